@@ -4,16 +4,16 @@ import type { Session } from "../core/sessions.ts";
 import { newId } from "../core/ids.ts";
 import { agentGraph, type AgentGraph } from "./agent-graph.ts";
 import type { Prepared } from "./exchange-context.ts";
-import type { Persona } from "../exchange/personas/persona.ts";
-import { ASK_USER } from "../exchange/tool-catalogue.ts";
+import { isOffered } from "../exchange/permissions/decide.ts";
+import type { Layer } from "../exchange/permissions/layers.ts";
 import { askUserTool } from "./tools/ask-user.ts";
 import type { Compaction } from "./compaction/compaction.ts";
-import { READING_TOOLS, sessionTools } from "./tools/session-tools.ts";
+import { sessionTools } from "./tools/session-tools.ts";
 
 export interface AgentOfExchange
   extends
     Pick<Prepared, "persona" | "folder" | "readOnly" | "instructions" | "model">,
-    Pick<AgentGraph, "saver" | "asking">,
+    Pick<AgentGraph, "saver" | "asking" | "permit">,
     Partial<Pick<AgentGraph, "callModel" | "onMessage" | "askAtLimit">> {
   readonly session: Session;
   /** The tool that begins sub-agents, or null. */
@@ -21,22 +21,27 @@ export interface AgentOfExchange
   readonly protectedPaths: readonly string[];
   /** Further tools. */
   readonly tools?: readonly StructuredToolInterface[] | undefined;
+  /** What only makes permissions stricter, the persona's tools among it. */
+  readonly restricting: readonly Layer[];
+  /** False if no question may be asked. */
+  readonly asks: boolean;
   /** Keeps the model's calls within its context; without it the model is sent every message. */
   readonly compaction?: Compaction;
 }
 
 /** Builds the agent of one exchange. Costs under a millisecond, so nothing is kept between two. */
 export function buildAgent(options: AgentOfExchange) {
-  const { folder, protectedPaths, delegate, persona, compaction, tools = [] } = options;
+  const { folder, protectedPaths, delegate, compaction, permit, tools = [] } = options;
+  const offered = (name: string): boolean => isOfferedIn(options, name);
   const prompt = systemPrompt(options);
   return agentGraph({
     ...options,
     tools: [
-      ...sessionTools({ repoPath: folder, allowed: allowedTools(options), protectedPaths }),
+      ...sessionTools({ repoPath: folder, protectedPaths, permit }),
       ...(delegate === null ? [] : [delegate]),
-      ...(options.asking !== undefined && allows(persona, ASK_USER) ? [askUserTool()] : []),
-      ...tools.filter(({ name }) => allows(persona, name)),
-    ],
+      ...(options.asking !== undefined && options.asks ? [askUserTool()] : []),
+      ...tools,
+    ].filter(({ name }) => offered(name)),
     systemPrompt: prompt,
     callModel: options.callModel ?? (({ id = newId(), ask }) => ask(id)),
     onMessage: options.onMessage ?? (() => {}),
@@ -44,8 +49,10 @@ export function buildAgent(options: AgentOfExchange) {
   });
 }
 
-function allows({ tools }: Persona, name: string): boolean {
-  return tools?.includes(name) ?? true;
+/** Nothing that changes anything is shown to a model in plan mode, and if no tool may write. */
+function isOfferedIn({ session, readOnly, restricting }: AgentOfExchange, tool: string): boolean {
+  const mode = session.plan_mode || readOnly ? "plan" : "ask";
+  return isOffered(tool, { mode, restricting });
 }
 
 /** An agent and the config that names the thread that it is to work in. */
@@ -54,18 +61,9 @@ export interface AgentThread {
   readonly config: { readonly configurable: { readonly thread_id: string } };
 }
 
-/** In plan mode, and if no tool may write, a persona keeps what changes nothing. */
-function allowedTools({ session, persona, readOnly }: AgentOfExchange): readonly string[] | null {
-  if (!session.plan_mode && readOnly === null) {
-    return persona.tools;
-  }
-  return READING_TOOLS.filter((name) => persona.tools?.includes(name) ?? true);
-}
-
-const READ_ONLY = {
-  folder: "Files of this folder direct other programs: they can be read, but not written.",
-  unattended: "Nobody can be asked in this exchange, so files can be read, but not written.",
-} as const;
+const READ_ONLY = "Files of this folder direct other programs: they can be read, but not written.";
+const NO_QUESTIONS =
+  "Nobody can be asked in this exchange: a call that would need the user's permission is denied.";
 
 function systemPrompt({
   session,
@@ -73,6 +71,7 @@ function systemPrompt({
   folder,
   readOnly,
   instructions,
+  asks,
 }: AgentOfExchange): string {
   const parts = [persona.prompt];
   if (folder !== null) {
@@ -80,8 +79,11 @@ function systemPrompt({
       "You work in the folder of this session. File paths are relative to its top, without a leading slash; nothing outside it can be reached.",
     );
   }
-  if (readOnly !== null) {
-    parts.push(READ_ONLY[readOnly]);
+  if (readOnly) {
+    parts.push(READ_ONLY);
+  }
+  if (!asks) {
+    parts.push(NO_QUESTIONS);
   }
   if (session.plan_mode) {
     parts.push(

@@ -10,6 +10,7 @@ import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { ModelConfig } from "../exchange/models/config.ts";
 import type { Keyless } from "../exchange/models/settings.ts";
+import type { Layer } from "../exchange/permissions/layers.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
 import type { ThreadHolderOptions } from "./thread-holder.ts";
 import type { openModel } from "./models/open.ts";
@@ -25,7 +26,7 @@ export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolder
   readonly within?: {
     readonly tree: ExchangeTree;
     readonly reservation: ChildReservation;
-    /** True if nobody can be asked in the exchange at the top. */
+    /** True if a service runs the exchange at the top. */
     readonly isUnattended: boolean;
   };
   /** Shared by all exchanges of the process. */
@@ -71,7 +72,9 @@ export interface Prepared {
   readonly persona: Persona;
   /** The folder whose files the tools use; null for none. */
   readonly folder: string | null;
-  /** Why no tool may write: the folder's name, or nobody can be asked. Null if tools may. */
-  readonly readOnly: "folder" | "unattended" | null;
+  /** True if no tool may write there, because of the folder's name. */
+  readonly readOnly: boolean;
+  /** What only makes permissions stricter. */
+  readonly restricting: readonly Layer[];
   readonly instructions: string | null;
 }

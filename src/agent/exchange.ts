@@ -31,7 +31,10 @@ import { openModel } from "./models/open.ts";
 import { createProviderPauses } from "./models/provider-pause.ts";
 import { createPersonaCache } from "../exchange/personas/persona-cache.ts";
 import { loadPersona } from "../exchange/personas/load.ts";
-import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
+import { DEFAULT_PERSONA, type Persona } from "../exchange/personas/persona.ts";
+import { type Layer, personaLayer } from "../exchange/permissions/layers.ts";
+import { parentLayers } from "../exchange/permissions/parent-layers.ts";
+import { TOOL_NAMES } from "../exchange/tool-catalogue.ts";
 import { repoInstructions } from "../exchange/personas/repo-instructions.ts";
 import { workFolder } from "../exchange/trust/wide-folder.ts";
 import { refuseOtherAgent } from "../exchange/other-agent.ts";
@@ -163,7 +166,8 @@ async function prepare(
     keyless: settings.keyless,
     window: settings.window,
     folder: folder.path,
-    readOnly: readOnlyBecause(folder, isUnattended),
+    readOnly: folder.readOnly,
+    restricting: await restrictingLayers(options, session, persona),
     instructions:
       session.repo_path === null
         ? null
@@ -182,13 +186,16 @@ async function refuseMissingFolder(path: string): Promise<void> {
   }
 }
 
-/** Nobody can be asked in an unattended exchange before a tool changes a file. */
-function readOnlyBecause(
-  folder: { readonly readOnly: boolean },
-  isUnattended: boolean,
-): Prepared["readOnly"] {
-  if (folder.readOnly) {
-    return "folder";
-  }
-  return isUnattended ? "unattended" : null;
+async function restrictingLayers(
+  { store, personas, tools = [] }: AgentOptions,
+  session: Session,
+  persona: Persona,
+): Promise<readonly Layer[]> {
+  const names = [...TOOL_NAMES, ...tools.map(({ name }) => name)];
+  return [
+    personaLayer(persona, names),
+    ...(session.parent_session_id === null
+      ? []
+      : await parentLayers({ store, personas }, session, names)),
+  ];
 }

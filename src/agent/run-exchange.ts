@@ -11,6 +11,8 @@ import type { Worked } from "./thread-holder.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import { nothingToContinue } from "../exchange/nothing-to-continue.ts";
 import { reportStored } from "../exchange/report-events.ts";
+import { flagLayer } from "../exchange/permissions/layers.ts";
+import { createPermit } from "./permit.ts";
 import { isRecorded } from "../store/exchanges/read.ts";
 import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import { createCallModel } from "./models/call-model.ts";
@@ -50,8 +52,19 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
     callModel,
     report,
   });
+  const { allow = [], asks = true } = options.permission ?? {};
+  const permit = createPermit({
+    store: options.store,
+    session: before,
+    n: () => context.record()?.n ?? null,
+    flags: [flagLayer(allow)],
+    restricting: prepared.restricting,
+    asks,
+  });
   const agent = buildAgent({
     ...prepared,
+    asks,
+    permit,
     session: before,
     saver: context.saver,
     delegate: delegateTool(context),

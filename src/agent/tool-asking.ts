@@ -11,6 +11,7 @@ import {
   MAX_CHOICES,
   MAX_QUESTION,
 } from "../core/questions.ts";
+import { PERMISSION_ANSWERS } from "../core/permissions.ts";
 import { storableText } from "../core/text.ts";
 import { parseThreadId } from "../core/threads.ts";
 import { questionValue } from "../langgraph/question-value.ts";
@@ -30,6 +31,8 @@ export interface Answer {
 /** What a tool gets, so that it can ask. */
 interface ToolAsking {
   ask(asking: Asking): Promise<Answer>;
+  consent(asking: Asking, basis: string): Promise<Answer>;
+  begin(): Promise<void>;
 }
 
 export interface AskingTools {
@@ -48,14 +51,37 @@ const ASKS_FIRST = Symbol("asks first");
  * For a tool of the built-in agent, with the config that it was called with.
  */
 export function ask(config: RunnableConfig | undefined, asking: Asking): Promise<Answer> {
+  return askingOf(config).ask(asking);
+}
+
+/**
+ * As `ask`, about what the call is about to do. `basis` is what the question depends on besides what it shows:
+ * if that is another one by the time of the answer, it is another question. The call does not begin by it, and
+ * no time-out allows it.
+ */
+export function askConsent(
+  config: RunnableConfig | undefined,
+  asking: Asking,
+  basis: string,
+): Promise<Answer> {
+  return askingOf(config).consent(asking, basis);
+}
+
+/** Stores that the call may take effect from here on, for a tool that `asksFirst`; nothing without an exchange. */
+export async function beginCall(config: RunnableConfig | undefined): Promise<void> {
+  const given: unknown = config?.configurable?.[ASKING];
+  await (given as ToolAsking | undefined)?.begin();
+}
+
+function askingOf(config: RunnableConfig | undefined): ToolAsking {
   const given: unknown = config?.configurable?.[ASKING];
   if (given === undefined) {
     throw new RepriseError("internal", "Only a tool that an exchange runs can ask a person.");
   }
-  return (given as ToolAsking).ask(asking);
+  return given as ToolAsking;
 }
 
-/** Marks a tool that takes effect only after its first answer: `ask` stores then that it begins. */
+/** Marks a tool that takes effect only after its first answer, or `beginCall`, which store that it begins. */
 export function asksFirst<Tool extends object>(tool: Tool): Tool {
   return Object.assign(tool, { [ASKS_FIRST]: true });
 }
@@ -82,32 +108,61 @@ function createAsking(
   const thread = parseThreadId(thread_id);
   /** The last question of this run that has its answer. */
   let last = 0;
-  return {
-    ask: async (given) => {
-      if (thread === null) {
-        throw new RepriseError("internal", "Only a session's thread can ask a person.");
-      }
-      const { sessionId: session_id, suffix: thread_suffix } = thread;
-      const asking = cleaned(given);
-      // of all of it: what is cut off counts too
-      const shown_hash = shownHash(given);
-      const asked = await store.read(readAsked, { session_id, thread_suffix, call_id });
-      const known = asked.find(
-        ({ number, state, shown_hash: hash }) =>
-          number > last && hash === shown_hash && state !== "withdrawn",
-      );
-      if (known?.state === "answered" && known.answer !== null && known.answered_by !== null) {
-        last = known.number;
-        if (begins) {
-          await mark.begin();
-        }
-        const { answer, note, answered_by } = known;
-        return { answer, note, answered_by };
-      }
-      const number = known?.number ?? (asked.at(-1)?.number ?? 0) + 1;
-      return parkWith({ ...asking, call_id, number, shown_hash }, later);
-    },
+  const answerTo = async (given: Asking, basis?: string): Promise<Answer> => {
+    if (thread === null) {
+      throw new RepriseError("internal", "Only a session's thread can ask a person.");
+    }
+    const { sessionId: session_id, suffix: thread_suffix } = thread;
+    const asking = cleaned(given);
+    // of all of it: what is cut off counts too
+    const shown_hash = shownHash(given, basis);
+    const asked = await store.read(readAsked, { session_id, thread_suffix, call_id });
+    const known = asked.find(
+      (question) =>
+        question.number > last &&
+        question.shown_hash === shown_hash &&
+        question.state !== "withdrawn" &&
+        (asking.kind !== "permission" || isConsent(question, asking)),
+    );
+    if (known?.state === "answered" && known.answer !== null && known.answered_by !== null) {
+      last = known.number;
+      const { answer, note, answered_by } = known;
+      return { answer, note, answered_by };
+    }
+    const number = known?.number ?? (asked.at(-1)?.number ?? 0) + 1;
+    const isAllowed = basis !== undefined && later?.answer !== PERMISSION_ANSWERS.no;
+    return parkWith({ ...asking, call_id, number, shown_hash }, isAllowed ? undefined : later);
   };
+  const begin = async (): Promise<void> => {
+    if (begins) {
+      await mark.begin();
+    }
+  };
+  return {
+    ask: async (asking) => {
+      const answer = await answerTo(asking);
+      await begin();
+      return answer;
+    },
+    consent: answerTo,
+    begin,
+  };
+}
+
+/**
+ * True for what a person was shown or is to be shown in this database. In an import, an answer could be forged,
+ * and so could the text beside the hash of what is asked.
+ */
+function isConsent(
+  question: Awaited<ReturnType<typeof readAsked>>[number],
+  { text, choices, effect }: Asking,
+): boolean {
+  return (
+    question.text === text &&
+    question.effect === effect &&
+    question.choices === (choices === null ? null : JSON.stringify(choices)) &&
+    (question.state !== "answered" || question.answered_here === 1)
+  );
 }
 
 /**

@@ -6,6 +6,9 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import { type ErrorCode, isRepriseError } from "../core/errors.ts";
 import type { AnswerProgress } from "./answer-progress.ts";
+import type { Permit } from "./permit.ts";
+import type { Change } from "./tools/change.ts";
+import { SESSION_TOOLS } from "../exchange/tool-catalogue.ts";
 import { begunMark } from "./begun-calls.ts";
 import { isRepeatable } from "./thread-state.ts";
 import { type AskingTools, isAskingFirst, withAsking } from "./tool-asking.ts";
@@ -19,6 +22,8 @@ export interface ExchangeTools {
   readonly saver: BaseCheckpointSaver;
   /** With it, tools can ask a person. */
   readonly asking?: AskingTools | undefined;
+  /** Called before a tool takes effect; those that change files call it themselves, with the file. */
+  readonly permit: Permit;
 }
 
 /** They end the exchange in which they happen, and are not a tool's result. */
@@ -44,12 +49,14 @@ export class ExchangeToolNode extends ToolNode {
   readonly #onMessage: OnMessage;
   readonly #saver: BaseCheckpointSaver;
   readonly #asking: AskingTools | undefined;
+  readonly #permit: Permit;
 
   constructor(tools: readonly StructuredToolInterface[], node: ExchangeTools) {
     super([...tools], { handleToolErrors: false });
     this.#onMessage = node.onMessage;
     this.#saver = node.saver;
     this.#asking = node.asking;
+    this.#permit = node.permit;
   }
 
   protected override async runTool(
@@ -59,15 +66,21 @@ export class ExchangeToolNode extends ToolNode {
   ) {
     const mark = begunMark(this.#saver, call, config);
     const begins = !isRepeatable(call.name);
-    if (begins && !isAskingFirst(this.tools.find(({ name }) => name === call.name))) {
-      await mark.begin();
-    }
     const asking =
       this.#asking === undefined
         ? config
         : withAsking(config, { call_id: call.id ?? "", mark, begins }, this.#asking);
     const start = performance.now();
-    const result = await this.#resultOf(call, asking, state).catch(async (error: unknown) => {
+    const run = async () => {
+      if (!CHANGES_FILES.has(call.name)) {
+        await this.#permit(asking, { tool: call.name, file: null }, async () => argumentsOf(call));
+      }
+      if (begins && !isAskingFirst(this.tools.find(({ name }) => name === call.name))) {
+        await mark.begin();
+      }
+      return super.runTool(call, asking, state);
+    };
+    const result = await resultOf(call, run).catch(async (error: unknown) => {
       if (isGraphBubbleUp(error)) {
         await mark.asks();
       }
@@ -78,20 +91,34 @@ export class ExchangeToolNode extends ToolNode {
     }
     return result;
   }
+}
 
-  async #resultOf(call: ToolCall, config: LangGraphRunnableConfig, state: unknown) {
-    try {
-      return await super.runTool(call, config, state);
-    } catch (error) {
-      if (isGraphBubbleUp(error) || endsExchange(error)) {
-        throw error;
-      }
-      return new ToolMessage({
-        status: "error",
-        content: `Error: ${error instanceof Error ? error.message : "the tool failed"}\n Please fix your mistakes.`,
-        name: call.name,
-        tool_call_id: call.id ?? "",
-      });
+/** They decide about a call once they know its file. */
+const CHANGES_FILES: ReadonlySet<string> = new Set(
+  SESSION_TOOLS.filter(({ repeatable }) => !repeatable).map(({ name }) => name),
+);
+
+async function resultOf<Result>(
+  call: ToolCall,
+  run: () => Promise<Result>,
+): Promise<Result | ToolMessage> {
+  try {
+    return await run();
+  } catch (error) {
+    if (isGraphBubbleUp(error) || endsExchange(error)) {
+      throw error;
     }
+    return new ToolMessage({
+      status: "error",
+      content: `Error: ${error instanceof Error ? error.message : "the tool failed"}\n Please fix your mistakes.`,
+      name: call.name,
+      tool_call_id: call.id ?? "",
+    });
   }
+}
+
+/** What is shown of a call of a tool of which nothing else is known. */
+function argumentsOf({ args }: ToolCall): Change {
+  const shown = JSON.stringify(args, null, 2);
+  return { shown, basis: shown };
 }

@@ -4,6 +4,7 @@ import type { ChosenBy } from "../store/sessions/choose.ts";
 import type { CliContext } from "./context.ts";
 import type { DefaultAnswer } from "../core/questions.ts";
 import type { TokenLimits } from "../core/token-limits.ts";
+import type { PermissionMode } from "../core/permissions.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 /** The options of a conversation, as commander reads them. */
@@ -17,6 +18,10 @@ export interface ChatOptions {
   readonly agent?: string;
   readonly trust?: true;
   readonly plan?: true;
+  readonly permission?: PermissionMode;
+  readonly allow?: readonly string[];
+  /** False with --no-questions. */
+  readonly questions?: boolean;
   readonly tokenLimit?: TokenLimits;
   readonly answerAfter?: DefaultAnswer;
   readonly prompt?: string;
@@ -61,6 +66,17 @@ export function refuseBadOptions(options: ChatOptions): void {
     options.agent !== undefined &&
       (options.persona !== undefined || options.model !== undefined || options.plan === true),
     "An agent of --agent has its own model and instructions. Leave --persona, --model and --plan out.",
+  );
+  refuseIf(
+    options.agent !== undefined &&
+      (options.permission !== undefined ||
+        options.allow !== undefined ||
+        options.questions === false),
+    "An agent of --agent has its own tools. Leave --permission, --allow and --no-questions out.",
+  );
+  refuseIf(
+    options.plan === true && options.permission !== undefined && options.permission !== "plan",
+    "Use either --plan or --permission, not both.",
   );
   if (options.model !== undefined) {
     parseModelName(options.model);

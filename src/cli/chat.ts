@@ -20,6 +20,7 @@ import { runLines } from "./interactive/lines.ts";
 import { sendOnce } from "./interactive/send.ts";
 import { showFailure } from "./interactive/show-failure.ts";
 import { callerOf, folderOfPerson } from "./new-session.ts";
+import { WITHOUT_QUESTIONS } from "./permission-options.ts";
 import { promptText } from "./prompt-text.ts";
 import { questionLines } from "./question-lines.ts";
 import { answerCommandLine, resumeCommand } from "./resume-command.ts";
@@ -76,7 +77,11 @@ export async function chat(input: {
     return;
   }
   const conversation = createConversation({
-    config: { ...exchangerConfig(cli, store), defaultAnswer: options.answerAfter },
+    config: {
+      ...exchangerConfig(cli, store),
+      defaultAnswer: options.answerAfter,
+      permission: { allow: options.allow ?? [], asks: options.questions !== false },
+    },
     openExchanger: agent?.openExchanger ?? cli.openExchanger,
     agent: agent?.name ?? null,
     start: chosen,
@@ -116,6 +121,9 @@ export async function chat(input: {
       noticeLine(cli, line);
     }
     const id = conversation.current()?.id ?? "";
+    if (!json && open.some(({ kind }) => kind === "permission")) {
+      noticeLine(cli, WITHOUT_QUESTIONS);
+    }
     if (!json) {
       noticeLine(cli, `Answer with: ${answerCommandLine(cli, input.command, id)}`);
     }

@@ -40,6 +40,7 @@ export async function newSession(cli: CliContext, options: ChatOptions) {
     model: options.model,
     plan_mode: options.plan === true,
     caller: callerOf(cli, options),
+    ...(options.permission === undefined ? {} : { permission: options.permission }),
     ...(options.tokenLimit === undefined ? {} : { token_limits: options.tokenLimit }),
   };
 }

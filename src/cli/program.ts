@@ -5,6 +5,7 @@ import type { CliContext } from "./context.ts";
 import { withStore } from "./database.ts";
 import { ANSWER_AFTER_HELP, answerAfter } from "./answer-after-option.ts";
 import { addTokenLimit } from "./token-limit-option.ts";
+import { addAllowed, PERMISSION_HELP, permissionMode } from "./permission-options.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 /**
@@ -70,6 +71,7 @@ const COMMANDS: CommandTable = {
     group(cli, PLAN, { name: "plan", description: "work with phase plans (dev/phase-plan@1)" }),
   schema: async (cli) => (await import("./schema.ts")).schemaCommand(cli),
   personas: async (cli) => (await import("./personas.ts")).personasCommand(cli),
+  permission: async (cli) => (await import("./permission.ts")).permissionCommand(cli),
   trust: async (cli) => (await import("./trust.ts")).trustCommand(cli),
 };
 
@@ -108,6 +110,13 @@ export async function createProgram(cli: CliContext): Promise<Command> {
     )
     .option("--answer-after <time=answer>", ANSWER_AFTER_HELP, answerAfter)
     .option("--plan", "planning mode: the agent reads and plans, and changes nothing")
+    .option("--permission <mode>", PERMISSION_HELP, permissionMode)
+    .option(
+      "--allow <rule>",
+      "a call that needs no question in this run, such as 'write_file(docs/**)'; can be repeated",
+      addAllowed,
+    )
+    .option("--no-questions", "ask nothing: what would be asked is denied")
     .option("-p, --prompt <text>", "send one message and exit; - reads it from stdin")
     .option("--continue-exchange", "resume an exchange that was interrupted or failed, and exit")
     .option(

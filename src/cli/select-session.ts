@@ -15,6 +15,7 @@ import { projectKeyOf } from "../store/project-key.ts";
 import { otherFolder, refuseEnded, setPlanMode, takeFolder } from "../store/sessions/change.ts";
 import { isChosen, markChosen, readLatestChosen } from "../store/sessions/choose.ts";
 import { createSession } from "../store/sessions/create.ts";
+import { setPermissionMode } from "../store/sessions/permissions.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import { setTokenLimits } from "../store/sessions/token-limits.ts";
 import type { ChoiceField } from "../store/sessions/waiting.ts";
@@ -141,7 +142,7 @@ async function beginWithId(
 
 /**
  * Options on a session that is there: `--model` and `--persona` act like the slash commands if
- * they name another one, and so does `--agent`; `--plan` turns planning mode on, `--repo` must be the session's
+ * they name another one, and so does `--agent`; `--plan` turns planning mode on, `--permission` sets the mode, `--repo` must be the session's
  * own; a session without a folder takes it. Nothing is stored if one of them is refused, or the
  * one exchange of this run.
  *
@@ -156,6 +157,7 @@ async function applySessionOptions(
   const folder = await newFolder(cli, existing, options);
   const planned = { ...existing, ...folder };
   const change = await otherChoice(selection, planned);
+  const { permission } = options;
   const plans = options.plan === true && !existing.plan_mode;
   if (runsOnce(options) && (folder !== null || change !== null || plans)) {
     await refuseEarly(selection, { ...planned, ...change }, { isFreshThread: change !== null });
@@ -171,6 +173,9 @@ async function applySessionOptions(
   }
   if (plans) {
     session = await store.write(setPlanMode, { id, plan_mode: true });
+  }
+  if (permission !== undefined) {
+    session = await store.write(setPermissionMode, { id, mode: permission });
   }
   if (options.tokenLimit !== undefined) {
     await store.write(setTokenLimits, { id, limits: options.tokenLimit });

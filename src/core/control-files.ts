@@ -68,7 +68,7 @@ export function isGit(names: readonly string[]): boolean {
  * One key for all spellings that some file system takes for one name: case, Unicode normalisation
  * and invisible characters (APFS, HFS+), trailing dots and spaces and `name:stream` (NTFS).
  */
-function spellingKey(name: string): string {
+export function spellingKey(name: string): string {
   return name
     .normalize("NFKC")
     .replace(/\p{Default_Ignorable_Code_Point}/gu, "")

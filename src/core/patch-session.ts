@@ -3,7 +3,7 @@ import { Type, type Static } from "typebox";
 import { closed, nullable } from "./field-schemas.ts";
 import { metadataOf, metadataValue, sessionName } from "./label-schemas.ts";
 import { MAX_METADATA_PAIRS } from "./labels.ts";
-import { limit, name, repoPath } from "./schemas.ts";
+import { limit, name, permissionMode, repoPath } from "./schemas.ts";
 
 const orNone = () => Type.Optional(nullable(limit()));
 
@@ -18,6 +18,7 @@ export const PatchSessionRequest = Type.Object(
       // as many can be removed as are set
       metadataOf<string | null>(nullable(metadataValue()), 2 * MAX_METADATA_PAIRS),
     ),
+    permission: Type.Optional(permissionMode()),
     archived: Type.Optional(Type.Boolean()),
     repo_path: Type.Optional(repoPath()),
     token_limits: Type.Optional(

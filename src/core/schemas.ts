@@ -18,6 +18,7 @@ import {
   MAX_PATH_LENGTH,
   MESSAGES_PER_READ,
 } from "./limits.ts";
+import { PERMISSION_MODES } from "./permissions.ts";
 import { labelFields, metadata, metadataPair, sessionName } from "./label-schemas.ts";
 import { INCLUDES } from "./labels.ts";
 import {
@@ -244,6 +245,8 @@ export const repoPath = () =>
     description: "an absolute path",
   });
 
+export const permissionMode = () => oneOf(PERMISSION_MODES);
+
 export const CreateSessionRequest = Type.Object(
   {
     persona_name: Type.Optional(nullable(name())),
@@ -264,6 +267,7 @@ export const CreateSessionRequest = Type.Object(
       ),
     ),
     metadata: Type.Optional(metadata()),
+    permission: Type.Optional(permissionMode()),
   },
   { ...closed, $id: "CreateSessionRequest" },
 );

@@ -4,6 +4,7 @@ import { DEFAULT_PERSONA, type Persona } from "./personas/persona.ts";
 import type { WhenBusy } from "./lease-holder.ts";
 import type { ExchangeResult } from "./events.ts";
 import type { Caller } from "../core/origins.ts";
+import type { PermissionMode } from "../core/permissions.ts";
 import type { ExchangeRecord, Session } from "../core/sessions.ts";
 import { listOpenQuestions, type OpenQuestion } from "../store/questions/read.ts";
 import { endSession, setPlanMode } from "../store/sessions/change.ts";
@@ -15,6 +16,8 @@ import { modelConfig } from "./models/config.ts";
 import { modelSettings } from "./models/settings.ts";
 import { hasNotBegun } from "./nothing-to-continue.ts";
 import { checkNewSession, checkPersona } from "./preflight.ts";
+import type { Decision } from "./permissions/decide.ts";
+import type { CallPlace, ShownRule } from "./permissions/explain.ts";
 import { beginThread } from "./start-thread.ts";
 import { refuseUnstorable } from "./storable-message.ts";
 
@@ -57,7 +60,11 @@ export interface Conversation {
    * Answers a question; `send(null)` then continues. Without `continues`, a node may do so too. Error codes: as
    * `answerQuestion`.
    */
-  answer(question: OpenQuestion, answer: string, continues: boolean): Promise<void>;
+  answer(
+    question: OpenQuestion,
+    answer: { readonly text: string; readonly note: string | null },
+    continues: boolean,
+  ): Promise<void>;
   /** Reads the session again, after another process has worked in it. Error codes: `session_not_found`. */
   refresh(): Promise<Session | null>;
   /** Stops what any process does in the session now. Error codes: as `stopCurrent`, `exchange_ended` without a session. */
@@ -73,6 +80,14 @@ export interface Conversation {
     readonly persona_name?: string;
   }): Promise<Session>;
   setPlanMode(on: boolean): Promise<Session>;
+  /** Error codes: `invalid_request` in a sub-agent's session, `invalid_usage` if the agent is not the built-in one. */
+  setPermission(mode: PermissionMode): Promise<Session>;
+  /** Every rule that calls are judged by. Error codes: as `readJudgement`. */
+  permissions(): Promise<{ readonly mode: PermissionMode; readonly rules: readonly ShownRule[] }>;
+  /** As `explainCall`, for the session. */
+  explain(call: string): Promise<Decision>;
+  /** Takes a rule of the session back; false if it has none such. */
+  removeRule(rule: string): Promise<boolean>;
   /** Null if nothing was stored, so that there is nothing to end. */
   end(): Promise<Session | null>;
   /** Error codes: `persona_not_found`, `persona_invalid`, `folder_not_trusted`, `invalid_usage`. */
@@ -105,6 +120,12 @@ export function createConversation(options: ConversationOptions): Conversation {
   const stored = async (): Promise<Session> =>
     (session ??= await store.write(createSession, columns ?? {}));
   const keep = (changed: Session): Session => (session = changed);
+  const place = (): CallPlace => ({
+    session,
+    repo_path: session?.repo_path ?? columns?.repo_path ?? null,
+    persona_name: session?.persona_name ?? columns?.persona_name ?? DEFAULT_PERSONA,
+    mode: columns?.plan_mode === true ? "plan" : (columns?.permission ?? "ask"),
+  });
 
   return {
     current: () => session,
@@ -148,9 +169,9 @@ export function createConversation(options: ConversationOptions): Conversation {
       session === null
         ? Promise.resolve([])
         : store.read(listOpenQuestions, { reference: session.id }),
-    answer: async ({ id: question, session_id: reference }, answer, continues) => {
+    answer: async ({ id: question, session_id: reference }, { text: answer, note }, continues) => {
       const answered_by = caller.origin;
-      const given = { reference, question, answer, note: null, answered_by, continues };
+      const given = { reference, question, answer, note, answered_by, continues };
       const { answerQuestion } = await import("../store/questions/answer.ts");
       await store.write(answerQuestion, given);
     },
@@ -183,6 +204,26 @@ export function createConversation(options: ConversationOptions): Conversation {
     setPlanMode: async (on) => {
       refuseSetting(agent);
       return keep(await store.write(setPlanMode, { id: (await stored()).id, plan_mode: on }));
+    },
+    setPermission: async (mode) => {
+      refuseSetting(agent);
+      const { setPermissionMode } = await import("../store/sessions/permissions.ts");
+      return keep(await store.write(setPermissionMode, { id: (await stored()).id, mode }));
+    },
+    permissions: async () => {
+      refuseSetting(agent);
+      const { allRules, readJudgement } = await import("./permissions/explain.ts");
+      const judgement = await readJudgement(config, place());
+      return { mode: judgement.mode, rules: allRules(judgement) };
+    },
+    explain: async (call) => {
+      refuseSetting(agent);
+      const { explainCall } = await import("./permissions/explain.ts");
+      return explainCall(config, place(), call);
+    },
+    removeRule: async (rule) => {
+      const { removeRule } = await import("../store/sessions/permissions.ts");
+      return session !== null && store.write(removeRule, { id: session.id, rule });
     },
     end: async () =>
       session === null ? null : keep(await store.write(endSession, { id: session.id })),

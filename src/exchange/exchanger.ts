@@ -21,6 +21,15 @@ export interface ExchangerConfig {
   readonly protectedPaths: readonly string[];
   /** Of the questions that its exchanges ask. */
   readonly defaultAnswer?: DefaultAnswer | undefined;
+  /** Of its exchanges, besides what is stored. */
+  readonly permission?: RunPermission | undefined;
+}
+
+export interface RunPermission {
+  /** Calls that need no question, as rules: see `parseCallPattern`. */
+  readonly allow: readonly string[];
+  /** False if nobody is asked: what would be asked is denied. */
+  readonly asks: boolean;
 }
 
 /** Loads the agent's libraries. Error codes: `config_invalid`. */

@@ -2,6 +2,7 @@ import type { Generated, GeneratedAlways } from "kysely";
 
 import type { AskedBy, ExchangeState } from "../core/exchanges.ts";
 import type { Origin } from "../core/origins.ts";
+import type { KeptMode } from "../core/permissions.ts";
 import type { Answerer, QuestionKind, QuestionState } from "../core/questions.ts";
 import type { Role, SessionState } from "../core/sessions.ts";
 import type { ChangeNumber, ChangeTables } from "./changes/schema.ts";
@@ -108,6 +109,10 @@ export interface SessionTable {
   changed: Generated<ChangeNumber>;
   /** The number of its creation; 0 in rows of older versions. */
   created_change: Generated<ChangeNumber>;
+  /** What its tree is asked about, outside of planning mode. Only that of a root counts; no export has it. */
+  permission_mode: Generated<KeptMode>;
+  /** JSON: what a person allowed, as GivenRule[]; of a whole session in its root. No export has it. */
+  permission_rules: string | null;
 }
 
 /** Pairs of text that a client keeps with a session, and finds it by. */
@@ -245,6 +250,8 @@ export interface QuestionTable {
   answer: string | null;
   note: string | null;
   changed: Generated<ChangeNumber>;
+  /** 1 if it was answered in this database: an answer in an import does not count as consent. */
+  answered_here: Generated<number>;
 }
 
 /**

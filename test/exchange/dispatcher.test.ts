@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { modelConfig } from "../../src/exchange/models/config.ts";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 
 import { RepriseError } from "../../src/core/errors.ts";
+import { PERMISSION_ANSWERS } from "../../src/core/permissions.ts";
 import { createExchanger } from "../../src/agent/exchange.ts";
 import { type DispatcherOptions, startDispatcher } from "../../src/exchange/dispatcher.ts";
 import { refuseUnconfirmed } from "../../src/exchange/refuse-unconfirmed.ts";
@@ -268,9 +269,9 @@ it("[QUEUE-27] an exchange of the service takes at most 60 statements", async ()
   expect(await statesOf(store, session.id)).toEqual(["done", "done"]);
 });
 
-it("[QUEUE-20] nothing that the service runs can change a file, sub-agents included", async () => {
+it("[QUEUE-20] what the service runs changes a file only after a question, sub-agents included", async () => {
   const task = JSON.stringify({ persona: "assistant", task: "write" });
-  const path = JSON.stringify({ path: "made.txt", content: "made" });
+  const path = JSON.stringify({ path: "made.txt", content: "made\n" });
   const server = await startModelServer({
     answer: (messages, index) => {
       const toolCalls =
@@ -281,19 +282,25 @@ it("[QUEUE-20] nothing that the service runs can change a file, sub-agents inclu
     },
   });
   const bench = await openBench(server);
-  await queue(bench.store, bench.session.id, "make a file");
+  const { store } = bench;
+  const { id } = await store.write(createSession, { repo_path: bench.repo });
+  await queue(store, id, "make a file");
   dispatch(bench);
-  await until(async () => (await statesOf(bench.store, bench.session.id))[0] === "done");
-  const offered = server.offeredTools();
-  expect(offered.length).toBeGreaterThanOrEqual(4);
-  expect(offered[0]).toContain("delegate");
-  for (const names of offered) {
-    expect(names).toContain("read_file");
-    expect(names).not.toContain("write_file");
-    expect(names).not.toContain("edit_file");
-  }
+  await until(async () => (await statesOf(store, id))[0] === "waiting");
   expect(existsSync(`${bench.repo}/made.txt`)).toBe(false);
-  expect(server.systemPrompts()[0]).toContain("Nobody can be asked");
+  const [question, ...others] = await store.read(listOpenQuestions, { reference: id });
+  expect(others).toEqual([]);
+  expect(question).toMatchObject({ kind: "permission", path: [id, expect.any(String)] });
+  expect(question?.text).toContain("+made");
+  await store.write(answerQuestion, {
+    reference: id,
+    question: question?.id ?? "",
+    answer: PERMISSION_ANSWERS.once,
+    note: null,
+    answered_by: "http",
+  });
+  await until(async () => (await statesOf(store, id))[0] === "done");
+  expect(readFileSync(`${bench.repo}/made.txt`, "utf8")).toBe("made\n");
 });
 
 it("[QUEUE-21] a folder or model that nobody confirmed is not used", async () => {

@@ -72,7 +72,8 @@ export async function openBench(
     ...(typeof changed === "function" ? changed(store) : changed),
   };
   const exchanger = createExchanger(parts);
-  const session = await store.write(createSession, { repo_path: repo });
+  // most tests are about something else than permissions
+  const session = await store.write(createSession, { repo_path: repo, permission: "all" });
   const events: ExchangeEvent[] = [];
   return {
     store,

@@ -87,7 +87,7 @@ export async function startRunningService(
   onTestFinished(() => dispatcher.close());
   const repo_path = temporaryFolder();
   writeFileSync(join(repo_path, "note.txt"), "the note");
-  const { id } = await t.store.write(createSession, { repo_path });
+  const { id } = await t.store.write(createSession, { repo_path, permission: "all" });
   return {
     ...t,
     id,

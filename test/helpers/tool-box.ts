@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { sessionTools } from "../../src/agent/tools/session-tools.ts";
+import { PERMITTED } from "./permit.ts";
 import { temporaryFolder } from "./temp.ts";
 
 export interface ToolBox {
@@ -24,7 +25,11 @@ export function toolBox(
     mkdirSync(dirname(join(repo, path)), { recursive: true });
     writeFileSync(join(repo, path), content);
   }
-  const tools = sessionTools({ repoPath: repo, allowed: null, protectedPaths: protect(outside) });
+  const tools = sessionTools({
+    repoPath: repo,
+    protectedPaths: protect(outside),
+    ...PERMITTED,
+  });
   return {
     outside,
     repo,

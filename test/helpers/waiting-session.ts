@@ -40,7 +40,7 @@ export async function waitingSession(
   store: Store,
   ...choices: readonly (readonly string[] | null)[]
 ): Promise<{ readonly id: string; readonly ids: readonly string[] }> {
-  const { id } = await store.write(createSession, {});
+  const { id } = await store.write(createSession, { permission: "all" });
   const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
   const begin = { fence, content: "a question", model: "demo", persona_name: "assistant" };
   await store.write(beginExchange, begin);

@@ -6,6 +6,7 @@ import { readTokenLimits } from "../../src/store/sessions/token-limits.ts";
 import { claimNext } from "../helpers/queue.ts";
 import { type CallOptions, startTestServer, type TestServer } from "../helpers/server.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
+import { readPermissions } from "../../src/store/sessions/permissions.ts";
 import { readUnconfirmed } from "../../src/store/sessions/unconfirmed.ts";
 import { readSession } from "../../src/store/sessions/read.ts";
 
@@ -159,6 +160,54 @@ it("[HTTP-155] without a token, limits and the end of planning mode are refused,
   const nothing = { session_id: id, from_seq: 1, through_seq: 1 };
   expect(await open.store.read(readUnconfirmed, nothing)).toMatchObject({ settings: ["model"] });
   await open[Symbol.asyncDispose]();
+});
+
+it("[PERMISSION-20] permission sets the mode of a session, in which a token is needed for what asks less", async () => {
+  const modeOf = async (store: TestServer["store"], id: string) =>
+    (await store.read(readPermissions, { id })).mode;
+  const { id } = await client.createSession({ permission: "edits" });
+  expect(await modeOf(t.store, id)).toBe("edits");
+  expect(await client.patchSession(id, { permission: "plan" })).toMatchObject({ plan_mode: true });
+  expect(await modeOf(t.store, id)).toBe("plan");
+  expect(await client.patchSession(id, { plan_mode: false })).toMatchObject({ plan_mode: false });
+  expect(await modeOf(t.store, id)).toBe("edits");
+  await client.patchSession(id, { permission: "all" });
+  expect(await modeOf(t.store, id)).toBe("all");
+  expect(await modeOf(t.store, (await client.createSession({})).id)).toBe("ask");
+  const both = { permission: "plan", plan_mode: true };
+  expect(await refusal(id, both)).toEqual([422, "invalid_request", "/plan_mode"]);
+  expect(await refusal(id, { permission: "none" })).toEqual([
+    422,
+    "invalid_request",
+    "/permission",
+  ]);
+  const child = await t.store.write(createSession, { parent_session_id: id });
+  expect(await refusal(child.id, { permission: "all" })).toEqual([
+    422,
+    "invalid_request",
+    "/permission",
+  ]);
+  await client.endSession(id);
+  expect(await refusal(id, { permission: "ask" })).toEqual([409, "session_ended"]);
+
+  await using open = await startTestServer();
+  for (const permission of ["edits", "auto", "all"]) {
+    expect(await open.call("POST", "/api/sessions", { body: { permission } })).toMatchObject({
+      status: 403,
+      json: { code: "token_required" },
+    });
+  }
+  const made = await open.call<SessionSummary>("POST", "/api/sessions", {
+    body: { permission: "plan" },
+  });
+  expect(made).toMatchObject({ status: 201, json: { plan_mode: true } });
+  const path = `/api/sessions/${made.json.id}`;
+  for (const permission of ["ask", "edits"]) {
+    expect(await open.call("PATCH", path, { body: { permission } })).toMatchObject({ status: 403 });
+  }
+  expect(await open.call("PATCH", path, { body: { permission: "plan" } })).toMatchObject({
+    status: 200,
+  });
 });
 
 it("[HTTP-156] metadata is merged: null removes a pair, and a session has 16 at most", async () => {

@@ -5,6 +5,7 @@ import type { Compacted } from "../../exchange/exchanger.ts";
 import type { HeldSession } from "../../exchange/lease-holder.ts";
 import type { SessionSaver } from "../../langgraph/session-saver.ts";
 import type { LeaseState } from "../../store/leases/lease.ts";
+import { refusal } from "../../exchange/files/refusal.ts";
 import { type AgentThread, buildAgent } from "../agent.ts";
 import type { OpenedOptions, Prepared } from "../exchange-context.ts";
 import { refuseBeyondLimits } from "../refuse-beyond-limits.ts";
@@ -35,7 +36,15 @@ export async function compactThread(input: CompactInput): Promise<Worked<Compact
   const { options, prepared, saver, held } = input;
   const { session } = held;
   const { protectedPaths } = options;
-  const agent = buildAgent({ ...prepared, session, saver, delegate: null, protectedPaths });
+  const agent = buildAgent({
+    ...prepared,
+    session,
+    saver,
+    delegate: null,
+    protectedPaths,
+    asks: false,
+    permit: () => Promise.reject(refusal("a summary runs no tools")),
+  });
   const thread_id = threadId(session.id, session.thread_suffix);
   const outcome = await summarise(input, { agent, config: { configurable: { thread_id } } });
   held.lost.throwIfAborted();

@@ -1,7 +1,9 @@
-import type { Sandbox } from "./sandbox.ts";
-import { type ResolvedPath, resolvePath } from "./resolve-path.ts";
-import { refusal } from "./refusal.ts";
+import type { Sandbox } from "../../exchange/files/sandbox.ts";
+import type { PermitChange } from "../permit.ts";
+import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
+import { refusal } from "../../exchange/files/refusal.ts";
 import { openFile } from "./open-file.ts";
+import { describeChange } from "./change.ts";
 import { replaceFile } from "./write-file.ts";
 
 const MAX_EDITED_BYTES = 10n * 1024n * 1024n;
@@ -18,8 +20,12 @@ interface Edit {
  * file keeps its line ends and its byte order mark. A file that is not UTF-8 is refused: writing
  * it back would change bytes outside the edit.
  */
-export async function editTextFile(sandbox: Sandbox, input: Edit): Promise<string> {
-  const target = await resolvePath(sandbox, input.path, "write");
+export async function editTextFile(
+  sandbox: Sandbox,
+  input: Edit,
+  permit: PermitChange,
+): Promise<string> {
+  const target = await resolvePath(sandbox, input.path, "edit_file");
   const content = await textOf(target);
   const { oldText, newText } = withLineEnds(content, input);
   if (oldText === "" || oldText === newText) {
@@ -33,7 +39,9 @@ export async function editTextFile(sandbox: Sandbox, input: Edit): Promise<strin
   if (count > 1 && !input.replace_all) {
     throw refusal(`old_text occurs ${count} times; add lines around it, or set replace_all`);
   }
-  await replaceFile(target, parts.join(newText));
+  const after = parts.join(newText);
+  await permit(target, async () => describeChange({ target, before: content, after }));
+  await replaceFile(target, after);
   return `edited ${target.shown} (${count} ${count === 1 ? "place" : "places"})`;
 }
 

@@ -1,8 +1,8 @@
-import type { Sandbox } from "./sandbox.ts";
+import type { Sandbox } from "../../exchange/files/sandbox.ts";
 import { isGit } from "../../core/control-files.ts";
 import { entriesIn } from "./held-folder.ts";
-import { resolvePath } from "./resolve-path.ts";
-import { refusal } from "./refusal.ts";
+import { resolvePath } from "../../exchange/files/resolve-path.ts";
+import { refusal } from "../../exchange/files/refusal.ts";
 import { matchingFiles, MAX_WALKED } from "./walk.ts";
 
 const MAX_LISTED = 1000;
@@ -15,7 +15,7 @@ export async function listFolder(
   sandbox: Sandbox,
   { path }: { readonly path: string },
 ): Promise<string> {
-  const target = await resolvePath(sandbox, path, "read");
+  const target = await resolvePath(sandbox, path, "list_files");
   if (target.stat === null) {
     throw refusal("there is no such folder; list the repository's top first");
   }

@@ -1,9 +1,9 @@
 import { StringDecoder } from "node:string_decoder";
 import type { FileHandle } from "node:fs/promises";
 
-import type { Sandbox } from "./sandbox.ts";
-import { resolvePath } from "./resolve-path.ts";
-import { refusal } from "./refusal.ts";
+import type { Sandbox } from "../../exchange/files/sandbox.ts";
+import { resolvePath } from "../../exchange/files/resolve-path.ts";
+import { refusal } from "../../exchange/files/refusal.ts";
 import { isBinary, openFile } from "./open-file.ts";
 
 export const MAX_LINES = 2000;
@@ -26,7 +26,7 @@ export async function readTextFile(
   sandbox: Sandbox,
   input: Window & { readonly path: string },
 ): Promise<string> {
-  const target = await resolvePath(sandbox, input.path, "read");
+  const target = await resolvePath(sandbox, input.path, "read_file");
   await using file = await openFile(target);
   if (await isBinary(file)) {
     return `(a binary file of ${target.stat?.size ?? 0} bytes; not shown)`;

@@ -1,6 +1,6 @@
-import type { Sandbox } from "./sandbox.ts";
-import type { ResolvedPath } from "./resolve-path.ts";
-import { refusal } from "./refusal.ts";
+import type { Sandbox } from "../../exchange/files/sandbox.ts";
+import type { ResolvedPath } from "../../exchange/files/resolve-path.ts";
+import { refusal } from "../../exchange/files/refusal.ts";
 import { isBinary, openFile } from "./open-file.ts";
 import { matchingFiles, MAX_WALKED } from "./walk.ts";
 

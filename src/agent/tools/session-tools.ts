@@ -1,19 +1,21 @@
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
-import { resolveSandbox, type Sandbox } from "./sandbox.ts";
-import { SESSION_TOOLS, type SessionToolName } from "../../exchange/tool-catalogue.ts";
-import { createLinkSearch } from "./control-links.ts";
+import { resolveSandbox, type Sandbox } from "../../exchange/files/sandbox.ts";
+import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
+import { createLinkSearch } from "../../exchange/files/control-links.ts";
 import { editTextFile } from "./edit-file.ts";
 import { findFiles, listFolder } from "./list-files.ts";
 import { MAX_LINES, readTextFile } from "./read-file.ts";
 import { searchFiles } from "./search-files.ts";
+import { asksFirst, beginCall } from "../tool-asking.ts";
+import type { Permit, PermitChange } from "../permit.ts";
 import { createQueue, reportFailure } from "./tool-result.ts";
 import { writeTextFile } from "./write-file.ts";
 
 /**
  * The tools of a session: its repository's files, read, listed, searched, written and edited; none
- * without a repository. `allowed` names those to give, null gives all. Nothing outside the
+ * without a repository. Nothing outside the
  * repository and none of `protectedPaths` can be reached. A tool that fails answers with a
  * sentence for the model that begins with `Error:`; it never throws. Changes are made one at a
  * time, however many calls come together.
@@ -25,10 +27,11 @@ import { writeTextFile } from "./write-file.ts";
  */
 export function sessionTools(input: {
   readonly repoPath: string | null;
-  readonly allowed: readonly string[] | null;
   readonly protectedPaths: readonly string[];
+  /** Called before a tool takes effect. */
+  readonly permit: Permit;
 }): StructuredToolInterface[] {
-  const { repoPath, allowed, protectedPaths } = input;
+  const { repoPath, protectedPaths, permit } = input;
   if (repoPath === null) {
     return [];
   }
@@ -36,18 +39,13 @@ export function sessionTools(input: {
   const run: Run = async (work) => work(await resolveSandbox(folder));
   const inOrder = createQueue();
   return [
-    ...READERS.map((open) => open(run)),
-    ...WRITERS.map((open) => open((work) => inOrder(() => run(work)))),
-  ].filter(({ name }) => allowed === null || allowed.includes(name));
+    ...READERS.map((open) => open(run, permit)),
+    ...WRITERS.map((open) => open((work) => inOrder(() => run(work)), permit)).map(asksFirst),
+  ];
 }
 
 /** Gives a tool's work its sandbox. */
 type Run = (work: (sandbox: Sandbox) => Promise<string>) => Promise<string>;
-
-/** Those that change nothing: all that a session in plan mode gets. */
-export const READING_TOOLS: readonly string[] = SESSION_TOOLS.filter(
-  ({ repeatable }) => repeatable,
-).map(({ name }) => name);
 
 const PATH = z.string().describe("relative to the repository's top");
 const FOLDER = PATH.default(".");
@@ -112,12 +110,23 @@ function define<Schema extends z.ZodObject>(entry: {
   readonly name: SessionToolName;
   readonly description: string;
   readonly schema: Schema;
-  readonly act: (sandbox: Sandbox, input: z.output<Schema>) => Promise<string>;
+  readonly act: (
+    sandbox: Sandbox,
+    input: z.output<Schema>,
+    permit: PermitChange,
+  ) => Promise<string>;
 }) {
   const { act, ...fields } = entry;
-  return (run: Run): StructuredToolInterface =>
+  return (run: Run, permit: Permit): StructuredToolInterface =>
     tool(
-      reportFailure((input: z.output<Schema>) => run((sandbox) => act(sandbox, input))),
+      reportFailure((input: z.output<Schema>, config) =>
+        run((sandbox) =>
+          act(sandbox, input, async ({ file }, change) => {
+            await permit(config, { tool: entry.name, file }, change);
+            await beginCall(config);
+          }),
+        ),
+      ),
       fields,
     );
 }

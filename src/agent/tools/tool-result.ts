@@ -1,4 +1,5 @@
 import { ToolMessage } from "@langchain/core/messages";
+import type { RunnableConfig } from "@langchain/core/runnables";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 
 import { isRepriseError, systemCode } from "../../core/errors.ts";
@@ -27,11 +28,11 @@ export interface CallConfig {
  * NUL, no half character).
  */
 export function reportFailure<Input>(
-  act: (input: Input) => Promise<string>,
-): (input: Input, config: CallConfig) => Promise<string | ToolMessage> {
+  act: (input: Input, config: CallConfig & RunnableConfig) => Promise<string>,
+): (input: Input, config: CallConfig & RunnableConfig) => Promise<string | ToolMessage> {
   return async (input, config) => {
     try {
-      return (await act(input)).toWellFormed().replaceAll("\0", "\u{FFFD}");
+      return (await act(input, config)).toWellFormed().replaceAll("\0", "\u{FFFD}");
     } catch (error) {
       if (isGraphBubbleUp(error)) {
         // a question to a person is not a failure

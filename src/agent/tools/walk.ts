@@ -1,11 +1,11 @@
 import type { Dirent } from "node:fs";
 import { join, matchesGlob } from "node:path";
 
-import type { Sandbox } from "./sandbox.ts";
-import { SKIPPED } from "./control-links.ts";
-import { refusal } from "./refusal.ts";
+import type { Sandbox } from "../../exchange/files/sandbox.ts";
+import { SKIPPED } from "../../exchange/files/control-links.ts";
+import { refusal } from "../../exchange/files/refusal.ts";
 import { entriesIn } from "./held-folder.ts";
-import { type ResolvedPath, resolvePath } from "./resolve-path.ts";
+import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
 
 /** Maximum of entries in one walk; a larger tree needs a narrower path. */
 export const MAX_WALKED = 50_000;
@@ -20,14 +20,14 @@ export async function* matchingFiles(
   full: () => void,
 ): AsyncGenerator<ResolvedPath> {
   const matches = globMatcher(pattern);
-  const top = await resolvePath(sandbox, path, "read");
+  const top = await resolvePath(sandbox, path, "find_files");
   if (top.stat === null) {
     throw refusal("there is no such path; list the repository's top first");
   }
   for await (const shown of walkFiles(top, full)) {
     // each file is checked again: some are off limits
     const target = matches(shown)
-      ? await resolvePath(sandbox, shown, "read").catch(() => null)
+      ? await resolvePath(sandbox, shown, "find_files").catch(() => null)
       : null;
     if (target !== null) {
       yield target;

@@ -1,5 +1,6 @@
 import { isRepriseError } from "../../core/errors.ts";
 import { MAX_ANSWER } from "../../core/questions.ts";
+import { PERMISSION_ANSWERS } from "../../core/permissions.ts";
 import { isStorableText, plural } from "../../core/text.ts";
 import type { OpenQuestion } from "../../store/questions/read.ts";
 import { type CliContext, noticeLine } from "../context.ts";
@@ -27,6 +28,9 @@ export async function askQuestions(
     noticeLine(cli, "The agent asks:");
     for (const line of questionLines(question)) {
       noticeLine(cli, line);
+    }
+    if (question.kind === "permission" && question.choices?.includes(PERMISSION_ANSWERS.no)) {
+      noticeLine(cli, `  To give the agent a reason: ${PERMISSION_ANSWERS.no}: the reason`);
     }
     const over = new AbortController();
     const watching = new AbortController();
@@ -64,12 +68,19 @@ export async function askQuestions(
   return end;
 }
 
+interface Answer {
+  readonly text: string;
+  /** For the agent, besides the answer. */
+  readonly note: string | null;
+}
+
 /** Null at an empty line, at a command, at Ctrl-C, at the end, and once the question is over. */
 async function readAnswer(
   cli: CliContext,
-  { choices }: OpenQuestion,
+  question: OpenQuestion,
   { input, over }: { readonly input: LineInput; readonly over: AbortSignal },
-): Promise<string | null> {
+): Promise<Answer | null> {
+  const { choices } = question;
   for (;;) {
     const { text = "", pasted = false } = (await input.askLine("answer> ", over)) ?? {};
     const line = text.trim();
@@ -80,8 +91,8 @@ async function readAnswer(
       input.putBack(line);
       return null;
     }
-    const answer = choices === null ? line : pasted ? null : choiceOf(choices, line);
-    if (answer !== null && answer.length <= MAX_ANSWER && isStorableText(answer)) {
+    const answer = pasted && choices !== null ? null : answerOf(question, line);
+    if (answer !== null && line.length <= MAX_ANSWER && isStorableText(line)) {
       return answer;
     }
     noticeLine(
@@ -91,4 +102,15 @@ async function readAnswer(
         : "Type one of the choices, or its number (as `2.` if a choice is a number); an empty line leaves the question open.",
     );
   }
+}
+
+/** A choice; after that which denies a permission, why. */
+function answerOf({ choices, kind }: OpenQuestion, line: string): Answer | null {
+  const text = choices === null ? line : choiceOf(choices, line);
+  if (text !== null || choices === null) {
+    return text === null ? null : { text, note: null };
+  }
+  const [, word = "", note = ""] = /^([^\s:,]+)[:,]?\s+(.+)$/s.exec(line) ?? [];
+  const { no } = PERMISSION_ANSWERS;
+  return kind === "permission" && choiceOf(choices, word) === no ? { text: no, note } : null;
 }

@@ -1,4 +1,5 @@
 import type { Compacted } from "../../exchange/exchanger.ts";
+import { PERMISSION_MODES } from "../../core/permissions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import type { Talk } from "./send.ts";
 import { note, noticeLine } from "../context.ts";
@@ -109,6 +110,12 @@ const COMMANDS: readonly SlashCommand[] = [
     },
   },
   {
+    name: "permission",
+    argument: "<mode>|<call>",
+    help: "show the rules, set the mode (ask, edits, auto, all, plan), explain a call",
+    run: permission,
+  },
+  {
     name: "continue",
     help: "resume an exchange that was interrupted or failed",
     run: async () => "continue",
@@ -170,6 +177,27 @@ export function slashCommand(
 /** True for a line that calls a command. */
 export function isCommand(line: string): boolean {
   return COMMANDS.some(({ name }) => line === `/${name}` || line.startsWith(`/${name} `));
+}
+
+/** `remove` and a rule takes back what was allowed. */
+async function permission({ cli, conversation }: SlashContext, argument: string): Promise<void> {
+  const { decisionLine, ruleLines } = await import("../permission.ts");
+  const mode = PERMISSION_MODES.find((each) => each === argument);
+  const removed = /^remove\s+(.+)$/s.exec(argument)?.[1];
+  if (mode !== undefined) {
+    await conversation.setPermission(mode);
+    noticeLine(cli, `The permission mode is ${mode}.`);
+  } else if (removed !== undefined) {
+    const was = await conversation.removeRule(removed);
+    noticeLine(cli, was ? "The rule was removed." : "Nobody allowed this rule in the session.");
+  } else if (argument === "") {
+    const { mode: now, rules } = await conversation.permissions();
+    for (const line of [`mode ${now}`, ...ruleLines(rules)]) {
+      noticeLine(cli, line);
+    }
+  } else {
+    noticeLine(cli, decisionLine(await conversation.explain(argument)));
+  }
 }
 
 /** A session that is not stored yet has nothing to lose. */

@@ -3,6 +3,7 @@ import { CreateSessionRequest, named, NoQuery, SessionSummary } from "../../core
 import { createRequested } from "../../store/sessions/requests.ts";
 import { type Api, BODY_PROBLEMS, IdempotencyKey, type SessionService } from "./api.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
+import { requireToken } from "../guards/require-token.ts";
 import { json, problems } from "../responses.ts";
 
 const schema = {
@@ -17,7 +18,10 @@ const schema = {
       description: "The session, created by this request or an earlier one with the same key.",
       headers: { Location: { type: "string", description: "The path of the session." } },
     }),
-    ...problems(BODY_PROBLEMS),
+    ...problems({
+      ...BODY_PROBLEMS,
+      403: "`token_required`: without a token, `permission` can be `ask` and `plan` only.",
+    }),
   },
 };
 
@@ -28,6 +32,10 @@ export function createSessionRoute(app: Api, { store, caller, publicPath }: Sess
     schema,
     preValidation: emptyBodyAsObject,
     handler: async (request, reply) => {
+      const { permission = "ask" } = request.body;
+      if (permission !== "ask" && permission !== "plan") {
+        requireToken(caller);
+      }
       const idempotencyKey = request.headers["idempotency-key"];
       const session = await createRequested(store, request.body, { caller, idempotencyKey });
       reply.code(201).header("location", publicPath(request, `/api/sessions/${session.id}`));

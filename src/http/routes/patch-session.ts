@@ -17,7 +17,7 @@ const schema = {
   operationId: "patchSession",
   summary: "Changes a session: what is left out stays",
   description:
-    "Null removes a name, a limit or a pair of metadata. Another model or persona begins a fresh thread of the agent. Name, metadata and `archived` can be changed at any time, also in an ended session; an exchange that runs refuses the rest but limits.",
+    "Null removes a name, a limit or a pair of metadata. Another model or persona begins a fresh thread of the agent. Name, metadata and `archived` can be changed at any time, also in an ended session; an exchange that runs refuses the rest but limits and `permission`, which counts from its next call of a tool.",
   params: SessionParams,
   querystring: NoQuery,
   body: named(PatchSessionRequest),
@@ -28,7 +28,7 @@ const schema = {
     ...problems({
       ...SESSION_PROBLEMS,
       ...BODY_PROBLEMS,
-      403: "`token_required`: without a token, limits and the end of planning mode are refused.",
+      403: "`token_required`: without a token, limits, the end of planning mode and every `permission` but `plan` are refused.",
       409: "`session_ended`, `session_busy` (an exchange runs), or `ambiguous_id`.",
     }),
   },
@@ -41,7 +41,8 @@ export function patchSessionRoute(app: Api, { store, caller }: SessionService): 
     schema,
     preValidation: emptyBodyAsObject,
     handler: async ({ params, body }) => {
-      if (body.plan_mode === false || body.token_limits !== undefined) {
+      const { permission = "plan" } = body;
+      if (body.plan_mode === false || body.token_limits !== undefined || permission !== "plan") {
         requireToken(caller);
       }
       return sessionSummary(await patchRequested(store, params.id, { change: body, caller }));

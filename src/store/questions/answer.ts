@@ -58,6 +58,7 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
       note: input.note,
       answered_by: input.answered_by,
       answered_at: tx.dialect.now(),
+      answered_here: 1,
     })
     .where("id", "=", input.question)
     .execute();

@@ -4,10 +4,10 @@ import type { Asking } from "../../core/questions.ts";
 import type { Tx } from "../store.ts";
 import { touchPath } from "./tree.ts";
 
-/** Of what a person is shown: an answer counts only for that. */
-export function shownHash({ kind, text, choices, effect }: Asking): string {
+/** Of what a person is shown, and of what that depends on besides: an answer counts only for that. */
+export function shownHash({ kind, text, choices, effect }: Asking, basis?: string): string {
   return createHash("sha256")
-    .update(JSON.stringify([kind, text, choices, effect]))
+    .update(JSON.stringify([kind, text, choices, effect, ...(basis === undefined ? [] : [basis])]))
     .digest("hex");
 }
 

@@ -17,17 +17,27 @@ const questionOf = fieldReader<typeof QUESTION_FIELDS, QuestionRow>(QUESTION_FIE
   choices: ({ choices }) => (choices === null ? null : (JSON.parse(choices) as string[])),
 });
 
+const ASKED = [
+  "number",
+  "shown_hash",
+  "text",
+  "choices",
+  "effect",
+  "state",
+  "answer",
+  "note",
+  "answered_by",
+  "answered_here",
+] as const;
+
 /** What a call has asked, in the order of the numbers. */
 export const readAsked: Operation<
   AskingCall,
-  readonly Pick<
-    Selectable<QuestionTable>,
-    "number" | "shown_hash" | "state" | "answer" | "note" | "answered_by"
-  >[]
+  readonly Pick<Selectable<QuestionTable>, (typeof ASKED)[number]>[]
 > = (tx, { session_id, thread_suffix, call_id }) =>
   tx.db
     .selectFrom("questions")
-    .select(["number", "shown_hash", "state", "answer", "note", "answered_by"])
+    .select(ASKED)
     .where("session_id", "=", session_id)
     .where("thread_suffix", "=", thread_suffix)
     .where("call_id", "=", call_id)

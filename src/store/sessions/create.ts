@@ -4,6 +4,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { MAX_SUBAGENT_DEPTH } from "../../core/limits.ts";
 import type { Metadata } from "../../core/labels.ts";
 import type { Caller } from "../../core/origins.ts";
+import type { PermissionMode } from "../../core/permissions.ts";
 import type { TokenLimits } from "../../core/token-limits.ts";
 import { refuseFreeThreadsOf } from "../checkpoints/free-threads.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
@@ -32,6 +33,8 @@ export interface NewSession {
   /** For a session without a parent. */
   readonly token_limits?: TokenLimits;
   readonly metadata?: Metadata;
+  /** Of a session without a parent; `plan` is as `plan_mode`. `ask` if it is not given. */
+  readonly permission?: PermissionMode;
 }
 
 /**
@@ -70,13 +73,20 @@ function columnsOf(id: string, place: Place, input: NewSession) {
     model: input.model ?? null,
     repo_path: input.repo_path ?? null,
     project_key: input.project_key ?? null,
-    plan_mode: input.plan_mode === true ? 1 : 0,
+    ...modeColumns(input),
     parent_session_id: input.parent_session_id ?? null,
     parent_call_id: input.parent_call_id ?? null,
     ...place,
     ...limitColumns(input.token_limits ?? {}),
     origin: input.caller?.origin ?? null,
     authenticated: input.caller?.authenticated === false ? 0 : 1,
+  };
+}
+
+function modeColumns({ plan_mode, permission = "ask" }: NewSession) {
+  return {
+    plan_mode: plan_mode === true || permission === "plan" ? 1 : 0,
+    permission_mode: permission === "plan" ? ("ask" as const) : permission,
   };
 }
 

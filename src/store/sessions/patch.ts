@@ -9,6 +9,7 @@ import type { Operation, Tx } from "../store.ts";
 import { refuseEnded, setPlanMode, startThread, takeFolder } from "./change.ts";
 import { readLabels, storeMetadata } from "./labels.ts";
 import { lockSession } from "./lock.ts";
+import { setPermissionMode } from "./permissions.ts";
 import { readSession, resolveSession } from "./read.ts";
 import { setTokenLimits } from "./token-limits.ts";
 
@@ -58,7 +59,8 @@ export async function readLabelled(tx: Tx, id: string): Promise<LabelledSession>
 
 function refuseSettings(session: Session, { change, project_key }: PatchSession): void {
   const changed = SETTINGS.filter((name) => change[name] !== undefined);
-  if (changed.length > 0 || change.token_limits !== undefined) {
+  const { permission, token_limits } = change;
+  if (changed.length > 0 || permission !== undefined || token_limits !== undefined) {
     refuseEnded(session);
   }
   if (changed.length > 0 && session.activity === "running") {
@@ -67,7 +69,8 @@ function refuseSettings(session: Session, { change, project_key }: PatchSession)
       "An exchange is running in this session; change its model, persona, folder or planning mode when it is done.",
     );
   }
-  const faults = changed
+  const chosen = permission === undefined ? changed : [...changed, "permission"];
+  const faults = chosen
     .filter((name) => session.agent !== null && name !== "repo_path")
     .map((name) => ({
       pointer: `/${name}`,
@@ -83,10 +86,16 @@ function refuseSettings(session: Session, { change, project_key }: PatchSession)
       message: "Must be left out: the session keeps the folder that it has.",
     });
   }
-  if (change.token_limits !== undefined && session.parent_session_id !== null) {
+  if (token_limits !== undefined && session.parent_session_id !== null) {
     faults.push({
       pointer: "/token_limits",
       message: "Must be left out: only a session without a parent has limits.",
+    });
+  }
+  if (permission !== undefined && change.plan_mode !== undefined) {
+    faults.push({
+      pointer: "/plan_mode",
+      message: "Must be left out beside `permission`, whose mode `plan` it is.",
     });
   }
   if (faults.length > 0) {
@@ -105,6 +114,9 @@ async function changeSettings(
   }
   if (change.plan_mode !== undefined) {
     await setPlanMode(tx, { id, plan_mode: change.plan_mode });
+  }
+  if (change.permission !== undefined) {
+    await setPermissionMode(tx, { id, mode: change.permission });
   }
   if (change.token_limits !== undefined) {
     await setTokenLimits(tx, { id, limits: change.token_limits });

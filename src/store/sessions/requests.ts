@@ -45,7 +45,14 @@ interface Sender {
 /** Error codes: `idempotency_key_reused`. */
 export async function createRequested(
   store: Store,
-  { persona_name, model_override, repo_path, token_limits, metadata }: CreateSessionRequest,
+  {
+    persona_name,
+    model_override,
+    repo_path,
+    token_limits,
+    metadata,
+    permission,
+  }: CreateSessionRequest,
   { caller, idempotencyKey }: Sender,
 ): Promise<Session | LabelledSession> {
   const columns = {
@@ -55,6 +62,7 @@ export async function createRequested(
     project_key: typeof repo_path === "string" ? await projectKeyOf(repo_path) : null,
     caller,
     ...(token_limits === undefined ? {} : { token_limits }),
+    ...(permission === undefined ? {} : { permission }),
   };
   const create: Operation<typeof columns & Pick<NewSession, "metadata">, Session> =
     idempotencyKey === undefined

@@ -16,6 +16,7 @@ import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
 import { ProgramModel } from "../../helpers/checkpoints/program-model.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
+import { PERMITTED } from "../../helpers/permit.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 
 const CALLS = [
@@ -40,7 +41,8 @@ async function askBesideFinished({ store, session }: Bench): Promise<void> {
       notes: [],
     },
     folder: session.repo_path,
-    readOnly: null,
+    readOnly: false,
+    ...PERMITTED,
     instructions: null,
     model: new ProgramModel(() => new AIMessage({ id: "calls", content: "", tool_calls: CALLS })),
     saver: createCheckpointSaver({ store: leasedStore(store) }),

@@ -13,6 +13,7 @@ import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
+import { PERMITTED } from "../../helpers/permit.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type ModelServer, startModelServer } from "../../helpers/model-server.ts";
@@ -63,7 +64,8 @@ async function cutWhileToolsRan(
       notes: [],
     },
     folder: bench.repo,
-    readOnly: null,
+    readOnly: false,
+    ...PERMITTED,
     instructions: null,
     model: await openModel({ name: "demo", config: modelConfig({}) }),
     saver,

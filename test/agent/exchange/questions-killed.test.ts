@@ -28,7 +28,7 @@ describe("processes that are killed around a question", () => {
           : { content: "done" },
     });
     const { database, store } = await openDatabase();
-    const { id } = await store.write(createSession, {});
+    const { id } = await store.write(createSession, { permission: "all" });
     const log = join(temporaryFolder(), "paid");
     const start = (text: string, stuck: string) =>
       startProgram("exchange-ask.ts", [database, id, text, log, stuck], {
@@ -71,7 +71,7 @@ describe("processes that are killed around a question", () => {
           : { content: messages.at(-1)?.content ?? "" },
     });
     const { database, store } = await openDatabase();
-    const { id } = await store.write(createSession, {});
+    const { id } = await store.write(createSession, { permission: "all" });
     const log = join(temporaryFolder(), "paid");
     const run = (text: string) =>
       startProgram("exchange-ask.ts", [database, id, text, log], {

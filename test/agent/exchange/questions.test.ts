@@ -389,7 +389,7 @@ describe("a question to a person", () => {
     let isOver = false;
     for (let at = 5; !isOver; at += 1) {
       for (const when of ["before", "after"] as const) {
-        const session = await store.write(createSession, {});
+        const session = await store.write(createSession, { permission: "all" });
         const point = `${when} write ${at}`;
         const before = bench.paid().length;
         const dying = dyingStore(store, at, when);

@@ -11,6 +11,7 @@ import { startThread } from "../../../src/store/sessions/change.ts";
 import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { openBench } from "../../helpers/exchanger.ts";
+import { PERMITTED } from "../../helpers/permit.ts";
 import { type ModelAnswer, startModelServer } from "../../helpers/model-server.ts";
 
 /** Exchanges with a model that gives these answers, the last one again and again. */
@@ -134,6 +135,7 @@ it("[ANSWER-5] a thread that holds an unreadable call continues", async () => {
     shown: (all) => all,
     callModel: ({ ask }) => ask("answer"),
     onMessage: () => undefined,
+    ...PERMITTED,
   });
   const raw = { name: "read_file", args: "}}{", id: "call_1", index: 0 };
   await older.updateState(
@@ -211,6 +213,7 @@ describe.each(["openai", "anthropic"] as const)("calls with the same id, from %s
       shown: (all) => all,
       callModel: ({ ask }) => ask("answer"),
       onMessage: () => undefined,
+      ...PERMITTED,
     });
     const call = { id: "same", name: "read_file", args: {}, type: "tool_call" as const };
     const result = (content: string) => new ToolMessage({ content, tool_call_id: call.id });

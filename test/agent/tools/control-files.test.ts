@@ -30,7 +30,7 @@ describe("files that other programs execute or obey", () => {
         const whole = name.slice(0, name.length - last.length) + spelling;
         for (const path of [whole, `${whole}/inside.json`, `sub/deep/${whole}`, `a/b/${whole}/c`]) {
           expect(await box.call("write_file", { path, content: "x" }), path).toMatch(
-            /^Error: (.* can be read but not written, because .*; ask the user|git's own folder)/,
+            /^Error: (.* can be read but not written, because .*ask the user|.* is protected: .*ask the user|git's own folder)/,
           );
         }
       }
@@ -51,7 +51,12 @@ describe("files that other programs execute or obey", () => {
   });
 
   it("[TOOL-1] are not edited, nor written through a link from or to another name", async () => {
-    const box = toolBox({ "AGENTS.md": "old", "notes/a.md": "old", "plain/.envrc": "old" });
+    const box = toolBox({
+      "AGENTS.md": "old",
+      "notes/a.md": "old",
+      "plain/.envrc": "old",
+      "GITMOD~1": "old",
+    });
     symlinkSync("notes", join(box.repo, ".claude"));
     symlinkSync("plain/.envrc", join(box.repo, "innocent"));
     for (const path of [
@@ -63,7 +68,7 @@ describe("files that other programs execute or obey", () => {
       "GITMOD~1",
     ]) {
       expect(await box.call("edit_file", { path, old_text: "old", new_text: "new" })).toMatch(
-        /^Error: .*(not written|git's own)/,
+        /^Error: .*(not written|is protected|git's own)/,
       );
     }
     expect(await box.call("read_file", { path: "AGENTS.md" })).toContain("old");
@@ -84,7 +89,7 @@ describe("files that other programs execute or obey", () => {
     expect(await box.call("read_file", { path: "config" })).toMatch(/^Error: git's own folder/);
     const github = toolBox({}, undefined, ".github");
     const call = (path: string) => github.call("write_file", { path, content: "x" });
-    expect(await call("workflows/ci.yml")).toMatch(/^Error: .github\/workflows can be read/);
+    expect(await call("workflows/ci.yml")).toMatch(/^Error: .*\.github\/workflows is protected/);
     expect(await call("dependabot.yml")).toMatch(/^created/);
   });
 
@@ -102,7 +107,7 @@ describe("files that other programs execute or obey", () => {
       link("plain/on", "further");
       for (const path of ["plain/a/file", "plain/new", "missing/file", "further/new"]) {
         expect(await box.call("write_file", { path, content: "x" }), path).toMatch(
-          /^Error: .*(can be read but not written|git's own)/,
+          /^Error: .*(can be read but not written|is protected|git's own)/,
         );
       }
       expect(await box.call("write_file", { path: "other/file", content: "x" })).toMatch(/^repl/);
@@ -117,8 +122,8 @@ describe("files that other programs execute or obey", () => {
     symlinkSync("../gh2", join(box.repo, "sub/.GITHUB"));
     symlinkSync("../ci", join(box.repo, "gh2/workflows"));
     const call = (path: string) => box.call("write_file", { path, content: "x" });
-    expect(await call("gh/workflows/ci.yml")).toMatch(/^Error: .github\/workflows can be read/);
-    expect(await call("ci/x.yml")).toMatch(/^Error: .github\/workflows can be read/);
+    expect(await call("gh/workflows/ci.yml")).toMatch(/^Error: .*\.github\/workflows is protected/);
+    expect(await call("ci/x.yml")).toMatch(/^Error: .*\.github\/workflows is protected/);
     expect(await call("gh/x")).toMatch(/^replaced/);
   });
 
@@ -127,7 +132,7 @@ describe("files that other programs execute or obey", () => {
     // the hashes of .gitmodules and .gitattributes are those that git's sources name
     for (const path of ["GI7EBA~1", "sub/gi7eb~10", "gi7d~100", "gi7d29~4", "GI7D29~1.x"]) {
       expect(await box.call("write_file", { path, content: "x" }), path).toMatch(
-        /^Error: .* can be read but not written/,
+        /^Error: .* (can be read but not written|is protected)/,
       );
     }
     for (const path of ["GI7EBB~1", "gi7eba~12", "gi~1", "x~100000"]) {

@@ -1,4 +1,12 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
 import { HumanMessage } from "@langchain/core/messages";
@@ -9,18 +17,16 @@ import { describe, expect, it } from "vitest";
 import { modelConfig } from "../../../src/exchange/models/config.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
 import { SESSION_TOOLS } from "../../../src/exchange/tool-catalogue.ts";
-import { READING_TOOLS, sessionTools } from "../../../src/agent/tools/session-tools.ts";
+import { sessionTools } from "../../../src/agent/tools/session-tools.ts";
+import { PERMITTED } from "../../helpers/permit.ts";
 import { toolBox } from "../../helpers/tool-box.ts";
 
 describe("sessionTools", () => {
-  it("gives no tools without a repository, all with one, or those that are allowed", () => {
-    const names = (repoPath: string | null, allowed: string[] | null) =>
-      sessionTools({ repoPath, allowed, protectedPaths: [] }).map(({ name }) => name);
-    expect(names(null, null)).toEqual([]);
-    expect(names("/", null)).toEqual(SESSION_TOOLS.map(({ name }) => name));
-    expect(names("/", ["edit_file", "read_file", "no_such"])).toEqual(["read_file", "edit_file"]);
-    expect(names("/", [])).toEqual([]);
-    expect(READING_TOOLS).toEqual(["read_file", "list_files", "find_files", "search_files"]);
+  it("gives no tools without a repository, and all with one", () => {
+    const names = (repoPath: string | null) =>
+      sessionTools({ repoPath, protectedPaths: [], ...PERMITTED }).map(({ name }) => name);
+    expect(names(null)).toEqual([]);
+    expect(names("/")).toEqual(SESSION_TOOLS.map(({ name }) => name));
   });
 
   it("gives an agent tools whose wrong calls are answered and do not throw", async () => {
@@ -38,7 +44,7 @@ describe("sessionTools", () => {
       const config = modelConfig({ OPENAI_BASE_URL: `${mock.url}/v1` });
       const agent = createAgent({
         model: await openModel({ name: "openai:x", config }),
-        tools: sessionTools({ repoPath: box.repo, allowed: null, protectedPaths: [] }),
+        tools: sessionTools({ repoPath: box.repo, protectedPaths: [], ...PERMITTED }),
       });
       const { messages } = await agent.invoke({ messages: [new HumanMessage("look")] });
       const answers = messages.filter(({ type }) => type === "tool").map(({ text }) => text);
@@ -52,6 +58,24 @@ describe("sessionTools", () => {
       await mock.stop();
     }
   });
+});
+
+it("[PERMISSION-10] replace no file that changes after the check", async () => {
+  const box = toolBox({ "a.txt": "old" });
+  const path = join(box.repo, "a.txt");
+  const permit = async (): Promise<void> => writeFileSync(path, "a person's");
+  const tools = sessionTools({ repoPath: box.repo, protectedPaths: [], permit });
+  const call = async (name: string, args: object) =>
+    String(await tools.find((tool) => tool.name === name)?.invoke(args));
+  const refused = /^Error: the file was changed by another program meanwhile/;
+  expect(await call("write_file", { path: "a.txt", content: "new" })).toMatch(refused);
+  writeFileSync(path, "old");
+  const edit = { path: "a.txt", old_text: "old", new_text: "new" };
+  expect(await call("edit_file", edit)).toMatch(refused);
+  rmSync(path);
+  expect(await call("write_file", { path: "a.txt", content: "new" })).toMatch(refused);
+  expect(readFileSync(path, "utf8")).toBe("a person's");
+  expect(readdirSync(box.repo)).toEqual(["a.txt"]);
 });
 
 describe("read_file", () => {

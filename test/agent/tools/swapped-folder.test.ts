@@ -11,10 +11,10 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { resolveSandbox } from "../../../src/agent/tools/sandbox.ts";
-import { createLinkSearch } from "../../../src/agent/tools/control-links.ts";
+import { resolveSandbox } from "../../../src/exchange/files/sandbox.ts";
+import { createLinkSearch } from "../../../src/exchange/files/control-links.ts";
 import { holdFolder } from "../../../src/agent/tools/held-folder.ts";
-import { resolvePath } from "../../../src/agent/tools/resolve-path.ts";
+import { resolvePath } from "../../../src/exchange/files/resolve-path.ts";
 import { openFile } from "../../../src/agent/tools/open-file.ts";
 import { walkFiles } from "../../../src/agent/tools/walk.ts";
 import { replaceFile } from "../../../src/agent/tools/write-file.ts";
@@ -41,7 +41,7 @@ function swappable() {
           linked: createLinkSearch(),
         }),
         path,
-        purpose,
+        purpose === "read" ? "read_file" : "write_file",
       ),
     swap: () => {
       renameSync(join(box.repo, "d"), join(box.repo, "away"));

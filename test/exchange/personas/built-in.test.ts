@@ -4,9 +4,10 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 import { validatePhasePlan } from "../../../src/artifacts/validate-artifact.ts";
-import { READING_TOOLS } from "../../../src/agent/tools/session-tools.ts";
+import { isHarmless } from "../../../src/exchange/permissions/call.ts";
 import { listPersonas } from "../../../src/exchange/personas/list.ts";
 import { loadPersona } from "../../../src/exchange/personas/load.ts";
+import { SESSION_TOOLS } from "../../../src/exchange/tool-catalogue.ts";
 import { UNTRUSTED } from "../../helpers/trust.ts";
 
 const builtinDir = fileURLToPath(new URL("../../../personas", import.meta.url));
@@ -23,7 +24,9 @@ describe("the built-in personas", () => {
   });
 
   it("give the reviewer reading tools only, and the assistant all", async () => {
-    expect((await loadPersona({ name: "reviewer", ...builtIn })).tools).toEqual(READING_TOOLS);
+    expect((await loadPersona({ name: "reviewer", ...builtIn })).tools).toEqual(
+      SESSION_TOOLS.map(({ name }) => name).filter(isHarmless),
+    );
     expect((await loadPersona({ name: "assistant", ...builtIn })).tools).toBeNull();
   });
 

@@ -74,6 +74,7 @@ describeEngines("moving a session", (engine) => {
     const store = rich();
     const tree = await store.read(readSessionTree, { id: richId });
     const lease = ["lease_owner", "lease_epoch", "lease_expires_at", "failure_epoch"];
+    const consent = ["permission_mode", "permission_rules"];
     // it follows from the exchanges, or asks a process that runs one; numbers are of one database
     const queue = ["ready_at", "changed", "created_change"];
     const ofExchange = ["session_id", "epoch", "stop_asked_at", "changed"];
@@ -89,7 +90,9 @@ describeEngines("moving a session", (engine) => {
       ...ofSession
     } = session.properties;
     const ofFailure = Object.keys(failure.properties).map((name) => `failure_${name}`);
-    expect([...Object.keys(ofSession), ...ofFailure, ...lease, ...queue].sort()).toEqual(
+    expect(
+      [...Object.keys(ofSession), ...ofFailure, ...lease, ...queue, ...consent].sort(),
+    ).toEqual(
       columns.filter((name) => name !== "root_session_id" && name !== "last_activity_at").sort(),
     );
     expect([...Object.keys(messages.items.properties), "session_id"].sort()).toEqual(
@@ -98,9 +101,9 @@ describeEngines("moving a session", (engine) => {
     expect([...Object.keys(changes.items.properties), "session_id", "number"].sort()).toEqual(
       (await columnsOf(store, "session_changes")).sort(),
     );
-    expect([...Object.keys(questions.items.properties), "session_id", "changed"].sort()).toEqual(
-      (await columnsOf(store, "questions")).sort(),
-    );
+    expect(
+      [...Object.keys(questions.items.properties), "session_id", "answered_here", "changed"].sort(),
+    ).toEqual((await columnsOf(store, "questions")).sort());
     expect([...Object.keys(exchanges.items.properties), ...ofExchange].sort()).toEqual(
       (await columnsOf(store, "exchanges")).sort(),
     );

@@ -26,6 +26,7 @@ const question: QuestionRow = {
   answered_at: AT,
   answered_by: "http",
   answer: "allow",
+  answered_here: 1,
   note: "by 0",
   changed: 1,
 };

@@ -9,6 +9,7 @@ import { questions } from "./0015-questions.ts";
 import { sessionNames } from "./0016-session-names.ts";
 import { liveAnswers } from "./0017-live-answers.ts";
 import { sessionChanges } from "./0018-session-changes.ts";
+import { permissions } from "./0019-permissions.ts";
 import { sessions } from "./0001-sessions.ts";
 import type { Migration } from "./migration.ts";
 
@@ -25,6 +26,7 @@ export const migrations: readonly Migration[] = [
   sessionNames,
   liveAnswers,
   sessionChanges,
+  permissions,
 ];
 
 export function latestVersion(): number {

@@ -1,7 +1,7 @@
 import { readdir, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 
-import { canHoldControlFile, type ControlFile, controlFileIn } from "../../core/control-files.ts";
+import { canHoldControlFile, controlFileIn } from "../../core/control-files.ts";
 import { isInside, isLink } from "./real-path.ts";
 
 /** A link of the repository that gives files a protected name, or could with names below it. */
@@ -17,8 +17,8 @@ interface Link {
   readonly target: string;
 }
 
-/** Returns the entry whose name a link gives to a real path, or null. */
-export type LinkedControlFile = (root: string, path: string) => Promise<ControlFile | null>;
+/** Returns the protected name that a link gives to a real path, from the root of the file system, or null. */
+export type LinkedNames = (root: string, path: string) => Promise<readonly string[] | null>;
 
 /** What the search for links reads at most; links beyond it are not seen. */
 const LINK_SEARCH = {
@@ -39,13 +39,12 @@ const MAX_FOLLOWED = 40;
  * Searches a repository for links with protected names, once for each root: a link such as
  * `sub/.claude -> ../plain` gives the files in `plain` a second name. Links made later are not seen.
  */
-export function createLinkSearch(): LinkedControlFile {
+export function createLinkSearch(): LinkedNames {
   const searches = new Map<string, Promise<readonly ControlLink[]>>();
   return async (root, path) => {
     const links = searches.get(root) ?? controlLinksBelow(root);
     searches.set(root, links);
-    const names = linkedNames(await links, path);
-    return names === null ? null : controlFileIn(names);
+    return linkedNames(await links, path);
   };
 }
 

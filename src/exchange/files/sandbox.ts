@@ -2,7 +2,7 @@ import type { BigIntStats } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 
-import type { LinkedControlFile } from "./control-links.ts";
+import type { LinkedNames } from "./control-links.ts";
 import { refusal } from "./refusal.ts";
 import { isInside, realPath, statOrNull } from "./real-path.ts";
 
@@ -11,7 +11,7 @@ export interface SandboxFolder {
   readonly repoPath: string;
   readonly protectedPaths: readonly string[];
   /** Finds the protected names that links give to a path. */
-  readonly linked: LinkedControlFile;
+  readonly linked: LinkedNames;
 }
 
 /** The same on the disk, during one call of a tool. */
@@ -20,7 +20,7 @@ export interface Sandbox {
   readonly named: string;
   readonly root: string;
   readonly guarded: readonly Guarded[];
-  readonly linked: LinkedControlFile;
+  readonly linked: LinkedNames;
 }
 
 interface Guarded {

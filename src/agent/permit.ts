@@ -1,0 +1,107 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+
+import { PERMISSION_ANSWERS, type PermissionMode } from "../core/permissions.ts";
+import { oneLine } from "../core/terminal-text.ts";
+import type { ResolvedPath } from "../exchange/files/resolve-path.ts";
+import { refusal } from "../exchange/files/refusal.ts";
+import { type Call, isHarmless } from "../exchange/permissions/call.ts";
+import { decide, type Decision } from "../exchange/permissions/decide.ts";
+import { type Layer, sessionLayer } from "../exchange/permissions/layers.ts";
+import { ruleOf, ruleText } from "../exchange/permissions/rule.ts";
+import { keepRule, readPermissions } from "../store/sessions/permissions.ts";
+import type { Store } from "../store/store.ts";
+import { askConsent } from "./tool-asking.ts";
+import type { Change } from "./tools/change.ts";
+
+/**
+ * Returns once a call may take effect; asks a person first if nothing else has decided. Throws a refusal for the model if the call is denied. `change` is what a person is shown.
+ */
+export type Permit = (
+  config: RunnableConfig | undefined,
+  call: Call,
+  change: () => Promise<Change>,
+) => Promise<void>;
+
+/** The same for the call that runs. */
+export type PermitChange = (
+  target: Pick<ResolvedPath, "file">,
+  change: () => Promise<Change>,
+) => Promise<void>;
+
+export interface PermitOptions {
+  readonly store: Pick<Store, "read" | "write">;
+  readonly session: { readonly id: string };
+  /** The number of the exchange; null if it has none. */
+  readonly n: () => number | null;
+  /** The layers of the run: see `DecisionInput`. */
+  readonly flags: readonly Layer[];
+  readonly restricting: readonly Layer[];
+  /** False if no question may be asked. */
+  readonly asks: boolean;
+}
+
+/** The permissions of one exchange. Mode and rules are read at each call: a person may change them meanwhile. */
+export function createPermit(options: PermitOptions): Permit {
+  const { store, session, restricting, asks } = options;
+  const { once, exchange, session: always, no } = PERMISSION_ANSWERS;
+  return async (config, call, change) => {
+    const decision = decide({ call, restricting, asks, ...(await userOf(options, call)) });
+    if (decision.effect === "deny") {
+      throw refusal(deniedBecause(decision));
+    }
+    if (decision.effect === "ask") {
+      const { shown, basis } = await change();
+      const rule = ruleOf(call);
+      const { answer, note } = await askConsent(
+        config,
+        {
+          kind: "permission",
+          text: `${questionAbout(call, decision)}\n${shown}`,
+          choices: rule === null ? [once, no] : [once, exchange, always, no],
+          effect:
+            rule === null
+              ? null
+              : `the call runs; the longer permissions are for the rule ${ruleText(rule)}`,
+        },
+        basis,
+      );
+      if (answer !== once && answer !== exchange && answer !== always) {
+        throw refusal(`the user denied this call${note === null ? "" : ` and says: ${note}`}`);
+      }
+      const n = options.n();
+      if (rule !== null && (answer === always || (answer === exchange && n !== null))) {
+        await store.write(keepRule, {
+          id: session.id,
+          rule: ruleText(rule),
+          n: answer === always ? null : n,
+        });
+      }
+    }
+  };
+}
+
+/** What the user chose. What only reads depends on none of it, so it costs no statement. */
+async function userOf(
+  { store, session, flags, n }: PermitOptions,
+  { tool }: Call,
+): Promise<{ readonly mode: PermissionMode; readonly user: readonly Layer[] }> {
+  if (isHarmless(tool)) {
+    return { mode: "ask", user: [] };
+  }
+  const { mode, rules } = await store.read(readPermissions, session);
+  return { mode, user: [sessionLayer(rules, n()), ...flags] };
+}
+
+/** For the model: why a call is denied. */
+export function deniedBecause({ rule, layer, reason }: Decision): string {
+  const because = reason === null ? "" : `: ${reason}`;
+  return `this call is denied by the rule ${rule} (${layer})${because}. Do not try it in another way; ask the user`;
+}
+
+function questionAbout({ tool, file }: Call, { rule, layer, reason }: Decision): string {
+  const [asked, real] = file?.paths ?? [];
+  const name = asked === real || real === undefined ? asked : `${asked}, which is ${real}`;
+  const what = name === undefined ? `run ${tool}` : `change ${name} (${tool})`;
+  const because = reason === null ? "" : ` ${reason}.`;
+  return oneLine(`May the agent ${what}? The rule ${rule} (${layer}) asks.${because}`);
+}

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+
+import type { ResolvedPath } from "../../exchange/files/resolve-path.ts";
+import { isBinary, openFile } from "./open-file.ts";
+
+/** What a call is about to do to a file. */
+export interface Change {
+  /** For a person: the unified diff. */
+  readonly shown: string;
+  /** Of the file before and after: another basis is another change. */
+  readonly basis: string;
+}
+
+interface Content {
+  readonly target: ResolvedPath;
+  /** Null if there is none, or none that is shown. */
+  readonly before: string | null;
+  readonly after: string;
+}
+
+/** Larger files are not compared. */
+const MAX_COMPARED_BYTES = 1024 * 1024;
+/** Lines that differ at most: comparing takes a time of their number's square. */
+const MAX_DIFFERENT_LINES = 1000;
+/** Characters of a diff in a question. */
+const MAX_SHOWN = 14_000;
+
+/** The text of a file as far as it is shown to a person; null for none, a large or a binary one. */
+export async function shownText(target: ResolvedPath): Promise<string | null> {
+  if (target.stat === null || target.stat.size > BigInt(MAX_COMPARED_BYTES)) {
+    return null;
+  }
+  await using file = await openFile(target);
+  return (await isBinary(file)) ? null : file.readFile("utf8");
+}
+
+/** The unified diff of a change, and what it depends on. */
+export async function describeChange({ target, before, after }: Content): Promise<Change> {
+  const { shown, stat } = target;
+  const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import("diff");
+  const options = { context: 3, maxEditLength: MAX_DIFFERENT_LINES, headerOptions };
+  const compared =
+    before !== null && Math.max(before.length, after.length) <= MAX_COMPARED_BYTES
+      ? createTwoFilesPatch(shown, shown, before, after, "", "", options)
+      : undefined;
+  const begins = after.slice(0, MAX_SHOWN).toWellFormed();
+  const added = createTwoFilesPatch("/dev/null", shown, "", begins, "", "", { headerOptions });
+  const notes =
+    stat === null || compared !== undefined
+      ? []
+      : [`The content before (${stat.size} bytes) is not shown; all of it is replaced by:`];
+  const identity =
+    before === null ? [stat?.ino, stat?.size, stat?.mtimeNs].map(String) : [hashOf(before)];
+  return {
+    shown: shortened([...notes, compared ?? added].join("\n"), compared === undefined ? after : ""),
+    basis: JSON.stringify([target.path, identity, hashOf(after)]),
+  };
+}
+
+/** `all` is the text of which only the beginning may be in what is shown. */
+function shortened(text: string, all: string): string {
+  const end = text.lastIndexOf("\n", MAX_SHOWN);
+  const cut = text.length > MAX_SHOWN ? text.slice(0, end === -1 ? MAX_SHOWN : end) : text;
+  const left = Math.max(text.length - cut.length, all.length - MAX_SHOWN);
+  return left > 0
+    ? `${cut.toWellFormed()}\n… ${left} more characters of the change are not shown`
+    : text;
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

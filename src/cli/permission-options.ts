@@ -1,0 +1,24 @@
+import { PERMISSION_MODES, type PermissionMode } from "../core/permissions.ts";
+import { parseCallPattern, ruleText } from "../exchange/permissions/rule.ts";
+import { wrongUsage } from "./wrong-usage.ts";
+
+export const PERMISSION_HELP =
+  "what is asked before a change: ask (default), edits (no edits in the folder), auto, all or plan; `-p` scripts that write need edits";
+
+/** Said of an exchange without a terminal that waits for a permission. */
+export const WITHOUT_QUESTIONS =
+  "To let the agent change files in its folder without questions, use --permission edits.";
+
+/** Reads `--permission`. Error codes: `invalid_usage`. */
+export function permissionMode(text: string): PermissionMode {
+  const mode = PERMISSION_MODES.find((each) => each === text);
+  if (mode === undefined) {
+    throw wrongUsage(`--permission takes one of ${PERMISSION_MODES.join(", ")}.`);
+  }
+  return mode;
+}
+
+/** Reads one `--allow`. Error codes: `invalid_usage`. */
+export function addAllowed(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ruleText(parseCallPattern(text))];
+}

@@ -1,0 +1,104 @@
+import { Command } from "commander";
+
+import { oneLine } from "../core/terminal-text.ts";
+import type { ExchangerConfig } from "../exchange/exchanger.ts";
+import type { Decision } from "../exchange/permissions/decide.ts";
+import type { CallPlace, ShownRule } from "../exchange/permissions/explain.ts";
+import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
+import { resolveSession } from "../store/sessions/read.ts";
+import type { Store } from "../store/store.ts";
+import { addList } from "./add-list.ts";
+import { aligned } from "./aligned.ts";
+import { exchangerConfig } from "./config.ts";
+import { type CliContext, printJson, printLine, printLines } from "./context.ts";
+import { openDatabase, withStore } from "./database.ts";
+import { wrongUsage } from "./wrong-usage.ts";
+
+const OF_SESSION = "of this session, by its id or the first 6 or more characters of it";
+
+/** `permission list|remove|explain`: the rules that decide what is asked before a tool takes effect. */
+export function permissionCommand(cli: CliContext): Command {
+  const permission = new Command("permission").description(
+    "show the rules that decide what is asked, take one back, explain a call",
+  );
+  const list = addList(permission, {
+    list: "list every rule: of a new session in this folder, or of one that is there",
+    json: "print a JSON object: the mode and an array of effect, rule and layer",
+  })
+    .argument("[id]", OF_SESSION)
+    .action((id: string | undefined, { json }: { json?: true }) =>
+      withPlace(cli, list, id, async (config, place) => {
+        const { allRules, readJudgement } = await import("../exchange/permissions/explain.ts");
+        const judgement = await readJudgement(config, place);
+        const rules = allRules(judgement);
+        if (json === true) {
+          printJson(cli, { mode: judgement.mode, rules });
+        } else {
+          printLines(cli, [`mode ${judgement.mode}`, ...ruleLines(rules)]);
+        }
+      }),
+    );
+  const remove = permission
+    .command("remove")
+    .description("take back what was allowed in a session")
+    .argument("<id>", OF_SESSION)
+    .argument("<rule>", "as `permission list` prints it")
+    .action((id: string, rule: string) =>
+      withPlace(cli, remove, id, async ({ store }, { session }) => {
+        const { removeRule } = await import("../store/sessions/permissions.ts");
+        if (session === null || !(await store.write(removeRule, { id: session.id, rule }))) {
+          throw wrongUsage(
+            "Nobody allowed this rule in the session; `reprise permission list <id>` shows those.",
+          );
+        }
+        printLine(cli, `removed  ${oneLine(rule)}`);
+      }),
+    );
+  const explain = permission
+    .command("explain")
+    .description("say what would be decided about a call, and by which rule")
+    .argument("<call>", "such as 'write_file(src/main.ts)'")
+    .option("--session <id>", OF_SESSION)
+    .option("--json", "print a JSON object: effect, rule, layer and reason")
+    .action((call: string, { session, json }: { session?: string; json?: true }) =>
+      withPlace(cli, explain, session, async (config, place) => {
+        const { explainCall } = await import("../exchange/permissions/explain.ts");
+        const decision = await explainCall(config, place, call);
+        if (json === true) {
+          printJson(cli, decision);
+        } else {
+          printLine(cli, decisionLine(decision));
+        }
+      }),
+    );
+  for (const command of [list, remove, explain]) {
+    withStore(command);
+  }
+  return permission;
+}
+
+/** The rules as lines. */
+export function ruleLines(rules: readonly ShownRule[]): string[] {
+  return aligned(rules.map(({ effect, rule, layer }) => [effect, oneLine(rule), oneLine(layer)]));
+}
+
+/** One line for a person. */
+export function decisionLine({ effect, rule, layer, reason }: Decision): string {
+  return oneLine(`${effect}: rule ${rule} (${layer})${reason === null ? "" : `; ${reason}`}`);
+}
+
+async function withPlace(
+  cli: CliContext,
+  command: Command,
+  reference: string | undefined,
+  act: (config: ExchangerConfig & { readonly store: Store }, place: CallPlace) => Promise<void>,
+): Promise<void> {
+  await using store = await openDatabase(cli, command);
+  const session = reference === undefined ? null : await store.read(resolveSession, { reference });
+  await act(exchangerConfig(cli, store), {
+    session,
+    repo_path: session === null ? cli.cwd : session.repo_path,
+    persona_name: session?.persona_name ?? DEFAULT_PERSONA,
+    mode: "ask",
+  });
+}

@@ -1,0 +1,33 @@
+import { type ControlFile, controlFileIn } from "../../core/control-files.ts";
+import { AGENT_TOOLS } from "../tool-catalogue.ts";
+
+/** A file or folder that a call names. */
+export interface CalledFile {
+  /** Its names relative to the session's folder, `.` for that: as the call writes it, and the real one. */
+  readonly paths: readonly string[];
+  /** The same from the root of the file system, name by name, and names that links give it. */
+  readonly names: readonly (readonly string[])[];
+  /** `outside`: not in the session's folder. `own`: a file of Reprise itself, such as its database. */
+  readonly place: "inside" | "outside" | "own";
+}
+
+/** A call of a tool, as far as permissions depend on it. */
+export interface Call {
+  readonly tool: string;
+  /** Null for a tool that works on no file. */
+  readonly file: CalledFile | null;
+}
+
+/** True for a tool that does no more if it runs twice: it only reads, or begins what asks by itself. */
+export function isHarmless(tool: string): boolean {
+  return AGENT_TOOLS.some(({ name, repeatable }) => repeatable && name === tool);
+}
+
+/** What other programs execute or obey, if the call would change such a file, under one of its names. */
+export function controlFileOf(
+  { tool, file }: Call,
+  rule?: ControlFile["rule"],
+): ControlFile | null {
+  const named = isHarmless(tool) ? [] : (file?.names ?? []);
+  return named.map((names) => controlFileIn(names, rule)).find((found) => found !== null) ?? null;
+}

@@ -1,0 +1,132 @@
+import { isGit } from "../../core/control-files.ts";
+import type { PermissionMode } from "../../core/permissions.ts";
+import { type Call, controlFileOf, isHarmless } from "./call.ts";
+import { BUILT_IN, type Layer, modeLayer } from "./layers.ts";
+import { type Effect, EFFECTS, matches, ruleText } from "./rule.ts";
+
+/** What a call is judged by. */
+export interface DecisionInput {
+  readonly call: Call;
+  readonly mode: PermissionMode;
+  /** What the user chose besides the mode, from the weakest to the strongest. */
+  readonly user: readonly Layer[];
+  /** What can only make the result stricter: persona, parent session, phase of a plan, repository. */
+  readonly restricting: readonly Layer[];
+  /** False if no question may be asked: what would ask is denied. */
+  readonly asks: boolean;
+}
+
+export interface Decision {
+  readonly effect: Effect;
+  /** The rule that decided, and the layer that it is in. */
+  readonly rule: string;
+  readonly layer: string;
+  /** Why a fixed limit or a protected file decided, as the end of a sentence. */
+  readonly reason: string | null;
+}
+
+/**
+ * Whether a call may take effect: the one place for all tools and front ends. Reads nothing but its input.
+ *
+ * First, the fixed limits deny. Then the last matching rule of the user's layers counts: built-in, mode,
+ * `user`. A file that other programs execute or obey asks, unless a rule names it. Of the result and the
+ * restricting rules that match, the strictest counts at last.
+ */
+export function decide(input: DecisionInput): Decision {
+  const { call, restricting, asks } = input;
+  const limit = fixedLimit(call) ?? planLimit(call, input.mode);
+  if (limit !== null) {
+    return limit;
+  }
+  const decision = restricted(call, restricting, ofUser(input));
+  if (decision.effect !== "ask" || asks) {
+    return decision;
+  }
+  const reason = `${decision.reason === null ? "" : `${decision.reason}, and `}this run asks no questions`;
+  return { ...decision, effect: "deny", reason };
+}
+
+/** Whether the model is shown a tool at all: false if each of its calls would be denied for good. */
+export function isOffered(
+  tool: string,
+  { mode, restricting }: Pick<DecisionInput, "mode" | "restricting">,
+): boolean {
+  const call = { tool, file: null };
+  return (
+    planLimit(call, mode) === null &&
+    !restricting.some(({ rules }) =>
+      rules.some((rule) => rule.effect === "deny" && matches(rule, call)),
+    )
+  );
+}
+
+/** What no rule lifts. */
+export function fixedLimit(call: Call): Decision | null {
+  const { file } = call;
+  if (file === null) {
+    return null;
+  }
+  const denied = (rule: string, reason: string) =>
+    ({ effect: "deny", layer: FIXED, rule, reason }) as const;
+  if (file.place === "outside") {
+    return denied("outside the session's folder", "it is outside the session's folder");
+  }
+  if (file.place === "own") {
+    return denied("Reprise's own files", "this file belongs to Reprise itself");
+  }
+  if (file.names.some(isGit)) {
+    return denied(".git", "git's own folder is off limits");
+  }
+  const never = controlFileOf(call, "never");
+  return never === null
+    ? null
+    : denied(never.name, `${never.name} can be read but not written, because ${never.reason}`);
+}
+
+const FIXED = "fixed limit";
+
+function planLimit({ tool }: Call, mode: PermissionMode): Decision | null {
+  return mode === "plan" && !isHarmless(tool)
+    ? {
+        effect: "deny",
+        layer: FIXED,
+        rule: "planning mode",
+        reason: "planning mode is on",
+      }
+    : null;
+}
+
+function ofUser({ call, mode, user }: DecisionInput): Decision {
+  const control = controlFileOf(call);
+  const reason = control === null ? null : `${control.name} is protected: ${control.reason}`;
+  const builtIn = { effect: "ask", layer: BUILT_IN.name, reason } as const;
+  const first: Decision =
+    control === null
+      ? lastOf(call, BUILT_IN, { ...builtIn, rule: "*" })
+      : { ...builtIn, rule: `${call.tool}(**/${control.name})` };
+  return [modeLayer(mode), ...user].reduce((last, layer) => lastOf(call, layer, last), first);
+}
+
+/** The last matching rule of the layer, else what was decided before. */
+function lastOf(call: Call, { name, rules }: Layer, before: Decision): Decision {
+  const rule = rules.findLast((each) => matches(each, call));
+  return rule === undefined
+    ? before
+    : { effect: rule.effect, layer: name, rule: ruleText(rule), reason: before.reason };
+}
+
+function restricted(call: Call, layers: readonly Layer[], before: Decision): Decision {
+  let strictest = before;
+  for (const { name, rules } of layers) {
+    for (const rule of rules) {
+      if (matches(rule, call) && isStricter(rule.effect, strictest.effect)) {
+        strictest = { effect: rule.effect, layer: name, rule: ruleText(rule), reason: null };
+      }
+    }
+  }
+  return strictest;
+}
+
+function isStricter(effect: Effect, than: Effect): boolean {
+  return EFFECTS.indexOf(effect) > EFFECTS.indexOf(than);
+}

@@ -1,0 +1,150 @@
+import { CONTROL_FILES } from "../../core/control-files.ts";
+import { RepriseError } from "../../core/errors.ts";
+import type { PermissionMode } from "../../core/permissions.ts";
+import type { Session } from "../../core/sessions.ts";
+import { readPermissions } from "../../store/sessions/permissions.ts";
+import type { ExchangerConfig } from "../exchanger.ts";
+import { createLinkSearch } from "../files/control-links.ts";
+import { locate } from "../files/resolve-path.ts";
+import { resolveSandbox } from "../files/sandbox.ts";
+import { loadPersona } from "../personas/load.ts";
+import { SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
+import { workFolder } from "../trust/wide-folder.ts";
+import { isHarmless } from "./call.ts";
+import { decide, type Decision } from "./decide.ts";
+import {
+  BUILT_IN,
+  flagLayer,
+  type Layer,
+  modeLayer,
+  personaLayer,
+  sessionLayer,
+} from "./layers.ts";
+import { parentLayers } from "./parent-layers.ts";
+import { parseCallPattern, ruleText } from "./rule.ts";
+
+/** Where calls would run: in a session, or in one that is not stored yet. */
+export interface CallPlace {
+  readonly session: Pick<Session, "id" | "repo_path" | "parent_session_id"> | null;
+  readonly repo_path: string | null;
+  readonly persona_name: string;
+  /** Of a session that is not stored. */
+  readonly mode: PermissionMode;
+}
+
+/** All that calls there are judged by. */
+export interface Judgement {
+  readonly mode: PermissionMode;
+  readonly user: readonly Layer[];
+  readonly restricting: readonly Layer[];
+}
+
+/** A rule with the layer that it is in. */
+export interface ShownRule {
+  readonly effect: Decision["effect"];
+  readonly rule: string;
+  readonly layer: string;
+}
+
+/** Error codes: as `loadPersona`, `database_*`. */
+export async function readJudgement(
+  { store, personas, permission }: Pick<ExchangerConfig, "store" | "personas" | "permission">,
+  { session, repo_path: repoPath, persona_name: name, mode }: CallPlace,
+): Promise<Judgement> {
+  const stored = session === null ? null : await store.read(readPermissions, session);
+  const persona = await loadPersona({ ...personas, name, repoPath });
+  const rules = stored?.rules ?? [];
+  const exchanges = [...new Set(rules.map(({ n }) => n))].filter((n) => n !== null);
+  return {
+    mode: stored?.mode ?? mode,
+    user: [
+      sessionLayer(rules, null),
+      ...exchanges.map((n) => ({
+        ...sessionLayer(
+          rules.filter((rule) => rule.n === n),
+          n,
+        ),
+        name: `exchange ${n}`,
+      })),
+      flagLayer(permission?.allow ?? []),
+    ],
+    restricting: [
+      personaLayer(persona, TOOL_NAMES),
+      ...(session === null || session.parent_session_id === null
+        ? []
+        : await parentLayers({ store, personas }, session, TOOL_NAMES)),
+    ],
+  };
+}
+
+/** Every rule, in the order in which they are applied. */
+export function allRules({ mode, user, restricting }: Judgement): readonly ShownRule[] {
+  const changing = SESSION_TOOLS.map(({ name }) => name).filter((name) => !isHarmless(name));
+  const files = (rule: (typeof CONTROL_FILES)[number]["rule"]) =>
+    CONTROL_FILES.filter((file) => file.rule === rule).flatMap(({ name }) =>
+      changing.map((tool) => `${tool}(**/${name})`),
+    );
+  return [
+    ...files("never").map((rule) => ({ effect: "deny", rule, layer: "fixed limit" }) as const),
+    ...(mode === "plan"
+      ? changing.map((rule) => ({ effect: "deny", rule, layer: "planning mode" }) as const)
+      : []),
+    ...rulesOf(BUILT_IN),
+    ...files("for_now").map((rule) => ({ effect: "ask", rule, layer: BUILT_IN.name }) as const),
+    ...[modeLayer(mode), ...user, ...restricting].flatMap(rulesOf),
+  ];
+}
+
+function rulesOf({ name, rules }: Layer): ShownRule[] {
+  return rules.map((rule) => ({ effect: rule.effect, rule: ruleText(rule), layer: name }));
+}
+
+/**
+ * What would be decided about a call, written as `tool` or `tool(path)`. Rules for one exchange do not count.
+ *
+ * Error codes: `invalid_usage`, as `readJudgement`.
+ */
+export async function explainCall(
+  config: Pick<ExchangerConfig, "store" | "personas" | "permission" | "protectedPaths">,
+  place: CallPlace,
+  text: string,
+): Promise<Decision> {
+  const [, tool = "", , path] = /^([a-z_]+)(\((.*)\))?$/s.exec(text.trim()) ?? [];
+  parseCallPattern(tool);
+  const works = SESSION_TOOLS.some(({ name }) => name === tool);
+  if (works !== (path !== undefined)) {
+    throw new RepriseError(
+      "invalid_usage",
+      works
+        ? `Name the file too: ${tool}(src/main.ts).`
+        : `${tool} works on no file; leave the path out.`,
+    );
+  }
+  const judgement = await readJudgement(config, place);
+  const user = judgement.user.filter(({ name }) => !name.startsWith("exchange "));
+  const file = path === undefined ? null : await fileOf(config, place, { tool, path });
+  if (file === "none") {
+    return {
+      effect: "deny",
+      layer: "fixed limit",
+      rule: "no file tools",
+      reason: "the session has no folder, or one in which no file tools are given",
+    };
+  }
+  const asks = config.permission?.asks ?? true;
+  return decide({ ...judgement, user, call: { tool, file }, asks });
+}
+
+async function fileOf(
+  { personas, protectedPaths }: Pick<ExchangerConfig, "personas" | "protectedPaths">,
+  { repo_path }: CallPlace,
+  call: { readonly tool: string; readonly path: string },
+) {
+  const { path: repoPath } = await workFolder(repo_path, personas.trust);
+  if (repoPath === null) {
+    return "none";
+  }
+  const linked = createLinkSearch();
+  const { file } = await locate(await resolveSandbox({ repoPath, protectedPaths, linked }), call);
+  return file;
+}

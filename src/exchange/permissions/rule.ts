@@ -1,0 +1,155 @@
+import { controlFileIn, spellingKey } from "../../core/control-files.ts";
+import { RepriseError } from "../../core/errors.ts";
+import { createNearestName } from "../../core/nearest-name.ts";
+import { SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
+import { type Call, controlFileOf } from "./call.ts";
+
+/** From the mildest to the strictest. */
+export const EFFECTS = ["allow", "ask", "deny"] as const;
+export type Effect = (typeof EFFECTS)[number];
+
+/** The calls that a rule is about: `tool` or `tool(pattern)`. */
+export interface CallPattern {
+  /** `*` for every tool; no text of a rule has it. */
+  readonly tool: string;
+  /**
+   * Of a file's path below the session's folder, and null for every file: `**` for any folders, `*` and `?`
+   * for characters of one name, also of one that begins with a dot; a backslash makes the next one ordinary.
+   */
+  readonly pattern: string | null;
+}
+
+export interface Rule extends CallPattern {
+  readonly effect: Effect;
+}
+
+const MAX_RULE = 4096;
+
+/** Reads `tool` or `tool(pattern)`. Error codes: `invalid_usage`. */
+export function parseCallPattern(text: string): CallPattern {
+  const [, tool = "", , pattern = null] = /^([a-z_]+)(\((.*)\))?$/s.exec(text.trim()) ?? [];
+  if (tool === "" || text.length > MAX_RULE) {
+    throw unreadable("A rule is `tool` or `tool(pattern)`, such as `write_file(src/**)`.");
+  }
+  if (!TOOL_NAMES.includes(tool)) {
+    const nearest = createNearestName(TOOL_NAMES)(tool);
+    throw unreadable(
+      `There is no tool of this name; ${nearest === undefined ? `the tools are ${TOOL_NAMES.join(", ")}` : `write ${nearest}, if you mean that one`}.`,
+    );
+  }
+  if (pattern !== null && !SESSION_TOOLS.some(({ name }) => name === tool)) {
+    throw unreadable(`${tool} works on no file, so its rule takes no pattern.`);
+  }
+  if (pattern !== null && !isPattern(pattern)) {
+    throw unreadable(
+      "A pattern is a path below the session's folder, without `..`, empty names and a slash at its beginning or end.",
+    );
+  }
+  return { tool, pattern };
+}
+
+function isPattern(pattern: string): boolean {
+  return (
+    !/[\0\n\r]/.test(pattern) &&
+    !/(?<!\\)(?:\\\\)*\\$/.test(pattern) &&
+    pattern.split("/").every((name) => name !== "" && name !== "." && name !== "..")
+  );
+}
+
+function unreadable(message: string): RepriseError {
+  return new RepriseError("invalid_usage", message);
+}
+
+/** Of a rule that `parseCallPattern` gave, the text that it reads again. */
+export function ruleText({ tool, pattern }: CallPattern): string {
+  return pattern === null ? tool : `${tool}(${pattern})`;
+}
+
+/**
+ * The rule about exactly this call; null if its text could not be read again, or if as a permission it would
+ * not cover the call.
+ */
+export function ruleOf(call: Call): CallPattern | null {
+  const real = call.file?.paths.at(-1) ?? null;
+  const rule = { tool: call.tool, pattern: real?.replace(/[\\*?]/g, "\\$&") ?? null };
+  try {
+    const read = parseCallPattern(ruleText(rule));
+    return matches({ ...read, effect: "allow" }, call) ? read : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Whether a rule is about a call. One that allows has to match every name of the file, exactly, and name what
+ * is protected; the others match if one name does, in any spelling that some file system takes for the same.
+ */
+export function matches({ tool, pattern, effect }: Rule, call: Call): boolean {
+  if (tool !== "*" && tool !== call.tool) {
+    return false;
+  }
+  const { file } = call;
+  if (effect !== "allow") {
+    return (
+      pattern === null || file?.paths.some((path) => isMatch(pattern, path, spellingKey)) === true
+    );
+  }
+  const control = controlFileOf(call);
+  if (control !== null && controlFileIn(pattern?.split("/") ?? []) !== control) {
+    return false;
+  }
+  return pattern === null || file?.paths.every((path) => isMatch(pattern, path, asIs)) === true;
+}
+
+function asIs(name: string): string {
+  return name;
+}
+
+/** Takes a time of at most the product of the numbers of names. */
+function isMatch(pattern: string, path: string, keyOf: (name: string) => string): boolean {
+  const names = path.split("/").map(keyOf);
+  // which beginnings of the path the pattern's names so far match
+  let reached = new Set([0]);
+  for (const part of pattern.split("/")) {
+    const next = new Set<number>();
+    for (const at of reached) {
+      if (part === "**") {
+        for (let after = at; after <= names.length; after += 1) {
+          next.add(after);
+        }
+      } else if (at < names.length && isNameMatch(keyOf(part), names[at] ?? "")) {
+        next.add(at + 1);
+      }
+    }
+    reached = next;
+  }
+  return reached.has(names.length);
+}
+
+/** One name against one name of a pattern; also without regular expressions, whose time has no limit. */
+function isNameMatch(pattern: string, name: string): boolean {
+  const parts = [...pattern.matchAll(/\\(.)|[^]/gsu)].map(([part, plain]) =>
+    plain === undefined
+      ? { text: part, isAny: part === "*", isOne: part === "?" }
+      : { text: plain, isAny: false, isOne: false },
+  );
+  const characters = Array.from(name);
+  let reached = new Set([0]);
+  for (const { text, isAny, isOne } of parts) {
+    const next = new Set<number>();
+    const first = Math.min(...reached);
+    if (isAny && reached.size > 0) {
+      for (let after = first; after <= characters.length; after += 1) {
+        next.add(after);
+      }
+    } else {
+      for (const at of reached) {
+        if (at < characters.length && (isOne || characters[at] === text)) {
+          next.add(at + 1);
+        }
+      }
+    }
+    reached = next;
+  }
+  return reached.has(characters.length);
+}

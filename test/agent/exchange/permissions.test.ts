@@ -1,0 +1,483 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { createExchanger } from "../../../src/agent/exchange.ts";
+import type { AgentOptions } from "../../../src/agent/exchange-context.ts";
+import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
+import { PERMISSION_ANSWERS } from "../../../src/core/permissions.ts";
+import type { ExchangeRequest } from "../../../src/exchange/exchanger.ts";
+import type { SessionTree } from "../../../src/store/portable/export-schema.ts";
+import { exportText } from "../../../src/store/portable/export-text.ts";
+import { atRest, importTree, withNewIds } from "../../../src/store/portable/import-tree.ts";
+import { parseExport } from "../../../src/store/portable/parse.ts";
+import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
+import { answerQuestion } from "../../../src/store/questions/answer.ts";
+import { listOpenQuestions } from "../../../src/store/questions/read.ts";
+import { createSession, type NewSession } from "../../../src/store/sessions/create.ts";
+import {
+  readPermissions,
+  removeRule,
+  setPermissionMode,
+} from "../../../src/store/sessions/permissions.ts";
+import { readSession } from "../../../src/store/sessions/read.ts";
+import { verifySession } from "../../../src/store/verify/verify-session.ts";
+import { dyingStore } from "../../helpers/dying-store.ts";
+import { openBench } from "../../helpers/exchanger.ts";
+import {
+  type ModelAnswer,
+  type SentMessage,
+  startModelServer,
+} from "../../helpers/model-server.ts";
+
+const { once, exchange, session: always, no } = PERMISSION_ANSWERS;
+
+const writing = (path: string, content: string) => ({
+  name: "write_file",
+  arguments: JSON.stringify({ path, content }),
+});
+const editing = (path: string, old_text: string, new_text: string) => ({
+  name: "edit_file",
+  arguments: JSON.stringify({ path, old_text, new_text }),
+});
+
+type Calls = NonNullable<ModelAnswer["toolCalls"]>;
+
+/** The model makes these calls, one answer each, and then repeats the last result. */
+async function openAsking(
+  steps: readonly Calls[],
+  { columns = {}, ...options }: Partial<AgentOptions> & { readonly columns?: NewSession } = {},
+) {
+  const server = await startModelServer({
+    answer: (messages: readonly SentMessage[]) => {
+      const at = messages.findLastIndex(({ role }) => role === "user");
+      const done = messages.slice(at).filter(({ role }) => role === "assistant").length;
+      const toolCalls = steps[done];
+      return toolCalls === undefined
+        ? { content: `end: ${messages.at(-1)?.content}` }
+        : { toolCalls: [...toolCalls] };
+    },
+  });
+  const bench = await openBench(server, {}, options);
+  const { store, repo } = bench;
+  const { id } = await store.write(createSession, { repo_path: repo, ...columns });
+  const open = () => store.read(listOpenQuestions, { reference: id });
+  return {
+    ...bench,
+    server,
+    id,
+    file: (path: string) =>
+      existsSync(join(repo, path)) ? readFileSync(join(repo, path), "utf8") : null,
+    open,
+    run: (request: Partial<ExchangeRequest> = {}) => bench.run({ session_id: id, ...request }),
+    /** Answers the only open question. */
+    answer: async (answer: string, note: string | null = null) => {
+      const [question, ...others] = await open();
+      expect(others).toEqual([]);
+      await store.write(answerQuestion, {
+        reference: id,
+        question: question?.id ?? "",
+        answer,
+        note,
+        answered_by: "http",
+        continues: true,
+      });
+      return question;
+    },
+  };
+}
+
+describe("a change of a file", () => {
+  it("[PERMISSION-6] [PERMISSION-7] asks with rule, layer and diff, and happens after the answer", async () => {
+    const bench = await openAsking([[editing("a.txt", "two", "TWO")]]);
+    writeFileSync(join(bench.repo, "a.txt"), "one\r\ntwo\r\nthree\r\n");
+    expect((await bench.run({ text: "edit" })).state).toBe("waiting");
+    expect(bench.file("a.txt")).toBe("one\r\ntwo\r\nthree\r\n");
+    const question = await bench.answer(once);
+    expect(question).toMatchObject({
+      kind: "permission",
+      choices: [once, exchange, always, no],
+      effect: expect.stringContaining("edit_file(a.txt)"),
+    });
+    expect(question?.text).toMatch(
+      /^May the agent change a\.txt \(edit_file\)\? The rule edit_file \(built-in\) asks\.\n/,
+    );
+    expect(question?.text).toMatch(/--- a\.txt\n\+\+\+ a\.txt\n@@ .* @@\n one\r?\n-two\r?\n\+TWO/);
+    expect((await bench.run()).answer).toContain("edited a.txt");
+    expect(bench.file("a.txt")).toBe("one\r\nTWO\r\nthree\r\n");
+    expect(await bench.open()).toEqual([]);
+    expect((await verifySession(bench.store, bench.id)).findings).toEqual([]);
+  });
+
+  it("[PERMISSION-6] of a new, a large and a binary file says what it shows", async () => {
+    const cases = [
+      { path: "new.txt", before: null, content: "hello\n", shown: "--- /dev/null\n+++ new.txt" },
+      { path: "binary", before: "a\0b", content: "text\n", shown: "(3 bytes) is not shown" },
+      {
+        path: "large",
+        before: "x".repeat(2 ** 20 + 1),
+        content: "small\n",
+        shown: "(1048577 bytes) is not shown",
+      },
+      {
+        path: "long",
+        before: "old\n",
+        content: "line\n".repeat(9000),
+        shown: "more characters of",
+      },
+      {
+        path: "huge",
+        before: "old\n",
+        content: "y".repeat(2 ** 20 + 1),
+        shown: "is not shown; all of it is replaced by",
+      },
+      {
+        path: "different",
+        before: Array.from({ length: 5000 }, (_, at) => `a${at}`).join("\n"),
+        content: Array.from({ length: 5000 }, (_, at) => `b${at}`).join("\n"),
+        shown: "is not shown; all of it is replaced by",
+      },
+    ];
+    for (const { path, before, content, shown } of cases) {
+      const bench = await openAsking([[writing(path, content)]]);
+      if (before !== null) {
+        writeFileSync(join(bench.repo, path), before);
+      }
+      expect((await bench.run({ text: "write" })).state).toBe("waiting");
+      expect((await bench.answer(once))?.text).toContain(shown);
+      expect((await bench.run()).state).toBe("done");
+      expect(bench.file(path)).toBe(content);
+    }
+  });
+
+  it("[PERMISSION-8] is denied by a no, and the model gets the word beside it", async () => {
+    const bench = await openAsking([[writing("a.txt", "text")]]);
+    await bench.run({ text: "write" });
+    await bench.answer(no, "use b.txt");
+    expect((await bench.run()).answer).toBe(
+      "end: Error: the user denied this call and says: use b.txt",
+    );
+    expect(bench.file("a.txt")).toBeNull();
+  });
+
+  it("[PERMISSION-9] for an exchange or a session needs no second question about the same file", async () => {
+    const steps = [[writing("a.txt", "1")], [writing("a.txt", "2")]];
+    const bench = await openAsking(steps);
+    await bench.run({ text: "write" });
+    await bench.answer(exchange);
+    expect((await bench.run()).state).toBe("done");
+    expect(bench.file("a.txt")).toBe("2");
+    expect((await bench.run({ text: "again" })).state).toBe("waiting");
+    await bench.answer(always);
+    expect((await bench.run()).state).toBe("done");
+    expect((await bench.run({ text: "and again" })).state).toBe("done");
+    const { rules } = await bench.store.read(readPermissions, { id: bench.id });
+    const rule = "write_file(a.txt)";
+    expect(rules).toEqual([{ rule, n: null }]);
+
+    expect(await bench.store.write(removeRule, { id: bench.id, rule })).toBe(true);
+    expect(await bench.store.write(removeRule, { id: bench.id, rule })).toBe(false);
+    expect((await bench.run({ text: "once more" })).state).toBe("waiting");
+  });
+
+  it("[PERMISSION-10] that another change of the file came before is another question", async () => {
+    const bench = await openAsking([[writing("a.txt", "agent's")]]);
+    writeFileSync(join(bench.repo, "a.txt"), "first");
+    await bench.run({ text: "write" });
+    await bench.answer(once);
+    writeFileSync(join(bench.repo, "a.txt"), "second, by a person");
+    expect((await bench.run()).state).toBe("waiting");
+    expect(bench.file("a.txt")).toBe("second, by a person");
+    const question = await bench.answer(once);
+    expect(question).toMatchObject({ number: 2 });
+    expect(question?.text).toContain("-second, by a person");
+    expect((await bench.run()).state).toBe("done");
+    expect(bench.file("a.txt")).toBe("agent's");
+  });
+
+  it("[PERMISSION-10] is another question too if the diff shows nothing of the other change", async () => {
+    const bench = await openAsking([[editing("a.txt", "line 1\n", "LINE 1\n")]]);
+    const lines = Array.from({ length: 50 }, (_, at) => `line ${at}\n`);
+    writeFileSync(join(bench.repo, "a.txt"), lines.join(""));
+    await bench.run({ text: "edit" });
+    const before = await bench.answer(once);
+    writeFileSync(join(bench.repo, "a.txt"), [...lines.slice(0, -1), "changed\n"].join(""));
+    expect((await bench.run()).state).toBe("waiting");
+    expect(await bench.answer(no)).toMatchObject({ number: 2, text: before?.text });
+    await bench.run();
+    expect(bench.file("a.txt")).toContain("line 1\n");
+  });
+
+  it("[PERMISSION-11] is judged by the rules at the time of the answer", async () => {
+    const bench = await openAsking([[writing("a.txt", "text")]]);
+    const { store, id } = bench;
+    await bench.run({ text: "write" });
+    await bench.answer(always);
+    await store.write(setPermissionMode, { id, mode: "plan" });
+    expect((await bench.run()).answer).toMatch(/denied|not/);
+    expect(bench.file("a.txt")).toBeNull();
+    expect((await store.read(readPermissions, { id })).rules).toEqual([]);
+
+    await store.write(setPermissionMode, { id, mode: "ask" });
+    expect((await bench.run({ text: "write" })).state).toBe("waiting");
+    await store.write(setPermissionMode, { id, mode: "edits" });
+    await bench.answer(no);
+    expect((await bench.run()).state).toBe("done");
+    expect(bench.file("a.txt")).toBe("text");
+  });
+
+  it.each(["edits", "auto", "all"] as const)(
+    "[PERMISSION-3] in mode %s is not asked about, unless other programs execute or obey the file",
+    async (permission) => {
+      const bench = await openAsking([[writing("a.txt", "1")], [writing("AGENTS.md", "obey")]], {
+        columns: { permission },
+      });
+      expect((await bench.run({ text: "write" })).state).toBe("waiting");
+      expect(bench.file("a.txt")).toBe("1");
+      const question = await bench.answer(always);
+      expect(question?.text).toContain("AGENTS.md is protected: every agent obeys it");
+      expect((await bench.run()).state).toBe("done");
+      expect(bench.file("AGENTS.md")).toBe("obey");
+      expect((await bench.run({ text: "write" })).state).toBe("done");
+    },
+  );
+
+  it("[PERMISSION-12] is denied without a question if none may be asked, and a rule of the run allows it", async () => {
+    const steps = [[writing("a.txt", "1")], [writing("docs/b.txt", "2")]];
+    const permission = { allow: ["write_file(docs/**)"], asks: false };
+    const bench = await openAsking(steps, { permission });
+    expect((await bench.run({ text: "write" })).state).toBe("done");
+    expect([bench.file("a.txt"), bench.file("docs/b.txt")]).toEqual([null, "2"]);
+    const [results] = bench.server.requests().slice(-1);
+    expect(results?.find(({ role }) => role === "tool")?.content).toContain(
+      "denied by the rule write_file (built-in): this run asks no questions",
+    );
+    expect(bench.server.offeredTools()[0]).not.toContain("ask_user");
+    expect(bench.server.systemPrompts()[0]).toContain("Nobody can be asked");
+  });
+
+  it("[PERMISSION-13] of several at once is asked about one by one", async () => {
+    const calls = [writing("a.txt", "1"), writing("b.txt", "2"), writing("c.txt", "3")];
+    const bench = await openAsking([calls]);
+    await bench.run({ text: "write" });
+    const open = await bench.open();
+    expect(open).toHaveLength(3);
+    for (const question of open) {
+      const answer = question.text.includes("b.txt") ? no : once;
+      await bench.store.write(answerQuestion, {
+        reference: bench.id,
+        question: question.id,
+        answer,
+        note: null,
+        answered_by: "http",
+        continues: true,
+      });
+    }
+    expect((await bench.run()).state).toBe("done");
+    expect(["a.txt", "b.txt", "c.txt"].map(bench.file)).toEqual(["1", null, "3"]);
+  });
+});
+
+describe("[PERMISSION-14] a sub-agent", () => {
+  const delegating = (persona: string) => [
+    { name: "delegate", arguments: JSON.stringify({ persona, task: "task" }) },
+  ];
+
+  it("asks in the session above it, and an always counts for that session", async () => {
+    const server = await startModelServer({
+      answer: (messages) => {
+        const isTask = messages[0]?.content === "task";
+        return messages.at(-1)?.role === "tool"
+          ? { content: "done" }
+          : { toolCalls: isTask ? [writing("a.txt", "1")] : delegating("assistant") };
+      },
+    });
+    const bench = await openBench(server);
+    const { store, repo } = bench;
+    const { id } = await store.write(createSession, { repo_path: repo });
+    expect((await bench.run({ session_id: id, text: "go" })).state).toBe("waiting");
+    const [question] = await store.read(listOpenQuestions, { reference: id });
+    expect(question?.path).toHaveLength(2);
+    await store.write(answerQuestion, {
+      reference: id,
+      question: question?.id ?? "",
+      answer: always,
+      note: null,
+      answered_by: "http",
+      continues: true,
+    });
+    expect((await bench.run({ session_id: id })).state).toBe("done");
+    expect(readFileSync(join(repo, "a.txt"), "utf8")).toBe("1");
+    expect((await store.read(readPermissions, { id })).rules).toEqual([
+      { rule: "write_file(a.txt)", n: null },
+    ]);
+    // another sub-agent of the same session
+    expect((await bench.run({ session_id: id, text: "again" })).state).toBe("done");
+    await expect(
+      store.write(setPermissionMode, { id: question?.session_id ?? "", mode: "all" }),
+    ).rejects.toMatchObject({ code: "invalid_request" });
+  });
+
+  it("never does what the persona above it may not", async () => {
+    const server = await startModelServer({
+      answer: (messages) => {
+        const isTask = messages[0]?.content === "task";
+        return messages.at(-1)?.role === "tool"
+          ? { content: String(messages.at(-1)?.content) }
+          : { toolCalls: isTask ? [writing("a.txt", "1")] : delegating("assistant") };
+      },
+    });
+    const bench = await openBench(server);
+    const { store, repo } = bench;
+    mkdirSync(join(repo, ".reprise/personas"), { recursive: true });
+    writeFileSync(
+      join(repo, ".reprise/personas/leader.md"),
+      "---\nname: leader\ntools: [read_file, delegate]\n---\nYou lead.\n",
+    );
+    const columns = { repo_path: repo, persona_name: "leader", permission: "all" } as const;
+    const { id } = await store.write(createSession, columns);
+    expect((await bench.run({ session_id: id, text: "go" })).state).toBe("done");
+    expect(existsSync(join(repo, "a.txt"))).toBe(false);
+    const offered = server.offeredTools();
+    expect(offered[0]).toEqual(["read_file", "delegate"]);
+    expect(offered[1]).not.toContain("write_file");
+    expect(offered[1]).toContain("read_file");
+  });
+});
+
+describe("[PERMISSION-15] a process that is killed", () => {
+  it("while the question is open or after the answer loses no consent and changes nothing twice", async () => {
+    const bench = await openAsking([[writing("a.txt", "agent's")]]);
+    const { store, repo, parts } = bench;
+    const live = { listener: () => undefined, signal: new AbortController().signal };
+    const counts = { written: 0, unknown: 0 };
+    let isOver = false;
+    for (let at = 1; !isOver; at += 1) {
+      for (const when of ["before", "after"] as const) {
+        const { id } = await store.write(createSession, { repo_path: repo });
+        const point = `${when} write ${at}`;
+        writeFileSync(join(repo, "a.txt"), "before");
+        const dying = dyingStore(store, at, when);
+        const request = { session_id: id, when_busy: "take_over" } as const;
+        const answerAll = async () => {
+          for (const { id: question } of await store.read(listOpenQuestions, { reference: id })) {
+            const given = { answer: once, note: null, answered_by: "http" } as const;
+            await store.write(answerQuestion, {
+              reference: id,
+              question,
+              ...given,
+              continues: true,
+            });
+          }
+        };
+        const run = (async () => {
+          const first = createExchanger({ ...parts, store: dying.store });
+          const end = await first.exchange({ ...request, text: "write" }, live);
+          expect([end.state, readFileSync(join(repo, "a.txt"), "utf8")]).toEqual([
+            "waiting",
+            "before",
+          ]);
+          await answerAll();
+          return first.exchange({ ...request, text: null }, live);
+        })();
+        run.catch(() => undefined);
+        isOver = (await Promise.race([dying.dead.then(() => null), run])) !== null;
+        if (isOver) {
+          break;
+        }
+        const { last_seq } = await store.read(readSession, { id });
+        if (last_seq === 0) {
+          // its message was not stored yet
+          dying.bury();
+          await run.catch(() => undefined);
+          continue;
+        }
+        const second = createExchanger(parts);
+        for (let turn = 0; turn < 5; turn += 1) {
+          await answerAll();
+          if ((await store.read(readSession, { id })).activity === "idle") {
+            break;
+          }
+          await second.exchange({ ...request, text: null }, live);
+        }
+        const { findings } = await verifySession(store, id);
+        expect(findings, point).toEqual([]);
+        const result = bench.server.requests().at(-1)?.at(-1)?.content;
+        const isUnknown = result === OUTCOME_UNKNOWN;
+        counts[isUnknown ? "unknown" : "written"] += 1;
+        if (!isUnknown) {
+          expect(readFileSync(join(repo, "a.txt"), "utf8"), point).toBe("agent's");
+        }
+        dying.bury();
+        await run.catch(() => undefined);
+      }
+    }
+    expect(counts.written).toBeGreaterThan(4);
+    expect(counts.unknown).toBeGreaterThan(0);
+  });
+});
+
+describe("[PERMISSION-16] an import", () => {
+  async function imported(change: (tree: SessionTree) => SessionTree) {
+    const bench = await openAsking([[writing("a.txt", "agent's")]]);
+    const { store, id, repo } = bench;
+    await store.write(setPermissionMode, { id, mode: "edits" });
+    await store.write(setPermissionMode, { id, mode: "ask" });
+    await bench.run({ text: "write" });
+    await bench.answer(always);
+    const tree = withNewIds(
+      atRest(await store.read(readSessionTree, { id }), new Date().toISOString()),
+    );
+    const text = [...exportText(change(tree), new Date().toISOString())].join("");
+    const read = parseExport(text);
+    const [copy = ""] = await importTree(store, read);
+    return { ...bench, copy, repo };
+  }
+
+  it("has neither mode nor rules, and an answer in it does not count", async () => {
+    const bench = await imported((tree) => tree);
+    const { store, copy } = bench;
+    const run = { session_id: copy };
+    expect(await store.read(readPermissions, { id: copy })).toMatchObject({
+      mode: "ask",
+      rules: [],
+    });
+    expect((await bench.run(run)).state).toBe("waiting");
+    expect(bench.file("a.txt")).toBeNull();
+    const [question] = await store.read(listOpenQuestions, { reference: copy });
+    expect(question).toMatchObject({ number: 2, state: "open" });
+  });
+
+  it("cannot show another text for the question that an answer is about", async () => {
+    const bench = await imported((tree) => ({
+      ...tree,
+      session: {
+        ...tree.session,
+        questions: tree.session.questions?.map((question) => ({
+          ...question,
+          state: "open" as const,
+          text: "May the agent read a.txt?",
+          answered_at: null,
+          answered_by: null,
+          answer: null,
+        })),
+      },
+    }));
+    const { store, copy } = bench;
+    const [shown] = await store.read(listOpenQuestions, { reference: copy });
+    expect(shown?.text).toBe("May the agent read a.txt?");
+    await store.write(answerQuestion, {
+      reference: copy,
+      question: shown?.id ?? "",
+      answer: once,
+      note: null,
+      answered_by: "http",
+      continues: true,
+    });
+    expect((await bench.run({ session_id: copy })).state).toBe("waiting");
+    expect(bench.file("a.txt")).toBeNull();
+    const [question] = await store.read(listOpenQuestions, { reference: copy });
+    expect(question?.text).toContain("May the agent change a.txt");
+  });
+});

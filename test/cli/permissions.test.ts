@@ -1,0 +1,212 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, it } from "vitest";
+
+import type { QuestionInfo } from "../../src/core/schemas.ts";
+import { type SentMessage, startModelServer } from "../helpers/model-server.ts";
+import { freshHome, type Home } from "../helpers/reprise.ts";
+import { detailOf, sessionsOf } from "../helpers/sessions/seed.ts";
+import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
+
+const CONTENT = "new \u001b[31mline\n";
+
+/** An agent that writes the file that it is named, and then repeats the tool's result. */
+async function writing(): Promise<Home & { readonly file: (path: string) => string | null }> {
+  const server = await startModelServer({
+    answer: (messages: readonly SentMessage[]) => {
+      const { role, content = "" } = messages.at(-1) ?? { role: "" };
+      return role === "user"
+        ? {
+            toolCalls: [
+              {
+                name: "write_file",
+                arguments: JSON.stringify({ path: content, content: CONTENT }),
+              },
+            ],
+          }
+        : { content: `it is: ${content}` };
+    },
+  });
+  const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+  return {
+    ...home,
+    file: (path) => {
+      const at = join(home.project, path);
+      return existsSync(at) ? readFileSync(at, "utf8") : null;
+    },
+  };
+}
+
+async function openQuestions(home: Home, id: string): Promise<readonly QuestionInfo[]> {
+  const { stdout } = await home.call(["sessions", "answer", id, "--json"]);
+  return JSON.parse(stdout) as QuestionInfo[];
+}
+
+it("[PERMISSION-17] -p ends with exit code 7 before a change, and --permission, --allow and --no-questions say what happens instead", async () => {
+  const home = await writing();
+  const asked = await home.call(["-p", "a.txt"]);
+  expect(asked).toMatchObject({ code: 7, stdout: "" });
+  expect(asked.stderr).toContain("May the agent change a.txt (write_file)?");
+  expect(asked.stderr).toContain("  | +new ␛[31mline\n");
+  expect(asked.stderr).not.toContain("\u001b");
+  expect(asked.stderr).toContain("  4. deny\n");
+  expect(asked.stderr).toContain("use --permission edits.\n");
+  expect(home.file("a.txt")).toBeNull();
+  const [session] = await sessionsOf(home);
+  const id = session?.id ?? "";
+  expect(await home.call(["sessions", "answer", id, "allow once"])).toMatchObject({ code: 0 });
+  expect((await home.call(["--session", id, "--continue-exchange"])).stdout).toContain("created");
+  expect(home.file("a.txt")).toBe(CONTENT);
+
+  expect(await home.call(["-p", "b.txt", "--permission", "edits"])).toMatchObject({ code: 0 });
+  expect(home.file("b.txt")).toBe(CONTENT);
+  const denied = await home.call(["-p", "c.txt", "--no-questions"]);
+  expect(denied).toMatchObject({ code: 0 });
+  expect(denied.stdout).toContain("this run asks no questions");
+  expect(await home.call(["-p", "c.txt", "--allow", "write_file(*.txt)"])).toMatchObject({
+    code: 0,
+  });
+  expect(home.file("c.txt")).toBe(CONTENT);
+  expect(await home.call(["-p", "AGENTS.md", "--permission", "all"])).toMatchObject({ code: 7 });
+
+  const help = await home.call(["--help"]);
+  expect(help.stdout.replaceAll(/\s+/g, " ")).toContain("`-p` scripts that write need edits");
+  for (const wrong of [
+    ["--permission", "some"],
+    ["--allow", "write_fil"],
+    ["--allow", "write_file(/etc)"],
+    ["--plan", "--permission", "all"],
+    ["--agent", "./a.js", "--permission", "all"],
+    ["--agent", "./a.js", "--no-questions"],
+  ]) {
+    expect(await home.call(["-p", "x", ...wrong])).toMatchObject({ code: 2 });
+  }
+});
+
+it("[PERMISSION-17] --permission on a session that is there sets its mode, and plan mode is one", async () => {
+  const home = await writing();
+  await home.call(["-p", "a.txt", "--permission", "edits"]);
+  expect(await home.call(["--continue", "-p", "b.txt"])).toMatchObject({ code: 0 });
+  await home.call(["--continue", "-p", "c.txt", "--permission", "plan"]);
+  expect(await sessionsOf(home)).toMatchObject([{ plan_mode: true }]);
+  expect(home.file("c.txt")).toBeNull();
+  await home.call(["--continue", "-p", "c.txt", "--permission", "ask"]);
+  expect(await sessionsOf(home)).toMatchObject([{ plan_mode: false }]);
+  expect(home.file("c.txt")).toBeNull();
+});
+
+it("[PERMISSION-18] a terminal shows the diff, takes a reason for a no, and does the rest after a yes", async () => {
+  const home = await writing();
+  writeFileSync(join(home.project, "a.txt"), "old\n");
+  const terminal = openTerminal(home, "reprise");
+  await terminal.shows(/> $/);
+  terminal.type("a.txt\r");
+  await terminal.shows(
+    /May the agent change a\.txt[^]*\| -old[^]*\| \+new [^]*1\. allow once[^]*4\. deny[^]*answer> $/,
+  );
+  terminal.type("deny: keep it\r");
+  await terminal.shows(/the user denied this call and says: keep it[^]*> $/);
+  expect(home.file("a.txt")).toBe("old\n");
+  terminal.type("a.txt\r");
+  await terminal.shows(/answer> $/);
+  terminal.type("3\r");
+  await terminal.shows(/it is: replaced a\.txt[^]*> $/);
+  terminal.type("a.txt\r");
+  await terminal.shows(/it is: replaced a\.txt[^]*> $/);
+  terminal.type("/permission\r");
+  await terminal.shows(/mode ask[^]*allow +write_file\(a\.txt\) +session[^]*> $/);
+  terminal.type(CTRL_D);
+  expect((await terminal.finished).code).toBe(0);
+});
+
+it("[PERMISSION-22] /permission shows and sets the mode, explains a call and takes a rule back", async () => {
+  const home = await writing();
+  const { stderr } = await home.call([], {
+    input: [
+      "/permission",
+      "/permission write_file(a.txt)",
+      "/permission edits",
+      "/permission write_file(a.txt)",
+      "/permission remove write_file(a.txt)",
+      "a.txt",
+      "/permission nonsense",
+    ].join("\n"),
+  });
+  expect(stderr).toContain("mode ask\n");
+  expect(stderr).toMatch(/^deny +write_file\(\*\*\/\.git\) +fixed limit$/m);
+  expect(stderr).toMatch(/^ask +write_file\(\*\*\/AGENTS\.md\) +built-in$/m);
+  expect(stderr).toContain("ask: rule write_file (built-in)\n");
+  expect(stderr).toContain("The permission mode is edits.\n");
+  expect(stderr).toContain("allow: rule write_file (mode edits)\n");
+  expect(stderr).toContain("Nobody allowed this rule in the session.\n");
+  expect(stderr).toContain("There is no tool of this name");
+  expect(home.file("a.txt")).toBe(CONTENT);
+});
+
+it("[PERMISSION-19] permission list, explain and remove show and change what decides", async () => {
+  const home = await writing();
+  const explained = await home.call(["permission", "explain", "write_file(AGENTS.md)"]);
+  expect(explained).toMatchObject({
+    code: 0,
+    stdout:
+      "ask: rule write_file(**/AGENTS.md) (built-in); AGENTS.md is protected: every agent obeys it from then on\n",
+  });
+  for (const [call, effect] of [
+    ["read_file(src/a.ts)", "allow"],
+    ["write_file(.git/config)", "deny"],
+    ["write_file(/etc/passwd)", "deny"],
+    ["delegate", "allow"],
+  ] as const) {
+    const { stdout } = await home.call(["permission", "explain", call, "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ effect });
+  }
+  for (const wrong of ["write_file", "delegate(x)", "run_command(ls)", "write_file(../x)"]) {
+    expect(await home.call(["permission", "explain", wrong])).toMatchObject({ code: 2 });
+  }
+
+  await home.call(["-p", "a.txt"]);
+  const id = (await sessionsOf(home))[0]?.id ?? "";
+  await home.call(["sessions", "answer", id, "3"]);
+  await home.call(["--session", id, "--continue-exchange"]);
+  const rule = "write_file(a.txt)";
+  const listed = async () => {
+    const { stdout } = await home.call(["permission", "list", id, "--json"]);
+    return JSON.parse(stdout) as { mode: string; rules: unknown[] };
+  };
+  expect(await listed()).toMatchObject({ mode: "ask" });
+  const entry = { effect: "allow", rule, layer: "session" };
+  expect((await listed()).rules).toContainEqual(entry);
+  expect((await home.call(["permission", "explain", rule, "--session", id])).stdout).toBe(
+    `allow: rule ${rule} (session)\n`,
+  );
+  expect(await home.call(["permission", "remove", id, rule])).toMatchObject({ code: 0 });
+  expect(await home.call(["permission", "remove", id, rule])).toMatchObject({ code: 2 });
+  expect((await listed()).rules).not.toContainEqual(entry);
+});
+
+it("[PERMISSION-15] a terminal that is killed while it asks, and one that is killed after the answer, lose nothing", async () => {
+  const home = await writing();
+  const first = openTerminal(home, "exec reprise");
+  await first.shows(/> $/);
+  first.type("a.txt\r");
+  await first.shows(/answer> $/);
+  first.kill("SIGKILL");
+  await first.finished;
+  const id = (await sessionsOf(home))[0]?.id ?? "";
+  const [question] = await openQuestions(home, id);
+  expect(question).toMatchObject({ kind: "permission", state: "open" });
+  expect(home.file("a.txt")).toBeNull();
+
+  const second = openTerminal(home, `exec reprise --session ${id}`);
+  await second.shows(/> $/);
+  await home.call(["sessions", "answer", id, "allow once"]);
+  second.kill("SIGKILL");
+  await second.finished;
+  expect(home.file("a.txt")).toBeNull();
+  const third = await home.call(["--session", id, "--continue-exchange"]);
+  expect(third).toMatchObject({ code: 0 });
+  expect(third.stdout).toContain("created a.txt");
+  expect(home.file("a.txt")).toBe(CONTENT);
+  expect(await detailOf(home, id)).toMatchObject({ activity: "idle" });
+});

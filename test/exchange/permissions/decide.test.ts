@@ -1,0 +1,520 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { CONTROL_FILES } from "../../../src/core/control-files.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../../../src/core/permissions.ts";
+import { createLinkSearch } from "../../../src/exchange/files/control-links.ts";
+import { locate } from "../../../src/exchange/files/resolve-path.ts";
+import { resolveSandbox, type Sandbox } from "../../../src/exchange/files/sandbox.ts";
+import type { Call } from "../../../src/exchange/permissions/call.ts";
+import { decide, type DecisionInput, isOffered } from "../../../src/exchange/permissions/decide.ts";
+import {
+  flagLayer,
+  type Layer,
+  parentLayer,
+  personaLayer,
+  sessionLayer,
+} from "../../../src/exchange/permissions/layers.ts";
+import {
+  EFFECTS,
+  type Effect,
+  parseCallPattern,
+  ruleOf,
+  ruleText,
+} from "../../../src/exchange/permissions/rule.ts";
+import { AGENT_TOOLS, TOOL_NAMES } from "../../../src/exchange/tool-catalogue.ts";
+import { seededRandom } from "../../helpers/random.ts";
+import { makeFolder } from "../../helpers/temp.ts";
+
+let sandbox: Sandbox;
+const folder = makeFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+beforeAll(async () => {
+  const outside = folder.path;
+  const repo = join(outside, "repo");
+  for (const name of ["src/.hidden", "plain", "sub", ".vscode", ".git/hooks", ".reprise"]) {
+    mkdirSync(join(repo, name), { recursive: true });
+  }
+  for (const file of [
+    "src/a.ts",
+    "src/[id].ts",
+    "AGENTS.md",
+    "plain/settings.json",
+    "reprise.db",
+  ]) {
+    writeFileSync(join(repo, file), "text\n");
+  }
+  writeFileSync(join(outside, "secret.txt"), "secret\n");
+  symlinkSync("../secret.txt", join(repo, "way-out"));
+  symlinkSync("src", join(repo, "linked"));
+  symlinkSync("AGENTS.md", join(repo, "notes.md"));
+  // the files in `plain` have the name `.vscode` too
+  symlinkSync("../plain", join(repo, "sub/.vscode"));
+  sandbox = await resolveSandbox({
+    repoPath: repo,
+    protectedPaths: [join(repo, "reprise.db")],
+    linked: createLinkSearch(),
+  });
+});
+
+async function called(text: string): Promise<Call> {
+  const [, tool = "", , path] = /^(\w+)(\((.*)\))?$/s.exec(text) ?? [];
+  const file = path === undefined ? null : (await locate(sandbox, { path, tool })).file;
+  return { tool, file };
+}
+
+const EVERY: readonly PermissionMode[] = PERMISSION_MODES;
+const reviewer = personaLayer({ name: "reviewer", tools: ["read_file"] }, TOOL_NAMES);
+const planning = parentLayer(
+  { persona: { name: "assistant", tools: null }, plan_mode: true },
+  TOOL_NAMES,
+);
+const lost = parentLayer({ persona: null, plan_mode: false }, TOOL_NAMES);
+const stricter = (effect: Effect, rule: string): Layer => ({
+  name: "repository",
+  rules: [{ effect, ...parseCallPattern(rule) }],
+});
+const given = (...rules: string[]) =>
+  sessionLayer(
+    rules.map((rule) => ({ rule, n: null })),
+    1,
+  );
+
+interface Row {
+  readonly call: string;
+  readonly modes?: readonly PermissionMode[];
+  readonly user?: readonly Layer[];
+  readonly restricting?: readonly Layer[];
+  readonly effect: Effect;
+  readonly layer?: string;
+  readonly rule?: string;
+}
+
+const EDITING: readonly PermissionMode[] = ["edits", "auto", "all"];
+const NOT_PLAN: readonly PermissionMode[] = ["ask", "edits", "auto", "all"];
+
+/** Each row holds in each of its modes, without questions too: then nothing asks. */
+const TABLE: readonly Row[] = [
+  // reading
+  { call: "read_file(src/a.ts)", modes: ["ask", "plan"], effect: "allow", layer: "built-in" },
+  { call: "read_file(AGENTS.md)", modes: EVERY, effect: "allow" },
+  { call: "read_file(.reprise/plan.json)", modes: EVERY, effect: "allow" },
+  { call: "list_files(.)", modes: EVERY, effect: "allow" },
+  { call: "find_files(src)", modes: EVERY, effect: "allow" },
+  { call: "search_files(src)", modes: EVERY, effect: "allow" },
+  { call: "delegate", modes: EVERY, effect: "allow" },
+  { call: "ask_user", modes: EVERY, effect: "allow" },
+  { call: "read_file(.git/config)", modes: EVERY, effect: "deny", layer: "fixed limit" },
+  { call: "read_file(reprise.db)", modes: EVERY, effect: "deny", layer: "fixed limit" },
+  { call: "read_file(reprise.db-wal)", modes: EVERY, effect: "deny", layer: "fixed limit" },
+  { call: "read_file(way-out)", modes: EVERY, effect: "deny", layer: "fixed limit" },
+  { call: "read_file(/etc/passwd)", modes: EVERY, effect: "deny", layer: "fixed limit" },
+  // ordinary files
+  { call: "write_file(src/a.ts)", modes: ["ask"], effect: "ask", layer: "built-in" },
+  { call: "edit_file(src/a.ts)", modes: ["ask"], effect: "ask", rule: "edit_file" },
+  { call: "write_file(new/deep/file.ts)", modes: ["ask"], effect: "ask", rule: "write_file" },
+  { call: "write_file(src/a.ts)", modes: ["edits"], effect: "allow", layer: "mode edits" },
+  { call: "edit_file(src/a.ts)", modes: ["auto"], effect: "allow", layer: "mode auto" },
+  {
+    call: "write_file(src/.hidden/x)",
+    modes: ["all"],
+    effect: "allow",
+    layer: "mode all",
+    rule: "*",
+  },
+  { call: "write_file(linked/a.ts)", modes: EDITING, effect: "allow" },
+  { call: "write_file(src/a.ts)", modes: ["plan"], effect: "deny", rule: "planning mode" },
+  { call: "edit_file(src/a.ts)", modes: ["plan"], user: [given("edit_file")], effect: "deny" },
+  {
+    call: "edit_file(src/a.ts)",
+    modes: ["plan"],
+    user: [flagLayer(["edit_file"])],
+    effect: "deny",
+  },
+  // what no rule lifts
+  {
+    call: "write_file(.git/hooks/pre-commit)",
+    modes: NOT_PLAN,
+    effect: "deny",
+    layer: "fixed limit",
+  },
+  { call: "write_file(.GIT/config)", modes: NOT_PLAN, effect: "deny" },
+  { call: "write_file(GIT~1/config)", modes: NOT_PLAN, effect: "deny" },
+  { call: "write_file(.reprise/config.jsonc)", modes: NOT_PLAN, effect: "deny", rule: ".reprise" },
+  { call: "write_file(sub/.claude/settings.json)", modes: NOT_PLAN, effect: "deny" },
+  {
+    call: "write_file(.git/config)",
+    modes: NOT_PLAN,
+    user: [flagLayer(["write_file(.git/**)"])],
+    effect: "deny",
+  },
+  {
+    call: "write_file(.reprise/x)",
+    modes: NOT_PLAN,
+    user: [given("write_file(.reprise/x)")],
+    effect: "deny",
+  },
+  {
+    call: "write_file(way-out)",
+    modes: NOT_PLAN,
+    user: [flagLayer(["write_file"])],
+    effect: "deny",
+  },
+  {
+    call: "write_file(/etc/cron.d/x)",
+    modes: NOT_PLAN,
+    user: [flagLayer(["write_file"])],
+    effect: "deny",
+  },
+  {
+    call: "edit_file(reprise.db)",
+    modes: NOT_PLAN,
+    user: [flagLayer(["edit_file"])],
+    effect: "deny",
+  },
+  // protected files: no mode and no wide rule covers them
+  {
+    call: "write_file(AGENTS.md)",
+    modes: NOT_PLAN,
+    effect: "ask",
+    rule: "write_file(**/AGENTS.md)",
+  },
+  {
+    call: "edit_file(sub/agents.MD)",
+    modes: NOT_PLAN,
+    effect: "ask",
+    rule: "edit_file(**/AGENTS.md)",
+  },
+  { call: "write_file(.mcp.json)", modes: NOT_PLAN, effect: "ask" },
+  { call: "write_file(.vscode/tasks.json)", modes: NOT_PLAN, effect: "ask" },
+  { call: "write_file(.github/workflows/ci.yml)", modes: NOT_PLAN, effect: "ask" },
+  { call: "write_file(notes.md)", modes: NOT_PLAN, effect: "ask" },
+  {
+    call: "write_file(plain/settings.json)",
+    modes: NOT_PLAN,
+    effect: "ask",
+    rule: "write_file(**/.vscode)",
+  },
+  { call: "write_file(.envrc.)", modes: NOT_PLAN, effect: "ask" },
+  {
+    call: "write_file(AGENTS.md)",
+    modes: NOT_PLAN,
+    user: [flagLayer(["write_file"])],
+    effect: "ask",
+  },
+  {
+    call: "write_file(AGENTS.md)",
+    modes: NOT_PLAN,
+    user: [flagLayer(["write_file(**)"])],
+    effect: "ask",
+  },
+  {
+    call: "write_file(AGENTS.md)",
+    modes: NOT_PLAN,
+    user: [flagLayer(["write_file(*.md)"])],
+    effect: "ask",
+  },
+  {
+    call: "write_file(AGENTS.md)",
+    modes: NOT_PLAN,
+    user: [flagLayer(["write_file(AGENTS.md)"])],
+    effect: "allow",
+    layer: "--allow",
+  },
+  {
+    call: "write_file(notes.md)",
+    modes: NOT_PLAN,
+    user: [flagLayer(["write_file(AGENTS.md)"])],
+    effect: "ask",
+  },
+  {
+    call: "write_file(.vscode/tasks.json)",
+    modes: NOT_PLAN,
+    user: [given("write_file(.vscode/**)")],
+    effect: "allow",
+    layer: "session",
+  },
+  {
+    call: "write_file(.vscode/AGENTS.md)",
+    modes: NOT_PLAN,
+    user: [given("write_file(*/AGENTS.md)")],
+    effect: "allow",
+  },
+  {
+    call: "edit_file(.vscode/tasks.json)",
+    modes: NOT_PLAN,
+    user: [given("write_file(.vscode/**)")],
+    effect: "ask",
+  },
+  // rules
+  {
+    call: "write_file(src/a.ts)",
+    modes: ["ask"],
+    user: [flagLayer(["write_file(src/**)"])],
+    effect: "allow",
+    rule: "write_file(src/**)",
+  },
+  {
+    call: "write_file(src/.hidden/x)",
+    modes: ["ask"],
+    user: [flagLayer(["write_file(src/**)"])],
+    effect: "allow",
+  },
+  {
+    call: "write_file(src2/a.ts)",
+    modes: ["ask"],
+    user: [flagLayer(["write_file(src/**)"])],
+    effect: "ask",
+  },
+  {
+    call: "write_file(linked/a.ts)",
+    modes: ["ask"],
+    user: [flagLayer(["write_file(linked/**)"])],
+    effect: "ask",
+  },
+  {
+    call: "write_file(SRC/a.ts)",
+    modes: ["ask"],
+    user: [flagLayer(["write_file(src/**)"])],
+    effect: "ask",
+  },
+  {
+    call: "write_file(src/i.ts)",
+    modes: ["ask"],
+    user: [given("write_file(src/[id].ts)")],
+    effect: "ask",
+  },
+  {
+    call: "write_file(src/[id].ts)",
+    modes: ["ask"],
+    user: [given("write_file(src/[id].ts)")],
+    effect: "allow",
+  },
+  // what only makes it stricter
+  {
+    call: "write_file(src/a.ts)",
+    modes: NOT_PLAN,
+    restricting: [reviewer],
+    effect: "deny",
+    layer: "persona reviewer",
+  },
+  {
+    call: "write_file(AGENTS.md)",
+    modes: NOT_PLAN,
+    user: [flagLayer(["write_file(AGENTS.md)"])],
+    restricting: [reviewer],
+    effect: "deny",
+  },
+  { call: "read_file(src/a.ts)", modes: EVERY, restricting: [reviewer], effect: "allow" },
+  {
+    call: "write_file(src/a.ts)",
+    modes: NOT_PLAN,
+    restricting: [planning],
+    effect: "deny",
+    layer: "parent session",
+  },
+  {
+    call: "edit_file(src/a.ts)",
+    modes: NOT_PLAN,
+    restricting: [lost],
+    effect: "deny",
+    layer: "parent session",
+  },
+  {
+    call: "write_file(src/a.ts)",
+    modes: EDITING,
+    restricting: [stricter("ask", "write_file(src/**)")],
+    effect: "ask",
+    layer: "repository",
+  },
+  {
+    call: "write_file(SRC/A.ts)",
+    modes: NOT_PLAN,
+    restricting: [stricter("deny", "write_file(src/**)")],
+    effect: "deny",
+  },
+  {
+    call: "write_file(linked/a.ts)",
+    modes: NOT_PLAN,
+    restricting: [stricter("deny", "write_file(linked/**)")],
+    effect: "deny",
+  },
+  {
+    call: "write_file(src/a.ts)",
+    modes: ["ask"],
+    restricting: [stricter("allow", "write_file")],
+    effect: "ask",
+  },
+  {
+    call: "read_file(src/a.ts)",
+    modes: EVERY,
+    restricting: [stricter("deny", "read_file(src/**)")],
+    effect: "deny",
+  },
+  // tools that the program has besides
+  { call: "deploy", modes: ["ask", "edits", "auto"], effect: "ask", rule: "*" },
+  { call: "deploy", modes: ["all"], effect: "allow" },
+  { call: "deploy", modes: ["plan"], effect: "deny" },
+];
+
+const NAMES = TABLE.map(
+  (row) =>
+    [
+      `${row.call} in ${(row.modes ?? []).join(", ")}, row ${TABLE.indexOf(row) + 1}: ${row.effect}`,
+      row,
+    ] as const,
+);
+
+describe("[PERMISSION-1] [PERMISSION-2] [PERMISSION-3] the decision about a call", () => {
+  it("has a table of at least 60 calls", () => {
+    expect(TABLE.length).toBeGreaterThanOrEqual(60);
+  });
+
+  it.each(NAMES)(
+    "%s",
+    async (_, { call, modes = [], user = [], restricting = [], ...expected }) => {
+      const input = { call: await called(call), user, restricting };
+      for (const mode of modes) {
+        expect({ mode, ...decide({ ...input, mode, asks: true }) }).toMatchObject({
+          mode,
+          ...expected,
+        });
+        const silent = decide({ ...input, mode, asks: false }).effect;
+        expect(silent).toBe(expected.effect === "ask" ? "deny" : expected.effect);
+      }
+    },
+  );
+});
+
+it("[PERMISSION-3] protects every control file at every depth, whatever the mode", async () => {
+  for (const { name, rule } of CONTROL_FILES) {
+    for (const path of [name, `deep/er/${name}`, `other/${name}/inside.txt`]) {
+      const call = await called(`write_file(${path})`);
+      for (const mode of NOT_PLAN) {
+        const { effect } = decide({ call, mode, user: [], restricting: [], asks: true });
+        expect([path, effect]).toEqual([path, rule === "never" ? "deny" : "ask"]);
+      }
+    }
+  }
+});
+
+describe("[PERMISSION-4] a layer that only restricts", () => {
+  it("never loosens a decision, whatever rule is added to it", async () => {
+    const random = seededRandom("restricting layers");
+    const any = <Item>(items: readonly Item[]): Item => {
+      const item = items[Math.floor(random() * items.length)];
+      if (item === undefined) {
+        throw new Error("there is none");
+      }
+      return item;
+    };
+    const calls = await Promise.all([...new Set(TABLE.map(({ call }) => call))].map(called));
+    const patterns = [
+      "src/**",
+      "**",
+      "*.md",
+      "AGENTS.md",
+      "**/AGENTS.md",
+      "SRC/?.ts",
+      "linked/*",
+      ".vscode/**",
+    ];
+    const tools = [...AGENT_TOOLS.map(({ name }) => name), "*"];
+    const anyRule = () => ({
+      effect: any(EFFECTS),
+      tool: any(tools),
+      pattern: random() < 0.4 ? null : any(patterns),
+    });
+    const layers = (max: number): Layer[] =>
+      Array.from({ length: Math.floor(random() * max) }, () => ({
+        name: "repository",
+        rules: Array.from({ length: Math.floor(random() * 3) }, anyRule),
+      }));
+    const strictness = ({ effect }: { effect: Effect }) => EFFECTS.indexOf(effect);
+    for (let run = 0; run < 20_000; run += 1) {
+      const input: DecisionInput = {
+        call: any(calls),
+        mode: any(PERMISSION_MODES),
+        user: layers(3),
+        restricting: layers(3),
+        asks: random() < 0.8,
+      };
+      const added = { name: "persona", rules: [anyRule()] };
+      const at = Math.floor(random() * (input.restricting.length + 1));
+      const restricting = input.restricting.toSpliced(at, 0, added);
+      const [before, after] = [decide(input), decide({ ...input, restricting })];
+      expect(strictness(after), JSON.stringify({ input, added })).toBeGreaterThanOrEqual(
+        strictness(before),
+      );
+      if (isOffered(input.call.tool, { ...input, restricting })) {
+        expect(isOffered(input.call.tool, input)).toBe(true);
+      }
+    }
+  });
+});
+
+describe("[PERMISSION-5] a rule", () => {
+  it.each([
+    ["", "tool(pattern)"],
+    ["write_file(", "tool(pattern)"],
+    ["write_file()", "pattern is a path"],
+    ["write_file(/etc/**)", "pattern is a path"],
+    ["write_file(../x)", "pattern is a path"],
+    ["write_file(a//b)", "pattern is a path"],
+    ["write_file(a\0b)", "pattern is a path"],
+    ["write_file(a\\)", "pattern is a path"],
+    ["write_fil(x)", "write_file"],
+    ["run_command(rm)", "There is no tool"],
+    ["delegate(x)", "takes no pattern"],
+    ["*", "tool(pattern)"],
+  ])("%j is refused with a sentence", (text, sentence) => {
+    expect(() => parseCallPattern(text)).toThrow(
+      expect.objectContaining({ code: "invalid_usage" }),
+    );
+    expect(() => parseCallPattern(text)).toThrow(sentence);
+  });
+
+  it.each(["src/a.ts", "a*b?.ts", "back\\slash", "(1) [x] {y}.md", " space ", "ünïcode.txt", "*"])(
+    "about exactly the file %j allows it and nothing else",
+    async (path) => {
+      const call = await called(`write_file(${path})`);
+      const rule = ruleOf(call);
+      const text = rule === null ? "" : ruleText(rule);
+      const allows = (other: Call) =>
+        decide({ call: other, mode: "ask", user: [given(text)], restricting: [], asks: true })
+          .effect === "allow";
+      expect(allows(call)).toBe(true);
+      for (const other of [
+        `${path}x`,
+        `x${path}`,
+        `below/${path}`,
+        "src/b.ts",
+        "aXbY.ts",
+        "any",
+        "src",
+      ]) {
+        expect(allows(await called(`write_file(${other})`))).toBe(false);
+      }
+    },
+  );
+
+  it("is not offered if it would not cover the call", async () => {
+    expect(ruleOf(await called("write_file(plain/settings.json)"))).toBeNull();
+    expect(ruleOf(await called("write_file(linked/a.ts)"))).toBeNull();
+    expect(ruleOf(await called("write_file(bad\nname)"))).toBeNull();
+    expect(ruleOf(await called("deploy"))).toBeNull();
+  });
+
+  it("with many wildcards takes no long time", () => {
+    const [file] = [{ paths: [`${"a".repeat(4000)}b`], names: [["a"]], place: "inside" as const }];
+    const pattern = `${"a*".repeat(1000)}c`;
+    const call = { tool: "write_file", file };
+    const rule = flagLayer([`write_file(${pattern})`]);
+    expect(decide({ call, mode: "ask", user: [rule], restricting: [], asks: true }).effect).toBe(
+      "ask",
+    );
+  });
+});

@@ -1,0 +1,14 @@
+import { deniedBecause, type Permit } from "../../src/agent/permit.ts";
+import { refusal } from "../../src/exchange/files/refusal.ts";
+import { decide } from "../../src/exchange/permissions/decide.ts";
+
+/** Everything that can be allowed without a question is. */
+const permit: Permit = async (_, call) => {
+  const decision = decide({ call, mode: "all", user: [], restricting: [], asks: false });
+  if (decision.effect === "deny") {
+    throw refusal(deniedBecause(decision));
+  }
+};
+
+/** For an agent that is built without an exchange. */
+export const PERMITTED = { permit, restricting: [], asks: true } as const;
