@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 
 import type { QuestionInfo } from "../../src/core/schemas.ts";
 import { type SentMessage, startModelServer } from "../helpers/model-server.ts";
@@ -205,4 +205,37 @@ it("[CLI-201] [QUESTION-42] send shows what its message waits for, and does not 
   expect(superseding.stderr).not.toContain(shown);
   expect(superseding.stderr).toContain("1 open question withdrawn.\n");
   expect((await home.call(["sessions", "answer", ID])).stdout).toBe("No question is open.\n");
+});
+
+it("[CLI-245] sessions answer --follow waits for the exchange that its answer continues, with --json=events as send does", async () => {
+  const home = await asking();
+  for (const wrong of [["red", "--json=events"], ["--follow"]]) {
+    expect(await home.call(["sessions", "answer", ID, ...wrong])).toMatchObject({ code: 2 });
+  }
+  for (const [option, shown] of [
+    ["--json=events", /"type":"text"[^\n]*it is green[^]*"type":"done"[^\n]*\n$/],
+    ["--json", /^\{"session_id"[^\n]*"state":"done"[^\n]*\n$/],
+    [null, /^it is green\n$/],
+  ] as const) {
+    expect((await home.call(["--session", ID, "-p", "ask"])).code).toBe(7);
+    const following = home.start([
+      "sessions",
+      "answer",
+      ID,
+      "2",
+      "--follow",
+      ...(option === null ? [] : [option]),
+    ]);
+    // once it is answered, any process continues it
+    await vi.waitFor(
+      async () => {
+        const { stdout } = await home.call(["--session", ID, "--continue-exchange"]);
+        expect(stdout).toBe("it is green\n");
+      },
+      { timeout: 60_000, interval: 50 },
+    );
+    const { code, stdout } = await following.finished;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(shown);
+  }
 });

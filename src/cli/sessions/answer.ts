@@ -1,17 +1,28 @@
 import { Command } from "commander";
 
+import { isFinal } from "../../core/exchanges.ts";
 import { MAX_ANSWER } from "../../core/questions.ts";
-import type { QuestionRecord } from "../../core/sessions.ts";
+import type { ExchangeRecord, QuestionRecord } from "../../core/sessions.ts";
 import { exactLine } from "../../core/terminal-text.ts";
 import { whetherRuns } from "../../exchange/runnable.ts";
 import { refuseUnstorable } from "../../exchange/storable-message.ts";
 import { answerQuestion } from "../../store/questions/answer.ts";
 import { readNextQueued } from "../../store/exchanges/ready.ts";
 import { lastQuestion, listOpenQuestions, type OpenQuestion } from "../../store/questions/read.ts";
+import { readCurrentExchange } from "../../store/exchanges/current.ts";
 import { rootOf } from "../../store/sessions/roots.ts";
 import type { Store } from "../../store/store.ts";
+import { EVENTS_OPTION } from "../chat-options.ts";
 import { type CliContext, noticeLine, printJson, printLine, printLines } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
+import {
+  exitCodeAfter,
+  openQuestions,
+  showAnswer,
+  showInterrupted,
+  showQuestions,
+  whenEnded,
+} from "../follow-exchange.ts";
 import { promptText } from "../prompt-text.ts";
 import { choiceOf, questionLines } from "../question-lines.ts";
 import { databaseWords, resumeCommand } from "../resume-command.ts";
@@ -20,7 +31,9 @@ import { wrongUsage } from "../wrong-usage.ts";
 interface AnswerOptions {
   readonly question?: string;
   readonly note?: string;
+  readonly follow?: true;
   readonly json?: true;
+  readonly "json=events"?: true;
 }
 
 /** `sessions answer <id> [answer]`: answers what a session or its sub-agents ask, or lists it. */
@@ -34,8 +47,14 @@ export function answerCommand(cli: CliContext): Command {
     )
     .option("--question <id>", "the question, or the beginning of its id, if there are several")
     .option("--note <text>", "what the agent should know besides")
-    .option("--json", "print the questions as the HTTP API returns them")
+    .option("--follow", "wait until the exchange that asked has ended, and print its answer")
+    .option(
+      "--json",
+      "print the questions as the HTTP API returns them; with --follow, the exchange",
+    )
+    .option(EVENTS_OPTION, "with --follow, print one line of JSON for each event")
     .action(async (reference: string, given: string | undefined, options: AnswerOptions) => {
+      refuseBadOptions(options, given);
       const answer = await promptText(cli, given);
       const note = options.note ?? null;
       refuseUnstorable(note ?? "");
@@ -52,12 +71,20 @@ export function answerCommand(cli: CliContext): Command {
       if (answer === "" || Math.max(answer.length, note?.length ?? 0) > MAX_ANSWER) {
         throw wrongUsage(`An answer has 1 to ${MAX_ANSWER} characters, a note at most as many.`);
       }
+      const id = options.question ?? (await onlyOne(store, reference, open));
+      const chosen = meant(open, { id, answer });
+      const asking = open.find((each) => each.id === chosen.question);
+      const waiting = options.follow === true ? await waitingFor(store, asking) : null;
       const question = await store.write(answerQuestion, {
         reference,
-        ...meant(open, { id: options.question ?? (await onlyOne(store, reference, open)), answer }),
+        ...chosen,
         note,
         answered_by: cli.stdin.isTTY === true ? "terminal" : "prompt",
       });
+      if (waiting !== null) {
+        await follow(cli, store, { command, question, options, waiting });
+        return;
+      }
       if (options.json === true) {
         printJson(cli, question);
       } else {
@@ -66,6 +93,59 @@ export function answerCommand(cli: CliContext): Command {
       await showNextStep(cli, store, { command, question });
     });
   return withStore(command);
+}
+
+/** Error codes: `invalid_usage`. */
+function refuseBadOptions(options: AnswerOptions, answer: string | undefined): void {
+  if (options["json=events"] === true && options.follow !== true) {
+    throw wrongUsage("--json=events of this command needs --follow.");
+  }
+  if (options.follow === true && answer === undefined) {
+    throw wrongUsage("--follow needs an answer; without one, this command lists the questions.");
+  }
+}
+
+interface Answered {
+  readonly command: Command;
+  readonly question: QuestionRecord;
+  readonly options: AnswerOptions;
+  readonly waiting: ExchangeRecord;
+}
+
+/** The exchange that waits for the answer; null if none does. */
+async function waitingFor(
+  store: Store,
+  asking: OpenQuestion | undefined,
+): Promise<ExchangeRecord | null> {
+  if (asking === undefined || asking.kind === "messages") {
+    return null;
+  }
+  const session_id = (await store.read(rootOf, asking.session_id)) ?? asking.session_id;
+  return store.read(readCurrentExchange, { session_id });
+}
+
+/** Waits for the exchange that the answer continues, as `send --follow` waits for its own. */
+async function follow(cli: CliContext, store: Store, answered: Answered): Promise<void> {
+  const { command, options, waiting } = answered;
+  const events = options["json=events"] === true;
+  await showNextStep(cli, store, answered);
+  const { createStoredReport } = await import("../../exchange/report-stored-exchange.ts");
+  const exchange = await whenEnded(store, waiting, {
+    warn: null,
+    onPoll: events
+      ? createStoredReport(store, (event) => printJson(cli, event), waiting)
+      : () => Promise.resolve(),
+    onInterrupted: () => showInterrupted(cli, command, waiting.session_id),
+  });
+  const open = await openQuestions(store, exchange);
+  if (options.json === true) {
+    printJson(cli, { ...exchange, ...(open.length > 0 ? { questions: open } : {}) });
+  } else if (!isFinal(exchange.state)) {
+    showQuestions(cli, command, { exchange, open });
+  } else if (!events) {
+    await showAnswer(cli, store, exchange);
+  }
+  cli.exitCode = exitCodeAfter(exchange.state);
 }
 
 function listed(question: OpenQuestion): string[] {

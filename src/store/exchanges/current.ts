@@ -1,10 +1,11 @@
 import { sql } from "kysely";
 
 import type { ExchangeState } from "../../core/exchanges.ts";
+import type { ExchangeRecord } from "../../core/sessions.ts";
 import type { LeaseOwner } from "../leases/this-process.ts";
 import { activityOf, leaseHolder } from "../sessions/rows.ts";
-import type { Tx } from "../store.ts";
-import { stateNow } from "./read.ts";
+import type { Operation, Tx } from "../store.ts";
+import { readRecord, stateNow } from "./read.ts";
 import { BEGUN_FIRST } from "./ready.ts";
 
 export interface CurrentExchange {
@@ -67,6 +68,15 @@ export async function readCurrent(
     }),
   );
 }
+
+/** The record of what a session does now, as `readCurrent`; null if it has none. */
+export const readCurrentExchange: Operation<
+  { readonly session_id: string },
+  ExchangeRecord | null
+> = async (tx, { session_id }) => {
+  const current = (await readCurrent(tx, [session_id])).get(session_id);
+  return current === undefined ? null : readRecord(tx, session_id, current.n);
+};
 
 const CURRENT_N = sql<number | null>`coalesce(
   (select n from exchanges where session_id = sessions.id and ended_at is null order by ${BEGUN_FIRST}, n limit 1),

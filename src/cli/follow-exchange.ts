@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Command } from "commander";
+
+import { type ExchangeState, isFinal } from "../core/exchanges.ts";
+import type { ExchangeRecord } from "../core/sessions.ts";
+import { exactLine, visible } from "../core/terminal-text.ts";
+import { type Runnable, whetherRuns } from "../exchange/runnable.ts";
+import { readExchange } from "../store/exchanges/read.ts";
+import { waitsFor } from "../store/exchanges/waits-for.ts";
+import { readMessagesAfter } from "../store/messages/read.ts";
+import { listOpenQuestions, type OpenQuestion } from "../store/questions/read.ts";
+import { failureLine } from "../store/sessions/failures.ts";
+import type { Store } from "../store/store.ts";
+import { type CliContext, noticeLine, printLine } from "./context.ts";
+import { ASKS } from "./exit-code.ts";
+import { GRAPH_ASKS, questionLines } from "./question-lines.ts";
+import { answerCommandLine, databaseWords, resumeCommand } from "./resume-command.ts";
+
+/** How often `--follow` asks whether the exchange has ended. */
+const FOLLOW_MS = 250;
+/** In how many of these polls it asks once whether a node is there to run it. */
+const POLLS_OF_NODES = 40;
+/** In how many of them it asks once whether an exchange before it waits for a person. */
+const POLLS_OF_QUESTIONS = 4;
+
+/** Of a command that has followed the exchange to this state. */
+export function exitCodeAfter(state: ExchangeState): number {
+  if (!isFinal(state)) {
+    return ASKS;
+  }
+  return state === "done" ? 0 : 1;
+}
+
+/** The questions that have to be answered before the session's exchange continues. */
+export async function openQuestions(
+  store: Store,
+  { session_id }: ExchangeRecord,
+): Promise<readonly OpenQuestion[]> {
+  const open = await store.read(listOpenQuestions, { reference: session_id });
+  return open.filter(({ kind }) => kind !== "messages");
+}
+
+interface Asked {
+  readonly exchange: ExchangeRecord;
+  readonly open: readonly OpenQuestion[];
+}
+
+/** Says what the exchange, or one before it, waits for. */
+export function showQuestions(cli: CliContext, command: Command, { exchange, open }: Asked): void {
+  if (open.length === 0 && exchange.state === "waiting") {
+    noticeLine(cli, GRAPH_ASKS);
+  }
+  if (open.length > 0) {
+    noticeLine(cli, "The session waits for the answer of a person:");
+    const answer = answerCommandLine(cli, command, exchange.session_id);
+    for (const line of [...open.flatMap(questionLines), `Answer with: ${answer}`]) {
+      noticeLine(cli, line);
+    }
+  }
+}
+
+interface Following {
+  /** Called once no node runs the exchange any more. */
+  readonly warn: ((runs: Runnable) => void) | null;
+  /** Called with each state that is read. */
+  readonly onPoll: (exchange: ExchangeRecord) => Promise<void>;
+  /** Called once an exchange before it was interrupted that no node continues. */
+  readonly onInterrupted: () => void;
+}
+
+/** Polls an exchange until it has ended or waits for a person. */
+export async function whenEnded(
+  store: Store,
+  { session_id, n }: ExchangeRecord,
+  { warn, onPoll, onInterrupted }: Following,
+): Promise<ExchangeRecord> {
+  let warned = warn === null;
+  let wasInterrupted = false;
+  for (let poll = 1; ; poll += 1) {
+    const exchange = await store.read(readExchange, { reference: session_id, n });
+    await onPoll(exchange);
+    // nobody answers while this command waits
+    if (isFinal(exchange.state) || exchange.state === "waiting") {
+      return exchange;
+    }
+    const isBehind = exchange.state === "queued" && poll % POLLS_OF_QUESTIONS === 1;
+    if (isBehind && (await openQuestions(store, exchange)).length > 0) {
+      return exchange;
+    }
+    if (isBehind && !wasInterrupted) {
+      wasInterrupted = (await store.read(waitsFor, { session_id })) === "resumption";
+      if (wasInterrupted) {
+        onInterrupted();
+      }
+    }
+    if (!warned && poll % POLLS_OF_NODES === 0) {
+      const runs = await whetherRuns(store, exchange, { besides: false });
+      warned = !runs.runnable;
+      warn?.(runs);
+    }
+    await sleep(FOLLOW_MS);
+  }
+}
+
+/** Says what has to be started, if anything has. */
+export function showCommand(cli: CliContext, command: Command, start: string | null): void {
+  if (start !== null) {
+    const line = exactLine(`${start}${databaseWords(cli, command)}`);
+    noticeLine(cli, `No running service answers this session. Start one with: ${line}`);
+  }
+}
+
+/** Says that an exchange before it was interrupted, and what continues that. */
+export function showInterrupted(cli: CliContext, command: Command, id: string): void {
+  const again = resumeCommand(cli, command, id);
+  noticeLine(
+    cli,
+    `The exchange before it was interrupted, and only a person continues it, with: ${again} --continue-exchange`,
+  );
+}
+
+/** Prints the answer of an exchange that has ended, and why there is none. */
+export async function showAnswer(
+  cli: CliContext,
+  store: Store,
+  exchange: ExchangeRecord,
+): Promise<void> {
+  const { session_id, first_seq, last_seq, state, error_code, error_sentence } = exchange;
+  // one that never began has none
+  const after_seq = (first_seq ?? 1) - 1;
+  const limit = first_seq === null ? 0 : (last_seq ?? 0) - after_seq;
+  const messages = await store.read(readMessagesAfter, { session_id, after_seq, all: true, limit });
+  const answer = messages.findLast(({ role, is_summary }) => role === "assistant" && !is_summary);
+  if (answer !== undefined) {
+    printLine(cli, visible(answer.content));
+  }
+  if (state !== "done") {
+    const reason = { code: error_code ?? "", sentence: error_sentence ?? "" };
+    const why = error_sentence === null ? "" : ` ${failureLine(reason)}`;
+    noticeLine(cli, `The exchange ${state === "failed" ? "failed" : "was stopped"}.${why}`);
+  }
+}
