@@ -5,6 +5,7 @@ import type { ExchangeInfo, QuestionInfo } from "../../core/schemas.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import type { Session } from "../../core/sessions.ts";
 import { readMessagesAfter } from "../../store/messages/read.ts";
+import { readQuestion } from "../../store/questions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { noticeLine } from "../context.ts";
 import type { LiveScreen } from "../live-screen.ts";
@@ -184,7 +185,8 @@ export async function watchQuestion(
       const isGone = event === "snapshot" && !data.questions.some(({ id }) => id === question.id);
       const isEnded = event === "question" && data.id === question.id && data.state !== "open";
       if (!signal.aborted && (isGone || isEnded)) {
-        onEnd(isEnded ? endOf(data) : NOT_OPEN);
+        // it may have ended before the snapshot
+        onEnd(endOf(isEnded ? data : await store.read(readQuestion, question.id)));
         return;
       }
     }
@@ -195,10 +197,10 @@ export async function watchQuestion(
   }
 }
 
-const NOT_OPEN = "The question needs no answer any more.";
-
-function endOf({ state, answer }: QuestionInfo): string {
-  return state === "answered" ? `Answered elsewhere: ${shortened(answer ?? "")}` : NOT_OPEN;
+function endOf({ state, answer }: Pick<QuestionInfo, "state" | "answer">): string {
+  return state === "answered"
+    ? `Answered elsewhere: ${shortened(answer ?? "")}`
+    : "The question needs no answer any more.";
 }
 
 /** Begins with the exchange that runs, else with what is new. Nothing of it is loaded before a prompt is shown. */
