@@ -107,10 +107,8 @@ async function untilReached<Output>(
     try {
       return await request();
     } catch (error) {
-      // a `bad_answer` may be one that was cut
-      const isLost =
-        error instanceof ClientError &&
-        (error.status === 0 || error.status >= 500 || error.code === "bad_answer");
+      // a `bad_answer` to what succeeded may be one that was cut
+      const isLost = error instanceof ClientError && (error.status < 400 || error.status >= 500);
       if (!isLost || attempt === ATTEMPTS) {
         throw error;
       }

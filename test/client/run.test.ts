@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+
 import { expect, it, onTestFinished } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
@@ -88,4 +91,23 @@ it("[LIVE-50] stops when a person is asked, and shows the whole exchange after t
   const roles = names.filter((name) => ["user", "assistant", "tool"].includes(name));
   expect(roles).toEqual(["user", "assistant", "tool", "tool", "tool", "assistant"]);
   expect(t.paid()).toEqual(["rent"]);
+});
+
+it("[LIVE-73] reports at once that the address is another server's", async () => {
+  let requests = 0;
+  const other = createServer((_, response) => {
+    requests += 1;
+    response.writeHead(404, { "content-type": "text/html" }).end("<h1>not here</h1>");
+  });
+  other.listen(0, "127.0.0.1");
+  await once(other, "listening");
+  onTestFinished(() => void other.close());
+  const address = other.address();
+  const port = typeof address === "object" ? address?.port : "";
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}` });
+  await expect(client.run(crypto.randomUUID(), "hello").next()).rejects.toMatchObject({
+    code: "bad_answer",
+    status: 404,
+  });
+  expect(requests).toBe(1);
 });

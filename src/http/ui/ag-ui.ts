@@ -49,10 +49,11 @@ type ResumeEntry = NonNullable<Static<typeof RunAgentInput>["resume"]>[number];
  */
 export function readAgUiRequest(input: Static<typeof RunAgentInput>): UiRequest {
   const { messages, resume = [] } = input;
-  if (resume.length > 0) {
-    return { type: "answers", replies: resume.map(replyOf), calls: [], exchange: null };
-  }
   const last = messages.at(-1);
+  if (resume.length > 0) {
+    const message = last?.role === "user" ? last.id : null;
+    return { type: "answers", replies: resume.map(replyOf), calls: [], message, exchange: null };
+  }
   if (last?.role !== "user") {
     throw refuseAt("/messages", "The last message must be the user's, or `resume` has answers.");
   }

@@ -51,7 +51,7 @@ export function readUiRequest({ messages, trigger }: Static<typeof UiChatRequest
   }
   const calls = last.parts.flatMap((part) => textAt(part, "toolCallId") ?? []);
   // as `start` has named the message
-  return { type: "answers", replies, calls, exchange: last.id };
+  return { type: "answers", replies, calls, message: null, exchange: last.id };
 }
 
 function repliesOf(part: object): readonly QuestionReply[] {

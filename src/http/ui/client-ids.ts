@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 
+import { isUuid } from "../../core/ids.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { Operation } from "../../store/store.ts";
 
@@ -40,6 +41,27 @@ export const readClientIds: Operation<
       return seq === null || id === undefined ? [] : [[seq, id]];
     }),
   );
+};
+
+/** True if a user's message was sent before, under the client's id or under the one that the session shows. */
+export const isSentMessage: Operation<
+  { readonly session_id: string; readonly id: string },
+  boolean
+> = async ({ db }, { session_id, id }) => {
+  const queued = await db
+    .selectFrom("exchanges")
+    .select("n")
+    .where("session_id", "=", session_id)
+    .where("idempotency_key", "=", keyOfMessage(id))
+    .executeTakeFirst();
+  const stored = await db
+    .selectFrom("messages")
+    .select("seq")
+    .where("session_id", "=", session_id)
+    // PostgreSQL refuses texts with NUL
+    .where("message_id", "=", isUuid(id) ? id : "")
+    .executeTakeFirst();
+  return queued !== undefined || stored !== undefined;
 };
 
 /** Of the messages with which an exchange begins, its own comes last: pending ones are handed over with it. */

@@ -12,6 +12,8 @@ export type UiRequest =
       readonly replies: readonly QuestionReply[];
       /** Calls of the exchange that the client shows already. */
       readonly calls: readonly string[];
+      /** The id of a user's message that comes last; it must be one that was sent before. */
+      readonly message: string | null;
       /** The id of the exchange that asked; null if the client does not say. */
       readonly exchange: string | null;
     };

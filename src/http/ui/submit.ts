@@ -10,10 +10,10 @@ import { listOpenQuestions, readQuestion } from "../../store/questions/read.ts";
 import { readSession } from "../../store/sessions/read.ts";
 import { queueRequested } from "../../store/sessions/requests.ts";
 import type { Operation, Store, Tx } from "../../store/store.ts";
-import { keyOfMessage } from "./client-ids.ts";
+import { isSentMessage, keyOfMessage } from "./client-ids.ts";
 import type { FollowedExchange } from "./follow-exchange.ts";
 import { answerOf } from "./reply.ts";
-import type { QuestionReply, UiRequest } from "./request.ts";
+import { type QuestionReply, refuseAt, type UiRequest } from "./request.ts";
 
 /** An exchange that a request began or continues. */
 export interface Submitted extends FollowedExchange {
@@ -28,7 +28,7 @@ export interface Submitted extends FollowedExchange {
  * Queues the message of a client, or gives its answers. A message withdraws open questions, as one that is typed in
  * a terminal does. A request that is sent again changes nothing.
  *
- * Error codes: `nothing_to_continue` if no exchange waits; as `queueExchange` and `answerQuestion`.
+ * Error codes: `invalid_request` for a new message beside answers; `nothing_to_continue` if no exchange waits; as `queueExchange` and `answerQuestion`.
  */
 export async function submit(
   store: Store,
@@ -52,7 +52,10 @@ export async function submit(
     const nothing = { after_seq: null, calls: [], answers: new Map<string, string>(), replied: [] };
     return { session_id, n: exchange.n, exchange, ...nothing };
   }
-  const { calls, replies } = request;
+  const { calls, replies, message } = request;
+  if (message !== null && !(await store.read(isSentMessage, { session_id, id: message }))) {
+    throw refuseAt("/messages", "Send a new message and answers in two requests.");
+  }
   const { exchange, after_seq } = await store.read(readPlace, { ...request, session_id });
   // all are checked before one is given
   const given = await chooseAnswers(store, session_id, replies);

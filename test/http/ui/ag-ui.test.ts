@@ -50,3 +50,25 @@ it("[UI-5] [UI-6] holds a conversation with parallel calls and an interrupt with
   expect(textOf(agent.messages.at(-1))).toContain("paid rent");
   expect(t.failures).toEqual([]);
 });
+
+it("[UI-42] refuses a new message beside answers, and loses neither", async () => {
+  const t = await startPayingService(payingModel);
+  const post = async (body: object) => {
+    const answer = await fetch(`${t.url}/api/sessions/${t.id}/ui/ag-ui`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify({ threadId: "t", runId: "r", ...body }),
+    });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const messages = [{ id: "u1", role: "user", content: "pay rent" }];
+  const [, interruptId] =
+    /"interrupts":\[\{"id":"([^"]+)"/.exec((await post({ messages })).text) ?? [];
+  const resume = [{ interruptId, status: "resolved", payload: { answer: "allow" } }];
+  const other = { id: "u2", role: "user", content: "pay water instead" };
+  expect(await post({ messages: [...messages, other], resume })).toMatchObject({ status: 422 });
+  expect(t.paid()).toEqual([]);
+  // a message that was sent before is not a new message
+  expect(await post({ messages, resume })).toMatchObject({ status: 200 });
+  expect(t.paid()).toEqual(["rent"]);
+});
