@@ -34,7 +34,7 @@ export function followCommand(cli: CliContext): Command {
     .argument("<id>", "an id, or the first 6 or more characters of it")
     .option(
       "--tail <n>",
-      `show the last n messages first (default: ${DEFAULT_TAIL})`,
+      "show the last n messages first",
       wholeNumber("--tail", 0, MAX_TAIL),
       DEFAULT_TAIL,
     )

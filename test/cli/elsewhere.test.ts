@@ -5,7 +5,7 @@ import { type SentMessage, startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { startScriptedProvider } from "../helpers/scripted-provider.ts";
 import { detailOf, idLike, rowsOf } from "../helpers/sessions/seed.ts";
-import { CTRL_C, CTRL_D, openTerminal } from "../helpers/terminal.ts";
+import { CTRL_C, CTRL_D, openTerminal, type Terminal } from "../helpers/terminal.ts";
 
 const ID = idLike("abcdef1");
 
@@ -75,7 +75,8 @@ describe.each(["sqlite", "postgres"])("an exchange of another process, on %s", (
   });
 });
 
-it("[CLI-243] [CLI-244] its questions are answered in any terminal, and go away in the others", async () => {
+/** Two terminals that ask the same question; the model then says what the answer was. */
+async function openAsking(): Promise<{ home: Home; one: Terminal; other: Terminal }> {
   const question = JSON.stringify({ question: "Which?", choices: ["red", "green"] });
   const server = await startModelServer({
     answer: (messages: readonly SentMessage[]) => {
@@ -87,19 +88,42 @@ it("[CLI-243] [CLI-244] its questions are answered in any terminal, and go away 
   });
   const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
   expect((await home.call(["--session", ID, "-p", "hi"])).code).toBe(0);
-  const [one, other] = [0, 1].map(() => openTerminal(home, `reprise --session ${ID}`));
-  await one?.shows(/> $/);
-  await other?.shows(/> $/);
+  const one = openTerminal(home, `reprise --session ${ID}`);
+  const other = openTerminal(home, `exec reprise --session ${ID}`);
+  await one.shows(/> $/);
+  await other.shows(/> $/);
   expect((await home.call(["--session", ID, "-p", "ask"])).code).toBe(7);
-  await one?.shows(/Which\?[^]*answer> $/);
-  await other?.shows(/Which\?[^]*answer> $/);
-  one?.type("2\r");
-  await one?.shows(/it is green[^]*> $/);
-  await other?.shows(/Answered elsewhere: green\n[^]*it is green[^]*> $/);
+  await one.shows(/Which\?[^]*answer> $/);
+  await other.shows(/Which\?[^]*answer> $/);
+  return { home, one, other };
+}
+
+it("[CLI-243] [CLI-244] its questions are answered in any terminal, and go away in the others", async () => {
+  const { home, one, other } = await openAsking();
+  one.type("2\r");
+  await one.shows(/it is green[^]*> $/);
+  await other.shows(/Answered elsewhere: green\n[^]*it is green[^]*> $/);
   const rows = rowsOf(await detailOf(home, ID));
   expect(rows.filter(([, , content]) => content === "it is green")).toHaveLength(1);
   for (const terminal of [one, other]) {
-    terminal?.type(CTRL_D);
-    expect((await terminal?.finished)?.code).toBe(0);
+    terminal.type(CTRL_D);
+    expect((await terminal.finished).code).toBe(0);
   }
+});
+
+it("[CLI-280] what followed the answer is shown, also if it was over before the terminal noticed", async () => {
+  const { one, other } = await openAsking();
+  other.kill("SIGSTOP");
+  one.type("2\r");
+  await one.shows(/it is green[^]*> $/);
+  other.kill("SIGCONT");
+  // its last look at the question may be from before the answer or from after it
+  const [shown] = await other.shows(
+    /(Answered elsewhere: green|needs no answer)[^]*exchange 2 done[^\n]*\n> $/,
+  );
+  expect(shown).toMatch(/a tool returned: green\n\n#6 assistant {2}\S+\n {2}it is green\n/);
+  // what was shown before is not shown again
+  expect(shown).not.toMatch(/#[1-5] /);
+  other.type(CTRL_D);
+  expect((await other.finished).code).toBe(0);
 });

@@ -37,7 +37,7 @@ interface Found extends Waiting {
   readonly events: AsyncGenerator<LiveEvent, void>;
   /** What came before the news, and is shown with it. */
   readonly early: LiveEvent[];
-  /** An exchange that was over before the terminal began to wait. */
+  /** An exchange that was over, or its end, before the terminal began to wait. */
   missed: ExchangeInfo | null;
 }
 
@@ -49,9 +49,9 @@ export function createElsewhere({ cli, conversation, store }: WatchContext): Els
   let left = 0;
   let found: Found | null = null;
 
-  const showMissed = async (session_id: string, exchange: ExchangeInfo): Promise<void> => {
-    const after_seq = (exchange.first_seq ?? 1) - 1;
-    const page = { session_id, after_seq, all: false, limit: MAX_EARLY };
+  const showMissed = async (session: Session, exchange: ExchangeInfo): Promise<void> => {
+    const after_seq = Math.max((exchange.first_seq ?? 1) - 1, session.last_seq);
+    const page = { session_id: session.id, after_seq, all: false, limit: MAX_EARLY };
     const { showMessage, show } = await screenOf();
     for (const message of await store.read(readMessagesAfter, page)) {
       cli.stdout.print(showMessage(message));
@@ -115,7 +115,7 @@ export function createElsewhere({ cli, conversation, store }: WatchContext): Els
       try {
         if (missed !== null) {
           noticeLine(cli, "Another process ran an exchange of this session meanwhile.");
-          await showMissed(session.id, missed);
+          await showMissed(session, missed);
           return missed;
         }
         noticeLine(
@@ -156,8 +156,10 @@ async function untilNews(found: Found, left: number): Promise<boolean> {
     if (exchange === null || exchange.state === "queued") {
       continue;
     }
-    const { n, first_seq } = exchange;
-    if (isSnapshot && !isRunning && n > left && (first_seq ?? 0) > (session?.last_seq ?? 0)) {
+    const { n, first_seq, last_seq } = exchange;
+    // one that waits has no last message
+    const seq = last_seq ?? first_seq ?? 0;
+    if (isSnapshot && !isRunning && n > left && seq > (session?.last_seq ?? 0)) {
       found.missed = exchange;
       return true;
     }
