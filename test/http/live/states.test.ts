@@ -127,14 +127,12 @@ it("[LIVE-32] shows questions, calls and tokens on every node, and the current o
       .flatMap(({ event, data }) => (event === "usage" ? data.input_tokens : []));
     expect(tokens).toEqual(tokens.toSorted((one, other) => one - other));
   }
-  // who runs it sees each change
+  // who runs it sees both calls, and the result before it is stored; `running` may be missing of a short one
   const [here] = readers;
   const statuses = here!
     .events()
     .flatMap(({ event, data }) => (event === "tool_call" ? `${data.name} ${data.status}` : []));
-  expect(statuses).toEqual(
-    expect.arrayContaining(["read_file running", "read_file success", "pay running"]),
-  );
+  expect(statuses).toEqual(expect.arrayContaining(["read_file success", "pay running"]));
   expect(t.paid()).toEqual(["rent"]);
   expect(t.failures).toEqual([]);
 });
