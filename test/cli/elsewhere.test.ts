@@ -117,7 +117,7 @@ it("[CLI-280] what followed the answer is shown, also if it was over before the 
   one.type("2\r");
   await one.shows(/it is green[^]*> $/);
   other.kill("SIGCONT");
-  // its last look at the question may be from before the answer or from after it
+  // it may have read the question last before the answer or after it
   const [shown] = await other.shows(
     /(Answered elsewhere: green|needs no answer)[^]*exchange 2 done[^\n]*\n> $/,
   );

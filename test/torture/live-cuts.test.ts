@@ -72,7 +72,8 @@ async function startNodes(start: () => Running) {
   return {
     killed: () => killed,
     any: (random: () => number) => pick(random, nodes),
-    at: (index: number) => nodes[index % nodes.length]?.url ?? "",
+    /** Not the one that was read before. */
+    after: (url: string) => (nodes.find((node) => node.url !== url) ?? nodes[0])?.url ?? "",
     kill: async (random: () => number): Promise<void> => {
       const node = pick(random, nodes);
       nodes.splice(nodes.indexOf(node), 1);
@@ -116,22 +117,28 @@ describeEngines("readers whose connections break", (engine) => {
     const provider = await startScriptedProvider("openai", (_, body) => answerSteps(random, body));
     onTestFinished(() => provider[Symbol.asyncDispose]());
     let isCalm = false;
-    let connections = 0;
-    await using proxy = await startBreakingProxy({
-      target: () => nodes.at((connections += 1)),
-      random,
-      get meanBytes() {
-        return isCalm ? 1e9 : 4000;
-      },
-      stallMs: 5,
-    });
+    await using stack = new AsyncDisposableStack();
+    /** One for each reader: each connection of it leads to another node than the one before. */
+    const proxies: BreakingProxy[] = [];
+    while (proxies.length < SESSIONS * READERS) {
+      let url = "";
+      const proxy = await startBreakingProxy({
+        target: () => (url = nodes.after(url)),
+        random,
+        get meanBytes() {
+          return isCalm ? 1e9 : 4000;
+        },
+        stallMs: 5,
+      });
+      proxies.push(stack.use(proxy));
+    }
     const options = {
       name: "live",
       effects: "",
       token: TOKEN,
       arm: "",
       toolMs: 0,
-      allowHosts: [new URL(proxy.url).host],
+      allowHosts: proxies.map(({ url }) => new URL(url).host),
       storeMs: 20,
       retryDelayMs: 10,
     };
@@ -140,13 +147,16 @@ describeEngines("readers whose connections break", (engine) => {
         env: provider.env,
       }),
     );
-    const cuts = (): number => Object.values(proxy.breaks).reduce((sum, each) => sum + each, 0);
+    const cuts = (): number =>
+      proxies.flatMap(({ breaks }) => Object.values(breaks)).reduce((sum, each) => sum + each, 0);
 
     const failures: unknown[] = [];
     const sessions = await Promise.all(
-      Array.from({ length: SESSIONS }, async () => {
+      Array.from({ length: SESSIONS }, async (_, index) => {
         const { id } = await store.write(createSession, { repo_path: temporaryFolder() });
-        const readers = Array.from({ length: READERS }, () => readAll(proxy, id));
+        const readers = proxies
+          .slice(index * READERS, (index + 1) * READERS)
+          .map((proxy) => readAll(proxy, id));
         for (const { ended } of readers) {
           ended.catch((error: unknown) => failures.push(error));
         }
@@ -183,7 +193,7 @@ describeEngines("readers whose connections break", (engine) => {
     const seen = { texts: 0, resets: 0 };
     for (const { id, readers } of sessions) {
       await until("all exchanges end", () => isIdle(store, id));
-      const client = createClient({ baseUrl: nodes.at(0), token: TOKEN });
+      const client = createClient({ baseUrl: nodes.after(""), token: TOKEN });
       await client.endSession(id);
       const page = { after_seq: 0, max_rows: 100_000, max_bytes: 1e9 };
       const { messages } = await liveOf(store, id, page);
