@@ -127,7 +127,7 @@ async function hold(
   const headers = { authorization: `Bearer ${TOKEN}` };
   const path = `/api/sessions/${service.id}`;
   const { repo_path } = (await service.call<{ repo_path: string }>("GET", path, { headers })).json;
-  const body = { repo_path };
+  const body = { repo_path, permission: "all" };
   const made = await service.call<{ id: string }>("POST", "/api/sessions", { headers, body });
   const { id } = made.json;
   const page = await open(origin);
