@@ -16,6 +16,8 @@ const PAGE = 50;
 const PASS = 100;
 const SAMPLES = 300;
 const MOST = 1.3;
+/** Of the sessions, one of which was used each second. */
+const FIRST_SECOND = 1_750_000_000;
 const KEY = "0123456789abcdef";
 const PARENT = "11111111-1111-4111-8111-111111111111";
 
@@ -33,7 +35,7 @@ const FILTERS: Readonly<Record<string, ListFilters>> = {
   metadata: { metadata: { key: "ticket", value: "42" } },
 };
 
-/** A page of the list by each filter, in 1,000 sessions and in 100,000. */
+/** The first page of the list by each filter and one from the middle on, in 1,000 sessions and in 100,000. */
 export const bench: Bench = {
   about: "pages of the list by each filter among 100,000 sessions, held against 1,000",
   run: async ({ scale }) => {
@@ -71,15 +73,20 @@ async function compare(
   await fill(largeStore, Math.round(large));
   await engine.settle();
   const lines: Measurement[] = [];
-  for (const [name, filters] of Object.entries(FILTERS)) {
+  const lists = Object.entries(FILTERS).flatMap(([name, filters]) => [
+    { name, filters, isFirst: true },
+    { name: `${name}, from the middle on`, filters, isFirst: false },
+  ]);
+  for (const { name, filters, isFirst } of lists) {
     const took = { small: [] as number[], large: [] as number[] };
     for (let sample = -samples / 10; sample < samples; sample += 1) {
-      for (const [times, store] of [
-        [took.small, smallStore],
-        [took.large, largeStore],
+      for (const [times, store, count] of [
+        [took.small, smallStore, SMALL],
+        [took.large, largeStore, large],
       ] as const) {
+        const after = isFirst ? {} : { after: { at: timeOf(count / 2), id: PARENT } };
         const begun = performance.now();
-        await store.read(listSummaries, { ...filters, limit: PAGE });
+        await store.read(listSummaries, { ...filters, ...after, limit: PAGE });
         if (sample >= 0) {
           times.push(performance.now() - begun);
         }
@@ -96,6 +103,11 @@ async function compare(
   return lines;
 }
 
+/** When a session was used last. */
+function timeOf(n: number): string {
+  return new Date((FIRST_SECOND + Math.round(n)) * 1000).toISOString();
+}
+
 /** As many sessions; a filter of few is passed by equally many of them, evenly spread. */
 async function fill(store: Store, count: number): Promise<void> {
   const isSqlite = await store.read(async ({ dialect }) => dialect.writersQueue, null);
@@ -103,8 +115,8 @@ async function fill(store: Store, count: number): Promise<void> {
     ? `printf('%08x-0000-4000-8000-000000000000', n)`
     : `lpad(to_hex(n), 8, '0') || '-0000-4000-8000-000000000000'`;
   const time = isSqlite
-    ? `strftime('%Y-%m-%dT%H:%M:%fZ', 1750000000 + n, 'unixepoch')`
-    : `to_char(to_timestamp(1750000000 + n) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+    ? `strftime('%Y-%m-%dT%H:%M:%fZ', ${FIRST_SECOND} + n, 'unixepoch')`
+    : `to_char(to_timestamp(${FIRST_SECOND} + n) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
   const numbers = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})`;
   const every = Math.max(1, Math.floor(count / PASS));
   const passes = (kind: number, yes: string, no = "NULL") =>
