@@ -39,7 +39,7 @@ export const SIZED_TESTS = {
   network: {
     what: "A client and an EventSource over connections that break: messages",
     files: ["test/http/broken-network.test.ts"],
-    test: 30,
+    test: 100,
     short: 5000,
     long: 100_000,
   },
