@@ -2,13 +2,8 @@ import type { Static } from "typebox";
 
 import { RepriseError } from "../core/errors.ts";
 import { PatchSessionRequest } from "../core/patch-session.ts";
-import {
-  CreateSessionRequest,
-  DetailQuery,
-  ListQuery,
-  named,
-  PostMessageRequest,
-} from "../core/schemas.ts";
+import { DetailQuery, ListQuery } from "../core/query-schemas.ts";
+import { CreateSessionRequest, named, PostMessageRequest } from "../core/schemas.ts";
 import type { createChecks } from "../http/guards/validation.ts";
 import { IdempotencyKey } from "../http/routes/api.ts";
 

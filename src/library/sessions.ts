@@ -2,10 +2,9 @@ import { sessionAck, sessionSummary } from "../core/answers.ts";
 import { requireOptions } from "../core/options.ts";
 import type { Caller } from "../core/origins.ts";
 import type { PatchSessionRequest } from "../core/patch-session.ts";
+import type { DetailQuery, ListQuery } from "../core/query-schemas.ts";
 import type {
   CreateSessionRequest,
-  DetailQuery,
-  ListQuery,
   SessionAck,
   SessionDetail,
   SessionSummary,

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { WorkerPool } from "../../artifacts/project/worker-pool.ts";
 import type { SchemaRegistry } from "../../artifacts/registry.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
-import { NoQuery } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/query-schemas.ts";
 import type { Api } from "./api.ts";
 import { type Schemas, validateArtifactRoute } from "./validate-artifact.ts";
 import { json, problems, REQUEST_ID } from "../responses.ts";

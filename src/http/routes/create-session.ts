@@ -1,5 +1,6 @@
 import { sessionSummary } from "../../core/answers.ts";
-import { CreateSessionRequest, named, NoQuery, SessionSummary } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/query-schemas.ts";
+import { CreateSessionRequest, named, SessionSummary } from "../../core/schemas.ts";
 import { createRequested } from "../../store/sessions/requests.ts";
 import { type Api, BODY_PROBLEMS, IdempotencyKey, type SessionService } from "./api.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";

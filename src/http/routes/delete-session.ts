@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 
-import { DeletedSession, named, NoQuery } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/query-schemas.ts";
+import { DeletedSession, named } from "../../core/schemas.ts";
 import { deletedSession } from "../../store/sessions/delete-tree.ts";
 import { deleteRequested } from "../../store/sessions/requests.ts";
 import { refuseBody } from "../guards/json-body.ts";

@@ -1,5 +1,6 @@
 import { sessionAck } from "../../core/answers.ts";
-import { EndSessionRequest, named, NoQuery, SessionAck } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/query-schemas.ts";
+import { EndSessionRequest, named, SessionAck } from "../../core/schemas.ts";
 import { endRequested } from "../../store/sessions/requests.ts";
 import {
   type Api,

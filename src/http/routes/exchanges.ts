@@ -1,13 +1,11 @@
 import { type Static, Type } from "typebox";
 
 import { DEFAULT_LIST_LIMIT, MAX_BODY_BYTES } from "../../core/limits.ts";
+import { ExchangeQuery, ExchangesQuery, NoQuery } from "../../core/query-schemas.ts";
 import {
   EndSessionRequest,
   ExchangeInfo,
-  ExchangeQuery,
-  ExchangesQuery,
   named,
-  NoQuery,
   PostMessageRequest,
   QueuedExchangeInfo,
   QueueExchangeRequest,

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { Type } from "typebox";
 
 import { STREAM_STALL_MS } from "../../core/limits.ts";
-import { NoQuery } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/query-schemas.ts";
 import { checksumInSteps, exportText } from "../../store/portable/export-text.ts";
 import { exportRequested } from "../../store/sessions/requests.ts";
 import type { LargeReads } from "../guards/large-reads.ts";

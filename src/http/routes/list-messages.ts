@@ -1,7 +1,8 @@
 import { Type } from "typebox";
 
 import { DEFAULT_LIST_LIMIT, MAX_DETAIL_BYTES } from "../../core/limits.ts";
-import { MessageInfo, MessagesQuery, named } from "../../core/schemas.ts";
+import { MessagesQuery } from "../../core/query-schemas.ts";
+import { MessageInfo, named } from "../../core/schemas.ts";
 import { readMessagePage } from "../../store/messages/message-page.ts";
 import { JSON_TYPE, problems, written } from "../responses.ts";
 import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";

@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 
 import { LiveEventSchema } from "../../core/live.ts";
 import { positionAfter, readPosition } from "../../core/live-position.ts";
-import { LiveQuery } from "../../core/schemas.ts";
+import { LiveQuery } from "../../core/query-schemas.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import type { LiveRequest, LiveStreams } from "../live/live-streams.ts";

@@ -4,6 +4,7 @@ import { Type } from "typebox";
 
 import { PatchSessionRequest } from "../../core/patch-session.ts";
 import { LiveMessage, LiveSnapshot } from "../../core/live.ts";
+import { NoQuery } from "../../core/query-schemas.ts";
 import {
   AnswerRequest,
   CreateSessionRequest,
@@ -11,7 +12,6 @@ import {
   EndSessionRequest,
   ExchangeInfo,
   MessageInfo,
-  NoQuery,
   PostMessageRequest,
   Problem,
   QuestionInfo,

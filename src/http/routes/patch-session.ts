@@ -1,6 +1,7 @@
 import { sessionSummary } from "../../core/answers.ts";
 import { PatchSessionRequest } from "../../core/patch-session.ts";
-import { named, NoQuery, SessionSummary } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/query-schemas.ts";
+import { named, SessionSummary } from "../../core/schemas.ts";
 import { patchRequested } from "../../store/sessions/requests.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
 import { requireToken } from "../guards/require-token.ts";

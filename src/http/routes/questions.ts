@@ -1,7 +1,8 @@
 import { Type } from "typebox";
 
 import { MAX_BODY_BYTES } from "../../core/limits.ts";
-import { AnswerRequest, named, NoQuery, QuestionInfo } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/query-schemas.ts";
+import { AnswerRequest, named, QuestionInfo } from "../../core/schemas.ts";
 import { answerQuestion } from "../../store/questions/answer.ts";
 import { listOpenQuestions } from "../../store/questions/read.ts";
 import { requireToken } from "../guards/require-token.ts";

@@ -1,4 +1,5 @@
-import { DetailQuery, named, SessionDetail } from "../../core/schemas.ts";
+import { DetailQuery } from "../../core/query-schemas.ts";
+import { named, SessionDetail } from "../../core/schemas.ts";
 import { detailRequested } from "../../store/sessions/requests.ts";
 import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";
 import { JSON_TYPE, problems, written } from "../responses.ts";

@@ -2,7 +2,8 @@ import { Type } from "typebox";
 
 import { RepriseError } from "../../core/errors.ts";
 import { SCRAPE_FRESH_MS } from "../../core/limits.ts";
-import { named, NoQuery } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/query-schemas.ts";
+import { named } from "../../core/schemas.ts";
 import {
   DoctorReport,
   ModelInfo,

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Static } from "typebox";
 
-import { StreamQuery } from "../../core/schemas.ts";
+import { StreamQuery } from "../../core/query-schemas.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { problems } from "../responses.ts";

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 
 import { isAtWork } from "../../core/exchange-end.ts";
 import { MAX_BODY_BYTES } from "../../core/limits.ts";
-import { NoQuery } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/query-schemas.ts";
 import type { ExchangeRecord, Message } from "../../core/sessions.ts";
 import { readCurrent } from "../../store/exchanges/current.ts";
 import { readQueuedExchange } from "../../store/exchanges/read.ts";

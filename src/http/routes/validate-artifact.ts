@@ -5,7 +5,7 @@ import { FINDING_CODES } from "../../artifacts/finding.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_BODY_BYTES, MAX_CONTENT_BYTES, MAX_NAME_LENGTH } from "../../core/limits.ts";
 import { oneOf } from "../../core/field-schemas.ts";
-import { NoQuery } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/query-schemas.ts";
 import type { Api } from "./api.ts";
 import { json, problems } from "../responses.ts";
 

@@ -1,4 +1,5 @@
-import { named, NoQuery } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/query-schemas.ts";
+import { named } from "../../core/schemas.ts";
 import { VerificationInfo } from "../../core/service-schemas.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import { verificationOf } from "../../store/verify/verification.ts";

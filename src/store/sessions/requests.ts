@@ -3,12 +3,8 @@ import { RepriseError } from "../../core/errors.ts";
 import { DEFAULT_LIST_LIMIT, MAX_CONTENT_BYTES, MAX_DETAIL_BYTES } from "../../core/limits.ts";
 import type { Include } from "../../core/labels.ts";
 import type { Caller } from "../../core/origins.ts";
-import type {
-  CreateSessionRequest,
-  DetailQuery,
-  ListQuery,
-  QueueExchangeRequest,
-} from "../../core/schemas.ts";
+import type { DetailQuery, ListQuery } from "../../core/query-schemas.ts";
+import type { CreateSessionRequest, QueueExchangeRequest } from "../../core/schemas.ts";
 import type { ExchangeRecord, Session } from "../../core/sessions.ts";
 import { queueExchange } from "../exchanges/queue.ts";
 import { type Appended, appendUserMessage } from "../messages/append.ts";
