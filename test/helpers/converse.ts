@@ -5,7 +5,11 @@ import { type Service, until } from "../fixtures/openapi-tools/service.ts";
 /** The conversation of `test/fixtures/openapi-tools/` with the client of the package. */
 export async function converse({ url, token, repo_path }: Service) {
   const client = createClient({ baseUrl: url, token });
-  const { id } = await client.createSession({ repo_path, metadata: { by: "reprise" } });
+  const { id } = await client.createSession({
+    repo_path,
+    permission: "all",
+    metadata: { by: "reprise" },
+  });
   const posted = await client.postMessage(id, "before", { idempotencyKey: "first" });
   const { n } = await client.queueExchange(id, "pay rent");
   const exchange = () => client.getExchange(id, n);
