@@ -106,6 +106,8 @@ export interface App {
   readonly fastify: FastifyInstance;
   readonly streams: Streams;
   readonly live: LiveStreams;
+  /** Ends the answers of these and of the changes of all sessions; see `Streams`. */
+  closeStreams(): Promise<void>;
   /** Counts what the exchanges use that the process runs. */
   readonly countUse: ExchangeListener;
   /** From now on `/readyz` fails: the service is about to stop. Everything else continues. */
@@ -142,12 +144,15 @@ export async function createApp(given: AppOptions): Promise<App> {
   const source = options.live ?? NO_SOURCE;
   const live = createLiveStreams({ ...streaming, watcher, source });
   const events = createEventStreams({ ...streaming, watcher });
+  const closeStreams = async (): Promise<void> => {
+    await Promise.all([streams.close(), live.close(), events.close()]);
+  };
   const readiness = createReadiness(store, { log, observe });
   const publicPath = createPublicPath(options);
   const app = await createFastify(options, { log, observe });
   app.addHook("preClose", async () => {
     readiness.retire();
-    await Promise.all([streams.close(), live.close(), events.close()]);
+    await closeStreams();
     watcher.close();
   });
   app.addHook("onClose", async () => metrics.close());
@@ -193,7 +198,7 @@ export async function createApp(given: AppOptions): Promise<App> {
       observe({ kind: "usage", input: event.input_tokens, output: event.output_tokens });
     }
   };
-  return { fastify: app, streams, live, countUse, retire: readiness.retire };
+  return { fastify: app, streams, live, closeStreams, countUse, retire: readiness.retire };
 }
 
 async function createFastify(

@@ -91,7 +91,7 @@ async function closeAll(app: App, closeUnused: () => void, graceMs: number): Pro
   const sweep = setInterval(closeUnused, SWEEP_MS);
   const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
   try {
-    await Promise.all([app.streams.close(), app.live.close(), closed]);
+    await Promise.all([app.closeStreams(), closed]);
   } finally {
     clearInterval(sweep);
     clearTimeout(deadline);

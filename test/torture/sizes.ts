@@ -53,7 +53,7 @@ export const SIZED_TESTS = {
   events: {
     what: "Lists made of the events of all sessions, by readers that change node while nodes are killed: operations",
     files: ["test/http/events/random.test.ts"],
-    test: 60,
+    test: 20,
     short: 400,
     long: 10_000,
   },
@@ -181,7 +181,7 @@ export const SIZED_TESTS = {
   "live-cuts": {
     what: "Readers of the live feed whose connections are cut, of real exchanges on nodes that are killed: cuts",
     files: ["test/torture/live-cuts.test.ts"],
-    test: 40,
+    test: 0,
     short: 300,
     long: 1000,
   },
@@ -358,6 +358,18 @@ export const ONLY_TORTURE = {
   "hostile-fields": {
     what: "Every field that a terminal may show, with text that a terminal would act on",
     files: ["test/cli/hostile-fields.test.ts"],
+  },
+  "silent-database": {
+    what: "A service whose PostgreSQL does not answer",
+    files: ["test/cli/serve-silent.test.ts"],
+  },
+  "stalled-streams": {
+    what: "Readers of streams that take little or nothing",
+    files: ["test/http/stream-limits.test.ts"],
+  },
+  "killed-questions": {
+    what: "Processes that die while a question is open or was answered, at each of their writes",
+    files: ["test/agent/exchange/questions-killed.test.ts"],
   },
   "service-processes": {
     what: "Several processes of one service, of which some are killed or lose their parent",

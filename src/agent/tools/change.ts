@@ -20,8 +20,12 @@ interface Content {
 
 /** Larger files are not compared. */
 const MAX_COMPARED_BYTES = 1024 * 1024;
-/** Lines that differ at most: comparing takes a time of their number's square. */
+/** Lines of both files together. */
+const MAX_COMPARED_LINES = 100_000;
+/** Lines that differ at most. */
 const MAX_DIFFERENT_LINES = 1000;
+/** Lines times those that differ: comparing blocks the process, here for about 0.1 s. */
+const MAX_STEPS = 20_000_000;
 /** Characters of a diff in a question. */
 const MAX_SHOWN = 14_000;
 
@@ -38,10 +42,14 @@ export async function shownText(target: ResolvedPath): Promise<string | null> {
 export async function describeChange({ target, before, after }: Content): Promise<Change> {
   const { shown, stat } = target;
   const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import("diff");
-  const options = { context: 3, maxEditLength: MAX_DIFFERENT_LINES, headerOptions };
+  const maxEditLength = before === null ? 0 : mostDifferent(before, after);
   const compared =
-    before !== null && Math.max(before.length, after.length) <= MAX_COMPARED_BYTES
-      ? createTwoFilesPatch(shown, shown, before, after, "", "", options)
+    before !== null && maxEditLength > 0
+      ? createTwoFilesPatch(shown, shown, before, after, "", "", {
+          context: 3,
+          maxEditLength,
+          headerOptions,
+        })
       : undefined;
   const begins = after.slice(0, MAX_SHOWN).toWellFormed();
   const added = createTwoFilesPatch("/dev/null", shown, "", begins, "", "", { headerOptions });
@@ -55,6 +63,17 @@ export async function describeChange({ target, before, after }: Content): Promis
     shown: shortened([...notes, compared ?? added].join("\n"), compared === undefined ? after : ""),
     basis: JSON.stringify([target.path, identity, hashOf(after)]),
   };
+}
+
+/** How many lines may differ for the texts to be compared; 0 if they are not compared. */
+function mostDifferent(before: string, after: string): number {
+  if (Math.max(before.length, after.length) > MAX_COMPARED_BYTES) {
+    return 0;
+  }
+  const lines = before.split("\n").length + after.split("\n").length;
+  return lines > MAX_COMPARED_LINES
+    ? 0
+    : Math.min(MAX_DIFFERENT_LINES, Math.floor(MAX_STEPS / lines));
 }
 
 /** `all` is the text of which only the beginning may be in what is shown. */

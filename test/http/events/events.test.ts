@@ -191,7 +191,8 @@ async function positionOf(url: string): Promise<string> {
 }
 
 it("[EVENTS-11] needs the token, counts as a stream, and is cut without its end when the service stops", async () => {
-  await using t = await startTestServer({ token });
+  // the service does not wait for its streams to end by themselves
+  await using t = await startTestServer({ token, graceMs: 300_000 });
   expect((await openEvents(t.url)).status).toBe(401);
   const events = await openEvents(t.url, { token });
   await events.until(() => true);
