@@ -82,7 +82,7 @@ describeEngines("a node that is frozen for two leases", (engine) => {
     const { location, open } = await engine.create();
     const store = await open();
     const repo_path = temporaryFolder();
-    const { id } = await store.write(createSession, { repo_path });
+    const { id } = await store.write(createSession, { repo_path, permission: "all" });
     const effects = join(temporaryFolder(), "effects");
     writeFileSync(effects, "");
     const asked: (readonly SentMessage[])[] = [];
