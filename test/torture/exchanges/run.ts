@@ -84,7 +84,9 @@ class Torture {
     writeFileSync(effects, "");
     const sessions: string[] = [];
     for (let index = 0; index < options.sessions; index += 1) {
-      sessions.push((await store.write(createSession, { repo_path: home.project, permission: "all" })).id);
+      sessions.push(
+        (await store.write(createSession, { repo_path: home.project, permission: "all" })).id,
+      );
     }
     const { program, database } = options;
     const nodes = new Nodes({ store, location: database.location, home, effects, program });
