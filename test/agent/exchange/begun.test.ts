@@ -84,9 +84,10 @@ it("[QUESTION-3] a call that may take effect is run once, whichever write its pr
       }
     }
   }
-  // at some points nothing had been paid and all was paid then, at some it is unknown
-  expect(Object.values(outcomes)).toEqual(
-    expect.arrayContaining(["0 0", "0 2", "2 2"]) as unknown[],
-  );
+  // at some points nothing had been paid and all was paid then, at some all had been
+  const seen = Object.values(outcomes);
+  expect(seen).toEqual(expect.arrayContaining(["0 2", "2 2"]) as unknown[]);
+  // and at some it is unknown: how far each of the two calls had come depends on the database
+  expect(seen).toContainEqual(expect.stringMatching(/ [01]$/));
   expect(server.refused()).toEqual([]);
 });
