@@ -14,7 +14,7 @@ export interface AgentOfExchange
   extends
     Pick<Prepared, "persona" | "folder" | "readOnly" | "instructions" | "model">,
     Pick<AgentGraph, "saver" | "asking" | "permit">,
-    Partial<Pick<AgentGraph, "callModel" | "onMessage" | "askAtLimit">> {
+    Partial<Pick<AgentGraph, "callModel" | "onMessage" | "askAtLimit" | "conceal">> {
   readonly session: Session;
   /** The tool that begins sub-agents, or null. */
   readonly delegate: StructuredToolInterface | null;

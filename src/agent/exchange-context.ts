@@ -11,6 +11,7 @@ import type { ThreadState } from "./thread-state.ts";
 import type { ModelConfig } from "../exchange/models/config.ts";
 import type { Keyless } from "../exchange/models/settings.ts";
 import type { Layer } from "../exchange/permissions/layers.ts";
+import type { Conceal } from "../exchange/secrets.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
 import type { ThreadHolderOptions } from "./thread-holder.ts";
 import type { openModel } from "./models/open.ts";
@@ -77,4 +78,6 @@ export interface Prepared {
   /** What only makes permissions stricter. */
   readonly restricting: readonly Layer[];
   readonly instructions: string | null;
+  /** Replaces the secrets of Reprise, as they are when the exchange begins. */
+  readonly conceal: Conceal;
 }

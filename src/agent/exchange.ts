@@ -35,6 +35,7 @@ import { DEFAULT_PERSONA, type Persona } from "../exchange/personas/persona.ts";
 import { type Layer, personaLayer } from "../exchange/permissions/layers.ts";
 import { parentLayers } from "../exchange/permissions/parent-layers.ts";
 import { TOOL_NAMES } from "../exchange/tool-catalogue.ts";
+import { createConceal, secretsOfModels } from "../exchange/secrets.ts";
 import { repoInstructions } from "../exchange/personas/repo-instructions.ts";
 import { workFolder } from "../exchange/trust/wide-folder.ts";
 import { refuseOtherAgent } from "../exchange/other-agent.ts";
@@ -159,6 +160,7 @@ async function prepare(
   const settings = modelSettings({ name: modelName, config: options.models });
   const open = options.openModel ?? openModel;
   const folder = await workFolder(session.repo_path, options.personas.trust);
+  const secrets = (await options.secrets?.()) ?? [];
   return {
     persona,
     modelName,
@@ -172,6 +174,7 @@ async function prepare(
       session.repo_path === null
         ? null
         : await repoInstructions(session.repo_path, options.personas.trust),
+    conceal: createConceal([...secretsOfModels(options.models), ...secrets]),
   };
 }
 

@@ -14,6 +14,7 @@ import {
 import { PERMISSION_ANSWERS } from "../core/permissions.ts";
 import { storableText } from "../core/text.ts";
 import { parseThreadId } from "../core/threads.ts";
+import type { Conceal } from "../exchange/secrets.ts";
 import { questionValue } from "../langgraph/question-value.ts";
 import { type NewQuestion, shownHash } from "../store/questions/ask.ts";
 import { readAsked } from "../store/questions/read.ts";
@@ -93,7 +94,13 @@ export function isAskingFirst(tool: object | undefined): boolean {
 /** The config with which a call can ask. `begins` is false for a tool that never takes effect. */
 export function withAsking<Config extends RunnableConfig>(
   config: Config,
-  call: { readonly call_id: string; readonly mark: BegunMark; readonly begins: boolean },
+  call: {
+    readonly call_id: string;
+    readonly mark: BegunMark;
+    readonly begins: boolean;
+    /** Applied to what is asked. */
+    readonly conceal: Conceal;
+  },
   tools: AskingTools,
 ): Config {
   const asking = createAsking(String(config.configurable?.["thread_id"]), call, tools);
@@ -102,7 +109,7 @@ export function withAsking<Config extends RunnableConfig>(
 
 function createAsking(
   thread_id: string,
-  { call_id, mark, begins }: Parameters<typeof withAsking>[1],
+  { call_id, mark, begins, conceal }: Parameters<typeof withAsking>[1],
   { store, default: later }: AskingTools,
 ): ToolAsking {
   const thread = parseThreadId(thread_id);
@@ -113,7 +120,7 @@ function createAsking(
       throw new RepriseError("internal", "Only a session's thread can ask a person.");
     }
     const { sessionId: session_id, suffix: thread_suffix } = thread;
-    const asking = cleaned(given);
+    const asking = cleaned(given, conceal);
     // of all of it: what is cut off counts too
     const shown_hash = shownHash(given, basis);
     const asked = await store.read(readAsked, { session_id, thread_suffix, call_id });
@@ -183,10 +190,12 @@ export function parkWith(
   );
 }
 
-/** What a model wrote may be anything. */
-function cleaned({ kind, text, choices, effect }: Asking): Asking {
-  const cut = (value: string, max: number): string =>
-    storableText(value.length > max ? `${value.slice(0, max - 1)}…` : value).trim();
+/** What a model wrote may be anything, and a diff may show a secret. */
+function cleaned({ kind, text, choices, effect }: Asking, conceal: Conceal): Asking {
+  const cut = (given: string, max: number): string => {
+    const value = conceal(given);
+    return storableText(value.length > max ? `${value.slice(0, max - 1)}…` : value).trim();
+  };
   const shown = choices?.slice(0, MAX_CHOICES).map((choice) => cut(choice, MAX_CHOICE));
   const distinct = [...new Set(shown)].filter((choice) => choice !== "");
   return {

@@ -9,7 +9,9 @@ import type { AnswerProgress } from "./answer-progress.ts";
 import type { Permit } from "./permit.ts";
 import type { Change } from "./tools/change.ts";
 import { SESSION_TOOLS } from "../exchange/tool-catalogue.ts";
+import type { Conceal } from "../exchange/secrets.ts";
 import { begunMark } from "./begun-calls.ts";
+import { concealResult } from "./conceal-result.ts";
 import { isRepeatable } from "./thread-state.ts";
 import { type AskingTools, isAskingFirst, withAsking } from "./tool-asking.ts";
 
@@ -24,6 +26,8 @@ export interface ExchangeTools {
   readonly asking?: AskingTools | undefined;
   /** Called before a tool takes effect; those that change files call it themselves, with the file. */
   readonly permit: Permit;
+  /** Applied to each result and each question; without it nothing is replaced. */
+  readonly conceal?: Conceal | undefined;
 }
 
 /** They end the exchange in which they happen, and are not a tool's result. */
@@ -50,6 +54,7 @@ export class ExchangeToolNode extends ToolNode {
   readonly #saver: BaseCheckpointSaver;
   readonly #asking: AskingTools | undefined;
   readonly #permit: Permit;
+  readonly #conceal: Conceal;
 
   constructor(tools: readonly StructuredToolInterface[], node: ExchangeTools) {
     super([...tools], { handleToolErrors: false });
@@ -57,6 +62,7 @@ export class ExchangeToolNode extends ToolNode {
     this.#saver = node.saver;
     this.#asking = node.asking;
     this.#permit = node.permit;
+    this.#conceal = node.conceal ?? ((text) => text);
   }
 
   protected override async runTool(
@@ -69,7 +75,11 @@ export class ExchangeToolNode extends ToolNode {
     const asking =
       this.#asking === undefined
         ? config
-        : withAsking(config, { call_id: call.id ?? "", mark, begins }, this.#asking);
+        : withAsking(
+            config,
+            { call_id: call.id ?? "", mark, begins, conceal: this.#conceal },
+            this.#asking,
+          );
     const start = performance.now();
     const run = async () => {
       if (!CHANGES_FILES.has(call.name)) {
@@ -80,15 +90,18 @@ export class ExchangeToolNode extends ToolNode {
       }
       return super.runTool(call, asking, state);
     };
-    const result = await resultOf(call, run).catch(async (error: unknown) => {
+    const given = await resultOf(call, run).catch(async (error: unknown) => {
       if (isGraphBubbleUp(error)) {
         await mark.asks();
       }
       throw error;
     });
-    if (ToolMessage.isInstance(result)) {
-      this.#onMessage(result, performance.now() - start);
+    if (!ToolMessage.isInstance(given)) {
+      return given;
     }
+    // the one place before checkpoints, rows, events and screens
+    const result = concealResult(given, this.#conceal);
+    this.#onMessage(result, performance.now() - start);
     return result;
   }
 }

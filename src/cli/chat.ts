@@ -9,9 +9,9 @@ import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { type ChatOptions, refuseBadOptions, runsOnce, whenBusy } from "./chat-options.ts";
 import { isOwnChoice, selectSession } from "./select-session.ts";
-import { exchangerConfig, trustSource } from "./config.ts";
+import { databaseLocation, exchangerConfig, trustSource } from "./config.ts";
 import { type CliContext, type Consent, note, noticeLine } from "./context.ts";
-import { openDatabase } from "./database.ts";
+import { databaseOption, openDatabase } from "./database.ts";
 import { ASKS } from "./exit-code.ts";
 import { limitText } from "./folder-limit.ts";
 import { type Conversation, createConversation } from "../exchange/conversation.ts";
@@ -20,6 +20,7 @@ import { runLines } from "./interactive/lines.ts";
 import { sendOnce } from "./interactive/send.ts";
 import { showFailure } from "./interactive/show-failure.ts";
 import { callerOf, folderOfPerson } from "./new-session.ts";
+import { ownSecrets } from "./own-secrets.ts";
 import { WITHOUT_QUESTIONS } from "./permission-options.ts";
 import { promptText } from "./prompt-text.ts";
 import { questionLines } from "./question-lines.ts";
@@ -79,6 +80,7 @@ export async function chat(input: {
   const conversation = createConversation({
     config: {
       ...exchangerConfig(cli, store),
+      secrets: ownSecrets(cli, { location: databaseLocation(cli, databaseOption(input.command)) }),
       defaultAnswer: options.answerAfter,
       permission: { allow: options.allow ?? [], asks: options.questions !== false },
     },

@@ -57,6 +57,12 @@ export function exchangerConfig(cli: CliContext, store: Store): ExchangerConfig 
   return { store, env: cli.env, personas: personaFolderPaths(cli), protectedPaths };
 }
 
+/** The token that a service makes if it is given none; null if the environment names no home. */
+export function madeTokenFile(cli: CliContext): string | null {
+  const { state } = userFolders(cli);
+  return state === null ? null : join(state, "token");
+}
+
 /** The user's decisions on folders: those that are kept, and those of this command line. */
 export function trustSource(cli: CliContext): TrustSource {
   const { state } = userFolders(cli);

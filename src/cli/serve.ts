@@ -5,12 +5,13 @@ import { Command, Option } from "commander";
 import { RepriseError } from "../core/errors.ts";
 import { QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, noticeJson, printLines } from "./context.ts";
-import { openDatabase, withStore } from "./database.ts";
-import { personaFolderPaths } from "./config.ts";
+import { databaseOption, openDatabase, withStore } from "./database.ts";
+import { databaseLocation, personaFolderPaths } from "./config.ts";
+import { ownSecrets } from "./own-secrets.ts";
 import { createCatalogue } from "../exchange/catalogue.ts";
 import type { ExchangeListener } from "../exchange/events.ts";
 import type { Feed } from "../exchange/live/feed.ts";
-import type { OpenedAgent } from "../exchange/exchanger.ts";
+import type { ExchangerConfig, OpenedAgent } from "../exchange/exchanger.ts";
 import type { RunningNode } from "../exchange/node.ts";
 import type { ServedFolders } from "../exchange/served-folders.ts";
 import { refuseNoFolder } from "./refuse-no-folder.ts";
@@ -147,7 +148,9 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   });
   const { jobs, answerAfter: defaultAnswer } = options;
   const onEvent = server.app.countUse;
-  const running = { store, jobs, folders, agent, log, defaultAnswer, onEvent, feed };
+  const location = databaseLocation(cli, databaseOption(command));
+  const secrets = ownSecrets(cli, { location, tokens: [token, metricsToken] });
+  const running = { store, jobs, folders, agent, log, defaultAnswer, onEvent, feed, secrets };
   node = jobs === 0 ? null : await runNode(cli, running);
   const stopAnswering = jobs === 0 ? await answerForNodes(store, log) : null;
   const { version, pid } = cli;
@@ -183,8 +186,9 @@ async function runNode(
     agent,
     feed,
     defaultAnswer,
+    secrets,
     ...options
-  }: {
+  }: Pick<ExchangerConfig, "secrets"> & {
     readonly defaultAnswer: DefaultAnswer | undefined;
     readonly store: Store;
     readonly jobs: number;
@@ -201,7 +205,7 @@ async function runNode(
     import("../http/metrics/request-log.ts"),
   ]);
   const openExchanger = agent?.openExchanger ?? cli.openExchanger;
-  const config = { ...exchangerConfig(cli, options.store), defaultAnswer };
+  const config = { ...exchangerConfig(cli, options.store), secrets, defaultAnswer };
   return startNode({
     ...options,
     agent: agent?.name ?? null,

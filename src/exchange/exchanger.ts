@@ -8,6 +8,7 @@ import type { Store } from "../store/store.ts";
 import type { ExchangeListener, ExchangeResult } from "./events.ts";
 import type { Feed } from "./live/feed.ts";
 import type { WhenBusy } from "./lease-holder.ts";
+import type { Secret } from "./secrets.ts";
 import type { PersonaFolders } from "./personas/folders.ts";
 
 /** From what a program makes its exchanger. */
@@ -19,6 +20,11 @@ export interface ExchangerConfig {
   readonly personas: PersonaFolders;
   /** Paths that no tool may touch even inside the repo, besides the database. */
   readonly protectedPaths: readonly string[];
+  /**
+   * What results of tools and questions must not hold, besides the keys of models. Called at the beginning of
+   * each exchange.
+   */
+  readonly secrets?: (() => Promise<readonly Secret[]>) | undefined;
   /** Of the questions that its exchanges ask. */
   readonly defaultAnswer?: DefaultAnswer | undefined;
   /** Of its exchanges, besides what is stored. */

@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+
+import { modelConfig } from "../../src/exchange/models/config.ts";
+import { createConceal, secretsOfAddress, secretsOfModels } from "../../src/exchange/secrets.ts";
+
+const KEY = "sk-canary-0123456789abcdefghijklmnopqrstuvwxyz";
+
+describe("a text in which secrets are replaced", () => {
+  it("[PERMISSION-70] has their names, however often and beside what they occur", () => {
+    const conceal = createConceal([
+      { name: "A", value: `${KEY}\n` },
+      { name: "B", value: `${KEY}-longer` },
+      { name: "C", value: "a.b*c(d)[e]\\f/g" },
+    ]);
+    expect(conceal(`x${KEY}${KEY}-longer, a.b*c(d)[e]\\f/g; aXbbc`)).toBe("x[A][B], [C]; aXbbc");
+    expect(conceal('{"a":"a.b*c(d)[e]\\\\f/g"}')).toBe('{"a":"[C]"}');
+    expect(conceal(`?q=${encodeURIComponent("a.b*c(d)[e]\\f/g")}&`)).toBe("?q=[C]&");
+    expect(conceal("nothing of it")).toBe("nothing of it");
+  });
+
+  it("[PERMISSION-70] has no part of half a secret's length whose end was cut off", () => {
+    const conceal = createConceal([{ name: "A", value: KEY }]);
+    for (let length = KEY.length / 2; length <= KEY.length; length += 1) {
+      expect(conceal(`${KEY.slice(0, length)}… (line cut)`)).toBe("[A]… (line cut)");
+    }
+    // so much of it many keys share
+    expect(conceal(KEY.slice(0, 10))).toBe(KEY.slice(0, 10));
+  });
+
+  it("[PERMISSION-70] keeps what is too short to be a secret", () => {
+    const conceal = createConceal([
+      { name: "A", value: "" },
+      { name: "B", value: "1234567" },
+      { name: "C", value: "12345678" },
+    ]);
+    expect(conceal("1234567 12345678 1234567")).toBe("1234567 [C] 1234567");
+  });
+
+  it("[PERMISSION-70] is made in one pass, also of a large text that nearly holds secrets", () => {
+    const conceal = createConceal([
+      { name: "A", value: KEY },
+      { name: "B", value: "a".repeat(100) },
+    ]);
+    const nearly = KEY.slice(0, 20).repeat(10_000);
+    expect(conceal(nearly)).toBe(nearly);
+    expect(conceal("a".repeat(100_000))).toBe("[B]".repeat(1000));
+  });
+});
+
+describe("the secrets of Reprise", () => {
+  it("[PERMISSION-71] are the keys of the models and the passwords of addresses", () => {
+    const config = modelConfig({
+      ANTHROPIC_API_KEY: "anthropic-key",
+      OPENAI_API_KEY: "openai-key",
+      OPENAI_BASE_URL: "https://me:pass%20word@proxy.test/v1",
+    });
+    const conceal = createConceal(secretsOfModels(config));
+    expect(conceal("anthropic-key openai-key pass%20word pass word me proxy.test")).toBe(
+      "[ANTHROPIC_API_KEY] [OPENAI_API_KEY] [OPENAI_BASE_URL] [OPENAI_BASE_URL] me proxy.test",
+    );
+  });
+
+  it("[PERMISSION-71] are not a password that the rest of its address shows", () => {
+    const secrets = (address: string) => secretsOfAddress("P", address).map(({ value }) => value);
+    expect(secrets("postgres://postgres:postgres@localhost/app")).toEqual([]);
+    expect(secrets("postgres://me:localhost@localhost/app")).toEqual([]);
+    expect(secrets("postgres://me@localhost/app")).toEqual([]);
+    expect(secrets("not an address")).toEqual([]);
+    expect(secrets("postgres://me:100%25@localhost/app")).toEqual(["100%25", "100%"]);
+  });
+});
