@@ -4,7 +4,7 @@ import { PERMISSION_ANSWERS, type PermissionMode } from "../core/permissions.ts"
 import { oneLine } from "../core/terminal-text.ts";
 import type { ResolvedPath } from "../exchange/files/resolve-path.ts";
 import { refusal } from "../exchange/files/refusal.ts";
-import { type Call, isHarmless } from "../exchange/permissions/call.ts";
+import { type Call, isHarmless, secretFileOf } from "../exchange/permissions/call.ts";
 import { decide, type Decision } from "../exchange/permissions/decide.ts";
 import { type Layer, sessionLayer } from "../exchange/permissions/layers.ts";
 import { ruleOf, ruleText } from "../exchange/permissions/rule.ts";
@@ -14,18 +14,18 @@ import { askConsent } from "./tool-asking.ts";
 import type { Change } from "./tools/change.ts";
 
 /**
- * Returns once a call may take effect; asks a person first if nothing else has decided. Throws a refusal for the model if the call is denied. `change` is what a person is shown.
+ * Returns once a call may take effect; asks a person first if nothing else has decided. Throws a refusal for the model if the call is denied. `change` is what a person is shown; null if nobody is to be asked, so that what would ask is denied.
  */
 export type Permit = (
   config: RunnableConfig | undefined,
   call: Call,
-  change: () => Promise<Change>,
+  change: (() => Promise<Change>) | null,
 ) => Promise<void>;
 
 /** The same for the call that runs. */
 export type PermitChange = (
   target: Pick<ResolvedPath, "file">,
-  change: () => Promise<Change>,
+  change: (() => Promise<Change>) | null,
 ) => Promise<void>;
 
 export interface PermitOptions {
@@ -49,7 +49,10 @@ export function createPermit(options: PermitOptions): Permit {
     if (decision.effect === "deny") {
       throw refusal(deniedBecause(decision));
     }
-    if (decision.effect === "ask") {
+    if (decision.effect === "ask" && change === null) {
+      throw refusal("this call would need the user's permission");
+    }
+    if (decision.effect === "ask" && change !== null) {
       const { shown, basis } = await change();
       const rule = ruleOf(call);
       const { answer, note } = await askConsent(
@@ -80,12 +83,12 @@ export function createPermit(options: PermitOptions): Permit {
   };
 }
 
-/** What the user chose. What only reads depends on none of it, so it costs no statement. */
+/** What the user chose. What only reads ordinary files depends on none of it, so it costs no statement. */
 async function userOf(
   { store, session, flags, n }: PermitOptions,
-  { tool }: Call,
+  call: Call,
 ): Promise<{ readonly mode: PermissionMode; readonly user: readonly Layer[] }> {
-  if (isHarmless(tool)) {
+  if (isHarmless(call.tool) && secretFileOf(call) === null) {
     return { mode: "ask", user: [] };
   }
   const { mode, rules } = await store.read(readPermissions, session);
@@ -101,7 +104,8 @@ export function deniedBecause({ rule, layer, reason }: Decision): string {
 function questionAbout({ tool, file }: Call, { rule, layer, reason }: Decision): string {
   const [asked, real] = file?.paths ?? [];
   const name = asked === real || real === undefined ? asked : `${asked}, which is ${real}`;
-  const what = name === undefined ? `run ${tool}` : `change ${name} (${tool})`;
+  const verb = isHarmless(tool) ? "read" : "change";
+  const what = name === undefined ? `run ${tool}` : `${verb} ${name} (${tool})`;
   const because = reason === null ? "" : ` ${reason}.`;
   return oneLine(`May the agent ${what}? The rule ${rule} (${layer}) asks.${because}`);
 }

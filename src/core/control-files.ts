@@ -45,7 +45,7 @@ export function controlFileIn(names: readonly string[], rule?: Rule): ControlFil
   const found = ENTRIES.find(
     ({ file, parts }) =>
       (rule === undefined || file.rule === rule) &&
-      keys.some((_, at) => parts.every((part, index) => isSame(keys[at + index] ?? "", part))),
+      keys.some((_, at) => parts.every((part, index) => isSameName(keys[at + index] ?? "", part))),
   );
   return found?.file ?? null;
 }
@@ -55,13 +55,13 @@ export function canHoldControlFile(names: readonly string[]): boolean {
   const last = spellingKey(names.at(-1) ?? "");
   return (
     controlFileIn(names) !== null ||
-    ENTRIES.some(({ parts }) => parts.slice(0, -1).some((part) => isSame(last, part)))
+    ENTRIES.some(({ parts }) => parts.slice(0, -1).some((part) => isSameName(last, part)))
   );
 }
 
 /** True for git's own folder or file, which is not even read. */
 export function isGit(names: readonly string[]): boolean {
-  return names.some((name) => isSame(spellingKey(name), GIT));
+  return names.some((name) => isSameName(spellingKey(name), GIT));
 }
 
 /**
@@ -79,17 +79,18 @@ export function spellingKey(name: string): string {
     .replace(/[. ]+$/, "");
 }
 
-interface Part {
+/** A name in every spelling that some file system takes for it. */
+export interface NameKey {
   readonly key: string;
   /** The first six characters of its short names on NTFS: the usual ones, and with a hash. */
   readonly shortStem: string;
   readonly hashedStem: string;
 }
 
-const ENTRIES = CONTROL_FILES.map((file) => ({ file, parts: file.name.split("/").map(partOf) }));
-const GIT = partOf(".git");
+const ENTRIES = CONTROL_FILES.map((file) => ({ file, parts: file.name.split("/").map(nameKey) }));
+const GIT = nameKey(".git");
 
-function partOf(name: string): Part {
+export function nameKey(name: string): NameKey {
   const base = name.replace(/^\.+/, "").replace(/\.[^.]*$/, "");
   const shortStem = spellingKey(base.slice(0, 6));
   return {
@@ -99,7 +100,8 @@ function partOf(name: string): Part {
   };
 }
 
-function isSame(key: string, part: Part): boolean {
+/** `key` as `spellingKey` writes it. */
+export function isSameName(key: string, part: NameKey): boolean {
   return key === part.key || isShortName(key, part);
 }
 
@@ -107,7 +109,7 @@ function isSame(key: string, part: Part): boolean {
  * `GIT~1` is `.git`, and `GI7EBA~1` is `.gitmodules`, if a file system gives such names short ones.
  * Of a name with a hash git takes eight characters with any beginning of the stem; so does this.
  */
-function isShortName(key: string, { shortStem, hashedStem }: Part): boolean {
+function isShortName(key: string, { shortStem, hashedStem }: NameKey): boolean {
   const [, stem = "", number = ""] = /^([^.~]{1,6})~(\d+)(?:\..{0,3})?$/.exec(key) ?? [];
   const isHashed = `${stem}~${number}`.length === 8 && hashedStem.startsWith(stem);
   return stem !== "" && (stem === shortStem || isHashed);

@@ -3,7 +3,8 @@ import type { PermitChange } from "../permit.ts";
 import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 import { openFile } from "./open-file.ts";
-import { describeChange } from "./change.ts";
+import { secretFileOf } from "../../exchange/permissions/call.ts";
+import { type Change, describeChange } from "./change.ts";
 import { replaceFile } from "./write-file.ts";
 
 const MAX_EDITED_BYTES = 10n * 1024n * 1024n;
@@ -26,23 +27,53 @@ export async function editTextFile(
   permit: PermitChange,
 ): Promise<string> {
   const target = await resolvePath(sandbox, input.path, "edit_file");
-  const content = await textOf(target);
-  const { oldText, newText } = withLineEnds(content, input);
+  const before = await textOf(target);
+  const edited = editedText(before, input);
+  if (edited.refused !== null && secretFileOf({ tool: "edit_file", file: target.file }) === null) {
+    throw refusal(edited.refused);
+  }
+  // which text is in a file of secrets is not revealed without permission
+  await permit(target, async () => describeEdit({ target, before, edited }));
+  if (edited.refused !== null) {
+    throw refusal(edited.refused);
+  }
+  await replaceFile(target, edited.after);
+  return `edited ${target.shown} (${edited.count} ${edited.count === 1 ? "place" : "places"})`;
+}
+
+type Edited =
+  | { readonly refused: null; readonly after: string; readonly count: number }
+  | { readonly refused: string };
+
+function editedText(content: string, edit: Edit): Edited {
+  const { oldText, newText } = withLineEnds(content, edit);
   if (oldText === "" || oldText === newText) {
-    throw refusal("old_text must not be empty and must differ from new_text");
+    return { refused: "old_text must not be empty and must differ from new_text" };
   }
   const parts = content.split(oldText);
   const count = parts.length - 1;
   if (count === 0) {
-    throw refusal("old_text is not in the file; read it again and copy the text exactly");
+    return {
+      refused: "old_text is not in the file; read it again and copy the text exactly",
+    };
   }
-  if (count > 1 && !input.replace_all) {
-    throw refusal(`old_text occurs ${count} times; add lines around it, or set replace_all`);
+  if (count > 1 && !edit.replace_all) {
+    return {
+      refused: `old_text occurs ${count} times; add lines around it, or set replace_all`,
+    };
   }
-  const after = parts.join(newText);
-  await permit(target, async () => describeChange({ target, before: content, after }));
-  await replaceFile(target, after);
-  return `edited ${target.shown} (${count} ${count === 1 ? "place" : "places"})`;
+  return { refused: null, after: parts.join(newText), count };
+}
+
+async function describeEdit(edit: {
+  readonly target: ResolvedPath;
+  readonly before: string;
+  readonly edited: Edited;
+}): Promise<Change> {
+  const { target, before, edited } = edit;
+  return edited.refused === null
+    ? describeChange({ target, before, after: edited.after })
+    : { shown: `Nothing would be changed: ${edited.refused}.`, basis: target.path };
 }
 
 async function textOf(target: ResolvedPath): Promise<string> {

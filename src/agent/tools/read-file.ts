@@ -3,6 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 
 import type { Sandbox } from "../../exchange/files/sandbox.ts";
 import { resolvePath } from "../../exchange/files/resolve-path.ts";
+import type { PermitChange } from "../permit.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 import { isBinary, openFile } from "./open-file.ts";
 
@@ -25,9 +26,14 @@ interface Window {
 export async function readTextFile(
   sandbox: Sandbox,
   input: Window & { readonly path: string },
+  permit: PermitChange,
 ): Promise<string> {
   const target = await resolvePath(sandbox, input.path, "read_file");
   await using file = await openFile(target);
+  await permit(target, async () => ({
+    shown: `What it holds (${target.stat?.size ?? 0} bytes) is sent to the model and stored in the session.`,
+    basis: target.path,
+  }));
   if (await isBinary(file)) {
     return `(a binary file of ${target.stat?.size ?? 0} bytes; not shown)`;
   }

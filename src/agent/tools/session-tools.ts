@@ -83,6 +83,7 @@ const READERS = [
       ignore_case: z.boolean().default(false),
     }),
     act: searchFiles,
+    judgedAs: "read_file",
   }),
 ];
 
@@ -110,19 +111,21 @@ function define<Schema extends z.ZodObject>(entry: {
   readonly name: SessionToolName;
   readonly description: string;
   readonly schema: Schema;
+  /** The tool whose rules are about the files that it works on, if that is another one. */
+  readonly judgedAs?: SessionToolName;
   readonly act: (
     sandbox: Sandbox,
     input: z.output<Schema>,
     permit: PermitChange,
   ) => Promise<string>;
 }) {
-  const { act, ...fields } = entry;
+  const { act, judgedAs: judged = entry.name, ...fields } = entry;
   return (run: Run, permit: Permit): StructuredToolInterface =>
     tool(
       reportFailure((input: z.output<Schema>, config) =>
         run((sandbox) =>
           act(sandbox, input, async ({ file }, change) => {
-            await permit(config, { tool: entry.name, file }, change);
+            await permit(config, { tool: judged, file }, change);
             await beginCall(config);
           }),
         ),

@@ -1,5 +1,6 @@
 import { type ControlFile, controlFileIn } from "../../core/control-files.ts";
-import { AGENT_TOOLS } from "../tool-catalogue.ts";
+import { type SecretFile, secretFileIn } from "../../core/secret-files.ts";
+import { AGENT_TOOLS, type SessionToolName } from "../tool-catalogue.ts";
 
 /** A file or folder that a call names. */
 export interface CalledFile {
@@ -31,3 +32,12 @@ export function controlFileOf(
   const named = isHarmless(tool) ? [] : (file?.names ?? []);
   return named.map((names) => controlFileIn(names, rule)).find((found) => found !== null) ?? null;
 }
+
+/** What the call would read or change, under one of its names, if such a file often holds secrets. */
+export function secretFileOf({ tool, file }: Call): SecretFile | null {
+  const named = ONLY_NAMES.has(tool) ? [] : (file?.names ?? []);
+  return named.map(secretFileIn).find((found) => found !== null) ?? null;
+}
+
+/** They read no content of files. */
+const ONLY_NAMES: ReadonlySet<string> = new Set<SessionToolName>(["list_files", "find_files"]);

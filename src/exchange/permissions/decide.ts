@@ -1,6 +1,6 @@
 import { isGit } from "../../core/control-files.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
-import { type Call, controlFileOf, isHarmless } from "./call.ts";
+import { type Call, controlFileOf, isHarmless, secretFileOf } from "./call.ts";
 import { BUILT_IN, type Layer, modeLayer } from "./layers.ts";
 import { type Effect, EFFECTS, matches, ruleText } from "./rule.ts";
 
@@ -29,8 +29,8 @@ export interface Decision {
  * Whether a call may take effect: the one place for all tools and front ends. Reads nothing but its input.
  *
  * First, the fixed limits deny. Then the last matching rule of the user's layers counts: built-in, mode,
- * `user`. A file that other programs execute or obey asks, unless a rule names it. Of the result and the
- * restricting rules that match, the strictest counts at last.
+ * `user`. A file that other programs execute or obey asks, and so does one that often holds secrets, unless a
+ * rule names it. Of the result and the restricting rules that match, the strictest counts at last.
  */
 export function decide(input: DecisionInput): Decision {
   const { call, restricting, asks } = input;
@@ -97,13 +97,13 @@ function planLimit({ tool }: Call, mode: PermissionMode): Decision | null {
 }
 
 function ofUser({ call, mode, user }: DecisionInput): Decision {
-  const control = controlFileOf(call);
-  const reason = control === null ? null : `${control.name} is protected: ${control.reason}`;
+  const guarded = controlFileOf(call) ?? secretFileOf(call);
+  const reason = guarded === null ? null : `${guarded.name} is protected: ${guarded.reason}`;
   const builtIn = { effect: "ask", layer: BUILT_IN.name, reason } as const;
   const first: Decision =
-    control === null
+    guarded === null
       ? lastOf(call, BUILT_IN, { ...builtIn, rule: "*" })
-      : { ...builtIn, rule: `${call.tool}(**/${control.name})` };
+      : { ...builtIn, rule: `${call.tool}(**/${guarded.name})` };
   return [modeLayer(mode), ...user].reduce((last, layer) => lastOf(call, layer, last), first);
 }
 

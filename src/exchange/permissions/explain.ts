@@ -1,4 +1,5 @@
 import { CONTROL_FILES } from "../../core/control-files.ts";
+import { SECRET_FILES } from "../../core/secret-files.ts";
 import { RepriseError } from "../../core/errors.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { Session } from "../../core/sessions.ts";
@@ -90,6 +91,9 @@ export function allRules({ mode, user, restricting }: Judgement): readonly Shown
       ? changing.map((rule) => ({ effect: "deny", rule, layer: "planning mode" }) as const)
       : []),
     ...rulesOf(BUILT_IN),
+    ...SECRET_FILES.map(
+      ({ name }) => ({ effect: "ask", rule: `*(**/${name})`, layer: BUILT_IN.name }) as const,
+    ),
     ...files("for_now").map((rule) => ({ effect: "ask", rule, layer: BUILT_IN.name }) as const),
     ...[modeLayer(mode), ...user, ...restricting].flatMap(rulesOf),
   ];

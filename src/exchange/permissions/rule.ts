@@ -1,8 +1,9 @@
 import { controlFileIn, spellingKey } from "../../core/control-files.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { createNearestName } from "../../core/nearest-name.ts";
+import { secretFileIn } from "../../core/secret-files.ts";
 import { SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
-import { type Call, controlFileOf } from "./call.ts";
+import { type Call, controlFileOf, secretFileOf } from "./call.ts";
 
 /** From the mildest to the strictest. */
 export const EFFECTS = ["allow", "ask", "deny"] as const;
@@ -94,8 +95,15 @@ export function matches({ tool, pattern, effect }: Rule, call: Call): boolean {
       pattern === null || file?.paths.some((path) => isMatch(pattern, path, spellingKey)) === true
     );
   }
-  const control = controlFileOf(call);
-  if (control !== null && controlFileIn(pattern?.split("/") ?? []) !== control) {
+  const [control, secret, named] = [
+    controlFileOf(call),
+    secretFileOf(call),
+    pattern?.split("/") ?? [],
+  ];
+  if (
+    (control !== null && controlFileIn(named) !== control) ||
+    (secret !== null && secretFileIn(named) !== secret)
+  ) {
     return false;
   }
   return pattern === null || file?.paths.every((path) => isMatch(pattern, path, asIs)) === true;

@@ -88,6 +88,73 @@ async function openAsking(
   };
 }
 
+describe("a file that often holds secrets", () => {
+  const reading = (path: string) => ({ name: "read_file", arguments: JSON.stringify({ path }) });
+  const searching = {
+    name: "search_files",
+    // `**` matches no name that begins with a dot
+    arguments: JSON.stringify({ text: "word", files: "{*,.env}" }),
+  };
+
+  it("[PERMISSION-73] [PERMISSION-74] is read after a consent, which a search obeys too", async () => {
+    const bench = await openAsking([
+      [searching],
+      [reading("plain.txt"), reading(".env"), reading("missing/.env")],
+      [searching],
+      [reading(".env")],
+    ]);
+    writeFileSync(join(bench.repo, "plain.txt"), "a word\n");
+    writeFileSync(join(bench.repo, ".env"), "password=word\n");
+    writeFileSync(join(bench.repo, "server.pem"), "word\n");
+    expect((await bench.run({ text: "read" })).state).toBe("waiting");
+    const sent = () => JSON.stringify(bench.server.requests().at(-1));
+    expect(sent()).toContain("not searched, because they may hold secrets: .env, server.pem");
+    expect(sent()).not.toContain("password");
+    const question = await bench.answer(exchange);
+    expect(question?.text).toBe(
+      "May the agent read .env (read_file)? The rule read_file(**/.env*) (built-in) asks. .env* is protected: it holds the environment of programs, often with passwords and keys.\nWhat it holds (14 bytes) is sent to the model and stored in the session.",
+    );
+    expect(question?.effect).toContain("read_file(.env)");
+    expect((await bench.run()).answer).toContain("password=word");
+    expect(sent()).toContain(".env:1: password=word");
+    expect(sent()).toContain("not searched, because they may hold secrets: server.pem");
+    // the consent was for the exchange
+    expect((await bench.run({ text: "again" })).answer).not.toContain("password");
+  });
+
+  it("[PERMISSION-73] is not read after a no, and not without questions", async () => {
+    const bench = await openAsking([[reading(".env")]]);
+    writeFileSync(join(bench.repo, ".env"), "password\n");
+    await bench.run({ text: "read" });
+    await bench.answer(no);
+    expect((await bench.run()).answer).toContain("the user denied this call");
+    const silent = await openAsking([[reading(".env")]], {
+      permission: { allow: ["read_file"], asks: false },
+    });
+    writeFileSync(join(silent.repo, ".env"), "password\n");
+    expect((await silent.run({ text: "read" })).answer).toContain("this run asks no questions");
+  });
+
+  it("[PERMISSION-75] is not revealed by edits that fail", async () => {
+    const results = await Promise.all(
+      ["password", "passwurd", "s"].map(async (old_text) => {
+        const bench = await openAsking([[editing(".env", old_text, "x")]], {
+          permission: { allow: [], asks: false },
+        });
+        writeFileSync(join(bench.repo, ".env"), "password\n");
+        return (await bench.run({ text: "guess" })).answer;
+      }),
+    );
+    expect(new Set(results).size).toBe(1);
+    const bench = await openAsking([[editing(".env", "passwurd", "x")]]);
+    writeFileSync(join(bench.repo, ".env"), "password\n");
+    await bench.run({ text: "guess" });
+    const question = await bench.answer(once);
+    expect(question?.text).toContain("Nothing would be changed: old_text is not in the file");
+    expect((await bench.run()).answer).toContain("old_text is not in the file");
+  });
+});
+
 describe("a change of a file", () => {
   it("[PERMISSION-6] [PERMISSION-7] asks with rule, layer and diff, and happens after the answer", async () => {
     const bench = await openAsking([[editing("a.txt", "two", "TWO")]]);

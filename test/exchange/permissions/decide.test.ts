@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { CONTROL_FILES } from "../../../src/core/control-files.ts";
+import { SECRET_FILES } from "../../../src/core/secret-files.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../src/core/permissions.ts";
 import { createLinkSearch } from "../../../src/exchange/files/control-links.ts";
 import { locate } from "../../../src/exchange/files/resolve-path.ts";
@@ -51,6 +52,8 @@ beforeAll(async () => {
   symlinkSync("../secret.txt", join(repo, "way-out"));
   symlinkSync("src", join(repo, "linked"));
   symlinkSync("AGENTS.md", join(repo, "notes.md"));
+  writeFileSync(join(repo, ".env"), "KEY=1\n");
+  symlinkSync(".env", join(repo, "settings.txt"));
   // the files in `plain` have the name `.vscode` too
   symlinkSync("../plain", join(repo, "sub/.vscode"));
   sandbox = await resolveSandbox({
@@ -249,6 +252,69 @@ const TABLE: readonly Row[] = [
     user: [given("write_file(.vscode/**)")],
     effect: "ask",
   },
+  // files that often hold secrets: no mode and no wide rule covers them, for reading neither
+  { call: "read_file(.env)", modes: EVERY, effect: "ask", rule: "read_file(**/.env*)" },
+  { call: "read_file(sub/.ENV.production)", modes: EVERY, effect: "ask", layer: "built-in" },
+  { call: "read_file(.env.example)", modes: EVERY, effect: "allow" },
+  { call: "read_file(.env.local.sample)", modes: EVERY, effect: "allow" },
+  { call: "read_file(ENV~1)", modes: EVERY, effect: "ask" },
+  { call: "read_file(settings.txt)", modes: EVERY, effect: "ask", rule: "read_file(**/.env*)" },
+  { call: "read_file(certs/server.PEM)", modes: EVERY, effect: "ask", rule: "read_file(**/*.pem)" },
+  { call: "read_file(server.key.)", modes: EVERY, effect: "ask" },
+  { call: "read_file(.ssh/known)", modes: EVERY, effect: "ask", rule: "read_file(**/.ssh/**)" },
+  { call: "read_file(id_rsa)", modes: EVERY, effect: "ask", rule: "read_file(**/id_*)" },
+  { call: "read_file(id_rsa.bak)", modes: EVERY, effect: "ask" },
+  { call: "read_file(id_rsa.pub)", modes: EVERY, effect: "allow" },
+  { call: "read_file(src/id_map.ts)", modes: EVERY, effect: "allow" },
+  { call: "read_file(.aws/credentials)", modes: EVERY, effect: "ask" },
+  { call: "read_file(src/credentials/index.ts)", modes: EVERY, effect: "allow" },
+  { call: "read_file(service-account-prod.json)", modes: EVERY, effect: "ask" },
+  { call: "list_files(.ssh)", modes: EVERY, effect: "allow" },
+  { call: "find_files(.env)", modes: EVERY, effect: "allow" },
+  { call: "write_file(.env)", modes: NOT_PLAN, effect: "ask", rule: "write_file(**/.env*)" },
+  { call: "edit_file(.env)", modes: ["plan"], effect: "deny", rule: "planning mode" },
+  { call: "read_file(.env)", modes: EVERY, user: [given("read_file")], effect: "ask" },
+  { call: "read_file(.env)", modes: EVERY, user: [given("read_file(**)")], effect: "ask" },
+  { call: "read_file(.env)", modes: EVERY, user: [given("read_file(.*)")], effect: "ask" },
+  {
+    call: "read_file(.env)",
+    modes: EVERY,
+    user: [given("read_file(.env)")],
+    effect: "allow",
+    layer: "session",
+  },
+  {
+    call: "read_file(sub/.env.test)",
+    modes: EVERY,
+    user: [flagLayer(["read_file(**/.env*)"])],
+    effect: "allow",
+  },
+  {
+    call: "read_file(settings.txt)",
+    modes: EVERY,
+    user: [given("read_file(.env)", "read_file(settings.txt)")],
+    effect: "ask",
+  },
+  {
+    call: "read_file(.ssh/config)",
+    modes: EVERY,
+    user: [given("read_file(.ssh/**)")],
+    effect: "allow",
+  },
+  { call: "write_file(.env)", modes: NOT_PLAN, user: [given("read_file(.env)")], effect: "ask" },
+  {
+    call: "write_file(.vscode/.env)",
+    modes: NOT_PLAN,
+    user: [given("write_file(.vscode/**)")],
+    effect: "ask",
+  },
+  {
+    call: "read_file(.env)",
+    modes: EVERY,
+    user: [given("read_file(.env)")],
+    restricting: [stricter("deny", "read_file(.env)")],
+    effect: "deny",
+  },
   // rules
   {
     call: "write_file(src/a.ts)",
@@ -401,6 +467,24 @@ it("[PERMISSION-3] protects every control file at every depth, whatever the mode
   }
 });
 
+it("[PERMISSION-73] asks before it reads each kind of file that often holds secrets, at every depth", async () => {
+  for (const { name, reason } of SECRET_FILES) {
+    for (const path of [name, `deep/er/${name.toUpperCase()}`].map((each) =>
+      each.replace("**", "a/b").replace("*", "x"),
+    )) {
+      const call = await called(`read_file(${path})`);
+      for (const mode of EVERY) {
+        const decision = decide({ call, mode, user: [], restricting: [], asks: true });
+        expect([path, decision.effect]).toEqual([path, "ask"]);
+        expect(decision.reason).toBe(`${name} is protected: ${reason}`);
+      }
+      const rule = ruleOf(call);
+      const user = [given(rule === null ? "" : ruleText(rule))];
+      expect(decide({ call, mode: "ask", user, restricting: [], asks: true }).effect).toBe("allow");
+    }
+  }
+});
+
 describe("[PERMISSION-4] a layer that only restricts", () => {
   it("never loosens a decision, whatever rule is added to it", async () => {
     const random = seededRandom("restricting layers");
@@ -421,6 +505,8 @@ describe("[PERMISSION-4] a layer that only restricts", () => {
       "SRC/?.ts",
       "linked/*",
       ".vscode/**",
+      ".env",
+      "**/*.pem",
     ];
     const tools = [...AGENT_TOOLS.map(({ name }) => name), "*"];
     const anyRule = () => ({
