@@ -43,6 +43,8 @@ export async function bundle({
     cwd: root,
     input: { ...entries },
     platform: "node",
+    // what it gives Node.js hides its files from the bundler
+    resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
     preserveEntrySignatures: groups.length === 0 ? "strict" : "allow-extension",
     plugins: [builtinsAtOnce(), lateChildProcess(), importedFrom(elsewhere)],
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),

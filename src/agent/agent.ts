@@ -13,6 +13,7 @@ import { sessionTools } from "./tools/session-tools.ts";
 export interface AgentOfExchange
   extends
     Pick<Prepared, "persona" | "folder" | "readOnly" | "instructions" | "model">,
+    Partial<Pick<Prepared, "configured">>,
     Pick<AgentGraph, "saver" | "asking" | "permit">,
     Partial<Pick<AgentGraph, "callModel" | "onMessage" | "askAtLimit" | "conceal">> {
   readonly session: Session;
@@ -31,13 +32,13 @@ export interface AgentOfExchange
 
 /** Builds the agent of one exchange. Costs under a millisecond, so nothing is kept between two. */
 export function buildAgent(options: AgentOfExchange) {
-  const { folder, protectedPaths, delegate, compaction, permit, tools = [] } = options;
+  const { folder, protectedPaths, configured, delegate, compaction, permit, tools = [] } = options;
   const offered = (name: string): boolean => isOfferedIn(options, name);
   const prompt = systemPrompt(options);
   return agentGraph({
     ...options,
     tools: [
-      ...sessionTools({ repoPath: folder, protectedPaths, permit }),
+      ...sessionTools({ repoPath: folder, protectedPaths, configured, permit }),
       ...(delegate === null ? [] : [delegate]),
       ...(options.asking !== undefined && options.asks ? [askUserTool()] : []),
       ...tools,

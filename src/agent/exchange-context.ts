@@ -9,6 +9,7 @@ import type { RunningRecord } from "../store/exchanges/records.ts";
 import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { ModelConfig } from "../exchange/models/config.ts";
+import type { ProtectedPath } from "../exchange/config/user-config.ts";
 import type { Keyless } from "../exchange/models/settings.ts";
 import type { Layer } from "../exchange/permissions/layers.ts";
 import type { Conceal } from "../exchange/secrets.ts";
@@ -80,4 +81,8 @@ export interface Prepared {
   readonly instructions: string | null;
   /** Replaces the secrets of Reprise, as they are when the exchange begins. */
   readonly conceal: Conceal;
+  /** What the exchange and its sub-agents may use. */
+  readonly limits: ExchangeLimits | undefined;
+  /** What the configuration protects. */
+  readonly configured: readonly ProtectedPath[];
 }

@@ -78,7 +78,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
       onStored: (messages) => reportStored(report, messages),
       signal: live.signal,
       work: ({ held, tuple, saver, begin, record }) => {
-        const tree = options.within?.tree ?? createExchangeTree(options.limits);
+        const tree = options.within?.tree ?? createExchangeTree(prepared.limits);
         return runExchange({
           options,
           request,
@@ -156,25 +156,29 @@ async function prepare(
     repoPath: session.repo_path,
     ...options.personas,
   });
-  const modelName = chosenModel({ session: session.model, persona, config: options.models });
-  const settings = modelSettings({ name: modelName, config: options.models });
+  const configured = await options.settings?.at(session.repo_path);
+  const config = configured?.models ?? options.models;
+  const modelName = chosenModel({ session: session.model, persona, config });
+  const settings = modelSettings({ name: modelName, config });
   const open = options.openModel ?? openModel;
   const folder = await workFolder(session.repo_path, options.personas.trust);
   const secrets = (await options.secrets?.()) ?? [];
   return {
     persona,
     modelName,
-    model: await open({ name: modelName, config: options.models }),
+    model: await open({ name: modelName, config }),
     keyless: settings.keyless,
     window: settings.window,
     folder: folder.path,
     readOnly: folder.readOnly,
     restricting: await restrictingLayers(options, session, persona),
+    limits: configured?.limits ?? options.limits,
+    configured: configured?.protected ?? [],
     instructions:
       session.repo_path === null
         ? null
         : await repoInstructions(session.repo_path, options.personas.trust),
-    conceal: createConceal([...secretsOfModels(options.models), ...secrets]),
+    conceal: createConceal([...secretsOfModels(config), ...secrets]),
   };
 }
 

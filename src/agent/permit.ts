@@ -1,14 +1,24 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 
-import { PERMISSION_ANSWERS, type PermissionMode } from "../core/permissions.ts";
+import { PERMISSION_ANSWERS } from "../core/permissions.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import type { ResolvedPath } from "../exchange/files/resolve-path.ts";
 import { refusal } from "../exchange/files/refusal.ts";
 import { type Call, isHarmless, secretFileOf } from "../exchange/permissions/call.ts";
-import { decide, type Decision } from "../exchange/permissions/decide.ts";
-import { type Layer, sessionLayer } from "../exchange/permissions/layers.ts";
+import { decide, type Decision, type DecisionInput } from "../exchange/permissions/decide.ts";
+import {
+  type ConfigPermission,
+  type Layer,
+  sessionLayer,
+  withConfig,
+} from "../exchange/permissions/layers.ts";
 import { ruleOf, ruleText } from "../exchange/permissions/rule.ts";
-import { keepRule, readPermissions } from "../store/sessions/permissions.ts";
+import type { SessionToolName } from "../exchange/tool-catalogue.ts";
+import {
+  keepRule,
+  readPermissions,
+  type SessionPermissions,
+} from "../store/sessions/permissions.ts";
 import type { Store } from "../store/store.ts";
 import { askConsent } from "./tool-asking.ts";
 import type { Change } from "./tools/change.ts";
@@ -22,10 +32,11 @@ export type Permit = (
   change: (() => Promise<Change>) | null,
 ) => Promise<void>;
 
-/** The same for the call that runs. */
+/** The same for the call that runs, or as if it were one of another tool. */
 export type PermitChange = (
   target: Pick<ResolvedPath, "file">,
   change: (() => Promise<Change>) | null,
+  judgedAs?: SessionToolName,
 ) => Promise<void>;
 
 export interface PermitOptions {
@@ -33,6 +44,8 @@ export interface PermitOptions {
   readonly session: { readonly id: string };
   /** The number of the exchange; null if it has none. */
   readonly n: () => number | null;
+  /** Of the user's config for the session's folder. Error codes: `config_invalid`. */
+  readonly config: () => Promise<ConfigPermission>;
   /** The layers of the run: see `DecisionInput`. */
   readonly flags: readonly Layer[];
   readonly restricting: readonly Layer[];
@@ -44,8 +57,17 @@ export interface PermitOptions {
 export function createPermit(options: PermitOptions): Permit {
   const { store, session, restricting, asks } = options;
   const { once, exchange, session: always, no } = PERMISSION_ANSWERS;
+  // a search asks about each of its files
+  const ofSearches = new WeakMap<RunnableConfig, Promise<Chosen>>();
+  const chosenIn = (search: RunnableConfig): Promise<Chosen> => {
+    const chosen = ofSearches.get(search) ?? chosenNow(options);
+    ofSearches.set(search, chosen);
+    return chosen;
+  };
   return async (config, call, change) => {
-    const decision = decide({ call, restricting, asks, ...(await userOf(options, call)) });
+    const isSearch = change === null && config !== undefined;
+    const chosen = await (isSearch ? chosenIn(config) : chosenNow(options));
+    const decision = decide({ call, restricting, asks, ...(await userOf(options, call, chosen)) });
     if (decision.effect === "deny") {
       throw refusal(deniedBecause(decision));
     }
@@ -83,16 +105,35 @@ export function createPermit(options: PermitOptions): Permit {
   };
 }
 
-/** What the user chose. What only reads ordinary files depends on none of it, so it costs no statement. */
+/** What the user chose, as it is during one call of a tool. */
+interface Chosen {
+  readonly config: ConfigPermission;
+  readonly stored: () => Promise<SessionPermissions>;
+}
+
+async function chosenNow({ store, session, config }: PermitOptions): Promise<Chosen> {
+  let stored: Promise<SessionPermissions> | null = null;
+  return {
+    config: await config(),
+    stored: () => (stored ??= store.read(readPermissions, session)),
+  };
+}
+
+/** What only reads ordinary files depends on it only if the config has rules for it: else it costs no statement. */
 async function userOf(
-  { store, session, flags, n }: PermitOptions,
+  { flags, n }: PermitOptions,
   call: Call,
-): Promise<{ readonly mode: PermissionMode; readonly user: readonly Layer[] }> {
-  if (isHarmless(call.tool) && secretFileOf(call) === null) {
+  { config, stored }: Chosen,
+): Promise<Pick<DecisionInput, "mode" | "below" | "user">> {
+  if (
+    isHarmless(call.tool) &&
+    secretFileOf(call) === null &&
+    !config.layers.some(({ rules }) => rules.some(({ tool }) => tool === call.tool))
+  ) {
     return { mode: "ask", user: [] };
   }
-  const { mode, rules } = await store.read(readPermissions, session);
-  return { mode, user: [sessionLayer(rules, n()), ...flags] };
+  const { mode, rules } = await stored();
+  return withConfig(config, { mode, user: [sessionLayer(rules, n()), ...flags] });
 }
 
 /** For the model: why a call is denied. */

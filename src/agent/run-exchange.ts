@@ -11,7 +11,7 @@ import type { Worked } from "./thread-holder.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import { nothingToContinue } from "../exchange/nothing-to-continue.ts";
 import { reportStored } from "../exchange/report-events.ts";
-import { flagLayer } from "../exchange/permissions/layers.ts";
+import { flagLayer, NO_CONFIG } from "../exchange/permissions/layers.ts";
 import { createPermit } from "./permit.ts";
 import { isRecorded } from "../store/exchanges/read.ts";
 import type { BegunExchange } from "../store/messages/begin-exchange.ts";
@@ -58,6 +58,7 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
     session: before,
     n: () => context.record()?.n ?? null,
     flags: [flagLayer(allow)],
+    config: async () => (await options.settings?.at(before.repo_path))?.permission ?? NO_CONFIG,
     restricting: prepared.restricting,
     asks,
   });

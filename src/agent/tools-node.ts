@@ -24,7 +24,7 @@ export interface ExchangeTools {
   readonly saver: BaseCheckpointSaver;
   /** With it, tools can ask a person. */
   readonly asking?: AskingTools | undefined;
-  /** Called before a tool takes effect; those that change files call it themselves, with the file. */
+  /** Called before a tool runs; those that work on files call it themselves, with the file. */
   readonly permit: Permit;
   /** Applied to each result and each question; without it nothing is replaced. */
   readonly conceal?: Conceal | undefined;
@@ -82,7 +82,7 @@ export class ExchangeToolNode extends ToolNode {
           );
     const start = performance.now();
     const run = async () => {
-      if (!CHANGES_FILES.has(call.name)) {
+      if (!WORKS_ON_FILES.has(call.name)) {
         await this.#permit(asking, { tool: call.name, file: null }, async () => argumentsOf(call));
       }
       if (begins && !isAskingFirst(this.tools.find(({ name }) => name === call.name))) {
@@ -107,9 +107,7 @@ export class ExchangeToolNode extends ToolNode {
 }
 
 /** They decide about a call once they know its file. */
-const CHANGES_FILES: ReadonlySet<string> = new Set(
-  SESSION_TOOLS.filter(({ repeatable }) => !repeatable).map(({ name }) => name),
-);
+const WORKS_ON_FILES: ReadonlySet<string> = new Set(SESSION_TOOLS.map(({ name }) => name));
 
 async function resultOf<Result>(
   call: ToolCall,

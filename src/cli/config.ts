@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import type { Settings } from "../exchange/config/settings.ts";
 import type { ExchangerConfig } from "../exchange/exchanger.ts";
 import type { PersonaFolders } from "../exchange/personas/folders.ts";
 import type { TrustSource } from "../exchange/trust/trust.ts";
@@ -21,7 +22,7 @@ function userFolders(cli: CliContext) {
   return {
     /** Holds the database. */
     data: userFolder(cli, "XDG_DATA_HOME", ".local/share"),
-    /** Holds `personas/`. */
+    /** Holds `config.jsonc` and `personas/`. */
     config: userFolder(cli, "XDG_CONFIG_HOME", ".config"),
     /** Holds `trust.json`. */
     state: userFolder(cli, "XDG_STATE_HOME", ".local/state"),
@@ -54,7 +55,34 @@ export function personaFolderPaths(cli: CliContext): PersonaFolders {
 /** From what the exchanger is made; read after the person has answered about the folder. */
 export function exchangerConfig(cli: CliContext, store: Store): ExchangerConfig {
   const protectedPaths = Object.values(userFolders(cli)).filter((path) => path !== null);
-  return { store, env: cli.env, personas: personaFolderPaths(cli), protectedPaths };
+  const personas = personaFolderPaths(cli);
+  return { store, env: cli.env, settings: settingsOf(cli), personas, protectedPaths };
+}
+
+/** The user's `config.jsonc`, with the environment over it. Opens and loads nothing before it is asked. */
+export function settingsOf(cli: CliContext): Settings {
+  const source = { env: cli.env, file: configFile(cli), home: homeOf(cli) };
+  let opened: Promise<Settings> | null = null;
+  const open = () =>
+    (opened ??= import("../exchange/config/settings.ts").then(({ createSettings }) =>
+      createSettings(source),
+    ));
+  return {
+    at: async (folder) => (await open()).at(folder),
+    config: async () => (await open()).config(),
+  };
+}
+
+/** The path of the user's config file, which need not be there; null if the environment names no place for it. */
+export function configFile(cli: CliContext): string | null {
+  const { config } = userFolders(cli);
+  return config === null ? null : join(config, "config.jsonc");
+}
+
+/** For paths that begin with `~/`. */
+export function homeOf({ env }: CliContext): string {
+  const home = env["HOME"];
+  return home?.startsWith("/") === true ? home : homedir();
 }
 
 /** The token that a service makes if it is given none; null if the environment names no home. */
@@ -66,10 +94,9 @@ export function madeTokenFile(cli: CliContext): string | null {
 /** The user's decisions on folders: those that are kept, and those of this command line. */
 export function trustSource(cli: CliContext): TrustSource {
   const { state } = userFolders(cli);
-  const home = cli.env["HOME"];
   return {
     file: state === null ? null : join(state, "trust.json"),
-    home: home?.startsWith("/") ? home : homedir(),
+    home: homeOf(cli),
     ...cli.consent,
   };
 }

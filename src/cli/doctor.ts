@@ -5,7 +5,7 @@ import type { Check } from "../store/verify/check.ts";
 import { aligned } from "./aligned.ts";
 import { type CliContext, printJson, printLine, printLines } from "./context.ts";
 import { databaseOption, withDatabase } from "./database.ts";
-import { checkConfig, checkModels, checkPersonas } from "./doctor/config.ts";
+import { checkConfig, checkModels, checkPersonas, checkSettings } from "./doctor/config.ts";
 import { checkStored } from "./doctor/database.ts";
 import { plural } from "../core/text.ts";
 
@@ -29,6 +29,7 @@ export function doctorCommand(cli: CliContext): Command {
     .action(async (options: DoctorOptions) => {
       const checks = [
         ...checkConfig(cli, databaseOption(command)),
+        ...(await checkSettings(cli)),
         ...(await checkStored(cli, command, options.quick === true)),
         ...(await checkPersonas(cli)),
         ...(await checkModels(cli, options.online === true)),

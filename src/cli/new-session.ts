@@ -5,6 +5,7 @@ import { refuseNoFolder } from "./refuse-no-folder.ts";
 import { projectKeyOf, realPathOf } from "../store/project-key.ts";
 import { type ChatOptions, chosenBy } from "./chat-options.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
+import { settingsOf } from "./config.ts";
 import type { CliContext } from "./context.ts";
 
 /** The folder of `--repo`, else the working directory. Error codes: `invalid_usage`. */
@@ -34,14 +35,20 @@ async function folderNamed(named: string): Promise<string> {
 
 /** The columns that a session begins with; its model is recorded with its first exchange. */
 export async function newSession(cli: CliContext, options: ChatOptions) {
+  const project = await projectOf(cli, options);
+  const { persona, permission, tokens } = await settingsOf(cli).at(project.repo_path);
+  // an agent of --agent has its own instructions and tools
+  const mode = options.agent === undefined ? (options.permission ?? permission.mode) : null;
+  const token_limits = { ...tokens, ...options.tokenLimit };
   return {
-    ...(await projectOf(cli, options)),
-    persona_name: options.agent === undefined ? (options.persona ?? DEFAULT_PERSONA) : null,
+    ...project,
+    persona_name:
+      options.agent === undefined ? (options.persona ?? persona ?? DEFAULT_PERSONA) : null,
     model: options.model,
     plan_mode: options.plan === true,
     caller: callerOf(cli, options),
-    ...(options.permission === undefined ? {} : { permission: options.permission }),
-    ...(options.tokenLimit === undefined ? {} : { token_limits: options.tokenLimit }),
+    ...(mode === null ? {} : { permission: mode }),
+    ...(Object.keys(token_limits).length === 0 ? {} : { token_limits }),
   };
 }
 

@@ -95,10 +95,13 @@ async function withPlace(
 ): Promise<void> {
   await using store = await openDatabase(cli, command);
   const session = reference === undefined ? null : await store.read(resolveSession, { reference });
-  await act(exchangerConfig(cli, store), {
+  const config = exchangerConfig(cli, store);
+  const repo_path = session === null ? cli.cwd : session.repo_path;
+  const persona = session === null ? (await config.settings?.at(repo_path))?.persona : null;
+  await act(config, {
     session,
-    repo_path: session === null ? cli.cwd : session.repo_path,
-    persona_name: session?.persona_name ?? DEFAULT_PERSONA,
-    mode: "ask",
+    repo_path,
+    persona_name: session?.persona_name ?? persona ?? DEFAULT_PERSONA,
+    mode: null,
   });
 }

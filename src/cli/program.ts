@@ -72,6 +72,7 @@ const COMMANDS: CommandTable = {
   schema: async (cli) => (await import("./schema.ts")).schemaCommand(cli),
   personas: async (cli) => (await import("./personas.ts")).personasCommand(cli),
   permission: async (cli) => (await import("./permission.ts")).permissionCommand(cli),
+  config: async (cli) => (await import("./configure.ts")).configCommand(cli),
   trust: async (cli) => (await import("./trust.ts")).trustCommand(cli),
 };
 

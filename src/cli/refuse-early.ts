@@ -1,7 +1,6 @@
 import { RepriseError } from "../core/errors.ts";
 import type { Session } from "../core/sessions.ts";
 import type { Confirmation } from "../exchange/conversation.ts";
-import { modelConfig } from "../exchange/models/config.ts";
 import { nothingToContinue } from "../exchange/nothing-to-continue.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { checkNewSession } from "../exchange/preflight.ts";
@@ -10,7 +9,7 @@ import { readPending } from "../store/messages/read.ts";
 import { readWaiting } from "../store/sessions/waiting.ts";
 import type { Store } from "../store/store.ts";
 import { type ChatOptions, whenBusy } from "./chat-options.ts";
-import { personaFolderPaths } from "./config.ts";
+import { personaFolderPaths, settingsOf } from "./config.ts";
 import type { CliContext } from "./context.ts";
 
 /** What a run is asked to do, with whom to ask about it. */
@@ -47,7 +46,7 @@ export async function refuseEarly(
     return;
   }
   await checkNewSession(
-    { models: modelConfig(cli.env), personas: personaFolderPaths(cli) },
+    { models: (await settingsOf(cli).at(repo_path)).models, personas: personaFolderPaths(cli) },
     { model, persona_name: persona_name ?? DEFAULT_PERSONA, repo_path },
   );
   await request.confirmChoices(planned);

@@ -3,9 +3,10 @@ import { isRfc9562Uuid, parseSessionReference } from "../core/ids.ts";
 import type { Session } from "../core/sessions.ts";
 import { threadId } from "../core/threads.ts";
 import type { ConversationStart } from "../exchange/conversation.ts";
-import { defaultModel, modelConfig } from "../exchange/models/config.ts";
+import { defaultModel } from "../exchange/models/config.ts";
 import { hasNotBegun } from "../exchange/nothing-to-continue.ts";
 import { parseModelName } from "../exchange/models/name.ts";
+import type { FolderSettings } from "../exchange/config/settings.ts";
 import { modelSettings } from "../exchange/models/settings.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { checkNewSession, checkPersona } from "../exchange/preflight.ts";
@@ -21,7 +22,7 @@ import { setTokenLimits } from "../store/sessions/token-limits.ts";
 import type { ChoiceField } from "../store/sessions/waiting.ts";
 import type { Store } from "../store/store.ts";
 import { type ChatOptions, chosenBy, runsOnce } from "./chat-options.ts";
-import { personaFolderPaths } from "./config.ts";
+import { personaFolderPaths, settingsOf } from "./config.ts";
 import type { CliContext } from "./context.ts";
 import { callerOf, newSession, projectOf } from "./new-session.ts";
 import { type ChatRequest, refuseEarly } from "./refuse-early.ts";
@@ -129,7 +130,7 @@ async function beginWithId(
   const persona_name = columns.persona_name ?? DEFAULT_PERSONA;
   if (agent === null) {
     await checkNewSession(
-      { models: modelConfig(cli.env), personas: personaFolderPaths(cli) },
+      { models: (await settingsOf(cli).at(repo_path)).models, personas: personaFolderPaths(cli) },
       { persona_name, model, repo_path },
     );
   }
@@ -218,7 +219,8 @@ async function otherChoice(
 ): Promise<Choice | null> {
   const change: Choice = {};
   if (options.model !== undefined && !isSameModel(options.model, session.model)) {
-    modelSettings({ name: options.model, config: modelConfig(cli.env) });
+    const { models } = await settingsOf(cli).at(session.repo_path);
+    modelSettings({ name: options.model, config: models });
     change.model = options.model;
   }
   if (options.persona !== undefined && options.persona !== session.persona_name) {
@@ -263,11 +265,16 @@ export async function isOwnChoice(
   session: Session,
   field: ChoiceField,
 ): Promise<boolean> {
+  const own = async <Name extends "models" | "persona">(
+    name: Name,
+  ): Promise<FolderSettings[Name]> => (await settingsOf(cli).at(session.repo_path))[name];
   switch (field) {
     case "model":
-      return isSameModel(options.model ?? defaultModel(modelConfig(cli.env)), session.model);
+      return isSameModel(options.model ?? defaultModel(await own("models")), session.model);
     case "persona_name":
-      return (options.persona ?? DEFAULT_PERSONA) === session.persona_name;
+      return (
+        (options.persona ?? (await own("persona")) ?? DEFAULT_PERSONA) === session.persona_name
+      );
     case "repo_path": {
       const { project_key } = await projectOf(cli, options);
       // resolved now: what the path leads to may have changed since the session began

@@ -6,7 +6,7 @@ import { RepriseError } from "../core/errors.ts";
 import { QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, noticeJson, printLines } from "./context.ts";
 import { databaseOption, openDatabase, withStore } from "./database.ts";
-import { databaseLocation, personaFolderPaths } from "./config.ts";
+import { databaseLocation, personaFolderPaths, settingsOf } from "./config.ts";
 import { ownSecrets } from "./own-secrets.ts";
 import { createCatalogue } from "../exchange/catalogue.ts";
 import type { ExchangeListener } from "../exchange/events.ts";
@@ -107,6 +107,8 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     await serveProcesses(cli, { ...options, processes: options.processes, log });
     return;
   }
+  // one that cannot be used stops the start
+  await settingsOf(cli).config();
   const token = await readToken(cli, options.tokenFile, cli.env["REPRISE_TOKEN"]);
   const metricsToken = await readToken(cli, options.metricsTokenFile);
   const process = options.processes === undefined ? undefined : options.process;
@@ -143,7 +145,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     // an agent of others chooses its model and its instructions itself
     catalogue:
       agent === null
-        ? createCatalogue({ personas: personaFolderPaths(cli), env: cli.env })
+        ? createCatalogue({ personas: personaFolderPaths(cli), settings: settingsOf(cli) })
         : undefined,
   });
   const { jobs, answerAfter: defaultAnswer } = options;

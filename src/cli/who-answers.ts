@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 
-import { defaultModel, type ModelConfig, modelConfig } from "../exchange/models/config.ts";
+import { defaultModel, type ModelConfig } from "../exchange/models/config.ts";
 import { isDemo } from "../exchange/models/name.ts";
 import { checkPersona } from "../exchange/preflight.ts";
 import { chosenModel } from "../exchange/models/choose.ts";
@@ -8,7 +8,7 @@ import type { Persona } from "../exchange/personas/persona.ts";
 import { holdsAnything } from "../exchange/trust/holds-anything.ts";
 import { isRepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/terminal-text.ts";
-import { personaFolderPaths } from "./config.ts";
+import { personaFolderPaths, settingsOf } from "./config.ts";
 import type { CliContext } from "./context.ts";
 
 export interface Answering {
@@ -20,7 +20,7 @@ export interface Answering {
   readonly notes: readonly string[];
 }
 
-/** Who answers in a session, or would in one that has not begun. Opens nothing and never throws. */
+/** Who answers in a session, or would in one that has not begun. Error codes: `config_invalid`. */
 export async function whoAnswers(
   cli: CliContext,
   session: {
@@ -29,7 +29,7 @@ export async function whoAnswers(
     readonly repo_path: string | null;
   },
 ): Promise<Answering> {
-  const config = modelConfig(cli.env);
+  const { models: config } = await settingsOf(cli).at(session.repo_path);
   const model = session.model ?? defaultModel(config);
   const withoutPersona = { agent: null, model, notes: addressNotes(config, model) };
   if (!(await hasOwnPersonas(cli, session.repo_path))) {

@@ -1,5 +1,6 @@
 import type { ModelInfo, PersonaInfo } from "../core/service-schemas.ts";
 import type { Check } from "../store/verify/check.ts";
+import type { Settings } from "./config/settings.ts";
 import type { PersonaFolders } from "./personas/folders.ts";
 
 /** What new sessions of this user can name, and whether it can be used. */
@@ -14,7 +15,7 @@ export interface Catalogue {
 /** Everything is loaded when it is asked for: a service starts without it. */
 export function createCatalogue(user: {
   readonly personas: PersonaFolders;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly settings: Settings;
 }): Catalogue {
   const survey = async (repo_path: string | null) => {
     const [{ surveyPersonas }, { isTrusted }] = await Promise.all([
@@ -25,7 +26,7 @@ export function createCatalogue(user: {
     const isUsed = repo_path !== null && (await isTrusted(user.personas.trust, repo_path));
     return surveyPersonas({ ...user.personas, repoPath: isUsed ? repo_path : null });
   };
-  const config = async () => (await import("./models/config.ts")).modelConfig(user.env);
+  const config = async () => (await user.settings.at(null)).models;
   return {
     personas: async (repo_path) => {
       const { entries } = await survey(repo_path);

@@ -12,7 +12,7 @@ import { createSession, type NewSession } from "../store/sessions/create.ts";
 import { readFailures } from "../store/sessions/failures.ts";
 import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
-import { modelConfig } from "./models/config.ts";
+import { type ModelConfig, modelConfig } from "./models/config.ts";
 import { modelSettings } from "./models/settings.ts";
 import { hasNotBegun } from "./nothing-to-continue.ts";
 import { checkNewSession, checkPersona } from "./preflight.ts";
@@ -93,7 +93,7 @@ export interface Conversation {
   /** Error codes: `persona_not_found`, `persona_invalid`, `folder_not_trusted`, `invalid_usage`. */
   checkPersona(name: string): Promise<Persona>;
   /** Error codes: as `modelSettings`; `invalid_usage` if the agent is not the built-in one. */
-  checkModel(name: string): void;
+  checkModel(name: string): Promise<void>;
 }
 
 export interface ConversationOptions {
@@ -111,7 +111,10 @@ export interface ConversationOptions {
 export function createConversation(options: ConversationOptions): Conversation {
   const { config, agent, start, whenBusy, caller, confirmation } = options;
   const { store, personas } = config;
-  const models = modelConfig(config.env);
+  const models = async (): Promise<ModelConfig> => {
+    const folder = session?.repo_path ?? columns?.repo_path ?? null;
+    return (await config.settings?.at(folder))?.models ?? modelConfig(config.env);
+  };
   const columns = start.kind === "new" ? start.columns : null;
   let session = start.kind === "existing" ? start.session : null;
   let exchanger: Promise<Exchanger> | null = null;
@@ -124,7 +127,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     session,
     repo_path: session?.repo_path ?? columns?.repo_path ?? null,
     persona_name: session?.persona_name ?? columns?.persona_name ?? DEFAULT_PERSONA,
-    mode: columns?.plan_mode === true ? "plan" : (columns?.permission ?? "ask"),
+    mode: columns?.plan_mode === true ? "plan" : (columns?.permission ?? null),
   });
 
   return {
@@ -143,7 +146,8 @@ export function createConversation(options: ConversationOptions): Conversation {
       if (session === null && columns !== null && agent === null) {
         const { model = null, repo_path = null } = columns;
         const persona_name = columns.persona_name ?? DEFAULT_PERSONA;
-        await checkNewSession({ models, personas }, { persona_name, model, repo_path });
+        const wanted = { persona_name, model, repo_path };
+        await checkNewSession({ models: await models(), personas }, wanted);
       }
       if (session !== null) {
         await confirmation.confirmChoices(session);
@@ -232,9 +236,9 @@ export function createConversation(options: ConversationOptions): Conversation {
       const repo_path = session?.repo_path ?? columns?.repo_path ?? null;
       return checkPersona(personas, { name, repo_path });
     },
-    checkModel: (name) => {
+    checkModel: async (name) => {
       refuseSetting(agent);
-      modelSettings({ name, config: models });
+      modelSettings({ name, config: await models() });
     },
   };
 }

@@ -18,9 +18,14 @@ const EXCHANGE_LIMITS: ExchangeLimits = {
 
 /**
  * Reads the environment: REPRISE_CHILDREN_AT_ONCE, REPRISE_CHILDREN and REPRISE_MODEL_CALLS, each a
- * whole number of 1 or more; a blank one counts as unset. Error codes: `config_invalid`.
+ * whole number of 1 or more; a blank one counts as unset. `otherwise` is what counts then, before the
+ * defaults. Error codes: `config_invalid`.
  */
-export function exchangeLimits(env: Readonly<Record<string, string | undefined>>): ExchangeLimits {
+export function exchangeLimits(
+  env: Readonly<Record<string, string | undefined>>,
+  otherwise: Partial<ExchangeLimits> = {},
+): ExchangeLimits {
+  const fallbacks = { ...EXCHANGE_LIMITS, ...otherwise };
   const read = (name: string, fallback: number): number => {
     const text = env[name]?.trim() ?? "";
     const value = text === "" ? fallback : Number(text);
@@ -33,9 +38,9 @@ export function exchangeLimits(env: Readonly<Record<string, string | undefined>>
     );
   };
   return {
-    childrenAtOnce: read("REPRISE_CHILDREN_AT_ONCE", EXCHANGE_LIMITS.childrenAtOnce),
-    children: read("REPRISE_CHILDREN", EXCHANGE_LIMITS.children),
-    modelCalls: read("REPRISE_MODEL_CALLS", EXCHANGE_LIMITS.modelCalls),
+    childrenAtOnce: read("REPRISE_CHILDREN_AT_ONCE", fallbacks.childrenAtOnce),
+    children: read("REPRISE_CHILDREN", fallbacks.children),
+    modelCalls: read("REPRISE_MODEL_CALLS", fallbacks.modelCalls),
   };
 }
 
@@ -150,7 +155,7 @@ export function createExchangeTree(limits: ExchangeLimits = EXCHANGE_LIMITS): Ex
 function callLimitReached(limit: number): RepriseError {
   return new RepriseError(
     "call_limit_reached",
-    `This exchange has called its models ${limit} times, its sub-agents' calls included, and was stopped. REPRISE_MODEL_CALLS sets how often it may.`,
+    `This exchange has called its models ${limit} times, its sub-agents' calls included, and was stopped. REPRISE_MODEL_CALLS, or limits.model_calls in the config, sets how often it may.`,
   );
 }
 

@@ -5,6 +5,7 @@ import type { DefaultAnswer } from "../core/questions.ts";
 import type { Session, ToolCall } from "../core/sessions.ts";
 import type { ClaimedExchange } from "../store/exchanges/ready.ts";
 import type { Store } from "../store/store.ts";
+import type { Settings } from "./config/settings.ts";
 import type { ExchangeListener, ExchangeResult } from "./events.ts";
 import type { Feed } from "./live/feed.ts";
 import type { WhenBusy } from "./lease-holder.ts";
@@ -18,6 +19,8 @@ export interface ExchangerConfig {
   readonly feed?: Feed;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly personas: PersonaFolders;
+  /** The user's config; none if it is not given. */
+  readonly settings?: Settings | undefined;
   /** Paths that no tool may touch even inside the repo, besides the database. */
   readonly protectedPaths: readonly string[];
   /**

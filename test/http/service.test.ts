@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { newId } from "../../src/core/ids.ts";
 import { createCatalogue } from "../../src/exchange/catalogue.ts";
+import { createSettings } from "../../src/exchange/config/settings.ts";
 import { announceNode } from "../../src/store/exchanges/nodes.ts";
 import { execute } from "../helpers/engines.ts";
 import { personaFolders } from "../helpers/persona-folders.ts";
@@ -21,13 +22,14 @@ async function serve(env: Readonly<Record<string, string>> = {}) {
     "repo/.reprise/personas/theirs.md": "---\nname: theirs\nmodel: openai:gpt-5\n---\nHi.",
   });
   const { repoPath, ...personas } = places;
-  const trusting = await startTestServer({ catalogue: createCatalogue({ personas, env }) });
+  const settings = createSettings({ env, file: null, home: "/" });
+  const trusting = await startTestServer({ catalogue: createCatalogue({ personas, settings }) });
   const wary = { ...personas, trust: UNTRUSTED };
   return {
     t: trusting,
     client: createClient({ baseUrl: trusting.url }),
     repoPath,
-    wary: () => startTestServer({ catalogue: createCatalogue({ personas: wary, env }) }),
+    wary: () => startTestServer({ catalogue: createCatalogue({ personas: wary, settings }) }),
   };
 }
 

@@ -65,6 +65,11 @@ export async function describeChange({ target, before, after }: Content): Promis
   };
 }
 
+/** For a question about a call that only reads. */
+export async function describeReading({ path, shown }: ResolvedPath): Promise<Change> {
+  return { shown, basis: path };
+}
+
 /** How many lines may differ for the texts to be compared; 0 if they are not compared. */
 function mostDifferent(before: string, after: string): number {
   if (Math.max(before.length, after.length) > MAX_COMPARED_BYTES) {

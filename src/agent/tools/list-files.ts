@@ -3,7 +3,9 @@ import { isGit } from "../../core/control-files.ts";
 import { entriesIn } from "./held-folder.ts";
 import { resolvePath } from "../../exchange/files/resolve-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
-import { matchingFiles, MAX_WALKED } from "./walk.ts";
+import type { PermitChange } from "../permit.ts";
+import { describeReading } from "./change.ts";
+import { matchingFiles, MAX_WALKED, permitFolder } from "./walk.ts";
 
 const MAX_LISTED = 1000;
 
@@ -14,8 +16,10 @@ const MAX_LISTED = 1000;
 export async function listFolder(
   sandbox: Sandbox,
   { path }: { readonly path: string },
+  permit: PermitChange,
 ): Promise<string> {
   const target = await resolvePath(sandbox, path, "list_files");
+  await permit(target, () => describeReading(target));
   if (target.stat === null) {
     throw refusal("there is no such folder; list the repository's top first");
   }
@@ -40,7 +44,9 @@ const MAX_FOUND = 1000;
 export async function findFiles(
   sandbox: Sandbox,
   input: { readonly pattern: string; readonly path: string },
+  permit: PermitChange,
 ): Promise<string> {
+  await permitFolder(sandbox, { path: input.path, tool: "find_files" }, permit);
   const found: string[] = [];
   let cut = false;
   for await (const { shown } of matchingFiles(sandbox, input, () => (cut = true))) {

@@ -3,8 +3,8 @@ import type { FileHandle } from "node:fs/promises";
 
 import type { Sandbox } from "../../exchange/files/sandbox.ts";
 import { resolvePath } from "../../exchange/files/resolve-path.ts";
-import type { PermitChange } from "../permit.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
+import type { PermitChange } from "../permit.ts";
 import { isBinary, openFile } from "./open-file.ts";
 
 export const MAX_LINES = 2000;

@@ -1,6 +1,7 @@
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
+import type { ProtectedPath } from "../../exchange/config/user-config.ts";
 import { resolveSandbox, type Sandbox } from "../../exchange/files/sandbox.ts";
 import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
 import { createLinkSearch } from "../../exchange/files/control-links.ts";
@@ -28,14 +29,16 @@ import { writeTextFile } from "./write-file.ts";
 export function sessionTools(input: {
   readonly repoPath: string | null;
   readonly protectedPaths: readonly string[];
-  /** Called before a tool takes effect. */
+  /** What the configuration protects besides. */
+  readonly configured?: readonly ProtectedPath[] | undefined;
+  /** Called before a tool takes effect, and before it reads. */
   readonly permit: Permit;
 }): StructuredToolInterface[] {
-  const { repoPath, protectedPaths, permit } = input;
+  const { repoPath, protectedPaths, configured = [], permit } = input;
   if (repoPath === null) {
     return [];
   }
-  const folder = { repoPath, protectedPaths, linked: createLinkSearch() };
+  const folder = { repoPath, protectedPaths, configured, linked: createLinkSearch() };
   const run: Run = async (work) => work(await resolveSandbox(folder));
   const inOrder = createQueue();
   return [
@@ -83,7 +86,6 @@ const READERS = [
       ignore_case: z.boolean().default(false),
     }),
     act: searchFiles,
-    judgedAs: "read_file",
   }),
 ];
 
@@ -111,21 +113,19 @@ function define<Schema extends z.ZodObject>(entry: {
   readonly name: SessionToolName;
   readonly description: string;
   readonly schema: Schema;
-  /** The tool whose rules are about the files that it works on, if that is another one. */
-  readonly judgedAs?: SessionToolName;
   readonly act: (
     sandbox: Sandbox,
     input: z.output<Schema>,
     permit: PermitChange,
   ) => Promise<string>;
 }) {
-  const { act, judgedAs: judged = entry.name, ...fields } = entry;
+  const { act, ...fields } = entry;
   return (run: Run, permit: Permit): StructuredToolInterface =>
     tool(
       reportFailure((input: z.output<Schema>, config) =>
         run((sandbox) =>
-          act(sandbox, input, async ({ file }, change) => {
-            await permit(config, { tool: judged, file }, change);
+          act(sandbox, input, async ({ file }, change, judgedAs = entry.name) => {
+            await permit(config, { tool: judgedAs, file }, change);
             await beginCall(config);
           }),
         ),

@@ -4,11 +4,24 @@ import { join, matchesGlob } from "node:path";
 import type { Sandbox } from "../../exchange/files/sandbox.ts";
 import { SKIPPED } from "../../exchange/files/control-links.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
+import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
+import type { PermitChange } from "../permit.ts";
+import { describeReading } from "./change.ts";
 import { entriesIn } from "./held-folder.ts";
 import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
 
 /** Maximum of entries in one walk; a larger tree needs a narrower path. */
 export const MAX_WALKED = 50_000;
+
+/** Returns once a call may read below a folder. */
+export async function permitFolder(
+  sandbox: Sandbox,
+  { path, tool }: { readonly path: string; readonly tool: SessionToolName },
+  permit: PermitChange,
+): Promise<void> {
+  const top = await resolvePath(sandbox, path, tool);
+  await permit(top, () => describeReading(top));
+}
 
 /**
  * The files below a path that match a glob and may be read. A pattern without `/` is matched against

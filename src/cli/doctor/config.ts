@@ -1,6 +1,9 @@
+import { isRepriseError } from "../../core/errors.ts";
+import type { ModelConfig } from "../../exchange/models/config.ts";
 import { type Check, failedBy, ok, warning } from "../../store/verify/check.ts";
 import { isPostgres } from "../../store/location.ts";
-import { databaseLocation, personaFolderPaths } from "../config.ts";
+import { databaseLocation, personaFolderPaths, settingsOf } from "../config.ts";
+import { shownValue } from "../configure.ts";
 import type { CliContext } from "../context.ts";
 import { checkReachable } from "./online.ts";
 
@@ -32,6 +35,22 @@ function ignoredFolders(cli: CliContext): Check[] {
     );
 }
 
+/** The user's config file: nothing if there is none, else each value that it or a variable sets. */
+export async function checkSettings(cli: CliContext): Promise<Check[]> {
+  const settings = settingsOf(cli);
+  try {
+    if ((await settings.config()) === null) {
+      return [];
+    }
+    const { settingOrigins } = await import("../../exchange/config/origins.ts");
+    return settingOrigins(await settings.at(cli.cwd), cli.env)
+      .filter(({ from }) => from !== "default")
+      .map(({ key, value, from }) => ok("config", `${key} is ${shownValue(value)}, from ${from}.`));
+  } catch (error) {
+    return [failedBy(error, "config")];
+  }
+}
+
 /** The personas that a session in this folder could choose, and the files that cannot be used. */
 export async function checkPersonas(cli: CliContext): Promise<Check[]> {
   const [{ surveyPersonas }, { personaChecks }] = await Promise.all([
@@ -46,11 +65,23 @@ export async function checkPersonas(cli: CliContext): Promise<Check[]> {
  * `online` each configured provider is asked for its list of models, which costs nothing.
  */
 export async function checkModels(cli: CliContext, online: boolean): Promise<Check[]> {
-  const [{ defaultModel, modelConfig }, { modelCheck }] = await Promise.all([
+  const [{ defaultModel }, { modelCheck }] = await Promise.all([
     import("../../exchange/models/config.ts"),
     import("../../exchange/checks.ts"),
   ]);
-  const config = modelConfig(cli.env);
+  const config = await modelsOf(cli);
   const checks = [modelCheck(config)];
   return online ? [...checks, ...(await checkReachable(config, defaultModel(config)))] : checks;
+}
+
+/** A config that cannot be used has its own check. */
+async function modelsOf(cli: CliContext): Promise<ModelConfig> {
+  try {
+    return (await settingsOf(cli).at(cli.cwd)).models;
+  } catch (error) {
+    if (!isRepriseError(error, "config_invalid")) {
+      throw error;
+    }
+    return (await import("../../exchange/models/config.ts")).modelConfig(cli.env);
+  }
 }

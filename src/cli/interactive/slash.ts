@@ -55,7 +55,7 @@ const COMMANDS: readonly SlashCommand[] = [
         noticeLine(context.cli, `model: ${oneLine(now)}`);
         return;
       }
-      context.conversation.checkModel(model);
+      await context.conversation.checkModel(model);
       await startThread(context, { archive: false, model });
     },
   },

@@ -5,7 +5,7 @@ import { MAX_PATH_LENGTH } from "../../core/limits.ts";
 import { type CalledFile, isHarmless } from "../permissions/call.ts";
 import { type Decision, fixedLimit } from "../permissions/decide.ts";
 import type { SessionToolName } from "../tool-catalogue.ts";
-import { isGuarded, type Sandbox } from "./sandbox.ts";
+import { placeOf, type Sandbox } from "./sandbox.ts";
 import { refusal } from "./refusal.ts";
 import { isInside, realPath, statOrNull } from "./real-path.ts";
 
@@ -78,8 +78,8 @@ export async function locate(
   // a search of the whole repository, which reading does not need
   const linked = isHarmless(tool) ? null : await sandbox.linked(root, real);
   const names = [[...above, ...asked], real.split(sep), ...(linked === null ? [] : [linked])];
-  const place = isGuarded(sandbox, target) ? "own" : "inside";
-  return { target, file: { paths: [shownAsked, shown], names, place } };
+  const paths = [shownAsked, shown];
+  return { target, file: { paths, names, place: placeOf(sandbox, target, paths) } };
 }
 
 /** Null for an absolute path outside. */

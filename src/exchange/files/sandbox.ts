@@ -2,6 +2,8 @@ import type { BigIntStats } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 
+import type { ProtectedPath } from "../config/user-config.ts";
+import { covers } from "../permissions/rule.ts";
 import type { LinkedNames } from "./control-links.ts";
 import { refusal } from "./refusal.ts";
 import { isInside, realPath, statOrNull } from "./real-path.ts";
@@ -10,6 +12,8 @@ import { isInside, realPath, statOrNull } from "./real-path.ts";
 export interface SandboxFolder {
   readonly repoPath: string;
   readonly protectedPaths: readonly string[];
+  /** What the configuration protects besides. */
+  readonly configured?: readonly ProtectedPath[];
   /** Finds the protected names that links give to a path. */
   readonly linked: LinkedNames;
 }
@@ -19,7 +23,11 @@ export interface Sandbox {
   /** The repository's top as the session names it, and its real path. */
   readonly named: string;
   readonly root: string;
+  /** Files of Reprise itself, and those that the configuration protects. */
   readonly guarded: readonly Guarded[];
+  readonly configured: readonly Guarded[];
+  /** Of paths below the root. */
+  readonly patterns: readonly string[];
   readonly linked: LinkedNames;
 }
 
@@ -35,6 +43,7 @@ const COMPANIONS = ["-wal", "-shm", "-journal"];
 export async function resolveSandbox({
   repoPath,
   protectedPaths,
+  configured = [],
   linked,
 }: SandboxFolder): Promise<Sandbox> {
   const names = protectedPaths.flatMap((path) => [path, ...COMPANIONS.map((end) => path + end)]);
@@ -42,16 +51,34 @@ export async function resolveSandbox({
     named: resolve(repoPath),
     root: await realRoot(repoPath),
     guarded: await Promise.all(names.map(guard)),
+    configured: await Promise.all(
+      configured.flatMap((entry) => ("path" in entry ? guard(entry.path) : [])),
+    ),
+    patterns: configured.flatMap((entry) => ("pattern" in entry ? entry.pattern : [])),
     linked,
   };
 }
 
 /**
- * True for a protected path and all below it, under every name: a link was resolved before, and a
- * hard link is the same file.
+ * Whose file this is. A protected path and all below it count, under every name: a link was resolved before, and a
+ * hard link is the same file. `shown` are its paths below the root, to which patterns apply.
  */
-export function isGuarded(
-  { guarded }: Sandbox,
+export function placeOf(
+  { guarded, configured, patterns }: Sandbox,
+  target: { readonly path: string; readonly stat: BigIntStats | null },
+  shown: readonly string[],
+): "inside" | "own" | "protected" {
+  if (isGuarded(guarded, target)) {
+    return "own";
+  }
+  return isGuarded(configured, target) ||
+    patterns.some((pattern) => shown.some((path) => covers(pattern, path)))
+    ? "protected"
+    : "inside";
+}
+
+function isGuarded(
+  guarded: readonly Guarded[],
   target: { readonly path: string; readonly stat: BigIntStats | null },
 ): boolean {
   return guarded.some(

@@ -8,8 +8,11 @@ export interface CalledFile {
   readonly paths: readonly string[];
   /** The same from the root of the file system, name by name, and names that links give it. */
   readonly names: readonly (readonly string[])[];
-  /** `outside`: not in the session's folder. `own`: a file of Reprise itself, such as its database. */
-  readonly place: "inside" | "outside" | "own";
+  /**
+   * `outside`: not in the session's folder. `own`: a file of Reprise itself, such as its database. `protected`: by
+   * the user's config or that of the folder.
+   */
+  readonly place: "inside" | "outside" | "own" | "protected";
 }
 
 /** A call of a tool, as far as permissions depend on it. */

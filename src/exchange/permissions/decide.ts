@@ -8,6 +8,8 @@ import { type Effect, EFFECTS, matches, ruleText } from "./rule.ts";
 export interface DecisionInput {
   readonly call: Call;
   readonly mode: PermissionMode;
+  /** The user's config, as far as it is weaker than the mode. */
+  readonly below?: readonly Layer[];
   /** What the user chose besides the mode, from the weakest to the strongest. */
   readonly user: readonly Layer[];
   /** What can only make the result stricter: persona, parent session, phase of a plan, repository. */
@@ -28,9 +30,10 @@ export interface Decision {
 /**
  * Whether a call may take effect: the one place for all tools and front ends. Reads nothing but its input.
  *
- * First, the fixed limits deny. Then the last matching rule of the user's layers counts: built-in, mode,
- * `user`. A file that other programs execute or obey asks, and so does one that often holds secrets, unless a
- * rule names it. Of the result and the restricting rules that match, the strictest counts at last.
+ * First, the fixed limits deny. Then the last matching rule of the user's layers counts: built-in, `below`, mode,
+ * `user`; but what the config denies, only the config allows again. A file that other programs execute or obey
+ * asks, and so does one that often holds secrets, unless a rule names it. Of the result and the restricting rules
+ * that match, the strictest counts at last.
  */
 export function decide(input: DecisionInput): Decision {
   const { call, restricting, asks } = input;
@@ -74,6 +77,9 @@ export function fixedLimit(call: Call): Decision | null {
   if (file.place === "own") {
     return denied("Reprise's own files", "this file belongs to Reprise itself");
   }
+  if (file.place === "protected") {
+    return denied("protected", "the configuration protects it");
+  }
   if (file.names.some(isGit)) {
     return denied(".git", "git's own folder is off limits");
   }
@@ -96,7 +102,7 @@ function planLimit({ tool }: Call, mode: PermissionMode): Decision | null {
     : null;
 }
 
-function ofUser({ call, mode, user }: DecisionInput): Decision {
+function ofUser({ call, mode, below = [], user }: DecisionInput): Decision {
   const guarded = controlFileOf(call) ?? secretFileOf(call);
   const reason = guarded === null ? null : `${guarded.name} is protected: ${guarded.reason}`;
   const builtIn = { effect: "ask", layer: BUILT_IN.name, reason } as const;
@@ -104,7 +110,16 @@ function ofUser({ call, mode, user }: DecisionInput): Decision {
     guarded === null
       ? lastOf(call, BUILT_IN, { ...builtIn, rule: "*" })
       : { ...builtIn, rule: `${call.tool}(**/${guarded.name})` };
-  return [modeLayer(mode), ...user].reduce((last, layer) => lastOf(call, layer, last), first);
+  let decision = first;
+  let isKept = false;
+  for (const layer of [...below, modeLayer(mode), ...user]) {
+    if (!isKept || layer.isConfig === true) {
+      const before = decision;
+      decision = lastOf(call, layer, before);
+      isKept = decision === before ? isKept : layer.isConfig === true && decision.effect === "deny";
+    }
+  }
+  return decision;
 }
 
 /** The last matching rule of the layer, else what was decided before. */

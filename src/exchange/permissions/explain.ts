@@ -4,6 +4,7 @@ import { RepriseError } from "../../core/errors.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { Session } from "../../core/sessions.ts";
 import { readPermissions } from "../../store/sessions/permissions.ts";
+import type { ProtectedPath } from "../config/user-config.ts";
 import type { ExchangerConfig } from "../exchanger.ts";
 import { createLinkSearch } from "../files/control-links.ts";
 import { locate } from "../files/resolve-path.ts";
@@ -18,8 +19,10 @@ import {
   flagLayer,
   type Layer,
   modeLayer,
+  NO_CONFIG,
   personaLayer,
   sessionLayer,
+  withConfig,
 } from "./layers.ts";
 import { parentLayers } from "./parent-layers.ts";
 import { parseCallPattern, ruleText } from "./rule.ts";
@@ -29,15 +32,17 @@ export interface CallPlace {
   readonly session: Pick<Session, "id" | "repo_path" | "parent_session_id"> | null;
   readonly repo_path: string | null;
   readonly persona_name: string;
-  /** Of a session that is not stored. */
-  readonly mode: PermissionMode;
+  /** Of a session that is not stored; null for what the config says. */
+  readonly mode: PermissionMode | null;
 }
 
 /** All that calls there are judged by. */
 export interface Judgement {
   readonly mode: PermissionMode;
+  readonly below: readonly Layer[];
   readonly user: readonly Layer[];
   readonly restricting: readonly Layer[];
+  readonly protected: readonly ProtectedPath[];
 }
 
 /** A rule with the layer that it is in. */
@@ -47,28 +52,36 @@ export interface ShownRule {
   readonly layer: string;
 }
 
-/** Error codes: as `loadPersona`, `database_*`. */
+/** Error codes: as `loadPersona`, `config_invalid`, `database_*`. */
 export async function readJudgement(
-  { store, personas, permission }: Pick<ExchangerConfig, "store" | "personas" | "permission">,
+  {
+    store,
+    personas,
+    permission,
+    settings,
+  }: Pick<ExchangerConfig, "store" | "personas" | "permission" | "settings">,
   { session, repo_path: repoPath, persona_name: name, mode }: CallPlace,
 ): Promise<Judgement> {
   const stored = session === null ? null : await store.read(readPermissions, session);
   const persona = await loadPersona({ ...personas, name, repoPath });
   const rules = stored?.rules ?? [];
   const exchanges = [...new Set(rules.map(({ n }) => n))].filter((n) => n !== null);
+  const configured = await settings?.at(repoPath);
+  const config = configured?.permission ?? NO_CONFIG;
+  const user = [
+    sessionLayer(rules, null),
+    ...exchanges.map((n) => ({
+      ...sessionLayer(
+        rules.filter((rule) => rule.n === n),
+        n,
+      ),
+      name: `exchange ${n}`,
+    })),
+    flagLayer(permission?.allow ?? []),
+  ];
   return {
-    mode: stored?.mode ?? mode,
-    user: [
-      sessionLayer(rules, null),
-      ...exchanges.map((n) => ({
-        ...sessionLayer(
-          rules.filter((rule) => rule.n === n),
-          n,
-        ),
-        name: `exchange ${n}`,
-      })),
-      flagLayer(permission?.allow ?? []),
-    ],
+    ...withConfig(config, { mode: stored?.mode ?? mode ?? config.mode ?? "ask", user }),
+    protected: configured?.protected ?? [],
     restricting: [
       personaLayer(persona, TOOL_NAMES),
       ...(session === null || session.parent_session_id === null
@@ -79,7 +92,8 @@ export async function readJudgement(
 }
 
 /** Every rule, in the order in which they are applied. */
-export function allRules({ mode, user, restricting }: Judgement): readonly ShownRule[] {
+export function allRules(judgement: Judgement): readonly ShownRule[] {
+  const { mode, below, user, restricting } = judgement;
   const changing = SESSION_TOOLS.map(({ name }) => name).filter((name) => !isHarmless(name));
   const files = (rule: (typeof CONTROL_FILES)[number]["rule"]) =>
     CONTROL_FILES.filter((file) => file.rule === rule).flatMap(({ name }) =>
@@ -87,6 +101,14 @@ export function allRules({ mode, user, restricting }: Judgement): readonly Shown
     );
   return [
     ...files("never").map((rule) => ({ effect: "deny", rule, layer: "fixed limit" }) as const),
+    ...judgement.protected.map(
+      (entry) =>
+        ({
+          effect: "deny",
+          rule: `*(${"path" in entry ? entry.path : entry.pattern})`,
+          layer: "protected",
+        }) as const,
+    ),
     ...(mode === "plan"
       ? changing.map((rule) => ({ effect: "deny", rule, layer: "planning mode" }) as const)
       : []),
@@ -95,7 +117,7 @@ export function allRules({ mode, user, restricting }: Judgement): readonly Shown
       ({ name }) => ({ effect: "ask", rule: `*(**/${name})`, layer: BUILT_IN.name }) as const,
     ),
     ...files("for_now").map((rule) => ({ effect: "ask", rule, layer: BUILT_IN.name }) as const),
-    ...[modeLayer(mode), ...user, ...restricting].flatMap(rulesOf),
+    ...[...below, modeLayer(mode), ...user, ...restricting].flatMap(rulesOf),
   ];
 }
 
@@ -109,7 +131,10 @@ function rulesOf({ name, rules }: Layer): ShownRule[] {
  * Error codes: `invalid_usage`, as `readJudgement`.
  */
 export async function explainCall(
-  config: Pick<ExchangerConfig, "store" | "personas" | "permission" | "protectedPaths">,
+  config: Pick<
+    ExchangerConfig,
+    "store" | "personas" | "permission" | "protectedPaths" | "settings"
+  >,
   place: CallPlace,
   text: string,
 ): Promise<Decision> {
@@ -126,7 +151,10 @@ export async function explainCall(
   }
   const judgement = await readJudgement(config, place);
   const user = judgement.user.filter(({ name }) => !name.startsWith("exchange "));
-  const file = path === undefined ? null : await fileOf(config, place, { tool, path });
+  const file =
+    path === undefined
+      ? null
+      : await fileOf(config, place, { tool, path, configured: judgement.protected });
   if (file === "none") {
     return {
       effect: "deny",
@@ -142,13 +170,21 @@ export async function explainCall(
 async function fileOf(
   { personas, protectedPaths }: Pick<ExchangerConfig, "personas" | "protectedPaths">,
   { repo_path }: CallPlace,
-  call: { readonly tool: string; readonly path: string },
+  {
+    configured,
+    ...call
+  }: {
+    readonly tool: string;
+    readonly path: string;
+    readonly configured: readonly ProtectedPath[];
+  },
 ) {
   const { path: repoPath } = await workFolder(repo_path, personas.trust);
   if (repoPath === null) {
     return "none";
   }
   const linked = createLinkSearch();
-  const { file } = await locate(await resolveSandbox({ repoPath, protectedPaths, linked }), call);
+  const sandbox = await resolveSandbox({ repoPath, protectedPaths, configured, linked });
+  const { file } = await locate(sandbox, call);
   return file;
 }

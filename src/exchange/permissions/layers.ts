@@ -8,6 +8,8 @@ export interface Layer {
   /** Where the rules come from, for a person. */
   readonly name: string;
   readonly rules: readonly Rule[];
+  /** True for the user's config: what it denies, only a later layer of it allows again. */
+  readonly isConfig?: true;
 }
 
 const CHANGING = SESSION_TOOLS.filter(({ repeatable }) => !repeatable).map(({ name }) => name);
@@ -38,6 +40,33 @@ const OF_MODES: Readonly<Record<PermissionMode, readonly Rule[]>> = {
 /** The rules of a mode. */
 export function modeLayer(mode: PermissionMode): Layer {
   return { name: `mode ${mode}`, rules: OF_MODES[mode] };
+}
+
+/** What the user's config says about permissions in a folder. */
+export interface ConfigPermission {
+  /** The mode that new sessions get; null if it names none. */
+  readonly mode: PermissionMode | null;
+  /** For all folders, and for those that the folder is in, the outer ones first. */
+  readonly layers: readonly Layer[];
+}
+
+export const NO_CONFIG: ConfigPermission = { mode: null, layers: [] };
+
+/**
+ * The user's layers around the mode of the session: the config's are weaker than a mode that a person chose, but
+ * not than the config's own.
+ */
+export function withConfig(
+  config: ConfigPermission,
+  { mode, user }: { readonly mode: PermissionMode; readonly user: readonly Layer[] },
+): {
+  readonly mode: PermissionMode;
+  readonly below: readonly Layer[];
+  readonly user: readonly Layer[];
+} {
+  return mode === config.mode
+    ? { mode, below: [], user: [...config.layers, ...user] }
+    : { mode, below: config.layers, user };
 }
 
 /** What a person allowed in the session, as far as it counts in this exchange. */

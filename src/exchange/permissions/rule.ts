@@ -41,12 +41,17 @@ export function parseCallPattern(text: string): CallPattern {
   if (pattern !== null && !SESSION_TOOLS.some(({ name }) => name === tool)) {
     throw unreadable(`${tool} works on no file, so its rule takes no pattern.`);
   }
-  if (pattern !== null && !isPattern(pattern)) {
+  return { tool, pattern: pattern === null ? null : parsePattern(pattern) };
+}
+
+/** Refuses what can be no pattern of a rule. Error codes: `invalid_usage`. */
+export function parsePattern(pattern: string): string {
+  if (!isPattern(pattern)) {
     throw unreadable(
       "A pattern is a path below the session's folder, without `..`, empty names and a slash at its beginning or end.",
     );
   }
-  return { tool, pattern };
+  return pattern;
 }
 
 function isPattern(pattern: string): boolean {
@@ -107,6 +112,17 @@ export function matches({ tool, pattern, effect }: Rule, call: Call): boolean {
     return false;
   }
   return pattern === null || file?.paths.every((path) => isMatch(pattern, path, asIs)) === true;
+}
+
+/**
+ * Whether a pattern covers a path or a folder above it, in any spelling that some file system takes for the
+ * same. A pattern without a slash covers a name at every depth.
+ */
+export function covers(pattern: string, path: string): boolean {
+  const names = path.split("/");
+  return pattern.includes("/")
+    ? names.some((_, at) => isMatch(pattern, names.slice(0, at + 1).join("/"), spellingKey))
+    : names.some((name) => isMatch(pattern, name, spellingKey));
 }
 
 function asIs(name: string): string {

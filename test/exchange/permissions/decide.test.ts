@@ -80,6 +80,14 @@ const stricter = (effect: Effect, rule: string): Layer => ({
   name: "repository",
   rules: [{ effect, ...parseCallPattern(rule) }],
 });
+/** A section of the user's config. */
+const config = (rules: Partial<Record<Effect, readonly string[]>>, name = "config"): Layer => ({
+  name,
+  isConfig: true,
+  rules: EFFECTS.flatMap((effect) =>
+    (rules[effect] ?? []).map((rule) => ({ effect, ...parseCallPattern(rule) })),
+  ),
+});
 const given = (...rules: string[]) =>
   sessionLayer(
     rules.map((rule) => ({ rule, n: null })),
@@ -89,6 +97,7 @@ const given = (...rules: string[]) =>
 interface Row {
   readonly call: string;
   readonly modes?: readonly PermissionMode[];
+  readonly below?: readonly Layer[];
   readonly user?: readonly Layer[];
   readonly restricting?: readonly Layer[];
   readonly effect: Effect;
@@ -420,6 +429,116 @@ const TABLE: readonly Row[] = [
     restricting: [stricter("deny", "read_file(src/**)")],
     effect: "deny",
   },
+  // the user's config
+  {
+    call: "write_file(src/a.ts)",
+    modes: ["ask"],
+    below: [config({ allow: ["write_file(src/**)"] })],
+    effect: "allow",
+    layer: "config",
+  },
+  {
+    call: "write_file(src/a.ts)",
+    modes: ["ask"],
+    below: [config({ allow: ["write_file"], ask: ["write_file(src/**)"] })],
+    effect: "ask",
+    layer: "config",
+  },
+  {
+    // a mode that a person chose is stronger
+    call: "write_file(src/a.ts)",
+    modes: EDITING,
+    below: [config({ ask: ["write_file(src/**)"] })],
+    effect: "allow",
+  },
+  {
+    // one that the config chose is not
+    call: "write_file(src/a.ts)",
+    modes: EDITING,
+    user: [config({ ask: ["write_file(src/**)"] })],
+    effect: "ask",
+    layer: "config",
+  },
+  {
+    call: "write_file(src/a.ts)",
+    modes: NOT_PLAN,
+    below: [config({ deny: ["write_file(SRC/**)"] })],
+    user: [given("write_file(src/a.ts)"), flagLayer(["write_file"])],
+    effect: "deny",
+    layer: "config",
+    rule: "write_file(SRC/**)",
+  },
+  {
+    call: "write_file(src/a.ts)",
+    modes: NOT_PLAN,
+    user: [
+      config({ deny: ["write_file"] }),
+      config({ allow: ["write_file(src/**)"] }, "config for /work"),
+      given("write_file(src/a.ts)"),
+    ],
+    effect: "allow",
+    layer: "session",
+  },
+  {
+    call: "write_file(src/a.ts)",
+    modes: NOT_PLAN,
+    below: [
+      config({ allow: ["write_file"] }),
+      config({ deny: ["write_file"] }, "config for /work"),
+    ],
+    user: [given("write_file(src/a.ts)")],
+    effect: "deny",
+    layer: "config for /work",
+  },
+  {
+    call: "write_file(src/a.ts)",
+    modes: ["ask"],
+    below: [config({ ask: ["write_file"] })],
+    user: [given("write_file(src/a.ts)")],
+    effect: "allow",
+    layer: "session",
+  },
+  {
+    call: "write_file(AGENTS.md)",
+    modes: NOT_PLAN,
+    below: [config({ allow: ["write_file(**)"] })],
+    effect: "ask",
+    layer: "built-in",
+  },
+  {
+    call: "write_file(AGENTS.md)",
+    modes: NOT_PLAN,
+    below: [config({ allow: ["write_file(AGENTS.md)"] })],
+    effect: "allow",
+    layer: "config",
+  },
+  {
+    call: "write_file(.git/config)",
+    modes: NOT_PLAN,
+    below: [config({ allow: ["write_file", "write_file(.git/config)"] })],
+    effect: "deny",
+    layer: "fixed limit",
+  },
+  {
+    call: "write_file(src/a.ts)",
+    modes: ["plan"],
+    below: [config({ allow: ["write_file"] })],
+    effect: "deny",
+    rule: "planning mode",
+  },
+  {
+    call: "write_file(src/a.ts)",
+    modes: NOT_PLAN,
+    below: [config({ allow: ["write_file"] })],
+    restricting: [reviewer],
+    effect: "deny",
+  },
+  {
+    call: "read_file(src/a.ts)",
+    modes: EVERY,
+    below: [config({ deny: ["read_file(src/**)"] })],
+    effect: "deny",
+  },
   // tools that the program has besides
   { call: "deploy", modes: ["ask", "edits", "auto"], effect: "ask", rule: "*" },
   { call: "deploy", modes: ["all"], effect: "allow" },
@@ -441,8 +560,8 @@ describe("[PERMISSION-1] [PERMISSION-2] [PERMISSION-3] the decision about a call
 
   it.each(NAMES)(
     "%s",
-    async (_, { call, modes = [], user = [], restricting = [], ...expected }) => {
-      const input = { call: await called(call), user, restricting };
+    async (_, { call, modes = [], below = [], user = [], restricting = [], ...expected }) => {
+      const input = { call: await called(call), below, user, restricting };
       for (const mode of modes) {
         expect({ mode, ...decide({ ...input, mode, asks: true }) }).toMatchObject({
           mode,
@@ -524,6 +643,7 @@ describe("[PERMISSION-4] a layer that only restricts", () => {
       const input: DecisionInput = {
         call: any(calls),
         mode: any(PERMISSION_MODES),
+        below: layers(2),
         user: layers(3),
         restricting: layers(3),
         asks: random() < 0.8,
@@ -540,6 +660,20 @@ describe("[PERMISSION-4] a layer that only restricts", () => {
       }
     }
   });
+});
+
+it("[CONFIG-6] what the config denies, no mode, session or option allows", async () => {
+  const call = await called("write_file(src/a.ts)");
+  const denied = config({ deny: ["write_file(src/*)"] });
+  const above = [given("write_file(src/a.ts)"), flagLayer(["write_file"]), given("write_file")];
+  for (const mode of PERMISSION_MODES) {
+    for (let size = 0; size <= above.length; size += 1) {
+      const user = above.slice(0, size);
+      const others = { call, mode, restricting: [], asks: true };
+      expect(decide({ ...others, below: [denied], user }).effect).toBe("deny");
+      expect(decide({ ...others, user: [denied, ...user] }).effect).toBe("deny");
+    }
+  }
 });
 
 describe("[PERMISSION-5] a rule", () => {

@@ -1,0 +1,113 @@
+import type { PermissionMode } from "../../core/permissions.ts";
+import type { TokenLimits } from "../../core/token-limits.ts";
+import { realPathOf } from "../../store/project-key.ts";
+import { type ExchangeLimits, exchangeLimits } from "../exchange-tree.ts";
+import { isInside } from "../files/real-path.ts";
+import { type ModelConfig, modelConfig } from "../models/config.ts";
+import type { ConfigPermission, Layer } from "../permissions/layers.ts";
+import { type ConfigText, readConfigText } from "./read-text.ts";
+import type { ConfigSection, ProtectedPath, UserConfig } from "./user-config.ts";
+
+/** Where the settings of one user come from. */
+export interface SettingsSource {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The user's config file, which need not be there; null if there is no place for it. */
+  readonly file: string | null;
+  /** For paths that begin with `~/`. */
+  readonly home: string;
+}
+
+/** What counts in one folder: the environment, the config for the folder, the config, the defaults. */
+export interface FolderSettings {
+  readonly models: ModelConfig;
+  /** Who answers in sessions that name nobody; null if nothing names one. */
+  readonly persona: string | null;
+  readonly permission: ConfigPermission;
+  readonly protected: readonly ProtectedPath[];
+  readonly limits: ExchangeLimits;
+  /** Of new sessions. */
+  readonly tokens: TokenLimits;
+  /** What of it comes from the config, the weakest first. */
+  readonly sections: readonly NamedSection[];
+}
+
+/** The settings of one user, read again whenever their file has changed. */
+export interface Settings {
+  /** For a session in this folder, or in none. Error codes: `config_invalid`. */
+  at(folder: string | null): Promise<FolderSettings>;
+  /** The config as it is written; null if there is none. Error codes: `config_invalid`. */
+  config(): Promise<UserConfig | null>;
+}
+
+/** Opens nothing. The parser is loaded only if there is a file. */
+export function createSettings({ env, file, home }: SettingsSource): Settings {
+  let kept: { readonly stamp: string; readonly config: UserConfig | null } | null = null;
+  const config = async (): Promise<UserConfig | null> => {
+    const read: ConfigText | null = file === null ? null : await readConfigText(file);
+    if (file === null || read === null) {
+      return null;
+    }
+    if (kept?.stamp !== read.stamp) {
+      const { loadUserConfig } = await import("./load-config.ts");
+      kept = { stamp: read.stamp, config: loadUserConfig(read.text, { file, home }) };
+    }
+    return kept.config;
+  };
+  return {
+    config,
+    at: async (folder) => combined(env, await sectionsAt(await config(), folder)),
+  };
+}
+
+/** A section that counts, with the name of its layer. */
+export interface NamedSection {
+  readonly name: string;
+  readonly section: ConfigSection;
+}
+
+/** The sections for a folder: that for all folders, then those that it is in, the outer ones first. */
+async function sectionsAt(
+  config: UserConfig | null,
+  folder: string | null,
+): Promise<readonly NamedSection[]> {
+  if (config === null) {
+    return [];
+  }
+  const all = { name: "config", section: config };
+  if (folder === null || config.folders.length === 0) {
+    return [all];
+  }
+  const real = await realPathOf(folder);
+  const folders = await Promise.all(
+    config.folders.map(async (each) => ({ ...each, top: await realPathOf(each.folder) })),
+  );
+  return [
+    all,
+    ...folders
+      .filter(({ top }) => isInside(top, real))
+      .toSorted((a, b) => a.top.length - b.top.length)
+      .map(({ written, section }) => ({ name: `config for ${written}`, section })),
+  ];
+}
+
+/** The last section that has a value counts; rules and protected paths of all of them do. */
+function combined(env: SettingsSource["env"], sections: readonly NamedSection[]): FolderSettings {
+  const all = sections.map(({ section }) => section);
+  const last = <Value>(of: (section: ConfigSection) => Value | null): Value | null =>
+    all.map(of).findLast((value) => value !== null) ?? null;
+  const models = modelConfig(env);
+  return {
+    models: { ...models, model: models.model ?? last(({ model }) => model) },
+    persona: last(({ persona }) => persona),
+    permission: {
+      mode: last<PermissionMode>(({ mode }) => mode),
+      layers: sections
+        .filter(({ section }) => section.rules.length > 0)
+        .map(({ name, section }): Layer => ({ name, rules: section.rules, isConfig: true })),
+    },
+    protected: all.flatMap((section) => section.protected),
+    limits: exchangeLimits(env, Object.assign({}, ...all.map(({ limits }) => limits))),
+    tokens: Object.assign({}, ...all.map(({ tokens }) => tokens)),
+    sections,
+  };
+}

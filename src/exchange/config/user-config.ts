@@ -1,0 +1,157 @@
+import { isAbsolute, join } from "node:path";
+
+import type { Node } from "jsonc-parser";
+
+import { PERMISSION_MODES, type PermissionMode } from "../../core/permissions.ts";
+import { TOKEN_LIMITS, type TokenLimits } from "../../core/token-limits.ts";
+import type { ExchangeLimits } from "../exchange-tree.ts";
+import { parseModelName } from "../models/name.ts";
+import {
+  type Effect,
+  EFFECTS,
+  parseCallPattern,
+  parsePattern,
+  type Rule,
+} from "../permissions/rule.ts";
+import {
+  listReader,
+  type Member,
+  membersOf,
+  readCount,
+  type Reader,
+  readMember,
+  type Report,
+  textReader,
+  wordReader,
+} from "./readers.ts";
+
+/** What a config file says for all folders, or for one. */
+export interface ConfigSection {
+  readonly model: string | null;
+  readonly persona: string | null;
+  readonly mode: PermissionMode | null;
+  /** Those that allow, then those that ask, then those that deny: the strictest is the last one. */
+  readonly rules: readonly Rule[];
+  readonly protected: readonly ProtectedPath[];
+  readonly limits: Partial<ExchangeLimits>;
+  readonly tokens: TokenLimits;
+}
+
+/** What no tool touches: a file or folder by its absolute path, or a pattern below the session's folder. */
+export type ProtectedPath = { readonly path: string } | { readonly pattern: string };
+
+/** What counts in one folder and all below it. */
+export interface FolderSection {
+  /** The key as it is written, and the absolute path that it means. */
+  readonly written: string;
+  readonly folder: string;
+  readonly section: ConfigSection;
+}
+
+export interface UserConfig extends ConfigSection {
+  readonly folders: readonly FolderSection[];
+}
+
+/** The keys of `limits`, and what they limit. */
+export const LIMIT_KEYS = {
+  children_at_once: "childrenAtOnce",
+  children: "children",
+  model_calls: "modelCalls",
+} as const satisfies Readonly<Record<string, keyof ExchangeLimits>>;
+
+const SECTION_KEYS = ["model", "persona", "permission", "protected", "limits"] as const;
+const TOP_KEYS = ["$schema", ...SECTION_KEYS, "folders"] as const;
+
+/** Reads the whole file. `home` is for paths that begin with `~/`. */
+export function readUserConfig(root: Node, report: Report, home: string): UserConfig {
+  const members = membersOf(root, report, TOP_KEYS);
+  readMember(members, "$schema", textReader(String), report);
+  const folders = members.get("folders")?.value;
+  return {
+    ...sectionOf(members, report, home),
+    folders:
+      folders === undefined
+        ? []
+        : [...membersOf(folders, report, null).entries()].flatMap(([written, { key, value }]) => {
+            const folder = absolutePath(written, home);
+            if (folder === null) {
+              report(key, "A folder is an absolute path, or one that begins with ~/.");
+              return [];
+            }
+            const section = sectionOf(membersOf(value, report, SECTION_KEYS), report, home);
+            return [{ written, folder, section }];
+          }),
+  };
+}
+
+type Members = ReadonlyMap<string, Member>;
+
+function sectionOf(members: Members, report: Report, home: string): ConfigSection {
+  const permission = objectAt(members, "permission", report, ["mode", ...EFFECTS]);
+  const limits = objectAt(members, "limits", report, [...Object.keys(LIMIT_KEYS), "tokens"]);
+  return {
+    model: readMember(members, "model", textReader(modelName), report),
+    persona: readMember(members, "persona", textReader(String), report),
+    mode: readMember(permission, "mode", wordReader(PERMISSION_MODES), report),
+    rules: EFFECTS.flatMap((effect) => rulesAt(permission, effect, report)),
+    protected: readMember(members, "protected", listReader(protectedReader(home)), report) ?? [],
+    limits: limitsAt(limits, report),
+    tokens: tokensAt(limits, report),
+  };
+}
+
+/** The members of an object that is a member itself; none if it is not there. */
+function objectAt(
+  members: Members,
+  name: string,
+  report: Report,
+  known: readonly string[],
+): Members {
+  const value = members.get(name)?.value;
+  return value === undefined ? new Map() : membersOf(value, report, known);
+}
+
+function rulesAt(permission: Members, effect: Effect, report: Report): readonly Rule[] {
+  const rule: Reader<Rule> = textReader((text) => ({ effect, ...parseCallPattern(text) }));
+  return readMember(permission, effect, listReader(rule), report) ?? [];
+}
+
+function limitsAt(limits: Members, report: Report): Partial<ExchangeLimits> {
+  return Object.fromEntries(
+    Object.entries(LIMIT_KEYS).flatMap(([key, name]) => {
+      const value = readMember(limits, key, readCount, report);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
+}
+
+function tokensAt(limits: Members, report: Report): TokenLimits {
+  const tokens = objectAt(limits, "tokens", report, TOKEN_LIMITS);
+  return Object.fromEntries(
+    TOKEN_LIMITS.flatMap((name) => {
+      const value = readMember(tokens, name, readCount, report);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
+}
+
+function modelName(text: string): string {
+  parseModelName(text);
+  return text;
+}
+
+/** An absolute path, or a pattern below the session's folder. */
+function protectedReader(home: string): Reader<ProtectedPath> {
+  return textReader((text) => {
+    const path = absolutePath(text, home);
+    return path === null ? { pattern: parsePattern(text) } : { path };
+  });
+}
+
+/** Null for another path. */
+function absolutePath(text: string, home: string): string | null {
+  if (text === "~" || text.startsWith("~/")) {
+    return join(home, text.slice(1));
+  }
+  return isAbsolute(text) ? text : null;
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, open, realpath, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+
+import { isRepriseError, RepriseError } from "../../core/errors.ts";
+import { oneLine } from "../../core/terminal-text.ts";
+import { withSetupLock } from "../../store/engines/sqlite/setup-lock.ts";
+import { type ConfigEdit, editText } from "./edit-text.ts";
+import { checkUserConfig, loadUserConfig } from "./load-config.ts";
+import { type ConfigText, MARK, MAX_CONFIG_BYTES, readConfigText } from "./read-text.ts";
+import type { UserConfig } from "./user-config.ts";
+
+/** Where the config file is, and how `~/` in it is read. */
+export interface ConfigPlace {
+  readonly file: string;
+  readonly home: string;
+}
+
+/** A process that is killed drops its lock; one that is stopped keeps it. */
+const LOCK_TIMEOUT_MS = 20_000;
+
+/**
+ * Changes the user's config file, which is made if there is none; all at once. Comments, the rest of the text,
+ * its mode, owner and, if it is a link, the link stay. One process changes it at a time, so no change of another
+ * one is lost. `edits` gets the config as it is then.
+ *
+ * Error codes: `config_invalid`; `invalid_usage` of `edits`, and for what the file cannot hold.
+ */
+export async function changeConfig(
+  place: ConfigPlace,
+  edits: (config: UserConfig | null) => Promise<readonly ConfigEdit[]>,
+): Promise<void> {
+  const { file } = place;
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    const lock = { database: file, onLongWait: () => {}, timeoutMs: LOCK_TIMEOUT_MS };
+    await withSetupLock(lock, async () => {
+      const before = await readConfigText(file);
+      const text = before?.text ?? "";
+      const after = (await edits(loadUserConfig(text, place))).reduce(editText, text);
+      const [problem] = checkUserConfig(after, place.home).problems;
+      if (problem !== undefined) {
+        throw new RepriseError("invalid_usage", `The config cannot have this. ${problem.message}`);
+      }
+      if (after !== text) {
+        await replace(file, after, before);
+      }
+    });
+  } catch (cause) {
+    throw isRepriseError(cause, "config_invalid", "invalid_usage")
+      ? cause
+      : notChanged(file, cause);
+  }
+}
+
+async function replace(file: string, text: string, before: ConfigText | null): Promise<void> {
+  const content = (before?.hasMark === true ? MARK : "") + text;
+  if (Buffer.byteLength(content) > MAX_CONFIG_BYTES) {
+    throw new RepriseError(
+      "config_invalid",
+      `The config file would be larger than ${MAX_CONFIG_BYTES / 1024} KiB. Remove what is not used any more.`,
+    );
+  }
+  // a link stays: what it leads to is replaced
+  const target = before === null ? file : await realpath(file);
+  const temporary = `${target}.${randomUUID()}.tmp`;
+  try {
+    await using handle = await open(temporary, "wx", 0o600);
+    await handle.writeFile(content);
+    if (before !== null) {
+      const { uid, gid, mode } = before;
+      const made = await handle.stat();
+      if (made.uid !== uid || made.gid !== gid) {
+        await handle.chown(uid, gid);
+      }
+      await handle.chmod(mode);
+    }
+    await handle.sync();
+    await rename(temporary, target);
+  } catch (cause) {
+    await rm(temporary, { force: true });
+    throw cause;
+  }
+}
+
+function notChanged(file: string, cause: unknown): RepriseError {
+  const why = isRepriseError(cause, "database_locked")
+    ? "another process is changing it and does not finish. Stop that process and try again."
+    : "check who may write the file and its folder, and whether the disk is full.";
+  return new RepriseError(
+    "config_invalid",
+    `The config file ${oneLine(file)} cannot be changed: ${why}`,
+    { cause },
+  );
+}

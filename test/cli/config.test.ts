@@ -1,0 +1,218 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+
+import { expect, it } from "vitest";
+
+import { type SentMessage, startModelServer } from "../helpers/model-server.ts";
+import { freshHome, type Home } from "../helpers/reprise.ts";
+import { sessionsOf } from "../helpers/sessions/seed.ts";
+import { temporaryFolder } from "../helpers/temp.ts";
+
+function configOf({ home }: Home): string {
+  return join(home, ".config/reprise/config.jsonc");
+}
+
+function writeConfig(home: Home, content: unknown): void {
+  const file = configOf(home);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
+}
+
+/** An agent that calls the tool and the path that it is sent, such as `read_file a.txt`. */
+async function calling(): Promise<Home> {
+  const server = await startModelServer({
+    answer: (messages: readonly SentMessage[]) => {
+      const { role, content = "" } = messages.at(-1) ?? { role: "" };
+      if (role !== "user") {
+        return { content: `it is: ${content}` };
+      }
+      const [name = "", path = "", text = ""] = content.split(" ");
+      return { toolCalls: [{ name, arguments: JSON.stringify({ path, content: text, text }) }] };
+    },
+  });
+  return freshHome({ ...server.env("openai") });
+}
+
+it("[CONFIG-2] stops the start of what uses the config, with the place; other commands work", async () => {
+  const home = freshHome();
+  writeConfig(home, `{\n  "modell": "sk-secret"\n}\n`);
+  const place = `${configOf(home)}:2:3`;
+  for (const args of [
+    ["-p", "hello"],
+    [],
+    ["serve", "--port", "0"],
+    ["permission", "list"],
+    ["config", "get"],
+    ["config", "check"],
+    ["config", "set", "model", "demo"],
+  ]) {
+    const { code, stderr } = await home.call(args);
+    expect([args, code]).toEqual([args, 2]);
+    expect(stderr).toContain(`(${place}). There is no such key here; did you mean "model"?`);
+    expect(stderr).toContain("[config_invalid]");
+    expect(stderr).not.toContain("sk-secret");
+  }
+  expect(await home.call(["sessions", "list"])).toMatchObject({ code: 0 });
+  const doctor = await home.call(["doctor"]);
+  expect(doctor.code).toBe(1);
+  expect(doctor.stdout).toContain(place);
+  expect(readFileSync(configOf(home), "utf8")).toContain("modell");
+});
+
+it("[CONFIG-4] [CONFIG-8] config set keeps comments, mode and link; config get and doctor name the origin", async () => {
+  const home = freshHome();
+  expect((await home.call(["config", "path"])).stdout).toBe(`${configOf(home)}\n`);
+  expect(await home.call(["config", "check"])).toMatchObject({ stdout: "There is no config.\n" });
+  expect(existsSync(dirname(configOf(home)))).toBe(false);
+  await home.call(["config", "set", "persona", "planner"]);
+  expect(statSync(configOf(home)).mode & 0o777).toBe(0o600);
+
+  const dotfiles = temporaryFolder();
+  const target = join(dotfiles, "reprise.jsonc");
+  writeFileSync(target, `// mine\n{"persona": "planner" /* plans */}\n`);
+  chmodSync(target, 0o640);
+  const other = freshHome();
+  mkdirSync(dirname(configOf(other)), { recursive: true });
+  symlinkSync(target, configOf(other));
+  const set = async (...args: string[]) => other.call(["config", "set", ...args]);
+  expect(await set("model", "demo:one")).toMatchObject({ code: 0, stdout: "set  model\n" });
+  expect(await set("limits.children", "3", "--folder", ".")).toMatchObject({ code: 0 });
+  expect(await set("permission.deny", '["delegate"]')).toMatchObject({ code: 0 });
+  expect(await set("persona", "null")).toMatchObject({ code: 0, stdout: "removed  persona\n" });
+  const text = readFileSync(target, "utf8");
+  expect(text).toContain("// mine\n{");
+  expect(text).toContain("/* plans */");
+  expect(statSync(target).mode & 0o777).toBe(0o640);
+  expect(lstatSync(configOf(other)).isSymbolicLink()).toBe(true);
+  expect(readdirSync(dotfiles)).toEqual(["reprise.jsonc"]);
+
+  const from = async (env: Readonly<Record<string, string>> = {}) => {
+    const { stdout } = await other.call(["config", "get", "--json"], { env });
+    const all = JSON.parse(stdout) as readonly { key: string; value: unknown; from: string }[];
+    return Object.fromEntries(all.map(({ key, value, from }) => [key, [value, from]]));
+  };
+  const folder = `config for ${other.project}`;
+  expect(await from()).toMatchObject({
+    model: ["demo:one", "config"],
+    persona: ["assistant", "default"],
+    "permission.deny": [["delegate"], "config"],
+    "limits.children": [3, folder],
+    "limits.model_calls": [600, "default"],
+  });
+  expect(await from({ REPRISE_MODEL: "demo:two" })).toMatchObject({
+    model: ["demo:two", "REPRISE_MODEL"],
+  });
+  expect((await other.call(["config", "get", "limits.children"])).stdout).toBe(
+    `limits.children  3  ${folder}\n`,
+  );
+  const doctor = await other.call(["doctor"]);
+  expect(doctor.stdout).toContain(`limits.children is 3, from ${folder}.`);
+  expect(doctor.stdout).toContain("model is demo:one, from config.");
+
+  for (const [args, sentence] of [
+    [["modell", "x"], 'did you mean "model"?'],
+    [["model", "nonsense"], "provider:model"],
+    [["limits.children", "none"], "whole number"],
+    [["permission.allow", '["write_fil"]'], "write_file"],
+    [["protected", "x"], "must be a list"],
+    [["model", "demo", "--folder", "./missing"], "The folder of --folder"],
+  ] as const) {
+    const { code, stderr } = await set(...args);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+  }
+  expect(readFileSync(target, "utf8")).toBe(text);
+});
+
+it("[CONFIG-5] [CONFIG-6] [CONFIG-7] model, persona, limits, permissions and protected files of the config count", async () => {
+  const home = await calling();
+  const file = (name: string, text?: string): string | null => {
+    const path = join(home.project, name);
+    if (text !== undefined) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+    }
+    return existsSync(path) ? readFileSync(path, "utf8") : null;
+  };
+  file("secrets/key.pem", "KEY-MATERIAL");
+  file("deep/.env", "KEY-MATERIAL");
+  file("notes.txt", "plain");
+  const outside = temporaryFolder();
+  writeConfig(home, {
+    model: "openai:test",
+    persona: "reviewer",
+    permission: {
+      mode: "edits",
+      ask: ["write_file(asked/**)"],
+      deny: ["write_file(gone/**)", "read_file(notes.txt)"],
+    },
+    protected: ["secrets", "**/.env", `${home.project}/absolute.txt`],
+    limits: { tokens: { tree: 1_000_000 } },
+    folders: {
+      [home.project]: {
+        persona: "assistant",
+        permission: { allow: ["write_file(gone/back.txt)"] },
+      },
+      [outside]: { persona: "planner", permission: { mode: "ask" } },
+    },
+  });
+  const sent = async (text: string, ...args: string[]) => {
+    const { code, stdout } = await home.call(["-p", text, ...args]);
+    return `${code} ${stdout.trim()}`;
+  };
+  expect(await sent("write_file new.txt text")).toContain("created new.txt");
+  expect(await sessionsOf(home)).toMatchObject([
+    { model: "openai:test", persona_name: "assistant" },
+  ]);
+  expect(await sent("write_file asked/a.txt text")).toMatch(/^7/);
+  const denied = /denied by the rule write_file\(gone\/\*\*\) \(config\)/;
+  const loosened = ["--permission", "all", "--allow", "write_file(gone/a.txt)"];
+  expect(await sent("write_file gone/a.txt text", ...loosened)).toMatch(denied);
+  expect(file("gone/a.txt")).toBeNull();
+  expect(await sent("write_file gone/back.txt text")).toContain("created");
+  expect(await sent("read_file notes.txt")).toMatch(/read_file\(notes\.txt\) \(config\)/);
+  const read = await sent("read_file SECRETS/../secrets/key.pem", "--permission", "all");
+  expect(read).not.toContain("KEY-MATERIAL");
+  expect(await sent("read_file secrets/key.pem", "--permission", "all")).toContain(
+    "the configuration protects it",
+  );
+  const searched = await sent("search_files . KEY-MATERIAL");
+  expect(searched).not.toMatch(/\.env|key\.pem/);
+
+  const explained = async (call: string) =>
+    (await home.call(["permission", "explain", call])).stdout.trim();
+  expect(await explained("write_file(asked/a.txt)")).toBe(
+    "ask: rule write_file(asked/**) (config)",
+  );
+  expect(await explained("write_file(gone/back.txt)")).toBe(
+    `allow: rule write_file(gone/back.txt) (config for ${home.project})`,
+  );
+  for (const call of [
+    "read_file(deep/.env)",
+    "write_file(.env)",
+    "list_files(secrets)",
+    "write_file(a/b/Secrets/x)",
+    "write_file(absolute.txt)",
+  ]) {
+    expect(await explained(call)).toMatch(/^deny: rule protected \(fixed limit\)/);
+  }
+  const { stdout } = await home.call(["permission", "list"]);
+  expect(stdout).toMatch(/^mode edits\n/);
+  expect(stdout).toMatch(/^deny +\*\(secrets\) +protected$/m);
+  expect(stdout).toMatch(/^deny +write_file\(gone\/\*\*\) +config$/m);
+
+  const there = await home.call(["-p", "write_file x.txt text"], { cwd: outside });
+  expect(there.code).toBe(7);
+  expect(await sessionsOf(home)).toContainEqual(
+    expect.objectContaining({ persona_name: "planner" }),
+  );
+});
