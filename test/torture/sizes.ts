@@ -347,6 +347,10 @@ export const ONLY_TORTURE = {
     what: "A node that is frozen for two leases, and a service beside a terminal that is killed",
     files: ["test/torture/frozen-nodes.test.ts", "test/torture/beside-terminal.test.ts"],
   },
+  "sandbox-limits": {
+    what: "Commands in the sandbox with too many processes, too much memory or output, and one whose parent is killed",
+    files: ["test/agent/sandbox/limits.test.ts"],
+  },
   npm: {
     what: "A service that npm started, and npm is asked to stop",
     files: ["test/cli/serve-npm.test.ts"],

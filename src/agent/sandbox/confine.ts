@@ -1,0 +1,222 @@
+import { randomUUID } from "node:crypto";
+import { realpath, rename, writeFile } from "node:fs/promises";
+import { homedir, userInfo } from "node:os";
+import { join } from "node:path";
+
+import { isInside } from "../../exchange/files/real-path.ts";
+import { refusal } from "../../exchange/files/refusal.ts";
+import { type Launch, SANDBOX_LIMITS, type SandboxLimits } from "../../exchange/sandbox/policy.ts";
+import { type Bubblewrap, bubblewrapLaunch } from "../../exchange/sandbox/probe.ts";
+import { makeControlGroup, removeGroup } from "./control-group.ts";
+import { findControlPlaces } from "./control-places.ts";
+import { findHidden, missingCompanions } from "./hidden-places.ts";
+import { createTurns } from "./turns.ts";
+import { isDiskFull, type Exceeded, watchLimits } from "./limits.ts";
+import { moveOutNew } from "./move-out.ts";
+import { forgetRun, interruptedRuns, rememberRun, type Run } from "./runs.ts";
+
+export interface SandboxOptions {
+  readonly bubblewrap: Bubblewrap;
+  /** The folder for this user's state. */
+  readonly state: string;
+  /** The user's home, if the environment names one. */
+  readonly home: string | null;
+  /** Files and folders of Reprise itself. */
+  readonly protectedPaths: readonly string[];
+  readonly limits?: Partial<SandboxLimits>;
+  /** False to watch processes although there could be a control group. */
+  readonly groups?: boolean;
+}
+
+/** A command that is ready to run in a sandbox. */
+export interface Confined {
+  /** What to start instead of the command, as the leader of a process group. */
+  readonly launch: Launch;
+  /** Begins to enforce the limits; call it at once with the process that was started. */
+  watch(pid: number): void;
+  /**
+   * Call it once, after the process has ended, or if it could not be started. Moves new files that direct other
+   * programs out of the folder.
+   */
+  finish(): Promise<SandboxResult>;
+}
+
+export interface SandboxResult {
+  /** Why the command was ended, as a sentence; null if no limit was exceeded. */
+  readonly ended: string | null;
+  /** Sentences for the model and the user about what happened in the folder. */
+  readonly notes: readonly string[];
+}
+
+/** Puts commands into a sandbox. */
+export type Confine = (
+  launch: Launch,
+  place: { readonly folder: string; readonly network: boolean },
+) => Promise<Confined>;
+
+/**
+ * Commands in one folder run one after the other: another one could change paths while the sandbox of the
+ * next one is made. Refuses for the model what cannot be confined; `launch.env` is all that the sandbox sees of
+ * the environment.
+ */
+export function createConfine(options: SandboxOptions): Confine {
+  const turns = createTurns();
+  return async (launch, { folder: named, network }) => {
+    const folder = await realpath(named).catch(() => null);
+    if (folder === null) {
+      throw refusal("the session's folder no longer exists; ask the user to restore it");
+    }
+    const release = await turns(folder);
+    try {
+      return await confined({ options, launch, folder, network, release });
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+}
+
+interface Confining {
+  readonly options: SandboxOptions;
+  readonly launch: Launch;
+  readonly folder: string;
+  readonly network: boolean;
+  readonly release: () => void;
+}
+
+async function confined(input: Confining): Promise<Confined> {
+  const { options, launch, folder, network, release } = input;
+  const { bubblewrap, state, protectedPaths: own } = options;
+  const limits = { ...SANDBOX_LIMITS, ...options.limits };
+  if (isDiskFull(folder, limits)) {
+    throw refusal(`the command was not started: ${SENTENCES.disk(limits)}`);
+  }
+  const kept = join(state, "sandbox");
+  const notes = await finishInterrupted(kept);
+  const [hidden, { places, isComplete }, absent] = await Promise.all([
+    findHidden({ homes: homesOf(options), own: [...own, state] }),
+    findControlPlaces(folder),
+    missingCompanions(own),
+  ]);
+  refuseUnsafe({ options, folder, isComplete, places: places.size });
+  const readOnly = [...places].flatMap(([path, { kind }]) => (kind === "link" ? [] : [path]));
+  const id = `reprise-${process.pid}-${randomUUID().slice(0, 8)}`;
+  const group = options.groups === false ? null : await makeControlGroup(id, limits);
+  const run: Run = {
+    folder,
+    before: [...places],
+    absent: absent.filter((path) => isInside(folder, path)),
+    groups: group?.folders ?? [],
+  };
+  await rememberRun(kept, id, run);
+  const [filter, empty] = await Promise.all([
+    keepFile(kept, id, { name: "filter", content: bubblewrap.filter }),
+    keepFile(kept, id, { name: "empty", content: "" }),
+  ]);
+  const policy = { folder, readOnly: readOnly.sort(), hidden, empty, network, limits };
+  let watching: ReturnType<typeof watchLimits> | null = null;
+  return {
+    launch: bubblewrapLaunch(bubblewrap, policy, { launch, filter, groups: group?.files ?? [] }),
+    watch: (pid) => {
+      watching ??= watchLimits({ pid, folder, limits, group });
+    },
+    finish: async () => {
+      try {
+        const exceeded = (await watching?.close()) ?? null;
+        await group?.kill();
+        return {
+          ended: exceeded === null ? null : `the command was ended: ${SENTENCES[exceeded](limits)}`,
+          notes: [...notes, ...(await finishRun(kept, id, run))],
+        };
+      } finally {
+        release();
+      }
+    },
+  };
+}
+
+/** Written again for each command: nobody can have changed it since. */
+async function keepFile(
+  kept: string,
+  id: string,
+  { name, content }: { readonly name: string; readonly content: Buffer | string },
+): Promise<string> {
+  const [file, temporary] = [join(kept, name), join(kept, `${name}.${id}`)];
+  await writeFile(temporary, content, { mode: 0o600 });
+  await rename(temporary, file);
+  return file;
+}
+
+/** What has to be done after a command, once nothing of it runs any more. */
+async function finishRun(kept: string, id: string, run: Run): Promise<readonly string[]> {
+  const day = new Date().toISOString().slice(0, 10);
+  const to = join(kept, "moved", `${day}-${id}`);
+  await Promise.all(run.groups.map(removeGroup));
+  const notes = await moveOutNew({ ...run, before: new Map(run.before), to });
+  await forgetRun(kept, id);
+  return notes;
+}
+
+/** The same for commands whose process was killed before it could do so. */
+async function finishInterrupted(kept: string): Promise<readonly string[]> {
+  const notes: string[] = [];
+  for (const { id, run } of await interruptedRuns(kept)) {
+    notes.push(
+      ...(await finishRun(kept, id, run)).map(
+        (note) => `From a command in ${run.folder} that was interrupted: ${note}`,
+      ),
+    );
+  }
+  return notes;
+}
+
+const SENTENCES: Readonly<Record<Exceeded, (limits: SandboxLimits) => string>> = {
+  processes: ({ processes }) => `it had more than ${processes} processes.`,
+  memory: ({ memory }) => `it used more than ${mebibytes(memory)} of memory.`,
+  disk: ({ free }) =>
+    `the disk of the folder has less than ${mebibytes(free)} or 10,000 files free.`,
+  machine: () => "the machine has hardly any memory left.",
+};
+
+function mebibytes(bytes: number): string {
+  return `${Math.floor(bytes / 1024 / 1024)} MiB`;
+}
+
+/** More places would take seconds to mount. */
+const MAX_PLACES = 500;
+
+function refuseUnsafe(input: {
+  readonly folder: string;
+  readonly options: Pick<SandboxOptions, "state" | "protectedPaths">;
+  readonly isComplete: boolean;
+  readonly places: number;
+}): void {
+  const { folder, options, isComplete, places } = input;
+  const own = [options.state, ...options.protectedPaths];
+  if (own.some((path) => isInside(path, folder))) {
+    throw refusal("the folder belongs to Reprise itself, so no command runs in it");
+  }
+  if (!isComplete || places > MAX_PLACES) {
+    const many = isComplete
+      ? `more than ${MAX_PLACES} files that other programs execute or obey`
+      : "too many files to find those that other programs execute or obey";
+    throw refusal(
+      `the folder has ${many}, so commands cannot run in the sandbox there; ask the user`,
+    );
+  }
+}
+
+/** The one that the environment names and the one of the user's account can differ. */
+function homesOf({ home }: SandboxOptions): string[] {
+  return [...new Set([...(home === null ? [] : [home]), homedir(), accountHome()])].filter((path) =>
+    path.startsWith("/"),
+  );
+}
+
+function accountHome(): string {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return "";
+  }
+}

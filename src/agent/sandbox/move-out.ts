@@ -1,0 +1,121 @@
+import { cp, lstat, mkdir, rename, rm, symlink } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
+
+import { systemCode } from "../../core/errors.ts";
+import { oneLine } from "../../core/terminal-text.ts";
+import { holdFolder } from "../tools/held-folder.ts";
+import { type ControlPlace, findControlPlaces } from "./control-places.ts";
+
+export interface MoveOut {
+  /** The real path of the folder that a command could change. */
+  readonly folder: string;
+  /** What was there before the command. */
+  readonly before: ReadonlyMap<string, ControlPlace>;
+  /** Files that must not appear in the folder, by full path: they belong to a database in it. */
+  readonly absent: readonly string[];
+  /** A folder that is made, if anything is moved. */
+  readonly to: string;
+}
+
+/** More are moved, but not named. */
+const MAX_NAMED = 20;
+
+/**
+ * Moves what other programs would execute or obey, and was not there before, out of a folder. Returns
+ * sentences about it, empty if nothing was moved. What cannot be moved is named as well.
+ */
+export async function moveOutNew(input: MoveOut): Promise<readonly string[]> {
+  const { folder, before, absent, to } = input;
+  // what a new one leads to is moved nowhere: without it, it directs nothing
+  const { places, isComplete } = await findControlPlaces(
+    folder,
+    (path, place) => !isNew(input, path, place),
+  );
+  const added = [...places].filter(([path, place]) => isNew(input, path, place));
+  const companions = await Promise.all(
+    absent.map(async (path) => ((await lstat(path).catch(() => null)) === null ? [] : [path])),
+  );
+  const moves = [
+    ...added.map(([, { source, reason }]) => ({ path: source, reason })),
+    ...companions
+      .flat()
+      .map((path) => ({ path, reason: "a database in this folder would read it" })),
+  ];
+  const done: string[] = [];
+  const failed: string[] = [];
+  for (const [index, { path, reason }] of moves.entries()) {
+    const target = join(to, `${index + 1}-${basename(path)}`);
+    const shown = oneLine(relative(folder, path));
+    try {
+      await mkdir(to, { recursive: true, mode: 0o700 });
+      await move(folder, path, target);
+      done.push(`${shown} (${reason})`);
+      await restoreLink(path, before.get(path));
+    } catch {
+      failed.push(`${shown} (${reason})`);
+    }
+  }
+  return [
+    ...(done.length === 0
+      ? []
+      : [
+          `Moved out of the folder, because a command must not write files that other programs execute or obey: ${listed(done)}. They are in ${to}. To have one of them, write it with the tools for files, which ask the user.`,
+        ]),
+    ...(failed.length === 0
+      ? []
+      : [
+          `WARNING: other programs execute or obey these new files, and they could not be moved out of the folder: ${listed(failed)}. Ask the user to remove them.`,
+        ]),
+    ...(isComplete
+      ? []
+      : [
+          "WARNING: the folder has too many files to find those that other programs execute or obey. Ask the user to look for new ones.",
+        ]),
+  ];
+}
+
+/**
+ * In the top folder names stay what they are, because what is mounted there cannot be renamed; below it, a
+ * command can rename the folder above one and make another.
+ */
+function isNew({ folder, before }: MoveOut, path: string, place: ControlPlace): boolean {
+  const known = before.get(path);
+  const isFixed = dirname(path) === folder || path === folder;
+  return (
+    known === undefined ||
+    known.kind !== place.kind ||
+    (known.identity !== place.identity && !(isFixed && place.kind !== "link"))
+  );
+}
+
+async function move(root: string, path: string, target: string): Promise<void> {
+  await using held = await holdFolder(root, dirname(path));
+  const from = join(held.at, basename(path));
+  try {
+    await rename(from, target);
+  } catch (error) {
+    if (systemCode(error) !== "EXDEV") {
+      throw error;
+    }
+    await cp(from, target, { recursive: true, verbatimSymlinks: true, filter: isCopied });
+    await rm(from, { recursive: true });
+  }
+}
+
+/** Sockets and pipes have no content. */
+async function isCopied(path: string): Promise<boolean> {
+  const stat = await lstat(path);
+  return stat.isFile() || stat.isDirectory() || stat.isSymbolicLink();
+}
+
+/** A link cannot be mounted read-only, so a command may have replaced it. */
+async function restoreLink(path: string, before: ControlPlace | undefined): Promise<void> {
+  if (before?.kind === "link" && before.target !== null) {
+    await symlink(before.target, path);
+  }
+}
+
+function listed(texts: readonly string[]): string {
+  const more = texts.length - MAX_NAMED;
+  return [...texts.slice(0, MAX_NAMED), ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}

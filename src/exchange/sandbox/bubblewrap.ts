@@ -1,0 +1,106 @@
+import { isInside } from "../files/real-path.ts";
+import type { HiddenPlace, Launch, SandboxPolicy } from "./policy.ts";
+
+/** What of the machine the arguments depend on. */
+export interface BubblewrapHost {
+  /** The absolute path of `prlimit`. */
+  readonly prlimit: string;
+  /** Which of the folders in `PRIVATE_FOLDERS` exist, as real paths. */
+  readonly privateFolders: readonly string[];
+  /** The real path of `/etc/resolv.conf`; null if there is none. */
+  readonly resolver: string | null;
+}
+
+/** They hold sockets and files of other programs, so a command gets empty ones. */
+export const PRIVATE_FOLDERS = ["/tmp", "/var/tmp", "/run"] as const;
+
+/** The open file from which bubblewrap reads the filter of system calls. */
+export const FILTER_DESCRIPTOR = 9;
+
+const RUN_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The arguments of bubblewrap for one command. Reads nothing but its input.
+ *
+ * Later mounts cover earlier ones: the system, then what is hidden, the folder, what is read-only in it, and
+ * what is hidden in it.
+ */
+export function bubblewrapArguments(
+  policy: SandboxPolicy,
+  { file, args, cwd }: Omit<Launch, "env">,
+  host: BubblewrapHost,
+): string[] {
+  const { folder, limits, network } = policy;
+  const roots = [...host.privateFolders, "/dev", "/proc"];
+  const isGone = ({ path }: HiddenPlace) => roots.some((root) => isInside(root, path));
+  const inFolder = policy.hidden.filter(({ path }) => isInside(folder, path) && path !== folder);
+  const outside = policy.hidden.filter((place) => !inFolder.includes(place) && !isGone(place));
+  const hide = ({ path, kind }: HiddenPlace): string[] =>
+    kind === "folder"
+      ? ["--perms", "0755", "--size", "4096", "--tmpfs", path]
+      : ["--ro-bind", policy.empty, path];
+  const resolver = network ? host.resolver : null;
+  return [
+    ...NAMESPACES.filter((option) => !network || option !== "--unshare-net"),
+    // the administrator could change settings of the kernel there: bubblewrap 0.8 leaves them writable
+    "--ro-bind",
+    "/",
+    "/",
+    "--dev",
+    "/dev",
+    "--proc",
+    "/proc",
+    "--remount-ro",
+    "/proc",
+    ...tmpfs("/dev/shm", limits.shared),
+    ...host.privateFolders.flatMap((path) =>
+      tmpfs(path, path.endsWith("tmp") ? limits.temporary : RUN_BYTES),
+    ),
+    ...outside.flatMap(hide),
+    "--bind",
+    folder,
+    folder,
+    ...policy.readOnly.flatMap((path) => ["--ro-bind", path, path]),
+    ...inFolder.flatMap(hide),
+    ...(resolver === null || !roots.some((root) => isInside(root, resolver))
+      ? []
+      : ["--ro-bind", resolver, resolver]),
+    ...[...outside, ...inFolder].flatMap(({ path, kind }) =>
+      kind === "folder" ? ["--remount-ro", path] : [],
+    ),
+    "--seccomp",
+    String(FILTER_DESCRIPTOR),
+    "--chdir",
+    cwd,
+    "--",
+    host.prlimit,
+    `--nproc=${both(limits.processes)}`,
+    `--fsize=${both(limits.file)}`,
+    "--core=0:0",
+    "--",
+    file,
+    ...args,
+  ];
+}
+
+const NAMESPACES = [
+  "--unshare-user",
+  "--disable-userns",
+  "--unshare-pid",
+  "--unshare-ipc",
+  "--unshare-uts",
+  "--unshare-cgroup-try",
+  "--unshare-net",
+  "--die-with-parent",
+  "--new-session",
+  "--cap-drop",
+  "ALL",
+];
+
+function tmpfs(path: string, bytes: number): string[] {
+  return ["--perms", "1777", "--size", String(bytes), "--tmpfs", path];
+}
+
+function both(limit: number): string {
+  return `${limit}:${limit}`;
+}

@@ -1,0 +1,54 @@
+/** What a program is, before it is started. */
+export interface Launch {
+  /** An absolute path, or a name that is looked up in `env.PATH`. */
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Maxima for one command with all that it starts; all but `processes` in bytes. */
+export interface SandboxLimits {
+  readonly processes: number;
+  readonly memory: number;
+  /** Of one file. */
+  readonly file: number;
+  /** What has to stay free on the disk of the folder. */
+  readonly free: number;
+  /** Each of `/tmp` and `/var/tmp`, which are in memory. */
+  readonly temporary: number;
+  /** `/dev/shm`. */
+  readonly shared: number;
+}
+
+const MIB = 1024 * 1024;
+
+export const SANDBOX_LIMITS: SandboxLimits = {
+  processes: 500,
+  memory: 2048 * MIB,
+  file: 1024 * MIB,
+  free: 1024 * MIB,
+  temporary: 512 * MIB,
+  shared: 64 * MIB,
+};
+
+/** A place that exists and that a command does not see. */
+export interface HiddenPlace {
+  /** The real path. */
+  readonly path: string;
+  readonly kind: "file" | "folder";
+}
+
+/** What a command may reach. Every path is a real one. */
+export interface SandboxPolicy {
+  /** The one place that it may change. */
+  readonly folder: string;
+  /** What it may not change in the folder; each exists. */
+  readonly readOnly: readonly string[];
+  readonly hidden: readonly HiddenPlace[];
+  /** The path of an empty file, which hidden files look like. */
+  readonly empty: string;
+  /** True for the network of the machine, with the services that listen on it only. */
+  readonly network: boolean;
+  readonly limits: SandboxLimits;
+}

@@ -1,0 +1,192 @@
+import { execFile } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+import { oneLine } from "../../core/terminal-text.ts";
+import {
+  bubblewrapArguments,
+  type BubblewrapHost,
+  FILTER_DESCRIPTOR,
+  PRIVATE_FOLDERS,
+} from "./bubblewrap.ts";
+import { type Launch, SANDBOX_LIMITS, type SandboxPolicy } from "./policy.ts";
+import { systemCallFilter } from "./seccomp.ts";
+
+/** What starts commands in a sandbox. */
+export interface Bubblewrap {
+  readonly file: string;
+  /** It starts bubblewrap; a smaller shell cannot close every file. */
+  readonly bash: string;
+  readonly host: BubblewrapHost;
+  /** The filter of system calls; each launch names a file with it. */
+  readonly filter: Buffer;
+}
+
+export type SandboxProbe =
+  | { readonly bubblewrap: Bubblewrap; readonly reason: null }
+  /** Why there is no sandbox: a sentence with what to do, if anything can be done. */
+  | { readonly bubblewrap: null; readonly reason: string };
+
+export interface ProbeOptions {
+  readonly platform?: NodeJS.Platform;
+  readonly processor?: string;
+  /** Where programs are searched: never in PATH, which a repository could have a say in. */
+  readonly programs?: readonly string[];
+}
+
+const PROGRAMS = ["/usr/bin", "/usr/local/bin", "/bin", "/run/current-system/sw/bin"];
+const PACKAGES = [
+  ["bwrap", "bubblewrap"],
+  ["bash", "bash"],
+  ["prlimit", "util-linux"],
+] as const;
+const TIMEOUT_MS = 10_000;
+
+/** Returns a function that finds out once whether commands can run in a sandbox here, by starting one. */
+export function createSandboxProbe(options: ProbeOptions = {}): () => Promise<SandboxProbe> {
+  let found: Promise<SandboxProbe> | undefined;
+  return () =>
+    (found ??= probe(options).catch((error: unknown) =>
+      none(`the sandbox could not be tried: ${error instanceof Error ? error.message : "unknown"}`),
+    ));
+}
+
+async function probe(options: ProbeOptions): Promise<SandboxProbe> {
+  const { platform = process.platform, processor = process.arch } = options;
+  if (platform !== "linux") {
+    return none("there is one on Linux only");
+  }
+  const filter = systemCallFilter(processor);
+  if (filter === null) {
+    return none("there is one on processors of the kinds x64 and arm64 only");
+  }
+  const { programs = PROGRAMS } = options;
+  const [file = null, bash = null, prlimit = null] = PACKAGES.map(([name]) =>
+    programIn(programs, name),
+  );
+  if (file === null || bash === null || prlimit === null) {
+    const missing = PACKAGES.filter(([name]) => programIn(programs, name) === null);
+    const sentences = missing.map(([name, from]) => `${name} is not installed (package ${from})`);
+    return none(sentences.join(", "));
+  }
+  if ((await readFile("/proc/thread-self/children").catch(() => null)) === null) {
+    return none("this kernel does not list the processes that a process started");
+  }
+  return tryOut({ file, bash, host: await hostWith(prlimit), filter });
+}
+
+interface Started {
+  readonly launch: Launch;
+  /** The path of a file with the filter of system calls. */
+  readonly filter: string;
+  /** As `files` of `ControlGroup`. */
+  readonly groups: readonly string[];
+}
+
+/** How bubblewrap is started: by a shell, which opens the filter and enters the control groups. */
+export function bubblewrapLaunch(
+  { file, bash, host }: Bubblewrap,
+  policy: SandboxPolicy,
+  { launch, filter, groups }: Started,
+): Launch {
+  const inside = bubblewrapArguments(policy, launch, host);
+  return {
+    file: bash,
+    args: ["-p", "-c", START, "sandbox", filter, String(groups.length), ...groups, file, ...inside],
+    cwd: "/",
+    env: { ...launch.env, TMPDIR: "/tmp", XDG_CACHE_HOME: "/tmp/.cache" },
+  };
+}
+
+/** A folder that the parent of this process left open would be a way out, so nothing stays open. */
+const START = `for open in /proc/self/fd/*; do
+  open=\${open##*/}
+  [ "$open" -gt 2 ] && eval "exec $open>&-"
+done
+exec ${FILTER_DESCRIPTOR}<"$1" || exit 125
+left=$2; shift 2
+while [ "$left" -gt 0 ]; do echo 0 >"$1" || exit 125; shift; left=$((left - 1)); done
+exec "$@"`;
+
+function none(reason: string): SandboxProbe {
+  return { bubblewrap: null, reason };
+}
+
+function programIn(folders: readonly string[], name: string): string | null {
+  return folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function hostWith(prlimit: string): Promise<BubblewrapHost> {
+  const [resolver = null, ...folders] = await Promise.all(
+    ["/etc/resolv.conf", ...PRIVATE_FOLDERS].map((path) => realpath(path).catch(() => null)),
+  );
+  const privateFolders = [...new Set(folders.filter((path) => path !== null))];
+  return { prlimit, resolver, privateFolders };
+}
+
+/** Runs a command that tries what a sandbox refuses. */
+async function tryOut(bubblewrap: Bubblewrap): Promise<SandboxProbe> {
+  const scratch = await realpath(await mkdtemp(join(tmpdir(), "reprise-sandbox-")));
+  try {
+    const [folder, secret] = [join(scratch, "folder"), join(scratch, "secret")];
+    const [kept, filter, empty] = [
+      join(folder, "kept"),
+      join(scratch, "filter"),
+      join(scratch, "empty"),
+    ];
+    await mkdir(folder);
+    await Promise.all([
+      writeFile(kept, ""),
+      writeFile(secret, "secret"),
+      writeFile(filter, bubblewrap.filter),
+      writeFile(empty, ""),
+    ]);
+    const policy: SandboxPolicy = {
+      folder,
+      readOnly: [kept],
+      hidden: [{ path: secret, kind: "file" }],
+      empty,
+      network: false,
+      limits: SANDBOX_LIMITS,
+    };
+    const attempt = `{ echo x >kept; } 2>/dev/null && exit 1; [ -s "$1" ] && exit 2; echo x >made || exit 3; echo contained`;
+    const { file, args, env } = bubblewrapLaunch(bubblewrap, policy, {
+      launch: {
+        file: "/bin/sh",
+        args: ["-c", attempt, "sh", secret],
+        cwd: folder,
+        env: { PATH: "/usr/bin:/bin" },
+      },
+      filter,
+      groups: [],
+    });
+    const options = { cwd: "/", env, timeout: TIMEOUT_MS, killSignal: "SIGKILL" } as const;
+    const { stdout } = await promisify(execFile)(file, [...args], options);
+    return stdout.trim() === "contained"
+      ? { bubblewrap, reason: null }
+      : none("what was tried in it was not contained");
+  } catch (error) {
+    return none(`bubblewrap does not work here: ${complaintOf(error)}`);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+function complaintOf(error: unknown): string {
+  const { stderr, code } = Object(error) as { stderr?: unknown; code?: unknown };
+  const lines = typeof stderr === "string" ? stderr.split("\n") : [];
+  const line = lines.find((each) => each.startsWith("bwrap:")) ?? lines[0] ?? "";
+  return line === "" ? `it ended with ${String(code)}` : oneLine(line.slice(0, 300));
+}

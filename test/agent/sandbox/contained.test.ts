@@ -1,0 +1,249 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { sandboxHome } from "./run-confined.ts";
+
+/** What a program gets that reads a hidden file: none, or an empty one. */
+const UNSEEN = /^(?:ENOENT|)$/;
+const CANARY = "sk-CANARY-0123456789";
+
+const sandbox = await sandboxHome();
+afterAll(() => sandbox[Symbol.dispose]());
+
+/** What one command in the sandbox tries, each with what came of it. */
+describe.skipIf(sandbox.reason !== null)(`a command in the sandbox`, () => {
+  const { home, folder, state, run } = sandbox;
+  const servers: Server[] = [];
+  const credentials = [".ssh/id_ed25519", ".aws/credentials", ".npmrc", ".config/gh/hosts.yml"];
+  const hidden = [
+    ...credentials,
+    ".claude/settings.json",
+    ".mozilla/profile/cookies",
+    ".gnupg/key",
+  ];
+  const own = [
+    "state/token",
+    "config/config.jsonc",
+    "project/reprise.db",
+    "project/reprise.db-wal",
+  ];
+  const sockets = ["/run", "/tmp", "/var/tmp", home, folder].map((at) =>
+    join(at, `reprise-test-${process.pid}.sock`),
+  );
+  const reachable: string[] = [];
+  let port = 0;
+  let results: Readonly<Record<string, string>> = {};
+
+  beforeAll(async () => {
+    for (const path of [...hidden, ...own]) {
+      mkdirSync(join(home, path, ".."), { recursive: true });
+      writeFileSync(join(home, path), CANARY);
+    }
+    mkdirSync(join(home, "elsewhere"));
+    writeFileSync(join(home, "elsewhere/readable"), "readable");
+    execFileSync("git", ["init", "-q", folder]);
+    writeFileSync(join(folder, "AGENTS.md"), "before");
+    for (const path of [...sockets, `\0reprise-test-${process.pid}`]) {
+      const server = createServer((socket) => socket.end("host"));
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      server.on("error", () => resolve(false)).listen(path, () => resolve(true));
+      if (await promise) {
+        reachable.push(path);
+        servers.push(server);
+      }
+    }
+    const service = createServer((socket) => socket.end("host")).listen(0, "127.0.0.1");
+    await new Promise((resolve) => service.on("listening", resolve));
+    servers.push(service);
+    ({ port } = service.address() as AddressInfo);
+    const reads = [...hidden, ...own, "elsewhere/readable"].map((path) => join(home, path));
+    const writes = [
+      "/etc/reprise-test",
+      join(home, "elsewhere/new"),
+      "inside",
+      "AGENTS.md",
+      ".git/config",
+      ".git/commondir",
+      ".git/hooks/pre-commit",
+      ".git/index.lock",
+    ];
+    const places = [...reachable, { port, host: "127.0.0.1" }, { port: 53, host: "192.0.2.1" }];
+    const { output, notes } = await run(
+      `${process.execPath} -e ${quoted(ATTEMPTS)} ${[reads, writes, places].map((list) => quoted(JSON.stringify(list))).join(" ")}`,
+      {
+        env: { GIVEN: "given" },
+        protectedPaths: ["state", "config", "project/reprise.db"].map((path) => join(home, path)),
+      },
+    );
+    expect(notes).toEqual([]);
+    results = JSON.parse(output);
+  });
+
+  afterAll(() => {
+    servers.forEach((server) => server.close());
+    sockets.forEach((path) => rmSync(path, { force: true }));
+  });
+
+  it("[SANDBOX-1] writes in the folder and reads the system", () => {
+    expect(results).toMatchObject({ "write inside": "done" });
+    expect(results[`read ${join(home, "elsewhere/readable")}`]).toBe("readable");
+    expect(readFileSync(join(folder, "inside"), "utf8")).toBe("x");
+  });
+
+  it("[SANDBOX-2] writes nothing outside the folder, also as the administrator", () => {
+    for (const path of ["/etc/reprise-test", join(home, "elsewhere/new")]) {
+      expect(results[`write ${path}`]).toMatch(/^E/);
+      expect(existsSync(path)).toBe(false);
+    }
+    expect(results["change a setting of the kernel"]).toBe("EROFS");
+  });
+
+  it.each(hidden)("[SANDBOX-3] does not see ~/%s", (path) => {
+    expect(results[`read ${join(home, path)}`]).toMatch(UNSEEN);
+  });
+
+  it.each(own)("[SANDBOX-4] does not see Reprise's own %s", (path) => {
+    expect(results[`read ${join(home, path)}`]).toMatch(UNSEEN);
+  });
+
+  it("[SANDBOX-5] reaches no Unix socket of the machine, whatever folder it is in", () => {
+    expect(reachable).toContain(sockets.at(-1));
+    expect(reachable.at(-1)).toMatch(/^\0/);
+    for (const path of reachable) {
+      expect(results[`connect ${path}`], path).toMatch(/^E/);
+    }
+  });
+
+  it("[SANDBOX-6] has no network, and reaches no service of this machine", () => {
+    expect(results[`connect ${port}`]).toMatch(/^E/);
+    expect(results["connect 53"]).toMatch(/^E/);
+  });
+
+  it("[SANDBOX-7] changes no file that other programs execute or obey, and nothing in git's folder", () => {
+    for (const path of ["AGENTS.md", ".git/config", ".git/commondir", ".git/hooks/pre-commit"]) {
+      expect(results[`write ${path}`], path).toMatch(/^E/);
+    }
+    expect(readFileSync(join(folder, "AGENTS.md"), "utf8")).toBe("before");
+  });
+
+  it("[SANDBOX-8] sees only its processes, no capabilities, and only the environment that it was given", () => {
+    expect(Number(results["processes"])).toBeLessThan(6);
+    expect(results["capabilities"]).toBe("0000000000000000");
+    const given = [
+      "GIVEN",
+      "HOME",
+      "PATH",
+      "PWD",
+      "SANDBOX_TEST",
+      "SHLVL",
+      "TMPDIR",
+      "XDG_CACHE_HOME",
+      "_",
+    ];
+    const names = (results["environment"] ?? "").split(" ");
+    expect(names.filter((name) => !given.includes(name))).toEqual([]);
+    expect(names).toContain("GIVEN");
+    expect(results["first process"]).not.toContain("NODE_OPTIONS");
+    expect(results["open files"]).toBe("");
+  });
+
+  it("[SANDBOX-6] reaches the services of this machine if it is given the network", async () => {
+    const script = `require("net").connect(${port}, "127.0.0.1").on("data", (text) => console.log(String(text)))`;
+    const { output } = await run(`${process.execPath} -e ${quoted(script)}`, { network: true });
+    expect(output).toBe("host\n");
+  });
+
+  it("[SANDBOX-9] cannot make git run a program of its choice later", async () => {
+    const program = join(folder, "program");
+    writeFileSync(program, `#!/bin/sh\ntouch ${join(home, "EXECUTED")}\n`, { mode: 0o755 });
+    await run(
+      `git config core.fsmonitor ${program}; git config --file .git/config core.fsmonitor ${program}
+      mkdir evil; git init -q evil; git -C evil config core.fsmonitor ${program}; echo ../evil/.git > .git/commondir
+      mkdir bare; git init -q --bare bare; git -C bare config core.fsmonitor ${program}; git -C bare config core.bare false; git -C bare config core.worktree ..
+      mv .git old; mkdir .git; echo 'gitdir: evil/.git' > .git`,
+    );
+    for (const at of [folder, join(folder, "evil"), join(folder, "bare")]) {
+      try {
+        execFileSync("git", ["status"], { cwd: at, stdio: "ignore" });
+      } catch {
+        // in `bare` there may be no repository any more
+      }
+    }
+    expect(existsSync(join(home, "EXECUTED"))).toBe(false);
+    expect(existsSync(join(folder, "evil/.git"))).toBe(false);
+    expect(existsSync(join(folder, ".git/config"))).toBe(true);
+  });
+
+  it("[SANDBOX-10] moves new files that direct other programs out of the folder, and names them", async () => {
+    const { notes } = await run(
+      `mkdir -p sub/.github/workflows sub/.Claude real deep/er; echo x > real/kept; echo x > sub/.github/workflows/ci.yml
+      echo x > deep/er/.envrc; ln -s ../real sub/.vscode; ln -s real .github; echo x > .gitattributes; echo x > CLAUDE.md`,
+    );
+    const paths = ["sub/.github/workflows", "sub/.Claude", "sub/.vscode", "deep/er/.envrc"];
+    for (const path of [...paths, ".github", ".gitattributes", "CLAUDE.md"]) {
+      expect(existsSync(join(folder, path)), path).toBe(false);
+      expect(notes[0], path).toContain(`${path} (`);
+    }
+    const [moved = ""] = /\/\S*moved\/\S+(?=\.)/.exec(notes[0] ?? "") ?? [];
+    expect(moved.startsWith(state)).toBe(true);
+    expect(existsSync(moved)).toBe(true);
+    expect(existsSync(join(folder, "real/kept"))).toBe(true);
+  });
+
+  it("[SANDBOX-10] does so if a folder with such a file is renamed and made again", async () => {
+    mkdirSync(join(folder, "package"));
+    writeFileSync(join(folder, "package/.npmrc"), "before");
+    const { notes } = await run("mv package old; mkdir package; echo evil > package/.npmrc");
+    expect(existsSync(join(folder, "package/.npmrc"))).toBe(false);
+    expect(notes.join()).toContain("package/.npmrc");
+    expect(notes.join()).toContain("old/.npmrc");
+  });
+
+  it("[SANDBOX-10] moves away what would be believed beside a database in the folder", async () => {
+    const database = join(folder, "reprise.db");
+    const options = { protectedPaths: [database] };
+    const { notes } = await run("echo evil > reprise.db-journal", options);
+    expect(existsSync(`${database}-journal`)).toBe(false);
+    expect(notes.join()).toContain("reprise.db-journal");
+    expect(readFileSync(database, "utf8")).toBe(CANARY);
+  });
+});
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Runs in the sandbox: tries to read, to write and to connect, and prints what came of each. */
+const ATTEMPTS = `
+const { readFileSync, readdirSync, readlinkSync, writeFileSync } = require("fs");
+const [reads, writes, places] = process.argv.slice(1).map((list) => JSON.parse(list));
+const results = {};
+const attempt = (name, act) => { try { results[name] = act(); } catch (error) { results[name] = error.code; } };
+for (const path of reads) attempt("read " + path, () => readFileSync(path, "utf8"));
+for (const path of writes) attempt("write " + path, () => (writeFileSync(path, "x"), "done"));
+// with its own value, so that nothing is changed if it can be written
+attempt("change a setting of the kernel", () => {
+  const setting = "/proc/sys/kernel/core_pattern";
+  writeFileSync(setting, readFileSync(setting));
+});
+results["processes"] = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name)).length;
+results["capabilities"] = /CapEff:\\s+(\\w+)/.exec(readFileSync("/proc/self/status", "utf8"))[1];
+results["environment"] = Object.keys(process.env).sort().join(" ");
+attempt("first process", () => readFileSync("/proc/1/environ", "utf8"));
+results["open files"] = readdirSync("/proc/" + process.ppid + "/fd").filter((fd) => fd > 2).join(" ");
+let left = places.length;
+for (const place of places) {
+  const done = (result) => {
+    const name = "connect " + (place.port ?? place);
+    if (!(name in results)) { results[name] = result; left -= 1; if (left === 0) { console.log(JSON.stringify(results)); process.exit(); } }
+  };
+  try {
+    const socket = require("net").connect(typeof place === "string" ? { path: place } : place);
+    socket.on("data", (text) => done(String(text))).on("error", (error) => done(error.code));
+  } catch (error) { done(error.code); }
+}
+`;

@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { createConfine, type SandboxOptions } from "../../../src/agent/sandbox/confine.ts";
+import { createSandboxProbe } from "../../../src/exchange/sandbox/probe.ts";
+
+export interface Ran {
+  readonly code: number | null;
+  /** Both outputs, up to 1 MiB. */
+  readonly output: string;
+  readonly ended: string | null;
+  readonly notes: readonly string[];
+}
+
+export interface RunOptions extends Partial<SandboxOptions> {
+  readonly network?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Called with the process and what it has printed so far. */
+  readonly onOutput?: (pid: number, output: string) => void;
+}
+
+const MAX_OUTPUT = 1024 * 1024;
+
+/**
+ * A home with a state folder and a project, and shell lines that run in the project in the sandbox. Not in the
+ * folder for temporary files, which a sandbox has a private one of.
+ */
+export async function sandboxHome() {
+  const cache = fileURLToPath(new URL("../../../node_modules/.cache", import.meta.url));
+  mkdirSync(cache, { recursive: true });
+  const home = mkdtempSync(join(realpathSync(cache), "sandbox-"));
+  const [state, folder] = [join(home, "state"), join(home, "project")];
+  mkdirSync(folder);
+  const { bubblewrap, reason } = await createSandboxProbe()();
+  const shared =
+    bubblewrap === null ? null : createConfine({ bubblewrap, state, home, protectedPaths: [] });
+  const run = async (line: string, options: RunOptions = {}): Promise<Ran> => {
+    const { network = false, env = {}, onOutput, ...rest } = options;
+    if (bubblewrap === null) {
+      throw new Error(reason);
+    }
+    const confine =
+      Object.keys(rest).length > 0 || shared === null
+        ? createConfine({ bubblewrap, state, home, protectedPaths: [], ...rest })
+        : shared;
+    const inner = {
+      file: "/bin/sh",
+      args: ["-c", line],
+      cwd: folder,
+      env: { PATH: process.env["PATH"] ?? "", HOME: home, SANDBOX_TEST: folder, ...env },
+    };
+    const { launch, watch, finish } = await confine(inner, { folder, network });
+    const child = spawn(launch.file, [...launch.args], {
+      cwd: launch.cwd,
+      env: launch.env,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const pid = child.pid ?? 0;
+    watch(pid);
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (text: Buffer) => {
+        output += text.toString().slice(0, MAX_OUTPUT - output.length);
+        onOutput?.(pid, output);
+      });
+    }
+    const { promise, resolve } = Promise.withResolvers<number | null>();
+    child.on("exit", resolve);
+    const closed = Promise.withResolvers<void>();
+    child.on("close", () => closed.resolve());
+    const code = await promise;
+    await closed.promise;
+    return { code, output, ...(await finish()) };
+  };
+  return {
+    home,
+    state,
+    folder,
+    reason,
+    run,
+    [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,201 @@
+import { describe, expect, it } from "vitest";
+
+import {
+  bubblewrapArguments,
+  type BubblewrapHost,
+} from "../../../src/exchange/sandbox/bubblewrap.ts";
+import { SANDBOX_LIMITS, type SandboxPolicy } from "../../../src/exchange/sandbox/policy.ts";
+import { seatbeltProfile } from "../../../src/exchange/sandbox/seatbelt.ts";
+import { systemCallFilter } from "../../../src/exchange/sandbox/seccomp.ts";
+
+const HOST: BubblewrapHost = {
+  prlimit: "/usr/bin/prlimit",
+  privateFolders: ["/tmp", "/var/tmp", "/run"],
+  resolver: "/run/systemd/resolve/stub-resolv.conf",
+};
+const POLICY: SandboxPolicy = {
+  folder: "/home/ada/billing",
+  readOnly: ["/home/ada/billing/.git", "/home/ada/billing/sub/AGENTS.md"],
+  hidden: [
+    { path: "/home/ada/.ssh", kind: "folder" },
+    { path: "/home/ada/.npmrc", kind: "file" },
+    { path: "/home/ada/billing/reprise.db", kind: "file" },
+    { path: "/tmp/reprise/state", kind: "folder" },
+  ],
+  empty: "/state/empty",
+  network: false,
+  limits: SANDBOX_LIMITS,
+};
+const COMMAND = { file: "npm", args: ["test", "--", "a b"], cwd: "/home/ada/billing/sub" };
+
+function line(policy: Partial<SandboxPolicy> = {}, host: Partial<BubblewrapHost> = {}): string {
+  return bubblewrapArguments({ ...POLICY, ...policy }, COMMAND, { ...HOST, ...host }).join(" ");
+}
+
+describe("the arguments of bubblewrap", () => {
+  it.each([
+    [
+      "every namespace",
+      "--unshare-user --disable-userns --unshare-pid --unshare-ipc --unshare-uts",
+    ],
+    ["no network", "--unshare-net"],
+    ["no capabilities and no terminal", "--die-with-parent --new-session --cap-drop ALL"],
+    ["the system read-only", "--ro-bind / / --dev /dev --proc /proc --remount-ro /proc"],
+    ["a small /dev/shm", "--perms 1777 --size 67108864 --tmpfs /dev/shm"],
+    ["a private /tmp", "--perms 1777 --size 536870912 --tmpfs /tmp"],
+    ["a private /run", "--perms 1777 --size 16777216 --tmpfs /run"],
+    ["a hidden folder", "--perms 0755 --size 4096 --tmpfs /home/ada/.ssh"],
+    ["a hidden file", "--ro-bind /state/empty /home/ada/.npmrc"],
+    ["the folder", "--bind /home/ada/billing /home/ada/billing"],
+    ["what is read-only in it", "--ro-bind /home/ada/billing/.git /home/ada/billing/.git"],
+    ["a file of Reprise in it", "--ro-bind /state/empty /home/ada/billing/reprise.db"],
+    [
+      "the limits",
+      "-- /usr/bin/prlimit --nproc=500:500 --fsize=1073741824:1073741824 --core=0:0 --",
+    ],
+    ["the command", "-- npm test -- a b"],
+    ["its working folder", "--chdir /home/ada/billing/sub --"],
+  ])("[SANDBOX-18] give a command %s", (_, part) => {
+    expect(line()).toContain(part);
+  });
+
+  it.each([
+    [
+      "the hidden before the folder that may be in it",
+      "--tmpfs /home/ada/.ssh",
+      "--bind /home/ada/billing",
+    ],
+    [
+      "the folder before what is read-only in it",
+      "--bind /home/ada/b",
+      "--ro-bind /home/ada/billing/.git",
+    ],
+    [
+      "what is read-only before what is hidden",
+      "billing/.git /home",
+      "--ro-bind /state/empty /home/ada/billing",
+    ],
+    ["private folders before a folder in one", "--tmpfs /tmp", "--bind /tmp/project"],
+  ])("[SANDBOX-18] mount %s", (_, first, second) => {
+    const text = line(second.includes("/tmp/") ? { folder: "/tmp/project" } : {});
+    expect(text).toContain(second);
+    expect(text.indexOf(first)).toBeLessThan(text.indexOf(second));
+  });
+
+  it("[SANDBOX-18] name nothing hidden that a private folder covers already", () => {
+    expect(line()).not.toContain("/tmp/reprise/state");
+  });
+
+  it("[SANDBOX-18] keep the network with the names of hosts if they are asked to", () => {
+    expect(line({ network: true })).not.toContain("--unshare-net");
+    expect(line({ network: true })).toContain(`--ro-bind ${HOST.resolver} ${HOST.resolver}`);
+    expect(line()).not.toContain("resolv");
+    expect(line({ network: true }, { resolver: "/etc/resolv.conf" })).not.toContain("resolv");
+  });
+});
+
+describe("the profile of macOS", () => {
+  const profile = seatbeltProfile(
+    { ...POLICY, folder: '/Users/a "b"/p', readOnly: ['/Users/a "b"/p/sub/.git'] },
+    "/private/t",
+  );
+  const lines = profile.split("\n");
+
+  it.each([
+    '(allow file-write* (subpath "/Users/a \\"b\\"/p"))',
+    '(allow file-write* (subpath "/private/t"))',
+    '(deny file-write* (subpath "/Users/a \\"b\\"/p/sub/.git"))',
+    '(deny file-write-unlink (literal "/Users/a \\"b\\"/p/sub"))',
+    '(deny file-write-unlink (literal "/Users/a \\"b\\"/p"))',
+    '(deny file-read* file-write* (subpath "/home/ada/.ssh"))',
+  ])("[SANDBOX-18] has the rule %s", (rule) => {
+    expect(lines).toContain(rule);
+  });
+
+  it("[SANDBOX-18] denies first, and what is hidden last", () => {
+    expect(lines[1]).toBe("(deny default)");
+    expect(lines.at(-1)).toMatch(/^\(deny file-read/);
+    expect(profile).not.toContain("network");
+  });
+
+  it("[SANDBOX-18] allows the network without Unix sockets if it is asked to", () => {
+    const open = seatbeltProfile({ ...POLICY, network: true }, "/private/t");
+    expect(open).toContain("(allow network*)");
+    expect(open).toContain("(deny network* (remote unix-socket))");
+  });
+});
+
+describe.each([
+  ["x64", 0xc000003e, { socket: 41, socketpair: 53, keyctl: 250, read: 0 }],
+  ["arm64", 0xc00000b7, { socket: 198, socketpair: 199, keyctl: 219, read: 63 }],
+])("the filter of system calls on %s", (processor, audit, numbers) => {
+  const filter = systemCallFilter(processor) ?? Buffer.alloc(0);
+  const result = (nr: number, args: readonly number[] = [], from = audit) =>
+    ACTIONS.get(interpret(filter, [nr, from, ...args])) ?? "unknown";
+
+  it.each([
+    ["read", "allowed", [0]],
+    ["socket", "refused", [1, 1]],
+    ["socket", "allowed", [2, 1]],
+    ["socket", "allowed", [10, 2]],
+    ["socket", "allowed", [16, 3]],
+    ["socket", "refused", [40, 1]],
+    ["socketpair", "allowed", [1, 0x80801]],
+    ["socketpair", "allowed", [1, 5]],
+    ["socketpair", "refused", [1, 2]],
+    ["socketpair", "refused", [1, 0x80803]],
+    ["keyctl", "missing", []],
+  ] as const)("[SANDBOX-5] %s is %s with %j", (name, expected, args) => {
+    expect(result(numbers[name], args)).toBe(expected);
+  });
+
+  it("[SANDBOX-5] io_uring is missing, and a program for another processor is killed", () => {
+    expect(result(425)).toBe("missing");
+    expect(result(numbers.read, [], 0x40000003)).toBe("killed");
+  });
+});
+
+it("[SANDBOX-5] the calls of x32 are refused, and there is no filter for other processors", () => {
+  const filter = systemCallFilter("x64") ?? Buffer.alloc(0);
+  expect(ACTIONS.get(interpret(filter, [0x40000000 + 41, 0xc000003e]))).toBe("refused");
+  expect(systemCallFilter("riscv64")).toBeNull();
+});
+
+const ACTIONS = new Map([
+  [0x7fff0000, "allowed"],
+  [0x80000000, "killed"],
+  [0x00050001, "refused"],
+  [0x00050026, "missing"],
+]);
+
+/** Runs a program of the kernel's filters: `words` are the number, the processor and the arguments. */
+function interpret(program: Buffer, [nr = 0, audit = 0, ...args]: readonly number[]): number {
+  const data = Buffer.alloc(64);
+  data.writeUInt32LE(nr, 0);
+  data.writeUInt32LE(audit, 4);
+  args.forEach((value, index) => data.writeUInt32LE(value, 16 + 8 * index));
+  let value = 0;
+  for (let at = 0; at < program.length; at += 8) {
+    const operand = program.readUInt32LE(at + 4);
+    const jump = (isTrue: boolean) => program.readUInt8(at + (isTrue ? 2 : 3)) * 8;
+    switch (program.readUInt16LE(at)) {
+      case 0x20:
+        value = data.readUInt32LE(operand);
+        break;
+      case 0x54:
+        value &= operand;
+        break;
+      case 0x15:
+        at += jump(value === operand);
+        break;
+      case 0x35:
+        at += jump(value >= operand);
+        break;
+      case 0x06:
+        return operand;
+      default:
+        throw new Error("unknown instruction");
+    }
+  }
+  throw new Error("the program has no end");
+}
