@@ -24,7 +24,7 @@ function userFolders(cli: CliContext) {
     data: userFolder(cli, "XDG_DATA_HOME", ".local/share"),
     /** Holds `config.jsonc` and `personas/`. */
     config: userFolder(cli, "XDG_CONFIG_HOME", ".config"),
-    /** Holds `trust.json`. */
+    /** Holds `trust.json` and `token`. */
     state: userFolder(cli, "XDG_STATE_HOME", ".local/state"),
   };
 }

@@ -6,6 +6,7 @@ import { aligned } from "./aligned.ts";
 import { type CliContext, printJson, printLine, printLines } from "./context.ts";
 import { databaseOption, withDatabase } from "./database.ts";
 import { checkConfig, checkModels, checkPersonas, checkSettings } from "./doctor/config.ts";
+import { checkToken } from "./doctor/token.ts";
 import { checkStored } from "./doctor/database.ts";
 import { plural } from "../core/text.ts";
 
@@ -30,6 +31,7 @@ export function doctorCommand(cli: CliContext): Command {
       const checks = [
         ...checkConfig(cli, databaseOption(command)),
         ...(await checkSettings(cli)),
+        ...(await checkToken(cli)),
         ...(await checkStored(cli, command, options.quick === true)),
         ...(await checkPersonas(cli)),
         ...(await checkModels(cli, options.online === true)),

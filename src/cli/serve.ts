@@ -1,8 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, Option } from "commander";
-import { RepriseError } from "../core/errors.ts";
 import { QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, noticeJson, printLines } from "./context.ts";
 import { databaseOption, openDatabase, withStore } from "./database.ts";
@@ -109,10 +107,10 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   }
   // one that cannot be used stops the start
   await settingsOf(cli).config();
-  const token = await readToken(cli, options.tokenFile, cli.env["REPRISE_TOKEN"]);
-  const metricsToken = await readToken(cli, options.metricsTokenFile);
   const process = options.processes === undefined ? undefined : options.process;
   const log = createServiceLog(cli, { all: options.log === true, process });
+  const { serviceTokens } = await import("./service-tokens.ts");
+  const tokens = await serviceTokens(cli, options, log);
   const { servedFolders } = await import("./serve-folders.ts");
   const folders = await servedFolders(cli, options);
   const agent = options.agent === undefined ? null : await cli.openAgent(cli.cwd, options.agent);
@@ -134,8 +132,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     process,
     stream: { pollMs: options.streamPollMs },
     live: feed,
-    token,
-    metricsToken,
+    ...tokens,
     allowHosts: options.allowHost,
     allowOrigins: options.allowOrigin,
     publicPath: options.publicPath,
@@ -151,14 +148,15 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   const { jobs, answerAfter: defaultAnswer } = options;
   const onEvent = server.app.countUse;
   const location = databaseLocation(cli, databaseOption(command));
-  const secrets = ownSecrets(cli, { location, tokens: [token, metricsToken] });
+  const secrets = ownSecrets(cli, { location, tokens: [tokens.token, tokens.metricsToken] });
   const running = { store, jobs, folders, agent, log, defaultAnswer, onEvent, feed, secrets };
   node = jobs === 0 ? null : await runNode(cli, running);
   const stopAnswering = jobs === 0 ? await answerForNodes(store, log) : null;
   const { version, pid } = cli;
   const { url } = server;
   const { location: database } = store;
-  printLines(cli, [`listening on ${url}`, `database ${database}`, `version ${version}`]);
+  const token = tokens.madeIn === null ? [] : [`token file ${tokens.madeIn}`];
+  printLines(cli, [`listening on ${url}`, `database ${database}`, ...token, `version ${version}`]);
   log({ level: "info", event: "started", version, pid, url, database });
   log({ level: "info", event: "stopping", signal: await stopped });
   server.retire();
@@ -246,31 +244,6 @@ async function projectFolder(cli: CliContext, named?: string): Promise<string | 
 
 /** Milliseconds that closing may take after the drain; then the process exits. */
 const STOP_MS = 9500;
-
-async function readToken(
-  cli: CliContext,
-  file: string | undefined,
-  otherwise?: string,
-): Promise<string | undefined> {
-  const text = file === undefined ? otherwise : await readTokenFile(resolve(cli.cwd, file));
-  const token = text?.trim();
-  if (token !== undefined && !/^[\x21-\x7e]{1,1024}$/.test(token)) {
-    throw new RepriseError(
-      "config_invalid",
-      "The token must be 1 to 1,024 visible ASCII characters without spaces; make one with `openssl rand -hex 32`.",
-    );
-  }
-  return token;
-}
-
-async function readTokenFile(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (cause) {
-    const sentence = "The token file cannot be read; check its path.";
-    throw new RepriseError("config_invalid", sentence, { cause });
-  }
-}
 
 /** Events that are logged with and without `--log`. */
 const ALWAYS: ReadonlySet<unknown> = new Set([

@@ -14,7 +14,6 @@ import {
   STREAM_STALL_MS,
   STREAM_UNSENT_BYTES,
 } from "../core/limits.ts";
-import type { Caller } from "../core/origins.ts";
 import type { Catalogue } from "../exchange/catalogue.ts";
 import type { ExchangeListener } from "../exchange/events.ts";
 import type { OpenStore, Store } from "../store/store.ts";
@@ -47,6 +46,7 @@ import { describeApi, openApiRoute } from "./routes/openapi.ts";
 import { patchSessionRoute } from "./routes/patch-session.ts";
 import { postMessageRoute } from "./routes/post-message.ts";
 import { PROBLEM_TYPE, problemOf } from "./problem.ts";
+import { isClosed, requireToken } from "./guards/require-token.ts";
 import { createPublicPath, type PublicPathOptions } from "./guards/public-path.ts";
 import { parseQuery } from "./routes/query.ts";
 import { createReadiness } from "./metrics/readiness.ts";
@@ -73,6 +73,11 @@ export interface AppOptions extends PublicPathOptions {
   readonly version: string;
   /** If set, every call but `/livez` and `/readyz` needs it as a bearer token. */
   readonly token?: string | undefined;
+  /**
+   * Without that one: a token that callers may have. Those without it reach the open calls only: what reads, what
+   * stores messages that wait for a person's yes, and what creates and ends sessions.
+   */
+  readonly madeToken?: string | undefined;
   /** If set too, `/metrics` also accepts this one: a metrics collector need not read sessions. */
   readonly metricsToken?: string | undefined;
   readonly hosts: AllowedHosts;
@@ -158,13 +163,11 @@ export async function createApp(given: AppOptions): Promise<App> {
   app.addHook("onClose", async () => metrics.close());
   // so that no request waits while it is loaded
   app.server.once("listening", metrics.start);
-  // with a token, the gate has checked it before any of them is called
-  const caller: Caller = { origin: "http", authenticated: options.token !== undefined };
   await app.register(async (scope) => {
     await compressAnswers(scope);
     const api = typed(scope);
     const inTurn = createLargeReads();
-    const service = { store, caller, publicPath, observe };
+    const service = { store, publicPath, observe };
     listSessionsRoute(api, service);
     createSessionRoute(api, service);
     readSessionRoute(api, service);
@@ -266,5 +269,11 @@ async function guard(app: FastifyInstance, options: AppOptions): Promise<void> {
     const { allowOrigins } = await import("./guards/cors.ts");
     await allowOrigins(app, allowedOrigins);
   }
-  app.addHook("onRequest", async (request) => checkToken(request));
+  app.decorateRequest("authenticated", false);
+  app.addHook("onRequest", async (request) => {
+    request.authenticated = checkToken(request);
+    if (!request.is404 && isClosed(request.routeOptions)) {
+      requireToken(request);
+    }
+  });
 }

@@ -8,7 +8,7 @@ import { trackConnections } from "./guards/connections.ts";
 import { inUrl, isLoopback } from "./guards/hosts.ts";
 import { listen, type ListenAddress, portOf } from "./listen.ts";
 
-/** On another address than loopback, it needs a token. */
+/** On another address than loopback, it needs a `token`; a `madeToken` does not count there. */
 export interface ServerOptions extends Omit<AppOptions, "hosts">, ListenAddress {
   /** More names that the Host header may hold, each `name` or `name:port`. */
   readonly allowHosts?: readonly string[] | undefined;
@@ -42,7 +42,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       "Other machines can reach this address, so the service needs a token; set REPRISE_TOKEN or --token-file, or listen on 127.0.0.1.",
     );
   }
-  if (options.token === "" || options.metricsToken === "") {
+  if ([options.token, options.madeToken, options.metricsToken].includes("")) {
     throw new RepriseError(
       "config_invalid",
       "The token is empty. Set a token, or remove the option.",

@@ -29,6 +29,7 @@ describe("doctor", () => {
     const { checks } = await doctor(home, 0);
     expect(statuses(checks)).toEqual({
       config: "ok",
+      token: "ok",
       file: "ok",
       modes: "ok",
       disk: "ok",
@@ -45,10 +46,10 @@ describe("doctor", () => {
       doctor(home, 0, ["--quick"]),
     ]);
     expect(text).toMatchObject({ code: 0, stderr: "" });
-    expect(text.stdout.trimEnd().split("\n").at(-1)).toBe("14 checks: all is well");
+    expect(text.stdout.trimEnd().split("\n").at(-1)).toBe("15 checks: all is well");
     expect(text.stdout).toMatch(/^ok {7}integrity {3}SQLite's integrity_check found no errors\.$/m);
     expect(json.checks.map(({ name }) => name)).toEqual(
-      "config modes disk log sqlite integrity version references open exchanges queue threads personas models".split(
+      "config token modes disk log sqlite integrity version references open exchanges queue threads personas models".split(
         " ",
       ),
     );

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 
@@ -8,18 +8,21 @@ import { freshHome } from "../helpers/reprise.ts";
 
 const TOKEN = "secret-token-0123456789";
 
-it("[CLI-49] serve prints its address, database and version, and exits with 0 when asked to stop", async () => {
+it("[CLI-49] [PERMISSION-30] serve prints its address, database, token file and version, and exits with 0 when asked to stop", async () => {
   const home = freshHome();
+  const tokens = new Set<string>();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     const service = home.start(["serve", "--port", "0"]);
     const [, url] = await service.waitFor(
-      /^listening on (http:\/\/127\.0\.0\.1:\d+)\ndatabase (.+)\nversion (.+)\n/,
+      /^listening on (http:\/\/127\.0\.0\.1:\d+)\ndatabase (.+)\ntoken file (.+)\nversion (.+)\n/,
     );
     expect(service.stdout().split("\n").slice(1)).toEqual([
       `database ${home.database}`,
+      `token file ${home.home}/.local/state/reprise/token`,
       `version ${(await home.call(["--version"])).stdout.trim()}`,
       "",
     ]);
+    tokens.add(readFileSync(join(home.home, ".local/state/reprise/token"), "utf8"));
     // an open stream holds up nobody
     const created = await fetch(`${url}/api/sessions`, { method: "POST" });
     const { id } = (await created.json()) as { id: string };
@@ -28,6 +31,7 @@ it("[CLI-49] serve prints its address, database and version, and exits with 0 wh
     expect(await service.stop(signal)).toMatchObject({ code: 0, signal: null, stderr: "" });
     await expect(stream.text()).rejects.toThrow("terminated");
   }
+  expect(tokens.size).toBe(1);
 });
 
 it("[CLI-51] serve takes the token from the environment or a file and never prints it", async () => {

@@ -28,19 +28,20 @@ it("[DOC-1] the README's curl lines work as they are, pasted into a shell", asyn
   const [, url = ""] = await service.waitFor(/listening on (http:\S+)/);
   const script = blockUnder("Over HTTP", "sh").replace("http://127.0.0.1:8787", url);
   expect(script).toContain(url);
-  const { code, stdout, stderr } = await startProcess(
-    "bash",
-    ["--norc", "-euo", "pipefail", "-c", script],
-    {
-      input: "",
-    },
-  ).finished;
+  const env = home.environment();
+  const pasted = (lines: string) =>
+    startProcess("bash", ["--norc", "-euo", "pipefail", "-c", lines], { input: "", env }).finished;
+  const { code, stdout, stderr } = await pasted(script);
   expect(stderr).toBe("");
   expect(code).toBe(0);
   expect(stdout).toContain('"content":"Hello from curl"');
   expect(stdout).toContain('"state":"ended"');
   expect(stdout).toMatch(/id: 1\nevent: message\n/);
   expect(stdout).not.toContain('"code"');
+  const [, withToken = ""] = /service answers by itself:\n\n```sh\n(.*?)```/s.exec(readme) ?? [];
+  const queued = await pasted(script.slice(0, script.indexOf("\n# store")) + "\n" + withToken);
+  expect(queued).toMatchObject({ code: 0, stderr: "" });
+  expect(queued.stdout).toContain('"state":"queued"');
 });
 
 it("[DOC-2] the README's terminal session appears as it is shown", async () => {

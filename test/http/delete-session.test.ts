@@ -76,7 +76,7 @@ it("[HTTP-184] refuses bodies, parameters and callers without a token", async ()
   const other = await open.newSession();
   expect(await open.call("DELETE", `/api/sessions/${other}`)).toMatchObject({
     status: 403,
-    json: { code: "token_required", detail: expect.stringContaining("delete sessions") as string },
+    json: { code: "token_required" },
   });
   expect((await open.call("GET", `/api/sessions/${other}`)).status).toBe(200);
 });

@@ -9,10 +9,16 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Needs no token. */
     readonly public?: true;
+    /** Whether it needs no token that the service has made itself: see `isClosed`. */
+    readonly open?: boolean;
     /** Takes the token for metrics too. */
     readonly metrics?: true;
     /** Logs its failures itself. */
     readonly logsItself?: true;
+  }
+  interface FastifyRequest {
+    /** True if it has the service's token. */
+    authenticated: boolean;
   }
 }
 
@@ -20,6 +26,8 @@ export interface GateOptions {
   readonly hosts: AllowedHosts;
   /** If set, every call needs it as a bearer token, except those with `config.public`. */
   readonly token?: string | undefined;
+  /** Without that one: a caller may have it, and then is authenticated. */
+  readonly madeToken?: string | undefined;
   /** If set, it opens calls with `config.metrics` too, and nothing else. */
   readonly metricsToken?: string | undefined;
   /** Origins whose pages may use the service beside its own. */
@@ -31,12 +39,15 @@ export interface GateOptions {
  * else of the request is read.
  *
  * Error codes: `malformed_request` for a host that is not named exactly once, `host_refused`,
- * `origin_refused`; of `checkToken` `unauthorized`.
+ * `origin_refused`; of `checkToken` `unauthorized`, also for a wrong token if none is needed. It returns whether
+ * the caller has the token.
  */
 export function createGate(options: GateOptions) {
-  const hasToken = options.token === undefined ? () => true : bearerCheck(options.token);
-  const hasMetricsToken =
-    options.metricsToken === undefined ? () => false : bearerCheck(options.metricsToken);
+  const hasToken = bearerCheck(options.token ?? options.madeToken);
+  const mayOmit = options.token === undefined;
+  // a service without any token cannot say that one is wrong
+  const ignoresTokens = mayOmit && options.madeToken === undefined;
+  const hasMetricsToken = bearerCheck(options.metricsToken);
   return {
     checkOrigin: (request: FastifyRequest): void => {
       const { headers, socket } = request.raw;
@@ -51,11 +62,13 @@ export function createGate(options: GateOptions) {
         );
       }
     },
-    checkToken: ({ raw, routeOptions: { config } }: FastifyRequest): void => {
+    checkToken: ({ raw, routeOptions: { config } }: FastifyRequest): boolean => {
       const { authorization } = raw.headers;
+      const authenticated = hasToken(authorization);
       const mayEnter =
+        authenticated ||
         config.public === true ||
-        hasToken(authorization) ||
+        (mayOmit && (ignoresTokens || authorization === undefined)) ||
         (config.metrics === true && hasMetricsToken(authorization));
       if (!mayEnter) {
         throw new RepriseError(
@@ -63,6 +76,7 @@ export function createGate(options: GateOptions) {
           "The bearer token is missing or invalid. Send it as `Authorization: Bearer <token>`.",
         );
       }
+      return authenticated;
     },
   };
 }
@@ -119,7 +133,10 @@ function isForeign(headers: FastifyRequest["raw"]["headers"]): boolean {
  * Makes the check of an Authorization header against the token. Digests of one length are
  * compared, in constant time, so that the time of a response reveals nothing about the token.
  */
-function bearerCheck(token: string): (authorization: string | undefined) => boolean {
+function bearerCheck(token: string | undefined): (authorization: string | undefined) => boolean {
+  if (token === undefined) {
+    return () => false;
+  }
   const expected = digest(token);
   return (authorization) => {
     const given = /^Bearer +([^\s]+) *$/i.exec(authorization ?? "")?.[1];

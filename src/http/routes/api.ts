@@ -2,7 +2,6 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 
-import type { Caller } from "../../core/origins.ts";
 import type { Store } from "../../store/store.ts";
 import type { PublicPath } from "../guards/public-path.ts";
 import type { Observe } from "../metrics/observation.ts";
@@ -17,7 +16,6 @@ export function typed(app: FastifyInstance) {
 /** What the routes of sessions work with. */
 export interface SessionService {
   readonly store: Store;
-  readonly caller: Caller;
   readonly publicPath: PublicPath;
   readonly observe: Observe;
 }

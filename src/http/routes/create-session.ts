@@ -4,7 +4,7 @@ import { CreateSessionRequest, named, SessionSummary } from "../../core/schemas.
 import { createRequested } from "../../store/sessions/requests.ts";
 import { type Api, BODY_PROBLEMS, IdempotencyKey, type SessionService } from "./api.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
-import { requireToken } from "../guards/require-token.ts";
+import { callerOf, requireToken } from "../guards/require-token.ts";
 import { json, problems } from "../responses.ts";
 
 const schema = {
@@ -26,18 +26,20 @@ const schema = {
   },
 };
 
-export function createSessionRoute(app: Api, { store, caller, publicPath }: SessionService): void {
+export function createSessionRoute(app: Api, { store, publicPath }: SessionService): void {
   app.route({
     method: "POST",
     url: "/api/sessions",
     schema,
+    config: { open: true },
     preValidation: emptyBodyAsObject,
     handler: async (request, reply) => {
       const { permission = "ask" } = request.body;
       if (permission !== "ask" && permission !== "plan") {
-        requireToken(caller);
+        requireToken(request);
       }
       const idempotencyKey = request.headers["idempotency-key"];
+      const caller = callerOf(request);
       const session = await createRequested(store, request.body, { caller, idempotencyKey });
       reply.code(201).header("location", publicPath(request, `/api/sessions/${session.id}`));
       return sessionSummary(session);

@@ -5,7 +5,6 @@ import { DeletedSession, named } from "../../core/schemas.ts";
 import { deletedSession } from "../../store/sessions/delete-tree.ts";
 import { deleteRequested } from "../../store/sessions/requests.ts";
 import { refuseBody } from "../guards/json-body.ts";
-import { requireToken } from "../guards/require-token.ts";
 import { json, problems } from "../responses.ts";
 import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";
 
@@ -22,20 +21,19 @@ const schema = {
     }),
     ...problems({
       ...SESSION_PROBLEMS,
-      403: "`token_required`: the service has no token, so it deletes nothing.",
+      403: "`token_required`: the request has no token.",
       409: "`session_busy`: an exchange runs in it or in one of its sub-agents; or `ambiguous_id`.",
     }),
   },
 };
 
-export function deleteSessionRoute(app: Api, { store, caller }: SessionService): void {
+export function deleteSessionRoute(app: Api, { store }: SessionService): void {
   app.route({
     method: "DELETE",
     url: "/api/sessions/:id",
     schema,
     preValidation: refuseBody,
     handler: async ({ params }) => {
-      requireToken(caller, "delete sessions");
       const deleted = await store.write(deleteRequested, { reference: params.id });
       return deleted.map(deletedSession);
     },

@@ -22,7 +22,7 @@ import { listExchanges, readExchange, readQueuedExchange } from "../../store/exc
 import { listOpenQuestions } from "../../store/questions/read.ts";
 import { queueRequested, refuseLong } from "../../store/sessions/requests.ts";
 import { emptyBodyAsObject, refuseBody } from "../guards/json-body.ts";
-import { requireToken } from "../guards/require-token.ts";
+import { callerOf } from "../guards/require-token.ts";
 import { json, problems } from "../responses.ts";
 import {
   type Api,
@@ -73,7 +73,7 @@ const queueSchema = {
     ...problems({
       ...SESSION_PROBLEMS,
       ...BODY_PROBLEMS,
-      403: "`token_required`: the service has no token, so it runs nothing.",
+      403: "`token_required`: the request has no token.",
       409: "`session_ended`, `session_busy` (a sub-agent's session), `nothing_to_continue`, `question_open` (it waits for an answer), or `ambiguous_id`.",
     }),
   },
@@ -86,7 +86,7 @@ const oneExchange = Type.Object({
 
 const ONE_PROBLEMS = {
   ...SESSION_PROBLEMS,
-  403: "`token_required`: the service has no token, so it runs nothing.",
+  403: "`token_required`: the request has no token.",
   404: "The session or the exchange does not exist.",
 } as const;
 
@@ -154,7 +154,7 @@ const readSchema = {
   },
 };
 
-export function exchangeRoutes(app: Api, { store, publicPath, caller }: SessionService): void {
+export function exchangeRoutes(app: Api, { store, publicPath }: SessionService): void {
   app.route({
     method: "POST",
     url: "/api/sessions/:id/exchanges",
@@ -162,11 +162,10 @@ export function exchangeRoutes(app: Api, { store, publicPath, caller }: SessionS
     bodyLimit: MAX_BODY_BYTES,
     preValidation: emptyBodyAsObject,
     handler: async (request, reply) => {
-      requireToken(caller);
       const record = await queueRequested(
         store,
         { reference: request.params.id, ...request.body },
-        { caller, idempotencyKey: request.headers["idempotency-key"] },
+        { caller: callerOf(request), idempotencyKey: request.headers["idempotency-key"] },
       );
       const { session_id, n } = record;
       reply.header("location", publicPath(request, `/api/sessions/${session_id}/exchanges/${n}`));
@@ -184,10 +183,7 @@ export function exchangeRoutes(app: Api, { store, publicPath, caller }: SessionS
     url: "/api/sessions/:id/exchanges/:n/stop",
     schema: stopSchema,
     preValidation: emptyBodyAsObject,
-    handler: async ({ params }) => {
-      requireToken(caller);
-      return store.write(stopExchange, referenceOf(params));
-    },
+    handler: ({ params }) => store.write(stopExchange, referenceOf(params)),
   });
   app.route({
     method: "PATCH",
@@ -195,7 +191,6 @@ export function exchangeRoutes(app: Api, { store, publicPath, caller }: SessionS
     schema: changeSchema,
     bodyLimit: MAX_BODY_BYTES,
     handler: async ({ params, headers, body }) => {
-      requireToken(caller);
       refuseLong(body.content);
       const { content } = body;
       return store.write(changeQueued, { ...changeOf(params, headers), content });
@@ -206,10 +201,7 @@ export function exchangeRoutes(app: Api, { store, publicPath, caller }: SessionS
     url: "/api/sessions/:id/exchanges/:n",
     schema: withdrawSchema,
     preValidation: refuseBody,
-    handler: async ({ params, headers }) => {
-      requireToken(caller);
-      return store.write(withdrawQueued, changeOf(params, headers));
-    },
+    handler: ({ params, headers }) => store.write(withdrawQueued, changeOf(params, headers)),
   });
   app.route({
     method: "GET",

@@ -29,11 +29,13 @@ import {
   VerificationInfo,
 } from "../../core/service-schemas.ts";
 import type { Api } from "./api.ts";
+import { isClosed } from "../guards/require-token.ts";
 import { json, problems } from "../responses.ts";
 
 export interface ApiDescription {
   readonly version: string;
   readonly token?: string | undefined;
+  readonly madeToken?: string | undefined;
   readonly publicPath?: string | undefined;
 }
 
@@ -51,7 +53,7 @@ const TAGS = [
 /** Registers the named schemas and collects the routes that are added after it. */
 export async function describeApi(
   app: FastifyInstance,
-  { version, token, publicPath = "" }: ApiDescription,
+  { version, token, madeToken, publicPath = "" }: ApiDescription,
 ): Promise<void> {
   for (const schema of [
     SessionSummary,
@@ -79,6 +81,7 @@ export async function describeApi(
   ]) {
     app.addSchema(schema);
   }
+  const mayOmit = token === undefined && madeToken !== undefined;
   const withProblems = keepProblemsForDocument(app);
   await app.register(swagger, {
     openapi: {
@@ -92,11 +95,11 @@ export async function describeApi(
       },
       servers: [{ url: publicPath === "" ? "/" : publicPath, description: "This service." }],
       tags: TAGS.map(({ name, description }) => ({ name, description })),
-      ...(token === undefined
+      ...(token === undefined && !mayOmit
         ? { security: [] }
         : {
             components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
-            security: [{ token: [] }],
+            security: mayOmit ? [{}, { token: [] }] : [{ token: [] }],
           }),
     },
     transform: ({ schema, url, route }) => ({
@@ -105,6 +108,7 @@ export async function describeApi(
         ...withProblems(route, schema),
         tags: [TAGS.find(({ path }) => path.test(url))?.name ?? "service"],
         ...(route.config?.public === true ? { security: [] } : {}),
+        ...(mayOmit && isClosed(route) ? { security: [{ token: [] }] } : {}),
       },
     }),
     refResolver: {

@@ -4,7 +4,7 @@ import { NoQuery } from "../../core/query-schemas.ts";
 import { named, SessionSummary } from "../../core/schemas.ts";
 import { patchRequested } from "../../store/sessions/requests.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
-import { requireToken } from "../guards/require-token.ts";
+import { callerOf } from "../guards/require-token.ts";
 import { json, problems } from "../responses.ts";
 import {
   type Api,
@@ -29,24 +29,22 @@ const schema = {
     ...problems({
       ...SESSION_PROBLEMS,
       ...BODY_PROBLEMS,
-      403: "`token_required`: without a token, limits, the end of planning mode and every `permission` but `plan` are refused.",
+      403: "`token_required`: the request has no token.",
       409: "`session_ended`, `session_busy` (an exchange runs), or `ambiguous_id`.",
     }),
   },
 };
 
-export function patchSessionRoute(app: Api, { store, caller }: SessionService): void {
+export function patchSessionRoute(app: Api, { store }: SessionService): void {
   app.route({
     method: "PATCH",
     url: "/api/sessions/:id",
     schema,
     preValidation: emptyBodyAsObject,
-    handler: async ({ params, body }) => {
-      const { permission = "plan" } = body;
-      if (body.plan_mode === false || body.token_limits !== undefined || permission !== "plan") {
-        requireToken(caller);
-      }
-      return sessionSummary(await patchRequested(store, params.id, { change: body, caller }));
+    handler: async (request) => {
+      const { params, body: change } = request;
+      const caller = callerOf(request);
+      return sessionSummary(await patchRequested(store, params.id, { change, caller }));
     },
   });
 }

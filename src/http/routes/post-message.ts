@@ -10,6 +10,7 @@ import {
   SessionParams,
   type SessionService,
 } from "./api.ts";
+import { callerOf } from "../guards/require-token.ts";
 import { json, problems } from "../responses.ts";
 
 const schema = {
@@ -34,18 +35,19 @@ const schema = {
   },
 };
 
-export function postMessageRoute(app: Api, { store, caller, observe }: SessionService): void {
+export function postMessageRoute(app: Api, { store, observe }: SessionService): void {
   app.route({
     method: "POST",
     url: "/api/sessions/:id/messages",
     schema,
+    config: { open: true },
     bodyLimit: MAX_BODY_BYTES,
     handler: async (request, reply) => {
       const { content } = request.body;
       const { session, message } = await appendRequested(
         store,
         { reference: request.params.id, content },
-        { caller, idempotencyKey: request.headers["idempotency-key"] },
+        { caller: callerOf(request), idempotencyKey: request.headers["idempotency-key"] },
       );
       observe({ kind: "append", bytes: Buffer.byteLength(content) });
       reply.code(201);

@@ -9,7 +9,7 @@ import { readQueuedExchange } from "../../store/exchanges/read.ts";
 import { readDetail } from "../../store/messages/read.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Operation } from "../../store/store.ts";
-import { requireToken } from "../guards/require-token.ts";
+import { callerOf } from "../guards/require-token.ts";
 import { problems, REQUEST_ID, type ResponseText } from "../responses.ts";
 import type { LiveStreams } from "../live/live-streams.ts";
 import { beginStream, EVENT_STREAM } from "../stream/open-answers.ts";
@@ -48,7 +48,7 @@ export interface UiService extends SessionService {
 const OWN_PROBLEMS = {
   ...SESSION_PROBLEMS,
   ...BODY_PROBLEMS,
-  403: "`token_required`: the service has no token, so it runs nothing.",
+  403: "`token_required`: the request has no token.",
   409: "`session_ended`, `session_busy` (a sub-agent's session), `nothing_to_continue`, `question_withdrawn`, or `ambiguous_id`.",
 } as const;
 
@@ -106,7 +106,7 @@ const runSchema = {
 
 /** Routes for chat clients that exist: each translates the live feed into their protocol. */
 export function uiRoutes(app: Api, service: UiService): void {
-  const { store, caller } = service;
+  const { store } = service;
   const sessionOf = ({ params }: { readonly params: { readonly id: string } }) =>
     store.read(resolveSession, { reference: params.id });
 
@@ -116,10 +116,13 @@ export function uiRoutes(app: Api, service: UiService): void {
     schema: chatSchema,
     bodyLimit: MAX_BODY_BYTES,
     handler: async (request, reply) => {
-      requireToken(caller);
       const asked = readUiRequest(request.body);
       const { id } = await sessionOf(request);
-      const followed = await submit(store, { session_id: id, request: asked, caller });
+      const followed = await submit(store, {
+        session_id: id,
+        request: asked,
+        caller: callerOf(request),
+      });
       const encoder = createUiEncoder(followed.exchange, followed);
       reply.headers(UI_STREAM_HEADERS);
       return send(service, { request, reply, followed, encoder: { ...encoder, done: DONE } });
@@ -129,9 +132,9 @@ export function uiRoutes(app: Api, service: UiService): void {
     method: "GET",
     url: "/api/sessions/:id/ui/ai-sdk",
     schema: resumeSchema,
+    config: { open: false },
     exposeHeadRoute: false,
     handler: async (request, reply) => {
-      requireToken(caller);
       const { id } = await sessionOf(request);
       const exchange = await store.read(readUnfinished, id);
       if (exchange === null) {
@@ -147,8 +150,8 @@ export function uiRoutes(app: Api, service: UiService): void {
     method: "HEAD",
     url: "/api/sessions/:id/ui/ai-sdk",
     schema: { ...resumeSchema, hide: true },
+    config: { open: false },
     handler: async (request, reply) => {
-      requireToken(caller);
       const { id } = await sessionOf(request);
       if ((await store.read(readUnfinished, id)) === null) {
         return reply.code(204).send(null);
@@ -166,11 +169,14 @@ export function uiRoutes(app: Api, service: UiService): void {
     schema: runSchema,
     bodyLimit: MAX_BODY_BYTES,
     handler: async (request, reply) => {
-      requireToken(caller);
       const { threadId, runId } = request.body;
       const asked = readAgUiRequest(request.body);
       const { id } = await sessionOf(request);
-      const followed = await submit(store, { session_id: id, request: asked, caller });
+      const followed = await submit(store, {
+        session_id: id,
+        request: asked,
+        caller: callerOf(request),
+      });
       const encoder = createAgUiEncoder({ threadId, runId }, asked);
       const known = request.body.messages.map((message) => message.id);
       return send(service, { request, reply, followed, encoder, known });

@@ -92,6 +92,7 @@ export function validateArtifactRoute(app: Api, schemas: Schemas): void {
     method: "POST",
     url: "/api/artifacts/validate",
     schema,
+    config: { open: true },
     bodyLimit: MAX_BODY_BYTES,
     handler: async ({ body: { text, syntax = "json", schema: id = PHASE_PLAN } }) => {
       if (Buffer.byteLength(text) > MAX_ARTIFACT_BYTES[syntax]) {
