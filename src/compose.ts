@@ -1,4 +1,6 @@
+import type { PersonaFolders } from "./exchange/personas/folders.ts";
 import type { CopyLangGraph } from "./store/portable/thread-copies.ts";
+import type { CheckPlan } from "./agent/tools/hand-in-plan.ts";
 import type { Exchanger, ExchangerConfig, OpenedAgent } from "./exchange/exchanger.ts";
 
 /**
@@ -27,7 +29,40 @@ export async function openExchanger(config: ExchangerConfig): Promise<Exchanger>
     protectedPaths: [config.store.location, ...protectedPaths],
     owner: thisProcess("reprise"),
     limits: exchangeLimits(env),
+    checkPlan: createPlanCheck(config.personas),
   });
+}
+
+/** Validates plans as `plan validate` does in their folder. The validator is loaded with the first one. */
+export function createPlanCheck(personas: PersonaFolders): CheckPlan {
+  return async (content, repoPath) => {
+    const [{ validatePlan }, { phaseGraph }, { loadSchemas }, { createWorkerPool }, { planNames }] =
+      await Promise.all([
+        import("./artifacts/validate-plan.ts"),
+        import("./artifacts/phase-graph.ts"),
+        import("./artifacts/registry.ts"),
+        import("./artifacts/project/worker-pool.ts"),
+        import("./exchange/personas/plan-names.ts"),
+      ]);
+    const pool = createWorkerPool();
+    // a folder whose schemas cannot be read still has those that come with Reprise
+    const registry = await loadSchemas(repoPath, pool).catch(() => loadSchemas(null, pool));
+    const known = { ...(await planNames(personas, repoPath)), schemas: registry.ids };
+    const schema = await registry.phasePlan();
+    await pool.close();
+    const { plan, findings } = validatePlan(content, { syntax: "json", schema, known });
+    return {
+      findings,
+      plan:
+        plan === null
+          ? null
+          : {
+              runId: plan.runId,
+              text: `${JSON.stringify(plan, null, 2)}\n`,
+              waves: phaseGraph(plan).waves,
+            },
+    };
+  };
 }
 
 /** Copies threads of LangGraph's own savers. Loads LangChain's messages. */

@@ -4,9 +4,11 @@ import type { Session } from "../core/sessions.ts";
 import { newId } from "../core/ids.ts";
 import { agentGraph, type AgentGraph } from "./agent-graph.ts";
 import type { Prepared } from "./exchange-context.ts";
+import { HAND_IN_PLAN } from "../exchange/tool-catalogue.ts";
 import { isOffered } from "../exchange/permissions/decide.ts";
 import type { Layer } from "../exchange/permissions/layers.ts";
 import { askUserTool } from "./tools/ask-user.ts";
+import { type CheckPlan, handInPlanTool } from "./tools/hand-in-plan.ts";
 import type { Compaction } from "./compaction/compaction.ts";
 import { sessionTools } from "./tools/session-tools.ts";
 
@@ -20,6 +22,8 @@ export interface AgentOfExchange
   /** The tool that begins sub-agents, or null. */
   readonly delegate: StructuredToolInterface | null;
   readonly protectedPaths: readonly string[];
+  /** Without it no plan can be handed in. */
+  readonly checkPlan?: CheckPlan | undefined;
   /** Further tools. */
   readonly tools?: readonly StructuredToolInterface[] | undefined;
   /** What only makes permissions stricter, the persona's tools among it. */
@@ -41,6 +45,7 @@ export function buildAgent(options: AgentOfExchange) {
       ...sessionTools({ repoPath: folder, protectedPaths, configured, permit }),
       ...(delegate === null ? [] : [delegate]),
       ...(options.asking !== undefined && options.asks ? [askUserTool()] : []),
+      ...planTools(options),
       ...tools,
     ].filter(({ name }) => offered(name)),
     systemPrompt: prompt,
@@ -48,6 +53,14 @@ export function buildAgent(options: AgentOfExchange) {
     onMessage: options.onMessage ?? (() => {}),
     shown: (messages) => compaction?.shown(messages, prompt) ?? messages,
   });
+}
+
+/** The tool that takes plans, if there is a folder for them. */
+function planTools(options: AgentOfExchange): StructuredToolInterface[] {
+  const { session, folder, readOnly, checkPlan } = options;
+  return session.plan_mode && !readOnly && folder !== null && checkPlan !== undefined
+    ? [handInPlanTool({ repoPath: folder, checkPlan })]
+    : [];
 }
 
 /** Nothing that changes anything is shown to a model in plan mode, and if no tool may write. */
@@ -63,17 +76,12 @@ export interface AgentThread {
 }
 
 const READ_ONLY = "Files of this folder direct other programs: they can be read, but not written.";
+const HANDS_IN = ` If a plan is to be kept, hand in a phase plan with ${HAND_IN_PLAN}.`;
 const NO_QUESTIONS =
   "Nobody can be asked in this exchange: a call that would need the user's permission is denied.";
 
-function systemPrompt({
-  session,
-  persona,
-  folder,
-  readOnly,
-  instructions,
-  asks,
-}: AgentOfExchange): string {
+function systemPrompt(options: AgentOfExchange): string {
+  const { session, persona, folder, readOnly, instructions, asks } = options;
   const parts = [persona.prompt];
   if (folder !== null) {
     parts.push(
@@ -88,7 +96,7 @@ function systemPrompt({
   }
   if (session.plan_mode) {
     parts.push(
-      "Planning mode is on: read, ask and plan, but change nothing. Say what you would do and in which order.",
+      `Planning mode is on: read, ask and plan, but change nothing. Say what you would do and in which order.${planTools(options).some(({ name }) => isOfferedIn(options, name)) ? HANDS_IN : ""}`,
     );
   }
   if (instructions !== null) {

@@ -14,6 +14,7 @@ import type { Keyless } from "../exchange/models/settings.ts";
 import type { Layer } from "../exchange/permissions/layers.ts";
 import type { Conceal } from "../exchange/secrets.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
+import type { CheckPlan } from "./tools/hand-in-plan.ts";
 import type { ThreadHolderOptions } from "./thread-holder.ts";
 import type { openModel } from "./models/open.ts";
 import type { ProviderPauses } from "./models/provider-pause.ts";
@@ -21,6 +22,8 @@ import type { ProviderPauses } from "./models/provider-pause.ts";
 export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolderOptions {
   /** Tools that every exchange has besides its own, as far as the persona allows them. */
   readonly tools?: readonly StructuredToolInterface[];
+  /** Validates the plans that are handed in; without it none can be. */
+  readonly checkPlan?: CheckPlan;
   readonly models: ModelConfig;
   /** What an exchange and its sub-agents may use; `EXCHANGE_LIMITS` if it is not given. */
   readonly limits?: ExchangeLimits;

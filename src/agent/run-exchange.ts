@@ -72,6 +72,7 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
     asking: { store: options.store, default: options.defaultAnswer },
     protectedPaths: options.protectedPaths,
     tools: options.tools,
+    checkPlan: options.checkPlan,
     callModel,
     askAtLimit: context.askAtLimit,
     compaction,

@@ -1,7 +1,7 @@
 /** One tool that a persona can be given. */
 export interface ToolEntry {
   readonly name: string;
-  /** True if doing it twice does no more than doing it once: it only reads. */
+  /** True if doing it twice does no more than doing it once: it changes no file of the user. */
   readonly repeatable: boolean;
 }
 
@@ -20,14 +20,18 @@ export type SessionToolName = (typeof SESSION_TOOLS)[number]["name"];
 /** The agent's question to its user. */
 export const ASK_USER = "ask_user";
 
+/** With it an agent hands in its plan, in planning mode only. */
+export const HAND_IN_PLAN = "hand_in_plan";
+
 /**
- * Every tool of an agent: those above; `delegate`, which finds the sub-agent that it began before; and
- * `ask_user`, which finds the answer.
+ * Every tool of an agent: those above; `delegate`, which finds the sub-agent that it began before; `ask_user`,
+ * which finds the answer; and `hand_in_plan`, which finds the plan that it stored before.
  */
 export const AGENT_TOOLS: readonly ToolEntry[] = [
   ...SESSION_TOOLS,
   { name: "delegate", repeatable: true },
   { name: ASK_USER, repeatable: true },
+  { name: HAND_IN_PLAN, repeatable: true },
 ];
 
 export const TOOL_NAMES: readonly string[] = AGENT_TOOLS.map(({ name }) => name);

@@ -71,7 +71,7 @@ it("[CLI-68] personas list and show name source, tools, notes and what cannot be
     expect(show.stdout).toMatch(new RegExp(`^note +${note}$`, "m"));
   }
   expect(show.stdout).toMatch(
-    /^tools +read_file, list_files, find_files, search_files, ask_user$/m,
+    /^tools +read_file, list_files, find_files, search_files, ask_user, hand_in_plan$/m,
   );
   expect(show.stdout).toMatch(/\n\nLook only\.\n$/);
   expect(await home.json(["personas", "show", "x", "--json"])).toMatchObject({

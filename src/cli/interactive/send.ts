@@ -9,7 +9,7 @@ import { type CliContext, noticeLine, printJson } from "../context.ts";
 import { ASKS } from "../exit-code.ts";
 import { createAnswerText } from "./answer-text.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
-import { ASK_USER } from "../../exchange/tool-catalogue.ts";
+import { ASK_USER, HAND_IN_PLAN } from "../../exchange/tool-catalogue.ts";
 import { noticeWithdrawn } from "../withdrawn.ts";
 import { GRAPH_ASKS } from "../question-lines.ts";
 import { shortened, toolCallLine } from "../tool-lines.ts";
@@ -151,6 +151,9 @@ function plainScreen(cli: CliContext) {
           break;
         case "tool_result":
           // a sub-agent's failed calls are its own concern
+          if (event.status === "success" && event.name === HAND_IN_PLAN) {
+            noticeLine(cli, `· ${shortened(event.content.split("\n", 1)[0] ?? "")}`);
+          }
           if (event.status === "error" && event.exchange_id === own) {
             const reason = event.content.replace(/^Error: /, "");
             noticeLine(cli, `· ${shortened(event.name)} failed: ${shortened(reason)}`);

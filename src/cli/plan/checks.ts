@@ -23,12 +23,16 @@ export interface PlanChecker {
  * Error codes: `schema_invalid` for too many schemas, `file_unreadable` for their folder.
  */
 export async function createPlanChecker(cli: CliContext): Promise<PlanChecker> {
-  const [registry, { validatePlan }, { toReport }] = await Promise.all([
+  const [registry, { planNames }, { validatePlan }, { toReport }] = await Promise.all([
     loadFolderSchemas(cli),
+    import("../../exchange/personas/plan-names.ts"),
     import("../../artifacts/validate-plan.ts"),
     import("../../artifacts/finding.ts"),
   ]);
-  const [schema, names] = await Promise.all([registry.phasePlan(), personaNames(cli)]);
+  const [schema, names] = await Promise.all([
+    registry.phasePlan(),
+    planNames(personaFolderPaths(cli), cli.cwd),
+  ]);
   return {
     registry,
     async check(file, expected = {}) {
@@ -65,25 +69,4 @@ export function refuseTwice(files: readonly string[]): void {
 export async function readArtifact(cli: CliContext, file: string): Promise<ArtifactText | Finding> {
   const { readArtifactFile, readArtifactStream } = await import("../../artifacts/read-artifact.ts");
   return file === "-" ? readArtifactStream(cli.stdin) : readArtifactFile(resolve(cli.cwd, file));
-}
-
-/**
- * Names are only compared, so those of the folder count whether it is trusted or not, as its schemas
- * do. One whose file is broken counts: `doctor` says what is wrong with it.
- */
-async function personaNames(
-  cli: CliContext,
-): Promise<Required<Pick<KnownNames, "roles" | "readers">>> {
-  const { listPersonas } = await import("../../exchange/personas/list.ts");
-  const folders = personaFolderPaths(cli);
-  const trust = { ...folders.trust, forThisRun: "all" as const };
-  const personas = await listPersonas({ ...folders, trust, repoPath: cli.cwd });
-  const readers = personas.filter((entry) => "tools" in entry && isReader(entry.tools));
-  const namesOf = (entries: readonly { name: string }[]) =>
-    new Set(entries.map(({ name }) => name));
-  return { roles: namesOf(personas), readers: namesOf(readers) };
-}
-
-function isReader(tools: readonly string[] | null): boolean {
-  return tools !== null && !tools.includes("write_file") && !tools.includes("edit_file");
 }

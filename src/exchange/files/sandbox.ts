@@ -86,7 +86,8 @@ function isGuarded(
   );
 }
 
-async function realRoot(repoPath: string): Promise<string> {
+/** The real path of a session's folder. Refuses if it is not there. */
+export async function realRoot(repoPath: string): Promise<string> {
   const root = await realpath(repoPath).catch(() => null);
   if (root === null || (await statOrNull(root))?.isDirectory() !== true) {
     throw refusal(

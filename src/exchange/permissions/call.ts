@@ -22,7 +22,10 @@ export interface Call {
   readonly file: CalledFile | null;
 }
 
-/** True for a tool that does no more if it runs twice: it only reads, or begins what asks by itself. */
+/**
+ * True for a tool that does no more if it runs twice: it only reads, begins what asks by itself, or stores a new
+ * file of Reprise.
+ */
 export function isHarmless(tool: string): boolean {
   return AGENT_TOOLS.some(({ name, repeatable }) => repeatable && name === tool);
 }

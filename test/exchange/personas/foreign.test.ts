@@ -27,7 +27,7 @@ describe("a persona written for another program", () => {
     ["permissionMode: plan"],
     ["permissionMode: plan\ndisallowedTools: Task"],
   ])("[PERSONA-1] keeps its denial, and gives no sub-agent what it denies: %s", async (field) => {
-    expect((await foreign(field)).tools).toEqual([...READING, "ask_user"]);
+    expect((await foreign(field)).tools).toEqual([...READING, "ask_user", "hand_in_plan"]);
     expect((await foreign("tools: Read, Write, Edit", field)).tools).toEqual(["read_file"]);
   });
 
@@ -40,6 +40,7 @@ describe("a persona written for another program", () => {
       "write_file",
       "edit_file",
       "ask_user",
+      "hand_in_plan",
     ]);
     expect((await foreign("tools: Read, AskUserQuestion")).tools).toEqual([
       "read_file",

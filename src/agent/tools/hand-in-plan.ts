@@ -1,0 +1,105 @@
+import { tool, type StructuredToolInterface } from "@langchain/core/tools";
+import { z } from "zod";
+
+import { plural } from "../../core/text.ts";
+import { refusal } from "../../exchange/files/refusal.ts";
+import { realRoot } from "../../exchange/files/sandbox.ts";
+import { HAND_IN_PLAN } from "../../exchange/tool-catalogue.ts";
+import { storePlan } from "./store-plan.ts";
+import { createQueue, reportFailure } from "./tool-result.ts";
+
+/** Validates the JSON text of a phase plan for the session's folder. Throws for no text. */
+export type CheckPlan = (content: string, repoPath: string) => Promise<CheckedPlan>;
+
+export interface CheckedPlan {
+  readonly findings: readonly {
+    readonly line: number;
+    readonly column: number;
+    readonly severity: "error" | "warning";
+    readonly message: string;
+    readonly code: string;
+  }[];
+  /** Null if a finding is an error. */
+  readonly plan: {
+    readonly runId: string;
+    /** As it is stored. */
+    readonly text: string;
+    /** Keys of the phases that can be done at the same time, wave after wave. */
+    readonly waves: readonly (readonly string[])[];
+  } | null;
+}
+
+/** Characters of a plan. */
+const MAX_PLAN = 1_000_000;
+/** Findings that a model gets. */
+const MAX_FINDINGS = 50;
+const MAX_FINDING = 500;
+/** Waves that are listed. */
+const MAX_WAVES = 50;
+const MAX_WAVE = 300;
+
+/**
+ * With this tool an agent that plans hands in its plan: what is wrong with it, each with its place, or where it
+ * is stored. A call that is run again finds the plan that it stored before.
+ */
+export function handInPlanTool(input: {
+  readonly repoPath: string;
+  readonly checkPlan: CheckPlan;
+}): StructuredToolInterface {
+  const { repoPath, checkPlan } = input;
+  const inOrder = createQueue();
+  const handIn = async ({ content }: { readonly content: string }): Promise<string> => {
+    const { plan, findings } = await checkPlan(content, repoPath);
+    const found = linesOf(findings);
+    if (plan === null) {
+      throw refusal(
+        [
+          "the plan is not valid and was not stored. Correct it and hand it in again:",
+          ...found,
+        ].join("\n"),
+      );
+    }
+    const path = await storePlan(await realRoot(repoPath), plan);
+    const { waves } = plan;
+    const size = `${plural(waves.flat().length, "phase")} in ${plural(waves.length, "wave")}`;
+    return [`the plan is stored as ${path}: ${size}`, ...waveLines(waves), ...found].join("\n");
+  };
+  return tool(
+    reportFailure((given: { readonly content: string }) => inOrder(() => handIn(given))),
+    {
+      name: HAND_IN_PLAN,
+      description:
+        'Hand in a phase plan (dev/phase-plan@1) as JSON text. It is checked: you get what is wrong with it, or the file in which it was stored. Fields: runId (a UUID), phaseKey ("planning"), phases, estimated_duration_hours (optional). Fields of a phase: key (lowercase letters, digits, hyphens), title, role (a persona), instructions (at least 10 characters), depends_on (optional, keys), expected_artifact (optional, {path, schema}).',
+      schema: z.object({
+        content: z.string().min(1).max(MAX_PLAN).describe("the whole plan, one JSON object"),
+      }),
+    },
+  );
+}
+
+function linesOf(findings: CheckedPlan["findings"]): string[] {
+  const left = findings.length - MAX_FINDINGS;
+  return [
+    ...findings
+      .toSorted((a, b) => (a.severity < b.severity ? -1 : Number(a.severity > b.severity)))
+      .slice(0, MAX_FINDINGS)
+      .map(({ line, column, severity, message, code }) =>
+        cut(`${line}:${column} ${severity} ${message} [${code}]`, MAX_FINDING),
+      ),
+    ...(left > 0 ? [`(and ${left} more)`] : []),
+  ];
+}
+
+function waveLines(waves: readonly (readonly string[])[]): string[] {
+  const left = waves.length - MAX_WAVES;
+  return [
+    ...waves
+      .slice(0, MAX_WAVES)
+      .map((keys, index) => cut(`wave ${index + 1}: ${keys.join(", ")}`, MAX_WAVE)),
+    ...(left > 0 ? [`(and ${plural(left, "more wave")})`] : []),
+  ];
+}
+
+function cut(text: string, max: number): string {
+  return text.length > max ? `${text.slice(0, max)}…` : text;
+}

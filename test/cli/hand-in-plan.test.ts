@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+
+import { startModelServer } from "../helpers/model-server.ts";
+import { freshHome } from "../helpers/reprise.ts";
+import { sessionsOf } from "../helpers/sessions/seed.ts";
+
+const RUN = "3f2c8a54-6f0e-4f6b-9d43-0b1f3c1e7a90";
+const PLAN = {
+  runId: RUN,
+  phaseKey: "planning",
+  phases: [
+    { key: "build", title: "Build", role: "assistant", instructions: "Build all of it." },
+    {
+      key: "check",
+      title: "Check",
+      role: "reviewer",
+      instructions: "Check all of it.",
+      depends_on: ["build"],
+    },
+  ],
+};
+
+it("[PERMISSION-76] [PERMISSION-78] a plan that the agent hands in is shown by the program, the session and plan show", async () => {
+  const contents = [PLAN, { ...PLAN, phases: [{ key: "Build" }] }].map((plan) =>
+    JSON.stringify(plan),
+  );
+  const server = await startModelServer({
+    answer: (messages) => {
+      const content = contents[messages.filter(({ role }) => role === "tool").length];
+      return content === undefined
+        ? { content: "handed in" }
+        : { toolCalls: [{ name: "hand_in_plan", arguments: JSON.stringify({ content }) }] };
+    },
+  });
+  const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+  const planned = await home.call(["--plan", "--persona", "planner", "-p", "plan it"]);
+  expect(planned).toMatchObject({ code: 0, stdout: "handed in\n" });
+  const path = `.reprise/plans/${RUN}.json`;
+  expect(planned.stderr).toContain(`· the plan is stored as ${path}: 2 phases in 2 waves\n`);
+  expect(planned.stderr).toContain("· hand_in_plan failed: the plan is not valid");
+  const [session] = await sessionsOf(home);
+  const shown = await home.call(["sessions", "show", session?.id ?? ""]);
+  expect(shown.stdout).toContain(
+    `the plan is stored as ${path}: 2 phases in 2 waves\nwave 1: build`,
+  );
+  expect((await home.call(["plan", "show", path])).stdout).toContain("  build -> check\n");
+  const explained = await home.call(["permission", "explain", "hand_in_plan"]);
+  expect(explained.stdout).toBe("allow: rule hand_in_plan (built-in)\n");
+});
