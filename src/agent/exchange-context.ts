@@ -85,7 +85,7 @@ export interface Prepared {
   /** Replaces the secrets of Reprise, as they are when the exchange begins. */
   readonly conceal: Conceal;
   /** What the exchange and its sub-agents may use. */
-  readonly limits: ExchangeLimits | undefined;
+  readonly limits: ExchangeLimits;
   /** What the configuration protects. */
   readonly configured: readonly ProtectedPath[];
 }

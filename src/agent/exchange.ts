@@ -24,7 +24,8 @@ import {
 import { askAtLimit } from "./ask-at-limit.ts";
 import { refuseBeyondLimits } from "./refuse-beyond-limits.ts";
 import type { AgentOptions, Prepared } from "./exchange-context.ts";
-import { createExchangeTree } from "../exchange/exchange-tree.ts";
+import { createExchangeTree, EXCHANGE_LIMITS } from "../exchange/exchange-tree.ts";
+import { lowered, repositoryConfig } from "../exchange/config/repository.ts";
 import { chosenModel } from "../exchange/models/choose.ts";
 import { modelSettings } from "../exchange/models/settings.ts";
 import { openModel } from "./models/open.ts";
@@ -162,6 +163,7 @@ async function prepare(
   const settings = modelSettings({ name: modelName, config });
   const open = options.openModel ?? openModel;
   const folder = await workFolder(session.repo_path, options.personas.trust);
+  const repository = await repositoryConfig(session.repo_path, options.personas.trust);
   const secrets = (await options.secrets?.()) ?? [];
   return {
     persona,
@@ -171,9 +173,9 @@ async function prepare(
     window: settings.window,
     folder: folder.path,
     readOnly: folder.readOnly,
-    restricting: await restrictingLayers(options, session, persona),
-    limits: configured?.limits ?? options.limits,
-    configured: configured?.protected ?? [],
+    restricting: [...(await restrictingLayers(options, session, persona)), ...repository.layers],
+    limits: lowered(configured?.limits ?? options.limits ?? EXCHANGE_LIMITS, repository.limits),
+    configured: [...(configured?.protected ?? []), ...repository.protected],
     instructions:
       session.repo_path === null
         ? null

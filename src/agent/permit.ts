@@ -12,7 +12,7 @@ import {
   sessionLayer,
   withConfig,
 } from "../exchange/permissions/layers.ts";
-import { ruleOf, ruleText } from "../exchange/permissions/rule.ts";
+import { effectOfYes, ruleOf, ruleText } from "../exchange/permissions/rule.ts";
 import type { SessionToolName } from "../exchange/tool-catalogue.ts";
 import {
   keepRule,
@@ -76,17 +76,16 @@ export function createPermit(options: PermitOptions): Permit {
     }
     if (decision.effect === "ask" && change !== null) {
       const { shown, basis } = await change();
-      const rule = ruleOf(call);
+      // no rule of the user lifts what only restricts
+      const isLifted = restricting.every(({ name }) => name !== decision.layer);
+      const rule = isLifted ? ruleOf(call) : null;
       const { answer, note } = await askConsent(
         config,
         {
           kind: "permission",
           text: `${questionAbout(call, decision)}\n${shown}`,
           choices: rule === null ? [once, no] : [once, exchange, always, no],
-          effect:
-            rule === null
-              ? null
-              : `the call runs; the longer permissions are for the rule ${ruleText(rule)}`,
+          effect: rule === null ? null : effectOfYes(rule),
         },
         basis,
       );

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 
 import type { Command } from "commander";
 
+import { holdsAnything } from "../exchange/trust/holds-anything.ts";
 import { workFolder } from "../exchange/trust/wide-folder.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { failureLine, readFailures } from "../store/sessions/failures.ts";
@@ -104,6 +105,7 @@ export async function chat(input: {
       ? []
       : await exchangeNotes(store, conversation, oneExchange)),
     ...(oneExchange && agent === null ? await limitNotes(cli, conversation) : []),
+    ...(agent === null ? await repositoryNotes(cli, conversation) : []),
     ...answering.notes,
   ];
   for (const sentence of notes) {
@@ -180,6 +182,16 @@ async function limitNotes(cli: CliContext, conversation: Conversation): Promise<
   const { repo_path } = conversation.planned();
   const { limit } = await workFolder(repo_path, trustSource(cli));
   return limit === null ? [] : [`${oneLine(repo_path ?? "")} is ${limitText(limit)}`];
+}
+
+/** What of the config of the folder is not used. */
+async function repositoryNotes(cli: CliContext, conversation: Conversation): Promise<string[]> {
+  const { repo_path } = conversation.planned();
+  if (repo_path === null || !(await holdsAnything(repo_path))) {
+    return [];
+  }
+  const { repositoryConfig } = await import("../exchange/config/repository.ts");
+  return (await repositoryConfig(repo_path, trustSource(cli))).problems.map(oneLine);
 }
 
 /** Asked again: another process may have ended the session meanwhile. */

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import type { Settings } from "../exchange/config/settings.ts";
+import type { ConfigPlace } from "../exchange/config/write-config.ts";
 import type { ExchangerConfig } from "../exchange/exchanger.ts";
 import type { PersonaFolders } from "../exchange/personas/folders.ts";
 import type { TrustSource } from "../exchange/trust/trust.ts";
@@ -79,8 +80,20 @@ export function configFile(cli: CliContext): string | null {
   return config === null ? null : join(config, "config.jsonc");
 }
 
+/** Error codes: `config_invalid` if the environment names no place for it. */
+export function configPlace(cli: CliContext): ConfigPlace {
+  const file = configFile(cli);
+  if (file === null) {
+    throw new RepriseError(
+      "config_invalid",
+      "Reprise does not know where your config is, because HOME is not set; set HOME or XDG_CONFIG_HOME to an absolute path.",
+    );
+  }
+  return { file, home: homeOf(cli) };
+}
+
 /** For paths that begin with `~/`. */
-export function homeOf({ env }: CliContext): string {
+function homeOf({ env }: CliContext): string {
   const home = env["HOME"];
   return home?.startsWith("/") === true ? home : homedir();
 }

@@ -2,11 +2,9 @@ import { resolve } from "node:path";
 
 import { Command } from "commander";
 
-import { RepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/terminal-text.ts";
-import type { ConfigPlace } from "../exchange/config/write-config.ts";
 import { aligned } from "./aligned.ts";
-import { configFile, homeOf, settingsOf } from "./config.ts";
+import { configPlace, settingsOf } from "./config.ts";
 import { type CliContext, printJson, printLine, printLines } from "./context.ts";
 import { refuseNoFolder } from "./refuse-no-folder.ts";
 
@@ -71,18 +69,6 @@ async function get(
 /** One line for a person. */
 export function shownValue(value: unknown): string {
   return oneLine(typeof value === "string" ? value : value === null ? "-" : JSON.stringify(value));
-}
-
-/** Error codes: `config_invalid` if the environment names no place for it. */
-export function configPlace(cli: CliContext): ConfigPlace {
-  const file = configFile(cli);
-  if (file === null) {
-    throw new RepriseError(
-      "config_invalid",
-      "Reprise does not know where your config is, because HOME is not set; set HOME or XDG_CONFIG_HOME to an absolute path.",
-    );
-  }
-  return { file, home: homeOf(cli) };
 }
 
 async function folderOf(cli: CliContext, named: string): Promise<string> {

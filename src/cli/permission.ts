@@ -9,7 +9,7 @@ import { resolveSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { addList } from "./add-list.ts";
 import { aligned } from "./aligned.ts";
-import { exchangerConfig } from "./config.ts";
+import { configPlace, exchangerConfig } from "./config.ts";
 import { type CliContext, printJson, printLine, printLines } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
 import { wrongUsage } from "./wrong-usage.ts";
@@ -41,18 +41,20 @@ export function permissionCommand(cli: CliContext): Command {
   const remove = permission
     .command("remove")
     .description("take back what was allowed in a session")
-    .argument("<id>", OF_SESSION)
+    .argument("<id>", `${OF_SESSION}; config for your config, as far as it counts in this folder`)
     .argument("<rule>", "as `permission list` prints it")
     .action((id: string, rule: string) =>
-      withPlace(cli, remove, id, async ({ store }, { session }) => {
-        const { removeRule } = await import("../store/sessions/permissions.ts");
-        if (session === null || !(await store.write(removeRule, { id: session.id, rule }))) {
-          throw wrongUsage(
-            "Nobody allowed this rule in the session; `reprise permission list <id>` shows those.",
-          );
-        }
-        printLine(cli, `removed  ${oneLine(rule)}`);
-      }),
+      id === "config"
+        ? removeConfigured(cli, rule)
+        : withPlace(cli, remove, id, async ({ store }, { session }) => {
+            const { removeRule } = await import("../store/sessions/permissions.ts");
+            if (session === null || !(await store.write(removeRule, { id: session.id, rule }))) {
+              throw wrongUsage(
+                "Nobody allowed this rule in the session; `reprise permission list <id>` shows those.",
+              );
+            }
+            printLine(cli, `removed  ${oneLine(rule)}`);
+          }),
     );
   const explain = permission
     .command("explain")
@@ -75,6 +77,18 @@ export function permissionCommand(cli: CliContext): Command {
     withStore(command);
   }
   return permission;
+}
+
+/** Error codes: `invalid_usage`, `config_invalid`. */
+async function removeConfigured(cli: CliContext, rule: string): Promise<void> {
+  const { removeFromConfig } = await import("../exchange/config/set-value.ts");
+  const given = { rule, folder: cli.cwd };
+  if (!(await removeFromConfig(configPlace(cli), given))) {
+    throw wrongUsage(
+      "Your config has no such rule for this folder; `reprise permission list` shows those.",
+    );
+  }
+  printLine(cli, `removed  ${oneLine(rule)}`);
 }
 
 /** The rules as lines. */

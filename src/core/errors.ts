@@ -41,6 +41,7 @@ export const ERROR_CODES = [
   "question_not_found",
   "question_answered",
   "question_withdrawn",
+  "terminal_required",
   "call_limit_reached",
   "budget_reached",
   "not_confirmed",

@@ -24,3 +24,6 @@ export const PERMISSION_ANSWERS = {
   session: "always allow in this session",
   no: "deny",
 } as const;
+
+/** A further answer, which a terminal alone takes: no question has it among its choices. */
+export const ALLOW_IN_CONFIG = "always allow in this folder";

@@ -10,7 +10,8 @@ export interface ExchangeLimits {
   readonly modelCalls: number;
 }
 
-const EXCHANGE_LIMITS: ExchangeLimits = {
+/** Without other ones. */
+export const EXCHANGE_LIMITS: ExchangeLimits = {
   childrenAtOnce: 4,
   children: 32,
   modelCalls: 600,

@@ -40,6 +40,7 @@ const STATUSES: Record<ErrorCode, number> = {
   question_not_found: 404,
   question_answered: 409,
   question_withdrawn: 409,
+  terminal_required: 403,
   call_limit_reached: 409,
   budget_reached: 409,
   not_confirmed: 409,

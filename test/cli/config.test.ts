@@ -13,10 +13,15 @@ import { dirname, join } from "node:path";
 
 import { expect, it } from "vitest";
 
+import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
+import { answerQuestion } from "../../src/store/questions/answer.ts";
+import { listOpenQuestions } from "../../src/store/questions/read.ts";
 import { type SentMessage, startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { sessionsOf } from "../helpers/sessions/seed.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
+import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
+import { trustFolder } from "../helpers/trust.ts";
 
 function configOf({ home }: Home): string {
   return join(home, ".config/reprise/config.jsonc");
@@ -215,4 +220,90 @@ it("[CONFIG-5] [CONFIG-6] [CONFIG-7] model, persona, limits, permissions and pro
   expect(await sessionsOf(home)).toContainEqual(
     expect.objectContaining({ persona_name: "planner" }),
   );
+});
+
+it("[CONFIG-10] [CONFIG-11] the config of a trusted folder makes permissions stricter, and stops no session", async () => {
+  const home = await calling();
+  const repository = join(home.project, ".reprise/config.jsonc");
+  mkdirSync(dirname(repository));
+  writeFileSync(
+    repository,
+    `{"permission": {"ask": ["write_file(asked)"]}, "protected": ["kept"], "model": "demo"}`,
+  );
+  writeFileSync(join(home.project, "kept"), "KEY-MATERIAL");
+  writeConfig(home, { model: "openai:test", permission: { mode: "edits" } });
+  const before = await home.call(["-p", "write_file asked x"]);
+  expect(before).toMatchObject({ code: 0 });
+  expect(before.stderr).toMatch(/not trusted, so these are not used: \.reprise\/config\.jsonc \(8/);
+
+  trustFolder(home.home, home.project);
+  const asked = await home.call(["-p", "write_file asked x"]);
+  expect(asked.code).toBe(7);
+  expect(asked.stderr).toContain("The rule write_file(asked) (repository) asks.");
+  // a longer permission would not help
+  expect(asked.stderr).toMatch(/1\. allow once\n *2\. deny\n/);
+  expect(asked.stderr).toContain("note: .reprise/config.jsonc:1:71 is not used.");
+  expect((await home.call(["-p", "read_file kept"])).stdout).toContain("configuration protects");
+  expect((await home.call(["doctor"])).stdout).toMatch(
+    /^warning +config +\.reprise\/config\.jsonc:1:71/m,
+  );
+  expect((await home.call(["permission", "list"])).stdout).toMatch(
+    /^ask +write_file\(asked\) +repository$/m,
+  );
+  expect((await home.call(["permission", "explain", "write_file(asked)"])).stdout).toBe(
+    "ask: rule write_file(asked) (repository)\n",
+  );
+});
+
+it("[CONFIG-12] [CONFIG-13] a terminal alone offers to allow a call in the config, and permission remove takes it back", async () => {
+  const home = await calling();
+  writeConfig(home, `{\n  // mine\n  "model": "openai:test"\n}\n`);
+  const terminal = openTerminal(home, "reprise");
+  await terminal.shows(/> $/);
+  terminal.type("write_file a.txt one\r");
+  await terminal.shows(
+    /4\. deny\r?\n *5\. always allow in this folder: \S+ \(in your config\)[^]*> $/,
+  );
+  const [{ id } = { id: "" }] = await sessionsOf(home);
+  const { stdout } = await home.call(["sessions", "answer", id, "--json"]);
+  expect(stdout).not.toContain("always allow in this folder");
+  for (const answer of ["always allow in this folder", "Always allow in this folder"]) {
+    const refused = await home.call(["sessions", "answer", id, answer]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining("terminal_required"),
+    ]);
+  }
+  await using store = await openSqliteStore({ path: home.database });
+  const [question] = await store.read(listOpenQuestions, { reference: id });
+  const overHttp = {
+    reference: id,
+    question: question?.id ?? "",
+    answer: "always allow in this folder",
+    note: null,
+    answered_by: "http",
+  } as const;
+  await expect(store.write(answerQuestion, overHttp)).rejects.toMatchObject({
+    code: "terminal_required",
+  });
+
+  terminal.type("5\r");
+  await terminal.shows(/Your config allows write_file\(a\.txt\) in [^]*it is: created[^]*> $/);
+  terminal.type("write_file a.txt two\r");
+  await terminal.shows(/it is: replaced[^]*> $/);
+  terminal.type(CTRL_D);
+  expect((await terminal.finished).code).toBe(0);
+  const config = readFileSync(configOf(home), "utf8");
+  expect(config).toContain("// mine");
+  expect(config).toContain("write_file(a.txt)");
+  expect(await home.call(["-p", "write_file a.txt three"])).toMatchObject({ code: 0 });
+  expect(await home.call(["-p", "write_file a.txt x"], { cwd: temporaryFolder() })).toMatchObject({
+    code: 7,
+  });
+
+  const remove = () => home.call(["permission", "remove", "config", "write_file(a.txt)"]);
+  expect(await remove()).toMatchObject({ code: 0, stdout: "removed  write_file(a.txt)\n" });
+  expect(await remove()).toMatchObject({ code: 2 });
+  expect(readFileSync(configOf(home), "utf8")).toContain("// mine");
+  expect(await home.call(["-p", "write_file a.txt four"])).toMatchObject({ code: 7 });
 });

@@ -2,7 +2,7 @@ import { isRepriseError } from "../../core/errors.ts";
 import type { ModelConfig } from "../../exchange/models/config.ts";
 import { type Check, failedBy, ok, warning } from "../../store/verify/check.ts";
 import { isPostgres } from "../../store/location.ts";
-import { databaseLocation, personaFolderPaths, settingsOf } from "../config.ts";
+import { databaseLocation, personaFolderPaths, settingsOf, trustSource } from "../config.ts";
 import { shownValue } from "../configure.ts";
 import type { CliContext } from "../context.ts";
 import { checkReachable } from "./online.ts";
@@ -35,8 +35,20 @@ function ignoredFolders(cli: CliContext): Check[] {
     );
 }
 
-/** The user's config file: nothing if there is none, else each value that it or a variable sets. */
+/**
+ * The user's config file: nothing if there is none, else each value that it or a variable sets. Of the config of
+ * this folder, what is not used.
+ */
 export async function checkSettings(cli: CliContext): Promise<Check[]> {
+  const { repositoryConfig } = await import("../../exchange/config/repository.ts");
+  const { problems } = await repositoryConfig(cli.cwd, trustSource(cli));
+  return [
+    ...(await checkUserConfig(cli)),
+    ...problems.map((problem) => warning("config", problem)),
+  ];
+}
+
+async function checkUserConfig(cli: CliContext): Promise<Check[]> {
   const settings = settingsOf(cli);
   try {
     if ((await settings.config()) === null) {

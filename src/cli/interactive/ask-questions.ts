@@ -4,6 +4,7 @@ import { PERMISSION_ANSWERS } from "../../core/permissions.ts";
 import { isStorableText, plural } from "../../core/text.ts";
 import type { OpenQuestion } from "../../store/questions/read.ts";
 import { type CliContext, noticeLine } from "../context.ts";
+import { grantLine, offeredChoices, type Offered, storedAnswer } from "../allow-in-config.ts";
 import { choiceOf, questionLines } from "../question-lines.ts";
 import { type WatchContext, watchQuestion } from "./elsewhere.ts";
 import type { LineInput } from "./input.ts";
@@ -26,7 +27,8 @@ export async function askQuestions(
       noticeLine(cli, `${plural(early, "line")} typed before the question dropped, not sent.`);
     }
     noticeLine(cli, "The agent asks:");
-    for (const line of questionLines(question)) {
+    const offered = offeredChoices(cli, question, conversation.planned().repo_path);
+    for (const line of [...questionLines(question), ...grantLine(offered)]) {
       noticeLine(cli, line);
     }
     if (question.kind === "permission" && question.choices?.includes(PERMISSION_ANSWERS.no)) {
@@ -40,7 +42,8 @@ export async function askQuestions(
       over.abort();
     };
     void watchQuestion(store, question, { signal: watching.signal, onEnd });
-    const answer = await readAnswer(cli, question, { input, over: over.signal });
+    const asked = { kind: question.kind, choices: offered.choices };
+    const answer = await readAnswer(cli, asked, { input, over: over.signal, offered });
     watching.abort();
     if (answer === null && over.signal.aborted) {
       noticeLine(cli, how);
@@ -77,9 +80,10 @@ interface Answer {
 /** Null at an empty line, at a command, at Ctrl-C, at the end, and once the question is over. */
 async function readAnswer(
   cli: CliContext,
-  question: OpenQuestion,
-  { input, over }: { readonly input: LineInput; readonly over: AbortSignal },
+  question: Pick<OpenQuestion, "kind"> & Pick<Offered, "choices">,
+  given: { readonly input: LineInput; readonly over: AbortSignal; readonly offered: Offered },
 ): Promise<Answer | null> {
+  const { input, over, offered } = given;
   const { choices } = question;
   for (;;) {
     const { text = "", pasted = false } = (await input.askLine("answer> ", over)) ?? {};
@@ -93,7 +97,11 @@ async function readAnswer(
     }
     const answer = pasted && choices !== null ? null : answerOf(question, line);
     if (answer !== null && line.length <= MAX_ANSWER && isStorableText(line)) {
-      return answer;
+      const text = await storedAnswer(cli, answer.text, offered);
+      if (text !== null) {
+        return { ...answer, text };
+      }
+      continue;
     }
     noticeLine(
       cli,
@@ -105,7 +113,10 @@ async function readAnswer(
 }
 
 /** A choice; after that which denies a permission, why. */
-function answerOf({ choices, kind }: OpenQuestion, line: string): Answer | null {
+function answerOf(
+  { choices, kind }: Parameters<typeof readAnswer>[1],
+  line: string,
+): Answer | null {
   const text = choices === null ? line : choiceOf(choices, line);
   if (text !== null || choices === null) {
     return text === null ? null : { text, note: null };

@@ -1,17 +1,20 @@
 import { Command } from "commander";
 
 import { isFinal } from "../../core/exchanges.ts";
+import { ALLOW_IN_CONFIG } from "../../core/permissions.ts";
 import { MAX_ANSWER } from "../../core/questions.ts";
 import type { ExchangeRecord, QuestionRecord } from "../../core/sessions.ts";
 import { exactLine } from "../../core/terminal-text.ts";
 import { whetherRuns } from "../../exchange/runnable.ts";
 import { refuseUnstorable } from "../../exchange/storable-message.ts";
-import { answerQuestion } from "../../store/questions/answer.ts";
+import { answerQuestion, terminalRequired } from "../../store/questions/answer.ts";
+import { readSession } from "../../store/sessions/read.ts";
 import { readNextQueued } from "../../store/exchanges/ready.ts";
 import { lastQuestion, listOpenQuestions, type OpenQuestion } from "../../store/questions/read.ts";
 import { readCurrentExchange } from "../../store/exchanges/current.ts";
 import { rootOf } from "../../store/sessions/roots.ts";
 import type { Store } from "../../store/store.ts";
+import { grantLine, type Offered, offeredChoices, storedAnswer } from "../allow-in-config.ts";
 import { EVENTS_OPTION } from "../chat-options.ts";
 import { type CliContext, noticeLine, printJson, printLine, printLines } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
@@ -64,7 +67,8 @@ export function answerCommand(cli: CliContext): Command {
         if (options.json === true) {
           printJson(cli, open);
         } else {
-          printLines(cli, open.length === 0 ? ["No question is open."] : open.flatMap(listed));
+          const shown = await Promise.all(open.map((each) => listed(cli, store, each)));
+          printLines(cli, open.length === 0 ? ["No question is open."] : shown.flat());
         }
         return;
       }
@@ -72,8 +76,15 @@ export function answerCommand(cli: CliContext): Command {
         throw wrongUsage(`An answer has 1 to ${MAX_ANSWER} characters, a note at most as many.`);
       }
       const id = options.question ?? (await onlyOne(store, reference, open));
-      const chosen = meant(open, { id, answer });
-      const asking = open.find((each) => each.id === chosen.question);
+      const asking = open.find((each) => each.id === idOf(open, id));
+      const offered = await offeredIn(cli, store, asking);
+      const named = meant(open, { id, answer, choices: offered.choices });
+      const stored = await storedAnswer(cli, named.answer, offered);
+      if (stored === null) {
+        cli.exitCode = 2;
+        return;
+      }
+      const chosen = { ...named, answer: stored };
       const waiting = options.follow === true ? await waitingFor(store, asking) : null;
       const question = await store.write(answerQuestion, {
         reference,
@@ -148,8 +159,22 @@ async function follow(cli: CliContext, store: Store, answered: Answered): Promis
   cli.exitCode = exitCodeAfter(exchange.state);
 }
 
-function listed(question: OpenQuestion): string[] {
-  return [`question ${question.id}`, ...questionLines(question), ""];
+async function listed(cli: CliContext, store: Store, question: OpenQuestion): Promise<string[]> {
+  const offered = await offeredIn(cli, store, question);
+  return [`question ${question.id}`, ...questionLines(question), ...grantLine(offered), ""];
+}
+
+/** The choices that this command takes; only at a terminal more than the question has. */
+async function offeredIn(
+  cli: CliContext,
+  store: Store,
+  question: OpenQuestion | undefined,
+): Promise<Offered> {
+  if (question === undefined || cli.stdin.isTTY !== true) {
+    return { choices: question?.choices ?? null, grant: null };
+  }
+  const { repo_path } = await store.read(readSession, { id: question.session_id });
+  return offeredChoices(cli, question, repo_path);
 }
 
 interface Meant {
@@ -160,11 +185,18 @@ interface Meant {
 /** The question and the choice that are meant. */
 function meant(
   open: readonly OpenQuestion[],
-  given: { readonly id: string; readonly answer: string },
+  given: {
+    readonly id: string;
+    readonly answer: string;
+    readonly choices: readonly string[] | null;
+  },
 ): Meant {
   const question = idOf(open, given.id);
-  const choices = open.find(({ id }) => id === question)?.choices ?? null;
+  const { choices } = given;
   const answer = choices === null ? given.answer : choiceOf(choices, given.answer);
+  if (answer === null && given.answer.toLowerCase() === ALLOW_IN_CONFIG) {
+    throw terminalRequired();
+  }
   if (answer === null) {
     throw wrongUsage(
       "The answer is not one of the choices. Give one of them, or its number; without an answer, this command lists them.",

@@ -37,7 +37,7 @@ export function checkUserConfig(
 }
 
 /** In the order of the text. */
-function placed(text: string, problems: readonly Problem[]): readonly PlacedProblem[] {
+export function placed(text: string, problems: readonly Problem[]): readonly PlacedProblem[] {
   return problems
     .toSorted((a, b) => a.offset - b.offset)
     .map(({ offset, message }) => {

@@ -4,7 +4,8 @@ import { RepriseError } from "../../core/errors.ts";
 import { adviceOf, createNearestName } from "../../core/nearest-name.ts";
 import { TOKEN_LIMITS } from "../../core/token-limits.ts";
 import { realPathOf } from "../../store/project-key.ts";
-import { EFFECTS } from "../permissions/rule.ts";
+import { EFFECTS, ruleText } from "../permissions/rule.ts";
+import { sectionsAt } from "./settings.ts";
 import { LIMIT_KEYS, type UserConfig } from "./user-config.ts";
 import { changeConfig, type ConfigPlace } from "./write-config.ts";
 
@@ -61,6 +62,49 @@ async function folderPath(config: UserConfig | null, folder: string): Promise<re
     }
   }
   return ["folders", real];
+}
+
+/** Allows calls in a folder from now on. Error codes: as `changeConfig`. */
+export async function allowInFolder(
+  place: ConfigPlace,
+  { rule, folder }: { readonly rule: string; readonly folder: string },
+): Promise<void> {
+  await changeConfig(place, async (config) => {
+    const path = await folderPath(config, folder);
+    const section = config?.folders.find(({ written }) => written === path[1])?.section;
+    const allowed = (section?.rules ?? []).filter(({ effect }) => effect === "allow");
+    return allowed.some((each) => ruleText(each) === rule)
+      ? []
+      : [{ path: [...path, "permission", "allow", allowed.length], value: rule }];
+  });
+}
+
+/**
+ * Takes a rule back, from each section that counts in the folder and whatever its effect. False if none has it.
+ * Error codes: as `changeConfig`.
+ */
+export async function removeFromConfig(
+  place: ConfigPlace,
+  { rule, folder }: { readonly rule: string; readonly folder: string },
+): Promise<boolean> {
+  let removed = false;
+  await changeConfig(place, async (config) => {
+    const sections = await sectionsAt(config, folder);
+    const edits = sections.flatMap(({ section, path }) =>
+      EFFECTS.flatMap((effect) => {
+        const texts = section.rules.filter((each) => each.effect === effect).map(ruleText);
+        // the last one first: positions before it stay
+        return texts
+          .map((text, at) => (text === rule ? at : -1))
+          .filter((at) => at >= 0)
+          .toReversed()
+          .map((at) => ({ path: [...path, "permission", effect, at], value: undefined }));
+      }),
+    );
+    removed = edits.length > 0;
+    return edits;
+  });
+  return removed;
 }
 
 function valueOf(text: string): unknown {

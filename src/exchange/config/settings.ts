@@ -63,17 +63,19 @@ export function createSettings({ env, file, home }: SettingsSource): Settings {
 export interface NamedSection {
   readonly name: string;
   readonly section: ConfigSection;
+  /** The keys that lead to it. */
+  readonly path: readonly string[];
 }
 
 /** The sections for a folder: that for all folders, then those that it is in, the outer ones first. */
-async function sectionsAt(
+export async function sectionsAt(
   config: UserConfig | null,
   folder: string | null,
 ): Promise<readonly NamedSection[]> {
   if (config === null) {
     return [];
   }
-  const all = { name: "config", section: config };
+  const all = { name: "config", section: config, path: [] };
   if (folder === null || config.folders.length === 0) {
     return [all];
   }
@@ -86,7 +88,11 @@ async function sectionsAt(
     ...folders
       .filter(({ top }) => isInside(top, real))
       .toSorted((a, b) => a.top.length - b.top.length)
-      .map(({ written, section }) => ({ name: `config for ${written}`, section })),
+      .map(({ written, section }) => ({
+        name: `config for ${written}`,
+        section,
+        path: ["folders", written],
+      })),
   ];
 }
 

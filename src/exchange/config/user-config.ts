@@ -101,7 +101,7 @@ function sectionOf(members: Members, report: Report, home: string): ConfigSectio
 }
 
 /** The members of an object that is a member itself; none if it is not there. */
-function objectAt(
+export function objectAt(
   members: Members,
   name: string,
   report: Report,
@@ -111,12 +111,12 @@ function objectAt(
   return value === undefined ? new Map() : membersOf(value, report, known);
 }
 
-function rulesAt(permission: Members, effect: Effect, report: Report): readonly Rule[] {
+export function rulesAt(permission: Members, effect: Effect, report: Report): readonly Rule[] {
   const rule: Reader<Rule> = textReader((text) => ({ effect, ...parseCallPattern(text) }));
   return readMember(permission, effect, listReader(rule), report) ?? [];
 }
 
-function limitsAt(limits: Members, report: Report): Partial<ExchangeLimits> {
+export function limitsAt(limits: Members, report: Report): Partial<ExchangeLimits> {
   return Object.fromEntries(
     Object.entries(LIMIT_KEYS).flatMap(([key, name]) => {
       const value = readMember(limits, key, readCount, report);

@@ -4,6 +4,7 @@ import { RepriseError } from "../../core/errors.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { Session } from "../../core/sessions.ts";
 import { readPermissions } from "../../store/sessions/permissions.ts";
+import { repositoryConfig } from "../config/repository.ts";
 import type { ProtectedPath } from "../config/user-config.ts";
 import type { ExchangerConfig } from "../exchanger.ts";
 import { createLinkSearch } from "../files/control-links.ts";
@@ -67,6 +68,7 @@ export async function readJudgement(
   const rules = stored?.rules ?? [];
   const exchanges = [...new Set(rules.map(({ n }) => n))].filter((n) => n !== null);
   const configured = await settings?.at(repoPath);
+  const repository = await repositoryConfig(repoPath, personas.trust);
   const config = configured?.permission ?? NO_CONFIG;
   const user = [
     sessionLayer(rules, null),
@@ -81,12 +83,13 @@ export async function readJudgement(
   ];
   return {
     ...withConfig(config, { mode: stored?.mode ?? mode ?? config.mode ?? "ask", user }),
-    protected: configured?.protected ?? [],
+    protected: [...(configured?.protected ?? []), ...repository.protected],
     restricting: [
       personaLayer(persona, TOOL_NAMES),
       ...(session === null || session.parent_session_id === null
         ? []
         : await parentLayers({ store, personas }, session, TOOL_NAMES)),
+      ...repository.layers,
     ],
   };
 }

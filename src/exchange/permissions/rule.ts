@@ -86,6 +86,24 @@ export function ruleOf(call: Call): CallPattern | null {
   }
 }
 
+const EFFECT_OF_YES = "the call runs; the longer permissions are for the rule ";
+
+/** What a question says about a yes. */
+export function effectOfYes(rule: CallPattern): string {
+  return EFFECT_OF_YES + ruleText(rule);
+}
+
+/** The rule of such an effect; null for another text. */
+export function ruleOfEffect(effect: string | null): CallPattern | null {
+  try {
+    return effect?.startsWith(EFFECT_OF_YES) === true
+      ? parseCallPattern(effect.slice(EFFECT_OF_YES.length))
+      : null;
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Whether a rule is about a call. One that allows has to match every name of the file, exactly, and name what
  * is protected; the others match if one name does, in any spelling that some file system takes for the same.

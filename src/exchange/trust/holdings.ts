@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 
+import { REPOSITORY_CONFIG } from "../config/repository.ts";
 import { INSTRUCTIONS_FILE } from "../personas/repo-instructions.ts";
 import { isBroken, type PersonaEntry } from "../personas/persona.ts";
 import type { PersonaFolders } from "../personas/folders.ts";
@@ -15,7 +16,7 @@ type FindSchemas = (
   within: string,
 ) => Promise<readonly string[] | "outside" | "too_large">;
 
-/** What a folder holds for the agent and for plans. Trust is needed for its personas and AGENTS.md. */
+/** What a folder holds for the agent and for plans. Trust is needed for its personas, its config and AGENTS.md. */
 export interface Holdings {
   /** One for a person to read for each, like `AGENTS.md (2 KB)`; empty if there is nothing. */
   readonly items: readonly string[];
@@ -31,17 +32,20 @@ export async function holdingsOf(
   folder: string,
   findSchemas: FindSchemas,
 ): Promise<Holdings> {
-  const [instructions, personas, schemas] = await Promise.all([
+  const [instructions, config, personas, schemas] = await Promise.all([
     sizeOf(join(folder, INSTRUCTIONS_FILE)),
+    sizeOf(join(folder, REPOSITORY_CONFIG)),
     personasOf(personaFolders, folder),
     findSchemas(join(folder, SCHEMA_FOLDER), folder).then(schemaItem, () => null),
   ]);
   const withheld = [
     ...(instructions === null ? [] : [`${INSTRUCTIONS_FILE} (${shownSize(instructions)})`]),
+    ...(config === null ? [] : [`${REPOSITORY_CONFIG} (${shownSize(config)})`]),
     ...personas.map(({ item }) => item),
   ];
   const items = schemas === null ? withheld : [...withheld, schemas];
-  const exact = [folder, items, instructions, personas.map(({ bytes }) => bytes)];
+  const bytes = personas.map((each) => each.bytes);
+  const exact = [folder, items, instructions, bytes, ...(config === null ? [] : [config])];
   const fingerprint = createHash("sha256").update(JSON.stringify(exact)).digest("hex");
   return { items, withheld, fingerprint };
 }

@@ -1,5 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";
+import { ALLOW_IN_CONFIG } from "../../core/permissions.ts";
 import type { Answerer } from "../../core/questions.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import { refuseEnded } from "../sessions/change.ts";
@@ -28,7 +29,7 @@ export interface AnswerQuestion {
  * queued, if it waits.
  *
  * Error codes: as `resolveSession`, `session_ended`, `question_not_found`, `question_answered`, `question_withdrawn`;
- * `invalid_request` for an answer that is not one of the choices.
+ * `invalid_request` for an answer that is not one of the choices, `terminal_required` for `ALLOW_IN_CONFIG`.
  */
 export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (tx, input) => {
   const { id } = await resolveSession(tx, input);
@@ -72,7 +73,10 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
   return readQuestion(tx, input.question);
 };
 
-function refuseUnanswerable({ state, answered_by, choices }: QuestionRecord, answer: string): void {
+function refuseUnanswerable(
+  { state, kind, answered_by, choices }: QuestionRecord,
+  answer: string,
+): void {
   if (state === "answered") {
     throw new RepriseError(
       "question_answered",
@@ -87,6 +91,9 @@ function refuseUnanswerable({ state, answered_by, choices }: QuestionRecord, ans
       "The question needs no answer any more: its exchange was stopped, or another message came after it.",
     );
   }
+  if (kind === "permission" && answer === ALLOW_IN_CONFIG) {
+    throw terminalRequired();
+  }
   if (choices !== null && !choices.includes(answer)) {
     throw new RepriseError(
       "invalid_request",
@@ -94,4 +101,12 @@ function refuseUnanswerable({ state, answered_by, choices }: QuestionRecord, ans
       { faults: [{ pointer: "/answer", message: "Must be one of the question's choices." }] },
     );
   }
+}
+
+/** For an answer that changes the config of the user at a terminal. */
+export function terminalRequired(): RepriseError {
+  return new RepriseError(
+    "terminal_required",
+    "This answer changes your config, so it is given in a terminal only. Answer there, or allow it for the session.",
+  );
 }

@@ -1,0 +1,31 @@
+import type { ExchangeLimits } from "../exchange-tree.ts";
+import { parsePattern, type Rule } from "../permissions/rule.ts";
+import { parseDocument, type Problem } from "./document.ts";
+import { placed, type PlacedProblem } from "./load-config.ts";
+import { listReader, membersOf, readMember, type Report, textReader } from "./readers.ts";
+import { LIMIT_KEYS, limitsAt, objectAt, type ProtectedPath, rulesAt } from "./user-config.ts";
+
+const KEYS = ["$schema", "permission", "protected", "limits"] as const;
+const STRICTER = ["ask", "deny"] as const;
+
+/** Reads what can be used of the config of a folder. */
+export function readRepositoryConfig(text: string): {
+  readonly rules: readonly Rule[];
+  readonly protected: readonly ProtectedPath[];
+  readonly limits: Partial<ExchangeLimits>;
+  readonly problems: readonly PlacedProblem[];
+} {
+  const { root, problems } = parseDocument(text);
+  const found: Problem[] = [...problems];
+  const report: Report = ({ offset }, message) => found.push({ offset, message });
+  const members = root === null ? new Map() : membersOf(root, report, KEYS);
+  const permission = objectAt(members, "permission", report, STRICTER);
+  const limits = objectAt(members, "limits", report, Object.keys(LIMIT_KEYS));
+  const pattern = textReader((written) => ({ pattern: parsePattern(written) }));
+  return {
+    rules: STRICTER.flatMap((effect) => rulesAt(permission, effect, report)),
+    protected: readMember(members, "protected", listReader(pattern), report) ?? [],
+    limits: limitsAt(limits, report),
+    problems: placed(text, found),
+  };
+}
