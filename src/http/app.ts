@@ -54,6 +54,7 @@ import { readSessionRoute } from "./routes/read-session.ts";
 import { type Log, logFailure, logRequests } from "./metrics/request-log.ts";
 import { sessionEventsRoute } from "./routes/session-events.ts";
 import { serviceRoutes } from "./routes/service.ts";
+import { createSerializerCompiler } from "./guards/serialization.ts";
 import { sessionFirst } from "./guards/session-first.ts";
 import { createEventStreams } from "./events/event-streams.ts";
 import { createLiveStreams, type LiveStreams } from "./live/live-streams.ts";
@@ -232,6 +233,7 @@ async function createFastify(
     routerOptions: { querystringParser: parseQuery, maxParamLength: 3 * MAX_HEADER_BYTES },
   });
   app.setValidatorCompiler(createValidatorCompiler());
+  app.setSerializerCompiler(createSerializerCompiler(app));
   app.setErrorHandler(async (thrown, request, reply) => {
     const error = await sessionFirst(thrown, request, options.store);
     if (problemOf(error).status >= 500 && request.routeOptions.config.logsItself !== true) {

@@ -96,7 +96,8 @@ function limitAfter({ message }: ChatGenerationChunk, limits: IdleLimits): numbe
     return null;
   }
   const calls = message.tool_call_chunks ?? [];
-  if (message.text !== "" || calls.some(({ name, args }) => Boolean(name) || Boolean(args))) {
+  // a message with pieces of calls parses them to make its text
+  if (calls.some(({ name, args }) => Boolean(name) || Boolean(args)) || message.text !== "") {
     return limits.afterTextMs;
   }
   return isReasoning(message) ? limits.beforeTextMs : null;

@@ -1,4 +1,5 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
+import type { ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import type { FastifySchemaCompiler } from "fastify";
 import type { TSchema } from "typebox";
@@ -21,7 +22,8 @@ import { parameterTypes, type QueryText, readQuery } from "../routes/query.ts";
  * Makes the validators of all routes. Bodies are not changed: nothing is converted, nothing
  * unknown is dropped. Query parameters arrive as text and are read strictly by their schema.
  *
- * A validator returns the value, or a RepriseError `invalid_request` that lists every problem.
+ * A validator returns the value, or a RepriseError `invalid_request` that lists every problem. It is
+ * compiled when it is first called: to compile all of them takes longer than the rest of a start.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
   const checkOf = createChecks();
@@ -45,8 +47,25 @@ type Check = (
   earlier?: readonly Fault[],
 ) => { readonly value: unknown } | { readonly error: RepriseError };
 
-/** Checks values by schemas. Defaults are filled in; nothing else is changed. */
+/**
+ * Checks values by schemas, each of which is compiled when it is first used. Defaults are filled in;
+ * nothing else is changed.
+ */
 export function createChecks(): (schema: TSchema) => Check {
+  let ajv: Ajv2020 | null = null;
+  return (schema) => {
+    let validate: ValidateFunction | null = null;
+    return (value, what, earlier = []) => {
+      validate ??= (ajv ??= createAjv()).compile(schema);
+      const faults = validate(value)
+        ? earlier
+        : [...earlier, ...faultsOf(validate.errors ?? [], what)];
+      return faults.length === 0 ? { value } : { error: invalidRequest(faults) };
+    };
+  };
+}
+
+function createAjv(): Ajv2020 {
   const ajv = new Ajv2020({
     strict: true,
     allowUnionTypes: true,
@@ -54,6 +73,8 @@ export function createChecks(): (schema: TSchema) => Check {
     verbose: true,
     ownProperties: true,
     useDefaults: true,
+    // these schemas are ours: to check them compiles the schema of schemas, which takes longest
+    validateSchema: false,
   });
   addFormats.default(ajv);
   ajv.addFormat("storable-text", isStorableText);
@@ -65,13 +86,5 @@ export function createChecks(): (schema: TSchema) => Check {
     AnswerRequest,
     PatchSessionRequest,
   ]);
-  return (schema) => {
-    const validate = ajv.compile(schema);
-    return (value, what, earlier = []) => {
-      const faults = validate(value)
-        ? earlier
-        : [...earlier, ...faultsOf(validate.errors ?? [], what)];
-      return faults.length === 0 ? { value } : { error: invalidRequest(faults) };
-    };
-  };
+  return ajv;
 }

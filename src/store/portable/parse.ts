@@ -1,3 +1,4 @@
+import type { ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Static, TSchema } from "typebox";
 
@@ -103,6 +104,21 @@ function checkedForm<Schema extends TSchema>(value: unknown, form: Form<Schema>)
       `The file is not an export in a format that this command reads (${form.format}). Update Reprise if a newer one wrote it.`,
     );
   }
+  const fits = checkOf(form.schema);
+  if (!fits(value)) {
+    throw invalid(...faultsOf(fits.errors ?? [], "field"));
+  }
+  return value;
+}
+
+/** Compiled once: that takes longer than to read most exports. */
+const checks = new WeakMap<TSchema, ValidateFunction>();
+
+function checkOf<Schema extends TSchema>(schema: Schema): ValidateFunction<Static<Schema>> {
+  const known = checks.get(schema);
+  if (known !== undefined) {
+    return known as ValidateFunction<Static<Schema>>;
+  }
   const ajv = new Ajv2020({
     strict: true,
     allowUnionTypes: true,
@@ -111,11 +127,9 @@ function checkedForm<Schema extends TSchema>(value: unknown, form: Form<Schema>)
   });
   ajv.addFormat("storable-text", isStorableText);
   ajv.addSchema(SessionTreeSchema);
-  const fits = ajv.compile<Static<Schema>>(form.schema);
-  if (!fits(value)) {
-    throw invalid(...faultsOf(fits.errors ?? [], "field"));
-  }
-  return value;
+  const check = ajv.compile<Static<Schema>>(schema);
+  checks.set(schema, check);
+  return check;
 }
 
 function invalid(...faults: readonly Fault[]): RepriseError {
