@@ -17,6 +17,7 @@ export interface AgentOfExchange
     Pick<Prepared, "persona" | "folder" | "readOnly" | "instructions" | "model">,
     Partial<Pick<Prepared, "configured">>,
     Pick<AgentGraph, "saver" | "asking" | "permit">,
+    Pick<Parameters<typeof sessionTools>[0], "keep">,
     Partial<Pick<AgentGraph, "callModel" | "onMessage" | "askAtLimit" | "conceal">> {
   readonly session: Session;
   /** The tool that begins sub-agents, or null. */
@@ -36,13 +37,14 @@ export interface AgentOfExchange
 
 /** Builds the agent of one exchange. Costs under a millisecond, so nothing is kept between two. */
 export function buildAgent(options: AgentOfExchange) {
-  const { folder, protectedPaths, configured, delegate, compaction, permit, tools = [] } = options;
+  const { folder, protectedPaths, configured, delegate, compaction, tools = [] } = options;
+  const { permit, keep } = options;
   const offered = (name: string): boolean => isOfferedIn(options, name);
   const prompt = systemPrompt(options);
   return agentGraph({
     ...options,
     tools: [
-      ...sessionTools({ repoPath: folder, protectedPaths, configured, permit }),
+      ...sessionTools({ repoPath: folder, protectedPaths, configured, permit, keep }),
       ...(delegate === null ? [] : [delegate]),
       ...(options.asking !== undefined && options.asks ? [askUserTool()] : []),
       ...planTools(options),

@@ -5,6 +5,7 @@ import type { ChildReservation, ExchangeLimits, ExchangeTree } from "../exchange
 import type { Exchanger, ExchangerConfig, ExchangeRequest, Live } from "../exchange/exchanger.ts";
 import type { HeldSession } from "../exchange/lease-holder.ts";
 import type { Report } from "../exchange/report-events.ts";
+import type { KeptBytes } from "../exchange/undo/kept-bytes.ts";
 import type { RunningRecord } from "../store/exchanges/records.ts";
 import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import type { ThreadState } from "./thread-state.ts";
@@ -36,12 +37,14 @@ export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolder
   };
   /** Shared by all exchanges of the process. */
   readonly pauses?: ProviderPauses;
+  /** Shared by all of them: keeps what its tools change, from `undoFolder`. */
+  readonly kept?: KeptBytes | null;
   /** Opens the model that a name means; the providers' own clients if it is not given. */
   readonly openModel?: typeof openModel;
 }
 
 /** With what all exchanges of an exchanger share. */
-export type OpenedOptions = AgentOptions & Required<Pick<AgentOptions, "pauses">>;
+export type OpenedOptions = AgentOptions & Required<Pick<AgentOptions, "pauses" | "kept">>;
 
 /** One exchange under its lease, for all that take part in it. */
 export interface ExchangeContext {

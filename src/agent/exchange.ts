@@ -40,6 +40,7 @@ import { createConceal, secretsOfModels } from "../exchange/secrets.ts";
 import { repoInstructions } from "../exchange/personas/repo-instructions.ts";
 import { workFolder } from "../exchange/trust/wide-folder.ts";
 import { refuseOtherAgent } from "../exchange/other-agent.ts";
+import { keptBytesIn } from "../exchange/undo/kept-bytes.ts";
 import { createThreadHolder } from "./thread-holder.ts";
 
 /** Runs exchanges, one at a time; the checkpoint store stays open between them. */
@@ -47,6 +48,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
   const options = {
     ...given,
     pauses: given.pauses ?? createProviderPauses(),
+    kept: given.kept ?? keptBytesIn(given.undoFolder),
     personas: { cache: createPersonaCache(), ...given.personas },
   };
   const threads = createThreadHolder(options);

@@ -13,6 +13,7 @@ import {
   withConfig,
 } from "../exchange/permissions/layers.ts";
 import { effectOfYes, ruleOf, ruleText } from "../exchange/permissions/rule.ts";
+import type { PlannedChange } from "../exchange/undo/keeper.ts";
 import type { SessionToolName } from "../exchange/tool-catalogue.ts";
 import {
   keepRule,
@@ -32,11 +33,21 @@ export type Permit = (
   change: (() => Promise<Change>) | null,
 ) => Promise<void>;
 
-/** The same for the call that runs, or as if it were one of another tool. */
+/**
+ * The same for the call that runs, or as if it were one of another tool. Returns what a change has to be made
+ * through, so that it can be undone.
+ */
 export type PermitChange = (
   target: Pick<ResolvedPath, "file">,
   change: (() => Promise<Change>) | null,
   judgedAs?: SessionToolName,
+) => Promise<MakeChanges>;
+
+/** As `KeepChanges`, for the call that runs. */
+export type MakeChanges = (
+  root: string,
+  changes: readonly PlannedChange[],
+  act: () => Promise<void>,
 ) => Promise<void>;
 
 export interface PermitOptions {

@@ -13,6 +13,7 @@ import { nothingToContinue } from "../exchange/nothing-to-continue.ts";
 import { reportStored } from "../exchange/report-events.ts";
 import { flagLayer, NO_CONFIG } from "../exchange/permissions/layers.ts";
 import { createPermit } from "./permit.ts";
+import { createKeeper } from "../exchange/undo/keeper.ts";
 import { isRecorded } from "../store/exchanges/read.ts";
 import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import { createCallModel } from "./models/call-model.ts";
@@ -66,6 +67,12 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
     ...prepared,
     asks,
     permit,
+    keep: createKeeper({
+      store: options.store,
+      fence: held.fence,
+      n: () => context.record()?.n ?? 0,
+      kept: options.kept,
+    }),
     session: before,
     saver: context.saver,
     delegate: delegateTool(context),

@@ -25,7 +25,7 @@ function userFolders(cli: CliContext) {
     data: userFolder(cli, "XDG_DATA_HOME", ".local/share"),
     /** Holds `config.jsonc` and `personas/`. */
     config: userFolder(cli, "XDG_CONFIG_HOME", ".config"),
-    /** Holds `trust.json` and `token`. */
+    /** Holds `trust.json`, `token` and `undo/`. */
     state: userFolder(cli, "XDG_STATE_HOME", ".local/state"),
   };
 }
@@ -57,7 +57,14 @@ export function personaFolderPaths(cli: CliContext): PersonaFolders {
 export function exchangerConfig(cli: CliContext, store: Store): ExchangerConfig {
   const protectedPaths = Object.values(userFolders(cli)).filter((path) => path !== null);
   const personas = personaFolderPaths(cli);
-  return { store, env: cli.env, settings: settingsOf(cli), personas, protectedPaths };
+  const undoFolder = undoFolderPath(cli);
+  return { store, env: cli.env, settings: settingsOf(cli), personas, protectedPaths, undoFolder };
+}
+
+/** Keeps the bytes of files that tools changed; null if the environment names no home. */
+export function undoFolderPath(cli: CliContext): string | null {
+  const { state } = userFolders(cli);
+  return state === null ? null : join(state, "undo");
 }
 
 /** The user's `config.jsonc`, with the environment over it. Opens and loads nothing before it is asked. */

@@ -19,6 +19,9 @@ const SESSIONS: CommandTable = {
   show: async (cli) => (await import("./sessions/show.ts")).showCommand(cli),
   resume: async (cli) => (await import("./sessions/resume.ts")).resumeCommand(cli),
   answer: async (cli) => (await import("./sessions/answer.ts")).answerCommand(cli),
+  changes: async (cli) => (await import("./sessions/changes.ts")).changesCommand(cli),
+  undo: async (cli) => (await import("./sessions/undo.ts")).undoCommand(cli),
+  redo: async (cli) => (await import("./sessions/undo.ts")).redoCommand(cli),
   end: async (cli) => (await import("./sessions/end.ts")).endCommand(cli),
   rename: async (cli) => (await import("./sessions/label.ts")).renameCommand(cli),
   archive: async (cli) => (await import("./sessions/label.ts")).archiveCommand(cli),
@@ -52,7 +55,7 @@ const COMMANDS: CommandTable = {
     group(cli, SESSIONS, {
       name: "sessions",
       description:
-        "list, show, resume, end, rename, archive, export, import, delete, prune, verify and repair sessions",
+        "list, show, resume, end, undo, rename, archive, export, import, delete, prune, verify and repair sessions",
     }),
   threads: (cli) =>
     group(cli, THREADS, {

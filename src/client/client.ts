@@ -22,6 +22,7 @@ import type {
 } from "../core/service-schemas.ts";
 import type { SessionEvent } from "../core/session-events.ts";
 import type { Activity, ListOrder, MessageOrder, SessionState } from "../core/sessions.ts";
+import { type ChangeCalls, changeCalls } from "./changes.ts";
 import { type ClientOptions, createConnection } from "./connection.ts";
 import {
   type EventsOptions,
@@ -44,7 +45,7 @@ export interface SessionPage {
  * call throws a ClientError with the service's own code, or `unreachable` or `bad_answer`; an id may
  * be a prefix of 6 or more characters.
  */
-export interface Client {
+export interface Client extends ChangeCalls {
   listSessions(options?: ListOptions): Promise<SessionPage>;
   createSession(request?: CreateSessionRequest): Promise<SessionSummary>;
   getSession(id: string, options?: DetailOptions): Promise<SessionDetail>;
@@ -269,6 +270,7 @@ export function createClient(options: ClientOptions): Client {
     followSession: (id, follow = {}) => followStream(connection, `${pathOf(id)}/stream`, follow),
     live: (id, live = {}) => followLive(connection, `${pathOf(id)}/live`, live),
     events: (events = {}) => followEvents(connection, events),
+    ...changeCalls(connection),
     run: (id, content, run = {}) => runExchange(client, id, content, run),
   };
   return client;

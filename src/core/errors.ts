@@ -37,6 +37,8 @@ export const ERROR_CODES = [
   "exchange_ended",
   "exchange_begun",
   "attempts_used_up",
+  "nothing_to_undo",
+  "changes_elsewhere",
   "question_open",
   "question_not_found",
   "question_answered",

@@ -13,6 +13,13 @@ export type { RunOptions } from "../client/run.ts";
 export type { LiveEvent } from "../core/live.ts";
 export type { SessionEvent } from "../core/session-events.ts";
 export type { Candidate, ErrorCode, Fault } from "../core/errors.ts";
+export type {
+  ExchangeChangesInfo,
+  FileChangeInfo,
+  FileOutcome,
+  UndoInfo,
+  UndoRequest,
+} from "../core/file-change-schemas.ts";
 export type { PatchSessionRequest } from "../core/patch-session.ts";
 export type {
   AnswerRequest,

@@ -16,6 +16,8 @@ import { type ModelConfig, modelConfig } from "./models/config.ts";
 import { modelSettings } from "./models/settings.ts";
 import { hasNotBegun } from "./nothing-to-continue.ts";
 import { checkNewSession, checkPersona } from "./preflight.ts";
+import type { UndoInfo } from "../core/file-change-schemas.ts";
+import type { Direction } from "./undo/restore.ts";
 import type { Decision } from "./permissions/decide.ts";
 import type { CallPlace, ShownRule } from "./permissions/explain.ts";
 import { beginThread } from "./start-thread.ts";
@@ -88,6 +90,8 @@ export interface Conversation {
   explain(call: string): Promise<Decision>;
   /** Takes a rule of the session back; false if it has none such. */
   removeRule(rule: string): Promise<boolean>;
+  /** As `undoExchange`. Error codes: `nothing_to_undo` without a session. */
+  undo(direction: Direction, n: number | undefined): Promise<UndoInfo>;
   /** Null if nothing was stored, so that there is nothing to end. */
   end(): Promise<Session | null>;
   /** Error codes: `persona_not_found`, `persona_invalid`, `folder_not_trusted`, `invalid_usage`. */
@@ -228,6 +232,18 @@ export function createConversation(options: ConversationOptions): Conversation {
     removeRule: async (rule) => {
       const { removeRule } = await import("../store/sessions/permissions.ts");
       return session !== null && store.write(removeRule, { id: session.id, rule });
+    },
+    undo: async (direction, n) => {
+      const [{ undoExchange, nothingTo }, { keptBytesIn }] = await Promise.all([
+        import("./undo/undo-exchange.ts"),
+        import("./undo/kept-bytes.ts"),
+      ]);
+      if (session === null) {
+        throw nothingTo(direction, "No session was stored");
+      }
+      const kept = keptBytesIn(config.undoFolder);
+      const reference = session.id;
+      return undoExchange({ store, kept, command: "reprise" }, { reference, direction, n });
     },
     end: async () =>
       session === null ? null : keep(await store.write(endSession, { id: session.id })),

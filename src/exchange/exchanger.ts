@@ -28,6 +28,8 @@ export interface ExchangerConfig {
    * each exchange.
    */
   readonly secrets?: (() => Promise<readonly Secret[]>) | undefined;
+  /** Keeps the bytes of files that tools change: see `createKeptBytes`. None by default. */
+  readonly undoFolder?: string | null;
   /** Of the questions that its exchanges ask. */
   readonly defaultAnswer?: DefaultAnswer | undefined;
   /** Of its exchanges, besides what is stored. */

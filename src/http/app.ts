@@ -24,6 +24,8 @@ import { artifactRoutes } from "./routes/artifacts.ts";
 import { limitBodyMemory } from "./guards/body-budget.ts";
 import { createClientErrors } from "./guards/client-error.ts";
 import { compressAnswers, tagAnswers } from "./encoding.ts";
+import { keptBytesIn } from "../exchange/undo/kept-bytes.ts";
+import { changeRoutes } from "./routes/changes.ts";
 import { createSessionRoute } from "./routes/create-session.ts";
 import { deleteSessionRoute } from "./routes/delete-session.ts";
 import { exportSessionRoute } from "./routes/export-session.ts";
@@ -97,6 +99,8 @@ export interface AppOptions extends PublicPathOptions {
   readonly jobs?: (() => Jobs) | undefined;
   /** What new sessions can name; without it, the service lists no personas and models. */
   readonly catalogue?: Catalogue | undefined;
+  /** Keeps the bytes of files that tools changed: see `createKeptBytes`. None by default. */
+  readonly undoFolder?: string | null | undefined;
   /** The number of this process among those that share a port, for its metrics. */
   readonly process?: number | undefined;
   /** Receives one line a request, and the service's own failures. */
@@ -168,7 +172,8 @@ export async function createApp(given: AppOptions): Promise<App> {
     await compressAnswers(scope);
     const api = typed(scope);
     const inTurn = createLargeReads();
-    const service = { store, publicPath, observe };
+    const kept = keptBytesIn(options.undoFolder);
+    const service = { store, publicPath, observe, kept };
     listSessionsRoute(api, service);
     createSessionRoute(api, service);
     readSessionRoute(api, service);
@@ -181,6 +186,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     postMessageRoute(api, service);
     exchangeRoutes(api, service);
     questionRoutes(api, service);
+    changeRoutes(api, service);
     serviceRoutes(api, store, options.catalogue);
     healthRoutes(api, readiness);
     metricsRoute(api, metrics);

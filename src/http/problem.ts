@@ -36,6 +36,8 @@ const STATUSES: Record<ErrorCode, number> = {
   exchange_ended: 409,
   exchange_begun: 409,
   attempts_used_up: 500,
+  nothing_to_undo: 409,
+  changes_elsewhere: 409,
   question_open: 409,
   question_not_found: 404,
   question_answered: 409,

@@ -7,6 +7,7 @@ import type { Answerer, QuestionKind, QuestionState } from "../core/questions.ts
 import type { Role, SessionState } from "../core/sessions.ts";
 import type { ChangeNumber, ChangeTables } from "./changes/schema.ts";
 import type { CheckpointTables } from "./checkpoints/schema.ts";
+import type { FileChangeTable } from "./file-changes/schema.ts";
 
 /**
  * The tables as kysely sees them. Times are ISO 8601 text in UTC, flags are 0 or 1, JSON is text:
@@ -19,6 +20,7 @@ export interface Database extends CheckpointTables, ChangeTables {
   session_changes: SessionChangeTable;
   exchanges: ExchangeTable;
   questions: QuestionTable;
+  file_changes: FileChangeTable;
   session_metadata: SessionMetadataTable;
   answer_pieces: AnswerPieceTable;
   live_states: LiveStateTable;

@@ -1,5 +1,6 @@
 import { deniedBecause, type Permit } from "../../src/agent/permit.ts";
 import { refusal } from "../../src/exchange/files/refusal.ts";
+import type { KeepChanges } from "../../src/exchange/undo/keeper.ts";
 import { decide } from "../../src/exchange/permissions/decide.ts";
 
 /** Everything that can be allowed without a question is. */
@@ -10,5 +11,8 @@ const permit: Permit = async (_, call) => {
   }
 };
 
+/** Makes changes, and keeps nothing of them. */
+const keep: KeepChanges = (_call, _changes, act) => act();
+
 /** For an agent that is built without an exchange. */
-export const PERMITTED = { permit, restricting: [], asks: true } as const;
+export const PERMITTED = { permit, keep, restricting: [], asks: true } as const;

@@ -43,7 +43,8 @@ export async function compactThread(input: CompactInput): Promise<Worked<Compact
     delegate: null,
     protectedPaths,
     asks: false,
-    permit: () => Promise.reject(refusal("a summary runs no tools")),
+    permit: runsNoTools,
+    keep: runsNoTools,
   });
   const thread_id = threadId(session.id, session.thread_suffix);
   const outcome = await summarise(input, { agent, config: { configurable: { thread_id } } });
@@ -54,6 +55,10 @@ export async function compactThread(input: CompactInput): Promise<Worked<Compact
     end: null,
     result: ({ session }) => ({ outcome, session }),
   };
+}
+
+function runsNoTools(): Promise<never> {
+  return Promise.reject(refusal("a summary runs no tools"));
 }
 
 async function summarise(input: CompactInput, thread: AgentThread): Promise<Compacted["outcome"]> {

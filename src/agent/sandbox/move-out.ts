@@ -3,7 +3,7 @@ import { basename, dirname, join, relative } from "node:path";
 
 import { systemCode } from "../../core/errors.ts";
 import { oneLine } from "../../core/terminal-text.ts";
-import { holdFolder } from "../tools/held-folder.ts";
+import { holdFolder } from "../../exchange/files/held-folder.ts";
 import { type ControlPlace, findControlPlaces } from "./control-places.ts";
 
 export interface MoveOut {

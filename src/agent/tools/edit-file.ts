@@ -2,7 +2,7 @@ import type { Sandbox } from "../../exchange/files/sandbox.ts";
 import type { PermitChange } from "../permit.ts";
 import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
-import { openFile } from "./open-file.ts";
+import { openFile } from "../../exchange/files/open-file.ts";
 import { secretFileOf } from "../../exchange/permissions/call.ts";
 import { type Change, describeChange } from "./change.ts";
 import { replaceFile } from "./write-file.ts";
@@ -33,11 +33,11 @@ export async function editTextFile(
     throw refusal(edited.refused);
   }
   // which text is in a file of secrets is not revealed without permission
-  await permit(target, async () => describeEdit({ target, before, edited }));
+  const make = await permit(target, async () => describeEdit({ target, before, edited }));
   if (edited.refused !== null) {
     throw refusal(edited.refused);
   }
-  await replaceFile(target, edited.after);
+  await replaceFile(target, edited.after, make);
   return `edited ${target.shown} (${edited.count} ${edited.count === 1 ? "place" : "places"})`;
 }
 

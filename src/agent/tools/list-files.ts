@@ -1,6 +1,6 @@
 import type { Sandbox } from "../../exchange/files/sandbox.ts";
 import { isGit } from "../../core/control-files.ts";
-import { entriesIn } from "./held-folder.ts";
+import { entriesIn } from "../../exchange/files/held-folder.ts";
 import { resolvePath } from "../../exchange/files/resolve-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 import type { PermitChange } from "../permit.ts";

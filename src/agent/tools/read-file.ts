@@ -5,7 +5,7 @@ import type { Sandbox } from "../../exchange/files/sandbox.ts";
 import { resolvePath } from "../../exchange/files/resolve-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 import type { PermitChange } from "../permit.ts";
-import { isBinary, openFile } from "./open-file.ts";
+import { isBinary, openFile } from "../../exchange/files/open-file.ts";
 
 export const MAX_LINES = 2000;
 const MAX_OUTPUT_BYTES = 100_000;

@@ -3,7 +3,7 @@ import type { Sandbox } from "../../exchange/files/sandbox.ts";
 import type { ResolvedPath } from "../../exchange/files/resolve-path.ts";
 import type { PermitChange } from "../permit.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
-import { isBinary, openFile } from "./open-file.ts";
+import { isBinary, openFile } from "../../exchange/files/open-file.ts";
 import { matchingFiles, MAX_WALKED, permitFolder } from "./walk.ts";
 
 const MAX_MATCHES = 200;

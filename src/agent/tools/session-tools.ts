@@ -9,6 +9,7 @@ import { editTextFile } from "./edit-file.ts";
 import { findFiles, listFolder } from "./list-files.ts";
 import { MAX_LINES, readTextFile } from "./read-file.ts";
 import { searchFiles } from "./search-files.ts";
+import type { KeepChanges } from "../../exchange/undo/keeper.ts";
 import { asksFirst, beginCall } from "../tool-asking.ts";
 import type { Permit, PermitChange } from "../permit.ts";
 import { createQueue, reportFailure } from "./tool-result.ts";
@@ -26,15 +27,15 @@ import { writeTextFile } from "./write-file.ts";
  * whole files in memory, cannot protect paths, and its middleware moves large results into files
  * in the repository.
  */
-export function sessionTools(input: {
-  readonly repoPath: string | null;
-  readonly protectedPaths: readonly string[];
-  /** What the configuration protects besides. */
-  readonly configured?: readonly ProtectedPath[] | undefined;
-  /** Called before a tool takes effect, and before it reads. */
-  readonly permit: Permit;
-}): StructuredToolInterface[] {
-  const { repoPath, protectedPaths, configured = [], permit } = input;
+export function sessionTools(
+  input: Guards & {
+    readonly repoPath: string | null;
+    readonly protectedPaths: readonly string[];
+    /** What the configuration protects besides. */
+    readonly configured?: readonly ProtectedPath[] | undefined;
+  },
+): StructuredToolInterface[] {
+  const { repoPath, protectedPaths, configured = [] } = input;
   if (repoPath === null) {
     return [];
   }
@@ -42,9 +43,17 @@ export function sessionTools(input: {
   const run: Run = async (work) => work(await resolveSandbox(folder));
   const inOrder = createQueue();
   return [
-    ...READERS.map((open) => open(run, permit)),
-    ...WRITERS.map((open) => open((work) => inOrder(() => run(work)), permit)).map(asksFirst),
+    ...READERS.map((open) => open(run, input)),
+    ...WRITERS.map((open) => open((work) => inOrder(() => run(work)), input)).map(asksFirst),
   ];
+}
+
+/** What a tool's effect needs. */
+interface Guards {
+  /** Called before a tool takes effect, and before it reads. */
+  readonly permit: Permit;
+  /** Makes its changes. */
+  readonly keep: KeepChanges;
 }
 
 /** Gives a tool's work its sandbox. */
@@ -120,13 +129,15 @@ function define<Schema extends z.ZodObject>(entry: {
   ) => Promise<string>;
 }) {
   const { act, ...fields } = entry;
-  return (run: Run, permit: Permit): StructuredToolInterface =>
+  return (run: Run, { permit, keep }: Guards): StructuredToolInterface =>
     tool(
       reportFailure((input: z.output<Schema>, config) =>
         run((sandbox) =>
           act(sandbox, input, async ({ file }, change, judgedAs = entry.name) => {
             await permit(config, { tool: judgedAs, file }, change);
             await beginCall(config);
+            const call = { call_id: config.toolCall?.id ?? "", tool: entry.name };
+            return (root, changes, make) => keep({ ...call, root }, changes, make);
           }),
         ),
       ),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { systemCode } from "../../core/errors.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
-import { holdFolder } from "./held-folder.ts";
+import { holdFolder } from "../../exchange/files/held-folder.ts";
 
 const FOLDER = [".reprise", "plans"];
 /** Of one run. */

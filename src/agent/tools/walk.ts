@@ -7,7 +7,7 @@ import { refusal } from "../../exchange/files/refusal.ts";
 import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
 import type { PermitChange } from "../permit.ts";
 import { describeReading } from "./change.ts";
-import { entriesIn } from "./held-folder.ts";
+import { entriesIn } from "../../exchange/files/held-folder.ts";
 import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
 
 /** Maximum of entries in one walk; a larger tree needs a narrower path. */

@@ -1,11 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { lstat, open, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 
+import { systemCode } from "../../core/errors.ts";
 import type { Sandbox } from "../../exchange/files/sandbox.ts";
-import type { PermitChange } from "../permit.ts";
+import { statOrNull } from "../../exchange/files/real-path.ts";
+import { openFile } from "../../exchange/files/open-file.ts";
+import type { Content } from "../../exchange/undo/keeper.ts";
+import { KEPT_LIMITS } from "../../exchange/undo/kept-bytes.ts";
+import type { MakeChanges, PermitChange } from "../permit.ts";
 import { describeChange, shownText } from "./change.ts";
-import { holdFolder } from "./held-folder.ts";
+import { holdFolder } from "../../exchange/files/held-folder.ts";
 import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 
@@ -19,10 +24,10 @@ export async function writeTextFile(
 ): Promise<string> {
   const target = await resolvePath(sandbox, input.path, "write_file");
   refuseFolder(target);
-  await permit(target, async () =>
+  const make = await permit(target, async () =>
     describeChange({ target, before: await shownText(target), after: input.content }),
   );
-  await replaceFile(target, input.content);
+  await replaceFile(target, input.content, make);
   const verb = target.stat === null ? "created" : "replaced";
   return `${verb} ${target.shown} (${Buffer.byteLength(input.content)} bytes)`;
 }
@@ -32,26 +37,84 @@ export async function writeTextFile(
  * file or the new one. A name is replaced and nothing is written through it, and all happens in the
  * folder that is held, so no link is ever followed and nothing is made outside.
  */
-export async function replaceFile(target: ResolvedPath, content: string): Promise<void> {
-  const { stat } = target;
+export async function replaceFile(
+  target: ResolvedPath,
+  content: string,
+  make: MakeChanges,
+): Promise<void> {
+  const { root, shown, stat } = target;
   refuseFolder(target);
-  const folder = dirname(target.path);
-  await using held = await holdFolder(target.root, folder, { create: stat === null });
+  if (stat === null) {
+    await makeFolders(target, make);
+  }
+  await using held = await holdFolder(root, dirname(target.path));
   const temporary = join(held.at, `.reprise-${randomUUID()}.tmp`);
   try {
     await using file = await open(temporary, "wx", NEW_FILE_MODE);
     await file.writeFile(content);
     if (stat !== null) {
-      await file.chmod(Number(stat.mode & 0o7777n));
+      await file.chmod(permissionBits(stat));
     }
     await file.sync();
     await held.check();
     await refuseChanged(target, join(held.at, basename(target.path)));
-    await rename(temporary, join(held.at, basename(target.path)));
+    const before = await contentOf(target);
+    const bytes = Buffer.from(content);
+    const mode = permissionBits(await file.stat({ bigint: true }));
+    const after = { kind: "file" as const, size: bytes.byteLength, mode, bytes };
+    await make(root, [{ path: shown, before, after }], async () => {
+      await refuseChanged(target, join(held.at, basename(target.path)));
+      await rename(temporary, join(held.at, basename(target.path)));
+    });
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
+}
+
+/** What is there now, to be put back; see `refuseChanged`. */
+async function contentOf(target: ResolvedPath): Promise<Content | null> {
+  const { stat } = target;
+  if (stat === null) {
+    return null;
+  }
+  const entry = { kind: "file" as const, size: Number(stat.size), mode: permissionBits(stat) };
+  if (entry.size > KEPT_LIMITS.session) {
+    return { ...entry, bytes: null };
+  }
+  try {
+    await using file = await openFile(target);
+    const bytes = await file.readFile();
+    return { ...entry, size: bytes.byteLength, bytes };
+  } catch (error) {
+    if (systemCode(error) !== "EACCES") {
+      throw error;
+    }
+    // who may replace a file need not be able to read it
+    return { ...entry, bytes: null };
+  }
+}
+
+/** The folders above a new file that are not there. */
+async function makeFolders({ root, path }: ResolvedPath, make: MakeChanges): Promise<void> {
+  const missing: string[] = [];
+  for (let folder = dirname(path); folder !== root; folder = dirname(folder)) {
+    if ((await statOrNull(folder)) !== null) {
+      break;
+    }
+    missing.unshift(relative(root, folder).split(sep).join("/"));
+  }
+  if (missing.length > 0) {
+    const after = { kind: "folder", mode: null } as const;
+    const changes = missing.map((each) => ({ path: each, before: null, after }));
+    await make(root, changes, async () => {
+      await using _ = await holdFolder(root, dirname(path), { create: true });
+    });
+  }
+}
+
+function permissionBits({ mode }: { readonly mode: bigint }): number {
+  return Number(mode & 0o7777n);
 }
 
 function refuseFolder({ shown, stat }: ResolvedPath): void {

@@ -4,6 +4,7 @@ import { oneLine } from "../../core/terminal-text.ts";
 import type { Talk } from "./send.ts";
 import { note, noticeLine } from "../context.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";
+import type { Direction } from "../../exchange/undo/restore.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import { noticeWithdrawn } from "../withdrawn.ts";
 import { wrongUsage } from "../wrong-usage.ts";
@@ -116,6 +117,18 @@ const COMMANDS: readonly SlashCommand[] = [
     run: permission,
   },
   {
+    name: "undo",
+    argument: "<exchange>",
+    help: "take back what the last exchange, or this one, changed in files",
+    run: (context, argument) => undo(context, "undo", argument),
+  },
+  {
+    name: "redo",
+    argument: "<exchange>",
+    help: "make again what was undone",
+    run: (context, argument) => undo(context, "redo", argument),
+  },
+  {
     name: "continue",
     help: "resume an exchange that was interrupted or failed",
     run: async () => "continue",
@@ -197,6 +210,21 @@ async function permission({ cli, conversation }: SlashContext, argument: string)
     }
   } else {
     noticeLine(cli, decisionLine(await conversation.explain(argument)));
+  }
+}
+
+async function undo(
+  { cli, conversation }: SlashContext,
+  direction: Direction,
+  argument: string,
+): Promise<void> {
+  if (!/^\d{0,15}$/.test(argument)) {
+    throw wrongUsage(`Write /${direction} alone, or with the number of an exchange.`);
+  }
+  const { undoLines } = await import("../change-lines.ts");
+  const undone = await conversation.undo(direction, argument === "" ? undefined : Number(argument));
+  for (const line of undoLines(undone, direction, { diffs: false })) {
+    noticeLine(cli, line);
   }
 }
 

@@ -9,6 +9,7 @@ import {
 import { type CliContext, printJson, printLines } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import { confirmDeletion } from "../confirm-deletion.ts";
+import { forgetKept } from "../forget-kept.ts";
 import { deletionLines } from "./deletion-lines.ts";
 
 /** `sessions delete <id>`: shows what goes, asks, and deletes it in one transaction. */
@@ -28,6 +29,7 @@ export function deleteCommand(cli: CliContext): Command {
         }
       }
       const deleted = await store.write(deleteSessionTree, { id });
+      await forgetKept(cli, deleted);
       if (options.json === true) {
         printJson(cli, deleted.map(deletedSession));
       } else {

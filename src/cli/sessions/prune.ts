@@ -7,6 +7,7 @@ import { type CliContext, noticeLine, printJson, printLines } from "../context.t
 import { openDatabase, withStore } from "../database.ts";
 import { olderThan } from "../ages.ts";
 import { confirmDeletion } from "../confirm-deletion.ts";
+import { forgetKept } from "../forget-kept.ts";
 import { deletionLines } from "./deletion-lines.ts";
 import { plural } from "../../core/text.ts";
 
@@ -57,6 +58,7 @@ export function pruneCommand(cli: CliContext): Command {
       const deleted = await Array.fromAsync(found, ([root]) =>
         root === undefined ? [] : store.write(pruneSession, { ...prunable, id: root.session.id }),
       );
+      await forgetKept(cli, deleted.flat());
       show(cli, options, { verb: "Deleted", sessions: deleted.flat() });
     });
   return withStore(command);

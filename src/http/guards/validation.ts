@@ -7,6 +7,7 @@ import type { TSchema } from "typebox";
 import type { Fault, RepriseError } from "../../core/errors.ts";
 import { invalidRequest } from "../../core/invalid-request.ts";
 import { PatchSessionRequest } from "../../core/patch-session.ts";
+import { UndoRequest } from "../../core/file-change-schemas.ts";
 import { faultsOf } from "../../core/schema-errors.ts";
 import {
   CreateSessionRequest,
@@ -85,6 +86,7 @@ function createAjv(): Ajv2020 {
     QueueExchangeRequest,
     AnswerRequest,
     PatchSessionRequest,
+    UndoRequest,
   ]);
   return ajv;
 }

@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 
+import type { KeptBytes } from "../../exchange/undo/kept-bytes.ts";
 import type { Store } from "../../store/store.ts";
 import type { PublicPath } from "../guards/public-path.ts";
 import type { Observe } from "../metrics/observation.ts";
@@ -18,6 +19,8 @@ export interface SessionService {
   readonly store: Store;
   readonly publicPath: PublicPath;
   readonly observe: Observe;
+  /** What this machine keeps of files that were changed; null if it keeps nothing. */
+  readonly kept: KeptBytes | null;
 }
 
 /** The path parameter of every call on one session. */

@@ -27,7 +27,7 @@ const schema = {
   },
 };
 
-export function deleteSessionRoute(app: Api, { store }: SessionService): void {
+export function deleteSessionRoute(app: Api, { store, kept }: SessionService): void {
   app.route({
     method: "DELETE",
     url: "/api/sessions/:id",
@@ -35,6 +35,7 @@ export function deleteSessionRoute(app: Api, { store }: SessionService): void {
     preValidation: refuseBody,
     handler: async ({ params }) => {
       const deleted = await store.write(deleteRequested, { reference: params.id });
+      await kept?.forget(deleted.map(({ session }) => session.id));
       return deleted.map(deletedSession);
     },
   });

@@ -4,6 +4,13 @@ import { Type } from "typebox";
 
 import { PatchSessionRequest } from "../../core/patch-session.ts";
 import { LiveMessage, LiveSnapshot } from "../../core/live.ts";
+import {
+  ExchangeChangesInfo,
+  FileChangeInfo,
+  FileOutcome,
+  UndoInfo,
+  UndoRequest,
+} from "../../core/file-change-schemas.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import {
   AnswerRequest,
@@ -78,6 +85,11 @@ export async function describeApi(
     PatchSessionRequest,
     LiveMessage,
     LiveSnapshot,
+    ExchangeChangesInfo,
+    FileChangeInfo,
+    FileOutcome,
+    UndoInfo,
+    UndoRequest,
   ]) {
     app.addSchema(schema);
   }

@@ -64,7 +64,7 @@ it("[PERMISSION-10] replace no file that changes after the check", async () => {
   const box = toolBox({ "a.txt": "old" });
   const path = join(box.repo, "a.txt");
   const permit = async (): Promise<void> => writeFileSync(path, "a person's");
-  const tools = sessionTools({ repoPath: box.repo, protectedPaths: [], permit });
+  const tools = sessionTools({ ...PERMITTED, repoPath: box.repo, protectedPaths: [], permit });
   const call = async (name: string, args: object) =>
     String(await tools.find((tool) => tool.name === name)?.invoke(args));
   const refused = /^Error: the file was changed by another program meanwhile/;

@@ -13,9 +13,9 @@ import { describe, expect, it } from "vitest";
 
 import { resolveSandbox } from "../../../src/exchange/files/sandbox.ts";
 import { createLinkSearch } from "../../../src/exchange/files/control-links.ts";
-import { holdFolder } from "../../../src/agent/tools/held-folder.ts";
+import { holdFolder } from "../../../src/exchange/files/held-folder.ts";
 import { resolvePath } from "../../../src/exchange/files/resolve-path.ts";
-import { openFile } from "../../../src/agent/tools/open-file.ts";
+import { openFile } from "../../../src/exchange/files/open-file.ts";
 import { walkFiles } from "../../../src/agent/tools/walk.ts";
 import { replaceFile } from "../../../src/agent/tools/write-file.ts";
 import { toolBox } from "../../helpers/tool-box.ts";
@@ -71,7 +71,8 @@ describe("a folder that is replaced by a link between check and use", () => {
     swap();
     const before = readdirSync(out, { recursive: true }).map(String);
     for (const place of places) {
-      await expect(replaceFile(place, "written")).rejects.toMatchObject(REFUSED);
+      const written = replaceFile(place, "written", (_root, _changes, act) => act());
+      await expect(written).rejects.toMatchObject(REFUSED);
     }
     expect(readdirSync(out, { recursive: true }).map(String)).toEqual(before);
     expect(statSync(join(out, "f")).size).toBe("outside".length);

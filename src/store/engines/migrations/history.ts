@@ -10,6 +10,7 @@ import { sessionNames } from "./0016-session-names.ts";
 import { liveAnswers } from "./0017-live-answers.ts";
 import { sessionChanges } from "./0018-session-changes.ts";
 import { permissions } from "./0019-permissions.ts";
+import { fileChanges } from "./0020-file-changes.ts";
 import { sessions } from "./0001-sessions.ts";
 import type { Migration } from "./migration.ts";
 
@@ -27,6 +28,7 @@ export const migrations: readonly Migration[] = [
   liveAnswers,
   sessionChanges,
   permissions,
+  fileChanges,
 ];
 
 export function latestVersion(): number {

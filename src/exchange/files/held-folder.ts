@@ -3,7 +3,7 @@ import { lstat, mkdir, open, readdir, readlink, realpath, type FileHandle } from
 import { join, relative, sep } from "node:path";
 
 import { systemCode } from "../../core/errors.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
+import { refusal } from "./refusal.ts";
 
 /** A folder that stays the same one while it is held, whatever its path leads to meanwhile. */
 export interface HeldFolder extends AsyncDisposable {

@@ -2,8 +2,8 @@ import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 
 import { checkPath } from "./held-folder.ts";
-import type { ResolvedPath } from "../../exchange/files/resolve-path.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
+import type { ResolvedPath } from "./resolve-path.ts";
+import { refusal } from "./refusal.ts";
 
 /** Bytes that are checked to recognise text, as git does. */
 const SNIFFED_BYTES = 8000;

@@ -1,0 +1,36 @@
+import type {
+  ExchangeChangesInfo,
+  FileChangeInfo,
+  UndoInfo,
+  UndoRequest,
+} from "../core/file-change-schemas.ts";
+import type { Connection } from "./connection.ts";
+
+/** What exchanges changed in files. All of it needs a token. */
+export interface ChangeCalls {
+  /** The exchanges that changed files, the latest first. */
+  listChanges(id: string): Promise<readonly ExchangeChangesInfo[]>;
+  /** The files that an exchange changed, with unified diffs on the machine that keeps their content. */
+  getChanges(id: string, n: number): Promise<readonly FileChangeInfo[]>;
+  /**
+   * Takes back what an exchange changed in files. A file that is not as the exchange left it is refused, the others
+   * are done. Codes among others: `session_busy`, `nothing_to_undo`, `changes_elsewhere`.
+   */
+  undoExchange(id: string, n: number, options?: UndoRequest): Promise<UndoInfo>;
+  /** Makes it again. Codes as of `undoExchange`. */
+  redoExchange(id: string, n: number, options?: UndoRequest): Promise<UndoInfo>;
+}
+
+export function changeCalls(connection: Connection): ChangeCalls {
+  const pathOf = (id: string): string => `/api/sessions/${encodeURIComponent(id)}`;
+  const post = async (id: string, call: string, body: UndoRequest): Promise<UndoInfo> =>
+    (await connection.call<UndoInfo>("POST", `${pathOf(id)}/exchanges/${call}`, { body })).body;
+  return {
+    listChanges: async (id) =>
+      (await connection.call<ExchangeChangesInfo[]>("GET", `${pathOf(id)}/changes`)).body,
+    getChanges: async (id, n) =>
+      (await connection.call<FileChangeInfo[]>("GET", `${pathOf(id)}/exchanges/${n}/changes`)).body,
+    undoExchange: (id, n, options = {}) => post(id, `${n}/undo`, options),
+    redoExchange: (id, n, options = {}) => post(id, `${n}/redo`, options),
+  };
+}

@@ -1,0 +1,181 @@
+import { systemCode, isRepriseError } from "../../core/errors.ts";
+import { type Entry, isSameEntry } from "../../core/file-entries.ts";
+import type { FileOutcome } from "../../core/file-change-schemas.ts";
+import { find, type Found, makeFolder, put, setMode } from "./disk.ts";
+import { entryDiff } from "./entry-diff.ts";
+import type { KeptBytes } from "./kept-bytes.ts";
+import type { NetChange } from "./net-changes.ts";
+
+export type Direction = "undo" | "redo";
+
+/** A path, and what is to be there. */
+export interface Step {
+  readonly net: NetChange;
+  readonly wanted: Entry | null;
+  /** The bytes of a wanted file. */
+  readonly bytes: Buffer | null;
+  readonly found: Found;
+  outcome: FileOutcome;
+}
+
+export interface RestoreOptions {
+  readonly kept: KeptBytes;
+  readonly direction: Direction;
+}
+
+/** Compares what is at a path with what the changes left there. Changes nothing. */
+export async function planStep(net: NetChange, options: RestoreOptions): Promise<Step> {
+  const wanted = options.direction === "undo" ? net.before : net.after;
+  const step = { net, wanted, bytes: null, found: { entry: null, bytes: null, stat: null } };
+  try {
+    const found = await find(net, options.kept.limits.session);
+    const { bytes, ...outcome } = await judge(net, { ...options, wanted, found });
+    return { ...step, found, bytes, outcome: { path: net.path, ...outcome } };
+  } catch (error) {
+    return { ...step, outcome: refused(net, reasonOf(error)) };
+  }
+}
+
+type Judgement = Omit<FileOutcome, "path"> & { readonly bytes: Buffer | null };
+
+async function judge(
+  net: NetChange,
+  {
+    kept,
+    direction,
+    wanted,
+    found,
+  }: RestoreOptions & { readonly wanted: Entry | null; readonly found: Found },
+): Promise<Judgement> {
+  const refusedAs = (reason: string, diff: string | null = null): Judgement => {
+    return { outcome: "refused", reason, diff, bytes: null };
+  };
+  const place = await kept.place();
+  const other = net.changes.find((change) => change.place !== place);
+  if (other !== undefined) {
+    return refusedAs(
+      other.place === null
+        ? "its content before was not kept, because it is too large or nothing could be written to the folder of the user's state"
+        : `its content before is kept on another machine (${other.host}) or for another user`,
+    );
+  }
+  if (!net.isWhole) {
+    return refusedAs("something else changed it between two changes of the exchange");
+  }
+  if (isSameEntry(found.entry, wanted)) {
+    return { outcome: "unchanged", reason: null, diff: null, bytes: null };
+  }
+  const expected = direction === "undo" ? net.afterwards : [net.before];
+  if (!expected.some((entry) => isSameEntry(entry, found.entry))) {
+    const [left = null] = expected;
+    const side = { entry: left, bytes: await bytesOf(kept, net, left) };
+    const { diff } = await entryDiff(net.path, side, found);
+    return refusedAs("it was changed since; if a later exchange did that, undo it first", diff);
+  }
+  const bytes = await bytesOf(kept, net, wanted);
+  if (wanted?.kind === "file" && bytes === null) {
+    return refusedAs("its content is not kept any more, or was too large to be kept");
+  }
+  const { diff } = await entryDiff(net.path, found, { entry: wanted, bytes });
+  return { outcome: "restored", reason: null, diff, bytes };
+}
+
+/** From the session whose tool kept them. */
+export async function bytesOf(
+  kept: KeptBytes,
+  { changes }: NetChange,
+  entry: Entry | null,
+): Promise<Buffer | null> {
+  if (entry?.kind !== "file" || entry.hash === null) {
+    return null;
+  }
+  for (const session_id of new Set(changes.map((change) => change.session_id))) {
+    const bytes = await kept.read(session_id, entry.hash);
+    if (bytes !== null) {
+      return bytes;
+    }
+  }
+  return null;
+}
+
+/**
+ * Puts back what the steps say, each path on its own: what cannot be put back is refused, and the rest is done.
+ * Killed in the middle, the same can be done again.
+ */
+export async function restore(steps: readonly Step[]): Promise<void> {
+  const due = (): readonly Step[] => steps.filter(({ outcome }) => outcome.outcome === "restored");
+  const upwards = (all: readonly Step[]): readonly Step[] =>
+    all.toSorted((a, b) => depth(b) - depth(a));
+  for (const step of upwards(due())) {
+    if (step.wanted === null || (step.found.entry !== null && isOtherKind(step))) {
+      await attempt(step, () => put(step.net, step.found, null, null));
+    }
+  }
+  for (const step of upwards(due()).toReversed()) {
+    if (step.wanted?.kind === "folder" && step.found.entry?.kind !== "folder") {
+      await attempt(step, () => makeFolder(step.net));
+    }
+  }
+  for (const step of due()) {
+    const { net, wanted, bytes } = step;
+    if (wanted !== null && wanted.kind !== "folder") {
+      const found = isOtherKind(step) ? NOTHING : step.found;
+      await attempt(step, () => put(net, found, wanted, bytes));
+    }
+  }
+  for (const step of upwards(due())) {
+    const { net, wanted } = step;
+    if (wanted?.kind === "folder" && wanted.mode !== null) {
+      const { mode } = wanted;
+      await attempt(step, () => setMode(net, mode));
+    }
+  }
+}
+
+const NOTHING: Found = { entry: null, bytes: null, stat: null };
+
+/** A folder does not take the place of a file by itself, nor a file that of a folder. */
+function isOtherKind({ wanted, found }: Step): boolean {
+  return (wanted?.kind === "folder") !== (found.entry?.kind === "folder");
+}
+
+function depth({ net }: Step): number {
+  return net.path.split("/").length;
+}
+
+async function attempt(step: Step, act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    const isFull = ["ENOTEMPTY", "EEXIST"].includes(systemCode(error) ?? "");
+    step.outcome =
+      isFull && step.wanted === null
+        ? { ...step.outcome, outcome: "unchanged", reason: "the folder holds other files" }
+        : refused(step.net, reasonOf(error));
+  }
+}
+
+function refused({ path }: NetChange, reason: string): FileOutcome {
+  return { path, outcome: "refused", reason, diff: null };
+}
+
+/** What went wrong with one path does not stop the others. */
+function reasonOf(error: unknown): string {
+  if (isRepriseError(error, "invalid_request")) {
+    return error.message;
+  }
+  const code = systemCode(error);
+  if (code === undefined) {
+    throw error;
+  }
+  return SYSTEM_REASONS[code] ?? `the system refused it (${code})`;
+}
+
+const SYSTEM_REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "its folder is not there any more",
+  ENOTEMPTY: "a folder in its place holds other files",
+  EACCES: "the system does not allow it",
+  EPERM: "the system does not allow it",
+  EROFS: "the disk is read-only",
+  ENOSPC: "the disk is full",
+};

@@ -1,0 +1,97 @@
+import type { ExchangeChangesInfo, FileChangeInfo } from "../../core/file-change-schemas.ts";
+import { type Entry, isSameEntry } from "../../core/file-entries.ts";
+import {
+  type ExchangeKey,
+  listChangedExchanges,
+  readFileChanges,
+} from "../../store/file-changes/read.ts";
+import { resolveSession } from "../../store/sessions/read.ts";
+import type { Store } from "../../store/store.ts";
+import { entryDiff } from "./entry-diff.ts";
+import type { KeptBytes } from "./kept-bytes.ts";
+import { type NetChange, netChanges } from "./net-changes.ts";
+import { bytesOf } from "./restore.ts";
+
+/** Where changes and what is kept of them are read. */
+export interface ChangeSource {
+  readonly store: Pick<Store, "read">;
+  /** Null if this machine keeps no bytes: there are no diffs then. */
+  readonly kept: KeptBytes | null;
+}
+
+/** Characters of all diffs of one answer; of further files there is none. */
+const MAX_DIFFS = 1_000_000;
+
+/** The exchanges of a session that changed files, the latest first. Error codes: as `resolveSession`. */
+export async function changedExchanges(
+  { store }: ChangeSource,
+  { reference }: { readonly reference: string },
+): Promise<ExchangeChangesInfo[]> {
+  const { id: session_id } = await store.read(resolveSession, { reference });
+  const exchanges = await store.read(listChangedExchanges, { session_id });
+  return exchanges.map(({ n, changes, undone }) => ({ n, changes, undone }));
+}
+
+/**
+ * What an exchange and its sub-agents changed, path by path; empty for an exchange that changed nothing. Folders that
+ * a tool made on the way to a file are not listed. Error codes: as `resolveSession`.
+ */
+export async function changesOfExchange(
+  source: ChangeSource,
+  { reference, n }: { readonly reference: string; readonly n: number },
+): Promise<FileChangeInfo[]> {
+  const { id: session_id } = await source.store.read(resolveSession, { reference });
+  return changesOf(source, { session_id, n });
+}
+
+async function changesOf(
+  { store, kept }: ChangeSource,
+  key: ExchangeKey,
+): Promise<FileChangeInfo[]> {
+  const nets = netChanges(await store.read(readFileChanges, key));
+  const infos: FileChangeInfo[] = [];
+  let left = MAX_DIFFS;
+  for (const net of nets.filter(isShown)) {
+    const compared = kept === null || left <= 0 ? null : await diffOf(kept, net);
+    left -= compared?.diff.length ?? 0;
+    infos.push({
+      path: net.path,
+      kind: kindOf(net),
+      tools: [...new Set(net.changes.map(({ tool }) => tool))],
+      added: compared?.added ?? null,
+      removed: compared?.removed ?? null,
+      diff: compared?.diff ?? null,
+      undone: net.changes.every(({ undone_at }) => undone_at !== null),
+    });
+  }
+  return infos;
+}
+
+function isShown({ before, after }: NetChange): boolean {
+  const isOnTheWay = before === null && after?.kind === "folder" && after.mode === null;
+  return !isOnTheWay && !isSameEntry(before, after);
+}
+
+function kindOf({ before, after }: NetChange): FileChangeInfo["kind"] {
+  if (before === null) {
+    return "created";
+  }
+  if (after === null) {
+    return "deleted";
+  }
+  return before.kind === after.kind ? "changed" : "replaced";
+}
+
+/** Null if what was kept of it is not on this machine any more. */
+async function diffOf(kept: KeptBytes, net: NetChange) {
+  const [before, after] = await Promise.all([
+    sideOf(kept, net, net.before),
+    sideOf(kept, net, net.after),
+  ]);
+  return before === null || after === null ? null : entryDiff(net.path, before, after);
+}
+
+async function sideOf(kept: KeptBytes, net: NetChange, entry: Entry | null) {
+  const bytes = await bytesOf(kept, net, entry);
+  return entry?.kind === "file" && bytes === null ? null : { entry, bytes };
+}

@@ -1,0 +1,80 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, it } from "vitest";
+
+import { type SentMessage, startModelServer } from "../helpers/model-server.ts";
+import { freshHome, type Home } from "../helpers/reprise.ts";
+import { sessionsOf } from "../helpers/sessions/seed.ts";
+
+/** An agent that writes `second\n` and an escape into each file that it is named. */
+async function writing(): Promise<Home & { readonly file: (path: string) => string | null }> {
+  const server = await startModelServer({
+    answer: (messages: readonly SentMessage[]) => {
+      const { role, content = "" } = messages.at(-1) ?? { role: "" };
+      const write = (path: string) => ({
+        name: "write_file",
+        arguments: JSON.stringify({ path, content: "second \u001b[31m\n" }),
+      });
+      return role === "user" ? { toolCalls: content.split(" ").map(write) } : { content: "done" };
+    },
+  });
+  const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+  return {
+    ...home,
+    file: (path) => {
+      const at = join(home.project, path);
+      return existsSync(at) ? readFileSync(at, "utf8") : null;
+    },
+  };
+}
+
+it("[UNDO-14] [UNDO-15] [UNDO-16] commands show, undo and redo what an exchange changed, and deletion deletes what is kept", async () => {
+  const home = await writing();
+  const a = join(home.project, "a.txt");
+  writeFileSync(a, "first\n");
+  expect(await home.call(["--permission", "edits", "-p", "a.txt d/b.txt"])).toMatchObject({
+    code: 0,
+  });
+  const [session] = await sessionsOf(home);
+  const id = session?.id ?? "";
+  const changes = await home.call(["sessions", "changes", id]);
+  expect(changes.stdout).toContain("exchange 1: 3 changes\nchanged a.txt +1 -1\n  --- a.txt\n");
+  expect(changes.stdout).toContain("  -first\n  +second ␛[31m\n");
+  expect(changes.stdout).toContain("created d/b.txt +1 -0\n");
+  expect(await home.json(["sessions", "changes", id, "--json"])).toEqual([
+    { n: 1, changes: 3, undone: 0 },
+  ]);
+
+  const dry = await home.call(["sessions", "undo", id, "--dry-run"]);
+  expect(dry).toMatchObject({ code: 0 });
+  expect(dry.stdout).toContain("would undo a.txt\n");
+  expect(home.file("a.txt")).toContain("second");
+  writeFileSync(a, "a person's\n");
+  const partly = await home.call(["sessions", "undo", id]);
+  expect(partly).toMatchObject({ code: 1 });
+  expect(partly.stdout).toMatch(/^refused a\.txt: it was changed since/m);
+  expect(partly.stdout).toContain("  +a person's\n");
+  expect(partly.stdout).toContain("undone d/b.txt\n");
+  expect([home.file("a.txt"), home.file("d/b.txt")]).toEqual(["a person's\n", null]);
+  const redo = ["sessions", "redo", id, "--files", "d/b.txt", "--json"];
+  expect(await home.call(redo)).toMatchObject({ code: 0 });
+  expect(home.file("d/b.txt")).toContain("second");
+
+  const { stderr } = await home.call(["--session", id], {
+    input: "/undo\n/redo 1\n/undo 7\n",
+  });
+  expect(stderr).toMatch(/^undone d\/b\.txt$/m);
+  expect(stderr).toMatch(/^redone d\/b\.txt$/m);
+  expect(stderr).toContain("Exchange 7 changed no files");
+
+  const kept = join(home.home, ".local/state/reprise/undo", id);
+  expect(existsSync(kept)).toBe(true);
+  await home.call(["sessions", "end", id]);
+  expect(await home.call(["sessions", "undo", id, "--files", "d/b.txt"])).toMatchObject({
+    code: 0,
+  });
+  expect(home.file("d/b.txt")).toBeNull();
+  expect(await home.call(["sessions", "delete", id, "--yes"])).toMatchObject({ code: 0 });
+  expect(existsSync(kept)).toBe(false);
+});

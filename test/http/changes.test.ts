@@ -1,0 +1,87 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, it } from "vitest";
+
+import { createClient } from "../../src/client/client.ts";
+import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
+import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
+import { owner } from "../helpers/engines.ts";
+import { startTestServer } from "../helpers/server.ts";
+import { undoBench, writes } from "../helpers/undo-bench.ts";
+
+const token = "0123456789abcdef0123456789abcdef";
+
+/** A session whose first exchange has changed files, and a service on its database. */
+async function served() {
+  const bench = await undoBench({ "a.txt": "0\n" });
+  const { store } = bench;
+  const { id } = bench.session;
+  const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+  const begin = { fence, content: "a question", model: "demo", persona_name: "assistant" };
+  await store.write(beginExchange, begin);
+  await store.write(releaseLease, { fence, finished: true, end: "done" });
+  await bench.change(1, writes("a.txt", "1\n"), writes("b.txt", "1\n"));
+  return { ...bench, id };
+}
+
+it("[UNDO-17] [UNDO-18] a client with the token reads changes with diffs, undoes and redoes them", async () => {
+  const { store, folder, id, file, write, repo } = await served();
+  await using t = await startTestServer({ store, token, undoFolder: folder });
+  const client = createClient({ baseUrl: t.url, token });
+  expect(await client.listChanges(id)).toEqual([{ n: 1, changes: 2, undone: 0 }]);
+  const [a, b] = await client.getChanges(id.slice(0, 8), 1);
+  expect(a).toEqual({
+    path: "a.txt",
+    kind: "changed",
+    tools: ["write_file"],
+    added: 1,
+    removed: 1,
+    diff: "--- a.txt\n+++ a.txt\n@@ -1,1 +1,1 @@\n-0\n+1\n",
+    undone: false,
+  });
+  expect(b).toMatchObject({
+    kind: "created",
+    diff: "--- /dev/null\n+++ b.txt\n@@ -0,0 +1,1 @@\n+1\n",
+  });
+  expect(await client.undoExchange(id, 1, { dry_run: true })).toMatchObject({ dry_run: true });
+  expect(file("a.txt")).toBe("1\n");
+  write("b.txt", "2\n");
+  const undone = await client.undoExchange(id, 1);
+  expect(undone.files.map(({ path, outcome }) => [path, outcome])).toEqual([
+    ["a.txt", "restored"],
+    ["b.txt", "refused"],
+  ]);
+  expect([file("a.txt"), file("b.txt")]).toEqual(["0\n", "2\n"]);
+  expect(await client.listChanges(id)).toEqual([{ n: 1, changes: 2, undone: 1 }]);
+  await client.redoExchange(id, 1, { files: ["a.txt"] });
+  expect(file("a.txt")).toBe("1\n");
+  await expect(client.getChanges(id, 9)).rejects.toMatchObject({ code: "exchange_not_found" });
+  await expect(client.undoExchange(id, 1, { files: ["c"] })).rejects.toMatchObject({
+    code: "invalid_request",
+  });
+  await client.deleteSession(id);
+  expect(existsSync(join(folder, id))).toBe(false);
+  expect(existsSync(repo)).toBe(true);
+});
+
+it("[UNDO-17] without the token nothing is read or changed; a service that keeps nothing says that it is elsewhere", async () => {
+  const { store, folder, id, file } = await served();
+  {
+    await using t = await startTestServer({ store, undoFolder: folder });
+    for (const [method, path] of [
+      ["GET", "changes"],
+      ["GET", "exchanges/1/changes"],
+      ["POST", "exchanges/1/undo"],
+      ["POST", "exchanges/1/redo"],
+    ] as const) {
+      const { status, json } = await t.call(method, `/api/sessions/${id}/${path}`);
+      expect([status, json]).toMatchObject([403, { code: "token_required" }]);
+    }
+  }
+  await using t = await startTestServer({ store, token });
+  const client = createClient({ baseUrl: t.url, token });
+  await expect(client.undoExchange(id, 1)).rejects.toMatchObject({ code: "changes_elsewhere" });
+  expect(await client.getChanges(id, 1)).toMatchObject([{ diff: null }, { diff: null }]);
+  expect(file("a.txt")).toBe("1\n");
+});
