@@ -27,6 +27,7 @@ import type { AgentOptions, Prepared } from "./exchange-context.ts";
 import { createExchangeTree, EXCHANGE_LIMITS } from "../exchange/exchange-tree.ts";
 import { lowered, repositoryConfig } from "../exchange/config/repository.ts";
 import { chosenModel } from "../exchange/models/choose.ts";
+import { withKey } from "../exchange/models/config.ts";
 import { modelSettings } from "../exchange/models/settings.ts";
 import { openModel } from "./models/open.ts";
 import { createProviderPauses } from "./models/provider-pause.ts";
@@ -160,9 +161,10 @@ async function prepare(
     ...options.personas,
   });
   const configured = await options.settings?.at(session.repo_path);
-  const config = configured?.models ?? options.models;
-  const modelName = chosenModel({ session: session.model, persona, config });
-  const settings = modelSettings({ name: modelName, config });
+  const models = configured?.models ?? options.models;
+  const modelName = chosenModel({ session: session.model, persona, config: models });
+  const settings = modelSettings({ name: modelName, config: models });
+  const config = await withKey(models, settings.provider);
   const open = options.openModel ?? openModel;
   const folder = await workFolder(session.repo_path, options.personas.trust);
   const repository = await repositoryConfig(session.repo_path, options.personas.trust);

@@ -56,7 +56,8 @@ async function get(
     import("../exchange/config/set-value.ts"),
   ]);
   const wanted = key === undefined ? null : requireKey(key);
-  const all = settingOrigins(await settingsOf(cli).at(cli.cwd), cli.env);
+  const settings = settingsOf(cli);
+  const all = settingOrigins(await settings.at(cli.cwd), cli.env, await settings.config());
   const shown = all.filter((each) => wanted === null || each.key === wanted);
   if (json === true) {
     printJson(cli, shown);

@@ -39,10 +39,11 @@ export function modelCheck(config: ModelConfig): Check {
   } catch (error) {
     return failedBy(error, "models", "The default model: ");
   }
-  const keys = [
-    ...(config.anthropic.apiKey === null ? [] : ["ANTHROPIC_API_KEY"]),
-    ...(config.openai.apiKey === null ? [] : ["OPENAI_API_KEY"]),
-  ];
+  const keys = (["anthropic", "openai"] as const).flatMap((provider) => {
+    const { apiKey, readKey } = config[provider];
+    const inConfig = readKey === undefined ? [] : [`providers.${provider} of the config`];
+    return apiKey === null ? inConfig : [`${provider.toUpperCase()}_API_KEY`];
+  });
   const known = keys.length === 0 ? "no API key is set" : `${keys.join(" and ")} set`;
   return ok(
     "models",

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -9,9 +10,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { answerQuestion } from "../../src/store/questions/answer.ts";
@@ -253,6 +256,44 @@ it("[CONFIG-10] [CONFIG-11] the config of a trusted folder makes permissions str
   expect((await home.call(["permission", "explain", "write_file(asked)"])).stdout).toBe(
     "ask: rule write_file(asked) (repository)\n",
   );
+});
+
+it("[CONFIG-14] [CONFIG-15] a key of the config reaches the provider only", async () => {
+  const key = "sk-0123456789";
+  const sent: (string | undefined)[] = [];
+  const server = createServer(({ headers, url }, response) => {
+    sent.push(headers.authorization);
+    response.writeHead(url === "/v1/models" ? 200 : 401, { "content-type": "application/json" });
+    response.end("{}");
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const home = freshHome({ OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1` });
+  const file = join(home.project, "key.txt");
+  writeFileSync(file, `${key}\n`);
+  expect(await home.call(["config", "set", "providers.openai.key_file", file])).toMatchObject({
+    code: 0,
+  });
+  await home.call(["config", "set", "model", "openai:test"]);
+  const refused = await home.call(["-p", "hi"]);
+  expect(refused.stderr).toContain("model_unauthorized");
+  expect(sent).toEqual([`Bearer ${key}`]);
+  expect((await home.call(["permission", "explain", "read_file(key.txt)"])).stdout).toMatch(
+    /^deny/,
+  );
+  const doctor = await home.call(["doctor", "--online"]);
+  expect(doctor.stdout).toContain("providers.openai of the config");
+  expect(doctor.stdout).toContain("can be reached");
+  expect((await home.call(["doctor"], { env: { OPENAI_API_KEY: key } })).stdout).toContain(
+    "OPENAI_API_KEY in the environment can be read in /proc/<pid>/environ",
+  );
+  writeFileSync(file, "");
+  const failed = await home.call(["-p", "hi"]);
+  expect([failed.code, failed.stderr]).toEqual([
+    2,
+    expect.stringContaining("providers.openai.key_file in the config gives no key"),
+  ]);
 });
 
 it("[CONFIG-12] [CONFIG-13] a terminal alone offers to allow a call in the config, and permission remove takes it back", async () => {

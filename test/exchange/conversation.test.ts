@@ -33,8 +33,8 @@ describeEngines("a conversation", (engine) => {
         confirmMessages: async () => undefined,
       },
     });
-    expect(() => conversation.checkModel("openai:gpt-5.1")).toThrow(
-      /^This model needs a key\. Set OPENAI_API_KEY, or OPENAI_BASE_URL to the address of .*\.$/,
+    await expect(conversation.checkModel("openai:gpt-5.1")).rejects.toThrow(
+      /^This model needs a key\. Set OPENAI_API_KEY or providers\.openai of the config, or OPENAI_BASE_URL to the address of .*\.$/,
     );
     await expect(conversation.checkPersona("nobody")).rejects.toMatchObject({
       code: "persona_not_found",

@@ -51,11 +51,12 @@ export async function checkSettings(cli: CliContext): Promise<Check[]> {
 async function checkUserConfig(cli: CliContext): Promise<Check[]> {
   const settings = settingsOf(cli);
   try {
-    if ((await settings.config()) === null) {
+    const config = await settings.config();
+    if (config === null) {
       return [];
     }
     const { settingOrigins } = await import("../../exchange/config/origins.ts");
-    return settingOrigins(await settings.at(cli.cwd), cli.env)
+    return settingOrigins(await settings.at(cli.cwd), cli.env, config)
       .filter(({ from }) => from !== "default")
       .map(({ key, value, from }) => ok("config", `${key} is ${shownValue(value)}, from ${from}.`));
   } catch (error) {
@@ -82,8 +83,21 @@ export async function checkModels(cli: CliContext, online: boolean): Promise<Che
     import("../../exchange/checks.ts"),
   ]);
   const config = await modelsOf(cli);
-  const checks = [modelCheck(config)];
+  const checks = [modelCheck(config), ...keysInEnvironment(cli)];
   return online ? [...checks, ...(await checkReachable(config, defaultModel(config)))] : checks;
+}
+
+/** What commands of the agent could read of this process. */
+function keysInEnvironment({ env }: CliContext): Check[] {
+  const names = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"].filter((name) => (env[name] ?? "") !== "");
+  return names.length === 0
+    ? []
+    : [
+        ok(
+          "keys",
+          `${names.join(" and ")} in the environment can be read in /proc/<pid>/environ by a command without a sandbox. A key_file or key_command of your config avoids that.`,
+        ),
+      ];
 }
 
 /** A config that cannot be used has its own check. */

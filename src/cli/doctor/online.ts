@@ -1,5 +1,5 @@
-import type { ModelConfig } from "../../exchange/models/config.ts";
-import { type Check, failed, ok, warning } from "../../store/verify/check.ts";
+import { type ModelConfig, withKey } from "../../exchange/models/config.ts";
+import { type Check, failed, failedBy, ok, warning } from "../../store/verify/check.ts";
 
 /** A provider that does not answer within this time would not be usable either. */
 const TIMEOUT_MS = 10_000;
@@ -12,11 +12,24 @@ interface Question {
 
 /** Asks every provider that is configured, or is the default model's, for its list of models. */
 export async function checkReachable(config: ModelConfig, model: string): Promise<Check[]> {
-  const questions = questionsOf(config, model);
+  const known = await keyed(config);
+  if (!("openai" in known)) {
+    return [known];
+  }
+  const questions = questionsOf(known, model);
   if (questions.length === 0) {
     return [ok("online", "No provider is configured, so none was asked.")];
   }
   return Promise.all(questions.map(ask));
+}
+
+/** With the keys that have to be read; the failed check if one cannot be. */
+async function keyed(config: ModelConfig): Promise<ModelConfig | Check> {
+  try {
+    return await withKey(await withKey(config, "anthropic"), "openai");
+  } catch (error) {
+    return failedBy(error, "online");
+  }
 }
 
 function questionsOf({ anthropic, openai, ollama }: ModelConfig, model: string): Question[] {

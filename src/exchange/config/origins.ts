@@ -3,7 +3,7 @@ import { defaultModel } from "../models/config.ts";
 import { type Effect, EFFECTS, ruleText } from "../permissions/rule.ts";
 import { DEFAULT_PERSONA } from "../personas/persona.ts";
 import type { FolderSettings } from "./settings.ts";
-import { type ConfigSection, LIMIT_KEYS } from "./user-config.ts";
+import { type ConfigSection, KEYED_PROVIDERS, LIMIT_KEYS, type UserConfig } from "./user-config.ts";
 
 /** A value that counts in a folder, and where it comes from. */
 export interface SettingOrigin {
@@ -16,8 +16,15 @@ export interface SettingOrigin {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Every key with the value that counts; of lists, one for each section that has some. */
-export function settingOrigins(settings: FolderSettings, env: Env): readonly SettingOrigin[] {
+/**
+ * Every key with the value that counts; of lists, one for each section that has some. No key of a provider is
+ * among them, and no command that gives one.
+ */
+export function settingOrigins(
+  settings: FolderSettings,
+  env: Env,
+  config: UserConfig | null,
+): readonly SettingOrigin[] {
   const { models, persona, permission, limits, tokens } = settings;
   const one = (
     key: string,
@@ -46,6 +53,17 @@ export function settingOrigins(settings: FolderSettings, env: Env): readonly Set
     ...TOKEN_LIMITS.map((name) =>
       one(`limits.tokens.${name}`, tokens[name] ?? null, (section) => section.tokens[name] ?? null),
     ),
+    ...KEYED_PROVIDERS.flatMap((name): SettingOrigin[] => {
+      const source = config?.keys[name];
+      const variable = isSet(env, `${name.toUpperCase()}_API_KEY`);
+      if (source === undefined) {
+        return [];
+      }
+      const [key, value] =
+        "file" in source ? ["key_file", source.file] : ["key_command", "(a command)"];
+      const from = variable === null ? "config" : `config, but ${variable} is used`;
+      return [{ key: `providers.${name}.${key}`, value, from }];
+    }),
   ];
 }
 

@@ -6,7 +6,7 @@ import { TOKEN_LIMITS } from "../../core/token-limits.ts";
 import { realPathOf } from "../../store/project-key.ts";
 import { EFFECTS, ruleText } from "../permissions/rule.ts";
 import { sectionsAt } from "./settings.ts";
-import { LIMIT_KEYS, type UserConfig } from "./user-config.ts";
+import { KEYED_PROVIDERS, LIMIT_KEYS, type UserConfig } from "./user-config.ts";
 import { changeConfig, type ConfigPlace } from "./write-config.ts";
 
 /** The keys that have a value, as `config set` and `config get` name them. */
@@ -18,10 +18,18 @@ const CONFIG_KEYS: readonly string[] = [
   "protected",
   ...Object.keys(LIMIT_KEYS).map((key) => `limits.${key}`),
   ...TOKEN_LIMITS.map((name) => `limits.tokens.${name}`),
+  ...KEYED_PROVIDERS.flatMap((name) =>
+    ["key_file", "key_command"].map((key) => `providers.${name}.${key}`),
+  ),
 ];
 
 /** They are texts, so `123` and `true` are taken as they are. */
-const TEXTS: ReadonlySet<string> = new Set(["model", "persona", "permission.mode"]);
+const TEXTS: ReadonlySet<string> = new Set([
+  "model",
+  "persona",
+  "permission.mode",
+  ...KEYED_PROVIDERS.map((name) => `providers.${name}.key_file`),
+]);
 
 /** Error codes: `invalid_usage`. */
 export function requireKey(key: string): string {

@@ -3,10 +3,16 @@ import type { TokenLimits } from "../../core/token-limits.ts";
 import { realPathOf } from "../../store/project-key.ts";
 import { type ExchangeLimits, exchangeLimits } from "../exchange-tree.ts";
 import { isInside } from "../files/real-path.ts";
-import { type ModelConfig, modelConfig } from "../models/config.ts";
+import { type ModelConfig, modelConfig, type ProviderConfig } from "../models/config.ts";
 import type { ConfigPermission, Layer } from "../permissions/layers.ts";
 import { type ConfigText, readConfigText } from "./read-text.ts";
-import type { ConfigSection, ProtectedPath, UserConfig } from "./user-config.ts";
+import type {
+  ConfigSection,
+  KeyedProvider,
+  KeySource,
+  ProtectedPath,
+  UserConfig,
+} from "./user-config.ts";
 
 /** Where the settings of one user come from. */
 export interface SettingsSource {
@@ -41,6 +47,21 @@ export interface Settings {
 
 /** Opens nothing. The parser is loaded only if there is a file. */
 export function createSettings({ env, file, home }: SettingsSource): Settings {
+  const readers = new Map<string, () => Promise<string>>();
+  /** The same one while the config says the same: it keeps what a command gave. */
+  const readerOf = (provider: KeyedProvider, source: KeySource): (() => Promise<string>) => {
+    const id = JSON.stringify([provider, source]);
+    let reader = readers.get(id);
+    if (reader === undefined) {
+      const loaded = once(async () => {
+        const { createKeyReader } = await import("./keys.ts");
+        return createKeyReader(source, { name: `providers.${provider}`, env });
+      });
+      reader = async () => (await loaded())();
+      readers.set(id, reader);
+    }
+    return reader;
+  };
   let kept: { readonly stamp: string; readonly config: UserConfig | null } | null = null;
   const config = async (): Promise<UserConfig | null> => {
     const read: ConfigText | null = file === null ? null : await readConfigText(file);
@@ -55,8 +76,31 @@ export function createSettings({ env, file, home }: SettingsSource): Settings {
   };
   return {
     config,
-    at: async (folder) => combined(env, await sectionsAt(await config(), folder)),
+    at: async (folder) => {
+      const found = await config();
+      const { models, ...settings } = combined(env, await sectionsAt(found, folder));
+      const keys = found?.keys ?? {};
+      const withReader = (provider: KeyedProvider): ProviderConfig => {
+        const source = keys[provider];
+        return source === undefined || models[provider].apiKey !== null
+          ? models[provider]
+          : { ...models[provider], readKey: readerOf(provider, source) };
+      };
+      const files = Object.values(keys).flatMap((key) =>
+        "file" in key ? [{ path: key.file }] : [],
+      );
+      return {
+        ...settings,
+        models: { ...models, anthropic: withReader("anthropic"), openai: withReader("openai") },
+        protected: [...settings.protected, ...files],
+      };
+    },
   };
+}
+
+function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let result: Promise<Result> | null = null;
+  return () => (result ??= work());
 }
 
 /** A section that counts, with the name of its layer. */

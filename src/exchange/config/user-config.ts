@@ -48,7 +48,14 @@ export interface FolderSection {
   readonly section: ConfigSection;
 }
 
+/** Where the key of a provider is: in a file, or what a command prints. */
+export type KeySource = { readonly file: string } | { readonly command: readonly string[] };
+
+export const KEYED_PROVIDERS = ["anthropic", "openai"] as const;
+export type KeyedProvider = (typeof KEYED_PROVIDERS)[number];
+
 export interface UserConfig extends ConfigSection {
+  readonly keys: Readonly<Partial<Record<KeyedProvider, KeySource>>>;
   readonly folders: readonly FolderSection[];
 }
 
@@ -60,7 +67,7 @@ export const LIMIT_KEYS = {
 } as const satisfies Readonly<Record<string, keyof ExchangeLimits>>;
 
 const SECTION_KEYS = ["model", "persona", "permission", "protected", "limits"] as const;
-const TOP_KEYS = ["$schema", ...SECTION_KEYS, "folders"] as const;
+const TOP_KEYS = ["$schema", ...SECTION_KEYS, "providers", "folders"] as const;
 
 /** Reads the whole file. `home` is for paths that begin with `~/`. */
 export function readUserConfig(root: Node, report: Report, home: string): UserConfig {
@@ -69,6 +76,7 @@ export function readUserConfig(root: Node, report: Report, home: string): UserCo
   const folders = members.get("folders")?.value;
   return {
     ...sectionOf(members, report, home),
+    keys: keysAt(objectAt(members, "providers", report, KEYED_PROVIDERS), report, home),
     folders:
       folders === undefined
         ? []
@@ -81,6 +89,32 @@ export function readUserConfig(root: Node, report: Report, home: string): UserCo
             const section = sectionOf(membersOf(value, report, SECTION_KEYS), report, home);
             return [{ written, folder, section }];
           }),
+  };
+}
+
+function keysAt(providers: Members, report: Report, home: string): UserConfig["keys"] {
+  return Object.fromEntries(
+    KEYED_PROVIDERS.flatMap((name) => {
+      const provider = objectAt(providers, name, report, ["key_file", "key_command"]);
+      const file = readMember(provider, "key_file", fileReader(home), report);
+      const command = readMember(provider, "key_command", listReader(textReader(String)), report);
+      const source = file === null ? (command === null ? null : { command }) : { file };
+      const key = provider.get("key_command")?.key;
+      if (key !== undefined && (provider.size > 1 || command?.length === 0)) {
+        report(key, "Give either key_file or a key_command that is not empty.");
+      }
+      return source === null ? [] : [[name, source]];
+    }),
+  );
+}
+
+function fileReader(home: string): Reader<string> {
+  return (node, report) => {
+    const path = textReader((text) => ({ found: absolutePath(text, home) }))(node, report);
+    if (path !== null && path.found === null) {
+      report(node, "This must be an absolute path, or one that begins with ~/.");
+    }
+    return path?.found ?? null;
   };
 }
 

@@ -1,4 +1,4 @@
-import { DEMO_MODEL } from "./name.ts";
+import { DEMO_MODEL, type Provider } from "./name.ts";
 
 /** What the models need from the environment. Addresses and keys are null if none is set. */
 export interface ModelConfig {
@@ -29,6 +29,8 @@ export interface IdleLimits {
 
 export interface ProviderConfig {
   readonly apiKey: string | null;
+  /** Reads the key, if there is one that is not known yet. Error codes: `config_invalid`. */
+  readonly readKey?: () => Promise<string>;
   readonly baseUrl: string | null;
 }
 
@@ -73,9 +75,25 @@ export function defaultModel(config: ModelConfig): string {
 /** The models that are used if a key is set and no model is named, of the providers that have one. */
 export function configuredModels({ anthropic, openai }: ModelConfig): string[] {
   return [
-    ...(anthropic.apiKey === null ? [] : [ANTHROPIC_DEFAULT]),
-    ...(openai.apiKey === null ? [] : [OPENAI_DEFAULT]),
+    ...(hasKey(anthropic) ? [ANTHROPIC_DEFAULT] : []),
+    ...(hasKey(openai) ? [OPENAI_DEFAULT] : []),
   ];
+}
+
+/** True if a key is known or can be read. */
+export function hasKey({ apiKey, readKey }: ProviderConfig): boolean {
+  return apiKey !== null || readKey !== undefined;
+}
+
+/** With the key of a provider, which is read if it is not known. Error codes: `config_invalid`. */
+export async function withKey(config: ModelConfig, provider: Provider): Promise<ModelConfig> {
+  if (provider !== "anthropic" && provider !== "openai") {
+    return config;
+  }
+  const { apiKey, readKey, baseUrl } = config[provider];
+  return apiKey !== null || readKey === undefined
+    ? config
+    : { ...config, [provider]: { apiKey: await readKey(), baseUrl } };
 }
 
 function setting(value: string | undefined): string | null {

@@ -1,5 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
-import type { ModelConfig } from "./config.ts";
+import { hasKey, type ModelConfig } from "./config.ts";
 import { windowOf } from "./context-window.ts";
 import { parseModelName, type Provider } from "./name.ts";
 
@@ -50,12 +50,13 @@ export function modelSettings(input: {
     return { ...settings, apiKey: PLACEHOLDER_KEY, baseUrl: "", keyless: null };
   }
   const { baseUrl } = input.config[provider];
-  const apiKey = provider === "ollama" ? PLACEHOLDER_KEY : input.config[provider].apiKey;
+  const isKeyed = provider === "ollama" || hasKey(input.config[provider]);
+  const apiKey = provider === "ollama" ? null : input.config[provider].apiKey;
   const variable = provider.toUpperCase();
-  if (apiKey === null && baseUrl === null) {
+  if (!isKeyed && baseUrl === null) {
     throw new RepriseError(
       "model_key_missing",
-      `This model needs a key. Set ${variable}_API_KEY, or ${variable}_BASE_URL to the address of a compatible server, or use the offline model with --model demo.`,
+      `This model needs a key. Set ${variable}_API_KEY or providers.${provider} of the config, or ${variable}_BASE_URL to the address of a compatible server, or use the offline model with --model demo.`,
     );
   }
   const url = checkUrl(baseUrl ?? BASE_URLS[provider], `${variable}_BASE_URL`);
@@ -63,7 +64,7 @@ export function modelSettings(input: {
     ...settings,
     apiKey: apiKey ?? PLACEHOLDER_KEY,
     baseUrl: url,
-    keyless: apiKey === null ? { variable: `${variable}_API_KEY`, host: new URL(url).host } : null,
+    keyless: !isKeyed ? { variable: `${variable}_API_KEY`, host: new URL(url).host } : null,
   };
 }
 

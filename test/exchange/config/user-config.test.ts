@@ -45,6 +45,7 @@ const ACCEPTED = [
   `{"protected": [".env", "secrets/**", "~/private", "/etc"]}`,
   `{"limits": {"children": 3, "tokens": {"exchange": 100000}}}`,
   `{"folders": {"~/work": {"persona": "reviewer"}, "/srv": {}}}`,
+  `{"providers": {"anthropic": {"key_file": "~/.keys/a"}, "openai": {"key_command": ["pass", "show", "x"]}}}`,
 ];
 
 /** What is refused, and the line and column that are named. */
@@ -74,6 +75,13 @@ const REFUSED: readonly (readonly [text: string, place: string, sentence: RegExp
   [`{"limits": {"children": 0}}`, "1:25", /1 or more/],
   [`{"limits": {"children": 1e99}}`, "1:25", /1 or more/],
   [`{"limits": {"tokens": {"exchange": "5"}}}`, "1:36", /1 or more/],
+  [`{"providers": {"openai": {"key_file": "key"}}}`, "1:39", /absolute path/],
+  [`{"providers": {"openai": {"key_command": "cat key"}}}`, "1:42", /must be a list/],
+  [`{"providers": {"openai": {"key_command": []}}}`, "1:27", /not empty/],
+  [`{"providers": {"openai": {"key_file": "/k", "key_command": ["x"]}}}`, "1:45", /either/],
+  [`{"providers": {"openai": {"key": "${SECRET}"}}}`, "1:27", /no such key/],
+  [`{"providers": {"ollama": {}}}`, "1:16", /no such key/],
+  [`{"folders": {"/w": {"providers": {}}}}`, "1:21", /no such key/],
   [`{"folders": {"work": {}}}`, "1:14", /absolute path/],
   [`{"folders": {"/w": {"folders": {}}}}`, "1:21", /no such key/],
   [`{"folders": {"/w": {"permission": {"mode": 1}}}}`, "1:44", /one of/],
@@ -106,7 +114,7 @@ describe("[CONFIG-1] [CONFIG-2] the text of a config", () => {
   it("has a schema that refuses the same documents, as far as a schema can", () => {
     for (const [text, place] of REFUSED) {
       if (
-        /modell|"model": 3|__proto__|yolo|"permission": "all"|: 0}|"5"|"work"|"folders": {}/.test(
+        /modell|"model": 3|__proto__|yolo|"permission": "all"|: 0}|"5"|"work"|"folders": {}|providers/.test(
           text,
         )
       ) {
