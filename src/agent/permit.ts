@@ -90,7 +90,7 @@ export function createPermit(options: PermitOptions): Permit {
       // no rule of the user lifts what only restricts
       const isLifted = restricting.every(({ name }) => name !== decision.layer);
       const rule = isLifted ? ruleOf(call) : null;
-      const { answer, note } = await askConsent(
+      const { answer, note, question } = await askConsent(
         config,
         {
           kind: "permission",
@@ -109,6 +109,7 @@ export function createPermit(options: PermitOptions): Permit {
           id: session.id,
           rule: ruleText(rule),
           n: answer === always ? null : n,
+          question,
         });
       }
     }

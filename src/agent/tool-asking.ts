@@ -27,6 +27,8 @@ export interface Answer {
   /** What the person said besides. */
   readonly note: string | null;
   readonly answered_by: Answerer;
+  /** The id of the question. */
+  readonly question: string;
 }
 
 /** What a tool gets, so that it can ask. */
@@ -133,8 +135,8 @@ function createAsking(
     );
     if (known?.state === "answered" && known.answer !== null && known.answered_by !== null) {
       last = known.number;
-      const { answer, note, answered_by } = known;
-      return { answer, note, answered_by };
+      const { id: question, answer, note, answered_by } = known;
+      return { answer, note, answered_by, question };
     }
     const number = known?.number ?? (asked.at(-1)?.number ?? 0) + 1;
     const isAllowed = basis !== undefined && later?.answer !== PERMISSION_ANSWERS.no;

@@ -5,6 +5,7 @@ import { refuseNoFolder } from "./refuse-no-folder.ts";
 import { projectKeyOf, realPathOf } from "../store/project-key.ts";
 import { type ChatOptions, chosenBy } from "./chat-options.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
+import { localUser } from "../store/leases/local-user.ts";
 import { settingsOf } from "./config.ts";
 import type { CliContext } from "./context.ts";
 
@@ -54,5 +55,5 @@ export async function newSession(cli: CliContext, options: ChatOptions) {
 
 /** Who runs this program has its database, so the caller counts as authenticated. */
 export function callerOf(cli: CliContext, options: ChatOptions): Caller {
-  return { origin: chosenBy(cli, options), authenticated: true };
+  return { origin: chosenBy(cli, options), authenticated: true, who: localUser() };
 }

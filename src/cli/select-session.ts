@@ -173,10 +173,10 @@ async function applySessionOptions(
     session = await store.write(takeFolder, { id, ...folder, caller });
   }
   if (plans) {
-    session = await store.write(setPlanMode, { id, plan_mode: true });
+    session = await store.write(setPlanMode, { id, plan_mode: true, who: caller.who });
   }
   if (permission !== undefined) {
-    session = await store.write(setPermissionMode, { id, mode: permission });
+    session = await store.write(setPermissionMode, { id, mode: permission, who: caller.who });
   }
   if (options.tokenLimit !== undefined) {
     await store.write(setTokenLimits, { id, limits: options.tokenLimit });

@@ -1,6 +1,7 @@
 import type { LiveEvent } from "../core/live.ts";
 import type { Include } from "../core/labels.ts";
 import type { PatchSessionRequest } from "../core/patch-session.ts";
+import type { QuestionsQuery } from "../core/query-schemas.ts";
 import type {
   CreateSessionRequest,
   DeletedSession,
@@ -120,8 +121,8 @@ export interface Client extends ChangeCalls {
   ): Promise<ExchangeInfo>;
   /** Takes a queued exchange back; it is then `stopped`. Codes as of `changeExchange`. */
   withdrawExchange(id: string, n: number, options?: RevisionOptions): Promise<ExchangeInfo>;
-  /** What the session and its sub-agents ask and nobody has answered, the oldest first. */
-  listQuestions(id: string): Promise<readonly QuestionInfo[]>;
+  /** What the session and its sub-agents ask, the oldest first; `include` adds what was answered, and by whom. */
+  listQuestions(id: string, options?: QuestionsQuery): Promise<readonly QuestionInfo[]>;
   /**
    * Answers a question; the first answer counts. With the last one, the exchange that waits is queued.
    *
@@ -261,8 +262,12 @@ export function createClient(options: ClientOptions): Client {
       const headers = { "if-match": textOf(revision) };
       return (await connection.call<ExchangeInfo>("DELETE", exchangePath(id, n), { headers })).body;
     },
-    listQuestions: async (id) =>
-      (await connection.call<QuestionInfo[]>("GET", `${pathOf(id)}/questions`)).body,
+    listQuestions: async (id, { include } = {}) =>
+      (
+        await connection.call<QuestionInfo[]>("GET", `${pathOf(id)}/questions`, {
+          query: { include },
+        })
+      ).body,
     answerQuestion: async (id, question, answer) => {
       const path = `${pathOf(id)}/questions/${encodeURIComponent(question)}/answer`;
       return (await connection.call<QuestionInfo>("POST", path, { body: answer })).body;

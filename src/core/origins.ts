@@ -13,6 +13,8 @@ export interface Caller {
    * others store reaches the agent only after somebody confirmed it.
    */
   readonly authenticated: boolean;
+  /** Who is kept for what the caller consents to: `user@host`, or `TOKEN_HOLDER`. Unknown if it is not given. */
+  readonly who?: string | undefined;
 }
 
 /** The agent acts for the user who runs the exchange. */

@@ -63,6 +63,10 @@ export const ExchangesQuery = Type.Object(
   closed,
 );
 
+/** Without it, a list of questions has the open ones only. */
+export const QuestionsQuery = Type.Object({ include: Type.Optional(oneOf(["answered"])) }, closed);
+export type QuestionsQuery = Static<typeof QuestionsQuery>;
+
 export const ExchangeQuery = Type.Object({ include: Type.Optional(oneOf(["queue"])) }, closed);
 
 const seqAfter = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

@@ -137,11 +137,15 @@ export const QueuedExchangeInfo = Type.Object(
 );
 export type QueuedExchangeInfo = Static<typeof QueuedExchangeInfo>;
 
-/** `path`: the sessions from the root down to the one that asks, if a list was asked for. */
+/**
+ * `path`: the sessions from the root down to the one that asks, if a list was asked for. `answered_who`: who answered, as
+ * `user@host` or `token`, if the list was asked for that.
+ */
 export const QuestionInfo = Type.Object(
   {
     ...fieldSchemas(QUESTION_FIELDS, KINDS),
     path: Type.Optional(Type.Array(uuid())),
+    answered_who: Type.Optional(nullable(Type.String())),
   },
   { ...closed, $id: "QuestionInfo" },
 );

@@ -114,6 +114,7 @@ export interface ConversationOptions {
 
 export function createConversation(options: ConversationOptions): Conversation {
   const { config, agent, start, whenBusy, caller, confirmation } = options;
+  const { who } = caller;
   const { store, personas } = config;
   const models = async (): Promise<ModelConfig> => {
     const folder = session?.repo_path ?? columns?.repo_path ?? null;
@@ -179,7 +180,7 @@ export function createConversation(options: ConversationOptions): Conversation {
         : store.read(listOpenQuestions, { reference: session.id }),
     answer: async ({ id: question, session_id: reference }, { text: answer, note }, continues) => {
       const answered_by = caller.origin;
-      const given = { reference, question, answer, note, answered_by, continues };
+      const given = { reference, question, answer, note, answered_by, who, continues };
       const { answerQuestion } = await import("../store/questions/answer.ts");
       await store.write(answerQuestion, given);
     },
@@ -211,12 +212,12 @@ export function createConversation(options: ConversationOptions): Conversation {
       keep(await beginThread(store, { id: (await stored()).id, ...change, caller })),
     setPlanMode: async (on) => {
       refuseSetting(agent);
-      return keep(await store.write(setPlanMode, { id: (await stored()).id, plan_mode: on }));
+      return keep(await store.write(setPlanMode, { id: (await stored()).id, plan_mode: on, who }));
     },
     setPermission: async (mode) => {
       refuseSetting(agent);
       const { setPermissionMode } = await import("../store/sessions/permissions.ts");
-      return keep(await store.write(setPermissionMode, { id: (await stored()).id, mode }));
+      return keep(await store.write(setPermissionMode, { id: (await stored()).id, mode, who }));
     },
     permissions: async () => {
       refuseSetting(agent);

@@ -17,6 +17,7 @@ import {
   listRequested,
   patchRequested,
 } from "../store/sessions/requests.ts";
+import { localUser } from "../store/leases/local-user.ts";
 import type { Store } from "../store/store.ts";
 import { createRequestCheck, requireSessionReference } from "./check-request.ts";
 
@@ -68,7 +69,13 @@ export interface ListedSessions {
 }
 
 /** A program that has the database acts for its user. */
-export const PROGRAM: Caller = { origin: "prompt", authenticated: true };
+export const PROGRAM: Caller = {
+  origin: "prompt",
+  authenticated: true,
+  get who() {
+    return localUser();
+  },
+};
 
 export function sessionsOf(store: Store): Sessions {
   const checked = createRequestCheck();

@@ -1,6 +1,7 @@
 import type { Generated, GeneratedAlways } from "kysely";
 
 import type { AskedBy, ExchangeState } from "../core/exchanges.ts";
+import type { ConsentKind } from "../core/consents.ts";
 import type { Origin } from "../core/origins.ts";
 import type { KeptMode } from "../core/permissions.ts";
 import type { Answerer, QuestionKind, QuestionState } from "../core/questions.ts";
@@ -21,6 +22,7 @@ export interface Database extends CheckpointTables, ChangeTables {
   exchanges: ExchangeTable;
   questions: QuestionTable;
   file_changes: FileChangeTable;
+  consents: ConsentTable;
   session_metadata: SessionMetadataTable;
   answer_pieces: AnswerPieceTable;
   live_states: LiveStateTable;
@@ -254,6 +256,22 @@ export interface QuestionTable {
   changed: Generated<ChangeNumber>;
   /** 1 if it was answered in this database: an answer in an import does not count as consent. */
   answered_here: Generated<number>;
+}
+
+/**
+ * Who answered a question, set a mode or allowed calls. It stays when a rule is removed. Older versions write none, and
+ * neither an export nor a copy has any: consent belongs to the database in which it was given.
+ */
+export interface ConsentTable {
+  session_id: string;
+  /** From 1 in each session. */
+  number: number;
+  kind: ConsentKind;
+  /** See `CONSENT_KINDS`. */
+  subject: string;
+  /** `user@host`, or `token`. */
+  who: string;
+  at: string;
 }
 
 /**

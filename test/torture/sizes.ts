@@ -36,6 +36,13 @@ export const SIZED_TESTS = {
     short: 240,
     long: 2000,
   },
+  consent: {
+    what: "A question of a sub-agent at depth 2 that is answered over HTTP after its terminal was killed: rounds",
+    files: ["test/cli/consented.test.ts"],
+    test: 0,
+    short: 1,
+    long: 1,
+  },
   network: {
     what: "A client and an EventSource over connections that break: messages",
     files: ["test/http/broken-network.test.ts"],

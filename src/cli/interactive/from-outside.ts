@@ -10,6 +10,7 @@ import {
   readWaiting,
   type WaitingMessages,
 } from "../../store/sessions/waiting.ts";
+import { localUser } from "../../store/leases/local-user.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, note, noticeLine } from "../context.ts";
 import { plural } from "../../core/text.ts";
@@ -63,7 +64,11 @@ export function createFromOutside(input: FromOutsideInput) {
       if (!(await isConfirmed("Use this? y/N "))) {
         throw notConfirmed(fields);
       }
-      await store.write(acceptChoices, { session_id: session.id, through_change });
+      await store.write(acceptChoices, {
+        session_id: session.id,
+        through_change,
+        who: localUser(),
+      });
     },
     confirmMessages: async ({ id: session_id }: Session): Promise<void> => {
       const { accepted } = await store.read(readWaiting, { session_id });
@@ -91,7 +96,7 @@ export function createFromOutside(input: FromOutsideInput) {
           note(cli, leftPending(count, session_id));
           return;
         }
-        await store.write(acceptMessages, { session_id, through_seq: last });
+        await store.write(acceptMessages, { session_id, through_seq: last, who: localUser() });
       }
     },
   };

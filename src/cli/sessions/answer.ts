@@ -9,6 +9,7 @@ import { whetherRuns } from "../../exchange/runnable.ts";
 import { refuseUnstorable } from "../../exchange/storable-message.ts";
 import { answerQuestion, terminalRequired } from "../../store/questions/answer.ts";
 import { readSession } from "../../store/sessions/read.ts";
+import { localUser } from "../../store/leases/local-user.ts";
 import { readNextQueued } from "../../store/exchanges/ready.ts";
 import { lastQuestion, listOpenQuestions, type OpenQuestion } from "../../store/questions/read.ts";
 import { readCurrentExchange } from "../../store/exchanges/current.ts";
@@ -91,6 +92,7 @@ export function answerCommand(cli: CliContext): Command {
         ...chosen,
         note,
         answered_by: cli.stdin.isTTY === true ? "terminal" : "prompt",
+        who: localUser(),
       });
       if (waiting !== null) {
         await follow(cli, store, { command, question, options, waiting });

@@ -10,6 +10,8 @@ import {
 } from "../../store/exchanges/read.ts";
 import type { SessionLabels } from "../../core/labels.ts";
 import { readLabelsOf } from "../../store/sessions/labels.ts";
+import type { ConsentKind } from "../../core/consents.ts";
+import { type Consent, readConsents } from "../../store/sessions/consents.ts";
 import { failureLine } from "../../store/sessions/failures.ts";
 import { listOpenQuestions, type OpenQuestion } from "../../store/questions/read.ts";
 import { readTokenLimits } from "../../store/sessions/token-limits.ts";
@@ -88,7 +90,9 @@ export function showCommand(cli: CliContext): Command {
         });
         const limits = await store.read(readTokenLimits, detail.session);
         const questions = await store.read(listOpenQuestions, { reference: detail.session.id });
+        const consents = await store.read(readConsents, { session_id, limit: CONSENTS_SHOWN });
         const around = {
+          consents,
           labels,
           children: sessions,
           failures,
@@ -108,6 +112,7 @@ function showDetail(
   cli: CliContext,
   { session, messages, has_earlier }: Detail,
   around: {
+    consents: readonly Consent[];
     labels: SessionLabels | undefined;
     children: readonly Session[];
     failures: Failures;
@@ -128,6 +133,7 @@ function showDetail(
     ...settings,
     ...childLines,
     ...exchanges.map(exchangeLine),
+    ...around.consents.map(consentLine),
     ...questions.map(({ id, text }) => `  question  ${id} ${oneLine(text)}`),
   ]);
   const [first] = messages;
@@ -144,6 +150,21 @@ function showDetail(
       printLine(cli, `· ${oneLine(call.name)} ${oneLine(JSON.stringify(call.args) ?? "")}`);
     }
   }
+}
+
+/** Consents that are shown, the latest ones. */
+const CONSENTS_SHOWN = 20;
+
+const CONSENTED: Readonly<Record<ConsentKind, string>> = {
+  answer: "answered question",
+  mode: "set the mode",
+  rule: "allowed without a question:",
+  messages: "let the agent have messages of HTTP up to",
+  settings: "accepted the settings that came over HTTP, up to change",
+};
+
+function consentLine({ kind, subject, who, at }: Consent): string {
+  return `  consent   ${at} ${oneLine(who)} ${CONSENTED[kind]} ${oneLine(subject)}`;
 }
 
 /** Queued messages that are shown, the first ones. */

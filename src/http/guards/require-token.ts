@@ -1,5 +1,6 @@
 import type { FastifyRequest, RouteOptions } from "fastify";
 
+import { TOKEN_HOLDER } from "../../core/consents.ts";
 import { RepriseError } from "../../core/errors.ts";
 import type { Caller } from "../../core/origins.ts";
 
@@ -32,5 +33,5 @@ export function requireToken({ authenticated }: Pick<FastifyRequest, "authentica
 
 /** Who sent a request. */
 export function callerOf({ authenticated }: Pick<FastifyRequest, "authenticated">): Caller {
-  return { origin: "http", authenticated };
+  return { origin: "http", authenticated, ...(authenticated ? { who: TOKEN_HOLDER } : {}) };
 }

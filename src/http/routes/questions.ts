@@ -1,10 +1,11 @@
 import { Type } from "typebox";
 
+import { TOKEN_HOLDER } from "../../core/consents.ts";
 import { MAX_BODY_BYTES } from "../../core/limits.ts";
-import { NoQuery } from "../../core/query-schemas.ts";
+import { NoQuery, QuestionsQuery } from "../../core/query-schemas.ts";
 import { AnswerRequest, named, QuestionInfo } from "../../core/schemas.ts";
 import { answerQuestion } from "../../store/questions/answer.ts";
-import { listOpenQuestions } from "../../store/questions/read.ts";
+import { listOpenQuestions, listWithAnswered } from "../../store/questions/read.ts";
 import { json, problems } from "../responses.ts";
 import {
   type Api,
@@ -18,9 +19,9 @@ const listSchema = {
   operationId: "listQuestions",
   summary: "Lists the questions of a session and its sub-agents that nobody has answered",
   description:
-    "The oldest first. `path` names the sessions from this one down to the one that asks. The exchange waits until each question has an answer.",
+    "The oldest first. `path` names the sessions from this one down to the one that asks. The exchange waits until each question has an answer. With `include=answered`, the latest 100 that were answered follow, and each has `answered_who`: `user@host`, `token`, or null.",
   params: SessionParams,
-  querystring: NoQuery,
+  querystring: QuestionsQuery,
   response: {
     200: json(Type.Array(named(QuestionInfo)), { description: "The open questions." }),
     ...problems(SESSION_PROBLEMS),
@@ -55,9 +56,10 @@ export function questionRoutes(app: Api, { store }: SessionService): void {
     method: "GET",
     url: "/api/sessions/:id/questions",
     schema: listSchema,
-    handler: async ({ params }) => {
-      const open = await store.read(listOpenQuestions, { reference: params.id });
-      return open.map(({ path, ...question }) => ({ ...question, path: [...path] }));
+    handler: async ({ params, query }) => {
+      const list = query.include === undefined ? listOpenQuestions : listWithAnswered;
+      const questions = await store.read(list, { reference: params.id });
+      return questions.map(({ path, ...question }) => ({ ...question, path: [...path] }));
     },
   });
   app.route({
@@ -72,6 +74,7 @@ export function questionRoutes(app: Api, { store }: SessionService): void {
         answer: body.answer,
         note: body.note ?? null,
         answered_by: "http",
+        who: TOKEN_HOLDER,
       });
     },
   });

@@ -1,3 +1,4 @@
+import { TOKEN_HOLDER } from "../../core/consents.ts";
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";
 import type { Caller } from "../../core/origins.ts";
@@ -156,7 +157,7 @@ async function giveAnswer(
   given: GivenAnswer & Pick<AnswerQuestion, "reference">,
 ): Promise<string> {
   try {
-    await store.write(answerQuestion, { ...given, answered_by: "http" });
+    await store.write(answerQuestion, { ...given, answered_by: "http", who: TOKEN_HOLDER });
     return given.answer;
   } catch (error) {
     if (isRepriseError(error, "question_answered")) {

@@ -5,7 +5,8 @@ import type { Answerer } from "../../core/questions.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { readSession, resolveSession } from "../sessions/read.ts";
-import type { Operation } from "../store.ts";
+import { readAnswerers, recordConsent } from "../sessions/consents.ts";
+import type { Operation, Tx } from "../store.ts";
 import { settleAdmission } from "./admission.ts";
 import { continueAnswered, waitingAbove } from "./continue.ts";
 import { questionNotFound, readQuestion } from "./read.ts";
@@ -20,6 +21,8 @@ export interface AnswerQuestion {
   /** What the person says besides. */
   readonly note: string | null;
   readonly answered_by: Answerer;
+  /** See `Caller`. */
+  readonly who?: string | undefined;
   /** True if the caller continues the exchange itself; a node does it otherwise. */
   readonly continues?: boolean;
 }
@@ -50,6 +53,9 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
   refuseEnded(await readSession(tx, { id: asked.session_id }));
   const waiting = await waitingAbove(tx, path);
   const question = await readQuestion(tx, input.question);
+  if (question.state === "answered") {
+    throw await answeredBefore(tx, question);
+  }
   refuseUnanswerable(question, input.answer);
   await tx.db
     .updateTable("questions")
@@ -63,6 +69,8 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
     })
     .where("id", "=", input.question)
     .execute();
+  const { id: subject, session_id } = question;
+  await recordConsent(tx, { session_id, kind: "answer", subject, who: input.who });
   await settleAdmission(tx, question, input.answer);
   for (const each of path) {
     tx.touch(each);
@@ -73,18 +81,19 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
   return readQuestion(tx, input.question);
 };
 
-function refuseUnanswerable(
-  { state, kind, answered_by, choices }: QuestionRecord,
-  answer: string,
-): void {
-  if (state === "answered") {
-    throw new RepriseError(
-      "question_answered",
-      answered_by === "timeout"
-        ? "Nobody answered the question in time, so its default answer counts."
-        : "The question was answered before, and the first answer counts; see it in the question.",
-    );
-  }
+async function answeredBefore(tx: Tx, question: QuestionRecord): Promise<RepriseError> {
+  const { id, answered_by, answered_at } = question;
+  const who = (await readAnswerers(tx, [question])).get(id);
+  const by = who === undefined ? "" : ` by ${who}`;
+  return new RepriseError(
+    "question_answered",
+    answered_by === "timeout"
+      ? "Nobody answered the question in time, so its default answer counts."
+      : `The question was answered${by} at ${answered_at ?? "an earlier time"}, and the first answer counts; see it in the question.`,
+  );
+}
+
+function refuseUnanswerable({ state, kind, choices }: QuestionRecord, answer: string): void {
   if (state === "withdrawn") {
     throw new RepriseError(
       "question_withdrawn",

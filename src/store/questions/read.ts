@@ -5,6 +5,7 @@ import { QUESTION_FIELDS } from "../../core/questions.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import { columnNames, fieldReader } from "../columns.ts";
 import type { Database, QuestionTable } from "../schema.ts";
+import { readAnswerers } from "../sessions/consents.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { AskingCall } from "./ask.ts";
@@ -18,6 +19,7 @@ const questionOf = fieldReader<typeof QUESTION_FIELDS, QuestionRow>(QUESTION_FIE
 });
 
 const ASKED = [
+  "id",
   "number",
   "shown_hash",
   "text",
@@ -76,6 +78,40 @@ export const listOpenQuestions: Operation<
     open.push({ ...questionOf(row), path: await pathTo(tx, row.session_id, id) });
   }
   return open;
+};
+
+/** Answered questions that a list has, the latest ones. */
+const MAX_ANSWERED = 100;
+
+/**
+ * The same, followed by those that were answered, the latest last, with who did it: null if that is unknown.
+ *
+ * Error codes: as `resolveSession`.
+ */
+export const listWithAnswered: Operation<
+  { readonly reference: string },
+  readonly (OpenQuestion & { readonly answered_who: string | null })[]
+> = async (tx, { reference }) => {
+  const { id } = await resolveSession(tx, { reference });
+  const open = await listOpenQuestions(tx, { reference: id });
+  const rows = await tx.db
+    .selectFrom("questions")
+    .select(NAMES)
+    .where("state", "=", "answered")
+    .where("session_id", "in", withinTree(id))
+    .orderBy("answered_at", "desc")
+    .orderBy("id")
+    .limit(MAX_ANSWERED)
+    .execute();
+  const who = await readAnswerers(tx, rows);
+  const answered: OpenQuestion[] = [];
+  for (const row of rows.toReversed()) {
+    answered.push({ ...questionOf(row), path: await pathTo(tx, row.session_id, id) });
+  }
+  return [...open, ...answered].map((each) => ({
+    ...each,
+    answered_who: who.get(each.id) ?? null,
+  }));
 };
 
 /** The id of the question that is open for longest in a session and below it; null if none is. */

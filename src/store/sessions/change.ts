@@ -7,6 +7,7 @@ import { SESSION_ENDED, stopAllRecords, stopRecords } from "../exchanges/records
 import { continueAbove } from "../questions/continue.ts";
 import { lockPath } from "../questions/tree.ts";
 import { withdrawQuestions } from "../questions/withdraw.ts";
+import { recordConsent } from "./consents.ts";
 import { NO_FAILURE } from "./failures.ts";
 import { lockSession } from "./lock.ts";
 import { recordChanges } from "./record-changes.ts";
@@ -134,10 +135,12 @@ async function archiveAll(tx: Tx, sessionId: string): Promise<void> {
 
 /** Turns planning mode on or off. Error codes: `session_not_found`, `session_ended`. */
 export const setPlanMode: Operation<
-  { readonly id: string; readonly plan_mode: boolean },
+  { readonly id: string; readonly plan_mode: boolean } & Pick<Caller, "who">,
   Session
-> = async (tx, { id, plan_mode }) => {
+> = async (tx, { id, plan_mode, who }) => {
   await holdActive(tx, id);
+  const subject = plan_mode ? "plan" : "plan off";
+  await recordConsent(tx, { session_id: id, kind: "mode", subject, who });
   await tx.db
     .updateTable("sessions")
     .set({ plan_mode: plan_mode ? 1 : 0 })

@@ -9,6 +9,7 @@ import type { TokenLimits } from "../../core/token-limits.ts";
 import { refuseFreeThreadsOf } from "../checkpoints/free-threads.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
+import { recordConsent } from "./consents.ts";
 import { storeMetadata } from "./labels.ts";
 import { readSession } from "./read.ts";
 import { rootOf } from "./roots.ts";
@@ -61,6 +62,10 @@ export const createSession: Operation<NewSession, Session> = async (tx, input) =
   }
   if (input.metadata !== undefined) {
     await storeMetadata(tx, id, input.metadata);
+  }
+  if (!["ask", "plan"].includes(input.permission ?? "ask")) {
+    const subject = input.permission ?? "";
+    await recordConsent(tx, { session_id: id, kind: "mode", subject, who: input.caller?.who });
   }
   tx.touch(id);
   return sessionOf(inserted);

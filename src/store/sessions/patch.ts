@@ -109,14 +109,15 @@ async function changeSettings(
   { change, project_key, caller }: PatchSession,
 ): Promise<void> {
   const { id } = session;
+  const { who } = caller;
   if (change.repo_path !== undefined && project_key !== null) {
     await takeFolder(tx, { id, repo_path: change.repo_path, project_key, caller });
   }
   if (change.plan_mode !== undefined) {
-    await setPlanMode(tx, { id, plan_mode: change.plan_mode });
+    await setPlanMode(tx, { id, plan_mode: change.plan_mode, who });
   }
   if (change.permission !== undefined) {
-    await setPermissionMode(tx, { id, mode: change.permission });
+    await setPermissionMode(tx, { id, mode: change.permission, who });
   }
   if (change.token_limits !== undefined) {
     await setTokenLimits(tx, { id, limits: change.token_limits });

@@ -1,9 +1,11 @@
 import { invalidRequest } from "../../core/invalid-request.ts";
 import type { GivenRule, KeptMode, PermissionMode } from "../../core/permissions.ts";
+import type { Caller } from "../../core/origins.ts";
 import type { Session } from "../../core/sessions.ts";
 import { lockPath, pathTo } from "../questions/tree.ts";
 import type { Operation, Tx } from "../store.ts";
 import { holdActive, setPlanMode } from "./change.ts";
+import { readAnswerers, recordConsent } from "./consents.ts";
 import { lockSession } from "./lock.ts";
 
 /** What a session's calls are judged by, as far as it is stored. */
@@ -60,9 +62,9 @@ function rulesOf(json: string | null | undefined): readonly GivenRule[] {
  * `invalid_request` for a mode but `plan` in a sub-agent's session, which has that of the one above it.
  */
 export const setPermissionMode: Operation<
-  { readonly id: string; readonly mode: PermissionMode },
+  { readonly id: string; readonly mode: PermissionMode } & Consenting,
   Session
-> = async (tx, { id, mode }) => {
+> = async (tx, { id, mode, who }) => {
   const session = await holdActive(tx, id);
   if (mode !== "plan" && session.parent_session_id !== null) {
     throw invalidRequest([{ pointer: "/permission", message: OF_ROOTS }]);
@@ -75,22 +77,30 @@ export const setPermissionMode: Operation<
       .execute();
   }
   tx.touch(id);
+  await recordConsent(tx, { session_id: id, kind: "mode", subject: mode, who });
   return setPlanMode(tx, { id, plan_mode: mode === "plan" });
 };
+
+/** See `Caller`. */
+type Consenting = Pick<Caller, "who">;
 
 /** Why a sub-agent's session takes no mode. */
 const OF_ROOTS = "Must be left out: a sub-agent has the mode of the session at the top.";
 
 /**
  * Keeps what a person allowed: with `n`, for that exchange of the session itself, else for the session at
- * the top of its tree and all below it.
+ * the top of its tree and all below it. It is kept as a consent of the person who answered that question.
  */
-export const keepRule: Operation<{ readonly id: string } & GivenRule, void> = async (
-  tx,
-  { id, rule, n },
-) => {
+export const keepRule: Operation<
+  { readonly id: string; readonly question?: string } & GivenRule,
+  void
+> = async (tx, { id, rule, n, question }) => {
   const [top = id] = await lockPath(tx, id);
   const at = n === null ? top : id;
+  if (question !== undefined) {
+    const who = (await readAnswerers(tx, [{ id: question, session_id: id }])).get(question);
+    await recordConsent(tx, { session_id: at, kind: "rule", subject: rule, who });
+  }
   await changeRules(tx, at, (rules) => [
     ...rules.filter((each) => each.rule !== rule && (n === null || (each.n ?? n) === n)),
     { rule, n },

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { ADMISSION_CHOICES, readAdmissionCallId } from "../../core/questions.ts";
 import type { ChangedField } from "../schema.ts";
 import type { Operation, Tx } from "../store.ts";
+import { recordConsent } from "./consents.ts";
 import { lockSession } from "./lock.ts";
 
 /** The fields of a session that its exchanges use. */
@@ -139,6 +140,8 @@ export interface AcceptMessages {
   readonly session_id: string;
   /** Messages after this one came later than what was shown. */
   readonly through_seq: number;
+  /** See `Caller`. */
+  readonly who?: string | undefined;
 }
 
 /**
@@ -146,13 +149,14 @@ export interface AcceptMessages {
  * about them needs no answer any more.
  */
 export const acceptMessages: Operation<AcceptMessages, void> = async (tx, input) => {
-  const { session_id } = input;
+  const { session_id, through_seq, who } = input;
   await lockSession(tx, session_id);
+  await recordConsent(tx, { session_id, kind: "messages", subject: String(through_seq), who });
   await tx.db
     .updateTable("messages")
     .set({ accepted_at: tx.dialect.now() })
     .where(({ and }) => and({ session_id, authenticated: 0, checkpointed: 0, archived: 0 }))
-    .where("seq", "<=", input.through_seq)
+    .where("seq", "<=", through_seq)
     .where("seq", ">", await rejectedThrough(tx, session_id))
     .where("accepted_at", "is", null)
     .execute();
@@ -177,11 +181,16 @@ async function rejectedThrough(tx: Tx, session_id: string): Promise<number> {
 export interface AcceptChoices {
   readonly session_id: string;
   readonly through_change: number;
+  /** See `Caller`. */
+  readonly who?: string | undefined;
 }
 
 /** Lets exchanges use a model, persona and folder that were set without authentication. */
-export const acceptChoices: Operation<AcceptChoices, void> = (tx, input) =>
-  markChoices(tx, { ...input, authenticated: 0 });
+export const acceptChoices: Operation<AcceptChoices, void> = async (tx, input) => {
+  await markChoices(tx, { ...input, authenticated: 0 });
+  const { session_id, through_change, who } = input;
+  await recordConsent(tx, { session_id, kind: "settings", subject: String(through_change), who });
+};
 
 /** Keeps that a person was shown the model, persona and folder that were set with the token. */
 export const markSeen: Operation<AcceptChoices, void> = (tx, input) =>

@@ -29,6 +29,12 @@ export const NOT_COPIED: Readonly<Record<string, string>> = {
   "sessions.permission_mode": "consent belongs to the database in which it was given",
   "sessions.permission_rules": "consent belongs to the database in which it was given",
   "questions.answered_here": "consent belongs to the database in which it was given",
+  ...Object.fromEntries(
+    ["session_id", "number", "kind", "subject", "who", "at"].map((column) => [
+      `consents.${column}`,
+      "consent belongs to the database in which it was given",
+    ]),
+  ),
   "sessions.ready_at": "it follows from the records",
   "sessions.changed": "the numbers of changes are of one database",
   "sessions.created_change": "the numbers of changes are of one database",

@@ -11,6 +11,7 @@ import { liveAnswers } from "./0017-live-answers.ts";
 import { sessionChanges } from "./0018-session-changes.ts";
 import { permissions } from "./0019-permissions.ts";
 import { fileChanges } from "./0020-file-changes.ts";
+import { consents } from "./0021-consents.ts";
 import { sessions } from "./0001-sessions.ts";
 import type { Migration } from "./migration.ts";
 
@@ -29,6 +30,7 @@ export const migrations: readonly Migration[] = [
   sessionChanges,
   permissions,
   fileChanges,
+  consents,
 ];
 
 export function latestVersion(): number {

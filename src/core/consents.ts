@@ -1,0 +1,23 @@
+import { oneLine } from "./terminal-text.ts";
+
+/**
+ * What somebody consented to: an answer (the subject is the question's id), a mode, a call that needs no question any
+ * more (its rule), messages (up to which `seq`) and settings of callers without authentication.
+ */
+export const CONSENT_KINDS = ["answer", "mode", "rule", "messages", "settings"] as const;
+export type ConsentKind = (typeof CONSENT_KINDS)[number];
+
+/** Who consents over HTTP: somebody with the service's token. Others are `user@host`. */
+export const TOKEN_HOLDER = "token";
+
+const MAX_NAME = 64;
+
+/** A user of an operating system, in at most 129 characters that a terminal does not interpret. */
+export function userAt(user: string, host: string): string {
+  return `${named(user)}@${named(host)}`;
+}
+
+function named(text: string): string {
+  const clean = oneLine(text.toWellFormed().replaceAll("\0", ""));
+  return Array.from(clean).slice(0, MAX_NAME).join("") || "?";
+}

@@ -1,0 +1,85 @@
+import type { ConsentKind } from "../../core/consents.ts";
+import type { Operation, Tx } from "../store.ts";
+
+/** One consent, as it is stored. */
+export interface Consent {
+  readonly kind: ConsentKind;
+  readonly subject: string;
+  /** `user@host`, or `token`. */
+  readonly who: string;
+  readonly at: string;
+}
+
+/** Characters of a subject that are kept. */
+const MAX_SUBJECT = 500;
+
+/** Keeps who consented, in the transaction that stores to what; nothing if that is unknown. The session is held. */
+export async function recordConsent(
+  tx: Tx,
+  {
+    session_id,
+    kind,
+    subject,
+    who,
+  }: Pick<Consent, "kind" | "subject"> & {
+    readonly session_id: string;
+    readonly who: string | null | undefined;
+  },
+): Promise<void> {
+  if (typeof who !== "string") {
+    return;
+  }
+  const last = await tx.db
+    .selectFrom("consents")
+    .select(({ fn }) => fn.max("number").as("number"))
+    .where("session_id", "=", session_id)
+    .executeTakeFirst();
+  await tx.db
+    .insertInto("consents")
+    .values({
+      session_id,
+      number: (last?.number ?? 0) + 1,
+      kind,
+      subject: Array.from(subject).slice(0, MAX_SUBJECT).join(""),
+      who,
+      at: tx.dialect.now(),
+    })
+    .execute();
+}
+
+/** The latest consents in a session, the oldest of them first. */
+export const readConsents: Operation<
+  { readonly session_id: string; readonly limit: number },
+  readonly Consent[]
+> = async (tx, { session_id, limit }) => {
+  const rows = await tx.db
+    .selectFrom("consents")
+    .select(["kind", "subject", "who", "at"])
+    .where("session_id", "=", session_id)
+    .orderBy("number", "desc")
+    .limit(limit)
+    .execute();
+  return rows.toReversed();
+};
+
+/** Who gave the answers to these questions, by their ids; nobody of whom that is unknown. */
+export async function readAnswerers(
+  tx: Tx,
+  questions: readonly { readonly id: string; readonly session_id: string }[],
+): Promise<ReadonlyMap<string, string>> {
+  if (questions.length === 0) {
+    return new Map();
+  }
+  const rows = await tx.db
+    .selectFrom("consents")
+    .select(["subject", "who"])
+    .where("session_id", "in", [...new Set(questions.map(({ session_id }) => session_id))])
+    .where("kind", "=", "answer")
+    .where(
+      "subject",
+      "in",
+      questions.map(({ id }) => id),
+    )
+    .execute();
+  return new Map(rows.map(({ subject, who }) => [subject, who]));
+}

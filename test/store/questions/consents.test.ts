@@ -1,0 +1,112 @@
+import { expect, it } from "vitest";
+
+import { TOKEN_HOLDER, userAt } from "../../../src/core/consents.ts";
+import { localUser } from "../../../src/store/leases/local-user.ts";
+import { exportText } from "../../../src/store/portable/export-text.ts";
+import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
+import { answerQuestion } from "../../../src/store/questions/answer.ts";
+import { answerByDefault, findDueQuestions } from "../../../src/store/questions/due.ts";
+import { listWithAnswered } from "../../../src/store/questions/read.ts";
+import { setPlanMode } from "../../../src/store/sessions/change.ts";
+import { readConsents } from "../../../src/store/sessions/consents.ts";
+import { createSession } from "../../../src/store/sessions/create.ts";
+import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
+import {
+  keepRule,
+  removeRule,
+  setPermissionMode,
+} from "../../../src/store/sessions/permissions.ts";
+import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiting.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { describeEngines, openFresh } from "../../helpers/engines.ts";
+import { askIn, waitingSession } from "../../helpers/waiting-session.ts";
+
+const ADA = "ada@machine";
+const CALLER = { origin: "terminal", authenticated: true, who: ADA } as const;
+
+const consentsOf = async (store: Store, session_id: string): Promise<string[]> =>
+  (await store.read(readConsents, { session_id, limit: 100 })).map(
+    ({ kind, subject, who }) => `${who} ${kind} ${subject}`,
+  );
+
+const given = { answer: "yes", note: null, answered_by: "http" } as const;
+
+describeEngines("who consented", (engine) => {
+  it("[PERMISSION-36] [PERMISSION-38] is stored with answers, modes, rules, messages and settings, and leaves with the session only", async () => {
+    const store = await openFresh(engine);
+    const { id, ids } = await waitingSession(store, ["yes", "no"]);
+    const [question = ""] = ids;
+    await store.write(answerQuestion, { reference: id, question, ...given, who: TOKEN_HOLDER });
+    await store.write(setPermissionMode, { id, mode: "edits", who: ADA });
+    await store.write(setPermissionMode, { id, mode: "plan", who: ADA });
+    await store.write(setPlanMode, { id, plan_mode: false, who: ADA });
+    await store.write(keepRule, { id, rule: "edit_file(a)", n: null, question });
+    await store.write(removeRule, { id, rule: "edit_file(a)" });
+    await store.write(acceptMessages, { session_id: id, through_seq: 1, who: ADA });
+    await store.write(acceptChoices, { session_id: id, through_change: 0, who: ADA });
+    const all = [
+      `token answer ${question}`,
+      `${ADA} mode edits`,
+      `${ADA} mode plan`,
+      `${ADA} mode plan off`,
+      "token rule edit_file(a)",
+      `${ADA} messages 1`,
+      `${ADA} settings 0`,
+    ];
+    expect(await consentsOf(store, id)).toEqual(all);
+    const tree = await store.read(readSessionTree, { id });
+    expect([...exportText(tree, "2026-01-01T00:00:00.000Z")].join("")).not.toContain(ADA);
+    await store.write(setPermissionMode, { id, mode: "ask" });
+    expect(await consentsOf(store, id)).toEqual(all);
+    await store.write(deleteSessionTree, { id });
+    expect(await consentsOf(store, id)).toEqual([]);
+  });
+
+  it("[PERMISSION-36] begins with the mode that a new session was given, if that asks less", async () => {
+    const store = await openFresh(engine);
+    for (const [permission, expected] of [
+      ["all", [`${ADA} mode all`]],
+      ["ask", []],
+      ["plan", []],
+    ] as const) {
+      const { id } = await store.write(createSession, { permission, caller: CALLER });
+      expect(await consentsOf(store, id)).toEqual(expected);
+    }
+  });
+
+  it("[PERMISSION-36] [PERMISSION-37] of two who answer at once the first is kept, and the refusal names it; a time-out is nobody's consent", async () => {
+    const store = await openFresh(engine);
+    const { id, ids } = await waitingSession(store, ["yes", "no"]);
+    const [question = ""] = ids;
+    const results = await Promise.allSettled(
+      ["ada@a", "bob@b"].map((who) =>
+        store.write(answerQuestion, { reference: id, question, ...given, who }),
+      ),
+    );
+    const [refused] = results.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+    const [kept = ""] = await consentsOf(store, id);
+    const [who] = kept.split(" ");
+    expect(String(refused)).toMatch(new RegExp(`answered by ${who} at \\d{4}-`));
+    expect(await consentsOf(store, id)).toHaveLength(1);
+
+    const due = await askIn(store, id, { choices: ["yes", "no"], index: 7, due: "no" });
+    const [found] = await store.read(findDueQuestions, { top: id });
+    if (found !== undefined) {
+      await store.write(answerByDefault, found);
+    }
+    expect(await consentsOf(store, id)).toHaveLength(1);
+    const listed = await store.read(listWithAnswered, { reference: id });
+    expect(new Map(listed.map((each) => [each.id, each.answered_who]))).toEqual(
+      new Map([
+        [question, who],
+        [due, null],
+      ]),
+    );
+  });
+});
+
+it("[PERMISSION-36] a user's name is bounded, and no character of it is interpreted", () => {
+  const name = userAt(`\u001b[31m${"a".repeat(500)}\n\0\ud800`, "");
+  expect(name).toMatch(/^[\P{C}]{1,64}@\?$/u);
+  expect(localUser()).toMatch(/^[^@]+@[^@]+$/);
+});
