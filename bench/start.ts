@@ -49,7 +49,7 @@ export const bench: Bench = {
     await fill(database, sessions);
     const measurements: Measurement[] = [];
     for (const subject of subjects(folder.path, { database, sessions })) {
-      measurements.push(await measure(subject, Math.max(3, Math.round(RUNS * scale))));
+      measurements.push(await measure(subject, Math.max(1, Math.round(RUNS * scale))));
     }
     return measurements;
   },

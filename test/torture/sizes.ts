@@ -61,7 +61,7 @@ export const SIZED_TESTS = {
     what: "Lists made of the events of all sessions, by readers that change node while nodes are killed: operations",
     files: ["test/http/events/random.test.ts"],
     test: 20,
-    short: 400,
+    short: 100,
     long: 10_000,
   },
   damages: {
@@ -133,7 +133,7 @@ export const SIZED_TESTS = {
     what: "Requests that no client sends, over real sockets",
     files: ["test/http/hostile.test.ts"],
     test: 50,
-    short: 10_000,
+    short: 7500,
     long: 20_000,
   },
   "kill-compaction": {
@@ -189,7 +189,7 @@ export const SIZED_TESTS = {
     what: "Readers of the live feed whose connections are cut, of real exchanges on nodes that are killed: cuts",
     files: ["test/torture/live-cuts.test.ts"],
     test: 0,
-    short: 300,
+    short: 150,
     long: 1000,
   },
   locked: {
