@@ -49,7 +49,10 @@ async function openAsking(
   steps: readonly Calls[],
   { columns = {}, ...options }: Partial<AgentOptions> & { readonly columns?: NewSession } = {},
 ) {
+  const longest = Math.max(0, ...steps.flat().map((call) => call.arguments.length));
   const server = await startModelServer({
+    // in pieces of 20 characters a large file takes seconds
+    chunkSize: Math.max(20, Math.ceil(longest / 200)),
     answer: (messages: readonly SentMessage[]) => {
       const at = messages.findLastIndex(({ role }) => role === "user");
       const done = messages.slice(at).filter(({ role }) => role === "assistant").length;
