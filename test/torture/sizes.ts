@@ -346,6 +346,10 @@ export const ONLY_TORTURE = {
     what: "The command that copies LangGraph's databases, killed on the way, and every state of theirs",
     files: ["test/cli/copy/from-langgraph.test.ts", "test/langgraph/official/states.test.ts"],
   },
+  "config-writers": {
+    what: "Processes that change the config at once, and are killed meanwhile",
+    files: ["test/exchange/config/writers.test.ts"],
+  },
   faults: {
     what: "A disk that is full, locked, damaged or read-only beneath the real service, and text of every kind through it",
     files: ["test/torture/failures.test.ts", "test/torture/text.test.ts"],
