@@ -8,7 +8,7 @@ import { type ErrorCode, isRepriseError } from "../core/errors.ts";
 import type { AnswerProgress } from "./answer-progress.ts";
 import type { Permit } from "./permit.ts";
 import type { Change } from "./tools/change.ts";
-import { SESSION_TOOLS } from "../exchange/tool-catalogue.ts";
+import { RUN_COMMAND, SESSION_TOOLS } from "../exchange/tool-catalogue.ts";
 import type { Conceal } from "../exchange/secrets.ts";
 import { begunMark } from "./begun-calls.ts";
 import { concealResult } from "./conceal-result.ts";
@@ -24,7 +24,7 @@ export interface ExchangeTools {
   readonly saver: BaseCheckpointSaver;
   /** With it, tools can ask a person. */
   readonly asking?: AskingTools | undefined;
-  /** Called before a tool runs; those that work on files call it themselves, with the file. */
+  /** Called before a tool takes effect; the agent's own tools for files and commands call it themselves. */
   readonly permit: Permit;
   /** Applied to each result and each question; without it nothing is replaced. */
   readonly conceal?: Conceal | undefined;
@@ -82,8 +82,10 @@ export class ExchangeToolNode extends ToolNode {
           );
     const start = performance.now();
     const run = async () => {
-      if (!WORKS_ON_FILES.has(call.name)) {
-        await this.#permit(asking, { tool: call.name, file: null }, async () => argumentsOf(call));
+      if (!DECIDES.has(call.name)) {
+        await this.#permit(asking, { tool: call.name, file: null, command: null }, async () =>
+          argumentsOf(call),
+        );
       }
       if (begins && !isAskingFirst(this.tools.find(({ name }) => name === call.name))) {
         await mark.begin();
@@ -106,8 +108,11 @@ export class ExchangeToolNode extends ToolNode {
   }
 }
 
-/** They decide about a call once they know its file. */
-const WORKS_ON_FILES: ReadonlySet<string> = new Set(SESSION_TOOLS.map(({ name }) => name));
+/** They ask for a permission once they know the file or the command. */
+const DECIDES: ReadonlySet<string> = new Set([
+  RUN_COMMAND,
+  ...SESSION_TOOLS.map(({ name }) => name),
+]);
 
 async function resultOf<Result>(
   call: ToolCall,

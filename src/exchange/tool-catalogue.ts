@@ -17,6 +17,9 @@ export const SESSION_TOOLS = [
 
 export type SessionToolName = (typeof SESSION_TOOLS)[number]["name"];
 
+/** Runs a program in the session's folder. */
+export const RUN_COMMAND = "run_command";
+
 /** The agent's question to its user. */
 export const ASK_USER = "ask_user";
 
@@ -24,11 +27,12 @@ export const ASK_USER = "ask_user";
 export const HAND_IN_PLAN = "hand_in_plan";
 
 /**
- * Every tool of an agent: those above; `delegate`, which finds the sub-agent that it began before; `ask_user`,
+ * Every tool of an agent: those above, `run_command` among them; `delegate`, which finds the sub-agent that it began before; `ask_user`,
  * which finds the answer; and `hand_in_plan`, which finds the plan that it stored before.
  */
 export const AGENT_TOOLS: readonly ToolEntry[] = [
   ...SESSION_TOOLS,
+  { name: RUN_COMMAND, repeatable: false },
   { name: "delegate", repeatable: true },
   { name: ASK_USER, repeatable: true },
   { name: HAND_IN_PLAN, repeatable: true },

@@ -290,6 +290,13 @@ export const SIZED_TESTS = {
     short: 400,
     long: 4000,
   },
+  "shell-lines": {
+    what: "Lines that are read as plain words, compared with bash and sh: lines",
+    files: ["test/exchange/commands/plain-line.test.ts"],
+    test: 500,
+    short: 10_000,
+    long: 200_000,
+  },
   stopped: {
     what: "Exchanges whose process is stopped at a random moment, replaced and continued",
     files: ["test/store/leases/random-stops.test.ts", "test/agent/exchange/late-writes.test.ts"],

@@ -134,7 +134,7 @@ function define<Schema extends z.ZodObject>(entry: {
       reportFailure((input: z.output<Schema>, config) =>
         run((sandbox) =>
           act(sandbox, input, async ({ file }, change, judgedAs = entry.name) => {
-            await permit(config, { tool: judgedAs, file }, change);
+            await permit(config, { tool: judgedAs, file, command: null }, change);
             await beginCall(config);
             const call = { call_id: config.toolCall?.id ?? "", tool: entry.name };
             return (root, changes, make) => keep({ ...call, root }, changes, make);

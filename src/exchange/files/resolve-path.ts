@@ -38,7 +38,7 @@ export async function resolvePath(
   tool: SessionToolName,
 ): Promise<ResolvedPath> {
   const { target, file } = await locate(sandbox, { path, tool });
-  const limit = fixedLimit({ tool, file });
+  const limit = fixedLimit({ tool, file, command: null });
   if (limit !== null || target === null) {
     throw refusal(refusedBecause(limit));
   }

@@ -15,11 +15,32 @@ export interface CalledFile {
   readonly place: "inside" | "outside" | "own" | "protected";
 }
 
+/** A command that a call runs. */
+export interface CalledCommand {
+  /** The words of each command of a line; null for a line that only a shell can read: see `plainParts`. */
+  readonly parts: readonly (readonly string[])[] | null;
+  /**
+   * How it runs: `none` where there is no sandbox, `sandbox` without a network, `network` in the sandbox with
+   * one, and `outside` of the sandbox that there is.
+   */
+  readonly place: "none" | "sandbox" | "network" | "outside";
+}
+
 /** A call of a tool, as far as permissions depend on it. */
 export interface Call {
   readonly tool: string;
   /** Null for a tool that works on no file. */
   readonly file: CalledFile | null;
+  /** Null for a tool that runs none. */
+  readonly command: CalledCommand | null;
+}
+
+/** The commands of a line as calls of their own; the call itself if it is one command or is no line. */
+export function commandsOf(call: Call): readonly Call[] {
+  const { command } = call;
+  return command === null || command.parts === null
+    ? [call]
+    : command.parts.map((part) => ({ ...call, command: { ...command, parts: [part] } }));
 }
 
 /**
@@ -40,7 +61,7 @@ export function controlFileOf(
 }
 
 /** What the call would read or change, under one of its names, if such a file often holds secrets. */
-export function secretFileOf({ tool, file }: Call): SecretFile | null {
+export function secretFileOf({ tool, file }: Pick<Call, "tool" | "file">): SecretFile | null {
   const named = ONLY_NAMES.has(tool) ? [] : (file?.names ?? []);
   return named.map(secretFileIn).find((found) => found !== null) ?? null;
 }

@@ -1,8 +1,8 @@
 import { isGit } from "../../core/control-files.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
-import { type Call, controlFileOf, isHarmless, secretFileOf } from "./call.ts";
+import { type Call, commandsOf, controlFileOf, isHarmless, secretFileOf } from "./call.ts";
 import { BUILT_IN, type Layer, modeLayer } from "./layers.ts";
-import { type Effect, EFFECTS, matches, ruleText } from "./rule.ts";
+import { type Effect, effectOn, EFFECTS, matches, type Rule, ruleText } from "./rule.ts";
 
 /** What a call is judged by. */
 export interface DecisionInput {
@@ -33,9 +33,19 @@ export interface Decision {
  * First, the fixed limits deny. Then the last matching rule of the user's layers counts: built-in, `below`, mode,
  * `user`; but what the config denies, only the config allows again. A file that other programs execute or obey
  * asks, and so does one that often holds secrets, unless a rule names it. Of the result and the restricting rules
- * that match, the strictest counts at last.
+ * that match, the strictest counts at last. Of a line of commands each is decided about, and the strictest decision
+ * counts for the line.
  */
 export function decide(input: DecisionInput): Decision {
+  const [first, ...others] = commandsOf(input.call).map((call) => decideOne({ ...input, call }));
+  return others.reduce(stricter, first ?? decideOne(input));
+}
+
+function stricter(a: Decision, b: Decision): Decision {
+  return isStricter(b.effect, a.effect) ? b : a;
+}
+
+function decideOne(input: DecisionInput): Decision {
   const { call, restricting, asks } = input;
   const limit = fixedLimit(call) ?? planLimit(call, input.mode);
   if (limit !== null) {
@@ -54,7 +64,7 @@ export function isOffered(
   tool: string,
   { mode, restricting }: Pick<DecisionInput, "mode" | "restricting">,
 ): boolean {
-  const call = { tool, file: null };
+  const call = { tool, file: null, command: null };
   return (
     planLimit(call, mode) === null &&
     !restricting.some(({ rules }) =>
@@ -106,36 +116,32 @@ function ofUser({ call, mode, below = [], user }: DecisionInput): Decision {
   const guarded = controlFileOf(call) ?? secretFileOf(call);
   const reason = guarded === null ? null : `${guarded.name} is protected: ${guarded.reason}`;
   const builtIn = { effect: "ask", layer: BUILT_IN.name, reason } as const;
-  const first: Decision =
+  let decision: Decision =
     guarded === null
-      ? lastOf(call, BUILT_IN, { ...builtIn, rule: "*" })
+      ? { ...builtIn, rule: "*" }
       : { ...builtIn, rule: `${call.tool}(**/${guarded.name})` };
-  let decision = first;
   let isKept = false;
-  for (const layer of [...below, modeLayer(mode), ...user]) {
-    if (!isKept || layer.isConfig === true) {
-      const before = decision;
-      decision = lastOf(call, layer, before);
-      isKept = decision === before ? isKept : layer.isConfig === true && decision.effect === "deny";
+  const weakest = guarded === null ? [BUILT_IN] : [];
+  for (const layer of [...weakest, ...below, modeLayer(mode), ...user]) {
+    const rules: readonly Rule[] = isKept && layer.isConfig !== true ? [] : layer.rules;
+    for (const rule of rules) {
+      const found = effectOn(rule, call);
+      if (found?.isSure === true || (found !== null && decision.effect !== "deny")) {
+        decision = { effect: found.effect, layer: layer.name, rule: ruleText(rule), reason };
+        isKept = layer.isConfig === true && rule.effect === "deny";
+      }
     }
   }
   return decision;
-}
-
-/** The last matching rule of the layer, else what was decided before. */
-function lastOf(call: Call, { name, rules }: Layer, before: Decision): Decision {
-  const rule = rules.findLast((each) => matches(each, call));
-  return rule === undefined
-    ? before
-    : { effect: rule.effect, layer: name, rule: ruleText(rule), reason: before.reason };
 }
 
 function restricted(call: Call, layers: readonly Layer[], before: Decision): Decision {
   let strictest = before;
   for (const { name, rules } of layers) {
     for (const rule of rules) {
-      if (matches(rule, call) && isStricter(rule.effect, strictest.effect)) {
-        strictest = { effect: rule.effect, layer: name, rule: ruleText(rule), reason: null };
+      const { effect = "allow" } = effectOn(rule, call) ?? {};
+      if (isStricter(effect, strictest.effect)) {
+        strictest = { effect, layer: name, rule: ruleText(rule), reason: null };
       }
     }
   }

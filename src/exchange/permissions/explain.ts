@@ -11,9 +11,11 @@ import { createLinkSearch } from "../files/control-links.ts";
 import { locate } from "../files/resolve-path.ts";
 import { resolveSandbox } from "../files/sandbox.ts";
 import { loadPersona } from "../personas/load.ts";
-import { SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
+import { mayRunCommands } from "../commands/command-folder.ts";
+import { plainParts } from "../commands/plain-line.ts";
+import { RUN_COMMAND, SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
 import { workFolder } from "../trust/wide-folder.ts";
-import { isHarmless } from "./call.ts";
+import { type Call, isHarmless } from "./call.ts";
 import { decide, type Decision } from "./decide.ts";
 import {
   BUILT_IN,
@@ -98,6 +100,7 @@ export async function readJudgement(
 export function allRules(judgement: Judgement): readonly ShownRule[] {
   const { mode, below, user, restricting } = judgement;
   const changing = SESSION_TOOLS.map(({ name }) => name).filter((name) => !isHarmless(name));
+  const denied = (rule: string) => ({ effect: "deny", rule, layer: "planning mode" }) as const;
   const files = (rule: (typeof CONTROL_FILES)[number]["rule"]) =>
     CONTROL_FILES.filter((file) => file.rule === rule).flatMap(({ name }) =>
       changing.map((tool) => `${tool}(**/${name})`),
@@ -112,9 +115,7 @@ export function allRules(judgement: Judgement): readonly ShownRule[] {
           layer: "protected",
         }) as const,
     ),
-    ...(mode === "plan"
-      ? changing.map((rule) => ({ effect: "deny", rule, layer: "planning mode" }) as const)
-      : []),
+    ...(mode === "plan" ? [...changing, RUN_COMMAND].map(denied) : []),
     ...rulesOf(BUILT_IN),
     ...SECRET_FILES.map(
       ({ name }) => ({ effect: "ask", rule: `*(**/${name})`, layer: BUILT_IN.name }) as const,
@@ -129,7 +130,8 @@ function rulesOf({ name, rules }: Layer): ShownRule[] {
 }
 
 /**
- * What would be decided about a call, written as `tool` or `tool(path)`. Rules for one exchange do not count.
+ * What would be decided about a call, written as `tool`, `tool(path)` or `run_command(line)`. Rules for one
+ * exchange do not count.
  *
  * Error codes: `invalid_usage`, as `readJudgement`.
  */
@@ -141,33 +143,60 @@ export async function explainCall(
   place: CallPlace,
   text: string,
 ): Promise<Decision> {
-  const [, tool = "", , path] = /^([a-z_]+)(\((.*)\))?$/s.exec(text.trim()) ?? [];
+  const [, tool = "", , given] = /^([a-z_]+)(\((.*)\))?$/s.exec(text.trim()) ?? [];
   parseCallPattern(tool);
-  const works = SESSION_TOOLS.some(({ name }) => name === tool);
-  if (works !== (path !== undefined)) {
+  const example = exampleOf(tool);
+  if ((example !== null) !== (given !== undefined && given.trim() !== "")) {
     throw new RepriseError(
       "invalid_usage",
-      works
-        ? `Name the file too: ${tool}(src/main.ts).`
-        : `${tool} works on no file; leave the path out.`,
+      example === null
+        ? `${tool} works on no file; leave the path out.`
+        : `Say on what it works too: ${tool}(${example}).`,
     );
   }
   const judgement = await readJudgement(config, place);
   const user = judgement.user.filter(({ name }) => !name.startsWith("exchange "));
-  const file =
-    path === undefined
-      ? null
-      : await fileOf(config, place, { tool, path, configured: judgement.protected });
-  if (file === "none") {
-    return {
-      effect: "deny",
-      layer: "fixed limit",
-      rule: "no file tools",
-      reason: "the session has no folder, or one in which no file tools are given",
-    };
-  }
   const asks = config.permission?.asks ?? true;
-  return decide({ ...judgement, user, call: { tool, file }, asks });
+  const call = await callOf(config, place, { tool, given, configured: judgement.protected });
+  return typeof call === "string"
+    ? { effect: "deny", layer: "fixed limit", rule: call, reason: NOT_THERE[call] }
+    : decide({ ...judgement, user, call, asks });
+}
+
+const NOT_THERE = {
+  "no file tools": "the session has no folder, or one in which no file tools are given",
+  "no commands":
+    "the session has no folder, or one whose files direct programs and which is not trusted",
+} as const;
+
+async function callOf(
+  config: Pick<ExchangerConfig, "personas" | "protectedPaths">,
+  place: CallPlace,
+  {
+    tool,
+    given,
+    configured,
+  }: {
+    readonly tool: string;
+    readonly given: string | undefined;
+    readonly configured: readonly ProtectedPath[];
+  },
+): Promise<Call | keyof typeof NOT_THERE> {
+  if (tool === RUN_COMMAND) {
+    return (await mayRunCommands(place.repo_path, config.personas.trust))
+      ? { tool, file: null, command: { parts: plainParts(given ?? ""), place: "none" } }
+      : "no commands";
+  }
+  const file =
+    given === undefined ? null : await fileOf(config, place, { tool, path: given, configured });
+  return file === "none" ? "no file tools" : { tool, file, command: null };
+}
+
+function exampleOf(tool: string): string | null {
+  if (tool === RUN_COMMAND) {
+    return "npm test";
+  }
+  return SESSION_TOOLS.some(({ name }) => name === tool) ? "src/main.ts" : null;
 }
 
 async function fileOf(

@@ -2,8 +2,10 @@ import { controlFileIn, spellingKey } from "../../core/control-files.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { createNearestName } from "../../core/nearest-name.ts";
 import { secretFileIn } from "../../core/secret-files.ts";
-import { SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
-import { type Call, controlFileOf, secretFileOf } from "./call.ts";
+import { plainLine, plainParts } from "../commands/plain-line.ts";
+import { safePrefix } from "../commands/safe-prefix.ts";
+import { RUN_COMMAND, SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
+import { type Call, type CalledCommand, controlFileOf, secretFileOf } from "./call.ts";
 
 /** From the mildest to the strictest. */
 export const EFFECTS = ["allow", "ask", "deny"] as const;
@@ -16,6 +18,7 @@ export interface CallPattern {
   /**
    * Of a file's path below the session's folder, and null for every file: `**` for any folders, `*` and `?`
    * for characters of one name, also of one that begins with a dot; a backslash makes the next one ordinary.
+   * Of a command its first words, as `plainLine` writes them.
    */
   readonly pattern: string | null;
 }
@@ -38,6 +41,9 @@ export function parseCallPattern(text: string): CallPattern {
       `There is no tool of this name; ${nearest === undefined ? `the tools are ${TOOL_NAMES.join(", ")}` : `write ${nearest}, if you mean that one`}.`,
     );
   }
+  if (tool === RUN_COMMAND && pattern !== null) {
+    return { tool, pattern: commandPattern(pattern) };
+  }
   if (pattern !== null && !SESSION_TOOLS.some(({ name }) => name === tool)) {
     throw unreadable(`${tool} works on no file, so its rule takes no pattern.`);
   }
@@ -49,6 +55,18 @@ export function parsePattern(pattern: string): string {
   if (!isPattern(pattern)) {
     throw unreadable(
       "A pattern is a path below the session's folder, without `..`, empty names and a slash at its beginning or end.",
+    );
+  }
+  return pattern;
+}
+
+/** The first words of one command, in the one way of writing them. */
+function commandPattern(text: string): string {
+  const [words = [], ...others] = plainParts(text) ?? [];
+  const pattern = others.length === 0 ? plainLine(words) : null;
+  if (pattern === null || pattern === "") {
+    throw unreadable(
+      "The pattern of run_command is the first words of one command, such as `run_command(npm test)`. Put a word with other characters than letters, digits and ./:=@%+,-_ into quotes.",
     );
   }
   return pattern;
@@ -72,12 +90,16 @@ export function ruleText({ tool, pattern }: CallPattern): string {
 }
 
 /**
- * The rule about exactly this call; null if its text could not be read again, or if as a permission it would
- * not cover the call.
+ * The rule about exactly this call, and about commands that begin as safely as this one; null if its text could
+ * not be read again, or if as a permission it would not cover the call.
  */
 export function ruleOf(call: Call): CallPattern | null {
-  const real = call.file?.paths.at(-1) ?? null;
-  const rule = { tool: call.tool, pattern: real?.replace(/[\\*?]/g, "\\$&") ?? null };
+  const prefix = call.command === null ? null : prefixOf(call.command);
+  if (call.command !== null && prefix === null) {
+    return null;
+  }
+  const real = call.file?.paths.at(-1)?.replace(/[\\*?]/g, "\\$&") ?? null;
+  const rule = { tool: call.tool, pattern: prefix ?? real };
   try {
     const read = parseCallPattern(ruleText(rule));
     return matches({ ...read, effect: "allow" }, call) ? read : null;
@@ -104,15 +126,45 @@ export function ruleOfEffect(effect: string | null): CallPattern | null {
   }
 }
 
+/** The one prefix for all commands of a line; null if there is none. */
+function prefixOf({ parts }: CalledCommand): string | null {
+  const prefixes = (parts ?? []).map((words) => plainLine(safePrefix(words) ?? []));
+  const [prefix = null] = prefixes;
+  return prefixes.every((other) => other === prefix) ? prefix : null;
+}
+
+/** What a rule says about a call. */
+export interface RuleEffect {
+  readonly effect: Effect;
+  /** False if nobody knows whether the rule is about the call. */
+  readonly isSure: boolean;
+}
+
+/**
+ * Null for a rule that is not about the call. What a rule does not allow may be hidden in a line that only a shell
+ * can read: a rule against some commands asks about each such line.
+ */
+export function effectOn(rule: Rule, call: Call): RuleEffect | null {
+  if (matches(rule, call)) {
+    return { effect: rule.effect, isSure: true };
+  }
+  const mayBeHidden = rule.tool === call.tool && call.command?.parts === null;
+  return mayBeHidden && rule.effect !== "allow" ? { effect: "ask", isSure: false } : null;
+}
+
 /**
  * Whether a rule is about a call. One that allows has to match every name of the file, exactly, and name what
- * is protected; the others match if one name does, in any spelling that some file system takes for the same.
+ * is protected; the others match if one name does, in any spelling that some file system takes for the same. The
+ * same is true of the commands of a line, whose program the others find in any folder.
  */
 export function matches({ tool, pattern, effect }: Rule, call: Call): boolean {
   if (tool !== "*" && tool !== call.tool) {
     return false;
   }
-  const { file } = call;
+  const { file, command } = call;
+  if (command !== null) {
+    return pattern === null || isCommandMatch(pattern, effect, command);
+  }
   if (effect !== "allow") {
     return (
       pattern === null || file?.paths.some((path) => isMatch(pattern, path, spellingKey)) === true
@@ -141,6 +193,22 @@ export function covers(pattern: string, path: string): boolean {
   return pattern.includes("/")
     ? names.some((_, at) => isMatch(pattern, names.slice(0, at + 1).join("/"), spellingKey))
     : names.some((name) => isMatch(pattern, name, spellingKey));
+}
+
+function isCommandMatch(pattern: string, effect: Effect, { parts }: CalledCommand): boolean {
+  const [words = []] = plainParts(pattern) ?? [];
+  const begins = (part: readonly string[]): boolean =>
+    words.length > 0 && words.every((word, at) => word === part[at]);
+  if (parts === null || parts.length === 0) {
+    return false;
+  }
+  return effect === "allow"
+    ? parts.every(begins)
+    : parts.some((part) => begins(part) || begins(withoutFolder(part)));
+}
+
+function withoutFolder([program = "", ...others]: readonly string[]): readonly string[] {
+  return [program.split("/").at(-1) ?? "", ...others];
 }
 
 function asIs(name: string): string {

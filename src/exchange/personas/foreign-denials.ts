@@ -1,4 +1,4 @@
-import { AGENT_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
+import { AGENT_TOOLS, RUN_COMMAND, TOOL_NAMES } from "../tool-catalogue.ts";
 import { deniedTool } from "./foreign-tools.ts";
 import type { Field, ParsedFields } from "./front-matter.ts";
 import { toolNames } from "./own-fields.ts";
@@ -26,7 +26,7 @@ export interface Noted<Value> {
 
 /**
  * The tools that are left of `tools` (null for all). `delegate` goes with any other one: a sub-agent
- * would have what is denied.
+ * would have what is denied. So does `run_command`, unless only sub-agents are denied: a command could do it.
  */
 export function allowedTools(
   fields: ParsedFields,
@@ -46,7 +46,9 @@ export function allowedTools(
     return { value: tools, notes: without };
   }
   const all = tools ?? TOOL_NAMES;
-  const value = all.filter((name) => name !== "delegate" && !denied.includes(name));
+  const isOfOwnTools = denied.some((name) => name !== "delegate");
+  const indirect = isOfOwnTools ? ["delegate", RUN_COMMAND] : ["delegate"];
+  const value = all.filter((name) => !indirect.includes(name) && !denied.includes(name));
   const lost = all.filter((name) => !value.includes(name));
   return { value, notes: [...listNote("it denies", lost), ...without] };
 }

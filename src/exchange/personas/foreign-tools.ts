@@ -9,6 +9,7 @@ const EQUIVALENTS: Readonly<Record<string, string>> = {
   Write: "write_file",
   Edit: "edit_file",
   MultiEdit: "edit_file",
+  Bash: "run_command",
   AskUserQuestion: "ask_user",
 };
 

@@ -9,6 +9,7 @@ import { PERMISSION_MODES, type PermissionMode } from "../../../src/core/permiss
 import { createLinkSearch } from "../../../src/exchange/files/control-links.ts";
 import { locate } from "../../../src/exchange/files/resolve-path.ts";
 import { resolveSandbox, type Sandbox } from "../../../src/exchange/files/sandbox.ts";
+import { plainParts } from "../../../src/exchange/commands/plain-line.ts";
 import type { Call } from "../../../src/exchange/permissions/call.ts";
 import { decide, type DecisionInput, isOffered } from "../../../src/exchange/permissions/decide.ts";
 import {
@@ -65,8 +66,11 @@ beforeAll(async () => {
 
 async function called(text: string): Promise<Call> {
   const [, tool = "", , path] = /^(\w+)(\((.*)\))?$/s.exec(text) ?? [];
+  if (tool === "run_command") {
+    return { tool, file: null, command: { parts: plainParts(path ?? ""), place: "none" } };
+  }
   const file = path === undefined ? null : (await locate(sandbox, { path, tool })).file;
-  return { tool, file };
+  return { tool, file, command: null };
 }
 
 const EVERY: readonly PermissionMode[] = PERMISSION_MODES;
@@ -539,6 +543,147 @@ const TABLE: readonly Row[] = [
     below: [config({ deny: ["read_file(src/**)"] })],
     effect: "deny",
   },
+  // commands
+  {
+    call: "run_command(npm test)",
+    modes: ["ask", "edits", "auto"],
+    effect: "ask",
+    layer: "built-in",
+    rule: "run_command",
+  },
+  { call: "run_command(npm test)", modes: ["all"], effect: "allow", layer: "mode all" },
+  { call: "run_command(npm test)", modes: ["plan"], effect: "deny", rule: "planning mode" },
+  {
+    call: "run_command(npm test)",
+    modes: ["plan"],
+    user: [flagLayer(["run_command"])],
+    effect: "deny",
+  },
+  {
+    call: "run_command(npm test -- --run a.test.ts)",
+    modes: ["ask"],
+    user: [flagLayer(["run_command(npm test)"])],
+    effect: "allow",
+    layer: "--allow",
+    rule: "run_command(npm test)",
+  },
+  {
+    call: "run_command(npm 'test')",
+    modes: ["ask"],
+    user: [given("run_command(npm test)")],
+    effect: "allow",
+    layer: "session",
+  },
+  {
+    call: "run_command(npm tests)",
+    modes: ["ask"],
+    user: [given("run_command(npm test)")],
+    effect: "ask",
+  },
+  {
+    call: "run_command(./npm test)",
+    modes: ["ask"],
+    user: [given("run_command(npm test)")],
+    effect: "ask",
+  },
+  {
+    call: "run_command(npm test && npm run lint)",
+    modes: ["ask"],
+    user: [given("run_command(npm test)")],
+    effect: "ask",
+  },
+  {
+    call: "run_command(npm test | npm run lint; npm test || npm run lint)",
+    modes: ["ask"],
+    user: [given("run_command(npm run lint)"), flagLayer(["run_command(npm test)"])],
+    effect: "allow",
+  },
+  {
+    call: "run_command(npm test; rm -rf src)",
+    modes: ["ask", "auto"],
+    user: [flagLayer(["run_command(npm)"])],
+    effect: "ask",
+  },
+  {
+    call: "run_command(npm test $(rm -rf src))",
+    modes: ["ask", "auto"],
+    user: [flagLayer(["run_command(npm test)"])],
+    effect: "ask",
+  },
+  {
+    call: "run_command(npm test $(rm -rf src))",
+    modes: ["ask"],
+    user: [flagLayer(["run_command"])],
+    effect: "allow",
+  },
+  {
+    call: "run_command(npm test && /bin/rm -rf src)",
+    modes: NOT_PLAN,
+    restricting: [stricter("deny", "run_command(rm)")],
+    effect: "deny",
+    layer: "repository",
+    rule: "run_command(rm)",
+  },
+  {
+    call: "run_command(npm test)",
+    modes: ["all"],
+    restricting: [stricter("deny", "run_command(rm)")],
+    effect: "allow",
+  },
+  {
+    call: "run_command(echo $(rm -rf src))",
+    modes: ["all"],
+    restricting: [stricter("deny", "run_command(rm)")],
+    effect: "ask",
+    layer: "repository",
+  },
+  {
+    call: "run_command(npm test)",
+    modes: NOT_PLAN,
+    user: [flagLayer(["run_command"])],
+    restricting: [reviewer],
+    effect: "deny",
+    layer: "persona reviewer",
+  },
+  { call: "run_command(npm test)", modes: NOT_PLAN, restricting: [planning], effect: "deny" },
+  { call: "run_command(npm test)", modes: NOT_PLAN, restricting: [lost], effect: "deny" },
+  {
+    call: "run_command(npm test)",
+    modes: ["ask"],
+    user: [flagLayer(["write_file(npm)", "edit_file"])],
+    effect: "ask",
+  },
+  {
+    // only the config lifts what the config denies, and it may be hidden here
+    call: "run_command(echo $(rm -rf src))",
+    modes: NOT_PLAN,
+    below: [config({ deny: ["run_command(rm)"] })],
+    user: [given("run_command")],
+    effect: "ask",
+    layer: "config",
+    rule: "run_command(rm)",
+  },
+  {
+    call: "run_command(echo $(rm -rf src))",
+    modes: NOT_PLAN,
+    below: [
+      config({ deny: ["run_command"] }),
+      config({ ask: ["run_command(rm)"] }, "config for x"),
+    ],
+    effect: "deny",
+    layer: "config",
+    rule: "run_command",
+  },
+  {
+    call: "run_command(rm -rf src)",
+    modes: ["ask"],
+    below: [
+      config({ deny: ["run_command"] }),
+      config({ ask: ["run_command(rm)"] }, "config for x"),
+    ],
+    effect: "ask",
+    layer: "config for x",
+  },
   // tools that the program has besides
   { call: "deploy", modes: ["ask", "edits", "auto"], effect: "ask", rule: "*" },
   { call: "deploy", modes: ["all"], effect: "allow" },
@@ -626,6 +771,9 @@ describe("[PERMISSION-4] a layer that only restricts", () => {
       ".vscode/**",
       ".env",
       "**/*.pem",
+      "npm test",
+      "npm",
+      "rm",
     ];
     const tools = [...AGENT_TOOLS.map(({ name }) => name), "*"];
     const anyRule = () => ({
@@ -687,7 +835,11 @@ describe("[PERMISSION-5] a rule", () => {
     ["write_file(a\0b)", "pattern is a path"],
     ["write_file(a\\)", "pattern is a path"],
     ["write_fil(x)", "write_file"],
-    ["run_command(rm)", "There is no tool"],
+    ["run_commands(rm)", "write run_command"],
+    ["run_command()", "first words of one command"],
+    ["run_command(npm test && rm)", "first words of one command"],
+    ["run_command(rm *)", "first words of one command"],
+    ["run_command(if)", "first words of one command"],
     ["delegate(x)", "takes no pattern"],
     ["*", "tool(pattern)"],
   ])("%j is refused with a sentence", (text, sentence) => {
@@ -731,7 +883,7 @@ describe("[PERMISSION-5] a rule", () => {
   it("with many wildcards takes no long time", () => {
     const [file] = [{ paths: [`${"a".repeat(4000)}b`], names: [["a"]], place: "inside" as const }];
     const pattern = `${"a*".repeat(1000)}c`;
-    const call = { tool: "write_file", file };
+    const call = { tool: "write_file", file, command: null };
     const rule = flagLayer([`write_file(${pattern})`]);
     expect(decide({ call, mode: "ask", user: [rule], restricting: [], asks: true }).effect).toBe(
       "ask",

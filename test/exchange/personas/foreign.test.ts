@@ -39,9 +39,13 @@ describe("a persona written for another program", () => {
       ...READING,
       "write_file",
       "edit_file",
+      "run_command",
       "ask_user",
       "hand_in_plan",
     ]);
+    expect(await foreign("tools: Bash, Read")).toMatchObject({
+      tools: ["run_command", "read_file"],
+    });
     expect((await foreign("tools: Read, AskUserQuestion")).tools).toEqual([
       "read_file",
       "ask_user",
@@ -80,13 +84,13 @@ describe("a persona written for another program", () => {
 
   it("[PERSONA-3] has a note for everything that was left out, by name", async () => {
     const { notes } = await foreign(
-      "tools: Read, Bash, read_fiel",
+      "tools: Read, WebFetch, read_fiel",
       "model: opus",
       "maxTurns: 3",
       "disallowedTools: Read",
     );
     expect(notes).toEqual([
-      'these of its tools do not exist here: "Bash", "read_fiel" (did you mean read_file?)',
+      'these of its tools do not exist here: "WebFetch", "read_fiel" (did you mean read_file?)',
       "it denies read_file",
       "its model is another program's; the session's is used",
       'these fields mean nothing here: "maxTurns"',
@@ -95,13 +99,16 @@ describe("a persona written for another program", () => {
 });
 
 it("[PERSONA-20] a tool that is denied and unknown is named, with the nearest name", async () => {
-  expect((await foreign("disallowedTools: Bash, Write, raed_file, mcp__x")).notes).toEqual([
-    "it denies write_file, delegate",
-    'it denies these tools, which do not exist here: "Bash", "raed_file" (did you mean read_file?), "mcp__x"',
+  expect((await foreign("disallowedTools: WebFetch, Write, raed_file, mcp__x")).notes).toEqual([
+    "it denies write_file, run_command, delegate",
+    'it denies these tools, which do not exist here: "WebFetch", "raed_file" (did you mean read_file?), "mcp__x"',
   ]);
-  const { tools, notes } = await foreign("disallowedTools: Bash");
+  const { tools, notes } = await foreign("disallowedTools: WebFetch");
   expect(tools).toBeNull();
-  expect(notes).toEqual(['it denies these tools, which do not exist here: "Bash"']);
+  expect(notes).toEqual(['it denies these tools, which do not exist here: "WebFetch"']);
+  expect((await foreign("disallowedTools: Bash(rm:*)")).notes).toEqual([
+    "it denies run_command, delegate",
+  ]);
 });
 
 it("[PERSONA-21] a permissionMode that changes nothing has a note", async () => {

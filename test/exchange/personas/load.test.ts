@@ -138,19 +138,20 @@ describe("a persona file for another program", () => {
 
   it("has its tools translated and the rest left out with a note", async () => {
     const fields =
-      "name: x\ncolor: red\nmodel: sonnet\ntools: Read, Grep, Glob, LS, Edit, MultiEdit, Bash, WebFetch";
+      "name: x\ncolor: red\nmodel: sonnet\ntools: Read, Grep, Glob, LS, Edit, MultiEdit, WebSearch, WebFetch";
     expect(await loadOne(persona(fields), FOREIGN)).toMatchObject({
       model: null,
       tools: ["read_file", "search_files", "find_files", "list_files", "edit_file"],
       notes: [
-        'these of its tools do not exist here: "Bash", "WebFetch"',
+        'these of its tools do not exist here: "WebSearch", "WebFetch"',
         "its model is another program's; the session's is used",
       ],
     });
   });
 
   it.each([
-    ["tools: Bash", []],
+    ["tools: WebFetch", []],
+    ["tools: Bash", ["run_command"]],
     ["tools: toString, constructor", []],
     ["tools: Read(src/**)", []],
     ["tools: {}", []],
@@ -163,7 +164,7 @@ describe("a persona file for another program", () => {
 
   it("is read line by line if it is not quite YAML", async () => {
     const fields =
-      'name: x\ndescription: Use this when: a) it is late, b) "it" rains\ntools: "Read, Bash"';
+      'name: x\ndescription: Use this when: a) it is late, b) "it" rains\ntools: "Read, WebFetch"';
     expect(await loadOne(persona(fields), FOREIGN)).toMatchObject({
       description: 'Use this when: a) it is late, b) "it" rains',
       tools: ["read_file"],
