@@ -8,7 +8,7 @@ import type { Exchanger, ExchangerConfig, OpenedAgent } from "./exchange/exchang
  * and `main.ts` may import from any folder of `src/`. Error codes: `config_invalid`.
  */
 export async function openExchanger(config: ExchangerConfig): Promise<Exchanger> {
-  const { env, protectedPaths, feed, ...rest } = config;
+  const { env, protectedPaths, feed, outputFolder, ...rest } = config;
   const [
     { createExchanger },
     { createFeed },
@@ -25,6 +25,7 @@ export async function openExchanger(config: ExchangerConfig): Promise<Exchanger>
   return createExchanger({
     ...rest,
     feed: feed ?? createFeed(config),
+    commands: outputFolder === undefined ? undefined : { env, outputFolder },
     models: modelConfig(env),
     protectedPaths: [config.store.location, ...protectedPaths],
     owner: thisProcess("reprise"),

@@ -31,6 +31,8 @@ export interface AgentOfExchange
   readonly restricting: readonly Layer[];
   /** False if no question may be asked. */
   readonly asks: boolean;
+  /** As of `sessionTools`. */
+  readonly commands?: Parameters<typeof sessionTools>[0]["commands"];
   /** Keeps the model's calls within its context; without it the model is sent every message. */
   readonly compaction?: Compaction;
 }
@@ -38,13 +40,13 @@ export interface AgentOfExchange
 /** Builds the agent of one exchange. Costs under a millisecond, so nothing is kept between two. */
 export function buildAgent(options: AgentOfExchange) {
   const { folder, protectedPaths, configured, delegate, compaction, tools = [] } = options;
-  const { permit, keep } = options;
+  const { permit, keep, commands } = options;
   const offered = (name: string): boolean => isOfferedIn(options, name);
   const prompt = systemPrompt(options);
   return agentGraph({
     ...options,
     tools: [
-      ...sessionTools({ repoPath: folder, protectedPaths, configured, permit, keep }),
+      ...sessionTools({ repoPath: folder, protectedPaths, configured, permit, keep, commands }),
       ...(delegate === null ? [] : [delegate]),
       ...(options.asking !== undefined && options.asks ? [askUserTool()] : []),
       ...planTools(options),

@@ -2,6 +2,7 @@ import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import type { ChildReservation, ExchangeLimits, ExchangeTree } from "../exchange/exchange-tree.ts";
+import type { CommandOptions } from "./commands/commands.ts";
 import type { Exchanger, ExchangerConfig, ExchangeRequest, Live } from "../exchange/exchanger.ts";
 import type { HeldSession } from "../exchange/lease-holder.ts";
 import type { Report } from "../exchange/report-events.ts";
@@ -21,6 +22,8 @@ import type { openModel } from "./models/open.ts";
 import type { ProviderPauses } from "./models/provider-pause.ts";
 
 export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolderOptions {
+  /** What commands get; without it none is run. */
+  readonly commands?: CommandOptions | undefined;
   /** Tools that every exchange has besides its own, as far as the persona allows them. */
   readonly tools?: readonly StructuredToolInterface[];
   /** Validates the plans that are handed in; without it none can be. */
@@ -80,6 +83,8 @@ export interface Prepared {
   readonly persona: Persona;
   /** The folder whose files the tools use; null for none. */
   readonly folder: string | null;
+  /** True if commands may run there. */
+  readonly mayRun: boolean;
   /** True if no tool may write there, because of the folder's name. */
   readonly readOnly: boolean;
   /** What only makes permissions stricter. */

@@ -26,6 +26,7 @@ import { refuseBeyondLimits } from "./refuse-beyond-limits.ts";
 import type { AgentOptions, Prepared } from "./exchange-context.ts";
 import { createExchangeTree, EXCHANGE_LIMITS } from "../exchange/exchange-tree.ts";
 import { lowered, repositoryConfig } from "../exchange/config/repository.ts";
+import { mayRunCommands } from "../exchange/commands/command-folder.ts";
 import { chosenModel } from "../exchange/models/choose.ts";
 import { withKey } from "../exchange/models/config.ts";
 import { modelSettings } from "../exchange/models/settings.ts";
@@ -177,6 +178,7 @@ async function prepare(
     window: settings.window,
     folder: folder.path,
     readOnly: folder.readOnly,
+    mayRun: await mayRunCommands(folder, options.personas.trust),
     restricting: [...(await restrictingLayers(options, session, persona)), ...repository.layers],
     limits: lowered(configured?.limits ?? options.limits ?? EXCHANGE_LIMITS, repository.limits),
     configured: [...(configured?.protected ?? []), ...repository.protected],

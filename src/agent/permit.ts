@@ -153,11 +153,12 @@ export function deniedBecause({ rule, layer, reason }: Decision): string {
   return `this call is denied by the rule ${rule} (${layer})${because}. Do not try it in another way; ask the user`;
 }
 
-function questionAbout({ tool, file }: Call, { rule, layer, reason }: Decision): string {
+function questionAbout({ tool, file, command }: Call, { rule, layer, reason }: Decision): string {
   const [asked, real] = file?.paths ?? [];
   const name = asked === real || real === undefined ? asked : `${asked}, which is ${real}`;
+  const run = command === null ? `run ${tool}` : `run this command (${tool})`;
   const verb = isHarmless(tool) ? "read" : "change";
-  const what = name === undefined ? `run ${tool}` : `${verb} ${name} (${tool})`;
+  const what = name === undefined ? run : `${verb} ${name} (${tool})`;
   const because = reason === null ? "" : ` ${reason}.`;
   return oneLine(`May the agent ${what}? The rule ${rule} (${layer}) asks.${because}`);
 }

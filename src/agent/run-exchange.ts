@@ -6,6 +6,7 @@ import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
 import { createAnswerProgress } from "./answer-progress.ts";
 import { createCompaction } from "./compaction/compaction.ts";
 import { delegateTool } from "./delegate.ts";
+import { type Commands, createCommands } from "./commands/commands.ts";
 import type { ExchangeContext } from "./exchange-context.ts";
 import type { Worked } from "./thread-holder.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
@@ -20,8 +21,30 @@ import { createCallModel } from "./models/call-model.ts";
 import { type GraphInput, type RunEnd, streamAnswer } from "./stream-answer.ts";
 import { mayBeRepeated, type OpenCall, withResults, type ThreadState } from "./thread-state.ts";
 
-/** The exchange between taking the lease and giving it back. */
+/** The exchange between taking the lease and giving it back. No command of it runs on after it. */
 export async function runExchange(context: ExchangeContext): Promise<Worked<ExchangeResult>> {
+  const { options, held, prepared } = context;
+  const commands =
+    options.commands === undefined || !prepared.mayRun
+      ? null
+      : createCommands(options.commands, {
+          session_id: held.session.id,
+          conceal: prepared.conceal,
+        });
+  try {
+    if (held.wasInterrupted) {
+      await commands?.endLeftRunning();
+    }
+    return await runWith(context, commands);
+  } finally {
+    await commands?.end();
+  }
+}
+
+async function runWith(
+  context: ExchangeContext,
+  commands: Commands | null,
+): Promise<Worked<ExchangeResult>> {
   const { options, request, held, prepared, report, state } = context;
   const { session: before } = held;
   const thread_id = threadId(before.id, before.thread_suffix);
@@ -76,6 +99,13 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
     session: before,
     saver: context.saver,
     delegate: delegateTool(context),
+    commands:
+      commands === null
+        ? null
+        : {
+            commands,
+            onOutput: (call_id, text) => context.live.onOutput?.({ call_id, text }),
+          },
     asking: { store: options.store, default: options.defaultAnswer },
     protectedPaths: options.protectedPaths,
     tools: options.tools,

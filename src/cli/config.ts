@@ -25,7 +25,7 @@ function userFolders(cli: CliContext) {
     data: userFolder(cli, "XDG_DATA_HOME", ".local/share"),
     /** Holds `config.jsonc` and `personas/`. */
     config: userFolder(cli, "XDG_CONFIG_HOME", ".config"),
-    /** Holds `trust.json`, `token` and `undo/`. */
+    /** Holds `trust.json`, `token`, `undo/` and `commands/`. */
     state: userFolder(cli, "XDG_STATE_HOME", ".local/state"),
   };
 }
@@ -58,13 +58,21 @@ export function exchangerConfig(cli: CliContext, store: Store): ExchangerConfig 
   const protectedPaths = Object.values(userFolders(cli)).filter((path) => path !== null);
   const personas = personaFolderPaths(cli);
   const undoFolder = undoFolderPath(cli);
-  return { store, env: cli.env, settings: settingsOf(cli), personas, protectedPaths, undoFolder };
+  const outputFolder = outputFolderPath(cli);
+  const settings = settingsOf(cli);
+  return { store, env: cli.env, settings, personas, protectedPaths, undoFolder, outputFolder };
 }
 
 /** Keeps the bytes of files that tools changed; null if the environment names no home. */
 export function undoFolderPath(cli: CliContext): string | null {
   const { state } = userFolders(cli);
   return state === null ? null : join(state, "undo");
+}
+
+/** Keeps outputs of commands; null if the environment names no home. */
+function outputFolderPath(cli: CliContext): string | null {
+  const { state } = userFolders(cli);
+  return state === null ? null : join(state, "commands");
 }
 
 /** The user's `config.jsonc`, with the environment over it. Opens and loads nothing before it is asked. */

@@ -7,7 +7,7 @@ export const PERMISSION_HELP =
 
 /** Said of an exchange without a terminal that waits for a permission. */
 export const WITHOUT_QUESTIONS =
-  "To let the agent change files in its folder without questions, use --permission edits.";
+  "To let the agent run a command without a question, use --allow, such as --allow 'run_command(npm test)'; to let it change files in its folder, use --permission edits.";
 
 /** Reads `--permission`. Error codes: `invalid_usage`. */
 export function permissionMode(text: string): PermissionMode {

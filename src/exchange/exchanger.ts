@@ -18,6 +18,8 @@ export interface ExchangerConfig {
   /** Shared by all that runs exchanges in the process; a separate one if it is not given. */
   readonly feed?: Feed;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where the outputs of commands are kept; null for nowhere. Without it no command is run. */
+  readonly outputFolder?: string | null;
   readonly personas: PersonaFolders;
   /** The user's config; none if it is not given. */
   readonly settings?: Settings | undefined;
@@ -88,6 +90,8 @@ export interface Live {
    * Aborting stops the exchange and keeps the text that had arrived; the session can be continued.
    */
   readonly signal: AbortSignal;
+  /** Gets what a command prints, as it comes, in whole lines. */
+  readonly onOutput?: (output: { readonly call_id: string; readonly text: string }) => void;
   /**
    * Asked when continuing would run calls a second time that may have taken effect already.
    * Without it, or with a no, they get the result "outcome unknown" instead.

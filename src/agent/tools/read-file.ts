@@ -37,6 +37,11 @@ export async function readTextFile(
   if (await isBinary(file)) {
     return `(a binary file of ${target.stat?.size ?? 0} bytes; not shown)`;
   }
+  return await readLines(file, input);
+}
+
+/** The same of a file that is open. */
+export async function readLines(file: FileHandle, input: Window): Promise<string> {
   const { shown, next } = await readWindow(file, input);
   if (shown.length === 0) {
     return emptyWindow(input.offset);

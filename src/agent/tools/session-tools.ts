@@ -7,17 +7,19 @@ import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
 import { createLinkSearch } from "../../exchange/files/control-links.ts";
 import { editTextFile } from "./edit-file.ts";
 import { findFiles, listFolder } from "./list-files.ts";
-import { MAX_LINES, readTextFile } from "./read-file.ts";
+import { MAX_LINES, readLines, readTextFile } from "./read-file.ts";
+import { type CommandTool, runCommandTool } from "./run-command.ts";
 import { searchFiles } from "./search-files.ts";
 import type { KeepChanges } from "../../exchange/undo/keeper.ts";
 import { asksFirst, beginCall } from "../tool-asking.ts";
+import type { Spool } from "../commands/spool.ts";
 import type { Permit, PermitChange } from "../permit.ts";
 import { createQueue, reportFailure } from "./tool-result.ts";
 import { writeTextFile } from "./write-file.ts";
 
 /**
- * The tools of a session: its repository's files, read, listed, searched, written and edited; none
- * without a repository. Nothing outside the
+ * The tools of a session: its repository's files, read, listed, searched, written and edited, and
+ * commands; none without a repository. Nothing outside the
  * repository and none of `protectedPaths` can be reached. A tool that fails answers with a
  * sentence for the model that begins with `Error:`; it never throws. Changes are made one at a
  * time, however many calls come together.
@@ -33,18 +35,24 @@ export function sessionTools(
     readonly protectedPaths: readonly string[];
     /** What the configuration protects besides. */
     readonly configured?: readonly ProtectedPath[] | undefined;
+    /** Without it, or with null, no command may run in the folder. */
+    readonly commands?: Pick<CommandTool, "commands" | "onOutput"> | null | undefined;
   },
 ): StructuredToolInterface[] {
-  const { repoPath, protectedPaths, configured = [] } = input;
+  const { repoPath, protectedPaths, configured = [], permit, commands = null } = input;
   if (repoPath === null) {
     return [];
   }
   const folder = { repoPath, protectedPaths, configured, linked: createLinkSearch() };
   const run: Run = async (work) => work(await resolveSandbox(folder));
   const inOrder = createQueue();
+  const runInOrder: Run = (work) => inOrder(() => run(work));
+  const spool = commands?.commands.spool ?? null;
   return [
+    readFileTool(spool)(run, input),
     ...READERS.map((open) => open(run, input)),
-    ...WRITERS.map((open) => open((work) => inOrder(() => run(work)), input)).map(asksFirst),
+    ...WRITERS.map((open) => open(runInOrder, input)).map(asksFirst),
+    ...(commands === null ? [] : [runCommandTool({ run: runInOrder, permit, ...commands })]),
   ];
 }
 
@@ -62,7 +70,8 @@ type Run = (work: (sandbox: Sandbox) => Promise<string>) => Promise<string>;
 const PATH = z.string().describe("relative to the repository's top");
 const FOLDER = PATH.default(".");
 
-const READERS = [
+/** Reads the whole output of a command, too. */
+const readFileTool = (spool: Spool | null) =>
   define({
     name: "read_file",
     description: `Read a text file, up to ${MAX_LINES} numbered lines at a time.`,
@@ -71,8 +80,15 @@ const READERS = [
       offset: z.int().min(1).default(1).describe("first line"),
       limit: z.int().min(1).max(MAX_LINES).default(MAX_LINES).describe("lines"),
     }),
-    act: readTextFile,
-  }),
+    act: async (sandbox, input, permit) => {
+      await using output = (await spool?.open(input.path)) ?? null;
+      return await (output === null
+        ? readTextFile(sandbox, input, permit)
+        : readLines(output, input));
+    },
+  });
+
+const READERS = [
   define({
     name: "list_files",
     description: "List a folder.",

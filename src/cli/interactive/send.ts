@@ -12,7 +12,8 @@ import type { Conversation } from "../../exchange/conversation.ts";
 import { ASK_USER, HAND_IN_PLAN } from "../../exchange/tool-catalogue.ts";
 import { noticeWithdrawn } from "../withdrawn.ts";
 import { GRAPH_ASKS } from "../question-lines.ts";
-import { shortened, toolCallLine } from "../tool-lines.ts";
+import { createCommandOutput } from "./command-output.ts";
+import { commandEndLine, shortened, toolCallLine } from "../tool-lines.ts";
 
 /** A conversation, and how its exchanges are shown. */
 export interface Talk {
@@ -41,6 +42,7 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
   const live: Live = {
     listener: (event) => (input.events ? printJson(cli, event) : screen?.show(event)),
     signal,
+    ...(screen === null || !cli.stderr.isTTY ? {} : { onOutput: screen.output }),
     // the program that reads the pipe could take the text of a broken attempt for the answer
     textIsFinal: !json && !cli.stdout.isTTY,
     mayRepeat: input.mayRepeat,
@@ -136,7 +138,9 @@ function plainScreen(cli: CliContext) {
     answer.breakLine();
     noticeLine(cli, line);
   };
+  const output = createCommandOutput(notice);
   return {
+    output: output.show,
     show: (event: ExchangeEvent): void => {
       own ??= event.exchange_id;
       switch (event.type) {
@@ -157,6 +161,11 @@ function plainScreen(cli: CliContext) {
           if (event.status === "error" && event.exchange_id === own) {
             const reason = event.content.replace(/^Error: /, "");
             noticeLine(cli, `· ${shortened(event.name)} failed: ${shortened(reason)}`);
+          } else if (event.status === "success") {
+            const ended = commandEndLine(event);
+            if (ended !== null) {
+              notice(ended);
+            }
           }
           break;
         case "retry": {

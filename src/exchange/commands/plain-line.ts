@@ -7,7 +7,7 @@
  *   plain    letters, digits and `_ . / : = @ % + , -`; `~` and `^` only after a letter, a digit or `_`
  *   '…'      any printable character
  *   "…"      the same without `$`, backquote, backslash and `!`
- * The first word of a command is not empty, holds no `=` and is no word of the shell's grammar, such as `if`.
+ * The first word of a command is not empty, holds no `=` and does not belong to the shell's grammar, as `if` does.
  */
 export function plainParts(line: string): readonly (readonly string[])[] | null {
   if (line.length > MAX_PLAIN || UNPRINTABLE.test(line)) {

@@ -1,6 +1,6 @@
 /**
- * How many words of a command may be allowed for longer: the shortest beginning that says what is done, however
- * the command goes on. Null for most commands: a program that starts others, writes where its options say, or reads
+ * How many words of a command may be allowed for longer: the shortest beginning that says what is done, whatever
+ * follows it. Null for most commands: a program that starts others, writes to files that its options name, or reads
  * any file must be asked about each time, or be named by the user's own rule.
  *
  * Those below build, test or check the folder's own project, so they run its code in any case, or only list.

@@ -20,8 +20,8 @@ export interface CalledCommand {
   /** The words of each command of a line; null for a line that only a shell can read: see `plainParts`. */
   readonly parts: readonly (readonly string[])[] | null;
   /**
-   * How it runs: `none` where there is no sandbox, `sandbox` without a network, `network` in the sandbox with
-   * one, and `outside` of the sandbox that there is.
+   * How it runs: `none` if there is no sandbox, `sandbox` without a network, `network` in the sandbox with one,
+   * and `outside` of the sandbox although there is one.
    */
   readonly place: "none" | "sandbox" | "network" | "outside";
 }
@@ -35,7 +35,7 @@ export interface Call {
   readonly command: CalledCommand | null;
 }
 
-/** The commands of a line as calls of their own; the call itself if it is one command or is no line. */
+/** The commands of a line as separate calls; the call itself if it has one command, or none that is known. */
 export function commandsOf(call: Call): readonly Call[] {
   const { command } = call;
   return command === null || command.parts === null

@@ -183,7 +183,8 @@ async function callOf(
   },
 ): Promise<Call | keyof typeof NOT_THERE> {
   if (tool === RUN_COMMAND) {
-    return (await mayRunCommands(place.repo_path, config.personas.trust))
+    const { trust } = config.personas;
+    return (await mayRunCommands(await workFolder(place.repo_path, trust), trust))
       ? { tool, file: null, command: { parts: plainParts(given ?? ""), place: "none" } }
       : "no commands";
   }

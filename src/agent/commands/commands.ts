@@ -1,0 +1,175 @@
+import { randomUUID } from "node:crypto";
+
+import type { Conceal } from "../../exchange/secrets.ts";
+import { commandEnvironment } from "./environment.ts";
+import { createKeptOutput } from "./kept-output.ts";
+import { createLiveLines } from "./live-lines.ts";
+import { type Command, launchOf } from "./launch.ts";
+import { endFamily } from "./processes.ts";
+import { type RunEnd, runLaunch } from "./run-launch.ts";
+import { createSpool, type Spool, type SpoolFile } from "./spool.ts";
+
+/** What commands need of the machine that runs them. */
+export interface CommandOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Exact names of further variables that commands get. */
+  readonly environment?: readonly string[];
+  /** Where whole outputs are kept; null for nowhere. */
+  readonly outputFolder: string | null;
+}
+
+/** The commands of one exchange. */
+export interface Commands {
+  run(request: CommandRequest): Promise<CommandEnd>;
+  /** Whole outputs of the session; null if they are not kept. */
+  readonly spool: Spool | null;
+  /** Ends what commands of the session left running whose Reprise was killed. */
+  endLeftRunning(): Promise<void>;
+  /** Ends the commands that run, with all that they have started; no other one begins. */
+  end(): Promise<void>;
+}
+
+export interface CommandRequest {
+  readonly command: Command;
+  readonly cwd: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** Gets the output as it comes, in whole lines. */
+  readonly onText: (text: string) => void;
+}
+
+export interface CommandEnd extends RunEnd {
+  /** As of `KeptOutput`. */
+  readonly output: ReturnType<ReturnType<typeof createKeptOutput>["text"]>;
+  readonly bytes: number;
+  /** The name of all of the output; null if it is in `output`, or could not be kept. */
+  readonly name: string | null;
+}
+
+/** Bytes of the beginning and of the end of an output that the model is given. */
+const SHOWN = { head: 8 * 1024, tail: 24 * 1024 };
+/** Bytes of output after which a command is ended. */
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+
+/** Marks the environment of all that a command starts. */
+const MARKER = "REPRISE_COMMAND";
+
+export function createCommands(
+  { env, environment = [], outputFolder }: CommandOptions,
+  { session_id, conceal }: { readonly session_id: string; readonly conceal: Conceal },
+): Commands {
+  const stop = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  const spool = outputFolder === null ? null : createSpool(outputFolder, session_id);
+  const owner = `${session_id}:${process.pid}:${randomUUID()}`;
+  // of a Reprise that a command of another one has started, too
+  const outer = env[MARKER]?.slice(-MAX_MARKER) ?? "";
+
+  const run = async (request: CommandRequest): Promise<CommandEnd> => {
+    const { signal = stop.signal, onText } = request;
+    const marker = `${owner}:${randomUUID()}`;
+    const kept = createKeptOutput(SHOWN);
+    const whole = createWhole(spool);
+    const live = createLiveLines(conceal, onText);
+    const variables = commandEnvironment(env, { names: environment, conceal });
+    const launch = launchOf(request.command, {
+      cwd: request.cwd,
+      env: { ...variables, [MARKER]: `${outer},${marker}` },
+    });
+    try {
+      const end = await runLaunch({
+        launch,
+        isMarked: (environment) => environment.includes(marker),
+        timeoutMs: request.timeoutMs,
+        maxBytes: MAX_OUTPUT_BYTES,
+        signal: AbortSignal.any([signal, stop.signal]),
+        onOutput: async (chunk) => {
+          kept.push(chunk);
+          live.push(chunk);
+          await whole.push(chunk);
+        },
+      });
+      live.end();
+      return { ...end, output: kept.text(), bytes: kept.bytes, name: whole.name() };
+    } finally {
+      await whole.close();
+    }
+  };
+
+  return {
+    spool,
+    run: (request) => {
+      stop.signal.throwIfAborted();
+      const work = run(request);
+      // those that have ended cost nothing
+      running.add(work.catch(() => undefined));
+      return work;
+    },
+    endLeftRunning: async () => {
+      await endFamily({
+        group: null,
+        isMarked: (text) => isLeftRunning(text, { session_id, owner }),
+      });
+    },
+    end: async () => {
+      stop.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+/** Characters of the marker of commands around this one. */
+const MAX_MARKER = 1000;
+
+/** True for the environment of a command of this session whose Reprise is gone. */
+function isLeftRunning(
+  environment: string,
+  { session_id, owner }: { readonly session_id: string; readonly owner: string },
+): boolean {
+  const marker = new RegExp(`${MARKER}=[^\\0 ]*?${session_id}:(\\d+):([0-9a-f-]{36}):`);
+  const [, pid, id = ""] = marker.exec(environment) ?? [];
+  return pid !== undefined && !owner.endsWith(id) && isGone(Number(pid));
+}
+
+function isGone(pid: number): boolean {
+  if (pid === process.pid) {
+    // this one has begun later, with the number of the one before
+    return true;
+  }
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ESRCH";
+  }
+}
+
+/** Keeps an output in a file from the moment on when it is too long to be shown. */
+function createWhole(spool: Spool | null) {
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  let file: SpoolFile | null = null;
+  let isKept = spool !== null;
+  const write = async (chunks: readonly Buffer[]): Promise<void> => {
+    file ??= (await spool?.create()) ?? null;
+    for (const chunk of chunks) {
+      isKept &&= (await file?.append(chunk)) === true;
+    }
+  };
+  return {
+    push: async (chunk: Buffer): Promise<void> => {
+      bytes += chunk.length;
+      if (!isKept) {
+        return;
+      }
+      waiting.push(chunk);
+      if (bytes > SHOWN.head + SHOWN.tail) {
+        const chunks = waiting;
+        waiting = [];
+        await write(chunks);
+      }
+    },
+    name: (): string | null => (isKept ? (file?.name ?? null) : null),
+    close: async (): Promise<void> => file?.close(),
+  };
+}

@@ -1,0 +1,181 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import { tool, type StructuredToolInterface } from "@langchain/core/tools";
+import { z } from "zod";
+
+import { visible } from "../../core/terminal-text.ts";
+import { plainParts } from "../../exchange/commands/plain-line.ts";
+import { resolvePath } from "../../exchange/files/resolve-path.ts";
+import { refusal } from "../../exchange/files/refusal.ts";
+import type { Sandbox } from "../../exchange/files/sandbox.ts";
+import { RUN_COMMAND } from "../../exchange/tool-catalogue.ts";
+import { shownCommand } from "../../exchange/commands/shown-command.ts";
+import type { CommandEnd, Commands } from "../commands/commands.ts";
+import type { Command } from "../commands/launch.ts";
+import type { Permit } from "../permit.ts";
+import { asksFirst, beginCall } from "../tool-asking.ts";
+import type { Change } from "./change.ts";
+import { type CallConfig, reportFailure } from "./tool-result.ts";
+
+const DEFAULT_SECONDS = 120;
+const MAX_SECONDS = 600;
+/** Characters of a command, as it is shown: a person reads all of it before it runs. */
+const MAX_SHOWN = 10_000;
+
+const SCHEMA = z.object({
+  argv: z
+    .array(z.string())
+    .optional()
+    .describe('the program and its arguments, such as ["npm", "test"]; preferred'),
+  line: z
+    .string()
+    .optional()
+    .describe("instead of argv: a line for /bin/sh, for pipes and the like"),
+  folder: z.string().default(".").describe("relative to the repository's top"),
+  timeout_s: z.int().min(1).max(MAX_SECONDS).default(DEFAULT_SECONDS).describe("seconds"),
+});
+type Input = z.output<typeof SCHEMA>;
+
+/** What the tool gets of the session. */
+export interface CommandTool {
+  /** Gives the work its folder; one after the other, and after changes of files. */
+  readonly run: (work: (sandbox: Sandbox) => Promise<string>) => Promise<string>;
+  readonly permit: Permit;
+  readonly commands: Commands;
+  /** Gets the output as it comes. */
+  readonly onOutput: (call_id: string, text: string) => void;
+}
+
+/**
+ * Runs a program in the session's folder and waits until it and all that it has started have ended. Without a
+ * sandbox: it may do whatever the user may, so each command asks, unless the user's own rule or mode allows it.
+ */
+export function runCommandTool(context: CommandTool): StructuredToolInterface {
+  return asksFirst(
+    tool(
+      reportFailure((input: Input, config) =>
+        context.run((sandbox) => runCommand(context, { input, sandbox, config })),
+      ),
+      {
+        name: RUN_COMMAND,
+        description:
+          "Run a program in the repository and wait until it has ended. There is no terminal and no input, and nothing runs on in the background: what a command leaves running is ended with it. The user may be asked first. Give argv; use line only for what needs a shell. A long output is shown in part, and says how to read all of it.",
+        schema: SCHEMA,
+      },
+    ),
+  );
+}
+
+interface CommandCall {
+  readonly input: Input;
+  readonly sandbox: Sandbox;
+  readonly config: CallConfig & RunnableConfig;
+}
+
+async function runCommand(
+  { permit, commands, onOutput }: CommandTool,
+  { input, sandbox, config }: CommandCall,
+): Promise<string> {
+  const command = commandOf(input);
+  const shown = shownCommand(input);
+  if (shown.length > MAX_SHOWN) {
+    throw refusal(
+      "the command is too long for a person to check; write a script into a file and run that",
+    );
+  }
+  const { path: cwd, shown: folder, stat } = await resolvePath(sandbox, input.folder, "list_files");
+  if (stat?.isDirectory() !== true) {
+    throw refusal("the folder of the command does not exist; list_files shows what there is");
+  }
+  const parts = command.kind === "argv" ? [command.argv] : plainParts(command.line);
+  await permit(
+    config,
+    { tool: RUN_COMMAND, file: null, command: { parts, place: "none" } },
+    async () => describe({ shown, folder, cwd, input }),
+  );
+  config.signal?.throwIfAborted();
+  await beginCall(config);
+  const end = await commands.run({
+    command,
+    cwd,
+    timeoutMs: input.timeout_s * 1000,
+    signal: config.signal,
+    onText: (text) => onOutput(config.toolCall?.id ?? "", text),
+  });
+  return resultOf(end, input);
+}
+
+/** Refuses empty commands, and text that a person could not see. */
+function commandOf({ argv, line }: Input): Command {
+  if ((argv === undefined) === (line === undefined)) {
+    throw refusal("give either argv or line");
+  }
+  const words = argv ?? [line ?? ""];
+  if ((words[0] ?? "").trim() === "") {
+    throw refusal("the command is empty; name a program");
+  }
+  if (words.some((word) => visible(word) !== word)) {
+    throw refusal(
+      "the command has control characters or others that nobody sees; write them as escapes that the program understands",
+    );
+  }
+  return argv === undefined ? { kind: "line", line: line ?? "" } : { kind: "argv", argv };
+}
+
+const NO_SANDBOX =
+  "It runs without a sandbox: it can read, change and send whatever you can, with your keys and Reprise's own files, also beyond this folder, and it could answer Reprise's questions for you.";
+
+function describe({
+  shown,
+  folder,
+  cwd,
+  input,
+}: {
+  readonly shown: string;
+  readonly folder: string;
+  readonly cwd: string;
+  readonly input: Input;
+}): Change {
+  const { argv, line, timeout_s } = input;
+  const how = argv === undefined ? "A line for /bin/sh:" : "A program and its arguments:";
+  const where = folder === "." ? "the session's folder" : `${folder} in the session's folder`;
+  return {
+    shown: [how, shown, `In ${where}, for ${timeout_s} s at most.`, NO_SANDBOX].join("\n"),
+    basis: JSON.stringify([argv ?? null, line ?? null, cwd, timeout_s]),
+  };
+}
+
+function resultOf(end: CommandEnd, input: Input): string {
+  const { head, left, tail } = end.output;
+  const whole =
+    end.name === null
+      ? "they are not kept"
+      : `read_file shows all of it, with the path ${end.name}`;
+  const output =
+    left === null ? head : `${head}\n… ${left} bytes are left out here; ${whole} …\n${tail}`;
+  const notes = [statusOf(end, input), ...leftOver(end)].join("\n");
+  return `${notes}\n\n${output === "" ? "(no output)" : output}`;
+}
+
+function statusOf({ code, signal, ended, durationMs, bytes }: CommandEnd, input: Input): string {
+  const after = `after ${(durationMs / 1000).toFixed(1)} s`;
+  switch (ended) {
+    case "time_out":
+      return `ended ${after}: it took longer than its ${input.timeout_s} s. Give it more (timeout_s, up to ${MAX_SECONDS}) if it needs them; nothing can run in the background.`;
+    case "output_limit":
+      return `ended ${after}: it wrote more than ${bytes} bytes.`;
+    case "stopped":
+      return `ended ${after}: the exchange was stopped.`;
+    case null:
+      return code === null
+        ? `ended by ${signal ?? "the system"} ${after}`
+        : `exit code ${code} ${after}`;
+  }
+}
+
+function leftOver({ leftRunning }: CommandEnd): string[] {
+  return leftRunning === 0
+    ? []
+    : [
+        `It left ${leftRunning} processes running, which were ended: nothing can run in the background.`,
+      ];
+}

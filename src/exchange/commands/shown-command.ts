@@ -1,0 +1,21 @@
+import { visibleJson } from "../../core/terminal-text.ts";
+
+/**
+ * The arguments of a call of `run_command` for a person: a line as it is, and words so that one sees where each
+ * ends. A word of other characters than those of most words is a JSON string. Empty for other arguments.
+ */
+export function shownCommand(args: unknown): string {
+  if (typeof args !== "object" || args === null) {
+    return "";
+  }
+  const argv: unknown = Reflect.get(args, "argv");
+  const line: unknown = Reflect.get(args, "line");
+  if (typeof line === "string") {
+    return line;
+  }
+  return Array.isArray(argv) ? argv.map((word) => shownWord(String(word))).join(" ") : "";
+}
+
+function shownWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : visibleJson(JSON.stringify(word));
+}
