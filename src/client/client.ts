@@ -262,12 +262,8 @@ export function createClient(options: ClientOptions): Client {
       const headers = { "if-match": textOf(revision) };
       return (await connection.call<ExchangeInfo>("DELETE", exchangePath(id, n), { headers })).body;
     },
-    listQuestions: async (id, { include } = {}) =>
-      (
-        await connection.call<QuestionInfo[]>("GET", `${pathOf(id)}/questions`, {
-          query: { include },
-        })
-      ).body,
+    listQuestions: async (id, query = {}) =>
+      (await connection.call<QuestionInfo[]>("GET", `${pathOf(id)}/questions`, { query })).body,
     answerQuestion: async (id, question, answer) => {
       const path = `${pathOf(id)}/questions/${encodeURIComponent(question)}/answer`;
       return (await connection.call<QuestionInfo>("POST", path, { body: answer })).body;

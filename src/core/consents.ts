@@ -2,9 +2,18 @@ import { oneLine } from "./terminal-text.ts";
 
 /**
  * What somebody consented to: an answer (the subject is the question's id), a mode, a call that needs no question any
- * more (its rule), messages (up to which `seq`) and settings of callers without authentication.
+ * more (its rule), messages (up to which `seq`) and settings of callers without authentication, and an exchange that was
+ * undone or made again (its number).
  */
-export const CONSENT_KINDS = ["answer", "mode", "rule", "messages", "settings"] as const;
+export const CONSENT_KINDS = [
+  "answer",
+  "mode",
+  "rule",
+  "messages",
+  "settings",
+  "undo",
+  "redo",
+] as const;
 export type ConsentKind = (typeof CONSENT_KINDS)[number];
 
 /** Who consents over HTTP: somebody with the service's token. Others are `user@host`. */

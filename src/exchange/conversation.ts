@@ -244,7 +244,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       }
       const kept = keptBytesIn(config.undoFolder);
       const reference = session.id;
-      return undoExchange({ store, kept, command: "reprise" }, { reference, direction, n });
+      return undoExchange({ store, kept, command: "reprise" }, { reference, direction, n, who });
     },
     end: async () =>
       session === null ? null : keep(await store.write(endSession, { id: session.id })),

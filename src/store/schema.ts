@@ -1,28 +1,25 @@
 import type { Generated, GeneratedAlways } from "kysely";
 
 import type { AskedBy, ExchangeState } from "../core/exchanges.ts";
-import type { ConsentKind } from "../core/consents.ts";
 import type { Origin } from "../core/origins.ts";
 import type { KeptMode } from "../core/permissions.ts";
-import type { Answerer, QuestionKind, QuestionState } from "../core/questions.ts";
 import type { Role, SessionState } from "../core/sessions.ts";
 import type { ChangeNumber, ChangeTables } from "./changes/schema.ts";
 import type { CheckpointTables } from "./checkpoints/schema.ts";
+import type { QuestionTables } from "./questions/schema.ts";
 import type { FileChangeTable } from "./file-changes/schema.ts";
 
 /**
  * The tables as kysely sees them. Times are ISO 8601 text in UTC, flags are 0 or 1, JSON is text:
  * the same on both engines. The checkpoint tables are described in `checkpoints/schema.ts`, those
- * of changes in `changes/schema.ts`.
+ * of changes in `changes/schema.ts`, those of questions in `questions/schema.ts`.
  */
-export interface Database extends CheckpointTables, ChangeTables {
+export interface Database extends CheckpointTables, ChangeTables, QuestionTables {
   sessions: SessionTable;
   messages: MessageTable;
   session_changes: SessionChangeTable;
   exchanges: ExchangeTable;
-  questions: QuestionTable;
   file_changes: FileChangeTable;
-  consents: ConsentTable;
   session_metadata: SessionMetadataTable;
   answer_pieces: AnswerPieceTable;
   live_states: LiveStateTable;
@@ -222,56 +219,6 @@ export interface ExchangeTable {
   /** When it was queued: if its process dies, a node continues it by itself. Null for others. */
   queued_at: string | null;
   changed: Generated<ChangeNumber>;
-}
-
-/**
- * What a tool call asks a person. The key is the call, not LangGraph's id of the interrupt, which changes
- * with every checkpoint in which the call still waits.
- */
-export interface QuestionTable {
-  session_id: string;
-  /** The thread of the session in which the call is. */
-  thread_suffix: number;
-  call_id: string;
-  /** From 1 for each call. */
-  number: number;
-  id: string;
-  state: QuestionState;
-  kind: QuestionKind;
-  text: string;
-  /** JSON: the answers that it takes. Null for any text. */
-  choices: string | null;
-  /** What would happen. */
-  effect: string | null;
-  /** Of what the person is shown: an answer counts only for that. */
-  shown_hash: string;
-  /** The answer that it gets at this time, if nobody answers. */
-  default_answer: string | null;
-  answer_by: string | null;
-  asked_at: string;
-  answered_at: string | null;
-  answered_by: Answerer | null;
-  answer: string | null;
-  note: string | null;
-  changed: Generated<ChangeNumber>;
-  /** 1 if it was answered in this database: an answer in an import does not count as consent. */
-  answered_here: Generated<number>;
-}
-
-/**
- * Who answered a question, set a mode or allowed calls. It stays when a rule is removed. Older versions write none, and
- * neither an export nor a copy has any: consent belongs to the database in which it was given.
- */
-export interface ConsentTable {
-  session_id: string;
-  /** From 1 in each session. */
-  number: number;
-  kind: ConsentKind;
-  /** See `CONSENT_KINDS`. */
-  subject: string;
-  /** `user@host`, or `token`. */
-  who: string;
-  at: string;
 }
 
 /**

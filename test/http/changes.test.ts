@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
+import { readConsents } from "../../src/store/sessions/consents.ts";
 import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
 import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
 import { owner } from "../helpers/engines.ts";
@@ -25,7 +26,7 @@ async function served() {
   return { ...bench, id };
 }
 
-it("[UNDO-17] [UNDO-18] a client with the token reads changes with diffs, undoes and redoes them", async () => {
+it("[UNDO-17] [UNDO-18] [PERMISSION-36] a client with the token reads changes with diffs, undoes and redoes them", async () => {
   const { store, folder, id, file, write, repo } = await served();
   await using t = await startTestServer({ store, token, undoFolder: folder });
   const client = createClient({ baseUrl: t.url, token });
@@ -56,6 +57,10 @@ it("[UNDO-17] [UNDO-18] a client with the token reads changes with diffs, undoes
   expect(await client.listChanges(id)).toEqual([{ n: 1, changes: 2, undone: 1 }]);
   await client.redoExchange(id, 1, { files: ["a.txt"] });
   expect(file("a.txt")).toBe("1\n");
+  expect(await store.read(readConsents, { session_id: id, limit: 9 })).toMatchObject([
+    { kind: "undo", subject: "1", who: "token" },
+    { kind: "redo", subject: "1", who: "token" },
+  ]);
   await expect(client.getChanges(id, 9)).rejects.toMatchObject({ code: "exchange_not_found" });
   await expect(client.undoExchange(id, 1, { files: ["c"] })).rejects.toMatchObject({
     code: "invalid_request",

@@ -160,6 +160,8 @@ const CONSENTED: Readonly<Record<ConsentKind, string>> = {
   mode: "set the mode",
   rule: "allowed without a question:",
   messages: "let the agent have messages of HTTP up to",
+  undo: "undid exchange",
+  redo: "made again exchange",
   settings: "accepted the settings that came over HTTP, up to change",
 };
 

@@ -36,9 +36,10 @@ function command(cli: CliContext, direction: Direction, description: string): Co
     .option("--json", "print a JSON object: the exchange and the outcome of each file")
     .action(async (reference: string, options: UndoCommandOptions) => {
       await using store = await openDatabase(cli, made);
-      const [{ undoExchange }, { keptBytesIn }] = await Promise.all([
+      const [{ undoExchange }, { keptBytesIn }, { localUser }] = await Promise.all([
         import("../../exchange/undo/undo-exchange.ts"),
         import("../../exchange/undo/kept-bytes.ts"),
+        import("../../store/leases/local-user.ts"),
       ]);
       const undone = await undoExchange(
         {
@@ -52,6 +53,7 @@ function command(cli: CliContext, direction: Direction, description: string): Co
           n: options.exchange,
           files: options.files,
           dry_run: options.dryRun === true,
+          who: localUser(),
         },
       );
       if (options.json === true) {

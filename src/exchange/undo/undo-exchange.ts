@@ -12,6 +12,8 @@ import {
 import { markUndone } from "../../store/file-changes/record.ts";
 import { readLease } from "../../store/leases/lease.ts";
 import { thisProcess } from "../../store/leases/this-process.ts";
+import { recordConsent } from "../../store/sessions/consents.ts";
+import { lockSession } from "../../store/sessions/lock.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { holdLease } from "../lease-holder.ts";
@@ -36,6 +38,8 @@ export interface UndoExchange {
   /** Only these paths. */
   readonly files?: readonly string[] | undefined;
   readonly dry_run?: boolean | undefined;
+  /** See `Caller`. */
+  readonly who?: string | undefined;
 }
 
 /**
@@ -99,6 +103,11 @@ async function work(
     steps.push(await planStep(net, { kept, direction }));
   }
   if (!dry_run) {
+    const consent = { session_id: session.id, kind: direction, subject: String(n), who: input.who };
+    await store.write(async (tx) => {
+      await lockSession(tx, session.id);
+      await recordConsent(tx, consent);
+    }, null);
     await restore(steps);
     await mark(store, { direction, steps, same });
   }

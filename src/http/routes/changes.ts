@@ -12,6 +12,7 @@ import { named } from "../../core/schemas.ts";
 import type { Direction } from "../../exchange/undo/restore.ts";
 import { readExchange } from "../../store/exchanges/read.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
+import { callerOf } from "../guards/require-token.ts";
 import { json, problems } from "../responses.ts";
 import {
   type Api,
@@ -112,10 +113,12 @@ export function changeRoutes(app: Api, { store, kept }: SessionService): void {
       schema: undoSchema(direction),
       bodyLimit: MAX_BODY_BYTES,
       preValidation: emptyBodyAsObject,
-      handler: async ({ params, body }) => {
+      handler: async (request) => {
+        const { params, body } = request;
         const { session_id: reference, n } = await store.read(readExchange, referenceOf(params));
         const { undoExchange } = await import("../../exchange/undo/undo-exchange.ts");
-        const input = { reference, n, direction, ...body };
+        const { who } = callerOf(request);
+        const input = { reference, n, direction, ...body, who };
         return undoExchange({ store, kept, command: "reprise serve" }, input);
       },
     });

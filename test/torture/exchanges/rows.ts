@@ -3,7 +3,8 @@ import { expect } from "vitest";
 
 import { isFinal } from "../../../src/core/exchanges.ts";
 import type { LeaseOwner } from "../../../src/store/leases/this-process.ts";
-import type { ExchangeTable, QuestionTable, SessionTable } from "../../../src/store/schema.ts";
+import type { QuestionTable } from "../../../src/store/questions/schema.ts";
+import type { ExchangeTable, SessionTable } from "../../../src/store/schema.ts";
 import type { Operation, Store } from "../../../src/store/store.ts";
 
 export type RecordRow = Selectable<ExchangeTable>;

@@ -1,0 +1,61 @@
+import type { Generated } from "kysely";
+
+import type { ConsentKind } from "../../core/consents.ts";
+import type { Answerer, QuestionKind, QuestionState } from "../../core/questions.ts";
+import type { ChangeNumber } from "../changes/schema.ts";
+
+/** The tables of questions, and of who consented. */
+export interface QuestionTables {
+  questions: QuestionTable;
+  consents: ConsentTable;
+}
+
+/**
+ * What a tool call asks a person. The key is the call, not LangGraph's id of the interrupt, which changes
+ * with every checkpoint in which the call still waits.
+ */
+export interface QuestionTable {
+  session_id: string;
+  /** The thread of the session in which the call is. */
+  thread_suffix: number;
+  call_id: string;
+  /** From 1 for each call. */
+  number: number;
+  id: string;
+  state: QuestionState;
+  kind: QuestionKind;
+  text: string;
+  /** JSON: the answers that it takes. Null for any text. */
+  choices: string | null;
+  /** What would happen. */
+  effect: string | null;
+  /** Of what the person is shown: an answer counts only for that. */
+  shown_hash: string;
+  /** The answer that it gets at this time, if nobody answers. */
+  default_answer: string | null;
+  answer_by: string | null;
+  asked_at: string;
+  answered_at: string | null;
+  answered_by: Answerer | null;
+  answer: string | null;
+  note: string | null;
+  changed: Generated<ChangeNumber>;
+  /** 1 if it was answered in this database: an answer in an import does not count as consent. */
+  answered_here: Generated<number>;
+}
+
+/**
+ * Who answered a question, set a mode or allowed calls. It stays when a rule is removed. Older versions write none, and
+ * neither an export nor a copy has any: consent belongs to the database in which it was given.
+ */
+interface ConsentTable {
+  session_id: string;
+  /** From 1 in each session. */
+  number: number;
+  kind: ConsentKind;
+  /** See `CONSENT_KINDS`. */
+  subject: string;
+  /** `user@host`, or `token`. */
+  who: string;
+  at: string;
+}
