@@ -7,6 +7,7 @@ import type { Prepared } from "./exchange-context.ts";
 import { HAND_IN_PLAN } from "../exchange/tool-catalogue.ts";
 import { isOffered } from "../exchange/permissions/decide.ts";
 import type { Layer } from "../exchange/permissions/layers.ts";
+import type { PermitFiles } from "./permit-files.ts";
 import { askUserTool } from "./tools/ask-user.ts";
 import { type CheckPlan, handInPlanTool } from "./tools/hand-in-plan.ts";
 import type { Compaction } from "./compaction/compaction.ts";
@@ -20,6 +21,8 @@ export interface AgentOfExchange
     Pick<Parameters<typeof sessionTools>[0], "keep">,
     Partial<Pick<AgentGraph, "callModel" | "onMessage" | "askAtLimit" | "conceal">> {
   readonly session: Session;
+  /** As `permit`, for calls that change several files. */
+  readonly permitFiles: PermitFiles;
   /** The tool that begins sub-agents, or null. */
   readonly delegate: StructuredToolInterface | null;
   readonly protectedPaths: readonly string[];
@@ -40,13 +43,14 @@ export interface AgentOfExchange
 /** Builds the agent of one exchange. Costs under a millisecond, so nothing is kept between two. */
 export function buildAgent(options: AgentOfExchange) {
   const { folder, protectedPaths, configured, delegate, compaction, tools = [] } = options;
-  const { permit, keep, commands } = options;
+  const { permit, permitFiles, keep, commands } = options;
+  const guards = { permit, permitFiles, keep };
   const offered = (name: string): boolean => isOfferedIn(options, name);
   const prompt = systemPrompt(options);
   return agentGraph({
     ...options,
     tools: [
-      ...sessionTools({ repoPath: folder, protectedPaths, configured, permit, keep, commands }),
+      ...sessionTools({ repoPath: folder, protectedPaths, configured, ...guards, commands }),
       ...(delegate === null ? [] : [delegate]),
       ...(options.asking !== undefined && options.asks ? [askUserTool()] : []),
       ...planTools(options),

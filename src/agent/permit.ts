@@ -12,7 +12,7 @@ import {
   sessionLayer,
   withConfig,
 } from "../exchange/permissions/layers.ts";
-import { effectOfYes, ruleOf, ruleText } from "../exchange/permissions/rule.ts";
+import { type CallPattern, effectOfYes, ruleOf, ruleText } from "../exchange/permissions/rule.ts";
 import type { PlannedChange } from "../exchange/undo/keeper.ts";
 import type { SessionToolName } from "../exchange/tool-catalogue.ts";
 import {
@@ -21,7 +21,7 @@ import {
   type SessionPermissions,
 } from "../store/sessions/permissions.ts";
 import type { Store } from "../store/store.ts";
-import { askConsent } from "./tool-asking.ts";
+import { type Answer, askConsent } from "./tool-asking.ts";
 import type { Change } from "./tools/change.ts";
 
 /**
@@ -66,7 +66,6 @@ export interface PermitOptions {
 
 /** The permissions of one exchange. Mode and rules are read at each call: a person may change them meanwhile. */
 export function createPermit(options: PermitOptions): Permit {
-  const { store, session, restricting, asks } = options;
   const { once, exchange, session: always, no } = PERMISSION_ANSWERS;
   // a search asks about each of its files
   const ofSearches = new WeakMap<RunnableConfig, Promise<Chosen>>();
@@ -78,7 +77,7 @@ export function createPermit(options: PermitOptions): Permit {
   return async (config, call, change) => {
     const isSearch = change === null && config !== undefined;
     const chosen = await (isSearch ? chosenIn(config) : chosenNow(options));
-    const decision = decide({ call, restricting, asks, ...(await userOf(options, call, chosen)) });
+    const decision = await judge(options, call, chosen);
     if (decision.effect === "deny") {
       throw refusal(deniedBecause(decision));
     }
@@ -87,10 +86,8 @@ export function createPermit(options: PermitOptions): Permit {
     }
     if (decision.effect === "ask" && change !== null) {
       const { shown, basis } = await change();
-      // no rule of the user lifts what only restricts
-      const isLifted = restricting.every(({ name }) => name !== decision.layer);
-      const rule = isLifted ? ruleOf(call) : null;
-      const { answer, note, question } = await askConsent(
+      const rule = lastingRule(options, call, decision);
+      const given = await askConsent(
         config,
         {
           kind: "permission",
@@ -100,29 +97,59 @@ export function createPermit(options: PermitOptions): Permit {
         },
         basis,
       );
+      const { answer, note } = given;
       if (answer !== once && answer !== exchange && answer !== always) {
-        throw refusal(`the user denied this call${note === null ? "" : ` and says: ${note}`}`);
+        throw refusal(deniedByUser(note));
       }
-      const n = options.n();
-      if (rule !== null && (answer === always || (answer === exchange && n !== null))) {
-        await store.write(keepRule, {
-          id: session.id,
-          rule: ruleText(rule),
-          n: answer === always ? null : n,
-          question,
-        });
-      }
+      await keepRules(options, given, rule === null ? [] : [rule]);
     }
   };
 }
 
+/** Decides about a call, without a question. */
+export async function judge(options: PermitOptions, call: Call, chosen: Chosen): Promise<Decision> {
+  const { restricting, asks } = options;
+  return decide({ call, restricting, asks, ...(await userOf(options, call, chosen)) });
+}
+
+/** The rule that a longer permission would be for; null if there is none that a person could give. */
+export function lastingRule(
+  { restricting }: PermitOptions,
+  call: Call,
+  { layer }: Decision,
+): CallPattern | null {
+  // no rule of the user lifts what only restricts
+  return restricting.some(({ name }) => name === layer) ? null : ruleOf(call);
+}
+
+/** Keeps what a person allowed for longer than this call. */
+export async function keepRules(
+  { store, session, n: numberOf }: PermitOptions,
+  { answer, question }: Pick<Answer, "answer" | "question">,
+  rules: readonly CallPattern[],
+): Promise<void> {
+  const n = numberOf();
+  const isAlways = answer === PERMISSION_ANSWERS.session;
+  if (isAlways || (answer === PERMISSION_ANSWERS.exchange && n !== null)) {
+    for (const rule of rules) {
+      await store.write(keepRule, {
+        id: session.id,
+        rule: ruleText(rule),
+        n: isAlways ? null : n,
+        question,
+      });
+    }
+  }
+}
+
 /** What the user chose, as it is during one call of a tool. */
-interface Chosen {
+export interface Chosen {
   readonly config: ConfigPermission;
   readonly stored: () => Promise<SessionPermissions>;
 }
 
-async function chosenNow({ store, session, config }: PermitOptions): Promise<Chosen> {
+/** Reads what the user chose until now. Error codes: `config_invalid`, `database_*`. */
+export async function chosenNow({ store, session, config }: PermitOptions): Promise<Chosen> {
   let stored: Promise<SessionPermissions> | null = null;
   return {
     config: await config(),
@@ -153,7 +180,16 @@ export function deniedBecause({ rule, layer, reason }: Decision): string {
   return `this call is denied by the rule ${rule} (${layer})${because}. Do not try it in another way; ask the user`;
 }
 
-function questionAbout({ tool, file, command }: Call, { rule, layer, reason }: Decision): string {
+/** For the model: a person said no. */
+export function deniedByUser(note: string | null): string {
+  return `the user denied this call${note === null ? "" : ` and says: ${note}`}`;
+}
+
+/** One line for a person: what the call would do, and which rule asks. */
+export function questionAbout(
+  { tool, file, command }: Call,
+  { rule, layer, reason }: Decision,
+): string {
   const [asked, real] = file?.paths ?? [];
   const name = asked === real || real === undefined ? asked : `${asked}, which is ${real}`;
   const run = command === null ? `run ${tool}` : `run this command (${tool})`;

@@ -14,6 +14,7 @@ import { nothingToContinue } from "../exchange/nothing-to-continue.ts";
 import { reportStored } from "../exchange/report-events.ts";
 import { flagLayer, NO_CONFIG } from "../exchange/permissions/layers.ts";
 import { createPermit } from "./permit.ts";
+import { createPermitFiles } from "./permit-files.ts";
 import { createKeeper } from "../exchange/undo/keeper.ts";
 import { isRecorded } from "../store/exchanges/read.ts";
 import type { BegunExchange } from "../store/messages/begin-exchange.ts";
@@ -77,7 +78,7 @@ async function runWith(
     report,
   });
   const { allow = [], asks = true } = options.permission ?? {};
-  const permit = createPermit({
+  const permitting = {
     store: options.store,
     session: before,
     n: () => context.record()?.n ?? null,
@@ -85,11 +86,12 @@ async function runWith(
     config: async () => (await options.settings?.at(before.repo_path))?.permission ?? NO_CONFIG,
     restricting: prepared.restricting,
     asks,
-  });
+  };
   const agent = buildAgent({
     ...prepared,
     asks,
-    permit,
+    permit: createPermit(permitting),
+    permitFiles: createPermitFiles(permitting),
     keep: createKeeper({
       store: options.store,
       fence: held.fence,

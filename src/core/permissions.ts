@@ -17,11 +17,12 @@ export interface GivenRule {
   readonly n: number | null;
 }
 
-/** The answers to the question whether a call may take effect. */
+/** The answers to the question whether a call may take effect; `each` asks about each of its files. */
 export const PERMISSION_ANSWERS = {
   once: "allow once",
   exchange: "allow for this exchange",
   session: "always allow in this session",
+  each: "decide for each file",
   no: "deny",
 } as const;
 

@@ -13,7 +13,15 @@ export const SESSION_TOOLS = [
   { name: "search_files", repeatable: true },
   { name: "write_file", repeatable: false },
   { name: "edit_file", repeatable: false },
+  { name: "multi_edit", repeatable: false },
+  { name: "apply_patch", repeatable: false },
 ] as const satisfies readonly ToolEntry[];
+
+/** Tools that do what several calls of others would do: what denies those, denies them. */
+export const COMPOSED_OF: Readonly<Record<string, readonly string[]>> = {
+  multi_edit: ["edit_file"],
+  apply_patch: ["write_file", "edit_file"],
+};
 
 export type SessionToolName = (typeof SESSION_TOOLS)[number]["name"];
 
@@ -27,8 +35,8 @@ export const ASK_USER = "ask_user";
 export const HAND_IN_PLAN = "hand_in_plan";
 
 /**
- * Every tool of an agent: those above, `run_command` among them; `delegate`, which finds the sub-agent that it began before; `ask_user`,
- * which finds the answer; and `hand_in_plan`, which finds the plan that it stored before.
+ * Every tool of an agent: those above, `run_command` among them; `delegate`, which finds the sub-agent that it began
+ * before; `ask_user`, which finds the answer; and `hand_in_plan`, which finds the plan that it stored before.
  */
 export const AGENT_TOOLS: readonly ToolEntry[] = [
   ...SESSION_TOOLS,

@@ -1,4 +1,5 @@
 import { deniedBecause, type Permit } from "../../src/agent/permit.ts";
+import type { PermitFiles } from "../../src/agent/permit-files.ts";
 import { refusal } from "../../src/exchange/files/refusal.ts";
 import type { KeepChanges } from "../../src/exchange/undo/keeper.ts";
 import { decide } from "../../src/exchange/permissions/decide.ts";
@@ -14,5 +15,12 @@ const permit: Permit = async (_, call) => {
 /** Makes changes, and keeps nothing of them. */
 const keep: KeepChanges = (_call, _changes, act) => act();
 
+const permitFiles: PermitFiles = async (config, parts) => {
+  for (const call of parts.flatMap(({ calls }) => calls)) {
+    await permit(config, call, null);
+  }
+  return parts.map(() => null);
+};
+
 /** For an agent that is built without an exchange. */
-export const PERMITTED = { permit, keep, restricting: [], asks: true } as const;
+export const PERMITTED = { permit, permitFiles, keep, restricting: [], asks: true } as const;

@@ -44,6 +44,7 @@ export async function compactThread(input: CompactInput): Promise<Worked<Compact
     protectedPaths,
     asks: false,
     permit: runsNoTools,
+    permitFiles: runsNoTools,
     keep: runsNoTools,
   });
   const thread_id = threadId(session.id, session.thread_suffix);

@@ -5,15 +5,13 @@ import { refusal } from "../../exchange/files/refusal.ts";
 import { openFile } from "../../exchange/files/open-file.ts";
 import { secretFileOf } from "../../exchange/permissions/call.ts";
 import { type Change, describeChange } from "./change.ts";
+import { type Edited, editedText, type TextEdit } from "./edited-text.ts";
 import { replaceFile } from "./write-file.ts";
 
 const MAX_EDITED_BYTES = 10n * 1024n * 1024n;
 
-interface Edit {
+interface Edit extends TextEdit {
   readonly path: string;
-  readonly old_text: string;
-  readonly new_text: string;
-  readonly replace_all: boolean;
 }
 
 /**
@@ -27,7 +25,7 @@ export async function editTextFile(
   permit: PermitChange,
 ): Promise<string> {
   const target = await resolvePath(sandbox, input.path, "edit_file");
-  const before = await textOf(target);
+  const before = await editableText(target);
   const edited = editedText(before, input);
   if (edited.refused !== null && secretFileOf({ tool: "edit_file", file: target.file }) === null) {
     throw refusal(edited.refused);
@@ -37,32 +35,8 @@ export async function editTextFile(
   if (edited.refused !== null) {
     throw refusal(edited.refused);
   }
-  await replaceFile(target, edited.after, make);
+  await replaceFile(target, { content: edited.after }, make);
   return `edited ${target.shown} (${edited.count} ${edited.count === 1 ? "place" : "places"})`;
-}
-
-type Edited =
-  | { readonly refused: null; readonly after: string; readonly count: number }
-  | { readonly refused: string };
-
-function editedText(content: string, edit: Edit): Edited {
-  const { oldText, newText } = withLineEnds(content, edit);
-  if (oldText === "" || oldText === newText) {
-    return { refused: "old_text must not be empty and must differ from new_text" };
-  }
-  const parts = content.split(oldText);
-  const count = parts.length - 1;
-  if (count === 0) {
-    return {
-      refused: "old_text is not in the file; read it again and copy the text exactly",
-    };
-  }
-  if (count > 1 && !edit.replace_all) {
-    return {
-      refused: `old_text occurs ${count} times; add lines around it, or set replace_all`,
-    };
-  }
-  return { refused: null, after: parts.join(newText), count };
 }
 
 async function describeEdit(edit: {
@@ -76,7 +50,8 @@ async function describeEdit(edit: {
     : { shown: `Nothing would be changed: ${edited.refused}.`, basis: target.path };
 }
 
-async function textOf(target: ResolvedPath): Promise<string> {
+/** The whole text of a file that is about to be edited. Refuses what could not be written back as it was. */
+export async function editableText(target: ResolvedPath): Promise<string> {
   await using file = await openFile(target);
   if ((target.stat?.size ?? 0n) > MAX_EDITED_BYTES) {
     throw refusal("the file is over 10 MiB, too large to edit; ask the user to do it");
@@ -89,14 +64,4 @@ async function textOf(target: ResolvedPath): Promise<string> {
     }
     throw refusal("the file is not UTF-8 text, so it was not changed; ask the user to convert it");
   }
-}
-
-/** Models write LF; in a file of CR LF the same lines are meant. */
-function withLineEnds(content: string, edit: Edit): { oldText: string; newText: string } {
-  const { old_text: oldText, new_text: newText } = edit;
-  if (content.includes(oldText) || !content.includes("\r\n")) {
-    return { oldText, newText };
-  }
-  const convert = (text: string) => text.replace(/\r?\n/g, "\r\n");
-  return { oldText: convert(oldText), newText: convert(newText) };
 }

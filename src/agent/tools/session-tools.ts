@@ -14,6 +14,8 @@ import type { KeepChanges } from "../../exchange/undo/keeper.ts";
 import { asksFirst, beginCall } from "../tool-asking.ts";
 import type { Spool } from "../commands/spool.ts";
 import type { Permit, PermitChange } from "../permit.ts";
+import type { PermitFiles } from "../permit-files.ts";
+import { STEP_TOOLS } from "./step-tools.ts";
 import { createQueue, reportFailure } from "./tool-result.ts";
 import { writeTextFile } from "./write-file.ts";
 
@@ -52,6 +54,7 @@ export function sessionTools(
     readFileTool(spool)(run, input),
     ...READERS.map((open) => open(run, input)),
     ...WRITERS.map((open) => open(runInOrder, input)).map(asksFirst),
+    ...STEP_TOOLS.map((open) => open(runInOrder, input)).map(asksFirst),
     ...(commands === null ? [] : [runCommandTool({ run: runInOrder, permit, ...commands })]),
   ];
 }
@@ -60,6 +63,8 @@ export function sessionTools(
 interface Guards {
   /** Called before a tool takes effect, and before it reads. */
   readonly permit: Permit;
+  /** The same for tools that change several files. */
+  readonly permitFiles: PermitFiles;
   /** Makes its changes. */
   readonly keep: KeepChanges;
 }

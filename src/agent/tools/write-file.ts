@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { lstat, open, rename, rm } from "node:fs/promises";
+import type { BigIntStats } from "node:fs";
+import { lstat, open, rename, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 
 import { systemCode } from "../../core/errors.ts";
@@ -27,7 +28,7 @@ export async function writeTextFile(
   const make = await permit(target, async () =>
     describeChange({ target, before: await shownText(target), after: input.content }),
   );
-  await replaceFile(target, input.content, make);
+  await replaceFile(target, { content: input.content }, make);
   const verb = target.stat === null ? "created" : "replaced";
   return `${verb} ${target.shown} (${Buffer.byteLength(input.content)} bytes)`;
 }
@@ -35,11 +36,12 @@ export async function writeTextFile(
 /**
  * Puts the content in place all at once, with the folders above it: a reader or a crash sees the old
  * file or the new one. A name is replaced and nothing is written through it, and all happens in the
- * folder that is held, so no link is ever followed and nothing is made outside.
+ * folder that is held, so no link is ever followed and nothing is made outside. Without `rights`, a file that is
+ * there keeps its own.
  */
 export async function replaceFile(
   target: ResolvedPath,
-  content: string,
+  { content, rights = target.stat }: { readonly content: string; readonly rights?: Rights | null },
   make: MakeChanges,
 ): Promise<void> {
   const { root, shown, stat } = target;
@@ -52,8 +54,8 @@ export async function replaceFile(
   try {
     await using file = await open(temporary, "wx", NEW_FILE_MODE);
     await file.writeFile(content);
-    if (stat !== null) {
-      await file.chmod(permissionBits(stat));
+    if (rights !== null) {
+      await file.chmod(permissionBits(rights));
     }
     await file.sync();
     await held.check();
@@ -70,6 +72,33 @@ export async function replaceFile(
     await rm(temporary, { force: true });
     throw error;
   }
+}
+
+/** Removes a file from the folder that is held. */
+export async function removeFile(target: ResolvedPath, make: MakeChanges): Promise<void> {
+  const { root, path, shown } = target;
+  refuseFolder(target);
+  await using held = await holdFolder(root, dirname(path));
+  const at = join(held.at, basename(path));
+  await held.check();
+  await refuseChanged(target, at);
+  await make(root, [{ path: shown, before: await contentOf(target), after: null }], async () => {
+    await refuseChanged(target, at);
+    await unlink(at);
+  });
+}
+
+/**
+ * Gives a file another path and content, with its rights. It is written there before it is removed here: after a
+ * crash it may be at both paths, and it is at one of them.
+ */
+export async function moveFile(
+  { from, to }: { readonly from: ResolvedPath; readonly to: ResolvedPath },
+  content: string,
+  make: MakeChanges,
+): Promise<void> {
+  await replaceFile(to, { content, rights: from.stat }, make);
+  await removeFile(from, make);
 }
 
 /** What is there now, to be put back; see `refuseChanged`. */
@@ -113,7 +142,9 @@ async function makeFolders({ root, path }: ResolvedPath, make: MakeChanges): Pro
   }
 }
 
-function permissionBits({ mode }: { readonly mode: bigint }): number {
+type Rights = Pick<BigIntStats, "mode">;
+
+function permissionBits({ mode }: Rights): number {
   return Number(mode & 0o7777n);
 }
 

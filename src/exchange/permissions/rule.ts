@@ -4,7 +4,7 @@ import { createNearestName } from "../../core/nearest-name.ts";
 import { secretFileIn } from "../../core/secret-files.ts";
 import { plainLine, plainParts } from "../commands/plain-line.ts";
 import { safePrefix } from "../commands/safe-prefix.ts";
-import { RUN_COMMAND, SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
+import { COMPOSED_OF, RUN_COMMAND, SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
 import { type Call, type CalledCommand, controlFileOf, secretFileOf } from "./call.ts";
 
 /** From the mildest to the strictest. */
@@ -152,13 +152,23 @@ export function effectOn(rule: Rule, call: Call): RuleEffect | null {
   return mayBeHidden && rule.effect !== "allow" ? { effect: "ask", isSure: false } : null;
 }
 
+/** A rule that allows counts for a composed tool only if it could do nothing else with the same rule. */
+function isAbout({ tool, effect }: Pick<Rule, "tool" | "effect">, called: string): boolean {
+  const parts = COMPOSED_OF[called] ?? [];
+  return (
+    tool === "*" ||
+    tool === called ||
+    (parts.includes(tool) && (effect !== "allow" || parts.length === 1))
+  );
+}
+
 /**
  * Whether a rule is about a call. One that allows has to match every name of the file, exactly, and name what
  * is protected; the others match if one name does, in any spelling that some file system takes for the same. The
  * same is true of the commands of a line, whose program the others find in any folder.
  */
 export function matches({ tool, pattern, effect }: Rule, call: Call): boolean {
-  if (tool !== "*" && tool !== call.tool) {
+  if (!isAbout({ tool, effect }, call.tool)) {
     return false;
   }
   const { file, command } = call;

@@ -1,4 +1,4 @@
-import { AGENT_TOOLS, RUN_COMMAND, TOOL_NAMES } from "../tool-catalogue.ts";
+import { AGENT_TOOLS, COMPOSED_OF, RUN_COMMAND, TOOL_NAMES } from "../tool-catalogue.ts";
 import { deniedTool } from "./foreign-tools.ts";
 import type { Field, ParsedFields } from "./front-matter.ts";
 import { toolNames } from "./own-fields.ts";
@@ -48,7 +48,11 @@ export function allowedTools(
   const all = tools ?? TOOL_NAMES;
   const isOfOwnTools = denied.some((name) => name !== "delegate");
   const indirect = isOfOwnTools ? ["delegate", RUN_COMMAND] : ["delegate"];
-  const value = all.filter((name) => !indirect.includes(name) && !denied.includes(name));
+  const value = all.filter(
+    (name) =>
+      !indirect.includes(name) &&
+      [name, ...(COMPOSED_OF[name] ?? [])].every((each) => !denied.includes(each)),
+  );
   const lost = all.filter((name) => !value.includes(name));
   return { value, notes: [...listNote("it denies", lost), ...without] };
 }

@@ -31,7 +31,7 @@ import {
   startModelServer,
 } from "../../helpers/model-server.ts";
 
-const { once, exchange, session: always, no } = PERMISSION_ANSWERS;
+const { once, exchange, session: always, each, no } = PERMISSION_ANSWERS;
 
 const writing = (path: string, content: string) => ({
   name: "write_file",
@@ -90,6 +90,152 @@ async function openAsking(
     },
   };
 }
+
+describe("a change of several files in one call", () => {
+  const patching = (...lines: readonly string[]) => ({
+    name: "apply_patch",
+    arguments: JSON.stringify({
+      patch: ["*** Begin Patch", ...lines, "*** End Patch"].join("\n"),
+    }),
+  });
+  const PATCH = patching(
+    "*** Update File: a.txt",
+    "-a",
+    "+A",
+    "*** Delete File: b.txt",
+    "*** Update File: c.txt",
+    "*** Move to: d.txt",
+    " c",
+    "+more",
+  );
+  const openPatching = async (steps: readonly Calls[], options = {}) => {
+    const bench = await openAsking(steps, options);
+    for (const name of ["a", "b", "c"]) {
+      writeFileSync(join(bench.repo, `${name}.txt`), `${name}\n`);
+    }
+    const files = () => ["a", "b", "c", "d"].map((name) => bench.file(`${name}.txt`));
+    return { ...bench, files };
+  };
+  const UNCHANGED = ["a\n", "b\n", "c\n", null];
+  const CHANGED = ["A\n", null, null, "c\nmore\n"];
+
+  it("[PERMISSION-85] is one question with each file's diff, about all or about each", async () => {
+    const bench = await openPatching([[PATCH]]);
+    expect((await bench.run({ text: "patch" })).state).toBe("waiting");
+    const all = await bench.answer(each);
+    expect(all?.choices).toEqual([once, exchange, always, each, no]);
+    expect(all?.effect).toBe(
+      "the call runs; the longer permissions are for the rules apply_patch(a.txt), apply_patch(b.txt), apply_patch(c.txt), apply_patch(d.txt)",
+    );
+    const asked = (name: string) =>
+      `May the agent change ${name} (apply_patch)? The rule apply_patch (built-in) asks.\n`;
+    expect(all?.text).toMatch(/^The agent wants to change 3 files in one call\.\nMay the agent/);
+    expect(all?.text).toContain(`${asked("a.txt")}--- a.txt\n+++ a.txt\n@@ -1,1 +1,1 @@\n-a\n+A`);
+    expect(all?.text).toContain(`${asked("b.txt")}--- b.txt\n+++ /dev/null\n-b\n`);
+    expect(all?.text).toContain(`${asked("c.txt")}Its path becomes d.txt.\n--- c.txt`);
+    const answers = [once, no, once];
+    for (const [index, answer] of answers.entries()) {
+      expect((await bench.run()).state).toBe("waiting");
+      expect(bench.files()).toEqual(UNCHANGED);
+      const question = await bench.answer(answer, answer === no ? "keep it" : null);
+      expect(question?.choices).toEqual([once, no]);
+      expect(question?.text).toContain(asked(`${"abc"[index]}.txt`));
+    }
+    expect((await bench.run()).answer).toBe(
+      "end: changed a.txt\nnot changed: b.txt: the user denied this call and says: keep it\nchanged c.txt, which is now d.txt",
+    );
+    expect(bench.files()).toEqual(["A\n", "b\n", null, "c\nmore\n"]);
+    expect((await verifySession(bench.store, bench.id)).findings).toEqual([]);
+  });
+
+  it("[PERMISSION-85] happens after one yes, and not after a no", async () => {
+    const bench = await openPatching([[PATCH], [PATCH]]);
+    await bench.run({ text: "patch" });
+    await bench.answer(no);
+    expect((await bench.run()).state).toBe("waiting");
+    expect(bench.files()).toEqual(UNCHANGED);
+    await bench.answer(once);
+    expect((await bench.run()).state).toBe("done");
+    expect(bench.files()).toEqual(CHANGED);
+  });
+
+  it("[PERMISSION-85] asks again if one of the files changes before the answer is used", async () => {
+    const bench = await openPatching([[PATCH]]);
+    await bench.run({ text: "patch" });
+    await bench.answer(once);
+    writeFileSync(join(bench.repo, "b.txt"), "new\n");
+    expect((await bench.run()).state).toBe("waiting");
+    const question = await bench.answer(once);
+    expect(question?.text).toContain("\n-new\n");
+    expect((await bench.run()).state).toBe("done");
+    expect(bench.file("b.txt")).toBeNull();
+  });
+
+  it("[PERMISSION-85] asks only about the files that no rule decides about, and keeps a rule for each", async () => {
+    const bench = await openPatching([[PATCH]], {
+      permission: { allow: ["apply_patch(a.txt)", "apply_patch(b.txt)"], asks: true },
+    });
+    await bench.run({ text: "patch" });
+    const question = await bench.answer(always);
+    expect(question?.text).toMatch(/^May the agent change c\.txt/);
+    expect(question?.choices).toEqual([once, exchange, always, no]);
+    await bench.run();
+    expect(bench.files()).toEqual(CHANGED);
+    const { rules } = await bench.store.read(readPermissions, { id: bench.id });
+    expect(rules.map(({ rule }) => rule)).toEqual(["apply_patch(c.txt)", "apply_patch(d.txt)"]);
+  });
+
+  it("[PERMISSION-86] is denied as a whole if a rule denies one file, and obeys the rules of the tools that it is composed of", async () => {
+    const edits = {
+      name: "multi_edit",
+      arguments: JSON.stringify({
+        edits: [
+          { path: "a.txt", old_text: "a", new_text: "A" },
+          { path: "b.txt", old_text: "b", new_text: "B" },
+        ],
+      }),
+    };
+    const bench = await openPatching([[edits]], {
+      permission: { allow: ["edit_file(a.txt)", "edit_file(b.txt)"], asks: false },
+    });
+    expect((await bench.run({ text: "edit" })).answer).toBe(
+      "end: edited a.txt (1 place)\nedited b.txt (1 place)",
+    );
+    const denied = await openPatching([[PATCH]], {
+      permission: { allow: ["write_file", "edit_file", "apply_patch(a.txt)"], asks: false },
+    });
+    expect((await denied.run({ text: "patch" })).answer).toMatch(
+      /^end: Error: b\.txt: this call is denied by the rule apply_patch .*asks no questions/,
+    );
+    expect(denied.files()).toEqual(UNCHANGED);
+  });
+
+  it("[PERMISSION-75] [PERMISSION-85] reveals nothing of a file of secrets, and moves none without a question", async () => {
+    const guess = (line: string) => patching("*** Update File: .env", `-${line}`);
+    const results = await Promise.all(
+      ["hunter22", "hunter23"].map(async (line) => {
+        const bench = await openAsking([[guess(line)]], {
+          permission: { allow: [], asks: false },
+          columns: { permission: "all" },
+        });
+        writeFileSync(join(bench.repo, ".env"), "hunter22\n");
+        return (await bench.run({ text: "guess" })).answer;
+      }),
+    );
+    expect(new Set(results).size).toBe(1);
+    const bench = await openAsking(
+      [[patching("*** Update File: .env", "*** Move to: plain.txt")]],
+      { columns: { permission: "all" } },
+    );
+    writeFileSync(join(bench.repo, ".env"), "hunter22\n");
+    expect((await bench.run({ text: "move" })).state).toBe("waiting");
+    const question = await bench.answer(no);
+    expect(question?.text).toContain("Its path becomes plain.txt.");
+    expect(question?.text).not.toContain("hunter22");
+    await bench.run();
+    expect(bench.file("plain.txt")).toBeNull();
+  });
+});
 
 describe("a file that often holds secrets", () => {
   const reading = (path: string) => ({ name: "read_file", arguments: JSON.stringify({ path }) });

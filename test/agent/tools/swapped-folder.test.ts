@@ -17,7 +17,8 @@ import { holdFolder } from "../../../src/exchange/files/held-folder.ts";
 import { resolvePath } from "../../../src/exchange/files/resolve-path.ts";
 import { openFile } from "../../../src/exchange/files/open-file.ts";
 import { walkFiles } from "../../../src/agent/tools/walk.ts";
-import { replaceFile } from "../../../src/agent/tools/write-file.ts";
+import type { MakeChanges } from "../../../src/agent/permit.ts";
+import { removeFile, replaceFile } from "../../../src/agent/tools/write-file.ts";
 import { toolBox } from "../../helpers/tool-box.ts";
 
 /**
@@ -70,9 +71,14 @@ describe("a folder that is replaced by a link between check and use", () => {
     ];
     swap();
     const before = readdirSync(out, { recursive: true }).map(String);
+    const make: MakeChanges = (_root, _changes, act) => act();
     for (const place of places) {
-      const written = replaceFile(place, "written", (_root, _changes, act) => act());
+      const written = replaceFile(place, { content: "written" }, make);
       await expect(written).rejects.toMatchObject(REFUSED);
+    }
+    for (const place of places) {
+      const stat = statSync(join(out, "f"), { bigint: true });
+      await expect(removeFile({ ...place, stat }, make)).rejects.toMatchObject(REFUSED);
     }
     expect(readdirSync(out, { recursive: true }).map(String)).toEqual(before);
     expect(statSync(join(out, "f")).size).toBe("outside".length);

@@ -372,6 +372,44 @@ const TABLE: readonly Row[] = [
     user: [given("write_file(src/[id].ts)")],
     effect: "allow",
   },
+  // tools that are composed of others
+  { call: "multi_edit(src/a.ts)", modes: ["ask"], effect: "ask", rule: "multi_edit" },
+  { call: "apply_patch(src/a.ts)", modes: EDITING, effect: "allow" },
+  { call: "apply_patch(AGENTS.md)", modes: NOT_PLAN, effect: "ask" },
+  { call: "apply_patch(.git/hooks/x)", modes: NOT_PLAN, effect: "deny", layer: "fixed limit" },
+  { call: "apply_patch(src/a.ts)", modes: ["plan"], effect: "deny", rule: "planning mode" },
+  {
+    call: "multi_edit(src/a.ts)",
+    modes: ["ask"],
+    user: [given("edit_file(src/**)")],
+    effect: "allow",
+    rule: "edit_file(src/**)",
+  },
+  {
+    call: "multi_edit(src/a.ts)",
+    modes: ["ask"],
+    user: [given("write_file(src/**)")],
+    effect: "ask",
+  },
+  {
+    call: "apply_patch(src/a.ts)",
+    modes: ["ask"],
+    user: [given("edit_file(src/**)", "write_file(src/**)")],
+    effect: "ask",
+  },
+  {
+    call: "apply_patch(src/a.ts)",
+    modes: NOT_PLAN,
+    user: [given("apply_patch(src/**)")],
+    restricting: [stricter("deny", "write_file(src/**)")],
+    effect: "deny",
+  },
+  {
+    call: "multi_edit(src/a.ts)",
+    modes: NOT_PLAN,
+    restricting: [personaLayer({ name: "p", tools: ["multi_edit"] }, TOOL_NAMES)],
+    effect: "deny",
+  },
   // what only makes it stricter
   {
     call: "write_file(src/a.ts)",

@@ -39,6 +39,8 @@ describe("a persona written for another program", () => {
       ...READING,
       "write_file",
       "edit_file",
+      "multi_edit",
+      "apply_patch",
       "run_command",
       "ask_user",
       "hand_in_plan",
@@ -100,7 +102,7 @@ describe("a persona written for another program", () => {
 
 it("[PERSONA-20] a tool that is denied and unknown is named, with the nearest name", async () => {
   expect((await foreign("disallowedTools: WebFetch, Write, raed_file, mcp__x")).notes).toEqual([
-    "it denies write_file, run_command, delegate",
+    "it denies write_file, apply_patch, run_command, delegate",
     'it denies these tools, which do not exist here: "WebFetch", "raed_file" (did you mean read_file?), "mcp__x"',
   ]);
   const { tools, notes } = await foreign("disallowedTools: WebFetch");

@@ -51,6 +51,31 @@ describe("undo", () => {
     expect(bench.tree()).toEqual(before);
   });
 
+  it("[UNDO-1] [PERMISSION-83] puts back what one call added, changed, moved and deleted", async () => {
+    const bench = await undoBench({ "a.txt": "a\n", "b.txt": "b\n", "run.sh": "echo\n" });
+    bench.write("run.sh", "echo\n", 0o755);
+    const before = bench.tree();
+    const patch = [
+      "*** Begin Patch",
+      "*** Update File: run.sh",
+      "*** Move to: bin/run",
+      "-echo",
+      "+exit",
+      "*** Delete File: b.txt",
+      "*** Add File: new/c.txt",
+      "+c",
+      "*** End Patch",
+    ].join("\n");
+    const edit = { path: "a.txt", old_text: "a", new_text: "A" };
+    await bench.change(1, ["apply_patch", { patch }], ["multi_edit", { edits: [edit] }]);
+    const after = bench.tree();
+    expect(Object.keys(after)).toEqual(["a.txt", "bin", "bin/run", "new", "new/c.txt"]);
+    await bench.undo();
+    expect(bench.tree()).toEqual(before);
+    await bench.redo();
+    expect(bench.tree()).toEqual(after);
+  });
+
   it("[UNDO-3] overwrites no file that was changed since, undoes the others and names both", async () => {
     const bench = await undoBench({
       "a.txt": "a\n",

@@ -1,0 +1,177 @@
+import { tool, type StructuredToolInterface } from "@langchain/core/tools";
+import { z } from "zod";
+
+import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
+import { refusal } from "../../exchange/files/refusal.ts";
+import type { Sandbox } from "../../exchange/files/sandbox.ts";
+import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
+import type { KeepChanges } from "../../exchange/undo/keeper.ts";
+import type { PermitFiles } from "../permit-files.ts";
+import { beginCall } from "../tool-asking.ts";
+import { editableText } from "./edit-file.ts";
+import { editedText, type TextEdit } from "./edited-text.ts";
+import { checkSteps, type FileStep, partOf, takeSteps } from "./file-steps.ts";
+import { type FilePatch, MAX_FILES, parsePatch } from "./patch/parse-patch.ts";
+import { patchedText } from "./patch/patched-text.ts";
+import { reportFailure } from "./tool-result.ts";
+
+/** What the effect of these tools needs. */
+interface Guards {
+  readonly permitFiles: PermitFiles;
+  readonly keep: KeepChanges;
+}
+
+const MAX_EDITS = 100;
+/** Characters of a patch. */
+const MAX_PATCH = 1_000_000;
+
+/** Opens the tools that change several files in one call: nothing is changed unless all of it can be. */
+export const STEP_TOOLS = [
+  define({
+    name: "multi_edit",
+    description:
+      "Replace texts in one file or several, in this order. Each text must occur exactly once when its turn comes. If one edit is not possible, none is made.",
+    schema: z.object({
+      edits: z
+        .array(
+          z.object({
+            path: z.string().describe("relative to the repository's top"),
+            old_text: z.string().describe("exactly as in the file, without line numbers"),
+            new_text: z.string(),
+            replace_all: z.boolean().default(false),
+          }),
+        )
+        .min(1)
+        .max(MAX_EDITS),
+    }),
+    plan: planEdits,
+  }),
+  define({
+    name: "apply_patch",
+    description: `Add, change, move and delete files by one patch of at most ${MAX_FILES} files. If a part of it does not fit, nothing is done. Form:
+*** Begin Patch
+*** Update File: src/a.ts
+*** Move to: src/b.ts (only if its path changes)
+@@ a line of the file before the change, if the lines below occur more than once
+ a line that stays
+-a line that goes away
++a new line
+*** Add File: src/new.ts
++its first line
+*** Delete File: src/old.ts
+*** End Patch`,
+    schema: z.object({ patch: z.string().min(1).max(MAX_PATCH) }),
+    plan: planPatch,
+  }),
+];
+
+function define<Schema extends z.ZodObject>(entry: {
+  readonly name: SessionToolName;
+  readonly description: string;
+  readonly schema: Schema;
+  readonly plan: (sandbox: Sandbox, input: z.output<Schema>) => Promise<readonly FileStep[]>;
+}) {
+  const { plan, ...fields } = entry;
+  return (
+    run: (work: (sandbox: Sandbox) => Promise<string>) => Promise<string>,
+    { permitFiles, keep }: Guards,
+  ): StructuredToolInterface =>
+    tool(
+      reportFailure((input: z.output<Schema>, config) =>
+        run(async (sandbox) => {
+          const steps = await plan(sandbox, input);
+          checkSteps(steps, entry.name);
+          const parts = steps.map((step) => partOf(step, entry.name));
+          const reasons = await permitFiles(config, parts);
+          await beginCall(config);
+          const call = { call_id: config.toolCall?.id ?? "", tool: entry.name };
+          return takeSteps(steps, reasons, (root, changes, act) =>
+            keep({ ...call, root }, changes, act),
+          );
+        }),
+      ),
+      fields,
+    );
+}
+
+interface EditOfFile extends TextEdit {
+  readonly path: string;
+}
+
+async function planEdits(
+  sandbox: Sandbox,
+  { edits }: { readonly edits: readonly EditOfFile[] },
+): Promise<readonly FileStep[]> {
+  const files = new Map<
+    string,
+    { target: ResolvedPath; edits: { edit: TextEdit; at: number }[] }
+  >();
+  for (const [index, edit] of edits.entries()) {
+    const target = await resolvePath(sandbox, edit.path, "multi_edit");
+    const file = files.get(target.path) ?? { target, edits: [] };
+    file.edits.push({ edit, at: index + 1 });
+    files.set(target.path, file);
+  }
+  if (files.size > MAX_FILES) {
+    throw refusal(`one call edits at most ${MAX_FILES} files; split it`);
+  }
+  return Promise.all(
+    [...files.values()].map(async ({ target, edits }) => {
+      const before = await editableText(target);
+      let after = before;
+      let count = 0;
+      let refused: string | null = null;
+      for (const { edit, at } of edits) {
+        const edited = editedText(after, edit);
+        if (edited.refused !== null) {
+          refused = `edit ${at}: ${edited.refused}`;
+          break;
+        }
+        after = edited.after;
+        count += edited.count;
+      }
+      if (refused === null && after === before) {
+        refused = "the edits change nothing";
+      }
+      const done = `edited ${target.shown} (${count} ${count === 1 ? "place" : "places"})`;
+      return { target, to: null, before, after, refused, done };
+    }),
+  );
+}
+
+async function planPatch(
+  sandbox: Sandbox,
+  { patch }: { readonly patch: string },
+): Promise<readonly FileStep[]> {
+  const files = parsePatch(patch);
+  return Promise.all(files.map((file) => planFile(sandbox, file)));
+}
+
+async function planFile(sandbox: Sandbox, patch: FilePatch): Promise<FileStep> {
+  const target = await resolvePath(sandbox, patch.path, "apply_patch");
+  const { shown } = target;
+  const step = { target, to: null, before: null, after: null, refused: null };
+  if (patch.kind === "add") {
+    if (target.stat !== null) {
+      throw refusal(`${shown} is there already; use *** Update File, or delete it before`);
+    }
+    return { ...step, after: patch.content, done: `created ${shown}` };
+  }
+  if (target.stat?.isFile() !== true) {
+    throw refusal(`${shown}: there is no such file; list_files or find_files shows what there is`);
+  }
+  if (patch.kind === "delete") {
+    return { ...step, done: `deleted ${shown}` };
+  }
+  const to = patch.to === null ? null : await resolvePath(sandbox, patch.to, "apply_patch");
+  if (to !== null && to.stat !== null) {
+    throw refusal(`${to.shown} is there already; choose another path`);
+  }
+  const before = await editableText(target);
+  const edited =
+    patch.hunks.length === 0 ? { refused: null, after: before } : patchedText(before, patch.hunks);
+  const done = to === null ? `changed ${shown}` : `changed ${shown}, which is now ${to.shown}`;
+  return edited.refused === null
+    ? { ...step, to, before, after: edited.after, done }
+    : { ...step, to, before, after: before, refused: edited.refused, done };
+}
