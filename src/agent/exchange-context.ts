@@ -96,4 +96,6 @@ export interface Prepared {
   readonly limits: ExchangeLimits;
   /** What the configuration protects. */
   readonly configured: readonly ProtectedPath[];
+  /** Names of variables that commands get besides, after the configuration. */
+  readonly environment: readonly string[];
 }

@@ -182,6 +182,7 @@ async function prepare(
     restricting: [...(await restrictingLayers(options, session, persona)), ...repository.layers],
     limits: lowered(configured?.limits ?? options.limits ?? EXCHANGE_LIMITS, repository.limits),
     configured: [...(configured?.protected ?? []), ...repository.protected],
+    environment: configured?.environment ?? [],
     instructions:
       session.repo_path === null
         ? null

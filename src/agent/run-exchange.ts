@@ -25,13 +25,17 @@ import { mayBeRepeated, type OpenCall, withResults, type ThreadState } from "./t
 /** The exchange between taking the lease and giving it back. No command of it runs on after it. */
 export async function runExchange(context: ExchangeContext): Promise<Worked<ExchangeResult>> {
   const { options, held, prepared } = context;
+  const given = options.commands;
   const commands =
-    options.commands === undefined || !prepared.mayRun
+    given === undefined || !prepared.mayRun
       ? null
-      : createCommands(options.commands, {
-          session_id: held.session.id,
-          conceal: prepared.conceal,
-        });
+      : createCommands(
+          { ...given, environment: prepared.environment },
+          {
+            session_id: held.session.id,
+            conceal: prepared.conceal,
+          },
+        );
   try {
     if (held.wasInterrupted) {
       await commands?.endLeftRunning();

@@ -296,6 +296,31 @@ it("[CONFIG-14] [CONFIG-15] a key of the config reaches the provider only", asyn
   ]);
 });
 
+it("[CONFIG-16] commands get the variables that the config names, and no secret", async () => {
+  const server = await startModelServer({
+    answer: (messages: readonly SentMessage[]) => {
+      const { role, content = "" } = messages.at(-1) ?? { role: "" };
+      const line = 'echo "mine=$MINE other=$OTHER key=$OPENAI_API_KEY token=$REPRISE_TOKEN"';
+      return role === "user"
+        ? { toolCalls: [{ name: "run_command", arguments: JSON.stringify({ line }) }] }
+        : { content: `it is: ${content}` };
+    },
+  });
+  const home = freshHome({
+    ...server.env("openai"),
+    MINE: "1",
+    OTHER: "2",
+    OPENAI_API_KEY: "sk-0123456789",
+    REPRISE_TOKEN: "token-0123456789",
+  });
+  writeConfig(home, {
+    model: "openai:test",
+    permission: { mode: "all" },
+    environment: ["MINE", "OPENAI_API_KEY", "REPRISE_TOKEN"],
+  });
+  expect((await home.call(["-p", "run"])).stdout).toContain("mine=1 other= key= token=\n");
+});
+
 it("[CONFIG-12] [CONFIG-13] a terminal alone offers to allow a call in the config, and permission remove takes it back", async () => {
   const home = await calling();
   writeConfig(home, `{\n  // mine\n  "model": "openai:test"\n}\n`);

@@ -42,6 +42,7 @@ export function settingOrigins(
     ...lists(settings, "protected", (section) =>
       section.protected.map((entry) => ("path" in entry ? entry.path : entry.pattern)),
     ),
+    ...lists(settings, "environment", ({ environment }) => environment),
     ...Object.entries(LIMIT_KEYS).map(([key, name]) =>
       one(
         `limits.${key}`,

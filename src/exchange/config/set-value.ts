@@ -16,6 +16,7 @@ const CONFIG_KEYS: readonly string[] = [
   "permission.mode",
   ...EFFECTS.map((effect) => `permission.${effect}`),
   "protected",
+  "environment",
   ...Object.keys(LIMIT_KEYS).map((key) => `limits.${key}`),
   ...TOKEN_LIMITS.map((name) => `limits.tokens.${name}`),
   ...KEYED_PROVIDERS.flatMap((name) =>

@@ -33,6 +33,8 @@ export interface FolderSettings {
   readonly limits: ExchangeLimits;
   /** Of new sessions. */
   readonly tokens: TokenLimits;
+  /** Names of variables that commands get besides. */
+  readonly environment: readonly string[];
   /** What of it comes from the config, the weakest first. */
   readonly sections: readonly NamedSection[];
 }
@@ -158,6 +160,7 @@ function combined(env: SettingsSource["env"], sections: readonly NamedSection[])
     protected: all.flatMap((section) => section.protected),
     limits: exchangeLimits(env, Object.assign({}, ...all.map(({ limits }) => limits))),
     tokens: Object.assign({}, ...all.map(({ tokens }) => tokens)),
+    environment: [...new Set(all.flatMap(({ environment }) => environment))],
     sections,
   };
 }

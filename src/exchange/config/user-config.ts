@@ -35,6 +35,8 @@ export interface ConfigSection {
   readonly protected: readonly ProtectedPath[];
   readonly limits: Partial<ExchangeLimits>;
   readonly tokens: TokenLimits;
+  /** Names of variables that commands get besides. */
+  readonly environment: readonly string[];
 }
 
 /** What no tool touches: a file or folder by its absolute path, or a pattern below the session's folder. */
@@ -66,7 +68,14 @@ export const LIMIT_KEYS = {
   model_calls: "modelCalls",
 } as const satisfies Readonly<Record<string, keyof ExchangeLimits>>;
 
-const SECTION_KEYS = ["model", "persona", "permission", "protected", "limits"] as const;
+const SECTION_KEYS = [
+  "model",
+  "persona",
+  "permission",
+  "protected",
+  "limits",
+  "environment",
+] as const;
 const TOP_KEYS = ["$schema", ...SECTION_KEYS, "providers", "folders"] as const;
 
 /** Reads the whole file. `home` is for paths that begin with `~/`. */
@@ -131,6 +140,7 @@ function sectionOf(members: Members, report: Report, home: string): ConfigSectio
     protected: readMember(members, "protected", listReader(protectedReader(home)), report) ?? [],
     limits: limitsAt(limits, report),
     tokens: tokensAt(limits, report),
+    environment: readMember(members, "environment", listReader(variable), report) ?? [],
   };
 }
 
@@ -168,6 +178,15 @@ function tokensAt(limits: Members, report: Report): TokenLimits {
     }),
   );
 }
+
+const variable: Reader<string> = (node, report) => {
+  const name = textReader(String)(node, report);
+  if (name !== null && !/^[A-Za-z_]\w{0,255}$/.test(name)) {
+    report(node, "This must be the exact name of a variable, such as JAVA_HOME.");
+    return null;
+  }
+  return name;
+};
 
 function modelName(text: string): string {
   parseModelName(text);

@@ -44,6 +44,7 @@ const ACCEPTED = [
   `{"permission": {"mode": "edits", "allow": ["write_file(docs/**)"], "ask": [], "deny": ["delegate"]}}`,
   `{"protected": [".env", "secrets/**", "~/private", "/etc"]}`,
   `{"limits": {"children": 3, "tokens": {"exchange": 100000}}}`,
+  `{"environment": ["JAVA_HOME", "_x1"]}`,
   `{"folders": {"~/work": {"persona": "reviewer"}, "/srv": {}}}`,
   `{"providers": {"anthropic": {"key_file": "~/.keys/a"}, "openai": {"key_command": ["pass", "show", "x"]}}}`,
 ];
@@ -82,6 +83,7 @@ const REFUSED: readonly (readonly [text: string, place: string, sentence: RegExp
   [`{"providers": {"openai": {"key": "${SECRET}"}}}`, "1:27", /no such key/],
   [`{"providers": {"ollama": {}}}`, "1:16", /no such key/],
   [`{"folders": {"/w": {"providers": {}}}}`, "1:21", /no such key/],
+  [`{"environment": ["AWS_*"]}`, "1:18", /exact name/],
   [`{"folders": {"work": {}}}`, "1:14", /absolute path/],
   [`{"folders": {"/w": {"folders": {}}}}`, "1:21", /no such key/],
   [`{"folders": {"/w": {"permission": {"mode": 1}}}}`, "1:44", /one of/],
