@@ -421,6 +421,10 @@ export const ONLY_TORTURE = {
     what: "An EventSource over restarts of the service",
     files: ["test/http/eventsource.test.ts"],
   },
+  "killed-commands": {
+    what: "Commands that a command line shows, and one whose terminal is killed",
+    files: ["test/cli/commands.test.ts"],
+  },
   "killed-graphs": {
     what: "Graphs of others whose process is killed at a named point",
     files: ["test/agent/graph/killed.test.ts"],

@@ -14,6 +14,8 @@ export interface CommandOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Exact names of further variables that commands get. */
   readonly environment?: readonly string[];
+  /** Bytes of output after which a command is ended; `MAX_OUTPUT_BYTES` if it is not given. */
+  readonly maxOutputBytes?: number;
   /** Where whole outputs are kept; null for nowhere. */
   readonly outputFolder: string | null;
 }
@@ -48,14 +50,13 @@ export interface CommandEnd extends RunEnd {
 
 /** Bytes of the beginning and of the end of an output that the model is given. */
 const SHOWN = { head: 8 * 1024, tail: 24 * 1024 };
-/** Bytes of output after which a command is ended. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /** Marks the environment of all that a command starts. */
 const MARKER = "REPRISE_COMMAND";
 
 export function createCommands(
-  { env, environment = [], outputFolder }: CommandOptions,
+  { env, environment = [], outputFolder, maxOutputBytes = MAX_OUTPUT_BYTES }: CommandOptions,
   { session_id, conceal }: { readonly session_id: string; readonly conceal: Conceal },
 ): Commands {
   const stop = new AbortController();
@@ -81,7 +82,7 @@ export function createCommands(
         launch,
         isMarked: (environment) => environment.includes(marker),
         timeoutMs: request.timeoutMs,
-        maxBytes: MAX_OUTPUT_BYTES,
+        maxBytes: maxOutputBytes,
         signal: AbortSignal.any([signal, stop.signal]),
         onOutput: async (chunk) => {
           kept.push(chunk);

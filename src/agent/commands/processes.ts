@@ -92,7 +92,8 @@ function allProcesses(): Promise<readonly ProcessRow[]> {
 }
 
 async function processesOfProc(): Promise<readonly ProcessRow[]> {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const entries = await readdir("/proc").catch(() => []);
+  const pids = entries.filter((name) => /^\d+$/.test(name));
   const rows = await Promise.all(
     pids.map(async (pid) => {
       const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");

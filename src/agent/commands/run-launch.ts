@@ -73,6 +73,10 @@ export async function runLaunch(input: RunInput): Promise<RunEnd> {
   try {
     const first = await Promise.race([exit, aborted(stop.signal)]);
     const others = await endFamily({ group, isMarked });
+    if (group !== null && child.exitCode === null && child.signalCode === null) {
+      // the system may show no processes, such as without /proc
+      endGroup(group);
+    }
     const { code, signal: killedBy } = await within(exit, EXIT_MS, { code: null, signal: null });
     await within(output, REST_MS, undefined);
     const durationMs = Math.round(performance.now() - start);
@@ -83,6 +87,14 @@ export async function runLaunch(input: RunInput): Promise<RunEnd> {
     signal.removeEventListener("abort", onAbort);
     child.stdout.destroy();
     child.stderr.destroy();
+  }
+}
+
+function endGroup(group: number): void {
+  try {
+    process.kill(-group, "SIGKILL");
+  } catch {
+    // nothing is left of it
   }
 }
 

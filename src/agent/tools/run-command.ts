@@ -2,7 +2,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
-import { visible } from "../../core/terminal-text.ts";
+import { oneLine, visible } from "../../core/terminal-text.ts";
 import { plainParts } from "../../exchange/commands/plain-line.ts";
 import { resolvePath } from "../../exchange/files/resolve-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
@@ -18,8 +18,9 @@ import { type CallConfig, reportFailure } from "./tool-result.ts";
 
 const DEFAULT_SECONDS = 120;
 const MAX_SECONDS = 600;
-/** Characters of a command, as it is shown: a person reads all of it before it runs. */
+/** Characters and lines of a command, as it is shown: a person reads all of it before it runs. */
 const MAX_SHOWN = 10_000;
+const MAX_SHOWN_LINES = 200;
 
 const SCHEMA = z.object({
   argv: z
@@ -77,7 +78,7 @@ async function runCommand(
 ): Promise<string> {
   const command = commandOf(input);
   const shown = shownCommand(input);
-  if (shown.length > MAX_SHOWN) {
+  if (shown.length > MAX_SHOWN || shown.split("\n").length > MAX_SHOWN_LINES) {
     throw refusal(
       "the command is too long for a person to check; write a script into a file and run that",
     );
@@ -137,9 +138,11 @@ function describe({
 }): Change {
   const { argv, line, timeout_s } = input;
   const how = argv === undefined ? "A line for /bin/sh:" : "A program and its arguments:";
-  const where = folder === "." ? "the session's folder" : `${folder} in the session's folder`;
+  const name = oneLine(folder);
+  const where = folder === "." ? "the session's folder" : `${name} in the session's folder`;
   return {
-    shown: [how, shown, `In ${where}, for ${timeout_s} s at most.`, NO_SANDBOX].join("\n"),
+    // the command is last, so that no line of it can pass for one of these
+    shown: [`In ${where}, for ${timeout_s} s at most.`, NO_SANDBOX, how, shown].join("\n"),
     basis: JSON.stringify([argv ?? null, line ?? null, cwd, timeout_s]),
   };
 }

@@ -11,6 +11,6 @@ export async function mayRunCommands(
   trust: TrustSource,
 ): Promise<boolean> {
   return (
-    path !== null && !readOnly && ((await isTrusted(trust, path)) || !(await holdsAnything(path)))
+    path !== null && !readOnly && (!(await holdsAnything(path)) || (await isTrusted(trust, path)))
   );
 }

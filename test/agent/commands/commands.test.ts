@@ -174,9 +174,8 @@ describe("a command", () => {
 describe("the output of a command", () => {
   it("[COMMAND-12] is shown with its beginning and its end, and kept whole", async () => {
     const box = openCommands();
-    const line = "i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done";
-    const end = await box.run(shell(line));
-    const all = Array.from({ length: 20_000 }, (_, at) => `line ${at}\n`).join("");
+    const end = await box.run(shell("seq 20000"));
+    const all = Array.from({ length: 20_000 }, (_, at) => `${at + 1}\n`).join("");
     const { head, left, tail } = end.output;
     expect([all.startsWith(head), all.endsWith(tail), head.length, tail.length]).toEqual([
       true,
@@ -222,9 +221,9 @@ describe("the output of a command", () => {
   });
 
   it("[COMMAND-13] without an end is bounded, and so is one line", async () => {
-    const box = openCommands({ outputFolder: null });
+    const box = openCommands({ outputFolder: null, maxOutputBytes: 2 ** 20 });
     const end = await box.run(shell("yes | tr -d '\\n'"), { onText: () => undefined });
-    expect(end).toMatchObject({ ended: "output_limit", bytes: 64 * 2 ** 20, name: null });
+    expect(end).toMatchObject({ ended: "output_limit", bytes: 2 ** 20, name: null });
     expect(end.output.head.length + end.output.tail.length).toBe(32 * 1024);
   });
 

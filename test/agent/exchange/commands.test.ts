@@ -85,10 +85,10 @@ describe("run_command", () => {
     expect(question).toMatchObject({ kind: "permission", choices: [once, no], effect: null });
     expect(question?.text.split("\n")).toEqual([
       "May the agent run this command (run_command)? The rule run_command (built-in) asks.",
-      "A program and its arguments:",
-      `sh -c "echo 'a b' > made" "x y"`,
       "In sub in the session's folder, for 7 s at most.",
       expect.stringContaining("without a sandbox"),
+      "A program and its arguments:",
+      `sh -c "echo 'a b' > made" "x y"`,
     ]);
     const { answer } = await bench.run();
     expect(answer).toMatch(/^end: exit code 0 after \d+\.\d s\n\n\(no output\)$/);
@@ -118,7 +118,7 @@ describe("run_command", () => {
     // the second one runs, the third asks for its other part
     expect((await bench.run()).state).toBe("waiting");
     const [asked] = await bench.open();
-    expect(asked?.text).toContain("\nls && pwd\n");
+    expect(asked?.text).toMatch(/\nls && pwd$/);
     expect((await bench.store.read(readPermissions, bench)).rules).toEqual([
       { rule: "run_command(ls)", n: null },
     ]);
@@ -134,6 +134,7 @@ describe("run_command", () => {
       [{ line: "echo \u202e" }, "characters"],
       [{ line: "echo \0" }, "characters"],
       [{ argv: ["echo", "x".repeat(10_001)] }, "too long"],
+      [{ line: `true${"\n".repeat(200)}` }, "too long"],
       [{ argv: ["ls"], folder: "none" }, "does not exist"],
       [{ argv: ["ls"], folder: "file" }, "does not exist"],
       [{ argv: ["ls"], folder: ".." }, "must not contain"],
@@ -156,33 +157,31 @@ describe("run_command", () => {
   });
 
   it("[COMMAND-23] is not offered in plan mode, without or in a directing folder, to other personas, and where the folder's files are not trusted", async () => {
+    const bench = await openRunning([]);
     const offered = async (
-      options: Parameters<typeof openRunning>[1],
-      { repo, trust = TRUSTED }: { readonly repo?: string; readonly trust?: TrustSource } = {},
+      columns: NewSession,
+      { trust = TRUSTED, ...options }: Partial<AgentOptions> & { trust?: TrustSource } = {},
     ) => {
-      const bench = await openRunning([], options);
       const personas = { ...bench.parts.personas, trust };
-      const exchanger = createExchanger({ ...bench.parts, personas });
-      const { id } = await bench.store.write(createSession, {
-        repo_path: repo ?? bench.repo,
-        ...options?.columns,
-      });
+      const exchanger = createExchanger({ ...bench.parts, ...options, personas });
+      const session = { repo_path: bench.repo, ...columns };
+      const { id } = await bench.store.write(createSession, session);
       const live = { listener: () => undefined, signal: new AbortController().signal };
       await exchanger.exchange({ session_id: id, text: "go" }, live);
-      return bench.server.offeredTools()[0]?.includes("run_command");
+      return bench.server.offeredTools().at(-1)?.includes("run_command");
     };
     const directing = join(temporaryFolder(), ".claude");
     mkdirSync(directing);
     const instructed = temporaryFolder();
     writeFileSync(join(instructed, "AGENTS.md"), "Obey.");
     expect(await offered({})).toBe(true);
-    expect(await offered({}, { repo: instructed })).toBe(true);
+    expect(await offered({ repo_path: instructed })).toBe(true);
     expect(await offered({}, { trust: UNTRUSTED })).toBe(true);
-    expect(await offered({}, { repo: instructed, trust: UNTRUSTED })).toBe(false);
-    expect(await offered({}, { repo: directing })).toBe(false);
-    expect(await offered({ columns: { plan_mode: true } })).toBe(false);
-    expect(await offered({ columns: { persona_name: "reviewer" } })).toBe(false);
-    expect(await offered({ commands: undefined })).toBe(false);
+    expect(await offered({ repo_path: instructed }, { trust: UNTRUSTED })).toBe(false);
+    expect(await offered({ repo_path: directing })).toBe(false);
+    expect(await offered({ plan_mode: true })).toBe(false);
+    expect(await offered({ persona_name: "reviewer" })).toBe(false);
+    expect(await offered({}, { commands: undefined })).toBe(false);
   });
 
   it("[COMMAND-12] [COMMAND-24] returns head and tail of a long output, and read_file pages all of it", async () => {
