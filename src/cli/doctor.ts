@@ -7,6 +7,7 @@ import { type CliContext, printJson, printLine, printLines } from "./context.ts"
 import { databaseOption, withDatabase } from "./database.ts";
 import { checkConfig, checkModels, checkPersonas, checkSettings } from "./doctor/config.ts";
 import { checkToken } from "./doctor/token.ts";
+import { checkUndo } from "./doctor/undo.ts";
 import { checkStored } from "./doctor/database.ts";
 import { plural } from "../core/text.ts";
 
@@ -33,6 +34,7 @@ export function doctorCommand(cli: CliContext): Command {
         ...(await checkSettings(cli)),
         ...(await checkToken(cli)),
         ...(await checkStored(cli, command, options.quick === true)),
+        ...(await checkUndo(cli)),
         ...(await checkPersonas(cli)),
         ...(await checkModels(cli, options.online === true)),
       ];

@@ -16,7 +16,7 @@ import { type ModelConfig, modelConfig } from "./models/config.ts";
 import { modelSettings } from "./models/settings.ts";
 import { hasNotBegun } from "./nothing-to-continue.ts";
 import { checkNewSession, checkPersona } from "./preflight.ts";
-import type { UndoInfo } from "../core/file-change-schemas.ts";
+import type { FileChangeInfo, UndoInfo } from "../core/file-change-schemas.ts";
 import type { Direction } from "./undo/restore.ts";
 import type { Decision } from "./permissions/decide.ts";
 import type { CallPlace, ShownRule } from "./permissions/explain.ts";
@@ -90,6 +90,8 @@ export interface Conversation {
   explain(call: string): Promise<Decision>;
   /** Takes a rule of the session back; false if it has none such. */
   removeRule(rule: string): Promise<boolean>;
+  /** What the last exchange that changed files changed. */
+  changes(): Promise<readonly FileChangeInfo[]>;
   /** As `undoExchange`. Error codes: `nothing_to_undo` without a session. */
   undo(direction: Direction, n: number | undefined): Promise<UndoInfo>;
   /** Null if nothing was stored, so that there is nothing to end. */
@@ -233,6 +235,16 @@ export function createConversation(options: ConversationOptions): Conversation {
     removeRule: async (rule) => {
       const { removeRule } = await import("../store/sessions/permissions.ts");
       return session !== null && store.write(removeRule, { id: session.id, rule });
+    },
+    changes: async () => {
+      const [{ changedExchanges, changesOfExchange }, { keptBytesIn }] = await Promise.all([
+        import("./undo/show-changes.ts"),
+        import("./undo/kept-bytes.ts"),
+      ]);
+      const source = { store, kept: keptBytesIn(config.undoFolder) };
+      const reference = session?.id ?? "";
+      const [last] = session === null ? [] : await changedExchanges(source, { reference });
+      return last === undefined ? [] : changesOfExchange(source, { reference, n: last.n });
     },
     undo: async (direction, n) => {
       const [{ undoExchange, nothingTo }, { keptBytesIn }] = await Promise.all([

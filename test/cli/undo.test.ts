@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 
 import { type SentMessage, startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
+import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
 import { sessionsOf } from "../helpers/sessions/seed.ts";
 
 /** An agent that writes `second\n` and an escape into each file that it is named. */
@@ -29,7 +30,7 @@ async function writing(): Promise<Home & { readonly file: (path: string) => stri
   };
 }
 
-it("[UNDO-14] [UNDO-15] [UNDO-16] commands show, undo and redo what an exchange changed, and deletion deletes what is kept", async () => {
+it("[UNDO-14] [UNDO-15] [UNDO-16] [UNDO-19] [UNDO-20] commands show, undo and redo what an exchange changed, and deletion deletes what is kept", async () => {
   const home = await writing();
   const a = join(home.project, "a.txt");
   writeFileSync(a, "first\n");
@@ -45,6 +46,15 @@ it("[UNDO-14] [UNDO-15] [UNDO-16] commands show, undo and redo what an exchange 
   expect(await home.json(["sessions", "changes", id, "--json"])).toEqual([
     { n: 1, changes: 3, undone: 0 },
   ]);
+
+  const shown = await home.call(["sessions", "show", id]);
+  expect(shown.stdout).toMatch(
+    /^· write_file .*a\.txt.*\nchanged a\.txt \+1 -1\n {2}--- a\.txt\n[^]*\n {2}-first$/m,
+  );
+  const { stdout } = await home.call(["doctor"]);
+  expect(stdout).toMatch(
+    /^ok +undo +0\.0 MiB of changed files are kept for 1 session, of 2048 MiB/m,
+  );
 
   const dry = await home.call(["sessions", "undo", id, "--dry-run"]);
   expect(dry).toMatchObject({ code: 0 });
@@ -77,4 +87,18 @@ it("[UNDO-14] [UNDO-15] [UNDO-16] commands show, undo and redo what an exchange 
   expect(home.file("d/b.txt")).toBeNull();
   expect(await home.call(["sessions", "delete", id, "--yes"])).toMatchObject({ code: 0 });
   expect(existsSync(kept)).toBe(false);
+});
+
+it("[UNDO-19] a terminal shows what an exchange changed without a question", async () => {
+  const home = await writing();
+  writeFileSync(join(home.project, "a.txt"), "first\n");
+  const terminal = openTerminal(home, "reprise --permission edits");
+  await terminal.shows(/> $/);
+  terminal.type("a.txt\r");
+  await terminal.shows(/done[^]*changed a\.txt \+1 -1[^]*-first[^]*\+second ␛\[31m[^]*> $/);
+  terminal.type("/undo\r");
+  await terminal.shows(/undone a\.txt[^]*> $/);
+  expect(home.file("a.txt")).toBe("first\n");
+  terminal.type(CTRL_D);
+  expect((await terminal.finished).code).toBe(0);
 });

@@ -72,6 +72,7 @@ export async function undoBench(
     undoExchange({ store, kept, command: "test" }, { reference: session.id, ...input });
   return {
     store,
+    location: database.location,
     outside,
     repo,
     folder,
@@ -100,6 +101,8 @@ export async function undoBench(
     tree: () => walked(repo),
   };
 }
+
+export type UndoBench = Awaited<ReturnType<typeof undoBench>>;
 
 type Call = (name: string, args: object) => Promise<string>;
 

@@ -304,6 +304,13 @@ export const SIZED_TESTS = {
     short: 8,
     long: 60,
   },
+  "undo-killed": {
+    what: "A process that is killed among changes of random files, which are then undone, redone and undone: changes",
+    files: ["test/exchange/undo/killed.test.ts"],
+    test: 0,
+    short: 60,
+    long: 500,
+  },
   texts: {
     what: "Random texts and lists that are stored and read back",
     files: [

@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { link, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 import { systemCode } from "../../core/errors.ts";
+import { temporaryName } from "../../exchange/files/temporary-name.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 import { holdFolder } from "../../exchange/files/held-folder.ts";
 
@@ -27,7 +27,7 @@ export async function storePlan(
     throw refusal("runId must be a plain UUID, such as 3f2c8a54-6f0e-4f6b-9d43-0b1f3c1e7a90");
   }
   await using held = await holdFolder(root, join(root, ...FOLDER), { create: true });
-  const temporary = join(held.at, `.reprise-${randomUUID()}.tmp`);
+  const temporary = join(held.at, temporaryName());
   try {
     await writeNew(temporary, text);
     await held.check();

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { BigIntStats } from "node:fs";
 import { lstat, open, rename, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
@@ -13,6 +12,7 @@ import type { MakeChanges, PermitChange } from "../permit.ts";
 import { describeChange, shownText } from "./change.ts";
 import { holdFolder } from "../../exchange/files/held-folder.ts";
 import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
+import { temporaryName } from "../../exchange/files/temporary-name.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 
 const NEW_FILE_MODE = 0o644;
@@ -50,28 +50,28 @@ export async function replaceFile(
     await makeFolders(target, make);
   }
   await using held = await holdFolder(root, dirname(target.path));
-  const temporary = join(held.at, `.reprise-${randomUUID()}.tmp`);
-  try {
-    await using file = await open(temporary, "wx", NEW_FILE_MODE);
-    await file.writeFile(content);
-    if (rights !== null) {
-      await file.chmod(permissionBits(rights));
+  const name = join(held.at, basename(target.path));
+  await refuseChanged(target, name);
+  const before = await contentOf(target);
+  const bytes = Buffer.from(content);
+  // as the system would set it: it has to be known before the file is made
+  const mode = rights === null ? NEW_FILE_MODE & ~process.umask() : permissionBits(rights);
+  const after = { kind: "file" as const, size: bytes.byteLength, mode, bytes };
+  await make(root, [{ path: shown, before, after }], async () => {
+    const temporary = join(held.at, temporaryName());
+    try {
+      await using file = await open(temporary, "wx", NEW_FILE_MODE);
+      await file.writeFile(bytes);
+      await file.chmod(mode);
+      await file.sync();
+      await held.check();
+      await refuseChanged(target, name);
+      await rename(temporary, name);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
     }
-    await file.sync();
-    await held.check();
-    await refuseChanged(target, join(held.at, basename(target.path)));
-    const before = await contentOf(target);
-    const bytes = Buffer.from(content);
-    const mode = permissionBits(await file.stat({ bigint: true }));
-    const after = { kind: "file" as const, size: bytes.byteLength, mode, bytes };
-    await make(root, [{ path: shown, before, after }], async () => {
-      await refuseChanged(target, join(held.at, basename(target.path)));
-      await rename(temporary, join(held.at, basename(target.path)));
-    });
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  });
 }
 
 /** Removes a file from the folder that is held. */

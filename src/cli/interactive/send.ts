@@ -9,7 +9,7 @@ import { type CliContext, noticeLine, printJson } from "../context.ts";
 import { ASKS } from "../exit-code.ts";
 import { createAnswerText } from "./answer-text.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
-import { ASK_USER, HAND_IN_PLAN } from "../../exchange/tool-catalogue.ts";
+import { AGENT_TOOLS, ASK_USER, HAND_IN_PLAN } from "../../exchange/tool-catalogue.ts";
 import { noticeWithdrawn } from "../withdrawn.ts";
 import { GRAPH_ASKS } from "../question-lines.ts";
 import { createCommandOutput } from "./command-output.ts";
@@ -52,6 +52,9 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
     throw error;
   });
   screen?.finish(result);
+  if (screen?.hasChangedFiles() === true && cli.stdout.isTTY) {
+    await showChanges(input);
+  }
   noticeWithdrawn(cli, open, open.length === 0 ? [] : await conversation.openQuestions());
   const questions = isAsking(result) ? await conversation.openQuestions() : null;
   if (json && !input.events) {
@@ -61,6 +64,21 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
     });
   }
   return result;
+}
+
+const CHANGES_FILES: ReadonlySet<string> = new Set(
+  AGENT_TOOLS.filter(({ repeatable }) => !repeatable).map(({ name }) => name),
+);
+
+/** Lines of each file's diff after an exchange; `sessions changes` shows more. */
+const DIFF_LINES_SHOWN = 12;
+
+/** What the exchange changed in files: without a question, nobody has seen it. */
+async function showChanges({ cli, conversation }: SendInput): Promise<void> {
+  const { changeLines } = await import("../change-lines.ts");
+  for (const line of changeLines(await conversation.changes(), { max: DIFF_LINES_SHOWN })) {
+    noticeLine(cli, line);
+  }
 }
 
 /** True for an exchange of the built-in agent that waits; what a graph asks is in its interrupts. */
@@ -134,6 +152,7 @@ function exchangeDocument(result: ExchangeResult): Record<string, unknown> {
 function plainScreen(cli: CliContext) {
   const answer = createAnswerText(cli.stdout);
   let own: string | null = null;
+  let hasChanged = false;
   const notice = (line: string): void => {
     answer.breakLine();
     noticeLine(cli, line);
@@ -141,6 +160,7 @@ function plainScreen(cli: CliContext) {
   const output = createCommandOutput(notice);
   return {
     output: output.show,
+    hasChangedFiles: () => hasChanged,
     show: (event: ExchangeEvent): void => {
       own ??= event.exchange_id;
       switch (event.type) {
@@ -154,6 +174,7 @@ function plainScreen(cli: CliContext) {
           }
           break;
         case "tool_result":
+          hasChanged ||= event.status === "success" && CHANGES_FILES.has(event.name);
           // a sub-agent's failed calls are its own concern
           if (event.status === "success" && event.name === HAND_IN_PLAN) {
             noticeLine(cli, `· ${shortened(event.content.split("\n", 1)[0] ?? "")}`);

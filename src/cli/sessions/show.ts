@@ -21,6 +21,9 @@ import type { TokenLimits } from "../../core/token-limits.ts";
 import { type Detail, readDetail } from "../../store/messages/read.ts";
 import { oneLine, titleLine, visible } from "../../core/terminal-text.ts";
 import { type CliContext, noticeLine, printJson, printLine, printLines } from "../context.ts";
+import { changeLines } from "../change-lines.ts";
+import { undoFolderPath } from "../config.ts";
+import type { FileChangeInfo } from "../../core/file-change-schemas.ts";
 import { openDatabase, withStore } from "../database.ts";
 import {
   type MessageSource,
@@ -91,8 +94,20 @@ export function showCommand(cli: CliContext): Command {
         const limits = await store.read(readTokenLimits, detail.session);
         const questions = await store.read(listOpenQuestions, { reference: detail.session.id });
         const consents = await store.read(readConsents, { session_id, limit: CONSENTS_SHOWN });
+        const { changesOfCalls } = await import("../../exchange/undo/show-changes.ts");
+        const { keptBytesIn } = await import("../../exchange/undo/kept-bytes.ts");
+        const changes = await changesOfCalls(
+          { store, kept: keptBytesIn(undoFolderPath(cli)) },
+          {
+            session_id: detail.session.id,
+            call_ids: detail.messages.flatMap(({ tool_calls }) =>
+              (tool_calls ?? []).map((call) => call.id),
+            ),
+          },
+        );
         const around = {
           consents,
+          changes,
           labels,
           children: sessions,
           failures,
@@ -113,6 +128,7 @@ function showDetail(
   { session, messages, has_earlier }: Detail,
   around: {
     consents: readonly Consent[];
+    changes: ReadonlyMap<string, readonly FileChangeInfo[]>;
     labels: SessionLabels | undefined;
     children: readonly Session[];
     failures: Failures;
@@ -148,6 +164,7 @@ function showDetail(
     }
     for (const call of message.tool_calls ?? []) {
       printLine(cli, `· ${oneLine(call.name)} ${oneLine(JSON.stringify(call.args) ?? "")}`);
+      printLines(cli, changeLines(around.changes.get(call.id) ?? [], { max: DIFF_LINES_SHOWN }));
     }
   }
 }
@@ -168,6 +185,9 @@ const CONSENTED: Readonly<Record<ConsentKind, string>> = {
 function consentLine({ kind, subject, who, at }: Consent): string {
   return `  consent   ${at} ${oneLine(who)} ${CONSENTED[kind]} ${oneLine(subject)}`;
 }
+
+/** Lines of a file's diff under its call; `sessions changes` shows more. */
+const DIFF_LINES_SHOWN = 30;
 
 /** Queued messages that are shown, the first ones. */
 const QUEUED_SHOWN = 20;

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { BigIntStats } from "node:fs";
 import {
   chmod,
@@ -17,6 +16,7 @@ import { basename, dirname, join } from "node:path";
 import { systemCode } from "../../core/errors.ts";
 import type { Entry, FolderEntry } from "../../core/file-entries.ts";
 import { type HeldFolder, holdFolder } from "../files/held-folder.ts";
+import { removeLeftovers, temporaryName } from "../files/temporary-name.ts";
 import { refusal } from "../files/refusal.ts";
 import { hashOf, syncFolder } from "./kept-bytes.ts";
 
@@ -96,7 +96,7 @@ export async function put(
     await syncFolder(held.at);
     return;
   }
-  const temporary = join(held.at, `.reprise-${randomUUID()}.tmp`);
+  const temporary = join(held.at, temporaryName());
   try {
     if (wanted.kind === "link") {
       await symlink(wanted.target, temporary);
@@ -111,6 +111,14 @@ export async function put(
     throw error;
   }
   await syncFolder(held.at);
+}
+
+/** Removes what a process that was killed has left beside a path. */
+export async function tidy(place: Place): Promise<void> {
+  await using held = await holdIfThere(place);
+  if (held !== null) {
+    await removeLeftovers(held.at);
+  }
 }
 
 /** Makes a folder. Its mode is set by `setMode`, when all is in it. */

@@ -1,7 +1,9 @@
+import { dirname } from "node:path";
+
 import { systemCode, isRepriseError } from "../../core/errors.ts";
 import { type Entry, isSameEntry } from "../../core/file-entries.ts";
 import type { FileOutcome } from "../../core/file-change-schemas.ts";
-import { find, type Found, makeFolder, put, setMode } from "./disk.ts";
+import { find, type Found, makeFolder, put, setMode, tidy } from "./disk.ts";
 import { entryDiff } from "./entry-diff.ts";
 import type { KeptBytes } from "./kept-bytes.ts";
 import type { NetChange } from "./net-changes.ts";
@@ -106,6 +108,11 @@ export async function restore(steps: readonly Step[]): Promise<void> {
   const due = (): readonly Step[] => steps.filter(({ outcome }) => outcome.outcome === "restored");
   const upwards = (all: readonly Step[]): readonly Step[] =>
     all.toSorted((a, b) => depth(b) - depth(a));
+  const folders = new Map(steps.map(({ net }) => [dirname(`${net.root}/${net.path}`), net]));
+  for (const net of folders.values()) {
+    // what cannot be read is refused below
+    await tidy(net).catch(() => undefined);
+  }
   for (const step of upwards(due())) {
     if (step.wanted === null || (step.found.entry !== null && isOtherKind(step))) {
       await attempt(step, () => put(step.net, step.found, null, null));

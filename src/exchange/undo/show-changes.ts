@@ -2,7 +2,9 @@ import type { ExchangeChangesInfo, FileChangeInfo } from "../../core/file-change
 import { type Entry, isSameEntry } from "../../core/file-entries.ts";
 import {
   type ExchangeKey,
+  type FileChange,
   listChangedExchanges,
+  readChangesOfCalls,
   readFileChanges,
 } from "../../store/file-changes/read.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
@@ -44,11 +46,31 @@ export async function changesOfExchange(
   return changesOf(source, { session_id, n });
 }
 
+/** What each of these calls of a session changed; calls that changed nothing are not in it. */
+export async function changesOfCalls(
+  { store, kept }: ChangeSource,
+  calls: { readonly session_id: string; readonly call_ids: readonly string[] },
+): Promise<ReadonlyMap<string, readonly FileChangeInfo[]>> {
+  const found = new Map<string, readonly FileChangeInfo[]>();
+  const changes = await store.read(readChangesOfCalls, calls);
+  for (const [call_id, rows] of Map.groupBy(changes, (change) => change.call_id)) {
+    found.set(call_id, await shown(kept, rows));
+  }
+  return found;
+}
+
 async function changesOf(
   { store, kept }: ChangeSource,
   key: ExchangeKey,
 ): Promise<FileChangeInfo[]> {
-  const nets = netChanges(await store.read(readFileChanges, key));
+  return shown(kept, await store.read(readFileChanges, key));
+}
+
+async function shown(
+  kept: KeptBytes | null,
+  changes: readonly FileChange[],
+): Promise<FileChangeInfo[]> {
+  const nets = netChanges(changes);
   const infos: FileChangeInfo[] = [];
   let left = MAX_DIFFS;
   for (const net of nets.filter(isShown)) {

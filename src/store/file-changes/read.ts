@@ -1,3 +1,5 @@
+import type { Selectable } from "kysely";
+
 import type { Entry } from "../../core/file-entries.ts";
 import { withinTree } from "../questions/tree.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -55,11 +57,26 @@ async function changesOf(tx: Tx, { session_id, n }: ExchangeKey): Promise<readon
     .where("n", "=", n)
     .orderBy("number")
     .execute();
-  return rows.map(({ entry_before, entry_after, ...row }) => ({
-    ...row,
-    before: entryOf(entry_before),
-    after: entryOf(entry_after),
-  }));
+  return rows.map(changeOf);
+}
+
+/** What these calls of a session changed, in the order in which it was done. */
+export const readChangesOfCalls: Operation<
+  { readonly session_id: string; readonly call_ids: readonly string[] },
+  readonly FileChange[]
+> = async (tx, { session_id, call_ids }) => {
+  const rows = await tx.db
+    .selectFrom("file_changes")
+    .selectAll()
+    .where("session_id", "=", session_id)
+    .orderBy("number")
+    .execute();
+  const ids = new Set(call_ids);
+  return rows.filter(({ call_id }) => ids.has(call_id)).map(changeOf);
+};
+
+function changeOf({ entry_before, entry_after, ...row }: Selectable<FileChangeTable>): FileChange {
+  return { ...row, before: entryOf(entry_before), after: entryOf(entry_after) };
 }
 
 function entryOf(json: string | null): Entry | null {

@@ -1,0 +1,31 @@
+import { randomUUID } from "node:crypto";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+import { systemCode } from "../../core/errors.ts";
+
+/** A name beside a file that is about to be replaced. It holds the process, so that what one leaves that is killed can be removed. */
+export function temporaryName(): string {
+  return `.reprise-${process.pid}-${randomUUID()}.tmp`;
+}
+
+const TEMPORARY = /^\.reprise-(\d+)-[0-9a-f-]{36}\.tmp$/;
+
+/** Removes temporary files of processes that are gone. */
+export async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const pid = Number(TEMPORARY.exec(name)?.[1] ?? 0);
+    if (pid > 0 && !isAlive(pid)) {
+      await rm(join(folder, name), { force: true });
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) !== "ESRCH";
+  }
+}
