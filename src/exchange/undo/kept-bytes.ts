@@ -124,9 +124,14 @@ async function isKept(path: string, hash: string): Promise<boolean> {
 async function writeDurably(folder: string, name: string, bytes: Uint8Array): Promise<void> {
   const temporary = join(folder, `.${randomUUID()}.tmp`);
   try {
-    await using file = await open(temporary, "wx", 0o600);
-    await file.writeFile(bytes);
-    await file.sync();
+    // a library that is imported by an older Node.js must be readable for it, so no `using` here
+    const file = await open(temporary, "wx", 0o600);
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
     await rename(temporary, join(folder, name));
   } catch (error) {
     await rm(temporary, { force: true });
@@ -137,8 +142,12 @@ async function writeDurably(folder: string, name: string, bytes: Uint8Array): Pr
 
 /** So that a name that was given or taken is still so after the machine has crashed. */
 export async function syncFolder(folder: string): Promise<void> {
-  await using opened = await open(folder, "r");
-  await opened.sync();
+  const opened = await open(folder, "r");
+  try {
+    await opened.sync();
+  } finally {
+    await opened.close();
+  }
 }
 
 /** The id is made once, also if two processes begin together. */

@@ -196,10 +196,7 @@ async function mark(
   const done = steps.filter(({ outcome }) => outcome.outcome !== "refused");
   const dropped = done.flatMap(({ net, found }) => {
     const last = net.changes.at(-1);
-    return last?.state === "begun" &&
-      direction === "undo" &&
-      net.changes.length > 1 &&
-      isSameEntry(found.entry, last.before)
+    return last?.state === "begun" && direction === "undo" && isSameEntry(found.entry, last.before)
       ? [last]
       : [];
   });
