@@ -9,6 +9,7 @@ import { checkConfig, checkModels, checkPersonas, checkSettings } from "./doctor
 import { checkToken } from "./doctor/token.ts";
 import { checkUndo } from "./doctor/undo.ts";
 import { checkStored } from "./doctor/database.ts";
+import { checkSandbox } from "./doctor/sandbox.ts";
 import { plural } from "../core/text.ts";
 
 interface DoctorOptions {
@@ -36,6 +37,7 @@ export function doctorCommand(cli: CliContext): Command {
         ...(await checkStored(cli, command, options.quick === true)),
         ...(await checkUndo(cli)),
         ...(await checkPersonas(cli)),
+        await checkSandbox(),
         ...(await checkModels(cli, options.online === true)),
       ];
       const ok = checks.every(({ status }) => status !== "failed");

@@ -24,7 +24,7 @@ interface Check {
 }
 
 describe("doctor", () => {
-  it("[DOCTOR-1] [DOCTOR-2] reports for each check whether it passes, and changes nothing", async () => {
+  it("[DOCTOR-1] [SANDBOX-19] [DOCTOR-2] reports for each check whether it passes, and changes nothing", async () => {
     const home = freshHome();
     const { checks } = await doctor(home, 0);
     expect(statuses(checks)).toEqual({
@@ -34,6 +34,7 @@ describe("doctor", () => {
       modes: "ok",
       disk: "ok",
       personas: "ok",
+      sandbox: "ok",
       models: "ok",
     });
     expect(existsSync(dirname(home.database))).toBe(false);
@@ -46,14 +47,17 @@ describe("doctor", () => {
       doctor(home, 0, ["--quick"]),
     ]);
     expect(text).toMatchObject({ code: 0, stderr: "" });
-    expect(text.stdout.trimEnd().split("\n").at(-1)).toBe("15 checks: all is well");
+    expect(text.stdout.trimEnd().split("\n").at(-1)).toBe("16 checks: all is well");
     expect(text.stdout).toMatch(/^ok {7}integrity {3}SQLite's integrity_check found no errors\.$/m);
     expect(json.checks.map(({ name }) => name)).toEqual(
-      "config token modes disk log sqlite integrity version references open exchanges queue threads personas models".split(
+      "config token modes disk log sqlite integrity version references open exchanges queue threads personas sandbox models".split(
         " ",
       ),
     );
     expect(sentenceOf(quick, "integrity")).toContain("quick_check");
+    expect(sentenceOf(json, "sandbox")).toMatch(
+      /sandbox \(bubblewrap\)|without a sandbox, and ask: \w/,
+    );
     expect(fingerprint(home.database)).toBe(before);
   });
 
