@@ -8,7 +8,7 @@ import { refusal } from "../../exchange/files/refusal.ts";
 import { type Launch, SANDBOX_LIMITS, type SandboxLimits } from "../../exchange/sandbox/policy.ts";
 import { type Bubblewrap, bubblewrapLaunch } from "../../exchange/sandbox/probe.ts";
 import { makeControlGroup, removeGroup } from "./control-group.ts";
-import { findControlPlaces } from "./control-places.ts";
+import { findControlPlaces, isUnreadable } from "./control-places.ts";
 import { findHidden, missingCompanions } from "./hidden-places.ts";
 import { createTurns } from "./turns.ts";
 import { isDiskFull, type Exceeded, watchLimits } from "./limits.ts";
@@ -98,7 +98,7 @@ async function confined(input: Confining): Promise<Confined> {
     findControlPlaces(folder),
     missingCompanions(own),
   ]);
-  refuseUnsafe({ options, folder, isComplete, places: places.size });
+  refuseUnsafe({ options, folder, isComplete, places: [...places.keys()] });
   const readOnly = [...places].flatMap(([path, { kind }]) => (kind === "link" ? [] : [path]));
   const id = `reprise-${process.pid}-${randomUUID().slice(0, 8)}`;
   const group = options.groups === false ? null : await makeControlGroup(id, limits);
@@ -108,7 +108,12 @@ async function confined(input: Confining): Promise<Confined> {
     absent: absent.filter((path) => isInside(folder, path)),
     groups: group?.folders ?? [],
   };
-  await rememberRun(kept, id, run);
+  try {
+    await rememberRun(kept, id, run);
+  } catch (error) {
+    await Promise.all(run.groups.map(removeGroup));
+    throw error;
+  }
   const [filter, empty] = await Promise.all([
     keepFile(kept, id, { name: "filter", content: bubblewrap.filter }),
     keepFile(kept, id, { name: "empty", content: "" }),
@@ -189,14 +194,19 @@ function refuseUnsafe(input: {
   readonly folder: string;
   readonly options: Pick<SandboxOptions, "state" | "protectedPaths">;
   readonly isComplete: boolean;
-  readonly places: number;
+  readonly places: readonly string[];
 }): void {
   const { folder, options, isComplete, places } = input;
   const own = [options.state, ...options.protectedPaths];
   if (own.some((path) => isInside(path, folder))) {
     throw refusal("the folder belongs to Reprise itself, so no command runs in it");
   }
-  if (!isComplete || places > MAX_PLACES) {
+  if (places.some(isUnreadable)) {
+    throw refusal(
+      "the folder has another folder whose name is no UTF-8, so commands cannot run in the sandbox there; ask the user to rename it",
+    );
+  }
+  if (!isComplete || places.length > MAX_PLACES) {
     const many = isComplete
       ? `more than ${MAX_PLACES} files that other programs execute or obey`
       : "too many files to find those that other programs execute or obey";

@@ -92,11 +92,21 @@ async function searchFolder(
     const reason = reasonFor(above, entry);
     if (reason !== null) {
       await add(found, path, reason);
+    } else if (entry.isDirectory() && isUnreadable(entry.name)) {
+      const identity = entry.name;
+      found.set(path, { kind: "folder", identity, target: null, reason: NO_TEXT, source: path });
     } else if (entry.isDirectory() && entry.name !== NOT_SEARCHED) {
       next.push(path);
     }
   }
   return next;
+}
+
+const NO_TEXT = "its name is no UTF-8, so it cannot be searched";
+
+/** True for a name that cannot be given back to the system as text. */
+export function isUnreadable(path: string): boolean {
+  return path.includes("\uFFFD");
 }
 
 const GIT_REASON = CONTROL_FILES.find(({ name }) => name === ".git")?.reason ?? "";

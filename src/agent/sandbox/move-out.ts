@@ -1,10 +1,10 @@
-import { cp, lstat, mkdir, rename, rm, symlink } from "node:fs/promises";
-import { basename, dirname, join, relative } from "node:path";
+import { cp, lstat, mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
+import { basename, dirname, join, relative, sep } from "node:path";
 
 import { systemCode } from "../../core/errors.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { holdFolder } from "../../exchange/files/held-folder.ts";
-import { type ControlPlace, findControlPlaces } from "./control-places.ts";
+import { type ControlPlace, findControlPlaces, isUnreadable } from "./control-places.ts";
 
 export interface MoveOut {
   /** The real path of the folder that a command could change. */
@@ -90,6 +90,10 @@ function isNew({ folder, before }: MoveOut, path: string, place: ControlPlace): 
 
 async function move(root: string, path: string, target: string): Promise<void> {
   await using held = await holdFolder(root, dirname(path));
+  if (isUnreadable(basename(path))) {
+    await moveUnreadable(held.at, basename(path), target);
+    return;
+  }
   const from = join(held.at, basename(path));
   try {
     await rename(from, target);
@@ -99,6 +103,14 @@ async function move(root: string, path: string, target: string): Promise<void> {
     }
     await cp(from, target, { recursive: true, verbatimSymlinks: true, filter: isCopied });
     await rm(from, { recursive: true });
+  }
+}
+
+/** Several names can look the same. */
+async function moveUnreadable(folder: string, name: string, target: string): Promise<void> {
+  const names = await readdir(folder, { encoding: "buffer" });
+  for (const [index, raw] of names.filter((each) => each.toString() === name).entries()) {
+    await rename(Buffer.concat([Buffer.from(folder + sep), raw]), `${target}.${index}`);
   }
 }
 

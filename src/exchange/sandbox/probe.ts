@@ -97,8 +97,14 @@ export function bubblewrapLaunch(
     file: bash,
     args: ["-p", "-c", START, "sandbox", filter, String(groups.length), ...groups, file, ...inside],
     cwd: "/",
-    env: { ...launch.env, TMPDIR: "/tmp", XDG_CACHE_HOME: "/tmp/.cache" },
+    env: { ...withoutLoading(launch.env), TMPDIR: "/tmp", XDG_CACHE_HOME: "/tmp/.cache" },
   };
+}
+
+/** Bubblewrap and its shell start outside of the sandbox, and must load nothing that these name. */
+function withoutLoading(env: Launch["env"]): Launch["env"] {
+  const names = Object.keys(env).filter((name) => !/^(?:LD_|BASH|GCONV_PATH$|LOCPATH$)/.test(name));
+  return Object.fromEntries(names.map((name) => [name, env[name] ?? ""]));
 }
 
 /** A folder that the parent of this process left open would be a way out, so nothing stays open. */

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { join } from "node:path";
 
@@ -75,7 +75,11 @@ describe.skipIf(sandbox.reason !== null)(`a command in the sandbox`, () => {
     const { output, notes } = await run(
       `${process.execPath} -e ${quoted(ATTEMPTS)} ${[reads, writes, places].map((list) => quoted(JSON.stringify(list))).join(" ")}`,
       {
-        env: { GIVEN: "given" },
+        env: {
+          GIVEN: "given",
+          LD_PRELOAD: join(folder, "evil.so"),
+          BASH_ENV: join(folder, "evil"),
+        },
         protectedPaths: ["state", "config", "project/reprise.db"].map((path) => join(home, path)),
       },
     );
@@ -201,6 +205,14 @@ describe.skipIf(sandbox.reason !== null)(`a command in the sandbox`, () => {
     expect(existsSync(join(folder, "package/.npmrc"))).toBe(false);
     expect(notes.join()).toContain("package/.npmrc");
     expect(notes.join()).toContain("old/.npmrc");
+  });
+
+  it("[SANDBOX-10] moves folders out whose names are no text, so that nothing hides in them", async () => {
+    const { notes } = await run(
+      "d=$(printf 'a\\377'); mkdir $d; git init -q $d; d=$(printf 'a\\376'); mkdir $d",
+    );
+    expect(readdirSync(folder).filter((name) => name.startsWith("a\uFFFD"))).toEqual([]);
+    expect(notes.join()).toContain("no UTF-8");
   });
 
   it("[SANDBOX-10] moves away what would be believed beside a database in the folder", async () => {
