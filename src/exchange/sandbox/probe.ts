@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants } from "node:fs";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +11,7 @@ import {
   FILTER_DESCRIPTOR,
   PRIVATE_FOLDERS,
 } from "./bubblewrap.ts";
+import { findProgram } from "./find-program.ts";
 import { type Launch, SANDBOX_LIMITS, type SandboxPolicy } from "./policy.ts";
 import { systemCallFilter } from "./seccomp.ts";
 
@@ -65,10 +65,10 @@ async function probe(options: ProbeOptions): Promise<SandboxProbe> {
   }
   const { programs = PROGRAMS } = options;
   const [file = null, bash = null, prlimit = null] = PACKAGES.map(([name]) =>
-    programIn(programs, name),
+    findProgram(programs, name),
   );
   if (file === null || bash === null || prlimit === null) {
-    const missing = PACKAGES.filter(([name]) => programIn(programs, name) === null);
+    const missing = PACKAGES.filter(([name]) => findProgram(programs, name) === null);
     const sentences = missing.map(([name, from]) => `${name} is not installed (package ${from})`);
     return none(sentences.join(", "));
   }
@@ -119,19 +119,6 @@ exec "$@"`;
 
 function none(reason: string): SandboxProbe {
   return { bubblewrap: null, reason };
-}
-
-function programIn(folders: readonly string[], name: string): string | null {
-  return folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function hostWith(prlimit: string): Promise<BubblewrapHost> {
