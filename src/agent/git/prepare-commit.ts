@@ -62,7 +62,7 @@ export async function prepareCommit(git: Git, paths: readonly string[]): Promise
 }
 
 /** Names are relative to the top of the repository. */
-export async function stage(git: Git, files: readonly string[], index?: string): Promise<void> {
+async function stage(git: Git, files: readonly string[], index?: string): Promise<void> {
   const top = (await git(["rev-parse", "--show-toplevel"])).replace(/\n$/, "");
   await git(["-C", top, "update-index", "--add", "--remove", "-z", "--stdin"], {
     input: files.map((path) => `${path}\0`).join(""),
