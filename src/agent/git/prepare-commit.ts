@@ -79,7 +79,7 @@ function pairs(fields: readonly string[]): string[] {
 /** Each would run a program of its choice, or name a file that does. */
 const PROGRAMS =
   /^(?:filter\..*\.(?:clean|smudge|process)|includeif?\..*|include\..*|hook\..*|core\.(?:worktree|attributesfile|alternaterefscommand)|extensions\.partialclone)$/i;
-/** Git is in the middle of something that has commits of its own. */
+/** Another command of git is not finished yet, and makes its commits later. */
 const UNFINISHED = [
   "MERGE_HEAD",
   "CHERRY_PICK_HEAD",

@@ -203,7 +203,7 @@ function refuseUnsafe(input: {
   }
   if (places.some(isUnreadable)) {
     throw refusal(
-      "the folder has another folder whose name is no UTF-8, so commands cannot run in the sandbox there; ask the user to rename it",
+      "the folder has another folder whose name is not UTF-8, so commands cannot run in the sandbox there; ask the user to rename it",
     );
   }
   if (!isComplete || places.length > MAX_PLACES) {

@@ -102,7 +102,7 @@ async function searchFolder(
   return next;
 }
 
-const NO_TEXT = "its name is no UTF-8, so it cannot be searched";
+const NO_TEXT = "its name is not UTF-8, so it cannot be searched";
 
 /** True for a name that cannot be given back to the system as text. */
 export function isUnreadable(path: string): boolean {

@@ -207,12 +207,12 @@ describe.skipIf(sandbox.reason !== null)(`a command in the sandbox`, () => {
     expect(notes.join()).toContain("old/.npmrc");
   });
 
-  it("[SANDBOX-10] moves folders out whose names are no text, so that nothing hides in them", async () => {
+  it("[SANDBOX-10] moves folders out with names that are not text, so that nothing hides in them", async () => {
     const { notes } = await run(
       "d=$(printf 'a\\377'); mkdir $d; git init -q $d; d=$(printf 'a\\376'); mkdir $d",
     );
     expect(readdirSync(folder).filter((name) => name.startsWith("a\uFFFD"))).toEqual([]);
-    expect(notes.join()).toContain("no UTF-8");
+    expect(notes.join()).toContain("not UTF-8");
   });
 
   it("[SANDBOX-10] moves away what would be believed beside a database in the folder", async () => {
