@@ -8,26 +8,39 @@ import type { Exchanger, ExchangerConfig, OpenedAgent } from "./exchange/exchang
  * and `main.ts` may import from any folder of `src/`. Error codes: `config_invalid`.
  */
 export async function openExchanger(config: ExchangerConfig): Promise<Exchanger> {
-  const { env, protectedPaths, feed, outputFolder, ...rest } = config;
+  const { env, protectedPaths, feed, outputFolder, sandbox, ...rest } = config;
   const [
     { createExchanger },
     { createFeed },
     { exchangeLimits },
     { modelConfig },
     { thisProcess },
+    { createCommandSandbox },
   ] = await Promise.all([
     import("./agent/exchange.ts"),
     import("./exchange/live/feed.ts"),
     import("./exchange/exchange-tree.ts"),
     import("./exchange/models/config.ts"),
     import("./store/leases/this-process.ts"),
+    import("./agent/sandbox/command-sandbox.ts"),
   ]);
+  const ownPaths = [config.store.location, ...protectedPaths];
   return createExchanger({
     ...rest,
     feed: feed ?? createFeed(config),
-    commands: outputFolder === undefined ? undefined : { env, outputFolder },
+    commands:
+      outputFolder === undefined
+        ? undefined
+        : {
+            env,
+            outputFolder,
+            sandbox:
+              sandbox === undefined
+                ? undefined
+                : createCommandSandbox(sandbox, { ...config, protectedPaths: ownPaths }),
+          },
     models: modelConfig(env),
-    protectedPaths: [config.store.location, ...protectedPaths],
+    protectedPaths: ownPaths,
     owner: thisProcess("reprise"),
     limits: exchangeLimits(env),
     checkPlan: createPlanCheck(config.personas),

@@ -25,7 +25,7 @@ function userFolders(cli: CliContext) {
     data: userFolder(cli, "XDG_DATA_HOME", ".local/share"),
     /** Holds `config.jsonc` and `personas/`. */
     config: userFolder(cli, "XDG_CONFIG_HOME", ".config"),
-    /** Holds `trust.json`, `token`, `undo/` and `commands/`. */
+    /** Holds `trust.json`, `token`, `undo/`, `commands/` and `sandbox/`. */
     state: userFolder(cli, "XDG_STATE_HOME", ".local/state"),
   };
 }
@@ -57,10 +57,16 @@ export function personaFolderPaths(cli: CliContext): PersonaFolders {
 export function exchangerConfig(cli: CliContext, store: Store): ExchangerConfig {
   const protectedPaths = Object.values(userFolders(cli)).filter((path) => path !== null);
   const personas = personaFolderPaths(cli);
-  const undoFolder = undoFolderPath(cli);
-  const outputFolder = outputFolderPath(cli);
-  const settings = settingsOf(cli);
-  return { store, env: cli.env, settings, personas, protectedPaths, undoFolder, outputFolder };
+  return {
+    store,
+    env: cli.env,
+    settings: settingsOf(cli),
+    personas,
+    protectedPaths,
+    undoFolder: undoFolderPath(cli),
+    outputFolder: outputFolderPath(cli),
+    sandbox: { state: userFolders(cli).state },
+  };
 }
 
 /** Keeps the bytes of files that tools changed; null if the environment names no home. */

@@ -1,4 +1,5 @@
 import { isRepriseError } from "../core/errors.ts";
+import type { SandboxSource } from "./sandbox/policy.ts";
 import type { AskedBy } from "../core/exchanges.ts";
 import type { Caller } from "../core/origins.ts";
 import type { DefaultAnswer } from "../core/questions.ts";
@@ -20,6 +21,8 @@ export interface ExchangerConfig {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where the outputs of commands are kept; null for nowhere. Without it no command is run. */
   readonly outputFolder?: string | null;
+  /** Without it commands run in no sandbox. */
+  readonly sandbox?: SandboxSource;
   readonly personas: PersonaFolders;
   /** The user's config; none if it is not given. */
   readonly settings?: Settings | undefined;

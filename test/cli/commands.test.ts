@@ -15,7 +15,8 @@ async function running() {
   const server = await startModelServer({
     answer: (messages) => {
       const { role, content = "" } = messages.at(-1) ?? { role: "" };
-      const call = { name: "run_command", arguments: JSON.stringify({ line: content }) };
+      const [, access = "sandbox", line = content] = /^(outside): (.*)$/s.exec(content) ?? [];
+      const call = { name: "run_command", arguments: JSON.stringify({ line, access }) };
       return role === "user" ? { toolCalls: [call] } : { content: `it is: ${content}` };
     },
   });
@@ -56,7 +57,8 @@ it("[COMMAND-31] [COMMAND-15] a terminal shows the output as it comes; if it is 
   );
   const terminal = openTerminal(home, "exec reprise --permission all");
   await terminal.shows(/> $/);
-  terminal.type("sh run.sh\r");
+  // what the next exchange ends: in the sandbox all ends with Reprise
+  terminal.type("outside: sh run.sh\r");
   await terminal.shows(/· run_command sh run\.sh[^]* {2}\| ␛\[31mred/);
   terminal.kill("SIGKILL");
   await terminal.finished;

@@ -7,6 +7,8 @@ import { createLiveLines } from "./live-lines.ts";
 import { type Command, launchOf } from "./launch.ts";
 import { endFamily } from "./processes.ts";
 import { type RunEnd, runLaunch } from "./run-launch.ts";
+import type { CommandSandbox } from "../sandbox/command-sandbox.ts";
+import type { Confine, ConfinedPlace, SandboxResult } from "../sandbox/confine.ts";
 import { createSpool, type Spool, type SpoolFile } from "./spool.ts";
 
 /** What commands need of the machine that runs them. */
@@ -18,11 +20,15 @@ export interface CommandOptions {
   readonly maxOutputBytes?: number;
   /** Where whole outputs are kept; null for nowhere. */
   readonly outputFolder: string | null;
+  /** Without it no command runs in a sandbox. */
+  readonly sandbox?: CommandSandbox | undefined;
 }
 
 /** The commands of one exchange. */
 export interface Commands {
   run(request: CommandRequest): Promise<CommandEnd>;
+  /** Puts commands into the sandbox; null if there is none here. */
+  confine(): Promise<Confine | null>;
   /** Whole outputs of the session; null if they are not kept. */
   readonly spool: Spool | null;
   /** Ends what commands of the session left running whose Reprise was killed. */
@@ -34,6 +40,8 @@ export interface Commands {
 export interface CommandRequest {
   readonly command: Command;
   readonly cwd: string;
+  /** Without it the command runs without a sandbox. */
+  readonly sandbox?: (ConfinedPlace & { readonly confine: Confine }) | null;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
   /** Gets the output as it comes, in whole lines. */
@@ -46,6 +54,8 @@ export interface CommandEnd extends RunEnd {
   readonly bytes: number;
   /** The name of all of the output; null if it is in `output`, or could not be kept. */
   readonly name: string | null;
+  /** What happened in the sandbox; null without one. */
+  readonly sandbox: SandboxResult | null;
 }
 
 /** Bytes of the beginning and of the end of an output that the model is given. */
@@ -56,7 +66,13 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const MARKER = "REPRISE_COMMAND";
 
 export function createCommands(
-  { env, environment = [], outputFolder, maxOutputBytes = MAX_OUTPUT_BYTES }: CommandOptions,
+  {
+    env,
+    environment = [],
+    outputFolder,
+    maxOutputBytes = MAX_OUTPUT_BYTES,
+    sandbox: openSandbox,
+  }: CommandOptions,
   { session_id, conceal }: { readonly session_id: string; readonly conceal: Conceal },
 ): Commands {
   const stop = new AbortController();
@@ -77,9 +93,12 @@ export function createCommands(
       cwd: request.cwd,
       env: { ...variables, [MARKER]: `${outer},${marker}` },
     });
+    const { sandbox = null } = request;
+    const confined = sandbox === null ? null : await sandbox.confine(launch, sandbox);
     try {
       const end = await runLaunch({
-        launch,
+        launch: confined?.launch ?? launch,
+        onStart: (pid) => confined?.watch(pid),
         isMarked: (environment) => environment.includes(marker),
         timeoutMs: request.timeoutMs,
         maxBytes: maxOutputBytes,
@@ -91,14 +110,22 @@ export function createCommands(
         },
       });
       live.end();
-      return { ...end, output: kept.text(), bytes: kept.bytes, name: whole.name() };
+      const result = (await confined?.finish()) ?? null;
+      return {
+        ...end,
+        output: kept.text(),
+        bytes: kept.bytes,
+        name: whole.name(),
+        sandbox: result,
+      };
     } finally {
-      await whole.close();
+      await Promise.all([whole.close(), confined?.finish()]);
     }
   };
 
   return {
     spool,
+    confine: async () => (await openSandbox?.()) ?? null,
     run: (request) => {
       stop.signal.throwIfAborted();
       const work = run(request);

@@ -13,6 +13,8 @@ export interface RunInput {
   readonly timeoutMs: number;
   /** Output after which it is ended. */
   readonly maxBytes: number;
+  /** Called once with the process, which leads a process group. */
+  readonly onStart?: ((pid: number) => void) | undefined;
   /** Aborting ends it. */
   readonly signal: AbortSignal;
   /** Called with each piece of output, one after the other. */
@@ -57,6 +59,9 @@ export async function runLaunch(input: RunInput): Promise<RunEnd> {
   await once(child, "spawn");
   child.on("error", () => undefined);
   const { pid: group = null } = child;
+  if (group !== null) {
+    input.onStart?.(group);
+  }
   const stop = new AbortController();
   let ended: RunEnd["ended"] = null;
   const end = (why: RunEnd["ended"]): void => {

@@ -35,7 +35,7 @@ export interface Confined {
   /** Begins to enforce the limits; call it at once with the process that was started. */
   watch(pid: number): void;
   /**
-   * Call it once, after the process has ended, or if it could not be started. Moves new files that direct other
+   * Call it after the process has ended, or if it could not be started. Moves new files that direct other
    * programs out of the folder.
    */
   finish(): Promise<SandboxResult>;
@@ -49,10 +49,14 @@ export interface SandboxResult {
 }
 
 /** Puts commands into a sandbox. */
-export type Confine = (
-  launch: Launch,
-  place: { readonly folder: string; readonly network: boolean },
-) => Promise<Confined>;
+export type Confine = (launch: Launch, place: ConfinedPlace) => Promise<Confined>;
+
+export interface ConfinedPlace {
+  readonly folder: string;
+  readonly network: boolean;
+  /** Paths that the command must not see besides. */
+  readonly hidden?: readonly string[];
+}
 
 /**
  * Commands in one folder run one after the other: another one could change paths while the sandbox of the
@@ -61,14 +65,14 @@ export type Confine = (
  */
 export function createConfine(options: SandboxOptions): Confine {
   const turns = createTurns();
-  return async (launch, { folder: named, network }) => {
+  return async (launch, { folder: named, network, hidden = [] }) => {
     const folder = await realpath(named).catch(() => null);
     if (folder === null) {
       throw refusal("the session's folder no longer exists; ask the user to restore it");
     }
     const release = await turns(folder);
     try {
-      return await confined({ options, launch, folder, network, release });
+      return await confined({ options, launch, folder, network, hidden, release });
     } catch (error) {
       release();
       throw error;
@@ -81,6 +85,7 @@ interface Confining {
   readonly launch: Launch;
   readonly folder: string;
   readonly network: boolean;
+  readonly hidden: readonly string[];
   readonly release: () => void;
 }
 
@@ -94,7 +99,7 @@ async function confined(input: Confining): Promise<Confined> {
   const kept = join(state, "sandbox");
   const notes = await finishInterrupted(kept);
   const [hidden, { places, isComplete }, absent] = await Promise.all([
-    findHidden({ homes: homesOf(options), own: [...own, state] }),
+    findHidden({ homes: homesOf(options), own: [...own, state], others: input.hidden }),
     findControlPlaces(folder),
     missingCompanions(own),
   ]);
@@ -120,23 +125,25 @@ async function confined(input: Confining): Promise<Confined> {
   ]);
   const policy = { folder, readOnly: readOnly.sort(), hidden, empty, network, limits };
   let watching: ReturnType<typeof watchLimits> | null = null;
+  const finish = async (): Promise<SandboxResult> => {
+    try {
+      const exceeded = (await watching?.close()) ?? null;
+      await group?.kill();
+      return {
+        ended: exceeded === null ? null : `the command was ended: ${SENTENCES[exceeded](limits)}`,
+        notes: [...notes, ...(await finishRun(kept, id, run))],
+      };
+    } finally {
+      release();
+    }
+  };
+  let finished: Promise<SandboxResult> | undefined;
   return {
     launch: bubblewrapLaunch(bubblewrap, policy, { launch, filter, groups: group?.files ?? [] }),
     watch: (pid) => {
       watching ??= watchLimits({ pid, folder, limits, group });
     },
-    finish: async () => {
-      try {
-        const exceeded = (await watching?.close()) ?? null;
-        await group?.kill();
-        return {
-          ended: exceeded === null ? null : `the command was ended: ${SENTENCES[exceeded](limits)}`,
-          notes: [...notes, ...(await finishRun(kept, id, run))],
-        };
-      } finally {
-        release();
-      }
-    },
+    finish: () => (finished ??= finish()),
   };
 }
 

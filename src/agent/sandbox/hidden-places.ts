@@ -11,17 +11,22 @@ export interface HiddenFor {
   readonly homes: readonly string[];
   /** Files and folders of Reprise itself. */
   readonly own: readonly string[];
+  readonly others: readonly string[];
 }
 
 /** SQLite keeps these beside a database, and believes what is in them. */
 const COMPANIONS = ["-wal", "-shm", "-journal"];
 
 /** What is hidden from a command, as far as it exists now, by real path; nothing below another one. */
-export async function findHidden({ homes, own }: HiddenFor): Promise<readonly HiddenPlace[]> {
+export async function findHidden({
+  homes,
+  own,
+  others: more,
+}: HiddenFor): Promise<readonly HiddenPlace[]> {
   // the administrator can read everybody's files
   const others = process.getuid?.() === 0 ? await readdir("/home").catch(() => []) : [];
   const allHomes = new Set([...homes, ...others.map((name) => join("/home", name))]);
-  const paths = [...hiddenPaths([...allHomes]), ...own.flatMap(withCompanions)];
+  const paths = [...hiddenPaths([...allHomes]), ...own.flatMap(withCompanions), ...more];
   const places = (await Promise.all(paths.map(placeOf))).filter((place) => place !== null);
   const folders = places.filter(({ kind }) => kind === "folder");
   const byPath = new Map(places.map((place) => [place.path, place]));

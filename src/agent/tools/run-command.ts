@@ -1,3 +1,6 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
@@ -6,7 +9,8 @@ import { oneLine, visible } from "../../core/terminal-text.ts";
 import { plainParts } from "../../exchange/commands/plain-line.ts";
 import { resolvePath } from "../../exchange/files/resolve-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
-import type { Sandbox } from "../../exchange/files/sandbox.ts";
+import { coveredBy, type Sandbox } from "../../exchange/files/sandbox.ts";
+import type { CalledCommand } from "../../exchange/permissions/call.ts";
 import { RUN_COMMAND } from "../../exchange/tool-catalogue.ts";
 import { shownCommand } from "../../exchange/commands/shown-command.ts";
 import type { CommandEnd, Commands } from "../commands/commands.ts";
@@ -32,6 +36,12 @@ const SCHEMA = z.object({
     .optional()
     .describe("instead of argv: a line for /bin/sh, for pipes and the like"),
   folder: z.string().default(".").describe("relative to the repository's top"),
+  access: z
+    .enum(["sandbox", "network", "outside"])
+    .default("sandbox")
+    .describe(
+      "sandbox: changes only this folder, without a network; network: the same with one; outside: all that the user may do. Anything but sandbox asks the user",
+    ),
   timeout_s: z.int().min(1).max(MAX_SECONDS).default(DEFAULT_SECONDS).describe("seconds"),
 });
 type Input = z.output<typeof SCHEMA>;
@@ -87,22 +97,39 @@ async function runCommand(
   if (stat?.isDirectory() !== true) {
     throw refusal("the folder of the command does not exist; list_files shows what there is");
   }
+  const confine = await commands.confine();
+  const place = confine === null ? "none" : input.access;
   const parts = command.kind === "argv" ? [command.argv] : plainParts(command.line);
-  await permit(
-    config,
-    { tool: RUN_COMMAND, file: null, command: { parts, place: "none" } },
-    async () => describe({ shown, folder, cwd, input }),
+  await permit(config, { tool: RUN_COMMAND, file: null, command: { parts, place } }, async () =>
+    describe({ shown, folder, cwd, input, place }),
   );
   config.signal?.throwIfAborted();
   await beginCall(config);
   const end = await commands.run({
     command,
     cwd,
+    sandbox:
+      confine === null || place === "outside"
+        ? null
+        : {
+            confine,
+            folder: sandbox.root,
+            network: place === "network",
+            hidden: await protectedIn(sandbox),
+          },
     timeoutMs: input.timeout_s * 1000,
     signal: config.signal,
     onText: (text) => onOutput(config.toolCall?.id ?? "", text),
   });
-  return resultOf(end, input);
+  return resultOf(end, input, place);
+}
+
+/** What the configuration protects, as far as it is there. */
+async function protectedIn(sandbox: Sandbox): Promise<readonly string[]> {
+  const { root, configured, patterns } = sandbox;
+  const names = patterns.length === 0 ? [] : await readdir(root, { recursive: true });
+  const found = names.filter((name) => coveredBy(sandbox, name)).map((name) => join(root, name));
+  return [...configured.map(({ path }) => path), ...found];
 }
 
 /** Refuses empty commands, and text that a person could not see. */
@@ -122,19 +149,31 @@ function commandOf({ argv, line }: Input): Command {
   return argv === undefined ? { kind: "line", line: line ?? "" } : { kind: "argv", argv };
 }
 
-const NO_SANDBOX =
-  "It runs without a sandbox: it can read, change and send whatever you can, with your keys and Reprise's own files, also beyond this folder, and it could answer Reprise's questions for you.";
+type Place = CalledCommand["place"];
+
+/** What a person is told about where a command runs. */
+const PLACES: Readonly<Record<Place, string>> = {
+  none: "It runs without a sandbox: it can read, change and send whatever you can, with your keys and Reprise's own files, also beyond this folder, and it could answer Reprise's questions for you.",
+  outside:
+    "It leaves the sandbox: it can read, change and send whatever you can, with your keys and Reprise's own files, also beyond this folder, and it could answer Reprise's questions for you.",
+  network:
+    "It runs in the sandbox, but with the network: it can send what it reads, and reach the services of this machine. It can change this folder only, and sees no credentials.",
+  sandbox:
+    "It runs in the sandbox: it can change this folder only, has no network, and sees no credentials.",
+};
 
 function describe({
   shown,
   folder,
   cwd,
   input,
+  place,
 }: {
   readonly shown: string;
   readonly folder: string;
   readonly cwd: string;
   readonly input: Input;
+  readonly place: Place;
 }): Change {
   const { argv, line, timeout_s } = input;
   const how = argv === undefined ? "A line for /bin/sh:" : "A program and its arguments:";
@@ -142,12 +181,12 @@ function describe({
   const where = folder === "." ? "the session's folder" : `${name} in the session's folder`;
   return {
     // the command is last, so that no line of it can pass for one of these
-    shown: [`In ${where}, for ${timeout_s} s at most.`, NO_SANDBOX, how, shown].join("\n"),
-    basis: JSON.stringify([argv ?? null, line ?? null, cwd, timeout_s]),
+    shown: [`In ${where}, for ${timeout_s} s at most.`, PLACES[place], how, shown].join("\n"),
+    basis: JSON.stringify([argv ?? null, line ?? null, cwd, timeout_s, place]),
   };
 }
 
-function resultOf(end: CommandEnd, input: Input): string {
+function resultOf(end: CommandEnd, input: Input, place: Place): string {
   const { head, left, tail } = end.output;
   const whole =
     end.name === null
@@ -155,7 +194,7 @@ function resultOf(end: CommandEnd, input: Input): string {
       : `read_file shows all of it, with the path ${end.name}`;
   const output =
     left === null ? head : `${head}\n… ${left} bytes are left out here; ${whole} …\n${tail}`;
-  const notes = [statusOf(end, input), ...leftOver(end)].join("\n");
+  const notes = [statusOf(end, input), ...ofSandbox(end, place), ...leftOver(end)].join("\n");
   return `${notes}\n\n${output === "" ? "(no output)" : output}`;
 }
 
@@ -173,6 +212,23 @@ function statusOf({ code, signal, ended, durationMs, bytes }: CommandEnd, input:
         ? `ended by ${signal ?? "the system"} ${after}`
         : `exit code ${code} ${after}`;
   }
+}
+
+function ofSandbox({ code, ended, sandbox }: CommandEnd, place: Place): string[] {
+  if (sandbox === null) {
+    return [];
+  }
+  const mayLackAccess = code !== 0 && ended === null && sandbox.ended === null;
+  const missing = place === "sandbox" ? "no network and " : "";
+  return [
+    ...(sandbox.ended === null ? [] : [sandbox.ended]),
+    ...sandbox.notes,
+    ...(mayLackAccess
+      ? [
+          `It ran in a sandbox, with ${missing}only this folder to write to. If that is why it failed, call it again with another access; the user is asked.`,
+        ]
+      : []),
+  ];
 }
 
 function leftOver({ leftRunning }: CommandEnd): string[] {

@@ -71,10 +71,14 @@ export function placeOf(
   if (isGuarded(guarded, target)) {
     return "own";
   }
-  return isGuarded(configured, target) ||
-    patterns.some((pattern) => shown.some((path) => covers(pattern, path)))
+  return isGuarded(configured, target) || shown.some((path) => coveredBy({ patterns }, path))
     ? "protected"
     : "inside";
+}
+
+/** True for a path below the root to which a pattern of the configuration applies. */
+export function coveredBy({ patterns }: Pick<Sandbox, "patterns">, path: string): boolean {
+  return patterns.some((pattern) => covers(pattern, path));
 }
 
 function isGuarded(

@@ -138,7 +138,7 @@ function rulesOf({ name, rules }: Layer): ShownRule[] {
 export async function explainCall(
   config: Pick<
     ExchangerConfig,
-    "store" | "personas" | "permission" | "protectedPaths" | "settings"
+    "store" | "personas" | "permission" | "protectedPaths" | "settings" | "sandbox"
   >,
   place: CallPlace,
   text: string,
@@ -170,7 +170,7 @@ const NOT_THERE = {
 } as const;
 
 async function callOf(
-  config: Pick<ExchangerConfig, "personas" | "protectedPaths">,
+  config: Pick<ExchangerConfig, "personas" | "protectedPaths" | "sandbox">,
   place: CallPlace,
   {
     tool,
@@ -185,12 +185,27 @@ async function callOf(
   if (tool === RUN_COMMAND) {
     const { trust } = config.personas;
     return (await mayRunCommands(await workFolder(place.repo_path, trust), trust))
-      ? { tool, file: null, command: { parts: plainParts(given ?? ""), place: "none" } }
+      ? {
+          tool,
+          file: null,
+          command: { parts: plainParts(given ?? ""), place: await commandPlace(config) },
+        }
       : "no commands";
   }
   const file =
     given === undefined ? null : await fileOf(config, place, { tool, path: given, configured });
   return file === "none" ? "no file tools" : { tool, file, command: null };
+}
+
+/** How a command would run that does not ask for more. */
+async function commandPlace({
+  sandbox,
+}: Pick<ExchangerConfig, "sandbox">): Promise<"sandbox" | "none"> {
+  if ((sandbox?.state ?? null) === null) {
+    return "none";
+  }
+  const { createSandboxProbe } = await import("../sandbox/probe.ts");
+  return (await createSandboxProbe()()).bubblewrap === null ? "none" : "sandbox";
 }
 
 function exampleOf(tool: string): string | null {

@@ -32,8 +32,10 @@ const OF_MODES: Readonly<Record<PermissionMode, readonly Rule[]>> = {
   ask: [],
   plan: [],
   edits: rulesFor("allow", CHANGING),
-  // commands in a sandbox are asked about neither
-  auto: rulesFor("allow", CHANGING),
+  auto: [
+    ...rulesFor("allow", CHANGING),
+    { effect: "allow", tool: RUN_COMMAND, pattern: null, isSandboxed: true },
+  ],
   all: rulesFor("allow", ["*"]),
 };
 

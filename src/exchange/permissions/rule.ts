@@ -25,6 +25,8 @@ export interface CallPattern {
 
 export interface Rule extends CallPattern {
   readonly effect: Effect;
+  /** True for a rule about commands in the sandbox alone, without a network. */
+  readonly isSandboxed?: true;
 }
 
 const MAX_RULE = 4096;
@@ -165,14 +167,23 @@ function isAbout({ tool, effect }: Pick<Rule, "tool" | "effect">, called: string
 /**
  * Whether a rule is about a call. One that allows has to match every name of the file, exactly, and name what
  * is protected; the others match if one name does, in any spelling that some file system takes for the same. The
- * same is true of the commands of a line, whose program the others find in any folder.
+ * same is true of the commands of a line, whose program the others find in any folder. No rule about commands allows
+ * one to leave the sandbox.
  */
-export function matches({ tool, pattern, effect }: Rule, call: Call): boolean {
+export function matches({ tool, pattern, effect, isSandboxed }: Rule, call: Call): boolean {
   if (!isAbout({ tool, effect }, call.tool)) {
     return false;
   }
   const { file, command } = call;
   if (command !== null) {
+    const { place } = command;
+    const isLeaving = place === "network" || place === "outside";
+    if (
+      (isSandboxed === true && place !== "sandbox") ||
+      (isLeaving && effect === "allow" && tool !== "*")
+    ) {
+      return false;
+    }
     return pattern === null || isCommandMatch(pattern, effect, command);
   }
   if (effect !== "allow") {

@@ -928,3 +928,37 @@ describe("[PERMISSION-5] a rule", () => {
     );
   });
 });
+
+describe("a command and its sandbox", () => {
+  const npmTest = ["npm", "test"];
+  const places = ["none", "sandbox", "network", "outside"] as const;
+  const decided = (mode: PermissionMode, user: readonly Layer[]) =>
+    places.map((place) => {
+      const call = { tool: "run_command", file: null, command: { parts: [npmTest], place } };
+      return decide({ call, mode, user, restricting: [], asks: true }).effect;
+    });
+  const rule = flagLayer(["run_command(npm test)"]);
+
+  // without a sandbox, in it, in it with the network, and out of it
+  it.each<[PermissionMode, readonly Layer[], readonly Effect[]]>([
+    ["ask", [], ["ask", "ask", "ask", "ask"]],
+    ["edits", [], ["ask", "ask", "ask", "ask"]],
+    ["auto", [], ["ask", "allow", "ask", "ask"]],
+    ["all", [], ["allow", "allow", "allow", "allow"]],
+    ["plan", [], ["deny", "deny", "deny", "deny"]],
+    ["ask", [rule], ["allow", "allow", "ask", "ask"]],
+    ["auto", [rule], ["allow", "allow", "ask", "ask"]],
+    ["auto", [flagLayer(["run_command"])], ["allow", "allow", "ask", "ask"]],
+    ["auto", [config({ ask: ["run_command(npm)"] })], ["ask", "ask", "ask", "ask"]],
+    ["auto", [config({ deny: ["run_command(npm)"] })], ["deny", "deny", "deny", "deny"]],
+    ["all", [config({ ask: ["run_command"] })], ["ask", "ask", "ask", "ask"]],
+  ])("[SANDBOX-22] is decided in mode %s with %j", (mode, user, effects) => {
+    expect(decided(mode, user)).toEqual(effects);
+  });
+
+  it("[SANDBOX-22] is offered no longer permission to leave it", () => {
+    const ruleIn = (place: (typeof places)[number]) =>
+      ruleOf({ tool: "run_command", file: null, command: { parts: [npmTest], place } });
+    expect(places.map((place) => ruleIn(place) !== null)).toEqual([true, true, false, false]);
+  });
+});

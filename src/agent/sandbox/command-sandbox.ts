@@ -1,0 +1,31 @@
+import { homedir } from "node:os";
+
+import type { ExchangerConfig } from "../../exchange/exchanger.ts";
+import type { SandboxSource } from "../../exchange/sandbox/policy.ts";
+import type { Confine } from "./confine.ts";
+
+/** Finds out, at the first command, whether there is a sandbox here; null if there is none. */
+export type CommandSandbox = () => Promise<Confine | null>;
+
+/** One for all exchanges of a process: commands in one folder take turns. */
+export function createCommandSandbox(
+  { state }: SandboxSource,
+  { settings, protectedPaths }: Pick<ExchangerConfig, "settings" | "protectedPaths">,
+): CommandSandbox {
+  let opened: Promise<Confine | null> | undefined;
+  const open = async (): Promise<Confine | null> => {
+    const [{ createSandboxProbe }, { createConfine }] = await Promise.all([
+      import("../../exchange/sandbox/probe.ts"),
+      import("./confine.ts"),
+    ]);
+    const { bubblewrap } = await createSandboxProbe()();
+    if (bubblewrap === null || state === null) {
+      return null;
+    }
+    const { keys = {} } = (await settings?.config()) ?? {};
+    const keyFiles = Object.values(keys).flatMap((key) => ("file" in key ? [key.file] : []));
+    const own = [...protectedPaths, ...keyFiles];
+    return createConfine({ bubblewrap, state, home: homedir(), protectedPaths: own });
+  };
+  return () => (opened ??= open());
+}

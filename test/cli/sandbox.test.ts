@@ -1,0 +1,81 @@
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { createSandboxProbe } from "../../src/exchange/sandbox/probe.ts";
+import { startModelServer } from "../helpers/model-server.ts";
+import { freshHome } from "../helpers/reprise.ts";
+import { sessionsOf } from "../helpers/sessions/seed.ts";
+
+const { reason } = await createSandboxProbe()();
+
+/** An agent that runs each message as a line, with the access that its first word names, and repeats the result. */
+async function running() {
+  const server = await startModelServer({
+    answer: (messages) => {
+      const { role, content = "" } = messages.at(-1) ?? { role: "" };
+      const [, access = "", line = ""] = /^(\w+): (.*)$/s.exec(content) ?? [];
+      const call = { name: "run_command", arguments: JSON.stringify({ line, access }) };
+      return role === "user" ? { toolCalls: [call] } : { content: `it is: ${content}` };
+    },
+  });
+  const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+  return { ...home, file: (path: string) => join(home.project, path) };
+}
+
+describe.skipIf(reason !== null)("commands of the program in the sandbox", () => {
+  it("[SANDBOX-22] [SANDBOX-23] mode auto runs them without a question, and moves out what directs programs", async () => {
+    const home = await running();
+    mkdirSync(join(home.home, ".ssh"));
+    writeFileSync(join(home.home, ".ssh/id"), "sk-CANARY");
+    const auto = ["--permission", "auto"];
+    const line = `sandbox: echo made > made; echo evil > .envrc; cat ${home.database}; ls ${home.home}/.ssh; exit 3`;
+    const { code, stdout } = await home.call(["-p", line, ...auto]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("it is: exit code 3 after");
+    expect(stdout).toContain(".envrc (the shell runs it on entering the folder)");
+    expect(stdout).toContain(
+      "It ran in a sandbox, with no network and only this folder to write to.",
+    );
+    expect(stdout).not.toMatch(/SQLite format|\bid\b/);
+    expect(readFileSync(home.file("made"), "utf8")).toBe("made\n");
+    expect(existsSync(home.file(".envrc"))).toBe(false);
+    const explained = await home.call([
+      "permission",
+      "explain",
+      "run_command(make)",
+      "--session",
+      (await sessionsOf(home))[0]?.id ?? "",
+    ]);
+    expect(explained.stdout).toMatch(/^allow: .*mode auto/);
+  });
+
+  it("[SANDBOX-22] [SANDBOX-23] to leave it is a question, which says what that means, and no rule lifts it", async () => {
+    const home = await running();
+    const service = createServer((socket) => socket.end("from a service")).listen(0, "127.0.0.1");
+    await once(service, "listening");
+    const { port } = service.address() as AddressInfo;
+    const reach = `${process.execPath} -e 'require("net").connect(${port}, "127.0.0.1").on("data", (d) => console.log(String(d))).on("error", (e) => console.log(e.code))'`;
+    const how = ["--permission", "auto", "--allow", "run_command"];
+    expect((await home.call(["-p", `sandbox: ${reach}`, ...how])).stdout).not.toContain(
+      "service\n",
+    );
+    const asked = await home.call(["-p", `network: ${reach}`, ...how]);
+    expect(asked).toMatchObject({ code: 7, stdout: "" });
+    expect(asked.stderr).toContain("reach the services of this machine");
+    expect(asked.stderr).not.toContain("always");
+    const [{ id = "" } = {}] = await sessionsOf(home);
+    await home.call(["sessions", "answer", id, "allow once"]);
+    const done = await home.call(["--session", id, "--continue-exchange"]);
+    expect(done.stdout).toContain("from a service");
+    service.close();
+
+    const outside = await home.call(["-p", `outside: echo x > ${home.home}/left`, ...how]);
+    expect(outside.code).toBe(7);
+    expect(outside.stderr).toContain("It leaves the sandbox");
+    expect(existsSync(join(home.home, "left"))).toBe(false);
+  });
+});
