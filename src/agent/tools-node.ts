@@ -8,7 +8,7 @@ import { type ErrorCode, isRepriseError } from "../core/errors.ts";
 import type { AnswerProgress } from "./answer-progress.ts";
 import type { Permit } from "./permit.ts";
 import type { Change } from "./tools/change.ts";
-import { RUN_COMMAND, SESSION_TOOLS } from "../exchange/tool-catalogue.ts";
+import { GIT_COMMIT, RUN_COMMAND, SESSION_TOOLS } from "../exchange/tool-catalogue.ts";
 import type { Conceal } from "../exchange/secrets.ts";
 import { begunMark } from "./begun-calls.ts";
 import { concealResult } from "./conceal-result.ts";
@@ -111,6 +111,7 @@ export class ExchangeToolNode extends ToolNode {
 /** They ask for a permission once they know the file or the command. */
 const DECIDES: ReadonlySet<string> = new Set([
   RUN_COMMAND,
+  GIT_COMMIT,
   ...SESSION_TOOLS.map(({ name }) => name),
 ]);
 

@@ -28,6 +28,9 @@ export type SessionToolName = (typeof SESSION_TOOLS)[number]["name"];
 /** Runs a program in the session's folder. */
 export const RUN_COMMAND = "run_command";
 
+/** Commits changes in the session's folder. */
+export const GIT_COMMIT = "git_commit";
+
 /** The agent's question to its user. */
 export const ASK_USER = "ask_user";
 
@@ -41,6 +44,7 @@ export const HAND_IN_PLAN = "hand_in_plan";
 export const AGENT_TOOLS: readonly ToolEntry[] = [
   ...SESSION_TOOLS,
   { name: RUN_COMMAND, repeatable: false },
+  { name: GIT_COMMIT, repeatable: false },
   { name: "delegate", repeatable: true },
   { name: ASK_USER, repeatable: true },
   { name: HAND_IN_PLAN, repeatable: true },

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
@@ -18,6 +19,10 @@ async function running() {
     answer: (messages) => {
       const { role, content = "" } = messages.at(-1) ?? { role: "" };
       const [, access = "", line = ""] = /^(\w+): (.*)$/s.exec(content) ?? [];
+      const commit = { message: line, paths: ["."] };
+      if (access === "commit" && role === "user") {
+        return { toolCalls: [{ name: "git_commit", arguments: JSON.stringify(commit) }] };
+      }
       const call = { name: "run_command", arguments: JSON.stringify({ line, access }) };
       return role === "user" ? { toolCalls: [call] } : { content: `it is: ${content}` };
     },
@@ -78,4 +83,22 @@ describe.skipIf(reason !== null)("commands of the program in the sandbox", () =>
     expect(outside.stderr).toContain("It leaves the sandbox");
     expect(existsSync(join(home.home, "left"))).toBe(false);
   });
+});
+
+it("[SANDBOX-20] [SANDBOX-24] the agent commits after a question that shows what is committed", async () => {
+  const home = await running();
+  const git = (...args: string[]) =>
+    execFileSync("git", args, { cwd: home.project, encoding: "utf8" });
+  git("init", "-q");
+  git("config", "user.name", "Ada");
+  git("config", "user.email", "ada@example.com");
+  writeFileSync(home.file("a.txt"), "a\n");
+  const asked = await home.call(["-p", "commit: Add a", "--permission", "auto"]);
+  expect(asked.code).toBe(7);
+  expect(asked.stderr).toMatch(/A commit of these changes, without hooks:[^]*A a\.txt[^]*Add a/);
+  const [{ id = "" } = {}] = await sessionsOf(home);
+  await home.call(["sessions", "answer", id, "allow once"]);
+  const done = await home.call(["--session", id, "--continue-exchange"]);
+  expect(done.stdout).toMatch(/it is: Committed [0-9a-f]{12}: 1 changed files\./);
+  expect(git("log", "--format=%an %s", "--name-only")).toBe("Ada Add a\n\na.txt\n");
 });

@@ -27,6 +27,8 @@ export interface CommandOptions {
 /** The commands of one exchange. */
 export interface Commands {
   run(request: CommandRequest): Promise<CommandEnd>;
+  /** What commands get of the environment. */
+  environment(): Record<string, string>;
   /** Puts commands into the sandbox; null if there is none here. */
   confine(): Promise<Confine | null>;
   /** Whole outputs of the session; null if they are not kept. */
@@ -82,16 +84,17 @@ export function createCommands(
   // of a Reprise that a command of another one has started, too
   const outer = env[MARKER]?.slice(-MAX_MARKER) ?? "";
 
+  const variables = () => commandEnvironment(env, { names: environment, conceal });
+
   const run = async (request: CommandRequest): Promise<CommandEnd> => {
     const { signal = stop.signal, onText } = request;
     const marker = `${owner}:${randomUUID()}`;
     const kept = createKeptOutput(SHOWN);
     const whole = createWhole(spool);
     const live = createLiveLines(conceal, onText);
-    const variables = commandEnvironment(env, { names: environment, conceal });
     const launch = launchOf(request.command, {
       cwd: request.cwd,
-      env: { ...variables, [MARKER]: `${outer},${marker}` },
+      env: { ...variables(), [MARKER]: `${outer},${marker}` },
     });
     const { sandbox = null } = request;
     const confined = sandbox === null ? null : await sandbox.confine(launch, sandbox);
@@ -125,6 +128,7 @@ export function createCommands(
 
   return {
     spool,
+    environment: variables,
     confine: async () => (await openSandbox?.()) ?? null,
     run: (request) => {
       stop.signal.throwIfAborted();

@@ -6,6 +6,7 @@ import { resolveSandbox, type Sandbox } from "../../exchange/files/sandbox.ts";
 import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
 import { createLinkSearch } from "../../exchange/files/control-links.ts";
 import { editTextFile } from "./edit-file.ts";
+import { gitCommitTool } from "./git-commit.ts";
 import { findFiles, listFolder } from "./list-files.ts";
 import { MAX_LINES, readLines, readTextFile } from "./read-file.ts";
 import { type CommandTool, runCommandTool } from "./run-command.ts";
@@ -55,7 +56,11 @@ export function sessionTools(
     ...READERS.map((open) => open(run, input)),
     ...WRITERS.map((open) => open(runInOrder, input)).map(asksFirst),
     ...STEP_TOOLS.map((open) => open(runInOrder, input)).map(asksFirst),
-    ...(commands === null ? [] : [runCommandTool({ run: runInOrder, permit, ...commands })]),
+    ...(commands === null
+      ? []
+      : [runCommandTool, gitCommitTool].map((open) =>
+          open({ run: runInOrder, permit, ...commands }),
+        )),
   ];
 }
 

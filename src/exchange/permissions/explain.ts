@@ -13,7 +13,7 @@ import { resolveSandbox } from "../files/sandbox.ts";
 import { loadPersona } from "../personas/load.ts";
 import { mayRunCommands } from "../commands/command-folder.ts";
 import { plainParts } from "../commands/plain-line.ts";
-import { RUN_COMMAND, SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
+import { GIT_COMMIT, RUN_COMMAND, SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
 import { workFolder } from "../trust/wide-folder.ts";
 import { type Call, isHarmless } from "./call.ts";
 import { decide, type Decision } from "./decide.ts";
@@ -115,7 +115,7 @@ export function allRules(judgement: Judgement): readonly ShownRule[] {
           layer: "protected",
         }) as const,
     ),
-    ...(mode === "plan" ? [...changing, RUN_COMMAND].map(denied) : []),
+    ...(mode === "plan" ? [...changing, RUN_COMMAND, GIT_COMMIT].map(denied) : []),
     ...rulesOf(BUILT_IN),
     ...SECRET_FILES.map(
       ({ name }) => ({ effect: "ask", rule: `*(**/${name})`, layer: BUILT_IN.name }) as const,

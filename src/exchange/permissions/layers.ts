@@ -1,5 +1,5 @@
 import type { GivenRule, PermissionMode } from "../../core/permissions.ts";
-import { AGENT_TOOLS, RUN_COMMAND, SESSION_TOOLS } from "../tool-catalogue.ts";
+import { AGENT_TOOLS, GIT_COMMIT, RUN_COMMAND, SESSION_TOOLS } from "../tool-catalogue.ts";
 import { isHarmless } from "./call.ts";
 import { parseCallPattern, type Rule } from "./rule.ts";
 
@@ -24,7 +24,7 @@ export const BUILT_IN: Layer = {
   rules: [
     { effect: "ask", tool: "*", pattern: null },
     ...rulesFor("allow", AGENT_TOOLS.map(({ name }) => name).filter(isHarmless)),
-    ...rulesFor("ask", [...CHANGING, RUN_COMMAND]),
+    ...rulesFor("ask", [...CHANGING, RUN_COMMAND, GIT_COMMIT]),
   ],
 };
 

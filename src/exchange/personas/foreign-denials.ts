@@ -1,4 +1,10 @@
-import { AGENT_TOOLS, COMPOSED_OF, RUN_COMMAND, TOOL_NAMES } from "../tool-catalogue.ts";
+import {
+  AGENT_TOOLS,
+  COMPOSED_OF,
+  GIT_COMMIT,
+  RUN_COMMAND,
+  TOOL_NAMES,
+} from "../tool-catalogue.ts";
 import { deniedTool } from "./foreign-tools.ts";
 import type { Field, ParsedFields } from "./front-matter.ts";
 import { toolNames } from "./own-fields.ts";
@@ -47,7 +53,7 @@ export function allowedTools(
   }
   const all = tools ?? TOOL_NAMES;
   const isOfOwnTools = denied.some((name) => name !== "delegate");
-  const indirect = isOfOwnTools ? ["delegate", RUN_COMMAND] : ["delegate"];
+  const indirect = isOfOwnTools ? ["delegate", RUN_COMMAND, GIT_COMMIT] : ["delegate"];
   const value = all.filter(
     (name) =>
       !indirect.includes(name) &&

@@ -42,6 +42,7 @@ describe("a persona written for another program", () => {
       "multi_edit",
       "apply_patch",
       "run_command",
+      "git_commit",
       "ask_user",
       "hand_in_plan",
     ]);
@@ -102,14 +103,14 @@ describe("a persona written for another program", () => {
 
 it("[PERSONA-20] a tool that is denied and unknown is named, with the nearest name", async () => {
   expect((await foreign("disallowedTools: WebFetch, Write, raed_file, mcp__x")).notes).toEqual([
-    "it denies write_file, apply_patch, run_command, delegate",
+    "it denies write_file, apply_patch, run_command, git_commit, delegate",
     'it denies these tools, which do not exist here: "WebFetch", "raed_file" (did you mean read_file?), "mcp__x"',
   ]);
   const { tools, notes } = await foreign("disallowedTools: WebFetch");
   expect(tools).toBeNull();
   expect(notes).toEqual(['it denies these tools, which do not exist here: "WebFetch"']);
   expect((await foreign("disallowedTools: Bash(rm:*)")).notes).toEqual([
-    "it denies run_command, delegate",
+    "it denies run_command, git_commit, delegate",
   ]);
 });
 
