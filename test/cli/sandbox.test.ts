@@ -72,7 +72,7 @@ describe.skipIf(reason !== null)("commands of the program in the sandbox", () =>
     expect(asked).toMatchObject({ code: 7, stdout: "" });
     expect(asked.stderr).toContain("reach the services of this machine");
     expect(asked.stderr).not.toContain("always");
-    const [{ id = "" } = {}] = await sessionsOf(home);
+    const id = (await sessionsOf(home))[0]?.id ?? "";
     await home.call(["sessions", "answer", id, "allow once"]);
     const done = await home.call(["--session", id, "--continue-exchange"]);
     expect(done.stdout).toContain("from a service");
@@ -96,7 +96,7 @@ it("[SANDBOX-20] [SANDBOX-24] the agent commits after a question that shows what
   const asked = await home.call(["-p", "commit: Add a", "--permission", "auto"]);
   expect(asked.code).toBe(7);
   expect(asked.stderr).toMatch(/A commit of these changes, without hooks:[^]*A a\.txt[^]*Add a/);
-  const [{ id = "" } = {}] = await sessionsOf(home);
+  const id = (await sessionsOf(home))[0]?.id ?? "";
   await home.call(["sessions", "answer", id, "allow once"]);
   const done = await home.call(["--session", id, "--continue-exchange"]);
   expect(done.stdout).toMatch(/it is: Committed [0-9a-f]{12}: 1 changed files\./);

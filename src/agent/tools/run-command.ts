@@ -151,7 +151,7 @@ function commandOf({ argv, line }: Input): Command {
 
 type Place = CalledCommand["place"];
 
-/** What a person is told about where a command runs. */
+/** What a question says about the place of a command. */
 const PLACES: Readonly<Record<Place, string>> = {
   none: "It runs without a sandbox: it can read, change and send whatever you can, with your keys and Reprise's own files, also beyond this folder, and it could answer Reprise's questions for you.",
   outside:
