@@ -8,7 +8,7 @@ import { freshHome, type Home } from "../helpers/reprise.ts";
 import { trustFolder } from "../helpers/trust.ts";
 
 const NOTES = [
-  "it denies write_file, edit_file, run_command, git_commit, delegate",
+  "it denies write_file, edit_file, multi_edit, apply_patch, run_command, git_commit, delegate",
   'these fields mean nothing here: "maxTurns"',
 ];
 
