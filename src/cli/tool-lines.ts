@@ -1,7 +1,7 @@
 import type { ToolCall } from "../core/sessions.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { shownCommand } from "../exchange/commands/shown-command.ts";
-import { RUN_COMMAND } from "../exchange/tool-catalogue.ts";
+import { RUN_COMMAND, SESSION_TOOLS } from "../exchange/tool-catalogue.ts";
 
 /**
  * Characters of a tool's name, of a call's arguments, or of what a tool returned, that a line
@@ -11,11 +11,43 @@ const CHARACTERS_SHOWN = 100;
 /** The same of a command: all of most of them. */
 const CHARACTERS_OF_COMMAND = 1000;
 
+/** Of a command all of it, of a call on files their paths, else the arguments. */
 export function toolCallLine({ name, args }: Pick<ToolCall, "name" | "args">): string {
   const command = name === RUN_COMMAND ? shownCommand(args) : "";
-  return command === ""
-    ? `· ${shortened(name)} ${shortened(JSON.stringify(args) ?? "")}`
-    : `· ${name} ${shortened(command, CHARACTERS_OF_COMMAND)}`;
+  if (command !== "") {
+    return `· ${name} ${shortened(command, CHARACTERS_OF_COMMAND)}`;
+  }
+  return `· ${shortened(name)} ${shortened(shownFiles(name, args) ?? JSON.stringify(args) ?? "")}`;
+}
+
+/** What these write is in the diff of the question, or of the exchange. */
+const WRITING_TOOLS: ReadonlySet<string> = new Set(
+  SESSION_TOOLS.filter(({ repeatable }) => !repeatable).map(({ name }) => name),
+);
+
+/** The path that is read, if the call has nothing else, or those that are written; null for other calls. */
+function shownFiles(name: string, args: unknown): string | null {
+  const isWhole = name === "read_file" && Object.keys(args ?? {}).length === 1;
+  if (!isWhole && !WRITING_TOOLS.has(name)) {
+    return null;
+  }
+  const [patch, edits] = [fieldOf(args, "patch"), fieldOf(args, "edits")];
+  const paths = Array.isArray(edits)
+    ? edits.map((edit) => fieldOf(edit, "path"))
+    : typeof patch === "string"
+      ? pathsOfPatch(patch)
+      : [fieldOf(args, "path")];
+  const isComplete = paths.length > 0 && paths.every((path) => typeof path === "string");
+  return isComplete ? [...new Set(paths)].join(", ") : null;
+}
+
+function pathsOfPatch(patch: string): string[] {
+  const lines = patch.matchAll(/^\*\*\* (?:Update File|Add File|Delete File|Move to): *(.*)$/gm);
+  return [...lines].map(([, path = ""]) => path.trim());
+}
+
+function fieldOf(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 }
 
 /** Of the result of a command, how it ended; null for another one. */

@@ -106,7 +106,7 @@ describe("-p", () => {
       a.parent_session_id === null ? 1 : -1,
     );
     expect(stderr.split("\n")).toEqual([
-      '· read_file {"path":"notes.txt"}',
+      "· read_file notes.txt",
       '· delegate {"persona":"planner","task":"Plan it"}',
       `· planner works in session ${child?.id}`,
       `Resume with: reprise --session ${parent?.id}`,
