@@ -151,13 +151,15 @@ function commandOf({ argv, line }: Input): Command {
 
 type Place = CalledCommand["place"];
 
+const WITHOUT_LIMITS =
+  "it can read, change and send whatever you can, also beyond this folder,\nwith your keys and Reprise's own files, and it could answer Reprise's questions for you.";
+
 /** What a question says about the place of a command. */
 const PLACES: Readonly<Record<Place, string>> = {
-  none: "It runs without a sandbox: it can read, change and send whatever you can, with your keys and Reprise's own files, also beyond this folder, and it could answer Reprise's questions for you.",
-  outside:
-    "It leaves the sandbox: it can read, change and send whatever you can, with your keys and Reprise's own files, also beyond this folder, and it could answer Reprise's questions for you.",
+  none: `It runs without a sandbox: ${WITHOUT_LIMITS}`,
+  outside: `It leaves the sandbox: ${WITHOUT_LIMITS}`,
   network:
-    "It runs in the sandbox, but with the network: it can send what it reads, and reach the services of this machine. It can change this folder only, and sees no credentials.",
+    "It runs in the sandbox, but with the network: it can send what it reads, and reach the services of this machine.\nIt can change this folder only, and sees no credentials.",
   sandbox:
     "It runs in the sandbox: it can change this folder only, has no network, and sees no credentials.",
 };

@@ -87,6 +87,7 @@ describe("run_command", () => {
       "May the agent run this command (run_command)? The rule run_command (built-in) asks.",
       "In sub in the session's folder, for 7 s at most.",
       expect.stringContaining("without a sandbox"),
+      "with your keys and Reprise's own files, and it could answer Reprise's questions for you.",
       "A program and its arguments:",
       `sh -c "echo 'a b' > made" "x y"`,
     ]);
