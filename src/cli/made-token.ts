@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { link, mkdir, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { geteuid } from "node:process";
 
 import { RepriseError, systemCode } from "../core/errors.ts";
 
@@ -29,7 +28,8 @@ export async function readMadeToken(file: string | null): Promise<string | null>
     if (!found.isFile()) {
       throw unusable("is not a file");
     }
-    if (geteuid !== undefined && found.uid !== geteuid()) {
+    // Windows has no such numbers
+    if (process.geteuid !== undefined && found.uid !== process.geteuid()) {
       throw unusable("belongs to another user");
     }
     if ((found.mode & 0o077) !== 0) {

@@ -1,5 +1,4 @@
 import { hostname, userInfo } from "node:os";
-import { geteuid } from "node:process";
 
 import { userAt } from "../../core/consents.ts";
 
@@ -13,6 +12,6 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    return String(geteuid?.() ?? "");
+    return String(process.geteuid?.() ?? "");
   }
 }
