@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-
 import { type Secret, secretsOfAddress } from "../exchange/secrets.ts";
 import { isPostgres } from "../store/location.ts";
 import { madeTokenFile } from "./config.ts";
@@ -28,7 +26,9 @@ export function ownSecrets(
     ...(isPostgres(location) ? secretsOfAddress("DATABASE_PASSWORD", location) : []),
   ];
   return async () => {
-    const made = file === null ? "" : await readFile(file, "utf8").catch(() => "");
-    return [...known, { name: "REPRISE_TOKEN", value: made }];
+    const { readMadeToken } = await import("./made-token.ts");
+    // a plain reader would wait for a pipe in its place; what this one refuses is not used
+    const made = file === null ? null : await readMadeToken(file).catch(() => null);
+    return made === null ? known : [...known, { name: "REPRISE_TOKEN", value: made }];
   };
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -9,7 +10,7 @@ import { sessionsOf } from "../helpers/sessions/seed.ts";
 
 const KEY = "sk-canary-provider-0123456789abcdefghijklmnop";
 const TOKEN = "canary-service-0123456789abcdefghijklmnopqrst";
-const MADE = "canary-made-token-0123456789abcdefghijklmnopq";
+const MADE = "c0ffee1e".repeat(8);
 const CANARIES = [KEY, TOKEN, MADE];
 
 const CALLS = [
@@ -72,4 +73,13 @@ it("[PERMISSION-70] [PERMISSION-71] [PERMISSION-72] the program's own secrets in
       expect(text).not.toContain(canary);
     }
   }
+});
+
+it("[PERMISSION-71] a pipe in the place of the token is not waited for", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "done" }) });
+  const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+  const state = join(home.home, ".local/state/reprise");
+  mkdirSync(state, { recursive: true });
+  execFileSync("mkfifo", ["-m", "600", join(state, "token")]);
+  expect((await home.call(["-p", "hello"])).stdout).toBe("done\n");
 });
