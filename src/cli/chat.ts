@@ -24,7 +24,7 @@ import { callerOf, folderOfPerson } from "./new-session.ts";
 import { ownSecrets } from "./own-secrets.ts";
 import { WITHOUT_QUESTIONS } from "./permission-options.ts";
 import { promptText } from "./prompt-text.ts";
-import { questionLines } from "./question-lines.ts";
+import { questionLines, reasonLine } from "./question-lines.ts";
 import { answerCommandLine, resumeCommand } from "./resume-command.ts";
 import { enterFolder } from "./trust/enter-folder.ts";
 import { whoAnswers } from "./who-answers.ts";
@@ -121,7 +121,8 @@ export async function chat(input: {
   }
   if (cli.exitCode === ASKS) {
     const open = await conversation.openQuestions();
-    for (const line of json ? [] : open.flatMap((question) => questionLines(question))) {
+    const asked = open.flatMap((each) => [...questionLines(each), ...reasonLine(each)]);
+    for (const line of json ? [] : asked) {
       noticeLine(cli, line);
     }
     const id = conversation.current()?.id ?? "";

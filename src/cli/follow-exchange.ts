@@ -14,7 +14,7 @@ import { failureLine } from "../store/sessions/failures.ts";
 import type { Store } from "../store/store.ts";
 import { type CliContext, noticeLine, printLine } from "./context.ts";
 import { ASKS } from "./exit-code.ts";
-import { GRAPH_ASKS, questionLines } from "./question-lines.ts";
+import { GRAPH_ASKS, questionLines, reasonLine } from "./question-lines.ts";
 import { answerCommandLine, databaseWords, resumeCommand } from "./resume-command.ts";
 
 /** How often `--follow` asks whether the exchange has ended. */
@@ -54,7 +54,8 @@ export function showQuestions(cli: CliContext, command: Command, { exchange, ope
   if (open.length > 0) {
     noticeLine(cli, "The session waits for the answer of a person:");
     const answer = answerCommandLine(cli, command, exchange.session_id);
-    for (const line of [...open.flatMap(questionLines), `Answer with: ${answer}`]) {
+    const asked = open.flatMap((each) => [...questionLines(each), ...reasonLine(each)]);
+    for (const line of [...asked, `Answer with: ${answer}`]) {
       noticeLine(cli, line);
     }
   }

@@ -3,11 +3,11 @@ import { parseCallPattern, ruleText } from "../exchange/permissions/rule.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 export const PERMISSION_HELP =
-  "what is asked before a change: ask (default), edits (no edits in the folder), auto, all or plan; `-p` scripts that write need edits";
+  "what needs a question: each change and command (ask, the default), commands only (edits), commands outside a sandbox (auto), nothing (all); plan changes nothing. `-p` scripts that write need edits";
 
 /** Said of an exchange without a terminal that waits for a permission. */
 export const WITHOUT_QUESTIONS =
-  "To let the agent run a command without a question, use --allow, such as --allow 'run_command(npm test)'; to let it change files in its folder, use --permission edits.";
+  "To let the agent change files in its folder without a question, use --permission edits; with auto it also runs commands in a sandbox. To let it run a command, use --allow, such as --allow 'run_command(npm test)'.";
 
 /** Reads `--permission`. Error codes: `invalid_usage`. */
 export function permissionMode(text: string): PermissionMode {

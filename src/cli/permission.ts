@@ -40,7 +40,7 @@ export function permissionCommand(cli: CliContext): Command {
     );
   const remove = permission
     .command("remove")
-    .description("take back what was allowed in a session")
+    .description("take back what was allowed in a session or in your config")
     .argument("<id>", `${OF_SESSION}; config for your config, as far as it counts in this folder`)
     .argument("<rule>", "as `permission list` prints it")
     .action((id: string, rule: string) =>
@@ -59,7 +59,7 @@ export function permissionCommand(cli: CliContext): Command {
   const explain = permission
     .command("explain")
     .description("say what would be decided about a call, and by which rule")
-    .argument("<call>", "such as 'write_file(src/main.ts)'")
+    .argument("<call>", "such as 'write_file(src/main.ts)' or 'run_command(npm test)'")
     .option("--session <id>", OF_SESSION)
     .option("--json", "print a JSON object: effect, rule, layer and reason")
     .action((call: string, { session, json }: { session?: string; json?: true }) =>

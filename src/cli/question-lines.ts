@@ -1,3 +1,4 @@
+import { PERMISSION_ANSWERS } from "../core/permissions.ts";
 import type { QuestionInfo } from "../core/schemas.ts";
 import { oneLine, visible } from "../core/terminal-text.ts";
 
@@ -29,7 +30,7 @@ export function questionLines({ text, choices, effect, path = [], kind }: Asked)
  * The choice that a person means, by its words in any case or by its number, also as `2.`. Null for none,
  * and for what is one choice's words and another one's number.
  */
-export function choiceOf(choices: readonly string[], given: string): string | null {
+function choiceOf(choices: readonly string[], given: string): string | null {
   const words = given.toLowerCase();
   const named =
     choices.find((choice) => choice === given) ??
@@ -38,6 +39,35 @@ export function choiceOf(choices: readonly string[], given: string): string | nu
   const numbered = number === undefined ? undefined : choices[Number(number) - 1];
   const isUnclear = named !== undefined && numbered !== undefined && named !== numbered;
   return isUnclear ? null : (named ?? numbered ?? null);
+}
+
+/** What a person answers to a question. */
+export interface GivenAnswer {
+  readonly text: string;
+  /** For the agent, besides the answer. */
+  readonly note: string | null;
+}
+
+/** A choice; after that which denies a permission, why. Null for none. */
+export function answerOf(
+  { choices, kind }: Pick<Asked, "kind"> & { readonly choices: readonly string[] | null },
+  given: string,
+): GivenAnswer | null {
+  const text = choices === null ? given : choiceOf(choices, given);
+  if (text !== null || choices === null) {
+    return text === null ? null : { text, note: null };
+  }
+  const [, word = "", note = ""] = /^([^\s:,]+)[:,]?\s+(.+)$/s.exec(given) ?? [];
+  const { no } = PERMISSION_ANSWERS;
+  return kind === "permission" && choiceOf(choices, word) === no ? { text: no, note } : null;
+}
+
+/** How to deny with a reason; empty if the question takes none. */
+export function reasonLine({ choices, kind }: Pick<Asked, "choices" | "kind">): string[] {
+  const { no } = PERMISSION_ANSWERS;
+  return kind === "permission" && choices?.includes(no) === true
+    ? [`  To give the agent a reason: ${no}: the reason`]
+    : [];
 }
 
 function shortId(id: string): string {

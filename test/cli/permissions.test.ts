@@ -51,7 +51,7 @@ it("[PERMISSION-17] -p ends with exit code 7 before a change, and --permission, 
   expect(asked.stderr).toContain("  | +new ␛[31mline\n");
   expect(asked.stderr).not.toContain("\u001b");
   expect(asked.stderr).toContain("  4. deny\n");
-  expect(asked.stderr).toContain("use --permission edits.\n");
+  expect(asked.stderr).toContain("use --permission edits;");
   expect(home.file("a.txt")).toBeNull();
   const [session] = await sessionsOf(home);
   const id = session?.id ?? "";
@@ -118,6 +118,24 @@ it("[PERMISSION-18] a terminal shows the diff, takes a reason for a no, and does
   await terminal.shows(/mode ask[^]*allow +write_file\(a\.txt\) +session[^]*> $/);
   terminal.type(CTRL_D);
   expect((await terminal.finished).code).toBe(0);
+});
+
+it("[PERMISSION-18] sessions show prints the diff line by line, and sessions answer takes a reason for a no", async () => {
+  const home = await writing();
+  const asked = await home.call(["-p", "a.txt"]);
+  expect(asked.stderr).toContain("  To give the agent a reason: deny: the reason\n");
+  const [session] = await sessionsOf(home);
+  const id = session?.id ?? "";
+  const { stdout } = await home.call(["sessions", "show", id]);
+  expect(stdout).toMatch(/^ {2}question {2}\S+ May the agent change a\.txt .*\n {2}\| --- .*$/m);
+  expect(stdout).toContain("  | +new ␛[31mline\n");
+  const twice = ["sessions", "answer", id, "4: not now", "--note", "never"];
+  expect(await home.call(twice)).toMatchObject({ code: 2 });
+  expect(await home.call(["sessions", "answer", id, "allow once: yes"])).toMatchObject({ code: 2 });
+  expect(await home.call(["sessions", "answer", id, "4: not now"])).toMatchObject({ code: 0 });
+  const { stdout: answer } = await home.call(["--session", id, "--continue-exchange"]);
+  expect(answer).toContain("the user denied this call and says: not now");
+  expect(home.file("a.txt")).toBeNull();
 });
 
 it("[PERMISSION-22] /permission shows and sets the mode, explains a call and takes a rule back", async () => {

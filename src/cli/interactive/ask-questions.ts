@@ -1,11 +1,10 @@
 import { isRepriseError } from "../../core/errors.ts";
 import { MAX_ANSWER } from "../../core/questions.ts";
-import { PERMISSION_ANSWERS } from "../../core/permissions.ts";
 import { isStorableText, plural } from "../../core/text.ts";
 import type { OpenQuestion } from "../../store/questions/read.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { grantLine, offeredChoices, type Offered, storedAnswer } from "../allow-in-config.ts";
-import { choiceOf, questionLines } from "../question-lines.ts";
+import { answerOf, type GivenAnswer, questionLines, reasonLine } from "../question-lines.ts";
 import { type WatchContext, watchQuestion } from "./elsewhere.ts";
 import type { LineInput } from "./input.ts";
 import { isCommand } from "./slash.ts";
@@ -28,11 +27,12 @@ export async function askQuestions(
     }
     noticeLine(cli, "The agent asks:");
     const offered = offeredChoices(cli, question, conversation.planned().repo_path);
-    for (const line of [...questionLines(question), ...grantLine(offered)]) {
+    for (const line of [
+      ...questionLines(question),
+      ...grantLine(offered),
+      ...reasonLine(question),
+    ]) {
       noticeLine(cli, line);
-    }
-    if (question.kind === "permission" && question.choices?.includes(PERMISSION_ANSWERS.no)) {
-      noticeLine(cli, `  To give the agent a reason: ${PERMISSION_ANSWERS.no}: the reason`);
     }
     const over = new AbortController();
     const watching = new AbortController();
@@ -71,18 +71,12 @@ export async function askQuestions(
   return end;
 }
 
-interface Answer {
-  readonly text: string;
-  /** For the agent, besides the answer. */
-  readonly note: string | null;
-}
-
 /** Null at an empty line, at a command, at Ctrl-C, at the end, and once the question is over. */
 async function readAnswer(
   cli: CliContext,
   question: Pick<OpenQuestion, "kind"> & Pick<Offered, "choices">,
   given: { readonly input: LineInput; readonly over: AbortSignal; readonly offered: Offered },
-): Promise<Answer | null> {
+): Promise<GivenAnswer | null> {
   const { input, over, offered } = given;
   const { choices } = question;
   for (;;) {
@@ -110,18 +104,4 @@ async function readAnswer(
         : "Type one of the choices, or its number (as `2.` if a choice is a number); an empty line leaves the question open.",
     );
   }
-}
-
-/** A choice; after that which denies a permission, why. */
-function answerOf(
-  { choices, kind }: Parameters<typeof readAnswer>[1],
-  line: string,
-): Answer | null {
-  const text = choices === null ? line : choiceOf(choices, line);
-  if (text !== null || choices === null) {
-    return text === null ? null : { text, note: null };
-  }
-  const [, word = "", note = ""] = /^([^\s:,]+)[:,]?\s+(.+)$/s.exec(line) ?? [];
-  const { no } = PERMISSION_ANSWERS;
-  return kind === "permission" && choiceOf(choices, word) === no ? { text: no, note } : null;
 }

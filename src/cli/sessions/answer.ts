@@ -28,7 +28,7 @@ import {
   whenEnded,
 } from "../follow-exchange.ts";
 import { promptText } from "../prompt-text.ts";
-import { choiceOf, questionLines } from "../question-lines.ts";
+import { answerOf, questionLines, reasonLine } from "../question-lines.ts";
 import { databaseWords, resumeCommand } from "../resume-command.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
@@ -47,7 +47,7 @@ export function answerCommand(cli: CliContext): Command {
     .argument("<id>", "an id, or the first 6 or more characters of it")
     .argument(
       "[answer]",
-      "one of the choices or its number, or any text if there are none; - reads it from stdin",
+      "one of the choices or its number, `deny: the reason`, or any text if there are no choices; - reads it from stdin",
     )
     .option("--question <id>", "the question, or the beginning of its id, if there are several")
     .option("--note <text>", "what the agent should know besides")
@@ -60,8 +60,7 @@ export function answerCommand(cli: CliContext): Command {
     .action(async (reference: string, given: string | undefined, options: AnswerOptions) => {
       refuseBadOptions(options, given);
       const answer = await promptText(cli, given);
-      const note = options.note ?? null;
-      refuseUnstorable(note ?? "");
+      refuseUnstorable(options.note ?? "");
       await using store = await openDatabase(cli, command);
       const open = await store.read(listOpenQuestions, { reference });
       if (answer === null) {
@@ -73,13 +72,16 @@ export function answerCommand(cli: CliContext): Command {
         }
         return;
       }
-      if (answer === "" || Math.max(answer.length, note?.length ?? 0) > MAX_ANSWER) {
+      if (answer === "" || Math.max(answer.length, options.note?.length ?? 0) > MAX_ANSWER) {
         throw wrongUsage(`An answer has 1 to ${MAX_ANSWER} characters, a note at most as many.`);
       }
       const id = options.question ?? (await onlyOne(store, reference, open));
       const asking = open.find((each) => each.id === idOf(open, id));
       const offered = await offeredIn(cli, store, asking);
-      const named = meant(open, { id, answer, choices: offered.choices });
+      const { reason, ...named } = meant(open, { id, answer, offered });
+      if (reason !== null && options.note !== undefined) {
+        throw wrongUsage("Give the reason in the answer or with --note, not both.");
+      }
       const stored = await storedAnswer(cli, named.answer, offered);
       if (stored === null) {
         cli.exitCode = 2;
@@ -90,7 +92,7 @@ export function answerCommand(cli: CliContext): Command {
       const question = await store.write(answerQuestion, {
         reference,
         ...chosen,
-        note,
+        note: options.note ?? reason,
         answered_by: cli.stdin.isTTY === true ? "terminal" : "prompt",
         who: localUser(),
       });
@@ -163,7 +165,13 @@ async function follow(cli: CliContext, store: Store, answered: Answered): Promis
 
 async function listed(cli: CliContext, store: Store, question: OpenQuestion): Promise<string[]> {
   const offered = await offeredIn(cli, store, question);
-  return [`question ${question.id}`, ...questionLines(question), ...grantLine(offered), ""];
+  return [
+    `question ${question.id}`,
+    ...questionLines(question),
+    ...grantLine(offered),
+    ...reasonLine(question),
+    "",
+  ];
 }
 
 /** The choices that this command takes; only at a terminal more than the question has. */
@@ -182,6 +190,8 @@ async function offeredIn(
 interface Meant {
   readonly question: string;
   readonly answer: string;
+  /** What comes after the choice that denies. */
+  readonly reason: string | null;
 }
 
 /** The question and the choice that are meant. */
@@ -190,12 +200,12 @@ function meant(
   given: {
     readonly id: string;
     readonly answer: string;
-    readonly choices: readonly string[] | null;
+    readonly offered: Offered;
   },
 ): Meant {
   const question = idOf(open, given.id);
-  const { choices } = given;
-  const answer = choices === null ? given.answer : choiceOf(choices, given.answer);
+  const kind = open.find(({ id }) => id === question)?.kind ?? "question";
+  const answer = answerOf({ kind, choices: given.offered.choices }, given.answer);
   if (answer === null && given.answer.toLowerCase() === ALLOW_IN_CONFIG) {
     throw terminalRequired();
   }
@@ -204,7 +214,7 @@ function meant(
       "The answer is not one of the choices. Give one of them, or its number; without an answer, this command lists them.",
     );
   }
-  return { question, answer };
+  return { question, answer: answer.text, reason: answer.note };
 }
 
 /** The whole id of a question that is open; of another one, what was given. */

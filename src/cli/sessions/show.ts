@@ -30,6 +30,7 @@ import {
   readUnconfirmed,
   type Unconfirmed,
 } from "../../store/sessions/unconfirmed.ts";
+import { questionLines } from "../question-lines.ts";
 import { marksText } from "./transcript.ts";
 import { SETTING_NAMES } from "../setting-names.ts";
 import { type Failures, failuresOf, type Listed, shownState } from "./table.ts";
@@ -150,7 +151,10 @@ function showDetail(
     ...childLines,
     ...exchanges.map(exchangeLine),
     ...around.consents.map(consentLine),
-    ...questions.map(({ id, text }) => `  question  ${id} ${oneLine(text)}`),
+    ...questions.flatMap((question) => {
+      const [first = "", ...rest] = questionLines(question);
+      return [`  question  ${question.id} ${first.trim()}`, ...rest];
+    }),
   ]);
   const [first] = messages;
   if (has_earlier && first !== undefined) {
