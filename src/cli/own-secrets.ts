@@ -1,11 +1,14 @@
-import { type Secret, secretsOfAddress } from "../exchange/secrets.ts";
+import { type Secret, secretsOfAddress, secretsOfModels } from "../exchange/secrets.ts";
 import { isPostgres } from "../store/location.ts";
-import { madeTokenFile } from "./config.ts";
+import { madeTokenFile, settingsOf } from "./config.ts";
 import type { CliContext } from "./context.ts";
 
 /**
- * What Reprise was given besides the keys of models: the tokens of services and the password of the database
- * at this location. The token that a service makes is read each time, because another process may make it.
+ * What Reprise was given: the keys of models, the tokens of services and the password of the database at this
+ * location. The token that a service makes and files of keys are read each time, because they may change. A key
+ * that only a command gives is not among them: reading it would run the command.
+ *
+ * Error codes: `config_invalid` when it is called.
  */
 export function ownSecrets(
   cli: CliContext,
@@ -29,6 +32,19 @@ export function ownSecrets(
     const { readMadeToken } = await import("./made-token.ts");
     // a plain reader would wait for a pipe in its place; what this one refuses is not used
     const made = file === null ? null : await readMadeToken(file).catch(() => null);
-    return made === null ? known : [...known, { name: "REPRISE_TOKEN", value: made }];
+    const token = made === null ? [] : [{ name: "REPRISE_TOKEN", value: made }];
+    return [...known, ...token, ...(await keysOfModels(cli))];
   };
+}
+
+async function keysOfModels(cli: CliContext): Promise<readonly Secret[]> {
+  const settings = settingsOf(cli);
+  const [{ models }, config] = await Promise.all([settings.at(null), settings.config()]);
+  const inFiles = (["anthropic", "openai"] as const).map(async (provider) => {
+    const source = config?.keys[provider];
+    const isFile = source !== undefined && "file" in source;
+    const value = isFile ? await models[provider].readKey?.().catch(() => "") : "";
+    return { name: `${provider.toUpperCase()}_API_KEY`, value: value ?? "" };
+  });
+  return [...secretsOfModels(models), ...(await Promise.all(inFiles))];
 }

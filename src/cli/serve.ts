@@ -111,6 +111,8 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   const log = createServiceLog(cli, { all: options.log === true, process });
   const { serviceTokens } = await import("./service-tokens.ts");
   const tokens = await serviceTokens(cli, options, log);
+  const location = databaseLocation(cli, databaseOption(command));
+  const secrets = ownSecrets(cli, { location, tokens: [tokens.token, tokens.metricsToken] });
   const { servedFolders } = await import("./serve-folders.ts");
   const folders = await servedFolders(cli, options);
   const agent = options.agent === undefined ? null : await cli.openAgent(cli.cwd, options.agent);
@@ -138,6 +140,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     publicPath: options.publicPath,
     trustProxy: options.trustProxy === true,
     undoFolder: undoFolderPath(cli),
+    secrets,
     jobs: () => ({ running: node?.running ?? 0, max: options.jobs }),
     log,
     // an agent of others chooses its model and its instructions itself
@@ -148,8 +151,6 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   });
   const { jobs, answerAfter: defaultAnswer } = options;
   const onEvent = server.app.countUse;
-  const location = databaseLocation(cli, databaseOption(command));
-  const secrets = ownSecrets(cli, { location, tokens: [tokens.token, tokens.metricsToken] });
   const running = { store, jobs, folders, agent, log, defaultAnswer, onEvent, feed, secrets };
   node = jobs === 0 ? null : await runNode(cli, running);
   const stopAnswering = jobs === 0 ? await answerForNodes(store, log) : null;

@@ -241,7 +241,8 @@ export function createConversation(options: ConversationOptions): Conversation {
         import("./undo/show-changes.ts"),
         import("./undo/kept-bytes.ts"),
       ]);
-      const source = { store, kept: keptBytesIn(config.undoFolder) };
+      const kept = keptBytesIn(config.undoFolder);
+      const source = { store, kept, secrets: config.secrets };
       const reference = session?.id ?? "";
       const [last] = session === null ? [] : await changedExchanges(source, { reference });
       return last === undefined ? [] : changesOfExchange(source, { reference, n: last.n });
@@ -255,8 +256,8 @@ export function createConversation(options: ConversationOptions): Conversation {
         throw nothingTo(direction, "No session was stored");
       }
       const kept = keptBytesIn(config.undoFolder);
-      const reference = session.id;
-      return undoExchange({ store, kept, command: "reprise" }, { reference, direction, n, who });
+      const options = { store, kept, secrets: config.secrets, command: "reprise" };
+      return undoExchange(options, { reference: session.id, direction, n, who });
     },
     end: async () =>
       session === null ? null : keep(await store.write(endSession, { id: session.id })),

@@ -10,7 +10,7 @@ import type { Settings } from "./config/settings.ts";
 import type { ExchangeListener, ExchangeResult } from "./events.ts";
 import type { Feed } from "./live/feed.ts";
 import type { WhenBusy } from "./lease-holder.ts";
-import type { Secret } from "./secrets.ts";
+import type { Secrets } from "./secrets.ts";
 import type { PersonaFolders } from "./personas/folders.ts";
 
 /** From what a program makes its exchanger. */
@@ -32,7 +32,7 @@ export interface ExchangerConfig {
    * What results of tools and questions must not hold, besides the keys of models. Called at the beginning of
    * each exchange.
    */
-  readonly secrets?: (() => Promise<readonly Secret[]>) | undefined;
+  readonly secrets?: Secrets | undefined;
   /** Keeps the bytes of files that tools change: see `createKeptBytes`. None by default. */
   readonly undoFolder?: string | null;
   /** Of the questions that its exchanges ask. */

@@ -7,6 +7,9 @@ export interface Secret {
   readonly value: string;
 }
 
+/** Reads them as they are now. Error codes: `config_invalid`. */
+export type Secrets = () => Promise<readonly Secret[]>;
+
 /** Replaces each secret in a text by its name in brackets. */
 export type Conceal = (text: string) => string;
 
@@ -32,6 +35,11 @@ export function createConceal(secrets: readonly Secret[]): Conceal {
       const secret = spelled.findLast(({ value }) => value.startsWith(found));
       return secret === undefined ? found : shownName(secret);
     });
+}
+
+/** With the secrets as they are now; without any, nothing is replaced. Error codes: `config_invalid`. */
+export async function readConceal(secrets: Secrets | undefined): Promise<Conceal> {
+  return createConceal((await secrets?.()) ?? []);
 }
 
 /** What is shown in the place of a secret. */

@@ -24,6 +24,7 @@ import { artifactRoutes } from "./routes/artifacts.ts";
 import { limitBodyMemory } from "./guards/body-budget.ts";
 import { createClientErrors } from "./guards/client-error.ts";
 import { compressAnswers, tagAnswers } from "./encoding.ts";
+import type { Secrets } from "../exchange/secrets.ts";
 import { keptBytesIn } from "../exchange/undo/kept-bytes.ts";
 import { changeRoutes } from "./routes/changes.ts";
 import { createSessionRoute } from "./routes/create-session.ts";
@@ -101,6 +102,8 @@ export interface AppOptions extends PublicPathOptions {
   readonly catalogue?: Catalogue | undefined;
   /** Keeps the bytes of files that tools changed: see `createKeptBytes`. None by default. */
   readonly undoFolder?: string | null | undefined;
+  /** They are replaced in the diffs of changes; none by default. */
+  readonly secrets?: Secrets | undefined;
   /** The number of this process among those that share a port, for its metrics. */
   readonly process?: number | undefined;
   /** Receives one line a request, and the service's own failures. */
@@ -173,7 +176,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     const api = typed(scope);
     const inTurn = createLargeReads();
     const kept = keptBytesIn(options.undoFolder);
-    const service = { store, publicPath, observe, kept };
+    const service = { store, publicPath, observe, kept, secrets: options.secrets };
     listSessionsRoute(api, service);
     createSessionRoute(api, service);
     readSessionRoute(api, service);

@@ -11,7 +11,8 @@ import { sessionsOf } from "../helpers/sessions/seed.ts";
 const KEY = "sk-canary-provider-0123456789abcdefghijklmnop";
 const TOKEN = "canary-service-0123456789abcdefghijklmnopqrst";
 const MADE = "c0ffee1e".repeat(8);
-const CANARIES = [KEY, TOKEN, MADE];
+const IN_FILE = "canary-key-of-file-0123456789abcdefghijklmno";
+const CANARIES = [KEY, TOKEN, MADE, IN_FILE];
 
 const CALLS = [
   ["read_file", { path: "settings.txt" }],
@@ -39,8 +40,13 @@ it("[PERMISSION-70] [PERMISSION-71] [PERMISSION-72] the program's own secrets in
   const made = join(home.home, ".local/state/reprise/token");
   mkdirSync(dirname(made), { recursive: true });
   writeFileSync(made, `${MADE}\n`, { mode: 0o600 });
+  const keyFile = join(home.home, "key");
+  writeFileSync(keyFile, `${IN_FILE}\n`, { mode: 0o600 });
+  const config = join(home.home, ".config/reprise/config.jsonc");
+  mkdirSync(dirname(config), { recursive: true });
+  writeFileSync(config, JSON.stringify({ providers: { anthropic: { key_file: keyFile } } }));
   const file = join(home.project, "settings.txt");
-  writeFileSync(file, `key=${KEY}\ncolor=red\ntokens=${TOKEN},${MADE}\n`);
+  writeFileSync(file, `key=${KEY}\ncolor=red\ntokens=${TOKEN},${MADE}\nother=${IN_FILE}\n`);
   writeFileSync(join(home.project, `${KEY}.txt`), "");
 
   const outputs: string[] = [];
@@ -61,6 +67,10 @@ it("[PERMISSION-70] [PERMISSION-71] [PERMISSION-72] the program's own secrets in
   expect(readFileSync(file, "utf8")).toContain(`key=${KEY}\ncolor=blue`);
   expect(await call("sessions", "show", id, "--all")).toBe(0);
   expect(await call("sessions", "export", id)).toBe(0);
+  expect(await call("sessions", "changes", id)).toBe(0);
+  expect(outputs.at(-2)).toContain("-color=red\n  +color=blue\n   tokens=[REPRISE_TOKEN]");
+  expect(await call("sessions", "undo", id, "--dry-run", "--json")).toBe(0);
+  expect(outputs.at(-2)).toContain("other=[ANTHROPIC_API_KEY]");
   expect(await call("doctor")).toBe(0);
 
   const folder = dirname(home.database);

@@ -1,9 +1,10 @@
 import { Command } from "commander";
 
 import { changeLines, exchangeLines } from "../change-lines.ts";
-import { undoFolderPath } from "../config.ts";
+import { databaseLocation, undoFolderPath } from "../config.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
-import { openDatabase, withStore } from "../database.ts";
+import { databaseOption, openDatabase, withStore } from "../database.ts";
+import { ownSecrets } from "../own-secrets.ts";
 import { wholeNumber } from "../wrong-usage.ts";
 
 /** `sessions changes <id>`: the exchanges that changed files, and what one of them changed. */
@@ -23,7 +24,9 @@ export function changesCommand(cli: CliContext): Command {
         import("../../exchange/undo/show-changes.ts"),
         import("../../exchange/undo/kept-bytes.ts"),
       ]);
-      const source = { store, kept: keptBytesIn(undoFolderPath(cli)) };
+      const location = databaseLocation(cli, databaseOption(command));
+      const secrets = ownSecrets(cli, { location });
+      const source = { store, kept: keptBytesIn(undoFolderPath(cli)), secrets };
       const exchanges = await changedExchanges(source, { reference });
       const n = options.exchange ?? exchanges[0]?.n;
       if (options.json === true && options.exchange === undefined) {

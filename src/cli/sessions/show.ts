@@ -22,9 +22,10 @@ import { type Detail, readDetail } from "../../store/messages/read.ts";
 import { oneLine, titleLine, visible } from "../../core/terminal-text.ts";
 import { type CliContext, noticeLine, printJson, printLine, printLines } from "../context.ts";
 import { changeLines } from "../change-lines.ts";
-import { undoFolderPath } from "../config.ts";
+import { databaseLocation, undoFolderPath } from "../config.ts";
 import type { FileChangeInfo } from "../../core/file-change-schemas.ts";
-import { openDatabase, withStore } from "../database.ts";
+import { databaseOption, openDatabase, withStore } from "../database.ts";
+import { ownSecrets } from "../own-secrets.ts";
 import {
   type MessageSource,
   readUnconfirmed,
@@ -97,8 +98,9 @@ export function showCommand(cli: CliContext): Command {
         const consents = await store.read(readConsents, { session_id, limit: CONSENTS_SHOWN });
         const { changesOfCalls } = await import("../../exchange/undo/show-changes.ts");
         const { keptBytesIn } = await import("../../exchange/undo/kept-bytes.ts");
+        const location = databaseLocation(cli, databaseOption(command));
         const changes = await changesOfCalls(
-          { store, kept: keptBytesIn(undoFolderPath(cli)) },
+          { store, kept: keptBytesIn(undoFolderPath(cli)), secrets: ownSecrets(cli, { location }) },
           {
             session_id: detail.session.id,
             call_ids: detail.messages.flatMap(({ tool_calls }) =>

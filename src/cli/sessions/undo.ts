@@ -2,9 +2,10 @@ import { Command } from "commander";
 
 import type { Direction } from "../../exchange/undo/restore.ts";
 import { undoLines } from "../change-lines.ts";
-import { undoFolderPath } from "../config.ts";
+import { databaseLocation, undoFolderPath } from "../config.ts";
 import { type CliContext, printJson, printLines } from "../context.ts";
-import { openDatabase, withStore } from "../database.ts";
+import { databaseOption, openDatabase, withStore } from "../database.ts";
+import { ownSecrets } from "../own-secrets.ts";
 import { wholeNumber } from "../wrong-usage.ts";
 
 interface UndoCommandOptions {
@@ -41,10 +42,12 @@ function command(cli: CliContext, direction: Direction, description: string): Co
         import("../../exchange/undo/kept-bytes.ts"),
         import("../../store/leases/local-user.ts"),
       ]);
+      const location = databaseLocation(cli, databaseOption(made));
       const undone = await undoExchange(
         {
           store,
           kept: keptBytesIn(undoFolderPath(cli)),
+          secrets: ownSecrets(cli, { location }),
           command: `reprise sessions ${direction}`,
         },
         {

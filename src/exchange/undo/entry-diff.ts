@@ -1,5 +1,6 @@
 import type { Entry } from "../../core/file-entries.ts";
 import { shortenedDiff, textDiff } from "../files/text-diff.ts";
+import type { Conceal } from "../secrets.ts";
 
 /** What is at a path, with the bytes of a file if they are known. */
 export interface Side {
@@ -18,8 +19,16 @@ export interface EntryDiff {
 /** Bytes that are checked to recognise text, as git does. */
 const SNIFFED_BYTES = 8000;
 
+interface Compared {
+  readonly path: string;
+  readonly before: Side;
+  readonly after: Side;
+  /** Applied to the diff. */
+  readonly conceal: Conceal;
+}
+
 /** What differs between two sides of a path. */
-export async function entryDiff(path: string, before: Side, after: Side): Promise<EntryDiff> {
+export async function entryDiff({ path, before, after, conceal }: Compared): Promise<EntryDiff> {
   const notes = [`${described(before.entry)} -> ${described(after.entry)}`];
   const texts = [textOf(before), textOf(after)];
   const [old, current] = texts;
@@ -32,10 +41,10 @@ export async function entryDiff(path: string, before: Side, after: Side): Promis
       ? await textDiff({ names, before: old, after: current })
       : null;
   if (compared === null) {
-    return { diff: [...names, ...notes].join("\n"), added: null, removed: null };
+    return { diff: conceal([...names, ...notes].join("\n")), added: null, removed: null };
   }
   const lines = compared.split("\n").slice(2);
-  const diff = shortenedDiff(compared);
+  const diff = shortenedDiff(conceal(compared));
   return {
     diff: hasOtherMode(before, after) ? [...notes, diff].join("\n") : diff,
     added: lines.filter((line) => line.startsWith("+")).length,

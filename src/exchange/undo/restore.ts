@@ -5,6 +5,7 @@ import { type Entry, isSameEntry } from "../../core/file-entries.ts";
 import type { FileOutcome } from "../../core/file-change-schemas.ts";
 import { find, type Found, makeFolder, put, setMode, tidy } from "./disk.ts";
 import { entryDiff } from "./entry-diff.ts";
+import type { Conceal } from "../secrets.ts";
 import type { KeptBytes } from "./kept-bytes.ts";
 import type { NetChange } from "./net-changes.ts";
 
@@ -23,6 +24,8 @@ export interface Step {
 export interface RestoreOptions {
   readonly kept: KeptBytes;
   readonly direction: Direction;
+  /** Applied to diffs. */
+  readonly conceal: Conceal;
 }
 
 /** Compares what is at a path with what the changes left there. Changes nothing. */
@@ -45,6 +48,7 @@ async function judge(
   {
     kept,
     direction,
+    conceal,
     wanted,
     found,
   }: RestoreOptions & { readonly wanted: Entry | null; readonly found: Found },
@@ -71,14 +75,15 @@ async function judge(
   if (!expected.some((entry) => isSameEntry(entry, found.entry))) {
     const [left = null] = expected;
     const side = { entry: left, bytes: await bytesOf(kept, net, left) };
-    const { diff } = await entryDiff(net.path, side, found);
+    const { diff } = await entryDiff({ path: net.path, before: side, after: found, conceal });
     return refusedAs("it was changed since; if a later exchange did that, undo it first", diff);
   }
   const bytes = await bytesOf(kept, net, wanted);
   if (wanted?.kind === "file" && bytes === null) {
     return refusedAs("its content is not kept any more, or was too large to be kept");
   }
-  const { diff } = await entryDiff(net.path, found, { entry: wanted, bytes });
+  const after = { entry: wanted, bytes };
+  const { diff } = await entryDiff({ path: net.path, before: found, after, conceal });
   return { outcome: "restored", reason: null, diff, bytes };
 }
 

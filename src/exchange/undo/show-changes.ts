@@ -10,6 +10,7 @@ import {
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { entryDiff } from "./entry-diff.ts";
+import { type Conceal, readConceal, type Secrets } from "../secrets.ts";
 import type { KeptBytes } from "./kept-bytes.ts";
 import { type NetChange, netChanges } from "./net-changes.ts";
 import { bytesOf } from "./restore.ts";
@@ -19,6 +20,8 @@ export interface ChangeSource {
   readonly store: Pick<Store, "read">;
   /** Null if this machine keeps no bytes: there are no diffs then. */
   readonly kept: KeptBytes | null;
+  /** They are replaced in diffs; none by default. */
+  readonly secrets?: Secrets | undefined;
 }
 
 /** Characters of all diffs of one answer; of further files there is none. */
@@ -48,33 +51,39 @@ export async function changesOfExchange(
 
 /** What each of these calls of a session changed; calls that changed nothing are not in it. */
 export async function changesOfCalls(
-  { store, kept }: ChangeSource,
+  source: ChangeSource,
   calls: { readonly session_id: string; readonly call_ids: readonly string[] },
 ): Promise<ReadonlyMap<string, readonly FileChangeInfo[]>> {
   const found = new Map<string, readonly FileChangeInfo[]>();
-  const changes = await store.read(readChangesOfCalls, calls);
+  const changes = await source.store.read(readChangesOfCalls, calls);
+  if (changes.length === 0) {
+    return found;
+  }
+  const conceal = await readConceal(source.secrets);
   for (const [call_id, rows] of Map.groupBy(changes, (change) => change.call_id)) {
-    found.set(call_id, await shown(kept, rows));
+    found.set(call_id, await shown({ ...source, conceal }, rows));
   }
   return found;
 }
 
-async function changesOf(
-  { store, kept }: ChangeSource,
-  key: ExchangeKey,
-): Promise<FileChangeInfo[]> {
-  return shown(kept, await store.read(readFileChanges, key));
+async function changesOf(source: ChangeSource, key: ExchangeKey): Promise<FileChangeInfo[]> {
+  const conceal = await readConceal(source.secrets);
+  return shown({ ...source, conceal }, await source.store.read(readFileChanges, key));
+}
+
+interface Shown extends Pick<ChangeSource, "kept"> {
+  readonly conceal: Conceal;
 }
 
 async function shown(
-  kept: KeptBytes | null,
+  { kept, conceal }: Shown,
   changes: readonly FileChange[],
 ): Promise<FileChangeInfo[]> {
   const nets = netChanges(changes);
   const infos: FileChangeInfo[] = [];
   let left = MAX_DIFFS;
   for (const net of nets.filter(isShown)) {
-    const compared = kept === null || left <= 0 ? null : await diffOf(kept, net);
+    const compared = kept === null || left <= 0 ? null : await diffOf(net, { kept, conceal });
     left -= compared?.diff.length ?? 0;
     infos.push({
       path: net.path,
@@ -105,12 +114,17 @@ function kindOf({ before, after }: NetChange): FileChangeInfo["kind"] {
 }
 
 /** Null if what was kept of it is not on this machine any more. */
-async function diffOf(kept: KeptBytes, net: NetChange) {
+async function diffOf(
+  net: NetChange,
+  { kept, conceal }: { readonly kept: KeptBytes; readonly conceal: Conceal },
+) {
   const [before, after] = await Promise.all([
     sideOf(kept, net, net.before),
     sideOf(kept, net, net.after),
   ]);
-  return before === null || after === null ? null : entryDiff(net.path, before, after);
+  return before === null || after === null
+    ? null
+    : entryDiff({ path: net.path, before, after, conceal });
 }
 
 async function sideOf(kept: KeptBytes, net: NetChange, entry: Entry | null) {

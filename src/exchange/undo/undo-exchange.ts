@@ -17,6 +17,7 @@ import { lockSession } from "../../store/sessions/lock.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { holdLease } from "../lease-holder.ts";
+import { readConceal, type Secrets } from "../secrets.ts";
 import type { KeptBytes } from "./kept-bytes.ts";
 import { type NetChange, netChanges } from "./net-changes.ts";
 import { type Direction, planStep, restore, type Step } from "./restore.ts";
@@ -25,6 +26,8 @@ export interface UndoOptions {
   readonly store: Store;
   /** Null if this machine keeps no bytes. */
   readonly kept: KeptBytes | null;
+  /** They are replaced in diffs; none by default. */
+  readonly secrets?: Secrets | undefined;
   /** The name of the command, shown if the session is busy. */
   readonly command: string;
 }
@@ -72,7 +75,7 @@ export async function undoExchange(options: UndoOptions, input: UndoExchange): P
 }
 
 async function work(
-  { store, kept }: UndoOptions,
+  { store, kept, secrets }: UndoOptions,
   session: Session,
   { direction, files, dry_run = false, ...input }: UndoExchange,
 ): Promise<UndoInfo> {
@@ -98,9 +101,10 @@ async function work(
   const { same = [], different = [] } = Object.groupBy(named, ({ before, after }) =>
     isSameEntry(before, after) ? "same" : "different",
   );
+  const conceal = await readConceal(secrets);
   const steps: Step[] = [];
   for (const net of different) {
-    steps.push(await planStep(net, { kept, direction }));
+    steps.push(await planStep(net, { kept, direction, conceal }));
   }
   if (!dry_run) {
     const consent = { session_id: session.id, kind: direction, subject: String(n), who: input.who };

@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 
+import type { Secrets } from "../../exchange/secrets.ts";
 import type { KeptBytes } from "../../exchange/undo/kept-bytes.ts";
 import type { Store } from "../../store/store.ts";
 import type { PublicPath } from "../guards/public-path.ts";
@@ -21,6 +22,7 @@ export interface SessionService {
   readonly observe: Observe;
   /** What this machine keeps of files that were changed; null if it keeps nothing. */
   readonly kept: KeptBytes | null;
+  readonly secrets: Secrets | undefined;
 }
 
 /** The path parameter of every call on one session. */

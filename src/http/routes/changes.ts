@@ -84,7 +84,7 @@ const undoSchema = (direction: Direction) => ({
   },
 });
 
-export function changeRoutes(app: Api, { store, kept }: SessionService): void {
+export function changeRoutes(app: Api, { store, kept, secrets }: SessionService): void {
   app.route({
     method: "GET",
     url: "/api/sessions/:id/changes",
@@ -103,7 +103,7 @@ export function changeRoutes(app: Api, { store, kept }: SessionService): void {
     handler: async ({ params }) => {
       const { session_id, n } = await store.read(readExchange, referenceOf(params));
       const { changesOfExchange } = await import("../../exchange/undo/show-changes.ts");
-      return changesOfExchange({ store, kept }, { reference: session_id, n });
+      return changesOfExchange({ store, kept, secrets }, { reference: session_id, n });
     },
   });
   for (const direction of ["undo", "redo"] as const) {
@@ -119,7 +119,7 @@ export function changeRoutes(app: Api, { store, kept }: SessionService): void {
         const { undoExchange } = await import("../../exchange/undo/undo-exchange.ts");
         const { who } = callerOf(request);
         const input = { reference, n, direction, ...body, who };
-        return undoExchange({ store, kept, command: "reprise serve" }, input);
+        return undoExchange({ store, kept, secrets, command: "reprise serve" }, input);
       },
     });
   }
