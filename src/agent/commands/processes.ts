@@ -9,6 +9,8 @@ export interface ProcessRow {
   readonly group: number;
   /** Its environment, or a text that holds it; empty if this user may not read it. */
   readonly environment: string;
+  /** True for bubblewrap itself: what it ran may have ended an instant before it. */
+  readonly isSandbox?: boolean;
 }
 
 /** What belongs to a command. */
@@ -28,21 +30,25 @@ const LAST_POLL_MS = 100;
 
 /**
  * Ends all processes of a family: by SIGTERM, then by SIGKILL, until there is none. Those that left the group are
- * found by their environment, and by their parents. Returns how many there were.
+ * found by their environment, and by their parents. Returns how many there were, without those of the sandbox itself.
  */
 export async function endFamily(
   family: Family,
   { graceMs = GRACE_MS }: { readonly graceMs?: number } = {},
 ): Promise<number> {
   const seen = new Set<number>();
-  let found = await findFamily(family);
+  let rows = await allProcesses();
+  let found = familyOf(rows, family);
   const start = performance.now();
   let poll = FIRST_POLL_MS;
   let isAsked = false;
   while (found.length > 0 && performance.now() - start < graceMs + KILL_MS) {
     const isOver = performance.now() - start >= graceMs;
+    const sandboxes = new Set(rows.filter((row) => row.isSandbox).map(({ pid }) => pid));
     for (const pid of found) {
-      seen.add(pid);
+      if (!sandboxes.has(pid)) {
+        seen.add(pid);
+      }
       if (isOver || !isAsked) {
         sendSignal(pid, isOver ? "SIGKILL" : "SIGTERM");
       }
@@ -50,7 +56,8 @@ export async function endFamily(
     isAsked = true;
     await sleep(poll);
     poll = Math.min(2 * poll, LAST_POLL_MS);
-    found = await findFamily(family);
+    rows = await allProcesses();
+    found = familyOf(rows, family);
   }
   return seen.size;
 }
@@ -103,7 +110,9 @@ async function processesOfProc(): Promise<readonly ProcessRow[]> {
         return [];
       }
       const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
-      return [{ pid: Number(pid), parent: Number(parent), group: Number(group), environment }];
+      const isSandbox = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")")) === "bwrap";
+      const numbers = { pid: Number(pid), parent: Number(parent), group: Number(group) };
+      return [{ ...numbers, environment, isSandbox }];
     }),
   );
   return rows.flat();

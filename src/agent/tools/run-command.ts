@@ -237,6 +237,6 @@ function leftOver({ leftRunning }: CommandEnd): string[] {
   return leftRunning === 0
     ? []
     : [
-        `It left ${leftRunning} processes running, which were ended: nothing can run in the background.`,
+        `What it left running was ended (${leftRunning} of its processes): nothing can run in the background.`,
       ];
 }

@@ -139,7 +139,12 @@ async function defaultExchange(
       ? exchanges.find(({ changes, undone }) => undone < changes)
       : exchanges.filter(({ undone }) => undone > 0).toSorted(latestUndoneFirst)[0];
   if (found === undefined) {
-    throw nothingTo(direction, "The session has no such exchange");
+    throw nothingTo(
+      direction,
+      direction === "undo"
+        ? "No exchange of the session has changed a file that is still changed"
+        : "Nothing in the session was undone",
+    );
   }
   return found.n;
 }

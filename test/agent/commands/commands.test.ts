@@ -150,6 +150,15 @@ describe("a command", () => {
     expect(isAlive(pidIn(box.file("left")))).toBe(false);
   });
 
+  it("[COMMAND-11] leaves bubblewrap itself out of what it left running", async () => {
+    const box = openCommands();
+    const line =
+      'cp "$(command -v sleep)" bwrap; setsid ./bwrap 1000 & echo $! > left; until grep -qx bwrap "/proc/$!/comm"; do sleep 0.01; done';
+    const end = await box.run(shell(line));
+    expect(end).toMatchObject({ code: 0, leftRunning: 0 });
+    expect(isAlive(pidIn(box.file("left")))).toBe(false);
+  });
+
   it("[COMMAND-11] is ended when the exchange stops, and no other one begins", async () => {
     const box = openCommands();
     const stop = new AbortController();
