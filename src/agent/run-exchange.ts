@@ -110,7 +110,8 @@ async function runWith(
         ? null
         : {
             commands,
-            onOutput: (call_id, text) => context.live.onOutput?.({ call_id, text }),
+            onOutput: (call_id, text) =>
+              context.live.onOutput?.({ call_id, text: prepared.conceal(text) }),
           },
     asking: { store: options.store, default: options.defaultAnswer },
     protectedPaths: options.protectedPaths,

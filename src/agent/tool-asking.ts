@@ -131,6 +131,7 @@ function createAsking(
         question.number > last &&
         question.shown_hash === shown_hash &&
         question.state !== "withdrawn" &&
+        (basis === undefined || last > 0 || !isAskedAgain(question, asked)) &&
         (asking.kind !== "permission" || isConsent(question, asking)),
     );
     if (known?.state === "answered" && known.answer !== null && known.answered_by !== null) {
@@ -159,13 +160,24 @@ function createAsking(
 }
 
 /**
+ * True if the call has asked about the same file again since, because it had changed: the answer to that counts, also
+ * if the file is now as it was before.
+ */
+function isAskedAgain({ number, text }: Asked, asked: readonly Asked[]): boolean {
+  return asked.some((other) => other.number > number && firstLine(other) === firstLine({ text }));
+}
+
+type Asked = Awaited<ReturnType<typeof readAsked>>[number];
+
+function firstLine({ text }: Pick<Asked, "text">): string {
+  return text.split("\n", 1).join("");
+}
+
+/**
  * True for what a person was shown or is to be shown in this database. In an import, an answer could be forged,
  * and so could the text beside the hash of what is asked.
  */
-function isConsent(
-  question: Awaited<ReturnType<typeof readAsked>>[number],
-  { text, choices, effect }: Asking,
-): boolean {
+function isConsent(question: Asked, { text, choices, effect }: Asking): boolean {
   return (
     question.text === text &&
     question.effect === effect &&

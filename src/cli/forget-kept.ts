@@ -1,4 +1,4 @@
-import type { CliContext } from "./context.ts";
+import { type CliContext, note } from "./context.ts";
 import { undoFolderPath } from "./config.ts";
 
 /** Deletes what this machine keeps of the files that the agent changed in these sessions. */
@@ -7,5 +7,11 @@ export async function forgetKept(
   deleted: readonly { readonly session: { readonly id: string } }[],
 ): Promise<void> {
   const { keptBytesIn } = await import("../exchange/undo/kept-bytes.ts");
-  await keptBytesIn(undoFolderPath(cli))?.forget(deleted.map(({ session }) => session.id));
+  const kept = keptBytesIn(undoFolderPath(cli));
+  if ((await kept?.forget(deleted.map(({ session }) => session.id))) === false) {
+    note(
+      cli,
+      "What was kept of files that the agent changed could not all be deleted. Check who owns reprise/undo in XDG_STATE_HOME or ~/.local/state, and delete the folders of these sessions in it.",
+    );
+  }
 }

@@ -34,10 +34,10 @@ export interface KeptBytes {
   place(): Promise<string>;
   /** Returns the hash by which the bytes are found again. */
   keep(session_id: string, bytes: Uint8Array): Promise<string>;
-  /** Null if they were deleted or are damaged. */
+  /** Null if they were deleted, are damaged or cannot be read. */
   read(session_id: string, hash: string): Promise<Buffer | null>;
-  /** Deletes all that is kept of these sessions. */
-  forget(session_ids: readonly string[]): Promise<void>;
+  /** Deletes all that is kept of these sessions. False if the system refused some of it. */
+  forget(session_ids: readonly string[]): Promise<boolean>;
   /** What is kept now. */
   usage(): Promise<{ readonly bytes: number; readonly sessions: number }>;
 }
@@ -82,13 +82,17 @@ export function createKeptBytes(folder: string, limits: KeptLimits = KEPT_LIMITS
     place: () => placeOf(folder),
     keep,
     read: async (session_id, hash) => {
-      const bytes = await readFile(join(folder, session_id, hash)).catch(nullIfMissing);
+      const bytes = await readFile(join(folder, session_id, hash)).catch(nullOfSystem);
       return bytes !== null && hashOf(bytes) === hash ? bytes : null;
     },
     forget: async (session_ids) => {
+      let isGone = true;
       for (const id of session_ids.filter(isUuid)) {
-        await rm(join(folder, id), { recursive: true, force: true });
+        const at = join(folder, id);
+        const done = await rm(at, { recursive: true, force: true }).catch(nullOfSystem);
+        isGone &&= done !== null;
       }
+      return isGone;
     },
     usage: async () => {
       const files = await keptFiles(folder);
@@ -162,8 +166,8 @@ async function placeOf(folder: string): Promise<string> {
     await rm(path, { force: true });
   }
   const temporary = join(folder, `.${randomUUID()}.tmp`);
-  await writeFile(temporary, randomUUID(), { flag: "wx", mode: 0o600 });
   try {
+    await writeFile(temporary, randomUUID(), { flag: "wx", mode: 0o600 });
     await link(temporary, path);
   } catch (error) {
     if (systemCode(error) !== "EEXIST") {
@@ -221,4 +225,11 @@ function nullIfMissing(error: unknown): null {
     return null;
   }
   throw error;
+}
+
+function nullOfSystem(error: unknown): null {
+  if (systemCode(error) === undefined) {
+    throw error;
+  }
+  return null;
 }

@@ -1,4 +1,6 @@
-import { RepriseError } from "../../core/errors.ts";
+import { join, resolve, sep } from "node:path";
+
+import { RepriseError, systemCode } from "../../core/errors.ts";
 import type { UndoInfo } from "../../core/file-change-schemas.ts";
 import { isSameEntry } from "../../core/file-entries.ts";
 import { LEASE_MS } from "../../core/limits.ts";
@@ -90,11 +92,10 @@ async function work(
   }
   const nets = netChanges(changes);
   const named = files === undefined ? nets : nets.filter((net) => isNamed(net, files));
-  const unknown = files?.find((file) => !nets.some(({ path }) => path === file));
-  if (unknown !== undefined) {
+  if (files?.some((file) => !nets.some((net) => isNamed(net, [file]))) === true) {
     throw new RepriseError(
       "invalid_request",
-      "A path is not among the files that the exchange changed. `reprise sessions changes` lists them.",
+      "A path is not among the files that the exchange changed, nor a folder above one of them. Write it relative to the session's folder, as `reprise sessions changes` lists it.",
     );
   }
   // nothing is to be done about what was changed and changed back
@@ -120,12 +121,16 @@ async function work(
 }
 
 /** With all that is below a folder, and with the folders that were made or deleted around a file. */
-function isNamed({ path, before, after }: NetChange, files: readonly string[]): boolean {
+function isNamed({ root, path, before, after }: NetChange, files: readonly string[]): boolean {
   const isFolder = [before, after].some((entry) => entry?.kind === "folder");
-  return files.some(
-    (file) =>
-      file === path || path.startsWith(`${file}/`) || (isFolder && file.startsWith(`${path}/`)),
-  );
+  const at = join(root, path);
+  return files
+    .filter((file) => file !== "")
+    .map((file) => resolve(root, file))
+    .some(
+      (file) =>
+        file === at || at.startsWith(`${file}${sep}`) || (isFolder && file.startsWith(at + sep)),
+    );
 }
 
 async function defaultExchange(
@@ -177,8 +182,19 @@ async function refuseBusy(
 }
 
 async function isElsewhere(kept: KeptBytes, changes: readonly FileChange[]): Promise<boolean> {
-  const place = await kept.place();
+  const place = await kept.place().catch((cause: unknown) => {
+    const code = systemCode(cause);
+    throw code === undefined ? cause : unreadable(code, cause);
+  });
   return changes.every((change) => change.place !== null && change.place !== place);
+}
+
+function unreadable(code: string, cause: unknown): RepriseError {
+  return new RepriseError(
+    "changes_elsewhere",
+    `The folder that keeps what files held before cannot be used (${code}). Check who owns reprise/undo in XDG_STATE_HOME or ~/.local/state, and whether the disk is full.`,
+    { cause },
+  );
 }
 
 function elsewhere(changes: readonly FileChange[]): RepriseError {

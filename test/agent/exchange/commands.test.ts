@@ -218,6 +218,19 @@ describe("run_command", () => {
     expect(live.join("")).toMatch(/^line 0\n[^]*line 8999\n$/);
   });
 
+  it("[PERMISSION-70] shows no secret of Reprise while it runs", async () => {
+    const secrets = () =>
+      Promise.resolve([{ name: "REPRISE_TOKEN", value: "canary-of-a-service" }]);
+    const bench = await openRunning([{ line: "echo first canary-of-a-service" }], {
+      ...ALL,
+      secrets,
+    });
+    const live: string[] = [];
+    const { answer } = await bench.run({ text: "go" }, { onOutput: ({ text }) => live.push(text) });
+    expect(live.join("")).toBe("first [REPRISE_TOKEN]\n");
+    expect(answer).toContain("first [REPRISE_TOKEN]");
+  });
+
   it("[COMMAND-25] is ended by a stop before the exchange ends, and is not run again", async () => {
     const line = "echo ran >> ran; setsid sleep 1000 & sleep 1000";
     const bench = await openRunning([{ line }], ALL);

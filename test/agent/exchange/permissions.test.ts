@@ -425,6 +425,23 @@ describe("a change of a file", () => {
     expect(bench.file("a.txt")).toContain("line 1\n");
   });
 
+  it("[PERMISSION-10] counts no more once the same was asked about another state of the file, also if that is gone", async () => {
+    const bench = await openAsking([[writing("a.txt", "agent's")]]);
+    const state = (text: string) => writeFileSync(join(bench.repo, "a.txt"), text);
+    state("first");
+    await bench.run({ text: "write" });
+    await bench.answer(once);
+    state("second");
+    expect((await bench.run()).state).toBe("waiting");
+    await bench.answer(no);
+    state("first");
+    expect((await bench.run()).state).toBe("waiting");
+    expect(bench.file("a.txt")).toBe("first");
+    expect(await bench.answer(once)).toMatchObject({ number: 3 });
+    expect((await bench.run()).state).toBe("done");
+    expect(bench.file("a.txt")).toBe("agent's");
+  });
+
   it("[PERMISSION-11] is judged by the rules at the time of the answer", async () => {
     const bench = await openAsking([[writing("a.txt", "text")]]);
     const { store, id } = bench;

@@ -175,6 +175,21 @@ describe("undo", () => {
     });
   });
 
+  it("[UNDO-31] is for files that are named in any way, and for all below a folder", async () => {
+    const bench = await undoBench({ "src/a.txt": "a", "src/b.txt": "b", "c.txt": "c" });
+    await bench.change(1, writes("src/a.txt", "2"), writes("src/b.txt", "2"), writes("c.txt", "2"));
+    const named = async (...files: string[]) =>
+      (await bench.undo({ files, dry_run: true })).files.map(({ path }) => path);
+    for (const folder of ["src", "src/", "./src", join(bench.repo, "src")]) {
+      expect(await named(folder)).toEqual(["src/a.txt", "src/b.txt"]);
+    }
+    expect(await named("./src/a.txt")).toEqual(["src/a.txt"]);
+    expect(await named(".")).toEqual(["c.txt", "src/a.txt", "src/b.txt"]);
+    for (const other of ["", "sr", "src/c.txt", "../repo2", "/", "src/a.txt/x"]) {
+      await expect(named("c.txt", other)).rejects.toMatchObject({ code: "invalid_request" });
+    }
+  });
+
   it("[UNDO-6] is refused while an exchange runs", async () => {
     const bench = await undoBench({ "a.txt": "0" });
     await bench.within({}, async (call) => {
@@ -313,6 +328,20 @@ describe("what is kept of changes", () => {
       { outcome: "refused", reason: expect.stringContaining("was not kept") },
     ]);
     expect(bench.file("a.txt")).toBe("1");
+  });
+
+  it("[UNDO-12] that cannot be reached is named, and deleting sessions is not stopped by it", async () => {
+    const bench = await undoBench({ "a.txt": "0\n" });
+    await bench.change(1, writes("a.txt", "1\n"));
+    renameSync(bench.folder, join(bench.outside, "elsewhere"));
+    writeFileSync(bench.folder, "");
+    await expect(bench.undo()).rejects.toMatchObject({
+      code: "changes_elsewhere",
+      message: expect.stringContaining("(ENOTDIR). Check who owns"),
+    });
+    const [change] = await changesOfExchange(bench, { reference: bench.session.id, n: 1 });
+    expect(change).toMatchObject({ path: "a.txt", diff: null });
+    expect(await bench.kept.forget([bench.session.id])).toBe(false);
   });
 
   it("[UNDO-13] is of no use if it is damaged, and then is not put back", async () => {
