@@ -1,5 +1,6 @@
 import { Command } from "commander";
 
+import type { PermissionMode } from "../core/permissions.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import type { ExchangerConfig } from "../exchange/exchanger.ts";
 import type { Decision } from "../exchange/permissions/decide.ts";
@@ -12,6 +13,7 @@ import { aligned } from "./aligned.ts";
 import { configPlace, exchangerConfig } from "./config.ts";
 import { type CliContext, printJson, printLine, printLines } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
+import { checkSandbox } from "./doctor/sandbox.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 const OF_SESSION = "of this session, by its id or the first 6 or more characters of it";
@@ -34,7 +36,7 @@ export function permissionCommand(cli: CliContext): Command {
         if (json === true) {
           printJson(cli, { mode: judgement.mode, rules });
         } else {
-          printLines(cli, [`mode ${judgement.mode}`, ...ruleLines(rules)]);
+          printLines(cli, [...(await stateLines(judgement.mode)), ...ruleLines(rules)]);
         }
       }),
     );
@@ -89,6 +91,11 @@ async function removeConfigured(cli: CliContext, rule: string): Promise<void> {
     );
   }
   printLine(cli, `removed  ${oneLine(rule)}`);
+}
+
+/** The mode, and whether commands run in a sandbox: that decides what the mode `auto` asks. */
+export async function stateLines(mode: PermissionMode): Promise<string[]> {
+  return [`mode ${mode}`, (await checkSandbox()).sentence];
 }
 
 /** The rules as lines. */

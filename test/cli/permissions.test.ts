@@ -144,6 +144,7 @@ it("[PERMISSION-22] /permission shows and sets the mode, explains a call and tak
     input: [
       "/permission",
       "/permission write_file(a.txt)",
+      "/permission auto",
       "/permission edits",
       "/permission write_file(a.txt)",
       "/permission remove write_file(a.txt)",
@@ -151,10 +152,11 @@ it("[PERMISSION-22] /permission shows and sets the mode, explains a call and tak
       "/permission nonsense",
     ].join("\n"),
   });
-  expect(stderr).toContain("mode ask\n");
+  expect(stderr).toMatch(/mode ask\nCommands of the agent run (in|without) a sandbox/);
   expect(stderr).toMatch(/^deny +write_file\(\*\*\/\.git\) +fixed limit$/m);
   expect(stderr).toMatch(/^ask +write_file\(\*\*\/AGENTS\.md\) +built-in$/m);
   expect(stderr).toContain("ask: rule write_file (built-in)\n");
+  expect(stderr).toMatch(/is auto\.\nCommands of the agent run (in|without) a sandbox/);
   expect(stderr).toContain("The permission mode is edits.\n");
   expect(stderr).toContain("allow: rule write_file (mode edits)\n");
   expect(stderr).toContain("Nobody allowed this rule in the session.\n");
@@ -194,6 +196,9 @@ it("[PERMISSION-19] permission list, explain and remove show and change what dec
     return JSON.parse(stdout) as { mode: string; rules: unknown[] };
   };
   expect(await listed()).toMatchObject({ mode: "ask" });
+  expect((await home.call(["permission", "list"])).stdout).toMatch(
+    /^mode ask\nCommands of the agent run (in|without) a sandbox/,
+  );
   const entry = { effect: "allow", rule, layer: "session" };
   expect((await listed()).rules).toContainEqual(entry);
   expect((await home.call(["permission", "explain", rule, "--session", id])).stdout).toBe(

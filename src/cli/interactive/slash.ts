@@ -194,18 +194,22 @@ export function isCommand(line: string): boolean {
 
 /** `remove` and a rule takes back what was allowed. */
 async function permission({ cli, conversation }: SlashContext, argument: string): Promise<void> {
-  const { decisionLine, ruleLines } = await import("../permission.ts");
+  const { decisionLine, ruleLines, stateLines } = await import("../permission.ts");
   const mode = PERMISSION_MODES.find((each) => each === argument);
   const removed = /^remove\s+(.+)$/s.exec(argument)?.[1];
   if (mode !== undefined) {
     await conversation.setPermission(mode);
     noticeLine(cli, `The permission mode is ${mode}.`);
+    if (mode === "auto") {
+      const [, sandbox = ""] = await stateLines(mode);
+      noticeLine(cli, sandbox);
+    }
   } else if (removed !== undefined) {
     const was = await conversation.removeRule(removed);
     noticeLine(cli, was ? "The rule was removed." : "Nobody allowed this rule in the session.");
   } else if (argument === "") {
     const { mode: now, rules } = await conversation.permissions();
-    for (const line of [`mode ${now}`, ...ruleLines(rules)]) {
+    for (const line of [...(await stateLines(now)), ...ruleLines(rules)]) {
       noticeLine(cli, line);
     }
   } else {
