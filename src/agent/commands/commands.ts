@@ -29,8 +29,8 @@ export interface Commands {
   run(request: CommandRequest): Promise<CommandEnd>;
   /** What commands get of the environment. */
   environment(): Record<string, string>;
-  /** Puts commands into the sandbox; null if there is none here. */
-  confine(): Promise<Confine | null>;
+  /** Puts commands into the sandbox; null if there is none here for this folder, which is a real path. */
+  confine(folder: string): Promise<Confine | null>;
   /** Whole outputs of the session; null if they are not kept. */
   readonly spool: Spool | null;
   /** Ends what commands of the session left running whose Reprise was killed. */
@@ -87,7 +87,8 @@ export function createCommands(
   const variables = () => commandEnvironment(env, { names: environment, conceal });
 
   const run = async (request: CommandRequest): Promise<CommandEnd> => {
-    const { signal = stop.signal, onText } = request;
+    const { onText } = request;
+    const signal = AbortSignal.any([request.signal ?? stop.signal, stop.signal]);
     const marker = `${owner}:${randomUUID()}`;
     const kept = createKeptOutput(SHOWN);
     const whole = createWhole(spool);
@@ -97,7 +98,8 @@ export function createCommands(
       env: { ...variables(), [MARKER]: `${outer},${marker}` },
     });
     const { sandbox = null } = request;
-    const confined = sandbox === null ? null : await sandbox.confine(launch, sandbox);
+    const confined =
+      sandbox === null ? null : await sandbox.confine(launch, { ...sandbox, signal });
     try {
       const end = await runLaunch({
         launch: confined?.launch ?? launch,
@@ -105,7 +107,7 @@ export function createCommands(
         isMarked: (environment) => environment.includes(marker),
         timeoutMs: request.timeoutMs,
         maxBytes: maxOutputBytes,
-        signal: AbortSignal.any([signal, stop.signal]),
+        signal,
         onOutput: async (chunk) => {
           kept.push(chunk);
           live.push(chunk);
@@ -129,7 +131,7 @@ export function createCommands(
   return {
     spool,
     environment: variables,
-    confine: async () => (await openSandbox?.()) ?? null,
+    confine: async (folder) => (await openSandbox?.(folder)) ?? null,
     run: (request) => {
       stop.signal.throwIfAborted();
       const work = run(request);

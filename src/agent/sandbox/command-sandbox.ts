@@ -2,10 +2,14 @@ import { homedir } from "node:os";
 
 import type { ExchangerConfig } from "../../exchange/exchanger.ts";
 import type { SandboxSource } from "../../exchange/sandbox/policy.ts";
+import { isWideFolder, realFolder } from "../../exchange/trust/wide-folder.ts";
 import type { Confine } from "./confine.ts";
 
-/** Finds out, at the first command, whether there is a sandbox here; null if there is none. */
-export type CommandSandbox = () => Promise<Confine | null>;
+/**
+ * Finds out, at the first command, whether there is a sandbox here; null if there is none. There is none for the
+ * user's home and the folders above it, which a command could change as a whole: what starts every program is there.
+ */
+export type CommandSandbox = (folder: string) => Promise<Confine | null>;
 
 /** One for all exchanges of a process: commands in one folder take turns. */
 export function createCommandSandbox(
@@ -27,5 +31,8 @@ export function createCommandSandbox(
     const own = [...protectedPaths, ...keyFiles];
     return createConfine({ bubblewrap, state, home: homedir(), protectedPaths: own });
   };
-  return () => (opened ??= open());
+  return async (folder) => {
+    const home = await realFolder(homedir());
+    return isWideFolder(folder, home) ? null : (opened ??= open());
+  };
 }

@@ -13,7 +13,7 @@ import { findHidden, missingCompanions } from "./hidden-places.ts";
 import { createTurns } from "./turns.ts";
 import { isDiskFull, type Exceeded, watchLimits } from "./limits.ts";
 import { moveOutNew } from "./move-out.ts";
-import { forgetRun, interruptedRuns, rememberRun, type Run } from "./runs.ts";
+import { forgetRun, interruptedRuns, keepRunSeen, rememberRun, type Run } from "./runs.ts";
 
 export interface SandboxOptions {
   readonly bubblewrap: Bubblewrap;
@@ -56,6 +56,8 @@ export interface ConfinedPlace {
   readonly network: boolean;
   /** Paths that the command must not see besides. */
   readonly hidden?: readonly string[];
+  /** Aborting it while another command has its turn in the folder rejects. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -65,12 +67,12 @@ export interface ConfinedPlace {
  */
 export function createConfine(options: SandboxOptions): Confine {
   const turns = createTurns();
-  return async (launch, { folder: named, network, hidden = [] }) => {
+  return async (launch, { folder: named, network, hidden = [], signal }) => {
     const folder = await realpath(named).catch(() => null);
     if (folder === null) {
       throw refusal("the session's folder no longer exists; ask the user to restore it");
     }
-    const release = await turns(folder);
+    const release = await turns(folder, signal);
     try {
       return await confined({ options, launch, folder, network, hidden, release });
     } catch (error) {
@@ -124,9 +126,11 @@ async function confined(input: Confining): Promise<Confined> {
     keepFile(kept, id, { name: "empty", content: "" }),
   ]);
   const policy = { folder, readOnly: readOnly.sort(), hidden, empty, network, limits };
+  const stopSeen = keepRunSeen(kept, id);
   let watching: ReturnType<typeof watchLimits> | null = null;
   const finish = async (): Promise<SandboxResult> => {
     try {
+      stopSeen();
       const exceeded = (await watching?.close()) ?? null;
       await group?.kill();
       return {
@@ -160,21 +164,29 @@ async function keepFile(
 }
 
 /** What has to be done after a command, once nothing of it runs any more. */
-async function finishRun(kept: string, id: string, run: Run): Promise<readonly string[]> {
+async function finishRun(
+  kept: string,
+  id: string,
+  { until, ...run }: Run & { readonly until?: number },
+): Promise<readonly string[]> {
   const day = new Date().toISOString().slice(0, 10);
   const to = join(kept, "moved", `${day}-${id}`);
   await Promise.all(run.groups.map(removeGroup));
-  const notes = await moveOutNew({ ...run, before: new Map(run.before), to });
+  const before = new Map(run.before);
+  const notes = await moveOutNew({ ...run, before, to, ...(until === undefined ? {} : { until }) });
   await forgetRun(kept, id);
   return notes;
 }
 
-/** The same for commands whose process was killed before it could do so. */
+/** A process can be busy for so long that it is not seen. */
+const UNSEEN_MS = 10_000;
+
+/** The same for commands whose process was killed before it could do so: not for what the user made since. */
 async function finishInterrupted(kept: string): Promise<readonly string[]> {
   const notes: string[] = [];
-  for (const { id, run } of await interruptedRuns(kept)) {
+  for (const { id, run, seenMs } of await interruptedRuns(kept)) {
     notes.push(
-      ...(await finishRun(kept, id, run)).map(
+      ...(await finishRun(kept, id, { ...run, until: seenMs + UNSEEN_MS })).map(
         (note) => `From a command in ${run.folder} that was interrupted: ${note}`,
       ),
     );

@@ -15,6 +15,8 @@ export interface MoveOut {
   readonly absent: readonly string[];
   /** A folder that is made, if anything is moved. */
   readonly to: string;
+  /** When the command had ended at the latest, in milliseconds since 1970: what was made later stays. */
+  readonly until?: number;
 }
 
 /** More are moved, but not named. */
@@ -43,9 +45,14 @@ export async function moveOutNew(input: MoveOut): Promise<readonly string[]> {
   ];
   const done: string[] = [];
   const failed: string[] = [];
+  const later: string[] = [];
   for (const [index, { path, reason }] of moves.entries()) {
     const target = join(to, `${index + 1}-${basename(path)}`);
     const shown = oneLine(relative(folder, path));
+    if (input.until !== undefined && (await madeAt(path)) > input.until) {
+      later.push(`${shown} (${reason})`);
+      continue;
+    }
     try {
       await mkdir(to, { recursive: true, mode: 0o700 });
       await move(folder, path, target);
@@ -66,12 +73,25 @@ export async function moveOutNew(input: MoveOut): Promise<readonly string[]> {
       : [
           `WARNING: other programs execute or obey these new files, and they could not be moved out of the folder: ${listed(failed)}. Ask the user to remove them.`,
         ]),
+    ...(later.length === 0
+      ? []
+      : [
+          `New since then, and not moved: ${listed(later)}. Ask the user about those that you do not know.`,
+        ]),
     ...(isComplete
       ? []
       : [
           "WARNING: the folder has too many files to find those that other programs execute or obey. Ask the user to look for new ones.",
         ]),
   ];
+}
+
+/** 0 if the file system does not keep it. */
+async function madeAt(path: string): Promise<number> {
+  return lstat(path).then(
+    ({ birthtimeMs }) => birthtimeMs,
+    () => 0,
+  );
 }
 
 /**

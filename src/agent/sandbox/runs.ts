@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 
@@ -33,15 +33,37 @@ export async function forgetRun(state: string, id: string): Promise<void> {
   await rm(join(state, "running", `${id}.json`), { force: true });
 }
 
+const SEEN_EVERY_MS = 1000;
+
+/** Records that the process of a run is alive, until the result is called. */
+export function keepRunSeen(state: string, id: string): () => void {
+  const file = join(state, "running", `${id}.json`);
+  const timer = setInterval(() => {
+    const now = new Date();
+    // forgotten, or the disk is full: then it was seen earlier
+    utimes(file, now, now).catch(() => undefined);
+  }, SEEN_EVERY_MS);
+  return () => clearInterval(timer);
+}
+
+export interface InterruptedRun {
+  readonly id: string;
+  readonly run: Run;
+  /** When its process was alive for the last time, in milliseconds since 1970. */
+  readonly seenMs: number;
+}
+
 /** The runs whose process of this machine was killed. */
-export async function interruptedRuns(
-  state: string,
-): Promise<readonly { readonly id: string; readonly run: Run }[]> {
+export async function interruptedRuns(state: string): Promise<readonly InterruptedRun[]> {
   const folder = join(state, "running");
   const names = await readdir(folder).catch(() => []);
   const runs = names.map(async (name) => {
-    const run = await readRun(join(folder, name));
-    return run !== null && isOver(run.owner) ? [{ id: name.replace(/\.json$/, ""), run }] : [];
+    const path = join(folder, name);
+    const run = await readRun(path);
+    const seen = await stat(path).catch(() => null);
+    return run !== null && seen !== null && isOver(run.owner)
+      ? [{ id: name.replace(/\.json$/, ""), run, seenMs: seen.mtimeMs }]
+      : [];
   });
   return (await Promise.all(runs)).flat();
 }

@@ -97,7 +97,7 @@ async function runCommand(
   if (stat?.isDirectory() !== true) {
     throw refusal("the folder of the command does not exist; list_files shows what there is");
   }
-  const confine = await commands.confine();
+  const confine = await commands.confine(sandbox.root);
   const place = confine === null ? "none" : input.access;
   const parts = command.kind === "argv" ? [command.argv] : plainParts(command.line);
   await permit(config, { tool: RUN_COMMAND, file: null, command: { parts, place } }, async () =>
@@ -159,9 +159,9 @@ const PLACES: Readonly<Record<Place, string>> = {
   none: `It runs without a sandbox: ${WITHOUT_LIMITS}`,
   outside: `It leaves the sandbox: ${WITHOUT_LIMITS}`,
   network:
-    "It runs in the sandbox, but with the network: it can send what it reads, and reach the services of this machine.\nIt can change this folder only, and sees no credentials.",
+    "It runs in the sandbox, but with the network: it can send what it reads, and reach the services of this machine.\nIt can change this folder only, and does not see the credentials in your home folder.",
   sandbox:
-    "It runs in the sandbox: it can change this folder only, has no network, and sees no credentials.",
+    "It runs in the sandbox: it can change this folder only, has no network, and does not see the credentials in your home folder.",
 };
 
 function describe({

@@ -1,4 +1,5 @@
 import { isInside } from "../files/real-path.ts";
+import { foldersAbove } from "./folders-above.ts";
 import type { HiddenPlace, Launch, SandboxPolicy } from "./policy.ts";
 
 /** What of the machine the arguments depend on. */
@@ -23,7 +24,8 @@ const RUN_BYTES = 16 * 1024 * 1024;
  * The arguments of bubblewrap for one command. Reads nothing but its input.
  *
  * Later mounts cover earlier ones: the system, then what is hidden, the folder, what is read-only in it, and
- * what is hidden in it.
+ * what is hidden in it. What is mounted cannot be renamed, so the folders above what is hidden in it are mounted
+ * too: under another name the next command would see it, and something else could take its place.
  */
 export function bubblewrapArguments(
   policy: SandboxPolicy,
@@ -60,6 +62,7 @@ export function bubblewrapArguments(
     "--bind",
     folder,
     folder,
+    ...foldersAbove(inFolder, folder).flatMap((path) => ["--bind", path, path]),
     ...policy.readOnly.flatMap((path) => ["--ro-bind", path, path]),
     ...inFolder.flatMap(hide),
     ...(resolver === null || !roots.some((root) => isInside(root, resolver))

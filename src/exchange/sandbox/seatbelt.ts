@@ -1,3 +1,4 @@
+import { foldersAbove } from "./folders-above.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
 /**
@@ -8,6 +9,7 @@ import type { SandboxPolicy } from "./policy.ts";
 export function seatbeltProfile(policy: SandboxPolicy, temporary: string): string {
   const { folder, readOnly, hidden, network } = policy;
   const writable = [folder, temporary];
+  const guarded = [...readOnly.map((path) => ({ path })), ...hidden];
   return [
     "(version 1)",
     "(deny default)",
@@ -21,8 +23,10 @@ export function seatbeltProfile(policy: SandboxPolicy, temporary: string): strin
     ),
     ...writable.map((path) => `(allow file-write* (subpath ${quoted(path)}))`),
     ...readOnly.map((path) => `(deny file-write* (subpath ${quoted(path)}))`),
-    // renaming a folder above what is read-only would move it away
-    ...above(readOnly, folder).map((path) => `(deny file-write-unlink (literal ${quoted(path)}))`),
+    // renaming a folder above what is read-only or hidden would move it away
+    ...[folder, ...foldersAbove(guarded, folder)].map(
+      (path) => `(deny file-write-unlink (literal ${quoted(path)}))`,
+    ),
     ...hidden.map(({ path }) => `(deny file-read* file-write* (subpath ${quoted(path)}))`),
     ...(network
       ? ["(allow network*)", "(allow system-socket)", "(deny network* (remote unix-socket))", NAMES]
@@ -32,18 +36,6 @@ export function seatbeltProfile(policy: SandboxPolicy, temporary: string): strin
 
 /** Names of hosts are looked up through this socket. */
 const NAMES = '(allow network-outbound (literal "/private/var/run/mDNSResponder"))';
-
-/** The folders between the top and what is below it, and the top. */
-function above(paths: readonly string[], top: string): string[] {
-  const found = new Set<string>();
-  for (const path of paths) {
-    const names = path.slice(top.length).split("/").slice(1, -1);
-    for (let count = 0; count <= names.length; count += 1) {
-      found.add([top, ...names.slice(0, count)].join("/"));
-    }
-  }
-  return [...found];
-}
 
 function quoted(path: string): string {
   return `"${path.replace(/["\\]/g, "\\$&")}"`;

@@ -223,6 +223,19 @@ describe.skipIf(sandbox.reason !== null)(`a command in the sandbox`, () => {
     expect(notes.join()).toContain("reprise.db-journal");
     expect(readFileSync(database, "utf8")).toBe(CANARY);
   });
+
+  it("[SANDBOX-4] renames no folder above a hidden file, so that it stays hidden and in its place", async () => {
+    const path = join(folder, "outer/inner/own.db");
+    mkdirSync(join(path, ".."), { recursive: true });
+    writeFileSync(path, CANARY);
+    const options = { protectedPaths: [path] };
+    const evil = "mkdir -p outer/inner; echo evil >outer/inner/own.db";
+    await run(`mv outer/inner outer/other; ${evil}; mv outer other; ${evil}`, options);
+    expect(readFileSync(path, "utf8")).toBe(CANARY);
+    expect((await run("cat outer/inner/own.db */*/own.db", options)).output).toBe("");
+    // everything else in these folders can be changed
+    expect((await run("echo x >outer/inner/new && rm outer/inner/new", options)).code).toBe(0);
+  });
 });
 
 function quoted(text: string): string {

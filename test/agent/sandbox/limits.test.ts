@@ -6,6 +6,7 @@ import {
   readFileSync,
   statfsSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, describe, expect, it } from "vitest";
 
+import { createTurns } from "../../../src/agent/sandbox/turns.ts";
 import { sandboxHome } from "./run-confined.ts";
 
 const MIB = 1024 * 1024;
@@ -94,6 +96,8 @@ describe.skipIf(sandbox.reason !== null)("limits of a command in the sandbox", (
       break;
     }
     expect(processesIn(join(home, "other"))).not.toEqual([]);
+    const [kept] = runningFiles();
+    await expect.poll(() => runningFiles().some(({ at }) => at > (kept?.at ?? 0))).toBe(true);
     parent.kill("SIGKILL");
     await new Promise((resolve) => parent.on("exit", resolve));
     await expect.poll(() => processesIn(join(home, "other"))).toEqual([]);
@@ -104,6 +108,40 @@ describe.skipIf(sandbox.reason !== null)("limits of a command in the sandbox", (
     expect(readdirSync(join(state, "sandbox/running"))).toEqual([]);
   });
 
+  it("[SANDBOX-16] leaves what is newer than an interrupted command, and names it", async () => {
+    mkdirSync(join(home, "mine"));
+    const parent = spawn(process.execPath, [PARENT, home, "mine"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    for await (const _ of parent.stdout) {
+      break;
+    }
+    parent.kill("SIGKILL");
+    await new Promise((resolve) => parent.on("exit", resolve));
+    await expect.poll(() => processesIn(join(home, "mine"))).toEqual([]);
+    // as if the command had been killed an hour before the file was made
+    runningFiles().forEach(({ path, at }) => utimesSync(path, at / 1000, at / 1000 - 3600));
+    const { notes } = await run("true");
+    expect(existsSync(join(home, "mine/.envrc"))).toBe(true);
+    expect(notes.join()).toMatch(/interrupted.*and not moved: \.envrc/);
+    expect(runningFiles()).toEqual([]);
+  });
+
+  it("[SANDBOX-17] waits for its turn only until it is stopped, and the next one for those before", async () => {
+    const turns = createTurns();
+    const first = await turns("folder");
+    const stop = new AbortController();
+    const second = turns("folder", stop.signal);
+    let isThird = false;
+    const third = turns("folder").then(() => (isThird = true));
+    stop.abort(new Error("stopped"));
+    await expect(second).rejects.toThrow("stopped");
+    await expect(turns("folder", stop.signal)).rejects.toThrow("stopped");
+    expect(isThird).toBe(false);
+    first();
+    await third;
+  });
+
   it("[SANDBOX-17] runs commands in one folder one after the other", async () => {
     writeFileSync(join(folder, "order"), "");
     const line = "echo begins >> order; sleep 0.05; echo ends >> order";
@@ -112,6 +150,14 @@ describe.skipIf(sandbox.reason !== null)("limits of a command in the sandbox", (
     expect(lines).toEqual(["begins", "ends", "begins", "ends", "begins", "ends"]);
   });
 });
+
+function runningFiles() {
+  const running = join(sandbox.state, "sandbox/running");
+  return readdirSync(running).map((name) => {
+    const path = join(running, name);
+    return { path, at: statSync(path).mtimeMs };
+  });
+}
 
 const PARENT = fileURLToPath(new URL("../../fixtures/programs/sandbox-parent.ts", import.meta.url));
 
