@@ -16,6 +16,7 @@ import { flagLayer, NO_CONFIG } from "../exchange/permissions/layers.ts";
 import { createPermit } from "./permit.ts";
 import { createPermitFiles } from "./permit-files.ts";
 import { createKeeper } from "../exchange/undo/keeper.ts";
+import { createCommandRecorder, settleLeft } from "../exchange/undo/commands/record-command.ts";
 import { isRecorded } from "../store/exchanges/read.ts";
 import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import { createCallModel } from "./models/call-model.ts";
@@ -40,6 +41,8 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
     if (held.wasInterrupted) {
       await commands?.endLeftRunning();
     }
+    const { store, kept } = options;
+    await settleLeft({ store, kept, session_id: held.session.id }, { isHeld: true });
     return await runWith(context, commands);
   } finally {
     await commands?.end();
@@ -91,6 +94,8 @@ async function runWith(
     restricting: prepared.restricting,
     asks,
   };
+  const n = () => context.record()?.n ?? 0;
+  const recording = { store: options.store, session_id: before.id, n, kept: options.kept };
   const agent = buildAgent({
     ...prepared,
     asks,
@@ -99,7 +104,7 @@ async function runWith(
     keep: createKeeper({
       store: options.store,
       fence: held.fence,
-      n: () => context.record()?.n ?? 0,
+      n,
       kept: options.kept,
     }),
     session: before,
@@ -110,6 +115,7 @@ async function runWith(
         ? null
         : {
             commands,
+            record: createCommandRecorder(recording),
             onOutput: (call_id, text) =>
               context.live.onOutput?.({ call_id, text: prepared.conceal(text) }),
           },

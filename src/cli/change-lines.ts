@@ -10,10 +10,12 @@ export function changeLines(
   changes: readonly FileChangeInfo[],
   { max = DIFF_LINES_SHOWN }: { readonly max?: number } = {},
 ): string[] {
-  return changes.flatMap(({ path, kind, added, removed, diff, undone }) => {
+  return changes.flatMap(({ path, kind, added, removed, diff, reason, undone }) => {
     const counts = added === null || removed === null ? "" : ` +${added} -${removed}`;
     const marks = undone ? " (undone)" : "";
-    const lost = diff === null ? ["  The content is not kept on this machine."] : [];
+    const why =
+      reason === null ? "The content is not kept on this machine." : `Not undone: ${reason}.`;
+    const lost = diff === null ? [`  ${why}`] : [];
     return [`${kind} ${oneLine(path)}${counts}${marks}`, ...lost, ...diffLines(diff, max)];
   });
 }

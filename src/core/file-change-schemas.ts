@@ -23,6 +23,11 @@ export const FileChangeInfo = Type.Object(
           "The unified diff, cut if it is long. Null if the content is not on this machine any more.",
       }),
     ),
+    reason: nullable(
+      Type.String({
+        description: "Why undo leaves it as it is. The path `.` is that of the whole folder.",
+      }),
+    ),
     undone: Type.Boolean(),
   },
   { ...closed, $id: "FileChangeInfo" },

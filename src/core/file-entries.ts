@@ -1,5 +1,5 @@
 /** What is at a path, as far as it can be put back. Links are never followed. */
-export type Entry = FileEntry | LinkEntry | FolderEntry;
+export type Entry = FileEntry | LinkEntry | FolderEntry | UnrecordedEntry;
 
 export interface FileEntry {
   readonly kind: "file";
@@ -22,7 +22,22 @@ export interface FolderEntry {
   readonly mode: number | null;
 }
 
-/** True if there is no difference. A file whose bytes are not known is different from every other. */
+/** What a command may have changed there cannot be put back, whatever it is. */
+export interface UnrecordedEntry {
+  readonly kind: "unrecorded";
+  readonly reason: UnrecordedReason;
+  /** Paths besides this one that are not named. */
+  readonly others?: number;
+}
+
+/**
+ * `ignored`: git ignores it; `type`: it is a pipe, a socket or the like, cannot be read, or has a name that is not UTF-8;
+ * `late`: it was changed after Reprise was killed; `limit`: there is too much in the folder; `unkept`: nothing could be
+ * written to the folder of the user's state.
+ */
+export type UnrecordedReason = "ignored" | "type" | "late" | "limit" | "unkept";
+
+/** True if there is no difference. What is not known is different from everything. */
 export function isSameEntry(a: Entry | null, b: Entry | null): boolean {
   if (a === null || b === null) {
     return a === b;
@@ -34,5 +49,7 @@ export function isSameEntry(a: Entry | null, b: Entry | null): boolean {
       return b.kind === "link" && a.target === b.target;
     case "folder":
       return b.kind === "folder" && (a.mode ?? b.mode) === (b.mode ?? a.mode);
+    case "unrecorded":
+      return false;
   }
 }

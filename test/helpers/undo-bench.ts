@@ -15,10 +15,12 @@ import { sessionTools } from "../../src/agent/tools/session-tools.ts";
 import type { Session } from "../../src/core/sessions.ts";
 import { holdLease } from "../../src/exchange/lease-holder.ts";
 import { createKeptBytes, type KeptLimits } from "../../src/exchange/undo/kept-bytes.ts";
+import type { RecorderOptions } from "../../src/exchange/undo/commands/record-command.ts";
 import { createKeeper, type KeepChanges } from "../../src/exchange/undo/keeper.ts";
 import { undoExchange, type UndoExchange } from "../../src/exchange/undo/undo-exchange.ts";
 import { thisProcess } from "../../src/store/leases/this-process.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
+import { commandTools } from "./command-tools.ts";
 import { createDatabase } from "./database.ts";
 import { openStoreAt } from "./open-store.ts";
 import { PERMITTED } from "./permit.ts";
@@ -28,6 +30,7 @@ import { temporaryFolder } from "./temp.ts";
 export async function undoBench(
   files: Readonly<Record<string, string | Uint8Array>> = {},
   limits?: KeptLimits,
+  recording: Pick<RecorderOptions, "limits"> = {},
 ) {
   const database = await createDatabase();
   const store = await openStoreAt(database.location);
@@ -59,7 +62,14 @@ export async function undoBench(
       signal: new AbortController().signal,
     });
     const keep = between(createKeeper({ store, fence: held.fence, n: () => n, kept }));
-    const tools = sessionTools({ ...PERMITTED, repoPath: repo, protectedPaths: [], keep });
+    const commands = commandTools({ ...recording, store, session_id: of.id, n: () => n, kept });
+    const tools = sessionTools({
+      ...PERMITTED,
+      repoPath: repo,
+      protectedPaths: [],
+      keep,
+      commands,
+    });
     const call: Call = async (name, args) =>
       String(await tools.find((tool) => tool.name === name)?.invoke(args));
     try {
@@ -121,6 +131,7 @@ export function walked(top: string): Record<string, string> {
   return found;
 }
 
+export const runs = (line: string) => ["run_command", { line }] as const;
 export const writes = (path: string, content: string) => ["write_file", { path, content }] as const;
 export const edits = (path: string, old_text: string, new_text: string) =>
   ["edit_file", { path, old_text, new_text }] as const;

@@ -39,6 +39,7 @@ it("[UNDO-17] [UNDO-18] [PERMISSION-36] a client with the token reads changes wi
     added: 1,
     removed: 1,
     diff: "--- a.txt\n+++ a.txt\n@@ -1,1 +1,1 @@\n-0\n+1\n",
+    reason: null,
     undone: false,
   });
   expect(b).toMatchObject({

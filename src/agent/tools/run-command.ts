@@ -12,6 +12,7 @@ import { refusal } from "../../exchange/files/refusal.ts";
 import { coveredBy, type Sandbox } from "../../exchange/files/sandbox.ts";
 import type { CalledCommand } from "../../exchange/permissions/call.ts";
 import { RUN_COMMAND } from "../../exchange/tool-catalogue.ts";
+import type { RecordCommand } from "../../exchange/undo/commands/record-command.ts";
 import { shownCommand } from "../../exchange/commands/shown-command.ts";
 import type { CommandEnd, Commands } from "../commands/commands.ts";
 import type { Command } from "../commands/launch.ts";
@@ -52,6 +53,8 @@ export interface CommandTool {
   readonly run: (work: (sandbox: Sandbox) => Promise<string>) => Promise<string>;
   readonly permit: Permit;
   readonly commands: Commands;
+  /** Records what a command changes. */
+  readonly record: RecordCommand;
   /** Gets the output as it comes. */
   readonly onOutput: (call_id: string, text: string) => void;
 }
@@ -83,7 +86,7 @@ interface CommandCall {
 }
 
 async function runCommand(
-  { permit, commands, onOutput }: CommandTool,
+  { permit, commands, record, onOutput }: CommandTool,
   { input, sandbox, config }: CommandCall,
 ): Promise<string> {
   const command = commandOf(input);
@@ -105,22 +108,26 @@ async function runCommand(
   );
   config.signal?.throwIfAborted();
   await beginCall(config);
-  const end = await commands.run({
-    command,
-    cwd,
-    sandbox:
-      confine === null || place === "outside"
-        ? null
-        : {
-            confine,
-            folder: sandbox.root,
-            network: place === "network",
-            hidden: await protectedIn(sandbox),
-          },
-    timeoutMs: input.timeout_s * 1000,
-    signal: config.signal,
-    onText: (text) => onOutput(config.toolCall?.id ?? "", text),
-  });
+  const call_id = config.toolCall?.id ?? "";
+  const own = sandbox.guarded.map(({ path }) => path);
+  const end = await record({ call_id, tool: RUN_COMMAND, root: sandbox.root, own }, async () =>
+    commands.run({
+      command,
+      cwd,
+      sandbox:
+        confine === null || place === "outside"
+          ? null
+          : {
+              confine,
+              folder: sandbox.root,
+              network: place === "network",
+              hidden: await protectedIn(sandbox),
+            },
+      timeoutMs: input.timeout_s * 1000,
+      signal: config.signal,
+      onText: (text) => onOutput(call_id, text),
+    }),
+  );
   return resultOf(end, input, place);
 }
 

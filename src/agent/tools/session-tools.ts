@@ -39,7 +39,7 @@ export function sessionTools(
     /** What the configuration protects besides. */
     readonly configured?: readonly ProtectedPath[] | undefined;
     /** Without it, or with null, no command may run in the folder. */
-    readonly commands?: Pick<CommandTool, "commands" | "onOutput"> | null | undefined;
+    readonly commands?: Pick<CommandTool, "commands" | "record" | "onOutput"> | null | undefined;
   },
 ): StructuredToolInterface[] {
   const { repoPath, protectedPaths, configured = [], permit, commands = null } = input;

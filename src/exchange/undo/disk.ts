@@ -14,7 +14,7 @@ import {
 import { basename, dirname, join } from "node:path";
 
 import { systemCode } from "../../core/errors.ts";
-import type { Entry, FolderEntry } from "../../core/file-entries.ts";
+import type { Entry, FileEntry, LinkEntry } from "../../core/file-entries.ts";
 import { type HeldFolder, holdFolder } from "../files/held-folder.ts";
 import { removeLeftovers, temporaryName } from "../files/temporary-name.ts";
 import { refusal } from "../files/refusal.ts";
@@ -85,7 +85,7 @@ async function findIn(held: HeldFolder, { path }: Place, max: number): Promise<F
 export async function put(
   place: Place,
   found: Found,
-  wanted: Exclude<Entry, FolderEntry> | null,
+  wanted: FileEntry | LinkEntry | null,
   bytes: Uint8Array | null,
 ): Promise<void> {
   await using held = await holdFolder(place.root, folderOf(place));
@@ -150,7 +150,8 @@ async function refuseOther(name: string, { stat }: Found): Promise<void> {
     now?.ino === stat?.ino &&
     now?.size === stat?.size &&
     now?.mtimeNs === stat?.mtimeNs &&
-    now?.ctimeNs === stat?.ctimeNs;
+    // another name of the same file was replaced
+    (now?.ctimeNs === stat?.ctimeNs || now?.nlink !== stat?.nlink);
   // a folder changes with what is removed from it
   if (!isSame && !(stat?.isDirectory() === true && now?.ino === stat.ino)) {
     throw refusal("another program changed it meanwhile");

@@ -58,6 +58,8 @@ function described(entry: Entry | null): string {
       return "nothing";
     case "file":
       return `a file of ${entry.size} bytes, mode ${octal(entry.mode)}`;
+    case "unrecorded":
+      return "something that is not recorded";
     case "link":
       return `a link to ${entry.target}`;
     case "folder":

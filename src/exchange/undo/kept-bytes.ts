@@ -30,6 +30,9 @@ export interface KeptLimits {
  */
 export interface KeptBytes {
   readonly limits: KeptLimits;
+  readonly folder: string;
+  /** The folder for what is recorded before a command of a session. It counts for the limit of all. */
+  commandFolder(session_id: string): string;
   /** Names the folder, on whatever machine it is mounted. */
   place(): Promise<string>;
   /** Returns the hash by which the bytes are found again. */
@@ -44,6 +47,8 @@ export interface KeptBytes {
 
 /** Files of the folder that are not of a session. */
 const PLACE = "place";
+/** A folder in that of a session. */
+const COMMAND = "command";
 
 export function createKeptBytes(folder: string, limits: KeptLimits = KEPT_LIMITS): KeptBytes {
   /** Bytes that were added since the sizes were last read. */
@@ -69,7 +74,7 @@ export function createKeptBytes(folder: string, limits: KeptLimits = KEPT_LIMITS
 
   const makeRoom = async (session_id: string): Promise<void> => {
     const files = await keptFiles(folder);
-    const own = files.filter((file) => file.session_id === session_id);
+    const own = files.filter((file) => file.session_id === session_id && !file.isOfCommand);
     const gone = await deleteOldest(own, limits.session);
     await deleteOldest(
       files.filter((file) => !gone.has(file)),
@@ -79,6 +84,8 @@ export function createKeptBytes(folder: string, limits: KeptLimits = KEPT_LIMITS
 
   return {
     limits,
+    folder,
+    commandFolder: (session_id) => join(folder, session_id, COMMAND),
     place: () => placeOf(folder),
     keep,
     read: async (session_id, hash) => {
@@ -184,6 +191,8 @@ interface KeptFile {
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
+  /** True for what can be recorded again before the next command. */
+  readonly isOfCommand: boolean;
 }
 
 async function keptFiles(folder: string): Promise<KeptFile[]> {
@@ -191,11 +200,17 @@ async function keptFiles(folder: string): Promise<KeptFile[]> {
   const sessions = (await readdir(folder).catch(nullIfMissing)) ?? [];
   for (const session_id of sessions.filter(isUuid)) {
     const at = join(folder, session_id);
-    for (const name of (await readdir(at).catch(() => null)) ?? []) {
-      const path = join(at, name);
-      const found = await stat(path).catch(nullIfMissing);
-      if (found?.isFile() === true) {
-        files.push({ session_id, path, size: found.size, mtimeMs: found.mtimeMs });
+    for (const [of, isOfCommand] of [
+      [at, false],
+      [join(at, COMMAND), true],
+    ] as const) {
+      for (const name of (await readdir(of).catch(() => null)) ?? []) {
+        const path = join(of, name);
+        const found = await stat(path).catch(nullIfMissing);
+        if (found?.isFile() === true) {
+          const { size, mtimeMs } = found;
+          files.push({ session_id, path, size, mtimeMs, isOfCommand });
+        }
       }
     }
   }

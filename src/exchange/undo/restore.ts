@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 
 import { systemCode, isRepriseError } from "../../core/errors.ts";
 import { type Entry, isSameEntry } from "../../core/file-entries.ts";
@@ -8,6 +8,7 @@ import { entryDiff } from "./entry-diff.ts";
 import type { Conceal } from "../secrets.ts";
 import type { KeptBytes } from "./kept-bytes.ts";
 import type { NetChange } from "./net-changes.ts";
+import { unrecordedReason } from "./unrecorded.ts";
 
 export type Direction = "undo" | "redo";
 
@@ -26,19 +27,50 @@ export interface RestoreOptions {
   readonly direction: Direction;
   /** Applied to diffs. */
   readonly conceal: Conceal;
+  /** See `replacedFolders`. */
+  readonly replaced: ReadonlySet<string>;
+}
+
+/** The paths at which something else is to become a folder again; nothing is below them now. */
+export function replacedFolders(
+  nets: readonly NetChange[],
+  direction: Direction,
+): ReadonlySet<string> {
+  return new Set(
+    nets.flatMap(({ root, path, before, after }) => {
+      const [now, wanted] = direction === "undo" ? [after, before] : [before, after];
+      const isReplaced = now !== null && now.kind !== "folder" && wanted?.kind === "folder";
+      return isReplaced ? [join(root, path)] : [];
+    }),
+  );
 }
 
 /** Compares what is at a path with what the changes left there. Changes nothing. */
 export async function planStep(net: NetChange, options: RestoreOptions): Promise<Step> {
   const wanted = options.direction === "undo" ? net.before : net.after;
   const step = { net, wanted, bytes: null, found: { entry: null, bytes: null, stat: null } };
+  const unrecorded = unrecordedReason(net);
+  if (unrecorded !== null) {
+    return { ...step, outcome: { path: net.path, diff: null, ...unrecorded } };
+  }
   try {
-    const found = await find(net, options.kept.limits.session);
+    const found = isBelow(options.replaced, net)
+      ? NOTHING
+      : await find(net, options.kept.limits.session);
     const { bytes, ...outcome } = await judge(net, { ...options, wanted, found });
     return { ...step, found, bytes, outcome: { path: net.path, ...outcome } };
   } catch (error) {
     return { ...step, outcome: refused(net, reasonOf(error)) };
   }
+}
+
+function isBelow(folders: ReadonlySet<string>, { root, path }: NetChange): boolean {
+  for (let at = dirname(path); at !== "."; at = dirname(at)) {
+    if (folders.has(join(root, at))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 type Judgement = Omit<FileOutcome, "path"> & { readonly bytes: Buffer | null };
@@ -51,7 +83,7 @@ async function judge(
     conceal,
     wanted,
     found,
-  }: RestoreOptions & { readonly wanted: Entry | null; readonly found: Found },
+  }: Omit<RestoreOptions, "replaced"> & { readonly wanted: Entry | null; readonly found: Found },
 ): Promise<Judgement> {
   const refusedAs = (reason: string, diff: string | null = null): Judgement => {
     return { outcome: "refused", reason, diff, bytes: null };
@@ -72,6 +104,11 @@ async function judge(
     return { outcome: "unchanged", reason: null, diff: null, bytes: null };
   }
   const expected = direction === "undo" ? net.afterwards : [net.before];
+  if (expected.some((entry) => entry?.kind === "file" && entry.hash === null)) {
+    return refusedAs(
+      "it is too large to be recorded, so nobody knows whether it was changed since",
+    );
+  }
   if (!expected.some((entry) => isSameEntry(entry, found.entry))) {
     const [left = null] = expected;
     const side = { entry: left, bytes: await bytesOf(kept, net, left) };
@@ -130,7 +167,7 @@ export async function restore(steps: readonly Step[]): Promise<void> {
   }
   for (const step of due()) {
     const { net, wanted, bytes } = step;
-    if (wanted !== null && wanted.kind !== "folder") {
+    if (wanted?.kind === "file" || wanted?.kind === "link") {
       const found = isOtherKind(step) ? NOTHING : step.found;
       await attempt(step, () => put(net, found, wanted, bytes));
     }

@@ -11,13 +11,15 @@ import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { entryDiff } from "./entry-diff.ts";
 import { type Conceal, readConceal, type Secrets } from "../secrets.ts";
+import { settleTree } from "./commands/settle-tree.ts";
 import type { KeptBytes } from "./kept-bytes.ts";
 import { type NetChange, netChanges } from "./net-changes.ts";
 import { bytesOf } from "./restore.ts";
+import { unrecordedReason } from "./unrecorded.ts";
 
 /** Where changes and what is kept of them are read. */
 export interface ChangeSource {
-  readonly store: Pick<Store, "read">;
+  readonly store: Pick<Store, "read" | "write">;
   /** Null if this machine keeps no bytes: there are no diffs then. */
   readonly kept: KeptBytes | null;
   /** They are replaced in diffs; none by default. */
@@ -29,10 +31,12 @@ const MAX_DIFFS = 1_000_000;
 
 /** The exchanges of a session that changed files, the latest first. Error codes: as `resolveSession`. */
 export async function changedExchanges(
-  { store }: ChangeSource,
+  source: ChangeSource,
   { reference }: { readonly reference: string },
 ): Promise<ExchangeChangesInfo[]> {
+  const { store } = source;
   const { id: session_id } = await store.read(resolveSession, { reference });
+  await settleTree(source, session_id);
   const exchanges = await store.read(listChangedExchanges, { session_id });
   return exchanges.map(({ n, changes, undone }) => ({ n, changes, undone }));
 }
@@ -46,6 +50,7 @@ export async function changesOfExchange(
   { reference, n }: { readonly reference: string; readonly n: number },
 ): Promise<FileChangeInfo[]> {
   const { id: session_id } = await source.store.read(resolveSession, { reference });
+  await settleTree(source, session_id);
   return changesOf(source, { session_id, n });
 }
 
@@ -83,7 +88,8 @@ async function shown(
   const infos: FileChangeInfo[] = [];
   let left = MAX_DIFFS;
   for (const net of nets.filter(isShown)) {
-    const compared = kept === null || left <= 0 ? null : await diffOf(net, { kept, conceal });
+    const isKnown = kept !== null && unrecordedReason(net) === null;
+    const compared = !isKnown || left <= 0 ? null : await diffOf(net, { kept, conceal });
     left -= compared?.diff.length ?? 0;
     infos.push({
       path: net.path,
@@ -92,6 +98,7 @@ async function shown(
       added: compared?.added ?? null,
       removed: compared?.removed ?? null,
       diff: compared?.diff ?? null,
+      reason: unrecordedReason(net)?.reason ?? null,
       undone: net.changes.every(({ undone_at }) => undone_at !== null),
     });
   }

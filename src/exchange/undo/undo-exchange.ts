@@ -20,9 +20,11 @@ import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { holdLease } from "../lease-holder.ts";
 import { readConceal, type Secrets } from "../secrets.ts";
+import { settleLeft } from "./commands/record-command.ts";
+import { settleTree } from "./commands/settle-tree.ts";
 import type { KeptBytes } from "./kept-bytes.ts";
 import { type NetChange, netChanges } from "./net-changes.ts";
-import { type Direction, planStep, restore, type Step } from "./restore.ts";
+import { type Direction, planStep, replacedFolders, restore, type Step } from "./restore.ts";
 
 export interface UndoOptions {
   readonly store: Store;
@@ -59,6 +61,7 @@ export async function undoExchange(options: UndoOptions, input: UndoExchange): P
   const { store } = options;
   const session = await store.read(resolveSession, { reference: input.reference });
   if (input.dry_run === true || session.state === "ended") {
+    await settleTree(options, session.id);
     return work(options, session, input);
   }
   const held = await holdLease({
@@ -70,6 +73,8 @@ export async function undoExchange(options: UndoOptions, input: UndoExchange): P
     signal: new AbortController().signal,
   });
   try {
+    await settleLeft({ ...options, session_id: session.id }, { isHeld: true });
+    await settleTree(options, session.id);
     return await work(options, session, input);
   } finally {
     await held.release({ finished: false, end: null });
@@ -103,9 +108,10 @@ async function work(
     isSameEntry(before, after) ? "same" : "different",
   );
   const conceal = await readConceal(secrets);
+  const replaced = replacedFolders(different, direction);
   const steps: Step[] = [];
   for (const net of different) {
-    steps.push(await planStep(net, { kept, direction, conceal }));
+    steps.push(await planStep(net, { kept, direction, conceal, replaced }));
   }
   if (!dry_run) {
     const consent = { session_id: session.id, kind: direction, subject: String(n), who: input.who };

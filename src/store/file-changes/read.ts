@@ -60,6 +60,21 @@ async function changesOf(tx: Tx, { session_id, n }: ExchangeKey): Promise<readon
   return rows.map(changeOf);
 }
 
+/** The paths below a folder that a session has changed. */
+export const readChangedPaths: Operation<
+  { readonly session_id: string; readonly root: string },
+  readonly string[]
+> = async (tx, { session_id, root }) => {
+  const rows = await tx.db
+    .selectFrom("file_changes")
+    .select("path")
+    .distinct()
+    .where("session_id", "=", session_id)
+    .where("root", "=", root)
+    .execute();
+  return rows.map(({ path }) => path);
+};
+
 /** What these calls of a session changed, in the order in which it was done. */
 export const readChangesOfCalls: Operation<
   { readonly session_id: string; readonly call_ids: readonly string[] },

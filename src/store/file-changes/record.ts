@@ -1,6 +1,7 @@
 import type { Entry } from "../../core/file-entries.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
-import type { Operation } from "../store.ts";
+import { lockSession } from "../sessions/lock.ts";
+import type { Operation, Tx } from "../store.ts";
 
 /** Changes of one call that are about to be made. */
 export interface NewFileChanges {
@@ -33,8 +34,47 @@ export const beginFileChanges: Operation<NewFileChanges, ChangeNumbers> = async 
   tx,
   { fence, changes, ...call },
 ) => {
-  const { session_id } = fence;
   await holdFence(tx, fence);
+  const { session_id } = fence;
+  return {
+    session_id,
+    numbers: await insertChanges(tx, { ...call, session_id, changes, state: "begun" }),
+  };
+};
+
+/** Changes of a call that were found after it, on the disk. */
+export type FoundFileChanges = Omit<NewFileChanges, "fence"> & { readonly session_id: string };
+
+/**
+ * Stores what a call has changed, all or nothing, without those of its changes that are stored already. Needs no lease: it is
+ * what was found on the disk.
+ */
+export const recordFileChanges: Operation<FoundFileChanges, void> = async (
+  tx,
+  { changes, ...call },
+) => {
+  await lockSession(tx, call.session_id);
+  const rows = await tx.db
+    .selectFrom("file_changes")
+    .select(["path", "entry_before", "entry_after"])
+    .where("session_id", "=", call.session_id)
+    .where("call_id", "=", call.call_id)
+    .execute();
+  const stored = new Set(
+    rows.map(({ path, entry_before, entry_after }) => [path, entry_before, entry_after].join("\0")),
+  );
+  const added = changes.filter(
+    ({ path, before, after }) => !stored.has([path, jsonOf(before), jsonOf(after)].join("\0")),
+  );
+  await insertChanges(tx, { ...call, changes: added, state: "made" });
+  tx.touch(call.session_id);
+};
+
+async function insertChanges(
+  tx: Tx,
+  { changes, ...call }: FoundFileChanges & { readonly state: "begun" | "made" },
+): Promise<readonly number[]> {
+  const { session_id } = call;
   const last = await tx.db
     .selectFrom("file_changes")
     .select(({ fn }) => fn.max("number").as("number"))
@@ -43,12 +83,10 @@ export const beginFileChanges: Operation<NewFileChanges, ChangeNumbers> = async 
   const first = (last?.number ?? 0) + 1;
   const rows = changes.map(({ path, before, after }, index) => ({
     ...call,
-    session_id,
     path,
     number: first + index,
-    entry_before: before === null ? null : JSON.stringify(before),
-    entry_after: after === null ? null : JSON.stringify(after),
-    state: "begun" as const,
+    entry_before: jsonOf(before),
+    entry_after: jsonOf(after),
     ts: tx.dialect.now(),
     undone_at: null,
   }));
@@ -58,8 +96,12 @@ export const beginFileChanges: Operation<NewFileChanges, ChangeNumbers> = async 
       .values(rows.slice(at, at + ROWS_AT_ONCE))
       .execute();
   }
-  return { session_id, numbers: rows.map(({ number }) => number) };
-};
+  return rows.map(({ number }) => number);
+}
+
+function jsonOf(entry: Entry | null): string | null {
+  return entry === null ? null : JSON.stringify(entry);
+}
 
 /** Both engines bound the parameters of a statement. */
 const ROWS_AT_ONCE = 100;

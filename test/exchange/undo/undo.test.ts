@@ -310,6 +310,7 @@ describe("what is kept of changes", () => {
           added: null,
           removed: null,
           diff: null,
+          reason: null,
           undone: false,
         },
       ]);
