@@ -11,6 +11,7 @@ import { makeControlGroup, removeGroup } from "./control-group.ts";
 import { findControlPlaces, isUnreadable } from "./control-places.ts";
 import { findHidden, missingCompanions } from "./hidden-places.ts";
 import { createTurns } from "./turns.ts";
+import { findPrograms } from "./program-folders.ts";
 import { isDiskFull, type Exceeded, watchLimits } from "./limits.ts";
 import { moveOutNew } from "./move-out.ts";
 import { forgetRun, interruptedRuns, keepRunSeen, rememberRun, type Run } from "./runs.ts";
@@ -125,7 +126,13 @@ async function confined(input: Confining): Promise<Confined> {
     keepFile(kept, id, { name: "filter", content: bubblewrap.filter }),
     keepFile(kept, id, { name: "empty", content: "" }),
   ]);
-  const policy = { folder, readOnly: readOnly.sort(), hidden, empty, network, limits };
+  const programs = await findPrograms({
+    ...bubblewrap.host,
+    path: launch.env["PATH"] ?? "",
+    hidden,
+    folder,
+  });
+  const policy = { folder, readOnly: readOnly.sort(), hidden, programs, empty, network, limits };
   const stopSeen = keepRunSeen(kept, id);
   let watching: ReturnType<typeof watchLimits> | null = null;
   const finish = async (): Promise<SandboxResult> => {

@@ -59,6 +59,7 @@ export function bubblewrapArguments(
       tmpfs(path, path.endsWith("tmp") ? limits.temporary : RUN_BYTES),
     ),
     ...outside.flatMap(hide),
+    ...policy.programs.flatMap((path) => ["--ro-bind", path, path]),
     "--bind",
     folder,
     folder,

@@ -52,6 +52,8 @@ export interface SandboxPolicy {
   /** What it may not change in the folder; each exists. */
   readonly readOnly: readonly string[];
   readonly hidden: readonly HiddenPlace[];
+  /** Folders of programs that would be covered by the private folders; each exists and holds nothing hidden. */
+  readonly programs: readonly string[];
   /** The path of an empty file, which hidden files look like. */
   readonly empty: string;
   /** True for the network of the machine, with the services that listen on it only. */

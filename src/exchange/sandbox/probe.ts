@@ -150,6 +150,7 @@ async function tryOut(bubblewrap: Bubblewrap): Promise<SandboxProbe> {
       folder,
       readOnly: [kept],
       hidden: [{ path: secret, kind: "file" }],
+      programs: [],
       empty,
       network: false,
       limits: SANDBOX_LIMITS,

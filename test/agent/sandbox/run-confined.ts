@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
+import { homedir } from "node:os";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { createConfine, type SandboxOptions } from "../../../src/agent/sandbox/confine.ts";
@@ -22,15 +23,28 @@ export interface RunOptions extends Partial<SandboxOptions> {
 }
 
 const MAX_OUTPUT = 1024 * 1024;
+const PROGRAMS = [dirname(process.execPath), process.env["PATH"]].join(delimiter);
 
-/**
- * A home with a state folder and a project, and shell lines that run in the project in the sandbox. Not in the
- * folder for temporary files, which a sandbox has a private one of.
- */
+const CACHE = fileURLToPath(new URL("../../../node_modules/.cache/", import.meta.url));
+
+/** Not in a folder that a sandbox has a private one of: the checkout can be in one. */
+function makeHome(): string {
+  mkdirSync(CACHE, { recursive: true });
+  for (const folder of [realpathSync(CACHE), homedir(), "/var/cache", "/opt"]) {
+    if (!/^\/(?:tmp|var\/tmp|run|dev)\//.test(`${folder}/`)) {
+      try {
+        return mkdtempSync(join(folder, "reprise-sandbox-"));
+      } catch {
+        // this user may not write there
+      }
+    }
+  }
+  throw new Error("No folder outside of /tmp, /run and /dev can be written.");
+}
+
+/** A home with a state folder and a project, and shell lines that run in the project in the sandbox. */
 export async function sandboxHome() {
-  const cache = fileURLToPath(new URL("../../../node_modules/.cache", import.meta.url));
-  mkdirSync(cache, { recursive: true });
-  const home = mkdtempSync(join(realpathSync(cache), "sandbox-"));
+  const home = makeHome();
   const [state, folder] = [join(home, "state"), join(home, "project")];
   mkdirSync(folder);
   const { bubblewrap, reason } = await createSandboxProbe()();
@@ -49,7 +63,7 @@ export async function sandboxHome() {
       file: "/bin/sh",
       args: ["-c", line],
       cwd: folder,
-      env: { PATH: process.env["PATH"] ?? "", HOME: home, SANDBOX_TEST: folder, ...env },
+      env: { PATH: PROGRAMS, HOME: home, SANDBOX_TEST: folder, ...env },
     };
     const { launch, watch, finish } = await confine(inner, { folder, network });
     const child = spawn(launch.file, [...launch.args], {

@@ -1,0 +1,38 @@
+import { realpath } from "node:fs/promises";
+import { basename, delimiter, dirname, isAbsolute } from "node:path";
+
+import { isInside } from "../../exchange/files/real-path.ts";
+import type { HiddenPlace } from "../../exchange/sandbox/policy.ts";
+
+export interface ProgramSearch {
+  /** Of the command: folders with colons between. */
+  readonly path: string;
+  /** Real paths that are private for a command. */
+  readonly privateFolders: readonly string[];
+  readonly hidden: readonly HiddenPlace[];
+  /** The session's folder, by real path. */
+  readonly folder: string;
+}
+
+/**
+ * The folders of `PATH` that are below a private folder, such as a toolchain in `/tmp`: a command could not start
+ * the user's programs without them. Of `bin` the folder around it, because programs need their libraries. Nothing
+ * that holds the session's folder or a hidden place.
+ */
+export async function findPrograms(search: ProgramSearch): Promise<readonly string[]> {
+  const { path, privateFolders, hidden, folder } = search;
+  const real = await Promise.all(
+    path.split(delimiter).map((each) => (isAbsolute(each) ? realpath(each).catch(() => "") : "")),
+  );
+  const covered = [...privateFolders, "/dev/shm"];
+  const isUsable = (each: string): boolean =>
+    covered.some((root) => each !== root && isInside(root, each)) &&
+    !isInside(each, folder) &&
+    !isInside(folder, each) &&
+    !hidden.some((place) => isInside(each, place.path) || isInside(place.path, each));
+  const found = real.flatMap((each) => {
+    const around = basename(each) === "bin" ? [dirname(each)] : [];
+    return [...around, each].find(isUsable) ?? [];
+  });
+  return [...new Set(found)].sort();
+}
