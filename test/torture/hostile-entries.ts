@@ -28,6 +28,7 @@ const POSITIONS = [
 const PAGES = ["?limit=1", "?limit=200&all=true", `?after_seq=${HUGE}`, `?before_seq=1&order=desc`];
 const LABELS = { [MARK]: MARK, __proto__: null, constructor: "1" };
 const LIMITS = { exchange: 1, session: 2, tree: 3 };
+const UNDO = { dry_run: true, files: [MARK, `../${MARK}`, "a/../b", "/", `${MARK}\0`] };
 const PART = { type: "text", text: MARK };
 const APPROVAL = { id: "00000000-0000-4000-8000-000000000000", approved: true, reason: MARK };
 
@@ -94,8 +95,10 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
     ],
   },
   "GET /api/sessions/{id}": { queries: ["?include=labels", `?before_seq=${HUGE}`] },
+  "GET /api/sessions/{id}/changes": { queries: [`?n=${HUGE}`] },
   "GET /api/sessions/{id}/exchanges": { queries: [`?before_n=${HUGE}`] },
   "GET /api/sessions/{id}/exchanges/{n}": { queries: ["?include=queue"] },
+  "GET /api/sessions/{id}/exchanges/{n}/changes": {},
   "GET /api/sessions/{id}/export": {},
   "GET /api/sessions/{id}/live": {
     queries: [`?after_seq=${HUGE}`, "?all=true&after_seq=0"],
@@ -138,7 +141,9 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
     headers: [["idempotency-key", MARK]],
     bodies: [{ content: MARK, supersede: true }],
   },
+  "POST /api/sessions/{id}/exchanges/{n}/redo": { bodies: [UNDO] },
   "POST /api/sessions/{id}/exchanges/{n}/stop": { bodies: [{}] },
+  "POST /api/sessions/{id}/exchanges/{n}/undo": { bodies: [UNDO] },
   "POST /api/sessions/{id}/messages": { bodies: [{ content: MARK }] },
   "POST /api/sessions/{id}/questions/{q}/answer": { bodies: [{ answer: "allow", note: MARK }] },
   "POST /api/sessions/{id}/ui/ag-ui": {
