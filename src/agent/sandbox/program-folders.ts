@@ -22,7 +22,10 @@ export interface ProgramSearch {
 export async function findPrograms(search: ProgramSearch): Promise<readonly string[]> {
   const { path, privateFolders, hidden, folder } = search;
   const real = await Promise.all(
-    path.split(delimiter).map((each) => (isAbsolute(each) ? realpath(each).catch(() => "") : "")),
+    path
+      .split(delimiter)
+      .filter((each) => isAbsolute(each))
+      .map((each) => realpath(each).catch(() => "")),
   );
   const covered = [...privateFolders, "/dev/shm"];
   const isUsable = (each: string): boolean =>
