@@ -76,7 +76,7 @@ export function undoFolderPath(cli: CliContext): string | null {
 }
 
 /** Keeps outputs of commands; null if the environment names no home. */
-function outputFolderPath(cli: CliContext): string | null {
+export function outputFolderPath(cli: CliContext): string | null {
   const { state } = userFolders(cli);
   return state === null ? null : join(state, "commands");
 }

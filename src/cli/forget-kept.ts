@@ -1,17 +1,20 @@
 import { type CliContext, note } from "./context.ts";
-import { undoFolderPath } from "./config.ts";
+import { outputFolderPath, undoFolderPath } from "./config.ts";
 
-/** Deletes what this machine keeps of the files that the agent changed in these sessions. */
+/** Deletes what this machine keeps of these sessions: bytes of changed files, and outputs of commands. */
 export async function forgetKept(
   cli: CliContext,
   deleted: readonly { readonly session: { readonly id: string } }[],
 ): Promise<void> {
-  const { keptBytesIn } = await import("../exchange/undo/kept-bytes.ts");
+  const [{ keptBytesIn }, { forgetSessions }] = await Promise.all([
+    import("../exchange/undo/kept-bytes.ts"),
+    import("../exchange/forget-sessions.ts"),
+  ]);
   const kept = keptBytesIn(undoFolderPath(cli));
-  if ((await kept?.forget(deleted.map(({ session }) => session.id))) === false) {
+  if (!(await forgetSessions({ kept, outputFolder: outputFolderPath(cli) }, deleted))) {
     note(
       cli,
-      "What was kept of files that the agent changed could not all be deleted. Check who owns reprise/undo in XDG_STATE_HOME or ~/.local/state, and delete the folders of these sessions in it.",
+      "What was kept of changed files and outputs of commands could not all be deleted. Check who owns reprise/undo and reprise/commands in XDG_STATE_HOME or ~/.local/state, and delete what is of these sessions in them.",
     );
   }
 }

@@ -4,7 +4,13 @@ import { Command, Option } from "commander";
 import { QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
 import { type CliContext, noticeJson, printLines } from "./context.ts";
 import { databaseOption, openDatabase, withStore } from "./database.ts";
-import { databaseLocation, personaFolderPaths, settingsOf, undoFolderPath } from "./config.ts";
+import {
+  databaseLocation,
+  outputFolderPath,
+  personaFolderPaths,
+  settingsOf,
+  undoFolderPath,
+} from "./config.ts";
 import { ownSecrets } from "./own-secrets.ts";
 import { createCatalogue } from "../exchange/catalogue.ts";
 import type { ExchangeListener } from "../exchange/events.ts";
@@ -141,6 +147,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     trustProxy: options.trustProxy === true,
     undoFolder: undoFolderPath(cli),
     secrets,
+    outputFolder: outputFolderPath(cli),
     jobs: () => ({ running: node?.running ?? 0, max: options.jobs }),
     log,
     // an agent of others chooses its model and its instructions itself

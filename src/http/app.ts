@@ -104,6 +104,8 @@ export interface AppOptions extends PublicPathOptions {
   readonly undoFolder?: string | null | undefined;
   /** They are replaced in the diffs of changes; none by default. */
   readonly secrets?: Secrets | undefined;
+  /** Keeps outputs of commands, which deleting a session deletes. None by default. */
+  readonly outputFolder?: string | null | undefined;
   /** The number of this process among those that share a port, for its metrics. */
   readonly process?: number | undefined;
   /** Receives one line a request, and the service's own failures. */
@@ -176,7 +178,8 @@ export async function createApp(given: AppOptions): Promise<App> {
     const api = typed(scope);
     const inTurn = createLargeReads();
     const kept = keptBytesIn(options.undoFolder);
-    const service = { store, publicPath, observe, kept, secrets: options.secrets };
+    const { outputFolder = null, secrets } = options;
+    const service = { store, publicPath, observe, kept, outputFolder, secrets };
     listSessionsRoute(api, service);
     createSessionRoute(api, service);
     readSessionRoute(api, service);

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
+import { createSpool } from "../../src/agent/commands/spool.ts";
 import { type SentMessage, startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
@@ -30,7 +31,7 @@ async function writing(): Promise<Home & { readonly file: (path: string) => stri
   };
 }
 
-it("[UNDO-14] [UNDO-15] [UNDO-16] [UNDO-19] [UNDO-20] commands show, undo and redo what an exchange changed, and deletion deletes what is kept", async () => {
+it("[UNDO-14] [UNDO-15] [UNDO-16] [UNDO-19] [UNDO-20] [COMMAND-12] commands show, undo and redo what an exchange changed, and deletion deletes what is kept", async () => {
   const home = await writing();
   const a = join(home.project, "a.txt");
   writeFileSync(a, "first\n");
@@ -85,8 +86,11 @@ it("[UNDO-14] [UNDO-15] [UNDO-16] [UNDO-19] [UNDO-20] commands show, undo and re
     code: 0,
   });
   expect(home.file("d/b.txt")).toBeNull();
+  const outputs = join(home.home, ".local/state/reprise/commands");
+  await createSpool(outputs, id).create();
   expect(await home.call(["sessions", "delete", id, "--yes"])).toMatchObject({ code: 0 });
   expect(existsSync(kept)).toBe(false);
+  expect(readdirSync(outputs)).toEqual([]);
 });
 
 it("[UNDO-19] a terminal shows what an exchange changed without a question", async () => {

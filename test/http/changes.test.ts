@@ -1,14 +1,17 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
+import { createSpool } from "../../src/agent/commands/spool.ts";
 import { createClient } from "../../src/client/client.ts";
 import { readConsents } from "../../src/store/sessions/consents.ts";
 import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
 import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
+import { newId } from "../../src/core/ids.ts";
 import { owner } from "../helpers/engines.ts";
 import { startTestServer } from "../helpers/server.ts";
+import { temporaryFolder } from "../helpers/temp.ts";
 import { undoBench, writes } from "../helpers/undo-bench.ts";
 
 const token = "0123456789abcdef0123456789abcdef";
@@ -26,9 +29,10 @@ async function served() {
   return { ...bench, id };
 }
 
-it("[UNDO-17] [UNDO-18] [PERMISSION-36] a client with the token reads changes with diffs, undoes and redoes them", async () => {
+it("[UNDO-14] [UNDO-17] [UNDO-18] [COMMAND-12] [PERMISSION-36] a client with the token reads changes with diffs, undoes and redoes them", async () => {
   const { store, folder, id, file, write, repo } = await served();
-  await using t = await startTestServer({ store, token, undoFolder: folder });
+  const [outputFolder, other] = [temporaryFolder(), newId()];
+  await using t = await startTestServer({ store, token, undoFolder: folder, outputFolder });
   const client = createClient({ baseUrl: t.url, token });
   expect(await client.listChanges(id)).toEqual([{ n: 1, changes: 2, undone: 0 }]);
   const [a, b] = await client.getChanges(id.slice(0, 8), 1);
@@ -66,8 +70,10 @@ it("[UNDO-17] [UNDO-18] [PERMISSION-36] a client with the token reads changes wi
   await expect(client.undoExchange(id, 1, { files: ["c"] })).rejects.toMatchObject({
     code: "invalid_request",
   });
+  await Promise.all([id, other].map((each) => createSpool(outputFolder, each).create()));
   await client.deleteSession(id);
   expect(existsSync(join(folder, id))).toBe(false);
+  expect(readdirSync(outputFolder)).toEqual([expect.stringContaining(other)]);
   expect(existsSync(repo)).toBe(true);
 });
 

@@ -3,6 +3,8 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
+import { outputName } from "../../exchange/forget-sessions.ts";
+
 /** Whole outputs of commands: files of the user alone, in Reprise's own folder. */
 export interface Spool {
   /** A file for one output; null if none can be made. */
@@ -28,7 +30,7 @@ const NAME = /^command-output:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /** The outputs of one session. The folder is made when it is needed. */
 export function createSpool(folder: string, session_id: string): Spool {
-  const fileOf = (id: string): string => join(folder, `${session_id}.${id}.txt`);
+  const fileOf = (id: string): string => join(folder, outputName(session_id, id));
   return {
     create: async () => {
       try {

@@ -2,8 +2,8 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 
+import type { KeptOfSessions } from "../../exchange/forget-sessions.ts";
 import type { Secrets } from "../../exchange/secrets.ts";
-import type { KeptBytes } from "../../exchange/undo/kept-bytes.ts";
 import type { Store } from "../../store/store.ts";
 import type { PublicPath } from "../guards/public-path.ts";
 import type { Observe } from "../metrics/observation.ts";
@@ -16,12 +16,10 @@ export function typed(app: FastifyInstance) {
 }
 
 /** What the routes of sessions work with. */
-export interface SessionService {
+export interface SessionService extends KeptOfSessions {
   readonly store: Store;
   readonly publicPath: PublicPath;
   readonly observe: Observe;
-  /** What this machine keeps of files that were changed; null if it keeps nothing. */
-  readonly kept: KeptBytes | null;
   readonly secrets: Secrets | undefined;
 }
 

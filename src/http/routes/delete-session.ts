@@ -27,7 +27,7 @@ const schema = {
   },
 };
 
-export function deleteSessionRoute(app: Api, { store, kept }: SessionService): void {
+export function deleteSessionRoute(app: Api, { store, ...keeps }: SessionService): void {
   app.route({
     method: "DELETE",
     url: "/api/sessions/:id",
@@ -35,7 +35,8 @@ export function deleteSessionRoute(app: Api, { store, kept }: SessionService): v
     preValidation: refuseBody,
     handler: async ({ params }) => {
       const deleted = await store.write(deleteRequested, { reference: params.id });
-      await kept?.forget(deleted.map(({ session }) => session.id));
+      const { forgetSessions } = await import("../../exchange/forget-sessions.ts");
+      await forgetSessions(keeps, deleted);
       return deleted.map(deletedSession);
     },
   });
