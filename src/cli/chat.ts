@@ -78,10 +78,11 @@ export async function chat(input: {
   if (chosen === null) {
     return;
   }
+  const location = databaseLocation(cli, databaseOption(input.command));
   const conversation = createConversation({
     config: {
-      ...exchangerConfig(cli, store),
-      secrets: ownSecrets(cli, { location: databaseLocation(cli, databaseOption(input.command)) }),
+      ...exchangerConfig(cli, store, { location }),
+      secrets: ownSecrets(cli, { location }),
       defaultAnswer: options.answerAfter,
       permission: { allow: options.allow ?? [], asks: options.questions !== false },
     },

@@ -53,16 +53,41 @@ export function personaFolderPaths(cli: CliContext): PersonaFolders {
   };
 }
 
+/** Which files of Reprise options and the address of the database name. */
+export interface NamedFiles {
+  /** As `databaseLocation` returns it. */
+  readonly location: string;
+  /** Of a service; undefined if none is named. */
+  readonly tokenFiles?: readonly (string | undefined)[];
+}
+
+/**
+ * All files and folders of Reprise that neither tools nor commands of the agent may touch, besides the database and
+ * what the config names: its folders, and files with secrets that an option, a variable or an address names.
+ */
+function ownFiles(cli: CliContext, { location, tokenFiles = [] }: NamedFiles): readonly string[] {
+  const { state, ...folders } = userFolders(cli);
+  const sslKey = isPostgres(location) ? URL.parse(location)?.searchParams.get("sslkey") : null;
+  const named = [
+    ...tokenFiles,
+    cli.env["REPRISE_DATABASE_FILE"],
+    cli.env["PGPASSFILE"],
+    sslKey,
+  ].flatMap((file) => (file ? resolve(cli.cwd, file) : []));
+  // these may be links out of the folders
+  const links = [configFile(cli), trustSource(cli).file];
+  return [...Object.values(folders), state, ...links, ...named].filter((path) => path !== null);
+}
+
 /** From what the exchanger is made; read after the person has answered about the folder. */
-export function exchangerConfig(cli: CliContext, store: Store): ExchangerConfig {
-  const protectedPaths = Object.values(userFolders(cli)).filter((path) => path !== null);
+export function exchangerConfig(cli: CliContext, store: Store, files: NamedFiles): ExchangerConfig {
   const personas = personaFolderPaths(cli);
   return {
     store,
     env: cli.env,
     settings: settingsOf(cli),
     personas,
-    protectedPaths,
+    protectedPaths: ownFiles(cli, files),
     undoFolder: undoFolderPath(cli),
     outputFolder: outputFolderPath(cli),
     sandbox: { state: userFolders(cli).state },

@@ -10,9 +10,9 @@ import { resolveSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { addList } from "./add-list.ts";
 import { aligned } from "./aligned.ts";
-import { configPlace, exchangerConfig } from "./config.ts";
+import { configPlace, databaseLocation, exchangerConfig } from "./config.ts";
 import { type CliContext, printJson, printLine, printLines } from "./context.ts";
-import { openDatabase, withStore } from "./database.ts";
+import { databaseOption, openDatabase, withStore } from "./database.ts";
 import { checkSandbox } from "./doctor/sandbox.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
@@ -116,7 +116,8 @@ async function withPlace(
 ): Promise<void> {
   await using store = await openDatabase(cli, command);
   const session = reference === undefined ? null : await store.read(resolveSession, { reference });
-  const config = exchangerConfig(cli, store);
+  const location = databaseLocation(cli, databaseOption(command));
+  const config = exchangerConfig(cli, store, { location });
   const repo_path = session === null ? cli.cwd : session.repo_path;
   const persona = session === null ? (await config.settings?.at(repo_path))?.persona : null;
   await act(config, {

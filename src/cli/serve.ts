@@ -6,6 +6,7 @@ import { type CliContext, noticeJson, printLines } from "./context.ts";
 import { databaseOption, openDatabase, withStore } from "./database.ts";
 import {
   databaseLocation,
+  type NamedFiles,
   outputFolderPath,
   personaFolderPaths,
   settingsOf,
@@ -158,7 +159,19 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   });
   const { jobs, answerAfter: defaultAnswer } = options;
   const onEvent = server.app.countUse;
-  const running = { store, jobs, folders, agent, log, defaultAnswer, onEvent, feed, secrets };
+  const files = { location, tokenFiles: [options.tokenFile, options.metricsTokenFile] };
+  const running = {
+    store,
+    jobs,
+    folders,
+    agent,
+    log,
+    defaultAnswer,
+    onEvent,
+    feed,
+    secrets,
+    files,
+  };
   node = jobs === 0 ? null : await runNode(cli, running);
   const stopAnswering = jobs === 0 ? await answerForNodes(store, log) : null;
   const { version, pid } = cli;
@@ -196,8 +209,10 @@ async function runNode(
     feed,
     defaultAnswer,
     secrets,
+    files,
     ...options
   }: Pick<ExchangerConfig, "secrets"> & {
+    readonly files: NamedFiles;
     readonly defaultAnswer: DefaultAnswer | undefined;
     readonly store: Store;
     readonly jobs: number;
@@ -214,7 +229,7 @@ async function runNode(
     import("../http/metrics/request-log.ts"),
   ]);
   const openExchanger = agent?.openExchanger ?? cli.openExchanger;
-  const config = { ...exchangerConfig(cli, options.store), secrets, defaultAnswer };
+  const config = { ...exchangerConfig(cli, options.store, files), secrets, defaultAnswer };
   return startNode({
     ...options,
     agent: agent?.name ?? null,
