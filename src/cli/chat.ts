@@ -17,6 +17,7 @@ import { ASKS } from "./exit-code.ts";
 import { limitText } from "./folder-limit.ts";
 import { type Conversation, createConversation } from "../exchange/conversation.ts";
 import { createFromOutside } from "./interactive/from-outside.ts";
+import { createSandboxNote } from "./interactive/sandbox-note.ts";
 import { runLines } from "./interactive/lines.ts";
 import { sendOnce } from "./interactive/send.ts";
 import { showFailure } from "./interactive/show-failure.ts";
@@ -79,9 +80,10 @@ export async function chat(input: {
     return;
   }
   const location = databaseLocation(cli, databaseOption(input.command));
+  const config = exchangerConfig(cli, store, { location });
   const conversation = createConversation({
     config: {
-      ...exchangerConfig(cli, store, { location }),
+      ...config,
       secrets: ownSecrets(cli, { location }),
       defaultAnswer: options.answerAfter,
       permission: { allow: options.allow ?? [], asks: options.questions !== false },
@@ -112,9 +114,13 @@ export async function chat(input: {
   for (const sentence of notes) {
     note(cli, sentence);
   }
+  const beforeSend =
+    ask && agent === null && config.sandbox !== undefined
+      ? createSandboxNote({ cli, conversation, sandbox: config.sandbox })
+      : async () => {};
   try {
     await (!oneExchange
-      ? runLines({ ...talk, store, askWith: fromOutside.askWith, answering })
+      ? runLines({ ...talk, store, askWith: fromOutside.askWith, answering, beforeSend })
       : sendOnce({ ...talk, text }));
   } catch (error) {
     // the command to resume comes after the error: a message that failed can be sent again

@@ -7,6 +7,7 @@ import type { Settings } from "../exchange/config/settings.ts";
 import type { ConfigPlace } from "../exchange/config/write-config.ts";
 import type { ExchangerConfig } from "../exchange/exchanger.ts";
 import type { PersonaFolders } from "../exchange/personas/folders.ts";
+import type { SandboxProbe, SandboxSource } from "../exchange/sandbox/probe.ts";
 import type { TrustSource } from "../exchange/trust/trust.ts";
 import { RepriseError } from "../core/errors.ts";
 import { packageFile } from "../core/package-file.ts";
@@ -90,7 +91,20 @@ export function exchangerConfig(cli: CliContext, store: Store, files: NamedFiles
     protectedPaths: ownFiles(cli, files),
     undoFolder: undoFolderPath(cli),
     outputFolder: outputFolderPath(cli),
-    sandbox: { state: userFolders(cli).state },
+    sandbox: sandboxSource(userFolders(cli).state),
+  };
+}
+
+function sandboxSource(state: string | null): SandboxSource {
+  let probe: Promise<() => Promise<SandboxProbe>> | undefined;
+  const open = () =>
+    (probe ??= import("../exchange/sandbox/probe.ts").then(({ createSandboxProbe }) =>
+      createSandboxProbe(),
+    ));
+  return {
+    state,
+    probe: async () =>
+      state === null ? { bubblewrap: null, reason: "HOME is not set" } : (await open())(),
   };
 }
 

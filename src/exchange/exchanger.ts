@@ -1,5 +1,5 @@
 import { isRepriseError } from "../core/errors.ts";
-import type { SandboxSource } from "./sandbox/policy.ts";
+import type { SandboxSource } from "./sandbox/probe.ts";
 import type { AskedBy } from "../core/exchanges.ts";
 import type { Caller } from "../core/origins.ts";
 import type { DefaultAnswer } from "../core/questions.ts";

@@ -9,6 +9,7 @@ import { describe, expect, it } from "vitest";
 import { createSandboxProbe } from "../../src/exchange/sandbox/probe.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
+import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
 import { sessionsOf } from "../helpers/sessions/seed.ts";
 
 const { reason } = await createSandboxProbe()();
@@ -101,4 +102,33 @@ it("[SANDBOX-20] [SANDBOX-24] the agent commits after a question that shows what
   const done = await home.call(["--session", id, "--continue-exchange"]);
   expect(done.stdout).toMatch(/it is: Committed [0-9a-f]{12}: 1 changed files\./);
   expect(git("log", "--format=%an %s", "--name-only")).toBe("Ada Add a\n\na.txt\n");
+});
+
+describe("the terminal", () => {
+  const talk = async (command: string) => {
+    const home = freshHome({ REPRISE_MODEL: "demo" });
+    const terminal = openTerminal(home, command);
+    const [greeting] = await terminal.shows(/^[^]*\n> $/);
+    expect(greeting).not.toContain("no sandbox");
+    for (const message of ["hello", "again"]) {
+      terminal.type(`${message}\r`);
+      await terminal.shows(new RegExp(`${message}[^]*\n[^>]*> $`));
+    }
+    terminal.type(CTRL_D);
+    return (await terminal.finished).screen;
+  };
+
+  it.skipIf(reason !== null)("[SANDBOX-31] says nothing of a sandbox that works", async () => {
+    expect(await talk("reprise")).not.toContain("no sandbox");
+  });
+
+  it("[SANDBOX-31] says once, in mode all too, that there is no sandbox, and why", async () => {
+    const without =
+      reason === null ? "bwrap --dev-bind / / --ro-bind /dev/null /usr/bin/bwrap " : "";
+    const text = await talk(`${without}reprise --permission all`);
+    expect(text.match(/note: no sandbox \(/g)).toHaveLength(1);
+    if (reason === null) {
+      expect(text).toContain("bwrap is not installed (package bubblewrap)");
+    }
+  });
 });

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 
 import type { ExchangerConfig } from "../../exchange/exchanger.ts";
-import type { SandboxSource } from "../../exchange/sandbox/policy.ts";
+import type { SandboxSource } from "../../exchange/sandbox/probe.ts";
 import { isWideFolder, realFolder } from "../../exchange/trust/wide-folder.ts";
 import type { Confine } from "./confine.ts";
 
@@ -13,16 +13,15 @@ export type CommandSandbox = (folder: string) => Promise<Confine | null>;
 
 /** One for all exchanges of a process: commands in one folder take turns. */
 export function createCommandSandbox(
-  { state }: SandboxSource,
+  { state, probe }: SandboxSource,
   { settings, protectedPaths }: Pick<ExchangerConfig, "settings" | "protectedPaths">,
 ): CommandSandbox {
   let opened: Promise<Confine | null> | undefined;
   const open = async (): Promise<Confine | null> => {
-    const [{ createSandboxProbe }, { createConfine }] = await Promise.all([
-      import("../../exchange/sandbox/probe.ts"),
+    const [{ bubblewrap }, { createConfine }] = await Promise.all([
+      probe(),
       import("./confine.ts"),
     ]);
-    const { bubblewrap } = await createSandboxProbe()();
     if (bubblewrap === null || state === null) {
       return null;
     }

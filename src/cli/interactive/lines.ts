@@ -25,6 +25,8 @@ interface LinesContext extends Talk {
   readonly store: Store;
   readonly askWith: FromOutside["askWith"];
   readonly answering: Answering;
+  /** Called before each message that is sent. */
+  readonly beforeSend: () => Promise<void>;
 }
 
 /**
@@ -141,6 +143,7 @@ async function exchange(
         waits,
       }),
     );
+  await context.beforeSend();
   let result = await run(text).catch((error: unknown) => {
     if (!terminal || text === null || !isRepriseError(error, "session_busy")) {
       throw error;

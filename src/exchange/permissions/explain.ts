@@ -201,11 +201,8 @@ async function callOf(
 async function commandPlace({
   sandbox,
 }: Pick<ExchangerConfig, "sandbox">): Promise<"sandbox" | "none"> {
-  if ((sandbox?.state ?? null) === null) {
-    return "none";
-  }
-  const { createSandboxProbe } = await import("../sandbox/probe.ts");
-  return (await createSandboxProbe()()).bubblewrap === null ? "none" : "sandbox";
+  const found = await sandbox?.probe();
+  return (found?.bubblewrap ?? null) === null ? "none" : "sandbox";
 }
 
 function exampleOf(tool: string): string | null {

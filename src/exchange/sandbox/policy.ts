@@ -7,12 +7,6 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What the sandbox of commands needs of the user. */
-export interface SandboxSource {
-  /** The folder for the user's state; without it there is no sandbox. */
-  readonly state: string | null;
-}
-
 /** Maxima for one command with all that it starts; all but `processes` in bytes. */
 export interface SandboxLimits {
   readonly processes: number;

@@ -30,6 +30,14 @@ export type SandboxProbe =
   /** Why there is no sandbox: a sentence with what to do, if anything can be done. */
   | { readonly bubblewrap: null; readonly reason: string };
 
+/** What the sandbox of commands needs of the user and the process. */
+export interface SandboxSource {
+  /** The folder for the user's state; without it there is no sandbox. */
+  readonly state: string | null;
+  /** The same answer to all who ask. */
+  readonly probe: () => Promise<SandboxProbe>;
+}
+
 export interface ProbeOptions {
   readonly platform?: NodeJS.Platform;
   readonly processor?: string;
