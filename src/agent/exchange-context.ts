@@ -16,6 +16,7 @@ import type { Keyless } from "../exchange/models/settings.ts";
 import type { Layer } from "../exchange/permissions/layers.ts";
 import type { Conceal } from "../exchange/secrets.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
+import type { SandboxLimits } from "../exchange/sandbox/policy.ts";
 import type { CheckPlan } from "./tools/hand-in-plan.ts";
 import type { ThreadHolderOptions } from "./thread-holder.ts";
 import type { openModel } from "./models/open.ts";
@@ -98,4 +99,6 @@ export interface Prepared {
   readonly configured: readonly ProtectedPath[];
   /** Names of variables that commands get besides, after the configuration. */
   readonly environment: readonly string[];
+  /** Of its commands in the sandbox. */
+  readonly sandboxLimits: SandboxLimits;
 }

@@ -25,7 +25,7 @@ import { askAtLimit } from "./ask-at-limit.ts";
 import { refuseBeyondLimits } from "./refuse-beyond-limits.ts";
 import type { AgentOptions, Prepared } from "./exchange-context.ts";
 import { createExchangeTree, EXCHANGE_LIMITS } from "../exchange/exchange-tree.ts";
-import { lowered, repositoryConfig } from "../exchange/config/repository.ts";
+import { lowered, loweredSandbox, repositoryConfig } from "../exchange/config/repository.ts";
 import { mayRunCommands } from "../exchange/commands/command-folder.ts";
 import { chosenModel } from "../exchange/models/choose.ts";
 import { withKey } from "../exchange/models/config.ts";
@@ -183,6 +183,7 @@ async function prepare(
     limits: lowered(configured?.limits ?? options.limits ?? EXCHANGE_LIMITS, repository.limits),
     configured: [...(configured?.protected ?? []), ...repository.protected],
     environment: configured?.environment ?? [],
+    sandboxLimits: loweredSandbox(configured?.sandbox ?? {}, repository.sandbox),
     instructions:
       session.repo_path === null
         ? null

@@ -31,7 +31,7 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
     given === undefined || !prepared.mayRun
       ? null
       : createCommands(
-          { ...given, environment: prepared.environment },
+          { ...given, environment: prepared.environment, limits: prepared.sandboxLimits },
           {
             session_id: held.session.id,
             conceal: prepared.conceal,

@@ -59,6 +59,16 @@ describe.skipIf(reason !== null)("commands of the program in the sandbox", () =>
     expect(explained.stdout).toMatch(/^allow: .*mode auto/);
   });
 
+  it("[CONFIG-17] the config sets its limits", async () => {
+    const home = await running();
+    const limit = "sandbox.limits.file_mib";
+    expect(await home.call(["config", "set", limit, "1"])).toMatchObject({ code: 0 });
+    expect((await home.call(["config", "get", limit])).stdout).toMatch(/file_mib +1 +config/);
+    const line = "sandbox: head -c 2097152 /dev/zero > big; wc -c < big";
+    const { stdout } = await home.call(["-p", line, "--permission", "auto"]);
+    expect(stdout).toMatch(/^1048576$/m);
+  });
+
   it("[SANDBOX-22] [SANDBOX-23] to leave it is a question, which says what that means, and no rule lifts it", async () => {
     const home = await running();
     const service = createServer((socket) => socket.end("from a service")).listen(0, "127.0.0.1");

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 
+import type { SandboxLimits } from "../../exchange/sandbox/policy.ts";
 import type { Conceal } from "../../exchange/secrets.ts";
 import { commandEnvironment } from "./environment.ts";
 import { createKeptOutput } from "./kept-output.ts";
@@ -20,6 +21,8 @@ export interface CommandOptions {
   readonly maxOutputBytes?: number;
   /** Where whole outputs are kept; null for nowhere. */
   readonly outputFolder: string | null;
+  /** Of commands in the sandbox; `SANDBOX_LIMITS` by default. */
+  readonly limits?: SandboxLimits;
   /** Without it no command runs in a sandbox. */
   readonly sandbox?: CommandSandbox | undefined;
 }
@@ -74,6 +77,7 @@ export function createCommands(
     outputFolder,
     maxOutputBytes = MAX_OUTPUT_BYTES,
     sandbox: openSandbox,
+    limits,
   }: CommandOptions,
   { session_id, conceal }: { readonly session_id: string; readonly conceal: Conceal },
 ): Commands {
@@ -99,7 +103,7 @@ export function createCommands(
     });
     const { sandbox = null } = request;
     const confined =
-      sandbox === null ? null : await sandbox.confine(launch, { ...sandbox, signal });
+      sandbox === null ? null : await sandbox.confine(launch, { limits, ...sandbox, signal });
     try {
       const end = await runLaunch({
         launch: confined?.launch ?? launch,

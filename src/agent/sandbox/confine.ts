@@ -59,6 +59,7 @@ export interface ConfinedPlace {
   readonly hidden?: readonly string[];
   /** Aborting it while another command has its turn in the folder rejects. */
   readonly signal?: AbortSignal;
+  readonly limits?: SandboxLimits | undefined;
 }
 
 /**
@@ -68,14 +69,15 @@ export interface ConfinedPlace {
  */
 export function createConfine(options: SandboxOptions): Confine {
   const turns = createTurns();
-  return async (launch, { folder: named, network, hidden = [], signal }) => {
+  return async (launch, { folder: named, network, hidden = [], signal, limits }) => {
     const folder = await realpath(named).catch(() => null);
     if (folder === null) {
       throw refusal("the session's folder no longer exists; ask the user to restore it");
     }
     const release = await turns(folder, signal);
     try {
-      return await confined({ options, launch, folder, network, hidden, release });
+      const given = limits === undefined ? options : { ...options, limits };
+      return await confined({ options: given, launch, folder, network, hidden, release });
     } catch (error) {
       release();
       throw error;

@@ -2,8 +2,15 @@ import { TOKEN_LIMITS } from "../../core/token-limits.ts";
 import { defaultModel } from "../models/config.ts";
 import { type Effect, EFFECTS, ruleText } from "../permissions/rule.ts";
 import { DEFAULT_PERSONA } from "../personas/persona.ts";
+import { SANDBOX_LIMITS } from "../sandbox/policy.ts";
 import type { FolderSettings } from "./settings.ts";
-import { type ConfigSection, KEYED_PROVIDERS, LIMIT_KEYS, type UserConfig } from "./user-config.ts";
+import {
+  type ConfigSection,
+  KEYED_PROVIDERS,
+  LIMIT_KEYS,
+  SANDBOX_KEYS,
+  type UserConfig,
+} from "./user-config.ts";
 
 /** A value that counts in a folder, and where it comes from. */
 export interface SettingOrigin {
@@ -53,6 +60,13 @@ export function settingOrigins(
     ),
     ...TOKEN_LIMITS.map((name) =>
       one(`limits.tokens.${name}`, tokens[name] ?? null, (section) => section.tokens[name] ?? null),
+    ),
+    ...Object.entries(SANDBOX_KEYS).map(([key, { limit, unit }]) =>
+      one(
+        `sandbox.limits.${key}`,
+        (settings.sandbox[limit] ?? SANDBOX_LIMITS[limit]) / unit,
+        (section) => section.sandbox[limit] ?? null,
+      ),
     ),
     ...KEYED_PROVIDERS.flatMap((name): SettingOrigin[] => {
       const source = config?.keys[name];

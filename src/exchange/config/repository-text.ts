@@ -3,9 +3,17 @@ import { parsePattern, type Rule } from "../permissions/rule.ts";
 import { parseDocument, type Problem } from "./document.ts";
 import { placed, type PlacedProblem } from "./load-config.ts";
 import { listReader, membersOf, readMember, type Report, textReader } from "./readers.ts";
-import { LIMIT_KEYS, limitsAt, objectAt, type ProtectedPath, rulesAt } from "./user-config.ts";
+import {
+  LIMIT_KEYS,
+  limitsAt,
+  objectAt,
+  type ProtectedPath,
+  rulesAt,
+  sandboxAt,
+  type SandboxMaxima,
+} from "./user-config.ts";
 
-const KEYS = ["$schema", "permission", "protected", "limits"] as const;
+const KEYS = ["$schema", "permission", "protected", "limits", "sandbox"] as const;
 const STRICTER = ["ask", "deny"] as const;
 
 /** Reads what can be used of the config of a folder. */
@@ -13,6 +21,7 @@ export function readRepositoryConfig(text: string): {
   readonly rules: readonly Rule[];
   readonly protected: readonly ProtectedPath[];
   readonly limits: Partial<ExchangeLimits>;
+  readonly sandbox: SandboxMaxima;
   readonly problems: readonly PlacedProblem[];
 } {
   const { root, problems } = parseDocument(text);
@@ -26,6 +35,7 @@ export function readRepositoryConfig(text: string): {
     rules: STRICTER.flatMap((effect) => rulesAt(permission, effect, report)),
     protected: readMember(members, "protected", listReader(pattern), report) ?? [],
     limits: limitsAt(limits, report),
+    sandbox: sandboxAt(members, report),
     problems: placed(text, found),
   };
 }

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import type { ExchangeLimits } from "../exchange-tree.ts";
 import type { Layer } from "../permissions/layers.ts";
 import { readStart, type Unusable } from "../personas/text-file.ts";
+import { SANDBOX_LIMITS, type SandboxLimits } from "../sandbox/policy.ts";
 import { isTrusted, type TrustSource } from "../trust/trust.ts";
 import type { PlacedProblem } from "./load-config.ts";
 import { MAX_CONFIG_BYTES } from "./read-text.ts";
-import type { ProtectedPath } from "./user-config.ts";
+import type { ProtectedPath, SandboxMaxima } from "./user-config.ts";
 
 /** Its path in the folder of a session. */
 export const REPOSITORY_CONFIG = ".reprise/config.jsonc";
@@ -17,11 +18,13 @@ export interface RepositoryConfig {
   readonly layers: readonly Layer[];
   readonly protected: readonly ProtectedPath[];
   readonly limits: Partial<ExchangeLimits>;
+  /** Of commands in the sandbox. */
+  readonly sandbox: SandboxMaxima;
   /** What of the file is not used, each a sentence for a person. */
   readonly problems: readonly string[];
 }
 
-const NONE: RepositoryConfig = { layers: [], protected: [], limits: {}, problems: [] };
+const NONE: RepositoryConfig = { layers: [], protected: [], limits: {}, sandbox: {}, problems: [] };
 
 const WHY: Readonly<Record<Exclude<Unusable, "missing">, string>> = {
   not_a_file: "is not a file",
@@ -76,5 +79,17 @@ export function lowered(
     childrenAtOnce: Math.min(limits.childrenAtOnce, childrenAtOnce ?? Infinity),
     children: Math.min(limits.children, children ?? Infinity),
     modelCalls: Math.min(limits.modelCalls, modelCalls ?? Infinity),
+  };
+}
+
+/** The limits of commands in the sandbox: those of the user, lowered by those of the folder. */
+export function loweredSandbox(user: SandboxMaxima, folder: SandboxMaxima): SandboxLimits {
+  const limits = { ...SANDBOX_LIMITS, ...user };
+  const { processes = Infinity, memory = Infinity, file = Infinity } = folder;
+  return {
+    ...limits,
+    processes: Math.min(limits.processes, processes),
+    memory: Math.min(limits.memory, memory),
+    file: Math.min(limits.file, file),
   };
 }

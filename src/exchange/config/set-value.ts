@@ -6,7 +6,7 @@ import { TOKEN_LIMITS } from "../../core/token-limits.ts";
 import { realPathOf } from "../../store/project-key.ts";
 import { EFFECTS, ruleText } from "../permissions/rule.ts";
 import { sectionsAt } from "./settings.ts";
-import { KEYED_PROVIDERS, LIMIT_KEYS, type UserConfig } from "./user-config.ts";
+import { KEYED_PROVIDERS, LIMIT_KEYS, SANDBOX_KEYS, type UserConfig } from "./user-config.ts";
 import { changeConfig, type ConfigPlace } from "./write-config.ts";
 
 /** The keys that have a value, as `config set` and `config get` name them. */
@@ -19,6 +19,7 @@ const CONFIG_KEYS: readonly string[] = [
   "environment",
   ...Object.keys(LIMIT_KEYS).map((key) => `limits.${key}`),
   ...TOKEN_LIMITS.map((name) => `limits.tokens.${name}`),
+  ...Object.keys(SANDBOX_KEYS).map((key) => `sandbox.limits.${key}`),
   ...KEYED_PROVIDERS.flatMap((name) =>
     ["key_file", "key_command"].map((key) => `providers.${name}.${key}`),
   ),

@@ -11,6 +11,7 @@ import type {
   KeyedProvider,
   KeySource,
   ProtectedPath,
+  SandboxMaxima,
   UserConfig,
 } from "./user-config.ts";
 
@@ -35,6 +36,8 @@ export interface FolderSettings {
   readonly tokens: TokenLimits;
   /** Names of variables that commands get besides. */
   readonly environment: readonly string[];
+  /** Of commands in the sandbox, as far as the config sets them. */
+  readonly sandbox: SandboxMaxima;
   /** What of it comes from the config, the weakest first. */
   readonly sections: readonly NamedSection[];
 }
@@ -160,6 +163,7 @@ function combined(env: SettingsSource["env"], sections: readonly NamedSection[])
     protected: all.flatMap((section) => section.protected),
     limits: exchangeLimits(env, Object.assign({}, ...all.map(({ limits }) => limits))),
     tokens: Object.assign({}, ...all.map(({ tokens }) => tokens)),
+    sandbox: Object.assign({}, ...all.map(({ sandbox }) => sandbox)),
     environment: [...new Set(all.flatMap(({ environment }) => environment))],
     sections,
   };

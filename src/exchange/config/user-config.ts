@@ -6,6 +6,7 @@ import { PERMISSION_MODES, type PermissionMode } from "../../core/permissions.ts
 import { TOKEN_LIMITS, type TokenLimits } from "../../core/token-limits.ts";
 import type { ExchangeLimits } from "../exchange-tree.ts";
 import { parseModelName } from "../models/name.ts";
+import type { SandboxLimits } from "../sandbox/policy.ts";
 import {
   type Effect,
   EFFECTS,
@@ -37,7 +38,13 @@ export interface ConfigSection {
   readonly tokens: TokenLimits;
   /** Names of variables that commands get besides. */
   readonly environment: readonly string[];
+  /** Of commands in the sandbox. */
+  readonly sandbox: SandboxMaxima;
 }
+
+/** What the config sets of the limits of a command in the sandbox. */
+export type SandboxMaxima = Readonly<Partial<Pick<SandboxLimits, SandboxLimit>>>;
+type SandboxLimit = (typeof SANDBOX_KEYS)[keyof typeof SANDBOX_KEYS]["limit"];
 
 /** What no tool touches: a file or folder by its absolute path, or a pattern below the session's folder. */
 export type ProtectedPath = { readonly path: string } | { readonly pattern: string };
@@ -68,6 +75,15 @@ export const LIMIT_KEYS = {
   model_calls: "modelCalls",
 } as const satisfies Readonly<Record<string, keyof ExchangeLimits>>;
 
+/** The keys of `sandbox.limits`, and how much of what limit 1 of it is. */
+export const SANDBOX_KEYS = {
+  processes: { limit: "processes", unit: 1 },
+  memory_mib: { limit: "memory", unit: 1024 * 1024 },
+  file_mib: { limit: "file", unit: 1024 * 1024 },
+} as const satisfies Readonly<Record<string, { limit: keyof SandboxLimits; unit: number }>>;
+/** 1 TiB, as memory and files have MiB. */
+const MAX_SANDBOX = 1024 * 1024;
+
 const SECTION_KEYS = [
   "model",
   "persona",
@@ -75,6 +91,7 @@ const SECTION_KEYS = [
   "protected",
   "limits",
   "environment",
+  "sandbox",
 ] as const;
 const TOP_KEYS = ["$schema", ...SECTION_KEYS, "providers", "folders"] as const;
 
@@ -141,6 +158,7 @@ function sectionOf(members: Members, report: Report, home: string): ConfigSectio
     limits: limitsAt(limits, report),
     tokens: tokensAt(limits, report),
     environment: readMember(members, "environment", listReader(variable), report) ?? [],
+    sandbox: sandboxAt(members, report),
   };
 }
 
@@ -168,6 +186,27 @@ export function limitsAt(limits: Members, report: Report): Partial<ExchangeLimit
     }),
   );
 }
+
+/** `sandbox.limits` of a section. */
+export function sandboxAt(section: Members, report: Report): SandboxMaxima {
+  const sandbox = objectAt(section, "sandbox", report, ["limits"]);
+  const limits = objectAt(sandbox, "limits", report, Object.keys(SANDBOX_KEYS));
+  return Object.fromEntries(
+    Object.entries(SANDBOX_KEYS).flatMap(([key, { limit, unit }]) => {
+      const value = readMember(limits, key, sandboxCount, report);
+      return value === null ? [] : [[limit, value * unit]];
+    }),
+  );
+}
+
+const sandboxCount: Reader<number> = (node, report) => {
+  const count = readCount(node, report);
+  if (count !== null && count > MAX_SANDBOX) {
+    report(node, "This must be 1,048,576 or less.");
+    return null;
+  }
+  return count;
+};
 
 function tokensAt(limits: Members, report: Report): TokenLimits {
   const tokens = objectAt(limits, "tokens", report, TOKEN_LIMITS);

@@ -4,12 +4,18 @@ import { dirname, join } from "node:path";
 
 import { expect, it } from "vitest";
 
-import { lowered, repositoryConfig } from "../../../src/exchange/config/repository.ts";
+import {
+  lowered,
+  loweredSandbox,
+  repositoryConfig,
+} from "../../../src/exchange/config/repository.ts";
 import { EXCHANGE_LIMITS } from "../../../src/exchange/exchange-tree.ts";
+import { SANDBOX_LIMITS } from "../../../src/exchange/sandbox/policy.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { TRUSTED, UNTRUSTED } from "../../helpers/trust.ts";
 
-const NOTHING = { layers: [], protected: [], limits: {}, problems: [] };
+const MIB = 1024 * 1024;
+const NOTHING = { layers: [], protected: [], limits: {}, sandbox: {}, problems: [] };
 
 function folderWith(content: string | Uint8Array): {
   readonly folder: string;
@@ -25,11 +31,12 @@ function folderWith(content: string | Uint8Array): {
 const read = (content: string | Uint8Array) =>
   repositoryConfig(folderWith(content).folder, TRUSTED);
 
-it("[CONFIG-10] takes rules that ask and deny, protected patterns and lower limits, in trusted folders", async () => {
+it("[CONFIG-10] [CONFIG-17] takes rules that ask and deny, protected patterns and lower limits, in trusted folders", async () => {
   const { folder } = folderWith(`{
     // for all who work here
     "permission": { "ask": ["write_file(migrations/**)"], "deny": ["delegate"] },
     "protected": ["secrets"], "limits": { "model_calls": 5 },
+    "sandbox": { "limits": { "memory_mib": 64, "processes": 1000 } },
   }`);
   expect(await repositoryConfig(folder, UNTRUSTED)).toEqual(NOTHING);
   expect(await repositoryConfig(null, TRUSTED)).toEqual(NOTHING);
@@ -46,7 +53,13 @@ it("[CONFIG-10] takes rules that ask and deny, protected patterns and lower limi
     ],
     protected: [{ pattern: "secrets" }],
     limits: { modelCalls: 5 },
+    sandbox: { memory: 64 * MIB, processes: 1000 },
     problems: [],
+  });
+  expect(loweredSandbox({ file: MIB }, { memory: 64 * MIB, processes: 1000 })).toEqual({
+    ...SANDBOX_LIMITS,
+    file: MIB,
+    memory: 64 * MIB,
   });
   expect(lowered(EXCHANGE_LIMITS, { modelCalls: 5, children: 1_000_000 })).toEqual({
     ...EXCHANGE_LIMITS,
@@ -82,7 +95,7 @@ it("[CONFIG-11] leaves out what it cannot use, names the place, and uses the res
     ["[]", /must be an object/],
   ] as const) {
     const { problems, ...others } = await read(content);
-    expect(others).toEqual({ layers: [], protected: [], limits: {} });
+    expect(others).toEqual({ layers: [], protected: [], limits: {}, sandbox: {} });
     expect(problems[0]).toMatch(problem);
   }
   expect(await read(`\u{FEFF}{"limits": {"children": 2}}`)).toMatchObject({
