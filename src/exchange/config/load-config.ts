@@ -1,7 +1,8 @@
 import { RepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { parseDocument, type Problem } from "./document.ts";
-import { readUserConfig, type UserConfig } from "./user-config.ts";
+import { readUserConfig } from "./read-user-config.ts";
+import type { UserConfig } from "./user-config.ts";
 
 /** Where a config file cannot be used: line and column count from 1. */
 export interface PlacedProblem {

@@ -3,15 +3,8 @@ import { parsePattern, type Rule } from "../permissions/rule.ts";
 import { parseDocument, type Problem } from "./document.ts";
 import { placed, type PlacedProblem } from "./load-config.ts";
 import { listReader, membersOf, readMember, type Report, textReader } from "./readers.ts";
-import {
-  LIMIT_KEYS,
-  limitsAt,
-  objectAt,
-  type ProtectedPath,
-  rulesAt,
-  sandboxAt,
-  type SandboxMaxima,
-} from "./user-config.ts";
+import { limitsAt, objectAt, rulesAt, sandboxAt } from "./read-user-config.ts";
+import { LIMIT_KEYS, type ProtectedPath, type SandboxMaxima } from "./user-config.ts";
 
 const KEYS = ["$schema", "permission", "protected", "limits", "sandbox"] as const;
 const STRICTER = ["ask", "deny"] as const;
