@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   closeSync,
   existsSync,
   mkdirSync,
@@ -182,7 +183,9 @@ it.skipIf(!isRoot)(
     writeFileSync(copy, readFileSync(home.database), { mode: 0o644 });
     chmodSync(folder, 0o755);
     const nobody = 65_534;
-    const start = startService({ database: copy, uid: nobody });
+    const own = temporaryFolder();
+    chownSync(own, nobody, nobody);
+    const start = startService({ database: copy, uid: nobody, home: own });
     await expect(start).rejects.toThrow(/^reprise: [^\n]+ \[database_readonly\]\n$/);
     // nothing was changed: the owner continues with it
     await using service = await startService({ database: copy });

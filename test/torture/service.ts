@@ -25,6 +25,8 @@ export interface ServiceOptions {
   readonly bin?: string;
   /** Run as another user (only root may). */
   readonly uid?: number;
+  /** Of that user; the home of the tests if it is not given. */
+  readonly home?: string;
 }
 
 /** Starts the service. Rejects with what it wrote to standard error if it ends at once. */
@@ -42,7 +44,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ],
     {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, REPRISE_TOKEN: undefined },
+      env: {
+        ...process.env,
+        REPRISE_TOKEN: undefined,
+        ...(options.home === undefined ? {} : { HOME: options.home }),
+      },
       ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
     },
   );

@@ -76,7 +76,7 @@ export const NUMBERS_INSIDE = [
 
 /**
  * Tables that hold nothing that belongs to a session for good: versions, numbers given out, probes, nodes that
- * run now, and what exchanges are writing now.
+ * run now, what exchanges are writing now, and what can be undone on one machine.
  */
 const BOOKKEEPING = new Set([
   "reprise_migrations",
@@ -88,6 +88,7 @@ const BOOKKEEPING = new Set([
   "deleted_sessions",
   "change_numbers",
   "change_position",
+  "file_changes",
 ]);
 
 /** `table.column` of everything in the database, by its own account. */
