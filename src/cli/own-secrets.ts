@@ -1,4 +1,4 @@
-import { type Secret, secretsOfAddress, secretsOfModels } from "../exchange/secrets.ts";
+import type { Secret, Secrets } from "../exchange/secrets.ts";
 import { isPostgres } from "../store/location.ts";
 import { madeTokenFile, settingsOf } from "./config.ts";
 import type { CliContext } from "./context.ts";
@@ -17,7 +17,7 @@ export function ownSecrets(
     /** Of this process' service. */
     readonly tokens?: readonly (string | undefined)[];
   },
-): () => Promise<readonly Secret[]> {
+): Secrets {
   const { location, tokens = [] } = given;
   const file = madeTokenFile(cli);
   const known = [
@@ -26,18 +26,22 @@ export function ownSecrets(
       value,
     })),
     { name: "PGPASSWORD", value: cli.env["PGPASSWORD"] ?? "" },
-    ...(isPostgres(location) ? secretsOfAddress("DATABASE_PASSWORD", location) : []),
   ];
   return async () => {
-    const { readMadeToken } = await import("./made-token.ts");
+    const [{ readMadeToken }, { secretsOfAddress }] = await Promise.all([
+      import("./made-token.ts"),
+      import("../exchange/secrets.ts"),
+    ]);
     // a plain reader would wait for a pipe in its place; what this one refuses is not used
     const made = file === null ? null : await readMadeToken(file).catch(() => null);
     const token = made === null ? [] : [{ name: "REPRISE_TOKEN", value: made }];
-    return [...known, ...token, ...(await keysOfModels(cli))];
+    const password = isPostgres(location) ? secretsOfAddress("DATABASE_PASSWORD", location) : [];
+    return [...known, ...password, ...token, ...(await keysOfModels(cli))];
   };
 }
 
 async function keysOfModels(cli: CliContext): Promise<readonly Secret[]> {
+  const { secretsOfModels } = await import("../exchange/secrets.ts");
   const settings = settingsOf(cli);
   const [{ models }, config] = await Promise.all([settings.at(null), settings.config()]);
   const inFiles = (["anthropic", "openai"] as const).map(async (provider) => {

@@ -1,4 +1,3 @@
-import { mayRunCommands } from "../../exchange/commands/command-folder.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import type { SandboxSource } from "../../exchange/sandbox/probe.ts";
 import { workFolder } from "../../exchange/trust/wide-folder.ts";
@@ -21,6 +20,7 @@ export function createSandboxNote(input: {
       return;
     }
     isDone = true;
+    const { mayRunCommands } = await import("../../exchange/commands/command-folder.ts");
     const trust = trustSource(cli);
     const folder = await workFolder(conversation.planned().repo_path, trust);
     const reason = (await mayRunCommands(folder, trust)) ? (await sandbox.probe()).reason : null;
