@@ -3,7 +3,7 @@ import type { ExchangeInfo, MessageInfo, QuestionInfo } from "../core/schemas.ts
 import { oneLine } from "../core/terminal-text.ts";
 import { ASK_USER } from "../exchange/tool-catalogue.ts";
 import { failureLine } from "../store/sessions/failures.ts";
-import { createAnswerText } from "./interactive/answer-text.ts";
+import { createAnswerText } from "./lines/answer-text.ts";
 import { questionLines } from "./question-lines.ts";
 import { marksText } from "./sessions/transcript.ts";
 import { shortened, toolCallLine } from "./tool-lines.ts";

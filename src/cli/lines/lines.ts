@@ -7,17 +7,18 @@ import { notUtf8 } from "../prompt-text.ts";
 import type { ExchangeResult } from "../../exchange/events.ts";
 import type { Answering } from "../who-answers.ts";
 import { askQuestions } from "./ask-questions.ts";
-import { createElsewhere } from "./elsewhere.ts";
-import type { FromOutside } from "./from-outside.ts";
-import { greeting } from "./greeting.ts";
+import { createElsewhere } from "../conversation/elsewhere.ts";
+import type { FromOutside } from "../conversation/from-outside.ts";
+import { greeting } from "../conversation/greeting.ts";
 import { type LineInput, openLineInput } from "./input.ts";
 import type { InputEvent } from "./input-source.ts";
-import { isAsking, send, type Talk } from "./send.ts";
-import { showFailure } from "./show-failure.ts";
+import { send } from "./send.ts";
+import { isAsking, type Talk } from "../conversation/talk.ts";
+import { showFailure } from "../conversation/show-failure.ts";
 import { toolCallLine } from "../tool-lines.ts";
 import { plural } from "../../core/text.ts";
 import type { Store } from "../../store/store.ts";
-import { slashCommand } from "./slash.ts";
+import { slashCommand } from "../conversation/slash.ts";
 
 type Outcome = "stay" | "leave" | "failed" | "stopped" | "waiting";
 

@@ -10,8 +10,8 @@ import type { Store } from "../../store/store.ts";
 import { noticeLine } from "../context.ts";
 import type { LiveScreen } from "../live-screen.ts";
 import { shortened } from "../tool-lines.ts";
-import type { LineInput } from "./input.ts";
-import type { Talk } from "./send.ts";
+import type { LineInput } from "../lines/input.ts";
+import type { Talk } from "./talk.ts";
 
 export interface WatchContext extends Pick<Talk, "cli" | "conversation"> {
   readonly store: Store;

@@ -1,7 +1,7 @@
 import type { Compacted } from "../../exchange/exchanger.ts";
 import { PERMISSION_MODES } from "../../core/permissions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
-import type { Talk } from "./send.ts";
+import type { Talk } from "./talk.ts";
 import { note, noticeLine } from "../context.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";
 import type { Direction } from "../../exchange/undo/restore.ts";

@@ -7,6 +7,7 @@ import { messageInfo } from "../../core/answers.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { type CliContext, noticeLine, printJson } from "../context.ts";
 import { ASKS } from "../exit-code.ts";
+import { isAsking, type Talk } from "../conversation/talk.ts";
 import { createAnswerText } from "./answer-text.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import { AGENT_TOOLS, ASK_USER, HAND_IN_PLAN } from "../../exchange/tool-catalogue.ts";
@@ -14,15 +15,6 @@ import { noticeWithdrawn } from "../withdrawn.ts";
 import { GRAPH_ASKS } from "../question-lines.ts";
 import { createCommandOutput } from "./command-output.ts";
 import { commandEndLine, shortened, toolCallLine } from "../tool-lines.ts";
-
-/** A conversation, and how its exchanges are shown. */
-export interface Talk {
-  readonly cli: CliContext;
-  readonly conversation: Conversation;
-  readonly json: boolean;
-  /** With `json`: each event is a line, and not the whole exchange. */
-  readonly events: boolean;
-}
 
 interface SendInput extends Talk {
   /** Null continues an exchange that was interrupted or failed. */
@@ -79,11 +71,6 @@ async function showChanges({ cli, conversation }: SendInput): Promise<void> {
   for (const line of changeLines(await conversation.changes(), { max: DIFF_LINES_SHOWN })) {
     noticeLine(cli, line);
   }
-}
-
-/** True for an exchange of the built-in agent that waits; what a graph asks is in its interrupts. */
-export function isAsking(result: ExchangeResult): boolean {
-  return result.state === "waiting" && result.interrupts === undefined;
 }
 
 /**

@@ -5,9 +5,9 @@ import type { OpenQuestion } from "../../store/questions/read.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { grantLine, offeredChoices, type Offered, storedAnswer } from "../allow-in-config.ts";
 import { answerOf, type GivenAnswer, questionLines, reasonLine } from "../question-lines.ts";
-import { type WatchContext, watchQuestion } from "./elsewhere.ts";
+import { type WatchContext, watchQuestion } from "../conversation/elsewhere.ts";
 import type { LineInput } from "./input.ts";
-import { isCommand } from "./slash.ts";
+import { isCommand } from "../conversation/slash.ts";
 
 /**
  * Asks the person at the terminal what the exchange waits for. `open` if a question stays open: the person

@@ -1,7 +1,7 @@
 import { type ErrorCode, isRepriseError, RepriseError } from "../../core/errors.ts";
 import { noticeLine } from "../context.ts";
 import { showError } from "../show-error.ts";
-import type { Talk } from "./send.ts";
+import type { Talk } from "./talk.ts";
 
 /** Shows what went wrong in a conversation, with what helps there, and returns the exit code. */
 export async function showFailure(talk: Talk, error: unknown): Promise<number> {
