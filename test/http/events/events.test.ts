@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { expect, it } from "vitest";
 
 import { createClient } from "../../../src/client/client.ts";
@@ -220,12 +222,18 @@ it("[EVENTS-14] the client yields the events across lost connections, and resume
   });
   expect((await events.next()).value).toMatchObject({ event: "reset" });
   const before = await t.newSession();
-  expect((await events.next()).value).toMatchObject({ event: "created", data: { id: before } });
+  const first = (await events.next()).value!;
+  expect(first).toMatchObject({ event: "created", data: { id: before } });
   await using node = await startTestServer({ store: elsewhere });
   url = node.url;
   await t.server.close();
   const after = await node.newSession();
-  expect((await events.next()).value).toMatchObject({ event: "created", data: { id: after } });
+  let next = (await events.next()).value!;
+  // on PostgreSQL an event comes again while an older transaction of any database of the server is open
+  while (isDeepStrictEqual([next.event, next.data], [first.event, first.data])) {
+    next = (await events.next()).value!;
+  }
+  expect(next).toMatchObject({ event: "created", data: { id: after } });
   expect(lost).toHaveLength(1);
   stop.abort();
   await expect(events.next()).rejects.toThrow("aborted");
