@@ -1,0 +1,1 @@
+export { decodePrintableKey, parseKey } from "@earendil-works/pi-tui/dist/keys.js";

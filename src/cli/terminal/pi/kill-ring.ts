@@ -1,0 +1,1 @@
+export { KillRing } from "@earendil-works/pi-tui/dist/kill-ring.js";

@@ -1,0 +1,250 @@
+import { describe, expect, it } from "vitest";
+
+import { createEditor, type Message } from "../../../src/cli/terminal/editor.ts";
+import { plainTheme } from "./plain-theme.ts";
+
+const ENTER = "\r";
+const UP = "\u001b[A";
+const DOWN = "\u001b[B";
+const LEFT = "\u001b[D";
+const RIGHT = "\u001b[C";
+const BACKSPACE = "\u007f";
+const CTRL = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) - 96);
+const UNDO = "\u001f";
+
+function openEditor({ columns = 40, height = 24 } = {}) {
+  const sent: Message[] = [];
+  const editor = createEditor({
+    theme: plainTheme,
+    changed: () => undefined,
+    on: { submit: (message) => sent.push(message) },
+  });
+  const type = (text: string): void => {
+    for (const character of text) {
+      expect(editor.key(character)).toBe(true);
+    }
+  };
+  const keys = (...pressed: readonly string[]): boolean[] => pressed.map((key) => editor.key(key));
+  /** The cursor is shown as `▮` before the character that it is on. */
+  const rows = (): string[] =>
+    editor
+      .rows(columns, height)
+      .map((row) => row.replace("\u001b[7m \u001b[27m", "▮").replace("\u001b[7m", "▮"))
+      .map((row) => row.replace("\u001b[27m", "").trimEnd());
+  return { editor, sent, type, keys, rows };
+}
+
+describe("[TERM-30] a message of several lines", () => {
+  it.each([
+    ["Ctrl-J", "\n"],
+    ["Alt-Enter", "\u001b\r"],
+    ["Shift-Enter of the Kitty protocol", "\u001b[13;2u"],
+    ["Shift-Enter of xterm", "\u001b[27;2;13~"],
+  ])("gets a line break by %s", (_, key) => {
+    const { keys, type, rows, sent } = openEditor();
+    type("one");
+    keys(key);
+    type("two");
+    expect(rows()).toEqual(["> one", "  two▮"]);
+    keys(ENTER);
+    expect(sent).toEqual([{ text: "one\ntwo", pasted: false }]);
+    expect(rows()).toEqual([">▮".replace(">", "> ")]);
+  });
+
+  it("gets one by a typed backslash at the end, of which two are text", () => {
+    const { keys, type, sent } = openEditor();
+    type("one\\");
+    keys(ENTER);
+    type("C:\\\\");
+    keys(ENTER);
+    expect(sent).toEqual([{ text: "one\nC:\\\\", pasted: false }]);
+  });
+
+  it("does not take a pasted backslash for one", () => {
+    const { editor, keys, sent } = openEditor();
+    editor.paste("end \\");
+    keys(ENTER);
+    expect(sent).toEqual([{ text: "end \\", pasted: true }]);
+  });
+
+  it("is not sent while it is blank", () => {
+    const { keys, type, sent } = openEditor();
+    type("  ");
+    keys(ENTER);
+    expect(sent).toEqual([]);
+  });
+
+  it("uses a third of the rows, marks that there is more, and scrolls with the cursor", () => {
+    const { editor, keys, type, rows } = openEditor({ height: 12 });
+    type("1\n2\n3\n4\n5\n6");
+    expect(rows()).toEqual(["↑ 3", "  4", "  5", "  6▮"]);
+    keys(UP, UP, UP, UP);
+    expect(rows()).toEqual(["↑ 2▮", "  3", "  4", "↓ 5"]);
+    keys(UP);
+    expect(rows()).toEqual(["> 1▮", "  2", "  3", "↓ 4"]);
+    expect(editor.key(UP)).toBe(false);
+    keys("\u001b[6~");
+    expect(rows()).toEqual(["↑ 2", "  3", "  4", "↓ 5▮"]);
+  });
+
+  it("wraps at words, and within longer ones, by columns", () => {
+    const { type, rows } = openEditor({ columns: 13 });
+    type("hello wide 日本語テキスト end");
+    expect(rows()).toEqual(["> hello wide", "  日本語テキ", "  スト end▮"]);
+  });
+
+  it("keeps the column over shorter rows", () => {
+    const { keys, type, rows } = openEditor();
+    type("abcdef\nx\nabcdef");
+    keys(LEFT, UP, UP);
+    expect(rows()).toEqual(["> abcde▮f", "  x", "  abcdef"]);
+    keys(DOWN, DOWN);
+    expect(rows()).toEqual(["> abcdef", "  x", "  abcde▮f"]);
+  });
+});
+
+describe("[TERM-31] a paste", () => {
+  const lines = Array.from({ length: 4000 }, (_, n) => `line ${n}`).join("\n");
+
+  it("of 4,000 lines is a chip, and is sent in full with what is typed around it", () => {
+    const { editor, keys, type, rows, sent } = openEditor();
+    type("see ");
+    editor.paste(lines);
+    type(" and");
+    editor.paste("x".repeat(501));
+    expect(rows()).toEqual(["> see [paste #1 +4000 lines]", "  and[paste #2 501 characters]▮"]);
+    keys(ENTER);
+    expect(sent).toEqual([{ text: `see ${lines} and${"x".repeat(501)}`, pasted: true }]);
+  });
+
+  it("that is short is shown, with line feeds only", () => {
+    const { editor, rows, keys, sent } = openEditor();
+    editor.paste("a\r\n\tb\rc");
+    expect(rows()).toEqual(["> a", "      b", "  c▮"]);
+    keys(ENTER);
+    expect(sent).toEqual([{ text: "a\n\tb\nc", pasted: true }]);
+  });
+
+  it("with control characters, marks of a paste and of direction is shown safely and sent exactly", () => {
+    const { editor, rows, keys, sent } = openEditor();
+    const text = "\u001b[201~\u001b[31mred\u0007\u202eevil\u{100000}";
+    editor.paste("\u001b[201~\u001b[31mred\u0007\u202eevil");
+    expect(rows()).toEqual(["> ␛[201~␛[31mred␇<U+202E>evil▮"]);
+    editor.paste("\u{100000}");
+    expect(rows()[0]).toBe("> ␛[201~␛[31mred␇<U+202E>evil");
+    keys(ENTER);
+    expect(sent).toEqual([{ text, pasted: true }]);
+  });
+
+  it("is never a command, but may be the argument of a typed one", () => {
+    const { editor, keys, type, sent } = openEditor();
+    editor.paste("/end");
+    keys(ENTER);
+    type("/model ");
+    editor.paste("mock:one");
+    keys(ENTER);
+    type("/model ");
+    editor.paste("mock:one\n/end");
+    keys(ENTER);
+    type("!");
+    editor.paste("ls");
+    keys(ENTER);
+    expect(sent.map(({ pasted }) => pasted)).toEqual([true, false, true, false]);
+  });
+
+  it("stays one when it is killed and yanked, undone, or set again", () => {
+    const { editor, keys, type, sent } = openEditor();
+    editor.paste("/end");
+    keys(CTRL("u"));
+    expect(editor.isEmpty()).toBe(true);
+    expect(editor.message().pasted).toBe(false);
+    keys(CTRL("y"));
+    expect(editor.message()).toEqual({ text: "/end", pasted: true });
+    expect(editor.clear()).toBe(1);
+    expect(editor.message()).toEqual({ text: "", pasted: false });
+    keys(UNDO);
+    const message = editor.message();
+    expect(message).toEqual({ text: "/end", pasted: true });
+    editor.clear();
+    editor.set(message);
+    type("!");
+    keys(ENTER);
+    expect(sent).toEqual([{ text: "/end!", pasted: true }]);
+  });
+
+  it("of 1 MiB costs no more with each key", () => {
+    const { editor, keys, rows, sent } = openEditor();
+    const text = "word and word\n".repeat(80_000);
+    editor.paste(text);
+    for (let n = 0; n < 500; n += 1) {
+      keys("a", " ");
+      rows();
+    }
+    keys(ENTER);
+    expect(sent[0]?.text).toBe(text + "a ".repeat(500));
+  });
+});
+
+describe("[TERM-32] editing", () => {
+  it("takes characters with all their parts, and a chip as one", () => {
+    const { editor, keys, type, rows } = openEditor();
+    type("a👩‍👩‍👧‍👦é");
+    editor.paste("x\n".repeat(9));
+    keys(LEFT, BACKSPACE);
+    expect(rows()).toEqual(["> a👩‍👩‍👧‍👦▮[paste #1 +10 lines]"]);
+    keys("\u001b[3~", BACKSPACE);
+    expect(rows()).toEqual(["> a▮"]);
+    keys(UNDO, UNDO);
+    expect(editor.message().text).toBe(`a👩‍👩‍👧‍👦${"x\n".repeat(9)}`);
+  });
+
+  it("moves and kills words, and yanks them again", () => {
+    const { keys, type, rows } = openEditor();
+    type("one two three");
+    keys("\u001bb", "\u001b[1;5D", CTRL("k"));
+    expect(rows()).toEqual(["> one ▮"]);
+    keys(CTRL("w"), CTRL("y"), CTRL("y"));
+    expect(rows()).toEqual(["> one two threeone two three▮"]);
+    keys(CTRL("a"), CTRL("k"), CTRL("y"), "\u001by");
+    expect(rows()).toEqual(["> one two three▮"]);
+  });
+
+  it("joins lines at their ends", () => {
+    const { keys, type, rows } = openEditor();
+    type("a\nb\nc");
+    keys(UP, CTRL("a"), BACKSPACE);
+    expect(rows()).toEqual(["> a▮b", "  c"]);
+    keys(RIGHT, CTRL("k"));
+    expect(rows()).toEqual(["> ab▮c"]);
+  });
+
+  it("undoes a word at a time", () => {
+    const { keys, type, rows } = openEditor();
+    type("one two three");
+    keys(UNDO);
+    expect(rows()).toEqual(["> one two▮"]);
+    keys(UNDO, UNDO);
+    expect(rows()).toEqual(["> ▮"]);
+  });
+
+  it("takes characters of the Kitty protocol", () => {
+    const { keys, rows } = openEditor();
+    keys("\u001b[97u", "\u001b[97:65;2u", "\u001b[32;2u", "b");
+    expect(rows()).toEqual(["> aA b▮"]);
+  });
+
+  it.each([
+    ["Esc", "\u001b"],
+    ["Ctrl-C", CTRL("c")],
+    ["Ctrl-D", CTRL("d")],
+    ["Ctrl-O", CTRL("o")],
+    ["Ctrl-Z", CTRL("z")],
+    ["F5", "\u001b[15~"],
+    ["an unknown sequence", "\u001b[999~"],
+    ["NUL", "\u0000"],
+  ])("leaves %s to what is around the editor", (_, key) => {
+    const { editor, rows } = openEditor();
+    expect(editor.key(key)).toBe(false);
+    expect(rows()).toEqual(["> ▮"]);
+  });
+});
