@@ -4,6 +4,7 @@ import { drawDraft, PROMPT_WIDTH } from "./editor/draw.ts";
 import { editOf } from "./editor/keys.ts";
 import { createLayout, type Layout } from "./editor/layout.ts";
 import { lineAt } from "./editor/moves.ts";
+import type { Edited } from "./external-editor.ts";
 import { decodePrintableKey, parseKey } from "./pi/keys.ts";
 import type { Part } from "./screen.ts";
 import type { Theme } from "./theme.ts";
@@ -18,7 +19,13 @@ export interface EditorOptions {
   readonly theme: Theme;
   /** The rows are to be drawn again. */
   readonly changed: () => void;
-  readonly on: { readonly submit: (message: Message) => void };
+  /** Opens the text in the person's own editor. */
+  readonly edit: (text: string) => Promise<Edited>;
+  readonly on: {
+    readonly submit: (message: Message) => void;
+    /** A sentence for the person. */
+    readonly note: (sentence: string) => void;
+  };
 }
 
 /** Where a person writes a message, with the prompt. */
@@ -39,7 +46,7 @@ export interface Editor extends Part {
 const TYPED_COMMAND = /^\s*(\/[a-z-]+\s|!)/;
 const CONTROL = /\p{Cc}/u;
 
-export function createEditor({ theme, changed, on }: EditorOptions): Editor {
+export function createEditor({ theme, changed, edit, on }: EditorOptions): Editor {
   const chips = createChips();
   const draft = createDraft();
   const layoutOf = createLayout(chips.label);
@@ -47,6 +54,13 @@ export function createEditor({ theme, changed, on }: EditorOptions): Editor {
   /** Rows that were shown last; a page of them is a step. */
   let page = 1;
   let top = 0;
+  /** The text is in the person's own editor: keys that come first would be lost in it. */
+  let isOutside = false;
+
+  const written = (): Message => ({
+    text: chips.expand(draft.text()),
+    pasted: draft.now.pasted,
+  });
 
   const layout = (): Layout => layoutOf(draft.now.lines, draft.now, width);
   const vertical = (by: number): boolean => {
@@ -61,12 +75,25 @@ export function createEditor({ theme, changed, on }: EditorOptions): Editor {
       draft.replace(withBreak(draft.now));
       return;
     }
-    const message = { text: chips.expand(draft.text()), pasted: draft.now.pasted };
+    const message = written();
     if (message.text.trim() !== "") {
       draft.forget();
       chips.clear();
       on.submit(message);
     }
+  };
+  const editOutside = async (): Promise<void> => {
+    const { text } = written();
+    isOutside = true;
+    const edited = await edit(text);
+    isOutside = false;
+    if ("problem" in edited) {
+      on.note(edited.problem);
+    } else if (edited.text !== text) {
+      // nobody knows what was pasted there
+      draft.set(chips.hold(edited.text, RECALLED), true);
+    }
+    changed();
   };
   const press = (data: string): boolean => {
     const key = data === "\n" ? "ctrl+j" : parseKey(data);
@@ -75,6 +102,10 @@ export function createEditor({ theme, changed, on }: EditorOptions): Editor {
     }
     if (key === "enter") {
       submit();
+      return true;
+    }
+    if (key === "ctrl+g") {
+      void editOutside();
       return true;
     }
     if (key === "up" || key === "down") {
@@ -105,7 +136,7 @@ export function createEditor({ theme, changed, on }: EditorOptions): Editor {
       return drawn.rows;
     },
     key: (data) => {
-      const isTaken = press(data);
+      const isTaken = isOutside || press(data);
       if (isTaken) {
         changed();
       }
@@ -121,13 +152,13 @@ export function createEditor({ theme, changed, on }: EditorOptions): Editor {
         changed();
       }
     },
-    message: () => ({ text: chips.expand(draft.text()), pasted: draft.now.pasted }),
+    message: written,
     set: ({ text, pasted }) => {
       draft.set(chips.hold(text, RECALLED), pasted);
       changed();
     },
     clear: () => {
-      const lines = draft.isEmpty() ? 0 : chips.expand(draft.text()).split("\n").length;
+      const lines = draft.isEmpty() ? 0 : written().text.split("\n").length;
       if (lines > 0) {
         draft.set("", false);
         changed();

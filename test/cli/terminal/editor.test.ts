@@ -1,8 +1,15 @@
-import { describe, expect, it } from "vitest";
+import { Terminal } from "@xterm/headless";
+import { describe, expect, it, vi } from "vitest";
 
-import { createEditor, type Message } from "../../../src/cli/terminal/editor.ts";
+import {
+  createEditor,
+  type EditorOptions,
+  type Message,
+} from "../../../src/cli/terminal/editor.ts";
 import { plainTheme } from "./plain-theme.ts";
 
+const INVERSE = "\u001b[7m";
+const NOT_INVERSE = "\u001b[27m";
 const ENTER = "\r";
 const UP = "\u001b[A";
 const DOWN = "\u001b[B";
@@ -12,12 +19,16 @@ const BACKSPACE = "\u007f";
 const CTRL = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) - 96);
 const UNDO = "\u001f";
 
-function openEditor({ columns = 40, height = 24 } = {}) {
+const NO_EDITOR: EditorOptions["edit"] = async () => ({ problem: "No editor is set." });
+
+function openEditor({ columns = 40, height = 24, edit = NO_EDITOR } = {}) {
+  const notes: string[] = [];
   const sent: Message[] = [];
   const editor = createEditor({
     theme: plainTheme,
     changed: () => undefined,
-    on: { submit: (message) => sent.push(message) },
+    edit,
+    on: { submit: (message) => sent.push(message), note: (sentence) => notes.push(sentence) },
   });
   const type = (text: string): void => {
     for (const character of text) {
@@ -29,9 +40,9 @@ function openEditor({ columns = 40, height = 24 } = {}) {
   const rows = (): string[] =>
     editor
       .rows(columns, height)
-      .map((row) => row.replace("\u001b[7m \u001b[27m", "▮").replace("\u001b[7m", "▮"))
-      .map((row) => row.replace("\u001b[27m", "").trimEnd());
-  return { editor, sent, type, keys, rows };
+      .map((row) => row.replace(`${INVERSE} ${NOT_INVERSE}`, "▮").replace(INVERSE, "▮"))
+      .map((row) => row.replace(NOT_INVERSE, "").trimEnd());
+  return { editor, sent, notes, type, keys, rows };
 }
 
 describe("[TERM-30] a message of several lines", () => {
@@ -246,5 +257,52 @@ describe("[TERM-32] editing", () => {
     const { editor, rows } = openEditor();
     expect(editor.key(key)).toBe(false);
     expect(rows()).toEqual(["> ▮"]);
+  });
+});
+
+describe("[TERM-36] the person's own editor", () => {
+  it("gets the whole text, and what comes back is never a command", async () => {
+    const given: string[] = [];
+    const edit = async (text: string) => {
+      given.push(text);
+      return { text: "/end" };
+    };
+    const { editor, type } = openEditor({ edit });
+    type("hi ");
+    editor.paste("x\n".repeat(9));
+    editor.key(CTRL("g"));
+    // a key before the editor has the terminal
+    editor.key("y");
+    await expect.poll(() => editor.message()).toEqual({ text: "/end", pasted: true });
+    expect(given).toEqual([`hi ${"x\n".repeat(9)}`]);
+  });
+
+  it("leaves the text if it fails, and says why", async () => {
+    const { editor, notes, type, rows } = openEditor();
+    type("kept");
+    editor.key(CTRL("g"));
+    await vi.waitUntil(() => notes.length > 0);
+    expect(notes).toEqual(["No editor is set."]);
+    expect(rows()).toEqual(["> kept▮"]);
+  });
+});
+
+describe("[TERM-39] on a terminal", () => {
+  it("each row is one row, however wide its characters are", async () => {
+    const columns = 20;
+    const terminal = new Terminal({ cols: columns, rows: 24, allowProposedApi: true });
+    const { editor, type } = openEditor({ columns, height: 60 });
+    type("日本語日本語日本語日本語 e\u0301e\u0301 한국어");
+    editor.paste("\u001b[2J\u202e\u0007 café ไทย हिन्दी");
+    editor.paste("y".repeat(501));
+    const rows = editor.rows(columns, 60);
+    await new Promise<void>((resolve) => terminal.write(rows.join("\r\n"), resolve));
+    const drawn = rows.map((_, row) =>
+      terminal.buffer.active.getLine(row)?.translateToString(true).trimEnd(),
+    );
+    const plain = rows.map((row) => row.replace(INVERSE, "").replace(NOT_INVERSE, "").trimEnd());
+    expect(drawn).toEqual(plain);
+    expect(terminal.buffer.active.cursorY).toBe(rows.length - 1);
+    terminal.dispose();
   });
 });

@@ -27,7 +27,7 @@ export interface Draft {
   undo(): void;
   /** Replaces everything; the cursor is at the end. */
   set(text: string, pasted: boolean): void;
-  /** The same, with the cursor where it is given. */
+  /** The same, with the cursor at the given position. */
   replace(next: Written): void;
   /** The last character before the cursor was typed, and is this one. */
   hasJustTyped(character: string): boolean;

@@ -87,7 +87,7 @@ function wrap(text: string, width: number, labelOf: LabelOf): readonly Omit<Row,
   }
   const rows: Omit<Row, "line">[] = [];
   let [start, used] = [0, 0];
-  /** After the last space of the row: where it may be broken, and the columns before. */
+  /** After the last space of the row, a break is possible there; and the columns before. */
   let space: { readonly index: number; readonly used: number } | null = null;
   const breakAt = (index: number, before: number): void => {
     rows.push({ start, end: index });
