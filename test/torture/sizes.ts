@@ -43,6 +43,13 @@ export const SIZED_TESTS = {
     short: 1,
     long: 1,
   },
+  markdown: {
+    what: "Random Markdown that arrives in random pieces: texts",
+    files: ["test/cli/terminal/markdown-stream.test.ts"],
+    test: 40,
+    short: 1000,
+    long: 50_000,
+  },
   network: {
     what: "A client and an EventSource over connections that break: messages",
     files: ["test/http/broken-network.test.ts"],

@@ -1,0 +1,85 @@
+import type { Highlighter } from "./highlight.ts";
+import { drawRow, type Row, wrapOpen, wrapRuns } from "./runs.ts";
+
+/** The state of a block of code. Its lists are replaced, never changed. */
+export interface Code {
+  /** Null for plain text. */
+  language: string | null;
+  /** Lines since the last one that ended outside of a comment and the like. */
+  context: readonly string[];
+  /** Lines that wait for the highlighter. */
+  held: readonly string[];
+  /** Characters so far. */
+  size: number;
+  /** The beginning of the next row, of a long line. */
+  carry: Row;
+  hasRows: boolean;
+}
+
+/** Characters; what comes after them is plain. */
+const MAX_HIGHLIGHTED = 200_000;
+/** Code is set apart by this, as colours may be missing. */
+const INDENT = "  ";
+
+export function newCode(language: string | null): Code {
+  return { language, context: [], held: [], size: 0, carry: [], hasRows: false };
+}
+
+interface Drawing {
+  readonly columns: number;
+  readonly highlighter: Highlighter;
+}
+
+/** Reads a line or a piece of a long one. Returns the rows that are final. */
+export function readCode(
+  code: Code,
+  {
+    text,
+    continues,
+    ends,
+  }: { readonly text: string; readonly continues: boolean; readonly ends: boolean },
+  drawing: Drawing,
+): string[] {
+  code.size += text.length;
+  if (code.language !== null && (continues || !ends || code.size > MAX_HIGHLIGHTED)) {
+    return [
+      ...flushCode(code, drawing, null),
+      ...readCode(code, { text, continues, ends }, drawing),
+    ];
+  }
+  if (code.language !== null) {
+    code.held = [...code.held, text];
+    return drawing.highlighter.state === "loading" ? [] : flushCode(code, drawing, code.language);
+  }
+  const runs = [...code.carry, { text, style: null }];
+  if (ends) {
+    code.carry = [];
+    return wrapRuns(runs, widthOf(drawing)).map(drawn);
+  }
+  const { rows, carry } = wrapOpen(runs, widthOf(drawing));
+  code.carry = carry;
+  return rows.map(drawn);
+}
+
+/** The rows of lines that waited. */
+export function flushCode(code: Code, drawing: Drawing, language: string | null): string[] {
+  const { highlighter } = drawing;
+  const held = code.held;
+  [code.held, code.language] = [[], language];
+  return held.flatMap((text) => {
+    if (language === null) {
+      return wrapRuns([{ text, style: null }], widthOf(drawing)).map(drawn);
+    }
+    const { runs, context } = highlighter.line(language, code.context, text);
+    code.context = context;
+    return wrapRuns(runs, widthOf(drawing)).map(drawn);
+  });
+}
+
+function widthOf({ columns }: Drawing): number {
+  return Math.max(1, columns - INDENT.length);
+}
+
+function drawn(row: Row): string {
+  return `${INDENT}${drawRow(row)}`;
+}
