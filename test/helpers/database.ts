@@ -2,6 +2,7 @@ import { join } from "node:path";
 
 import { makeEmptyFile } from "./empty-file.ts";
 import { createPostgres } from "./postgres.ts";
+import { isPostgresRun } from "./size.ts";
 import { makeFolder } from "./temp.ts";
 
 /** A file or a postgres:// address with empty tables. */
@@ -12,10 +13,6 @@ export interface EmptyDatabase extends AsyncDisposable {
 /** False if `mayHaveChanged` always says yes, because asking would cost as much as reading. */
 export function noticesQuiet(): boolean {
   return !isPostgresRun();
-}
-
-export function isPostgresRun(): boolean {
-  return process.env["REPRISE_TEST_ENGINE"] === "postgres";
 }
 
 /** On the engine of this run, unless one is named: each of the `projects` in vitest.config.ts names one. */

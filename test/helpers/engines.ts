@@ -9,10 +9,11 @@ import { createSession, type NewSession } from "../../src/store/sessions/create.
 import { openPostgresStore } from "../../src/store/engines/postgres/open.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { createDatabase, isPostgresRun } from "./database.ts";
+import { createDatabase } from "./database.ts";
 import { makeEmptyFile } from "./empty-file.ts";
 import { openStoreAt } from "./open-store.ts";
 import { createPostgres } from "./postgres.ts";
+import { isPostgresRun } from "./size.ts";
 import { temporaryFolder } from "./temp.ts";
 
 /** One empty database of an engine, for the test that asked for it. */

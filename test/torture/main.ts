@@ -36,7 +36,7 @@ const TESTS: Readonly<
   ...ONLY_TORTURE,
 };
 
-/** Every test that has a PostgreSQL version; `npm test` runs some of them only. */
+/** The tests that PostgreSQL may make different; `npm test` runs some of them only. */
 const POSTGRES = "postgres";
 const NAMES = [...Object.keys(PROGRAMS), ...Object.keys(TESTS), POSTGRES];
 
@@ -97,7 +97,7 @@ async function runAll(
 function list(): string {
   const described = [
     ...Object.entries({ ...PROGRAMS, ...TESTS }).map(([name, { what }]) => [name, what] as const),
-    [POSTGRES, "All files that have a version on PostgreSQL"] as const,
+    [POSTGRES, "All files whose tests PostgreSQL may make different"] as const,
   ];
   return described.map(([name, what]) => `  ${name.padEnd(16)} ${what}`).join("\n");
 }

@@ -19,7 +19,7 @@ export const SIZED_TESTS = {
     what: "A tool call with long arguments in pieces of 4 characters, what of it is parsed, and the memory: characters",
     files: ["test/agent/models/streamed-arguments.test.ts"],
     test: 0,
-    short: 200_000,
+    short: 80_000,
     long: 1_000_000,
   },
   benches: {
@@ -33,7 +33,7 @@ export const SIZED_TESTS = {
     what: "Twelve claimers of three nodes on one queue: exchanges that are queued",
     files: ["test/store/exchanges/claimers.test.ts"],
     test: 24,
-    short: 240,
+    short: 120,
     long: 2000,
   },
   consent: {
@@ -54,7 +54,7 @@ export const SIZED_TESTS = {
     what: "A client and an EventSource over connections that break: messages",
     files: ["test/http/broken-network.test.ts"],
     test: 100,
-    short: 5000,
+    short: 2000,
     long: 100_000,
   },
   copy: {
@@ -94,14 +94,14 @@ export const SIZED_TESTS = {
       "test/artifacts/yaml-source.test.ts",
     ],
     test: 100,
-    short: 10_000,
+    short: 4000,
     long: 200_000,
   },
   "exchange-lives": {
     what: "Random lives of a session's exchanges and questions, compared with a model: lives of 30 steps",
     files: ["test/store/exchanges/random-lives.test.ts"],
     test: 3,
-    short: 60,
+    short: 25,
     long: 2000,
   },
   exchanges: {
@@ -140,7 +140,7 @@ export const SIZED_TESTS = {
     what: "Requests that no client sends, over real sockets",
     files: ["test/http/hostile.test.ts"],
     test: 50,
-    short: 7500,
+    short: 3000,
     long: 20_000,
   },
   "kill-compaction": {
@@ -154,7 +154,7 @@ export const SIZED_TESTS = {
     what: "A command line that is killed at any moment of an exchange: kills",
     files: ["test/e2e/kill-exchange.test.ts"],
     test: 1,
-    short: 25,
+    short: 12,
     long: 200,
   },
   "kill-graph": {
@@ -168,7 +168,7 @@ export const SIZED_TESTS = {
     what: "A service that is killed while it is written to: kills",
     files: ["test/e2e/kill-server.test.ts"],
     test: 1,
-    short: 25,
+    short: 12,
     long: 200,
   },
   "kill-writes": {
@@ -182,7 +182,7 @@ export const SIZED_TESTS = {
     what: "A session of messages of 1 MiB, read in several answers: messages",
     files: ["test/http/wire.test.ts"],
     test: 17,
-    short: 100,
+    short: 40,
     long: 300,
   },
   "large-values": {
@@ -192,11 +192,18 @@ export const SIZED_TESTS = {
     short: 100,
     long: 100,
   },
+  "feed-cuts": {
+    what: "A reader of the live feed whose connections to two nodes are cut: cuts",
+    files: ["test/http/live/cut-connections.test.ts"],
+    test: 40,
+    short: 100,
+    long: 1000,
+  },
   "live-cuts": {
     what: "Readers of the live feed whose connections are cut, of real exchanges on nodes that are killed: cuts",
     files: ["test/torture/live-cuts.test.ts"],
     test: 0,
-    short: 150,
+    short: 75,
     long: 1000,
   },
   locked: {
@@ -252,14 +259,14 @@ export const SIZED_TESTS = {
     what: "A killed process's files, damaged at random positions and opened again: images for each kind of history",
     files: ["test/store/crash/power-loss.test.ts"],
     test: 10,
-    short: 500,
+    short: 200,
     long: 5000,
   },
   programs: {
     what: "Random programs of two savers on one database, compared with LangGraph's MemorySaver: programs",
     files: ["test/langgraph/foreign/programs.test.ts"],
     test: 2,
-    short: 60,
+    short: 25,
     long: 1000,
   },
   "real-clients": {
@@ -273,7 +280,7 @@ export const SIZED_TESTS = {
     what: "Random damage of a session's messages, found and repaired",
     files: ["test/store/verify/random.test.ts", "test/store/verify/repair.test.ts"],
     test: 6,
-    short: 100,
+    short: 60,
     long: 1000,
   },
   restarts: {
@@ -294,7 +301,7 @@ export const SIZED_TESTS = {
     what: "Random orders of the state table's actions",
     files: ["test/conformance/state-table.test.ts"],
     test: 5,
-    short: 400,
+    short: 120,
     long: 4000,
   },
   "shell-lines": {
@@ -308,14 +315,14 @@ export const SIZED_TESTS = {
     what: "Exchanges whose process is stopped at a random moment, replaced and continued",
     files: ["test/store/leases/random-stops.test.ts", "test/agent/exchange/late-writes.test.ts"],
     test: 1,
-    short: 8,
+    short: 4,
     long: 60,
   },
   "undo-killed": {
     what: "A process that is killed among changes of random files, which are then undone, redone and undone: changes",
     files: ["test/exchange/undo/killed.test.ts"],
     test: 0,
-    short: 60,
+    short: 30,
     long: 500,
   },
   texts: {

@@ -11,12 +11,12 @@ import { liveOf } from "../../helpers/live.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { randomOf, seedOf } from "../../helpers/random.ts";
 import { startTestServer } from "../../helpers/server.ts";
+import { testSize } from "../../helpers/size.ts";
 import { createStrictReader } from "../../helpers/strict-live-reader.ts";
 import { begin, storeAnswer } from "./running-exchange.ts";
 import { someText } from "./live-world.ts";
 
-/** In the longer tortures there are more. */
-const CUTS = process.env["REPRISE_TEST_LEVEL"] === undefined ? 100 : 1000;
+const CUTS = testSize("feed-cuts");
 
 /** Passes each connection to another node than the last one, and cuts it after some bytes. */
 async function startCutter(random: () => number) {
