@@ -96,6 +96,7 @@ it("[CONFIG-4] [CONFIG-8] config set keeps comments, mode and link; config get a
   expect(await set("model", "demo:one")).toMatchObject({ code: 0, stdout: "set  model\n" });
   expect(await set("limits.children", "3", "--folder", ".")).toMatchObject({ code: 0 });
   expect(await set("permission.deny", '["delegate"]')).toMatchObject({ code: 0 });
+  expect(await set("theme", "none")).toMatchObject({ code: 0 });
   expect(await set("persona", "null")).toMatchObject({ code: 0, stdout: "removed  persona\n" });
   const text = readFileSync(target, "utf8");
   expect(text).toContain("// mine\n{");
@@ -115,6 +116,7 @@ it("[CONFIG-4] [CONFIG-8] config set keeps comments, mode and link; config get a
     persona: ["assistant", "default"],
     "permission.deny": [["delegate"], "config"],
     "limits.children": [3, folder],
+    theme: ["none", "config"],
     "limits.model_calls": [600, "default"],
   });
   expect(await from({ REPRISE_MODEL: "demo:two" })).toMatchObject({

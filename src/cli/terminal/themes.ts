@@ -1,10 +1,7 @@
+import type { ThemeSetting } from "../../exchange/config/user-config.ts";
 import type { Theme } from "./theme.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
-
-/** Values of the config key `theme`. */
-export const THEMES = ["auto", "dark", "light", "none"] as const;
-export type ThemeSetting = (typeof THEMES)[number];
 
 /** Each channel from 0 to 255. */
 export interface Rgb {

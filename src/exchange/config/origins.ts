@@ -68,6 +68,11 @@ export function settingOrigins(
         (section) => section.sandbox[limit] ?? null,
       ),
     ),
+    {
+      key: "theme",
+      value: config?.theme ?? "auto",
+      from: (config?.theme ?? null) === null ? "default" : "config",
+    },
     ...KEYED_PROVIDERS.flatMap((name): SettingOrigin[] => {
       const source = config?.keys[name];
       const variable = isSet(env, `${name.toUpperCase()}_API_KEY`);

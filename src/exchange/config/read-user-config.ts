@@ -31,6 +31,7 @@ import {
   type ProtectedPath,
   SANDBOX_KEYS,
   type SandboxMaxima,
+  THEMES,
   type UserConfig,
 } from "./user-config.ts";
 
@@ -46,7 +47,7 @@ const SECTION_KEYS = [
   "environment",
   "sandbox",
 ] as const;
-const TOP_KEYS = ["$schema", ...SECTION_KEYS, "providers", "folders"] as const;
+const TOP_KEYS = ["$schema", ...SECTION_KEYS, "theme", "providers", "folders"] as const;
 
 /** Reads the whole file. `home` is for paths that begin with `~/`. */
 export function readUserConfig(root: Node, report: Report, home: string): UserConfig {
@@ -55,6 +56,7 @@ export function readUserConfig(root: Node, report: Report, home: string): UserCo
   const folders = members.get("folders")?.value;
   return {
     ...sectionOf(members, report, home),
+    theme: readMember(members, "theme", wordReader(THEMES), report),
     keys: keysAt(objectAt(members, "providers", report, KEYED_PROVIDERS), report, home),
     folders:
       folders === undefined

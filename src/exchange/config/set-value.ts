@@ -17,6 +17,7 @@ const CONFIG_KEYS: readonly string[] = [
   ...EFFECTS.map((effect) => `permission.${effect}`),
   "protected",
   "environment",
+  "theme",
   ...Object.keys(LIMIT_KEYS).map((key) => `limits.${key}`),
   ...TOKEN_LIMITS.map((name) => `limits.tokens.${name}`),
   ...Object.keys(SANDBOX_KEYS).map((key) => `sandbox.limits.${key}`),
@@ -30,6 +31,7 @@ const TEXTS: ReadonlySet<string> = new Set([
   "model",
   "persona",
   "permission.mode",
+  "theme",
   ...KEYED_PROVIDERS.map((name) => `providers.${name}.key_file`),
 ]);
 

@@ -41,7 +41,13 @@ export type KeySource = { readonly file: string } | { readonly command: readonly
 export const KEYED_PROVIDERS = ["anthropic", "openai"] as const;
 export type KeyedProvider = (typeof KEYED_PROVIDERS)[number];
 
+/** What `theme` can be: `auto` asks the terminal. */
+export const THEMES = ["auto", "dark", "light", "none"] as const;
+export type ThemeSetting = (typeof THEMES)[number];
+
 export interface UserConfig extends ConfigSection {
+  /** Of the screen. */
+  readonly theme: ThemeSetting | null;
   readonly keys: Readonly<Partial<Record<KeyedProvider, KeySource>>>;
   readonly folders: readonly FolderSection[];
 }
