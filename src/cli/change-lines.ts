@@ -8,13 +8,18 @@ const DIFF_LINES_SHOWN = 200;
 /** What an exchange changed, each file with its diff. */
 export function changeLines(
   changes: readonly FileChangeInfo[],
-  { max = DIFF_LINES_SHOWN }: { readonly max?: number } = {},
+  {
+    max = DIFF_LINES_SHOWN,
+    withheld = false,
+  }: { readonly max?: number; readonly withheld?: boolean } = {},
 ): string[] {
   return changes.flatMap(({ path, kind, added, removed, diff, reason, undone }) => {
     const counts = added === null || removed === null ? "" : ` +${added} -${removed}`;
     const marks = undone ? " (undone)" : "";
-    const why =
-      reason === null ? "The content is not kept on this machine." : `Not undone: ${reason}.`;
+    const unknown = withheld
+      ? "The diff is left out, because the config cannot be read."
+      : "The content is not kept on this machine.";
+    const why = reason === null ? unknown : `Not undone: ${reason}.`;
     const lost = diff === null ? [`  ${why}`] : [];
     return [`${kind} ${oneLine(path)}${counts}${marks}`, ...lost, ...diffLines(diff, max)];
   });

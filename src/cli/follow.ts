@@ -9,6 +9,7 @@ import { followSession } from "../exchange/live/follow-session.ts";
 import { readMessagesAfter } from "../store/messages/read.ts";
 import { readSession, resolveSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
+import { localTime } from "./ages.ts";
 import { EVENTS_OPTION } from "./chat-options.ts";
 import { type CliContext, note, noticeLine } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
@@ -82,6 +83,7 @@ async function followText(following: Following, answer: string): Promise<void> {
   const { showMessage, show } = createLiveScreen({
     showsText: cli.stdout.isTTY,
     answerWith: [`Answer with: ${answer}`],
+    ...(cli.stdout.isTTY ? { time: (iso: string) => localTime(iso, "second") } : {}),
   });
   noticeLine(cli, `Session ${session.id} · ${titleLine(session)} · Ctrl-C ends this command.`);
   let after_seq = firstSeq(following);

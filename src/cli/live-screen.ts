@@ -25,13 +25,16 @@ export interface LiveScreenOptions {
   readonly showsText: boolean;
   /** Lines after each question that is open. */
   readonly answerWith: readonly string[];
+  /** A time as it is shown; as it is by default. */
+  readonly time?: (iso: string) => string;
 }
 
 /**
  * Texts of a session are indented, so that no line of theirs can pass for one of the program's. What a terminal would
  * obey is made visible here, in a pipe as on a terminal.
  */
-export function createLiveScreen({ showsText, answerWith }: LiveScreenOptions): LiveScreen {
+export function createLiveScreen(options: LiveScreenOptions): LiveScreen {
+  const { showsText, answerWith, time = (iso) => iso } = options;
   const calls = new Map<string, string>();
   let printed = "";
   let arriving: string | null = null;
@@ -67,7 +70,7 @@ export function createLiveScreen({ showsText, answerWith }: LiveScreenOptions): 
   };
   const retry = (again: { readonly reason: string; readonly until: string } | null): void => {
     if (again !== null) {
-      line(`note: ${oneLine(again.reason)}; asking again at ${again.until}.`);
+      line(`note: ${oneLine(again.reason)}; asking again at ${time(again.until)}.`);
     }
   };
   const piece = (message_id: string, content: string): void => {
@@ -89,7 +92,7 @@ export function createLiveScreen({ showsText, answerWith }: LiveScreenOptions): 
     if (message_id === arriving) {
       arriving = null;
     } else {
-      line(`\n${headingOf(stored)}`);
+      line(`\n${headingOf(stored, time)}`);
       text.show(content);
     }
     text.breakLine();
@@ -154,8 +157,11 @@ export function createLiveScreen({ showsText, answerWith }: LiveScreenOptions): 
   };
 }
 
-function headingOf({ seq, role, ts, is_summary }: ShownMessage): string {
-  return `#${seq} ${role}  ${ts}${marksText({ summary: is_summary })}`;
+function headingOf(
+  { seq, role, ts, is_summary }: ShownMessage,
+  time: (iso: string) => string,
+): string {
+  return `#${seq} ${role}  ${time(ts)}${marksText({ summary: is_summary })}`;
 }
 
 function exchangeLine(exchange: ExchangeInfo): string {

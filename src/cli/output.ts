@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 
-import { lineSafeJson, visible, visibleJson } from "../core/terminal-text.ts";
+import { lineSafeJson, visible, visibleJson, visibleStyled } from "../core/terminal-text.ts";
 
 /**
  * Standard output or standard error. On a terminal everything is cleaned; to a file or a pipe, text
@@ -11,6 +11,8 @@ export interface Output {
   readonly isTTY: boolean;
   /** Text for a person. Controls but line feed and tab become visible: see core/terminal-text.ts. */
   print(text: string): void;
+  /** Rows for a person, which may have styles and links; no other sequence reaches a terminal. */
+  printRows(rows: readonly string[]): void;
   /**
    * JSON text for a program. Characters that a reader could obey are escaped; the value is equal.
    * Bytes into a pipe stay.
@@ -22,6 +24,14 @@ export interface Output {
   drawing(): Drawing;
   /** Asks the terminal to mark what is pasted, until it is called with false or the program ends. */
   markPastes(on: boolean): void;
+  /** The terminal itself, for a screen; null if this is none. */
+  terminal(): RawTerminal | null;
+}
+
+/** A terminal that a screen is drawn on. */
+export interface RawTerminal {
+  readonly columns: number;
+  readonly rows: number;
 }
 
 /** A line editor's way to the terminal. */
@@ -95,6 +105,7 @@ export function outputTo(stream: NodeJS.WriteStream, onUnread: () => void): Outp
   return {
     isTTY,
     print: (text) => void stream.write(clean.text(text)),
+    printRows: (rows) => void stream.write(rowsText(rows)),
     printJson: (json) => {
       const text = isTTY && typeof json !== "string" ? Buffer.from(json).toString() : json;
       stream.write(typeof text === "string" ? clean.json(text) : text);
@@ -117,7 +128,25 @@ export function outputTo(stream: NodeJS.WriteStream, onUnread: () => void): Outp
         pasteMarks(on);
       }
     },
+    terminal: () => (isTTY ? rawTerminal(stream) : null),
   };
+}
+
+function rawTerminal(stream: NodeJS.WriteStream): RawTerminal {
+  return {
+    // a pseudo-terminal whose size nobody has set says 0
+    get columns() {
+      return stream.columns || 80;
+    },
+    get rows() {
+      return stream.rows || 24;
+    },
+  };
+}
+
+/** Rows as `printRows` writes them. */
+export function rowsText(rows: readonly string[]): string {
+  return visibleStyled(rows.map((row) => `${row}\n`).join(""));
 }
 
 /** A file or a pipe has no `isTTY` at all, although its type has one. */

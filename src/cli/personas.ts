@@ -40,14 +40,25 @@ async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
       survey.entries.map((entry) => (isBroken(entry) ? entry : document(entry))),
     );
   } else {
-    printEntries(cli, survey);
+    await printEntries(cli, survey);
   }
   for (const { path } of survey.withheld) {
     note(cli, `${oneLine(path)} is not used, because the folder is not trusted.`);
   }
 }
 
-function printEntries(cli: CliContext, { entries }: PersonaSurvey): void {
+async function printEntries(cli: CliContext, survey: PersonaSurvey): Promise<void> {
+  const { entries } = survey;
+  const terminal = cli.stdout.terminal();
+  if (terminal !== null) {
+    const [{ personaRows }, { createTheme }] = await Promise.all([
+      import("./terminal/persona-table.ts"),
+      import("./terminal/themes.ts"),
+    ]);
+    const view = { width: terminal.columns, theme: createTheme({ env: cli.env }), about };
+    cli.stdout.printRows(await personaRows(survey, view));
+    return;
+  }
   const width = Math.max(...entries.map(({ name }) => name.length));
   for (const entry of entries) {
     printLine(

@@ -13,6 +13,18 @@ export function visible(text: string): string {
   return replaceUnsafe(text.replaceAll("\r\n", "\n"), signOf);
 }
 
+/** Styles and links (OSC 8), the only sequences that a row of text may have. */
+// oxlint-disable-next-line no-control-regex -- these are the sequences that may pass
+const STYLE = /(\u001b\[[\d;:]*m|\u001b\]8;[^\u0000-\u001f\u007f-\u009f]*\u001b\\)/;
+
+/** As `visible`, with the styles and links that this program added. */
+export function visibleStyled(text: string): string {
+  return text
+    .split(STYLE)
+    .map((piece, index) => (index % 2 === 1 ? piece : visible(piece)))
+    .join("");
+}
+
 /** An id on one line: every character is shown, white space too. */
 export function exactLine(id: string): string {
   return replaceUnsafe(id, signOf).replace(/[\n\t]/g, (control) => signOf(control.charCodeAt(0)));

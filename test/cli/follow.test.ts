@@ -60,12 +60,12 @@ function eventsOf(stdout: string): LiveEvent[] {
 }
 
 describe.each(["sqlite", "postgres"])("reprise follow on %s", (engine) => {
-  it("[CLI-230] [CLI-231] [CLI-232] a terminal shows the last messages and the answer of another process while it is written", async () => {
+  it("[CLI-230] [CLI-231] [CLI-232] [TERM-65] a terminal shows the last messages and the answer of another process while it is written", async () => {
     const { home, release, startAnswer } = await openWorld(engine);
     const running = await startAnswer();
     const terminal = openTerminal(home, "reprise follow abcdef --tail 3");
     await terminal.shows(
-      /Session abcdef1\S+ · hi · Ctrl-C[^]*\n#1 user {2}\S+\n {2}hi\n\n#2 assistant {2}\S+\n {2}a first answer\n\n#3 user {2}\S+\n {2}the question\n· exchange 2 running/,
+      /Session abcdef1\S+ · hi · Ctrl-C[^]*\n#1 user {2}[\d-]{10} \d\d:\d\d:\d\d\n {2}hi\n\n#2 assistant {2}\S+ \S+\n {2}a first answer\n\n#3 user {2}\S+ \S+\n {2}the question\n· exchange 2 running/,
     );
     await terminal.shows(/\nassistant\n {2}w0 w1 ␛\[2J<U\+202E>\n {2}#9 user {2}forged/);
     release();

@@ -14,7 +14,8 @@ async function titles(home: Home, args: readonly string[], terminal = false): Pr
   return stdout
     .split(/\r?\n/)
     .slice(1, -1)
-    .map((line) => line.split(/ {2,}/).slice(5).join("  "));
+    .map((line) => line.split(/ {2,}/))
+    .map((cells) => (terminal ? (cells[1] ?? "") : cells.slice(5).join("  ")));
 }
 
 it("[CLI-204] [CLI-205] rename, archive and unarchive change what lists show, also after the end", async () => {
@@ -80,12 +81,18 @@ it("[CLI-202] a terminal shows no archived sessions, and sub-agents as their num
   }
   const every = ["(no message yet)", "Child", "alone", "archived  [archived]", "root"];
   expect((await titles(home, [])).toSorted()).toEqual(every);
-  expect((await titles(home, ["--all"], true)).toSorted()).toEqual(every);
-  expect(await titles(home, [], true)).toEqual(["alone", "root  [2 sub-agents]"]);
-  expect(await titles(home, ["--limit", "all"], true)).toEqual(["alone", "root  [2 sub-agents]"]);
-  expect(await titles(home, ["--archived"], true)).toEqual(["archived  [archived]"]);
+  expect(await titles(home, ["--all"], true)).toEqual([
+    "alone",
+    "archived [archived]",
+    "root",
+    "└ Child",
+    "└ (no message yet)",
+  ]);
+  expect(await titles(home, [], true)).toEqual(["alone", "root [2 sub-agents]"]);
+  expect(await titles(home, ["--limit", "all"], true)).toEqual(["alone", "root [2 sub-agents]"]);
+  expect(await titles(home, ["--archived"], true)).toEqual(["archived [archived]"]);
   expect(await titles(home, ["--archived"])).toEqual(["archived  [archived]"]);
-  expect(await titles(home, ["--q", "CH"], true)).toEqual(["Child"]);
+  expect(await titles(home, ["--q", "CH"], true)).toEqual(["Child [sub-agent]"]);
   const { stdout } = await home.call(["sessions", "list", "--json"], { terminal: true });
   expect(JSON.parse(stdout)).toHaveLength(5);
 });

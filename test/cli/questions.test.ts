@@ -33,7 +33,7 @@ async function asking(usual: readonly string[] = ["red", "green"]): Promise<Home
   return home;
 }
 
-it("[CLI-186] [CLI-187] [CLI-192] [QUESTION-36] -p ends with exit code 7 and the command that answers, which continues nothing by itself", async () => {
+it("[CLI-186] [CLI-187] [CLI-192] [QUESTION-36] [TERM-62] -p ends with exit code 7 and the command that answers, which continues nothing by itself", async () => {
   const home = await asking();
   const asked = await home.call(["--session", ID, "-p", "ask"]);
   expect(asked).toMatchObject({ code: 7, stdout: "" });
@@ -49,6 +49,12 @@ it("[CLI-186] [CLI-187] [CLI-192] [QUESTION-36] -p ends with exit code 7 and the
   expect((await home.call(["sessions", "answer", ID])).stdout).toContain("Which colour?");
   const shown = await home.call(["sessions", "show", ID]);
   expect(shown.stdout).toMatch(new RegExp(`^  question  ${question?.id} .*Which colour`, "m"));
+  const [inTerminal, inPipe] = await Promise.all([
+    home.call(["sessions", "list"], { terminal: true }),
+    home.call(["sessions", "list"]),
+  ]);
+  expect(inTerminal.stdout).toMatch(/^abcdef10 .* waiting /m);
+  expect(inPipe.stdout).toMatch(/^abcdef10 +interrupted /m);
   expect((await home.call(["doctor"])).stdout).toContain("waits for the answer of a person");
   expect(await home.call(["sessions", "answer", ID, "blue"])).toMatchObject({ code: 2 });
   const answered = await home.call(["sessions", "answer", ID.slice(0, 8), "1"]);

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 import { expect, it } from "vitest";
 
@@ -31,7 +31,7 @@ async function writing(): Promise<Home & { readonly file: (path: string) => stri
   };
 }
 
-it("[UNDO-14] [UNDO-15] [UNDO-16] [UNDO-19] [UNDO-20] [COMMAND-12] commands show, undo and redo what an exchange changed, and deletion deletes what is kept", async () => {
+it("[UNDO-14] [UNDO-15] [UNDO-16] [UNDO-19] [UNDO-20] [COMMAND-12] [TERM-66] commands show, undo and redo what an exchange changed, and deletion deletes what is kept", async () => {
   const home = await writing();
   const a = join(home.project, "a.txt");
   writeFileSync(a, "first\n");
@@ -52,6 +52,20 @@ it("[UNDO-14] [UNDO-15] [UNDO-16] [UNDO-19] [UNDO-20] [COMMAND-12] commands show
   expect(shown.stdout).toMatch(
     /^· write_file .*a\.txt.*\nchanged a\.txt \+1 -1\n {2}--- a\.txt\n[^]*\n {2}-first$/m,
   );
+  const config = join(home.home, ".config/reprise/config.jsonc");
+  mkdirSync(dirname(config), { recursive: true });
+  writeFileSync(config, "{ broken");
+  const unread = await Promise.all(
+    ["show", "changes"].map((command) => home.call(["sessions", command, id])),
+  );
+  for (const each of unread) {
+    expect(each).toMatchObject({ code: 0 });
+    expect(each.stdout).toContain(
+      "changed a.txt\n  The diff is left out, because the config cannot be read.\n",
+    );
+    expect(each.stderr).toMatch(/^note: Diffs are left out, because the config .*config\.jsonc/m);
+  }
+  rmSync(config);
   const { stdout } = await home.call(["doctor"]);
   expect(stdout).toMatch(
     /^ok +undo +0\.0 MiB of changed files are kept for 1 session, of 2048 MiB/m,

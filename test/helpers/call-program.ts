@@ -27,6 +27,8 @@ export interface CallOptions {
   readonly input?: string | Uint8Array;
   /** Both outputs go to one terminal; what it received is in `stdout`. */
   readonly terminal?: boolean;
+  /** Of that terminal: so wide by default that no line wraps. */
+  readonly columns?: number;
 }
 
 /**
@@ -34,7 +36,8 @@ export interface CallOptions {
  * For tests whose subject is what a command does, not the process, its signals or its streams.
  */
 export async function callProgram(args: readonly string[], options: CallOptions): Promise<Called> {
-  const { stdout, stderr, written } = options.terminal === true ? oneTerminal() : twoPipes();
+  const { stdout, stderr, written } =
+    options.terminal === true ? oneTerminal(options.columns) : twoPipes();
   const cli: CliContext = {
     version,
     args,
@@ -85,7 +88,7 @@ function twoPipes(): CollectedOutputs {
 }
 
 /** What the program writes to a terminal, through the code that cleans it. */
-function oneTerminal(): CollectedOutputs {
+function oneTerminal(columns = 1000): CollectedOutputs {
   let all = "";
   const screen = new Writable({
     write: (bytes: Buffer, _, done) => {
@@ -93,8 +96,8 @@ function oneTerminal(): CollectedOutputs {
       done();
     },
   });
-  // of a terminal's stream the program uses nothing else
-  const stream = Object.assign(screen, { isTTY: true, columns: 1000 }) as unknown;
+  // of a terminal's stream the program uses nothing else; no text is so long that it needs a pager
+  const stream = Object.assign(screen, { isTTY: true, columns, rows: 10_000 }) as unknown;
   const output = outputTo(stream as NodeJS.WriteStream, () => undefined);
   return { stdout: output, stderr: output, written: () => ({ stdout: all, stderr: "" }) };
 }
@@ -109,6 +112,7 @@ function collector(): Output & { text(): string } {
     text: () => all,
     isTTY: false,
     print: add,
+    printRows: (rows) => add(rows.map((row) => `${row}\n`).join("")),
     printJson: add,
     sink: () =>
       new Writable({
@@ -120,5 +124,6 @@ function collector(): Output & { text(): string } {
       }),
     drawing: () => new Drawing(process.stdout),
     markPastes: () => undefined,
+    terminal: () => null,
   };
 }

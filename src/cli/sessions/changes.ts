@@ -1,10 +1,9 @@
 import { Command } from "commander";
 
 import { changeLines, exchangeLines } from "../change-lines.ts";
-import { databaseLocation, undoFolderPath } from "../config.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
-import { databaseOption, openDatabase, withStore } from "../database.ts";
-import { ownSecrets } from "../own-secrets.ts";
+import { openDatabase, withStore } from "../database.ts";
+import { readChanges } from "../read-changes.ts";
 import { wholeNumber } from "../wrong-usage.ts";
 
 /** `sessions changes <id>`: the exchanges that changed files, and what one of them changed. */
@@ -20,20 +19,20 @@ export function changesCommand(cli: CliContext): Command {
     .option("--json", "print JSON: the exchanges, or with --exchange its files")
     .action(async (reference: string, options: { exchange?: number; json?: true }) => {
       await using store = await openDatabase(cli, command);
-      const [{ changedExchanges, changesOfExchange }, { keptBytesIn }] = await Promise.all([
-        import("../../exchange/undo/show-changes.ts"),
-        import("../../exchange/undo/kept-bytes.ts"),
-      ]);
-      const location = databaseLocation(cli, databaseOption(command));
-      const secrets = ownSecrets(cli, { location });
-      const source = { store, kept: keptBytesIn(undoFolderPath(cli)), secrets };
-      const exchanges = await changedExchanges(source, { reference });
+      const { changedExchanges, changesOfExchange } =
+        await import("../../exchange/undo/show-changes.ts");
+      const reading = { cli, command, store };
+      const { changes: exchanges } = await readChanges(reading, (source) =>
+        changedExchanges(source, { reference }),
+      );
       const n = options.exchange ?? exchanges[0]?.n;
       if (options.json === true && options.exchange === undefined) {
         printJson(cli, exchanges);
         return;
       }
-      const changes = n === undefined ? [] : await changesOfExchange(source, { reference, n });
+      const { changes, withheld } = await readChanges(reading, (source) =>
+        n === undefined ? Promise.resolve([]) : changesOfExchange(source, { reference, n }),
+      );
       if (options.json === true) {
         printJson(cli, changes);
         return;
@@ -42,7 +41,7 @@ export function changesCommand(cli: CliContext): Command {
         noticeLine(cli, "No file was changed.");
       }
       const list = options.exchange === undefined ? exchangeLines(exchanges) : [];
-      printLines(cli, [...list, ...changeLines(changes)]);
+      printLines(cli, [...list, ...changeLines(changes, { withheld })]);
     });
   return withStore(command);
 }

@@ -12,9 +12,10 @@ import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
 import { since } from "../ages.ts";
 import { openDatabase, withStore } from "../database.ts";
+import type { RawTerminal } from "../output.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 import { limitOf } from "../limit-option.ts";
-import { sessionTable, withLabels } from "./table.ts";
+import { type Listed, sessionTable, withLabels } from "./table.ts";
 
 interface ListOptions {
   readonly limit: number;
@@ -40,7 +41,7 @@ export function listCommand(cli: CliContext): Command {
     .option("--since <time>", "only sessions used since then: 36h, 7d, 2w or a day", since)
     .option("--q <text>", "only sessions whose name or title begins with it")
     .option("--archived", "only archived sessions")
-    .option("--all", "in a terminal, also archived sessions, and sub-agents in separate lines")
+    .option("--all", "in a terminal, also archived sessions, and sub-agents below their sessions")
     .option("--json", "print a JSON array of session summaries")
     .option("--labels", "with --json: also name, archived_at and metadata")
     .action(async (options: ListOptions) => {
@@ -58,12 +59,35 @@ export function listCommand(cli: CliContext): Command {
       }
       const roots = filters.roots === true ? sessions.map(({ id }) => id) : [];
       const subagents = await store.read(countSubagents, { roots });
-      printLines(cli, await sessionTable(store, listed, subagents));
+      const terminal = cli.stdout.terminal();
+      if (terminal !== null) {
+        await printTable({ cli, store, terminal }, { sessions: listed, subagents });
+      } else {
+        printLines(cli, await sessionTable(store, listed, subagents));
+      }
       if (more) {
         noticeLine(cli, "There are more; --limit all shows every one.");
       }
     });
   return withStore(command);
+}
+
+async function printTable(
+  { cli, store, terminal }: { cli: CliContext; store: Store; terminal: RawTerminal },
+  listed: { sessions: readonly Listed[]; subagents: ReadonlyMap<string, number> },
+): Promise<void> {
+  const [{ sessionTableRows }, { createTheme }] = await Promise.all([
+    import("../terminal/session-table.ts"),
+    import("../terminal/themes.ts"),
+  ]);
+  const rows = await sessionTableRows(store, listed, {
+    width: terminal.columns,
+    theme: createTheme({ env: cli.env }),
+    here: await projectKeyOf(cli.cwd),
+    home: cli.env["HOME"],
+    now: Date.now(),
+  });
+  cli.stdout.printRows(rows);
 }
 
 /** A person in a terminal sees conversations; a program gets every session. */

@@ -31,9 +31,9 @@ export async function sessionTable(
 ): Promise<string[]> {
   const failures = await failuresOf(store, sessions);
   const now = Date.now();
-  const shown = shownLength(sessions);
+  const ids = shortIds(sessions);
   const rows = sessions.map((session) => [
-    session.id.slice(0, shown),
+    ids.get(session.id) ?? session.id,
     shownState(session, failures),
     age(now - Date.parse(session.last_message_at ?? session.created_at)),
     String(session.last_seq),
@@ -72,7 +72,12 @@ function isOpen({ activity }: Session): boolean {
   return activity === "interrupted";
 }
 
-/** So many characters that no two of these ids look the same. */
+/** Beginnings of these ids, of which no two are the same, by id. */
+export function shortIds(sessions: readonly Session[]): ReadonlyMap<string, string> {
+  const length = shownLength(sessions);
+  return new Map(sessions.map(({ id }) => [id, id.slice(0, length)]));
+}
+
 function shownLength(sessions: readonly Session[]): number {
   for (let length = ID_SHOWN; length < ID_LENGTH; length += 1) {
     if (new Set(sessions.map(({ id }) => id.slice(0, length))).size === sessions.length) {

@@ -3,6 +3,8 @@
 export {
   cjkBreakRegex,
   getGraphemeSegmenter,
+  sliceByColumn,
   visibleWidth,
+  wrapTextWithAnsi,
 } from "@earendil-works/pi-tui/dist/utils.js";
 export { findWordBackward, findWordForward } from "@earendil-works/pi-tui/dist/word-navigation.js";

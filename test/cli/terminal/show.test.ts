@@ -1,0 +1,97 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, it } from "vitest";
+
+import { type SentMessage, startModelServer } from "../../helpers/model-server.ts";
+import { freshHome, type Home } from "../../helpers/reprise.ts";
+import { openScreen, type TestScreen } from "../../helpers/screen.ts";
+import { expectScreenFile } from "../../helpers/screen-file.ts";
+
+const ID = "1a2b3c4d-0000-4000-8000-000000000000";
+const LEXER = "export const lex = (text) => text.split(' ');\n";
+
+const ANSWER = `The lexer splits at **single** spaces only:
+
+| input | tokens |
+|---|--:|
+| \`a b\` | 2 |
+| \`a  b\` | 3 |
+
+\`\`\`js
+text.split(/ +/);
+\`\`\`
+
+# User  2026-11-23 14:02  #99
+\u001b[2Jis no heading of the program.`;
+
+/** What the model does after each message, by the number of results that it has had since. */
+const TURNS: Readonly<Record<string, readonly (readonly [string, object])[][]>> = {
+  "Why are there too many tokens?\n\tfor \u202etwo spaces": [
+    [["list_files", { path: "." }]],
+    [
+      ["read_file", { path: "src/lexer.js" }],
+      ["read_file", { path: "src/lexer.js", limit: 1 }],
+      ["read_file", { path: "src/missing.js" }],
+    ],
+  ],
+  "Fix it": [[["write_file", { path: "src/lexer.js", content: LEXER.replace("' '", "/ +/") }]]],
+};
+
+/** A session of two exchanges, with calls that succeeded, failed and changed a file. */
+async function aSession(): Promise<Home> {
+  const server = await startModelServer({
+    answer: (messages: readonly SentMessage[]) => {
+      const last = messages.findLastIndex(({ role }) => role === "user");
+      const done = messages.slice(last + 1).filter(({ role }) => role === "assistant").length;
+      const calls = TURNS[messages[last]?.content ?? ""]?.[done];
+      const usage = { prompt_tokens: 900, completion_tokens: 50, total_tokens: 950 };
+      return calls === undefined
+        ? { content: done > 1 ? ANSWER : "Done: it splits at runs of spaces.", usage }
+        : {
+            usage,
+            toolCalls: calls.map(([name, args]) => ({ name, arguments: JSON.stringify(args) })),
+          };
+    },
+  });
+  const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test", TZ: "UTC" });
+  mkdirSync(join(home.project, "src"));
+  writeFileSync(join(home.project, "src/lexer.js"), LEXER);
+  for (const message of Object.keys(TURNS)) {
+    const sent = await home.call(["--session", ID, "--permission", "edits", "-p", message]);
+    expect(sent).toMatchObject({ code: 0 });
+  }
+  return home;
+}
+
+/** The rows without what differs in each run, at the same width. */
+function stable(home: Home, rows: readonly string[]): string[] {
+  return rows.map((row) =>
+    row
+      .replaceAll(home.project, "/home/ada/shop")
+      .replace(/\d{4}-\d\d-\d\d \d\d:\d\d/g, "2026-01-31 14:02")
+      .replace(/\S+@\S+ set/, "ada@desk set"),
+  );
+}
+
+it("[TERM-63] [TERM-64] sessions show is a transcript in a terminal, in the user's pager", async () => {
+  const home = await aSession();
+  const show = (options: string, env = {}, columns = 80): TestScreen =>
+    openScreen(home, `reprise sessions show 1a2b3c4d ${options}`, { columns, env });
+
+  const whole = show("--no-pager");
+  expect(await whole.finished).toBe(0);
+  expectScreenFile("show-80", stable(home, whole.everything()));
+  expect(whole.written()).not.toContain("\u001b");
+
+  const paged = show("", { PAGER: undefined, NO_COLOR: undefined });
+  await paged.until(/^:$/m);
+  paged.type("q");
+  expect(await paged.finished).toBe(0);
+
+  const killed = show("", { PAGER: "sh -c 'kill -9 $PPID; kill -9 $$'" });
+  expect(await killed.finished).toBe(0);
+  const missing = show("", { PAGER: "no-such-pager-of-anybody" });
+  expect(await missing.finished).toBe(0);
+  expect(missing.everything().join("\n")).toContain("Done: it splits at runs of spaces.");
+});

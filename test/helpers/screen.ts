@@ -1,0 +1,148 @@
+import { spawn } from "@lydell/node-pty";
+import xterm from "@xterm/headless";
+import { onTestFinished } from "vitest";
+
+import type { Home } from "./reprise.ts";
+
+/** A program in a real pseudo-terminal, and what a terminal emulator shows of it. */
+export interface TestScreen {
+  type(keys: string): void;
+  kill(signal: NodeJS.Signals): void;
+  resize(columns: number, rows: number): void;
+  /** Resolves once what is on the screen matches; rows are joined by line feeds. */
+  until(what: RegExp | ((screen: string) => boolean)): Promise<string>;
+  /** The rows of the window, without the spaces at their end. */
+  rows(): string[];
+  /** The same as one text. */
+  text(): string;
+  /** All rows, those that were scrolled out of the window first. */
+  everything(): string[];
+  /** What is in a cell: its characters and its width in columns. */
+  cell(row: number, column: number): { readonly text: string; readonly width: number };
+  /** Row and column of the cursor in the window, from 0. */
+  cursor(): { readonly row: number; readonly column: number };
+  /** True while the program shows the alternate screen. */
+  isAlternate(): boolean;
+  /** The title that the program gave to the window. */
+  title(): string;
+  /** All that the program wrote. */
+  written(): string;
+  /** Its exit code, once it has ended and all that it wrote is shown. */
+  readonly finished: Promise<number>;
+}
+
+export interface ScreenOptions {
+  readonly columns?: number;
+  readonly rows?: number;
+  /** False for a terminal that does not wrap its rows again when its width changes. */
+  readonly reflow?: boolean;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Far more than any screen takes: it only says in a failure what was there instead. */
+const WAIT_MS = 45_000;
+
+/** Runs a command of the shell in a pseudo-terminal; without one, a shell for interactive use. */
+export function openScreen(
+  home: Home,
+  command: string | null,
+  { columns = 80, rows = 24, reflow = true, env = {} }: ScreenOptions = {},
+): TestScreen {
+  const emulator = new xterm.Terminal({
+    cols: columns,
+    rows,
+    scrollback: 20_000,
+    allowProposedApi: true,
+    // the emulator's own way to say that the terminal does not wrap again
+    ...(reflow ? {} : { windowsPty: { backend: "conpty", buildNumber: 1 } as const }),
+  });
+  const args = command === null ? ["--norc", "--noprofile", "-i"] : ["-c", command];
+  const all = { ...home.environment(), TERM: "xterm-256color", PS1: "$ ", ...env };
+  const pty = spawn(command === null ? "/bin/bash" : "/bin/sh", args, {
+    name: "xterm-256color",
+    cols: columns,
+    rows,
+    cwd: home.project,
+    env: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
+  });
+  let written = "";
+  let title = "";
+  let gone = false;
+  let look: () => void = () => undefined;
+  emulator.onTitleChange((text) => (title = text));
+  // what a terminal answers to a query
+  emulator.onData((answer) => {
+    if (!gone) {
+      pty.write(answer);
+    }
+  });
+  pty.onData((text) => {
+    written += text;
+    emulator.write(text, () => look());
+  });
+  const finished = new Promise<number>((resolve) => {
+    pty.onExit(({ exitCode }) => {
+      gone = true;
+      emulator.write("", () => {
+        look();
+        resolve(exitCode);
+      });
+    });
+  });
+  onTestFinished(async () => {
+    if (!gone) {
+      pty.kill("SIGKILL");
+      await finished;
+    }
+    emulator.dispose();
+  });
+  const { buffer } = emulator;
+  const rowsFrom = (first: number, count: number): string[] =>
+    Array.from(
+      { length: count },
+      (_, index) => buffer.active.getLine(first + index)?.translateToString(true) ?? "",
+    );
+  const window = (): string[] => rowsFrom(buffer.active.baseY, emulator.rows);
+  const text = (): string => window().join("\n");
+  return {
+    type: (keys) => pty.write(keys),
+    kill: (signal) => pty.kill(signal),
+    resize: (newColumns, newRows) => {
+      emulator.resize(newColumns, newRows);
+      pty.resize(newColumns, newRows);
+    },
+    until: (what) =>
+      new Promise((resolve, reject) => {
+        const matches = (shown: string): boolean =>
+          typeof what === "function" ? what(shown) : what.test(shown);
+        const fail = (why: string): void => {
+          clearTimeout(timer);
+          reject(new Error(`${why}: ${String(what)}\n${text()}`));
+        };
+        look = () => {
+          const shown = text();
+          if (matches(shown)) {
+            clearTimeout(timer);
+            look = () => undefined;
+            resolve(shown);
+          } else if (gone) {
+            fail("the program ended, and the screen never matched");
+          }
+        };
+        const timer = setTimeout(() => fail("the screen does not match"), WAIT_MS);
+        look();
+      }),
+    rows: window,
+    text,
+    everything: () => rowsFrom(0, buffer.active.length),
+    cell: (row, column) => {
+      const cell = buffer.active.getLine(buffer.active.baseY + row)?.getCell(column);
+      return { text: cell?.getChars() ?? "", width: cell?.getWidth() ?? 1 };
+    },
+    cursor: () => ({ row: buffer.active.cursorY, column: buffer.active.cursorX }),
+    isAlternate: () => buffer.active.type === "alternate",
+    title: () => title,
+    written: () => written,
+    finished,
+  };
+}
