@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { RolldownOutput } from "rolldown";
 
 import { bundle } from "./bundle.ts";
+import { createChunkNames } from "./chunks.ts";
 import { writeLibraryEntries } from "./library-entry.ts";
 import { thirdPartyLicenses } from "./licenses.ts";
 import { writeTypes } from "./types.ts";
@@ -33,21 +34,6 @@ export const WORKERS = {
 };
 
 /**
- * What every command needs, and what every command with a database needs. The first must import
- * nothing of the second: what that one defines at once would not be there yet.
- */
-const TOGETHER = [
-  {
-    name: "commands",
-    test: /\/commander\/|late-child-process|\/src\/(core\/(?!.*schemas|patch-session|live\.|session-events|package-file)|store\/location\.ts$|cli\/(wrong-usage|database|config|context)\.ts$)/,
-  },
-  {
-    name: "database",
-    test: /\/kysely\/|\/src\/store\/(engines\/(sqlite\/(?!backup|plan-upgrade)|migrations\/|[a-z-]+\.ts$)|sessions\/(list|list-filters|rows|failures|included|labels|subagents)|exchanges\/(current|read)|checkpoints\/bodies|verify\/check\.ts|leases\/this-process|(?!project-key|location|open-store)[a-z-]+\.ts$)|\/cli\/(aligned|chat-options|sessions\/(table|list))\.ts$/,
-  },
-];
-
-/**
  * Rebuilds `dist/`: the command line in `program/` and `agent/`, which needs no packages but the
  * agent's; the public API in `library/`, with its declarations in `types/` and its entries in
  * `entries/`; and the licences of what they contain.
@@ -74,7 +60,6 @@ export async function buildLibrary(root: string, dist: string): Promise<Rolldown
     root,
     entries: { ...ENTRIES, ...WORKERS },
     external: PUBLIC_PACKAGES,
-    groups: [],
     folder: join(dist, "library"),
   });
   writeLibraryEntries(join(dist, "entries"), Object.keys(ENTRIES), output);
@@ -88,29 +73,14 @@ async function buildProgram(root: string, dist: string): Promise<RolldownOutput>
     root,
     entries: { "open-agent": `src/${open}` },
     external: LANGCHAIN,
-    groups: [],
     folder: join(dist, "agent"),
   });
-  const program = await bundle({
+  return bundle({
     root,
     entries: { main: "src/main.ts", ...WORKERS },
     external: [],
-    groups: TOGETHER,
+    chunkName: createChunkNames(root),
     folder: join(dist, "program"),
     elsewhere: { [`/${open}`]: "../agent/open-agent.js" },
   });
-  refuseImports(program, "commands", ["package-file.js"]);
-  return program;
-}
-
-/** A program whose first file imports files that import it does not start. */
-function refuseImports({ output }: RolldownOutput, name: string, allowed: readonly string[]): void {
-  const file = output.find((each) => each.fileName === `${name}.js`);
-  const imports = file?.type === "chunk" ? file.imports : [];
-  const wrong = imports.filter((each) => each.endsWith(".js") && !allowed.includes(each));
-  if (wrong.length > 0) {
-    throw new Error(
-      `${name}.js imports ${wrong.join(", ")}. Leave the module of src/core that needs them out of ${name} in TOGETHER.`,
-    );
-  }
 }

@@ -1,6 +1,8 @@
 import { rolldown, type RolldownOutput } from "rolldown";
 
+import type { ModuleSource } from "./chunks.ts";
 import { builtinsAtOnce, lateChildProcess } from "./builtins.ts";
+import { withoutFacades } from "./facades.ts";
 
 export interface BundleOrder {
   /** The package's root folder. */
@@ -9,8 +11,8 @@ export interface BundleOrder {
   readonly entries: Readonly<Record<string, string>>;
   /** Packages that stay imports; all others become part of the bundle. */
   readonly external: readonly string[];
-  /** Modules that are one file, because they are needed together: each file costs its own time. */
-  readonly groups: readonly { readonly name: string; readonly test: RegExp }[];
+  /** To which file a module belongs; null for those that the bundler assigns. */
+  readonly chunkName?: (id: string, source: ModuleSource) => string | null;
   /** Where the files are put. */
   readonly folder: string;
   /** Modules of which another bundle has the code, by the end of their path, and their files there. */
@@ -34,7 +36,7 @@ export async function bundle({
   root,
   entries,
   external,
-  groups,
+  chunkName,
   folder,
   elsewhere = {},
 }: BundleOrder): Promise<RolldownOutput> {
@@ -45,12 +47,12 @@ export async function bundle({
     platform: "node",
     // what it gives Node.js hides its files from the bundler
     resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
-    preserveEntrySignatures: groups.length === 0 ? "strict" : "allow-extension",
-    plugins: [builtinsAtOnce(), lateChildProcess(), importedFrom(elsewhere)],
+    preserveEntrySignatures: chunkName === undefined ? "strict" : "allow-extension",
+    plugins: [builtinsAtOnce(), lateChildProcess(), importedFrom(elsewhere), withoutFacades()],
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
     onLog: (level, log) => {
       // what the command line loads late may be needed at once in a bundle of less of it
-      const isKnown = groups.length === 0 && log.code === "INEFFECTIVE_DYNAMIC_IMPORT";
+      const isKnown = chunkName === undefined && log.code === "INEFFECTIVE_DYNAMIC_IMPORT";
       if (level === "warn" && !isKnown) {
         warnings.push(log.message);
       }
@@ -60,12 +62,15 @@ export async function bundle({
     dir: folder,
     format: "esm",
     chunkFileNames: "[name].js",
-    codeSplitting: groups.length === 0 || {
-      groups: [...groups],
+    codeSplitting: chunkName === undefined || {
+      groups: [{ name: chunkName, debugName: "together" }],
       includeDependenciesRecursively: false,
     },
     // an uncaught error is shown with its line, which has to be readable
     minify: false,
+    // a start reads all of it: no comments, and one byte for each character
+    comments: { jsdoc: false },
+    charset: "ascii",
   });
   await bundled.close();
   const renamed = output.output.flatMap((file) =>

@@ -43,7 +43,7 @@ it.skipIf(hasNone)(
   async () => {
     const folder = temporaryFolder();
     const entries = { client: "src/entries/client.ts" };
-    await bundle({ root: ROOT, entries, external: [], groups: [], folder });
+    await bundle({ root: ROOT, entries, external: [], folder });
     const module = readFileSync(join(folder, "client.js"), "utf8");
     using pages = await startPages({ "/client.js": module });
     await using service = await startTestServer({ token, allowOrigins: [pages.origin] });

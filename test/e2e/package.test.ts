@@ -58,6 +58,24 @@ describe("the package", () => {
     expect(service.log()).not.toMatch(ANY_MARKER);
   });
 
+  it("needs few files until its prompt, and none that needs LangChain", () => {
+    const imports = (file: string): string[] => {
+      const code = readFileSync(join(installed.path, "dist/program", file), "utf8");
+      return [...code.matchAll(/^import .* from "\.\/(.*)";$/gm)].map(([, name = ""]) => name);
+    };
+    const files = new Set(["main.js", "chat.js"]);
+    for (const file of files) {
+      for (const imported of imports(file)) {
+        files.add(imported);
+      }
+    }
+    expect([...files].sort()).toEqual(
+      ["chat", "commands", "core", "database", "main", "session"].map((name) => `${name}.js`),
+    );
+    expect(imports("core.js")).toEqual([]);
+    expect(imports("database.js").sort()).toEqual(["commands.js", "core.js"]);
+  });
+
   it("[PACK-2] runs its sources if they exist, whatever was built from them", async () => {
     const checkout = temporaryFolder();
     await installProgram(ROOT, checkout);

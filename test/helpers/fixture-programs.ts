@@ -36,7 +36,6 @@ export function setup(): Promise<() => Promise<void>> {
       root: ROOT,
       entries: { ...Object.fromEntries(programs), ...WORKERS },
       external: [],
-      groups: [],
       folder: join(folder.path, SOURCES),
     });
     return {
