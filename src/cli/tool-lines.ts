@@ -12,12 +12,26 @@ const CHARACTERS_SHOWN = 100;
 const CHARACTERS_OF_COMMAND = 1000;
 
 /** Of a command all of it, of a call on files their paths, else the arguments. */
-export function toolCallLine({ name, args }: Pick<ToolCall, "name" | "args">): string {
+export function toolCallLine(call: Pick<ToolCall, "name" | "args">): string {
+  const { kind, text } = callSubject(call);
+  return kind === "command"
+    ? `· ${call.name} ${shortened(text, CHARACTERS_OF_COMMAND)}`
+    : `· ${shortened(call.name)} ${shortened(text)}`;
+}
+
+/** What a call is about: a command, paths of files, or its arguments as JSON. The text is not cleaned. */
+export function callSubject({ name, args }: Pick<ToolCall, "name" | "args">): {
+  readonly kind: "command" | "files" | "arguments";
+  readonly text: string;
+} {
   const command = name === RUN_COMMAND ? shownCommand(args) : "";
   if (command !== "") {
-    return `· ${name} ${shortened(command, CHARACTERS_OF_COMMAND)}`;
+    return { kind: "command", text: command };
   }
-  return `· ${shortened(name)} ${shortened(shownFiles(name, args) ?? JSON.stringify(args) ?? "")}`;
+  const files = shownFiles(name, args);
+  return files === null
+    ? { kind: "arguments", text: JSON.stringify(args) ?? "" }
+    : { kind: "files", text: files };
 }
 
 /** What these write is in the diff of the question, or of the exchange. */
@@ -46,7 +60,8 @@ function pathsOfPatch(patch: string): string[] {
   return [...lines].map(([, path = ""]) => path.trim());
 }
 
-function fieldOf(value: unknown, key: string): unknown {
+/** A field of a value from outside; undefined if it has none. */
+export function fieldOf(value: unknown, key: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 }
 

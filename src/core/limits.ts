@@ -81,3 +81,5 @@ export const MAX_FAULTS = 20;
 export const LEASE_MS = 30_000;
 /** UTF-8 bytes of a tool's result that an event holds; the stored message holds all of it. */
 export const EVENT_RESULT_BYTES = 4096;
+/** How often a model is asked for one answer at most, while it fails with transient errors. */
+export const MODEL_ATTEMPTS = 3;

@@ -92,6 +92,11 @@ export interface Conversation {
   removeRule(rule: string): Promise<boolean>;
   /** What the last exchange that changed files changed. */
   changes(): Promise<readonly FileChangeInfo[]>;
+  /** What calls of a session of the conversation changed in files, by the id of the call. */
+  changesOfCalls(calls: {
+    readonly session_id: string;
+    readonly call_ids: readonly string[];
+  }): Promise<ReadonlyMap<string, readonly FileChangeInfo[]>>;
   /** As `undoExchange`. Error codes: `nothing_to_undo` without a session. */
   undo(direction: Direction, n: number | undefined): Promise<UndoInfo>;
   /** Null if nothing was stored, so that there is nothing to end. */
@@ -246,6 +251,14 @@ export function createConversation(options: ConversationOptions): Conversation {
       const reference = session?.id ?? "";
       const [last] = session === null ? [] : await changedExchanges(source, { reference });
       return last === undefined ? [] : changesOfExchange(source, { reference, n: last.n });
+    },
+    changesOfCalls: async (calls) => {
+      const [{ changesOfCalls }, { keptBytesIn }] = await Promise.all([
+        import("./undo/show-changes.ts"),
+        import("./undo/kept-bytes.ts"),
+      ]);
+      const kept = keptBytesIn(config.undoFolder);
+      return changesOfCalls({ store, kept, secrets: config.secrets }, calls);
     },
     undo: async (direction, n) => {
       const [{ undoExchange, nothingTo }, { keptBytesIn }] = await Promise.all([

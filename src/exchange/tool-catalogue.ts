@@ -31,6 +31,9 @@ export const RUN_COMMAND = "run_command";
 /** Commits changes in the session's folder. */
 export const GIT_COMMIT = "git_commit";
 
+/** Gives a task to a sub-agent. */
+export const DELEGATE = "delegate";
+
 /** The agent's question to its user. */
 export const ASK_USER = "ask_user";
 
@@ -45,7 +48,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
   ...SESSION_TOOLS,
   { name: RUN_COMMAND, repeatable: false },
   { name: GIT_COMMIT, repeatable: false },
-  { name: "delegate", repeatable: true },
+  { name: DELEGATE, repeatable: true },
   { name: ASK_USER, repeatable: true },
   { name: HAND_IN_PLAN, repeatable: true },
 ];

@@ -13,7 +13,7 @@ export function createCommandOutput(print: (line: string) => void) {
         const count = (shown.get(call_id) ?? 0) + 1;
         shown.set(call_id, count);
         if (count <= MAX_LINES) {
-          print(`  | ${cut(line)}`);
+          print(`  | ${outputLine(line)}`);
         } else if (count === MAX_LINES + 1) {
           print("  | … more lines are not shown here");
         }
@@ -23,7 +23,7 @@ export function createCommandOutput(print: (line: string) => void) {
 }
 
 /** Of a line that draws over itself, such as a progress bar, what is seen at the end. */
-function cut(line: string): string {
+export function outputLine(line: string): string {
   const last = line.replace(/\r+$/, "").split("\r").at(-1) ?? "";
   const text = visible(last.slice(0, MAX_CHARACTERS).toWellFormed());
   return last.length > MAX_CHARACTERS ? `${text}…` : text;

@@ -1,3 +1,4 @@
+import { MODEL_ATTEMPTS } from "../../core/limits.ts";
 import { DEMO_MODEL, type Provider } from "./name.ts";
 
 /** What the models need from the environment. Addresses and keys are null if none is set. */
@@ -56,7 +57,7 @@ export function modelConfig(env: Readonly<Record<string, string | undefined>>): 
       baseUrl: setting(env["OPENAI_BASE_URL"]),
     },
     ollama: { baseUrl: setting(env["OLLAMA_BASE_URL"]) ?? ollamaUrl(setting(env["OLLAMA_HOST"])) },
-    retries: 2,
+    retries: MODEL_ATTEMPTS - 1,
     retryDelayMs: 1000,
     timeoutMs: 120_000,
     idle: { beforeTextMs: 300_000, afterTextMs: 60_000 },
