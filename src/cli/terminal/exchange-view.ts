@@ -1,0 +1,266 @@
+import type { FileChangeInfo } from "../../core/file-change-schemas.ts";
+import type { LiveEvent } from "../../core/live.ts";
+import type { Message } from "../../core/sessions.ts";
+import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
+import { DELEGATE } from "../../exchange/tool-catalogue.ts";
+import { GRAPH_ASKS } from "../question-lines.ts";
+import { inSeconds, tokensText } from "./amounts.ts";
+import { createCallLog, type Details } from "./call-log.ts";
+import { readEvent } from "./event-reader.ts";
+import { type AnswerStream, createExchangeRows, type ReadChanges } from "./exchange-rows.ts";
+import { createLiveReader } from "./live-reader.ts";
+import { createProgress, type Every, type Tokens } from "./progress.ts";
+import { lastExchanges, type ReplayLimits } from "./replay.ts";
+import type { Part } from "./screen.ts";
+import { createSubAgents, type CallKey } from "./sub-agents.ts";
+import type { Ending, Steps } from "./steps.ts";
+import type { Theme } from "./theme.ts";
+import { folded, type Layout } from "./tool-rows.ts";
+import { summaryRows, userRows } from "./user-rows.ts";
+
+export interface ExchangeViewOptions {
+  readonly theme: Theme;
+  width(): number;
+  /** Prints finished rows, of at most `width` columns. */
+  commit(rows: readonly string[]): void;
+  /** The live rows are others now. */
+  changed(): void;
+  /** Milliseconds. */
+  now(): number;
+  /** A stream for one answer. */
+  markdown(): AnswerStream;
+  /** Reads what calls changed in files; without it no diffs are shown. */
+  readonly changes?: ReadChanges;
+  /** By default a timer that keeps no process alive. */
+  readonly every?: Every;
+}
+
+/** Exchanges of a session on the screen: their finished rows, and live rows while one runs. */
+export interface ExchangeView extends Part {
+  /** A message that is sent: its rows are finished at once. Calls that waited for an answer are given up. */
+  user(text: string): void;
+  /** Shows progress from now on, before the first event comes. */
+  begin(): void;
+  show(event: ExchangeEvent): void;
+  /** What another process runs in the session, or has run. */
+  showLive(event: LiveEvent): void;
+  /** Live output of a command, in whole lines. */
+  output(piece: { readonly call_id: string; readonly text: string }): void;
+  /** A question shows what this call would do, and the answer: its end shows less. */
+  asked(call_id: string): void;
+  /** Resolves once every row is finished that can be; calls that wait for an answer continue with the next event. */
+  finish(result: ExchangeResult): Promise<void>;
+  /** It failed; the reason is printed after this. Resolves as `finish`. */
+  fail(): Promise<void>;
+  /** Shows the last exchanges of stored messages, ascending by `seq`, as finished rows. */
+  replay(messages: readonly Message[], limits: ReplayLimits): Promise<void>;
+  /**
+   * All of a finished group, call or message, the latest without a number; null if it is not kept. Lines are clean, and
+   * of any width.
+   */
+  details(n?: number): Details | null;
+  /** True from `begin`, or the first event, to the end or a question. */
+  isRunning(): boolean;
+  /** Of the exchange that runs or ran last. */
+  tokens(): Tokens;
+  /** Ends the timer. */
+  close(): void;
+}
+
+/** An exchange without tools that took longer gets a row at its end. */
+const LONG_MS = 10_000;
+const MAX_NOTE = 2000;
+const NOTE_ROWS = 6;
+
+export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
+  const { theme, width, changed, now, changes } = options;
+  const log = createCallLog();
+  const agents = createSubAgents(now);
+  const progress = createProgress(options);
+  /** The session of the exchange; those of its sub-agents are others. */
+  let own = "";
+  let hasBegun = false;
+  let calls = 0;
+  const keyOf = ({ id }: { readonly id: string }): CallKey => ({ session_id: own, call_id: id });
+  const layout = (): Layout => ({ theme, width: width() });
+
+  const rows = createExchangeRows({
+    ...options,
+    log,
+    runningRows: (call, at) => agents.rows(keyOf(call), at),
+    changesOf: (call) => {
+      const { facts, changing } = agents.end(keyOf(call));
+      call.notes(facts);
+      const changers = call.isChanging ? [keyOf(call)] : changing;
+      return changes === undefined || changers.length === 0 ? null : readAll(changes, changers);
+    },
+  });
+  const note = (text: string, style: (text: string) => string): void =>
+    rows.rows("notes", noteRows(text, layout()).map(style));
+  const begin = (canStop: boolean): void => {
+    if (!progress.isRunning()) {
+      hasBegun = false;
+      progress.begin(canStop);
+      changed();
+    }
+  };
+  const reset = (): void => {
+    calls = 0;
+    progress.reset();
+    agents.clear();
+  };
+  const over = async (ending: Ending): Promise<void> => {
+    const spentMs = progress.spentMs();
+    progress.halt();
+    await rows.flush(ending.state === "waiting" ? "keep" : "give_up");
+    if (ending.state === "waiting") {
+      return;
+    }
+    const said = sentenceOf(ending);
+    if (said !== "") {
+      note(said, ending.state === "failed" ? theme.error : theme.dim);
+    }
+    if (ending.state === "done" && (calls > 0 || spentMs >= LONG_MS)) {
+      const { input_tokens, output_tokens } = progress.tokens();
+      const used = input_tokens + output_tokens > 0 ? ` · ${tokensText(progress.tokens())}` : "";
+      note(`done in ${inSeconds(spentMs)}${used}`, theme.dim);
+    }
+    reset();
+  };
+  const user = (text: string): void => {
+    rows.giveUp();
+    reset();
+    rows.rows("user", userRows(text, layout(), log));
+  };
+  const steps: Steps = {
+    user,
+    begun: (canStop) => {
+      begin(canStop);
+      hasBegun = true;
+    },
+    text: (message_id, piece) => {
+      progress.retry(null);
+      rows.text(message_id, piece);
+    },
+    endText: rows.endText,
+    voidText: rows.voidText,
+    call: (call) => {
+      progress.retry(null);
+      calls += 1;
+      const shown = rows.call(call);
+      if (call.name === DELEGATE) {
+        agents.begin(keyOf(shown), DELEGATE);
+      }
+    },
+    result: rows.result,
+    retry: progress.retry,
+    used: progress.add,
+    usedInAll: progress.set,
+    note: (sentence) => note(`note: ${sentence}`, theme.warning),
+    summary: (text) => rows.rows("notes", summaryRows(text, layout(), log)),
+    over,
+  };
+  const live = createLiveReader(steps, now);
+  const doing = (): string => {
+    if (rows.isAnswering()) {
+      return "Answering";
+    }
+    if (rows.running() > 0) {
+      return agents.count() > 0 ? "Sub-agents work" : "Working";
+    }
+    return hasBegun ? "Thinking" : "Starting";
+  };
+
+  return {
+    rows: (columns, height) => {
+      const at = { theme, width: columns };
+      const last = progress.row(doing(), at);
+      const room = Math.max(0, height - 1);
+      return last === null ? [] : [...(room === 0 ? [] : rows.live(at).slice(-room)), last];
+    },
+    user,
+    begin: () => begin(true),
+    show: (event) => {
+      if (own === "" || event.type === "started") {
+        own = event.session_id;
+      }
+      begin(true);
+      if (!agents.heard(event) && event.session_id === own) {
+        readEvent(event, steps, now);
+      }
+      changed();
+    },
+    showLive: (event) => {
+      live.read(event);
+      changed();
+    },
+    output: ({ call_id, text }) => {
+      rows.output(call_id, text);
+      changed();
+    },
+    asked: rows.asked,
+    finish: (result) => over(endingOf(result)),
+    fail: () => over({ state: "failed", sentence: "" }),
+    replay: async (messages, limits) => {
+      const { shown, before } = lastExchanges(messages, limits);
+      if (before !== "") {
+        note(before, theme.dim);
+      }
+      shown.forEach(live.message);
+      await rows.flush("keep");
+    },
+    details: log.details,
+    isRunning: progress.isRunning,
+    tokens: progress.tokens,
+    close: progress.halt,
+  };
+}
+
+/** Only the first row begins as rows of the program do. */
+function noteRows(text: string, { width }: Layout): string[] {
+  const rows = folded(text.slice(0, MAX_NOTE), width - 2, NOTE_ROWS);
+  return rows.map((row, index) => (index === 0 ? row : `  ${row}`));
+}
+
+function endingOf(result: ExchangeResult): Ending {
+  switch (result.state) {
+    case "done":
+      return { state: "done" };
+    case "stopped":
+      return { state: "stopped", hasAnswer: result.answer !== "" };
+    case "waiting":
+      return result.interrupts === undefined
+        ? { state: "waiting" }
+        : {
+            state: "asks",
+            questions: result.interrupts.map(({ value }) => JSON.stringify(value) ?? ""),
+          };
+  }
+}
+
+function sentenceOf(ending: Ending): string {
+  switch (ending.state) {
+    case "done":
+    case "waiting":
+      return "";
+    case "stopped":
+      return ending.hasAnswer
+        ? "Stopped; what had arrived is kept."
+        : "Stopped before an answer came; /continue resumes it.";
+    case "asks":
+      return [GRAPH_ASKS, ...ending.questions.map((question) => `? ${question}`)].join("\n");
+    case "failed":
+      return ending.sentence;
+  }
+}
+
+/** Each call's changes, in the order of the calls. */
+async function readAll(read: ReadChanges, calls: readonly CallKey[]): Promise<FileChangeInfo[]> {
+  const found: FileChangeInfo[] = [];
+  for (const [session_id, group] of Map.groupBy(calls, (call) => call.session_id)) {
+    const call_ids = group.map(({ call_id }) => call_id);
+    const changes = await read({ session_id, call_ids });
+    found.push(...call_ids.flatMap((id) => changes.get(id) ?? []));
+  }
+  return found;
+}

@@ -1,0 +1,108 @@
+import { plural } from "../../core/text.ts";
+import { inSeconds } from "./amounts.ts";
+import { cutLine } from "./fold.ts";
+import type { ShownCall } from "./shown-call.ts";
+import { endedRows, indented, type Layout, readSummary, styleOf } from "./tool-rows.ts";
+
+/** Calls of one group; the next one begins another. */
+const MAX_CALLS = 200;
+/** Calls whose subjects are shown, and failures. */
+const MAX_NAMED = 20;
+const MAX_FAILED = 5;
+
+/** Consecutive calls that only read. */
+export interface ReadGroup {
+  readonly kind: "reads";
+  /** False once it can take no further call. */
+  takes(): boolean;
+  add(call: ShownCall): void;
+  close(): void;
+  /** True if it is closed and every call has a result. */
+  isReady(): boolean;
+  running(layout: Layout, now: number): string[];
+  ended(layout: Layout, n: number): string[];
+  title(): string;
+  lines(): string[];
+  size(): number;
+}
+
+export function createReadGroup(now: () => number): ReadGroup {
+  const begunAt = now();
+  const calls: ShownCall[] = [];
+  let endedAt: number | null = null;
+  let isClosed = false;
+  const summary = (of: readonly ShownCall[]): string => {
+    const counts = new Map<string, number>();
+    for (const { text } of of) {
+      counts.set(text.name, (counts.get(text.name) ?? 0) + 1);
+    }
+    return readSummary(counts);
+  };
+  const withEnd = (end: string): ShownCall[] =>
+    calls.filter(({ result }) => result !== null && result.end === end);
+  const title = (): string => `Explored: ${summary(calls)}`;
+  const isReady = (): boolean => isClosed && calls.every(({ result }) => result !== null);
+  return {
+    kind: "reads",
+    takes: () => !isClosed && calls.length < MAX_CALLS,
+    add: (call) => void calls.push(call),
+    close: () => {
+      isClosed = true;
+    },
+    isReady: () => {
+      const isDone = isReady();
+      endedAt ??= isDone ? now() : null;
+      return isDone;
+    },
+    running: ({ theme, width }, at) => {
+      const last = calls.findLast(({ result }) => result === null) ?? calls.at(-1);
+      const head = `${summary(calls)}  ${inSeconds(at - begunAt)}`;
+      const now = last === undefined ? "" : `${last.text.name} ${last.text.subject}`;
+      return [
+        `${theme.accent("•")} ${theme.bold("Exploring:")} ${cutLine(head, Math.max(1, width - 13))}`,
+        ...(calls.length > 1 ? indented([cutLine(now, width - 2)], theme.dim) : []),
+      ];
+    },
+    ended: (layout, n) => {
+      const [only] = calls;
+      if (only !== undefined && calls.length === 1) {
+        return only.ended(layout, n);
+      }
+      const { theme, width } = layout;
+      const [done, failed, unknown] = [withEnd("success"), withEnd("error"), withEnd("unknown")];
+      const isTimed = calls.some(({ result }) => result?.duration_ms !== null);
+      const names = calls.slice(0, MAX_NAMED).map(({ text }) => text.subject);
+      const head = {
+        call: { name: "Explored:", subject: summary(done), isCommand: false, isPath: false },
+        end: done.length > 0 ? "success" : failed.length > 0 ? "error" : "unknown",
+        content: "",
+        duration_ms: isTimed ? (endedAt ?? now()) - begunAt : null,
+        n,
+        facts: [
+          ...(failed.length > 0 ? [`${failed.length} failed`] : []),
+          ...(unknown.length > 0 && done.length > 0 ? [`${unknown.length} without result`] : []),
+        ],
+      } as const;
+      return [
+        ...endedRows(head, layout),
+        ...indented([cutLine([...new Set(names)].join(", "), width - 2)], theme.dim),
+        ...failed.slice(0, MAX_FAILED).flatMap((call) => failureRow(call, layout)),
+        ...(failed.length > MAX_FAILED
+          ? indented(
+              [`… ${plural(failed.length - MAX_FAILED, "more failure")}, Ctrl-O shows them`],
+              theme.dim,
+            )
+          : []),
+      ];
+    },
+    title,
+    lines: () => calls.flatMap((call) => [...call.lines(), ""]),
+    size: () => calls.reduce((sum, call) => sum + call.size(), 0),
+  };
+}
+
+function failureRow(call: ShownCall, { theme, width }: Layout): string[] {
+  const { name, subject } = call.text;
+  const row = cutLine(`✗ ${name} ${subject}: ${call.outcome().reason}`, width - 2);
+  return indented([row], styleOf("error", theme));
+}

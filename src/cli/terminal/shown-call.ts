@@ -1,0 +1,178 @@
+import type { FileChangeInfo } from "../../core/file-change-schemas.ts";
+import type { ToolCall } from "../../core/sessions.ts";
+import { plural } from "../../core/text.ts";
+import { visible, visibleJson } from "../../core/terminal-text.ts";
+import { ASK_USER, HAND_IN_PLAN, SESSION_TOOLS } from "../../exchange/tool-catalogue.ts";
+import { changeRows, changeText } from "./change-rows.ts";
+import { cutLine } from "./fold.ts";
+import { createKeptOutput } from "./kept-output.ts";
+import {
+  type CallEnd,
+  type CallText,
+  callText,
+  endedRows,
+  folded,
+  indented,
+  type Layout,
+  mayChangeFiles,
+  outcomeOf,
+  runningRow,
+} from "./tool-rows.ts";
+
+const READING: ReadonlySet<string> = new Set(
+  SESSION_TOOLS.filter(({ repeatable }) => repeatable).map(({ name }) => name),
+);
+
+/** What they return is for a person too. */
+const SAYS: ReadonlySet<string> = new Set([ASK_USER, HAND_IN_PLAN]);
+const SAID_ROWS = 3;
+
+/** Lines of a command's output that are live rows, and that stay below one that failed. */
+const OUTPUT_ROWS = 3;
+/** Characters of a call's arguments and of its result that are kept. */
+const MAX_KEPT = 64 * 1024;
+
+/** A result as events and messages have it. */
+export interface ShownResult {
+  readonly end: CallEnd;
+  /** What the tool returned, or its beginning. */
+  readonly content: string;
+  /** Null if nobody knows. */
+  readonly duration_ms: number | null;
+}
+
+/** One call from its beginning to its end. */
+export interface ShownCall {
+  readonly id: string;
+  readonly text: CallText;
+  readonly isReading: boolean;
+  /** True if it may change files. */
+  readonly isChanging: boolean;
+  readonly result: ShownResult | null;
+  output(text: string): void;
+  finish(result: ShownResult): void;
+  changed(changes: readonly FileChangeInfo[]): void;
+  /** Further facts of its row; they are clean. */
+  notes(facts: readonly string[]): void;
+  /** A question showed its diff: it is not shown again. */
+  asked(): void;
+  /** True if its end needs no row. */
+  isSilent(): boolean;
+  title(): string;
+  running(layout: Layout, now: number): string[];
+  /** Rows once it has a result. */
+  ended(layout: Layout, n: number): string[];
+  outcome(): ReturnType<typeof outcomeOf>;
+  /** All that is kept of it, in clean lines. */
+  lines(): string[];
+  /** Characters that `lines` needs. */
+  size(): number;
+}
+
+export function createShownCall(call: ToolCall, begunAt: number): ShownCall {
+  const text = callText(call);
+  const args = (JSON.stringify(call.args, null, 2) ?? "").slice(0, MAX_KEPT);
+  let kept: ReturnType<typeof createKeptOutput> | null = null;
+  let result: ShownResult | null = null;
+  let changes: readonly FileChangeInfo[] = [];
+  let notes: readonly string[] = [];
+  let isAsked = false;
+  const outcome = (): ReturnType<typeof outcomeOf> =>
+    outcomeOf({ call: text, content: result?.content ?? "", end: result?.end ?? "unknown" });
+  const output = (): ReturnType<typeof createKeptOutput> =>
+    kept ?? (text.isCommand ? outputOf(result?.content ?? "") : createKeptOutput());
+  return {
+    id: call.id,
+    text,
+    isReading: READING.has(call.name),
+    isChanging: mayChangeFiles(call.name),
+    get result() {
+      return result;
+    },
+    output: (piece) => (kept ??= createKeptOutput()).add(piece),
+    finish: ({ content, ...rest }) => {
+      result = { ...rest, content: content.slice(0, MAX_KEPT) };
+    },
+    changed: (found) => {
+      changes = found;
+    },
+    notes: (facts) => {
+      notes = facts;
+    },
+    asked: () => {
+      isAsked = true;
+    },
+    // what it asked was shown as a question, with its answer
+    isSilent: () => call.name === ASK_USER && isAsked && result?.end === "success",
+    title: () => `${text.name} ${text.subject}`.trim(),
+    running: (layout, now) => [
+      runningRow(text, now - begunAt, layout),
+      ...outputRows(kept?.last(OUTPUT_ROWS) ?? [], layout),
+    ],
+    ended: (layout, n) => {
+      const { content = "", end = "unknown", duration_ms = null } = result ?? {};
+      const facts = [...countsOf(changes), ...notes];
+      return [
+        ...endedRows({ call: text, end, content, duration_ms, n, facts }, layout),
+        ...(text.isCommand ? outputSummary(output(), outcome().end, layout) : []),
+        ...(SAYS.has(call.name) && end === "success"
+          ? indented(folded(content, layout.width - 2, SAID_ROWS), layout.theme.dim)
+          : []),
+        ...changeRows(changes, layout, { isDiffShown: !isAsked }),
+      ];
+    },
+    outcome,
+    lines: () => [
+      `${text.name} ${text.isCommand ? text.subject : ""}`.trim(),
+      ...(text.isCommand ? [] : visibleJson(args).split("\n")),
+      "",
+      ...(kept === null ? visible(result?.content ?? "(no result)").split("\n") : kept.lines()),
+      ...(changes.length === 0 ? [] : ["", ...changeText(changes)]),
+    ],
+    size: () =>
+      args.length +
+      (kept?.size ?? 0) +
+      (result?.content.length ?? 0) +
+      changes.reduce((sum, { diff }) => sum + (diff?.length ?? 0), 0),
+  };
+}
+
+/** What the result of a command says that it printed. */
+function outputOf(content: string): ReturnType<typeof createKeptOutput> {
+  const kept = createKeptOutput();
+  const at = content.indexOf("\n\n");
+  const text = at < 0 ? "" : content.slice(at + 2);
+  if (text !== "" && text !== "(no output)") {
+    kept.add(text);
+  }
+  return kept;
+}
+
+/** All of a short output; of a longer one the end, if the command failed. */
+function outputSummary(
+  output: ReturnType<typeof createKeptOutput>,
+  end: CallEnd,
+  layout: Layout,
+): string[] {
+  if (output.count <= OUTPUT_ROWS) {
+    return outputRows(output.last(OUTPUT_ROWS), layout);
+  }
+  const shown = end === "error" ? output.last(OUTPUT_ROWS) : [];
+  const hidden = plural(output.count - shown.length, shown.length > 0 ? "earlier line" : "line");
+  return [
+    ...indented([`… ${hidden}, Ctrl-O shows them`], layout.theme.dim),
+    ...outputRows(shown, layout),
+  ];
+}
+
+function outputRows(lines: readonly string[], { theme, width }: Layout): string[] {
+  return lines.map((line) => `  ${theme.dim(cutLine(`| ${line}`, width - 2))}`);
+}
+
+function countsOf(changes: readonly FileChangeInfo[]): string[] {
+  const sum = (of: (change: FileChangeInfo) => number | null): number =>
+    changes.reduce((total, change) => total + (of(change) ?? 0), 0);
+  return changes.length === 0
+    ? []
+    : [`+${sum(({ added }) => added)} -${sum(({ removed }) => removed)}`];
+}

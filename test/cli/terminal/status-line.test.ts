@@ -1,0 +1,63 @@
+import { expect, it } from "vitest";
+
+import { visibleWidth } from "../../../src/cli/terminal/pi/text.ts";
+import { type StatusState, statusRow } from "../../../src/cli/terminal/status-line.ts";
+import { plainTheme as theme } from "./plain-theme.ts";
+
+const STATE: StatusState = {
+  activity: "ready",
+  questions: 0,
+  folder: "~/work/projects/shop",
+  mode: "ask",
+  hasSandbox: true,
+  context: 0.123,
+  persona: "assistant",
+  model: "openai:gpt-5.1",
+  session: "a97f3bc9",
+  tokens: { input_tokens: 3120, output_tokens: 410 },
+  isStored: true,
+};
+const columns = {
+  width: visibleWidth,
+  cut: (text: string, width: number) => text.slice(0, width),
+};
+const row = (change: Partial<StatusState>, width: number): string =>
+  statusRow({ ...STATE, ...change }, { width, theme, columns });
+
+it.each([
+  [
+    120,
+    "ready · ~/work/projects/shop · mode ask · 12 % context · assistant · openai:gpt-5.1 · a97f3bc9 · 3.1k in 410 out",
+  ],
+  [
+    100,
+    "ready · ~/work/projects/shop · mode ask · 12 % context · assistant · openai:gpt-5.1 · a97f3bc9",
+  ],
+  [80, "ready · ~/work/projects/shop · mode ask · 12 % context · assistant"],
+  [40, "ready · ~/work/projects/shop · mode ask"],
+  [30, "ready · ~/work/projects/shop"],
+  [20, "ready · …ojects/shop"],
+  [5, "ready"],
+])("[TERM-18] fits %i columns", (width, shown) => {
+  expect(row({}, width).slice(0, width)).toBe(shown.slice(0, width));
+  expect(visibleWidth(row({}, width))).toBeLessThanOrEqual(width);
+});
+
+it("[TERM-18] always shows what is dangerous", () => {
+  const dangerous = { mode: "all", hasSandbox: false, isStored: false, questions: 2 } as const;
+  expect(row(dangerous, 80)).toBe(
+    "2 questions · ~/work/projects/shop · not stored · mode all · no sandbox",
+  );
+  expect(row(dangerous, 40)).toBe("not stored · mode all · no sandbox");
+  expect(row(dangerous, 20)).toBe("not stored · mode al");
+  expect(row({ mode: "plan", questions: 1 }, 40)).toBe("1 question · ~/work/projects/shop · plan");
+});
+
+it("[TERM-18] [TERM-19] is one row of clean text, whatever a folder or a model is called", () => {
+  for (let width = 1; width < 90; width += 1) {
+    const shown = row({ folder: "/\u001b[2J\n漢字/👩‍👩‍👧/漢字漢字", model: "\u202ex" }, width);
+    expect(visibleWidth(shown)).toBeLessThanOrEqual(width);
+    // oxlint-disable-next-line no-control-regex -- what must not be there
+    expect(shown).not.toMatch(/[\u0000-\u001f\u202e]/);
+  }
+});
