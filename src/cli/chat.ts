@@ -18,8 +18,10 @@ import { limitText } from "./folder-limit.ts";
 import { type Conversation, createConversation } from "../exchange/conversation.ts";
 import { createFromOutside } from "./conversation/from-outside.ts";
 import { createSandboxNote } from "./conversation/sandbox-note.ts";
-import { runLines } from "./lines/lines.ts";
-import { sendOnce } from "./lines/send.ts";
+import { runConversation } from "./conversation/run.ts";
+import { sendOnce } from "./conversation/send.ts";
+import { openLines } from "./lines/front.ts";
+import { createPlainView } from "./lines/plain-view.ts";
 import { showFailure } from "./conversation/show-failure.ts";
 import { callerOf, folderOfPerson } from "./new-session.ts";
 import { ownSecrets } from "./own-secrets.ts";
@@ -120,8 +122,15 @@ export async function chat(input: {
       : async () => {};
   try {
     await (!oneExchange
-      ? runLines({ ...talk, store, askWith: fromOutside.askWith, answering, beforeSend })
-      : sendOnce({ ...talk, text }));
+      ? runConversation({
+          ...talk,
+          store,
+          front: openLines(cli),
+          askWith: fromOutside.askWith,
+          answering,
+          beforeSend,
+        })
+      : sendOnce({ ...talk, text, view: () => createPlainView(cli) }));
   } catch (error) {
     // the command to resume comes after the error: a message that failed can be sent again
     cli.exitCode = await showFailure(talk, error);

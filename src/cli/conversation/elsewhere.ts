@@ -8,9 +8,8 @@ import { readMessagesAfter } from "../../store/messages/read.ts";
 import { readQuestion } from "../../store/questions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { noticeLine } from "../context.ts";
-import type { LiveScreen } from "../live-screen.ts";
 import { shortened } from "../tool-lines.ts";
-import type { LineInput } from "../lines/input.ts";
+import type { FollowView, Front } from "./front.ts";
 import type { Talk } from "./talk.ts";
 
 export interface WatchContext extends Pick<Talk, "cli" | "conversation"> {
@@ -22,7 +21,7 @@ export interface Elsewhere {
   /** Begins to wait for an exchange of another process, while a prompt is shown. */
   wait(): Waiting;
   /** Shows it until it ends, waits for an answer, or Ctrl-C; null unless it has ended or waits. */
-  show(input: LineInput): Promise<ExchangeInfo | null>;
+  show(front: Front): Promise<ExchangeInfo | null>;
 }
 
 export interface Waiting {
@@ -49,21 +48,26 @@ export function createElsewhere({ cli, conversation, store }: WatchContext): Els
   let left = 0;
   let found: Found | null = null;
 
-  const showMissed = async (session: Session, exchange: ExchangeInfo): Promise<void> => {
+  const showMissed = async (
+    session: Session,
+    exchange: ExchangeInfo,
+    view: FollowView,
+  ): Promise<void> => {
     const after_seq = Math.max((exchange.first_seq ?? 1) - 1, session.last_seq);
     const page = { session_id: session.id, after_seq, all: false, limit: MAX_EARLY };
-    const { showMessage, show } = await screenOf();
     for (const message of await store.read(readMessagesAfter, page)) {
-      cli.stdout.print(showMessage(message));
+      view.showMessage(message);
     }
-    cli.stdout.print(show({ id: "", event: "exchange", data: exchange }));
+    view.show({ id: "", event: "exchange", data: exchange });
   };
   /** Null if it was left, or the session is gone. */
-  const showAll = async ({ early, events }: Found): Promise<ExchangeInfo | null> => {
-    const { show } = await screenOf();
+  const showAll = async (
+    { early, events }: Found,
+    view: FollowView,
+  ): Promise<ExchangeInfo | null> => {
     for await (const event of both(early, events)) {
       const exchange = exchangeOf(event);
-      cli.stdout.print(show(event));
+      view.show(event);
       if (exchange !== null && exchange.state !== "running" && exchange.state !== "queued") {
         return exchange;
       }
@@ -100,36 +104,38 @@ export function createElsewhere({ cli, conversation, store }: WatchContext): Els
       );
       return next;
     },
-    show: async (input) => {
+    show: async (front) => {
       const shown = found;
       if (shown === null || shown.session === null) {
         return null;
       }
       const { missed, session, stop } = shown;
       let wasLeft = false;
-      input.onInterrupt(() => {
+      const view = await front.follow();
+      front.onInterrupt(() => {
         wasLeft = true;
         stop();
       });
-      input.leaving.addEventListener("abort", stop);
+      front.leaving.addEventListener("abort", stop);
       try {
         if (missed !== null) {
           noticeLine(cli, "Another process ran an exchange of this session meanwhile.");
-          await showMissed(session, missed);
+          await showMissed(session, missed, view);
           return missed;
         }
         noticeLine(
           cli,
           "Another process runs an exchange of this session. Ctrl-C ends this view; /stop then stops the exchange.",
         );
-        const exchange = await showAll(shown);
+        const exchange = await showAll(shown, view);
         if (wasLeft && exchange === null) {
           noticeLine(cli, "\nThe exchange continues; /stop stops it.");
         }
         return exchange;
       } finally {
-        input.onInterrupt(null);
-        input.leaving.removeEventListener("abort", stop);
+        view.end();
+        front.onInterrupt(null);
+        front.leaving.removeEventListener("abort", stop);
         stop();
         await conversation.refresh().catch(() => null);
       }
@@ -169,11 +175,6 @@ async function untilNews(found: Found, left: number): Promise<boolean> {
     }
     known = Math.max(known, n);
   }
-}
-
-async function screenOf(): Promise<LiveScreen> {
-  const { createLiveScreen } = await import("../live-screen.ts");
-  return createLiveScreen({ showsText: true, answerWith: [] });
 }
 
 /** Calls `onEnd` once a question has ended, also if that was before, until the signal is aborted. Never rejects. */

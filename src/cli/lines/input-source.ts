@@ -1,26 +1,8 @@
 import { createInterface } from "node:readline";
 
+import type { InputEvent } from "../conversation/front.ts";
 import type { CliContext } from "../context.ts";
 import { decodeUtf8 } from "../prompt-text.ts";
-
-export type InputEvent =
-  | {
-      readonly kind: "line";
-      /** A message: from a terminal it may have several lines. */
-      readonly text: string;
-      /** Pasted text is never a command. */
-      readonly pasted: boolean;
-      /** Whether the terminal has shown it. */
-      readonly shown: boolean;
-    }
-  /** A line that is not UTF-8. */
-  | { readonly kind: "unreadable" }
-  /** Ctrl-C at the prompt, and how many lines it dropped that were typed or waited. */
-  | { readonly kind: "interrupt"; readonly dropped: number }
-  /** The caller has something to show first. */
-  | { readonly kind: "news" }
-  /** End of file, or the terminal went away. */
-  | { readonly kind: "end" };
 
 /** Where lines come from. */
 export interface InputSource {

@@ -1,6 +1,7 @@
 import { onSignals } from "../signals.ts";
 import type { CliContext } from "../context.ts";
-import { type InputEvent, openPipeSource } from "./input-source.ts";
+import type { InputEvent } from "../conversation/front.ts";
+import { openPipeSource } from "./input-source.ts";
 import { openTerminalSource } from "./terminal-source.ts";
 
 export type LineInput = ReturnType<typeof openLineInput>;

@@ -1,28 +1,27 @@
 import { isRepriseError } from "../../core/errors.ts";
 import type { Live } from "../../exchange/exchanger.ts";
-import { isYes } from "../ask.ts";
-import { type CliContext, noticeLine, printLines } from "../context.ts";
+import { type CliContext, noticeLine } from "../context.ts";
 import { ASKS } from "../exit-code.ts";
 import { notUtf8 } from "../prompt-text.ts";
 import type { ExchangeResult } from "../../exchange/events.ts";
 import type { Answering } from "../who-answers.ts";
 import { askQuestions } from "./ask-questions.ts";
-import { createElsewhere } from "../conversation/elsewhere.ts";
-import type { FromOutside } from "../conversation/from-outside.ts";
-import { greeting } from "../conversation/greeting.ts";
-import { type LineInput, openLineInput } from "./input.ts";
-import type { InputEvent } from "./input-source.ts";
+import { createElsewhere } from "./elsewhere.ts";
+import type { Front, InputEvent } from "./front.ts";
+import type { FromOutside } from "./from-outside.ts";
+import { greeting } from "./greeting.ts";
 import { send } from "./send.ts";
-import { isAsking, type Talk } from "../conversation/talk.ts";
-import { showFailure } from "../conversation/show-failure.ts";
+import { isAsking, type Talk } from "./talk.ts";
+import { showFailure } from "./show-failure.ts";
 import { toolCallLine } from "../tool-lines.ts";
 import { plural } from "../../core/text.ts";
 import type { Store } from "../../store/store.ts";
-import { slashCommand } from "../conversation/slash.ts";
+import { slashCommand } from "./slash.ts";
 
 type Outcome = "stay" | "leave" | "failed" | "stopped" | "waiting";
 
-interface LinesContext extends Talk {
+export interface ConversationContext extends Talk {
+  readonly front: Front;
   readonly store: Store;
   readonly askWith: FromOutside["askWith"];
   readonly answering: Answering;
@@ -31,31 +30,30 @@ interface LinesContext extends Talk {
 }
 
 /**
- * A session line by line, until end of file, /exit, /end or a second Ctrl-C. With a terminal a
+ * A session until end of file, /exit, /end or a second Ctrl-C. With a terminal a
  * failed exchange is shown and the session continues; without one the rest of the input may depend
  * on the answer that is missing, so the program stops there and its exit code says why.
  */
-export async function runLines(context: LinesContext): Promise<void> {
-  const { cli } = context;
-  const input = openLineInput(cli);
+export async function runConversation(context: ConversationContext): Promise<void> {
+  const { cli, front } = context;
   const terminal = cli.stdin.isTTY === true;
   if (terminal) {
-    context.askWith(async (question) => isYes(await input.ask(question)));
+    context.askWith((question) => front.confirm(question));
   }
   try {
     if (terminal && !context.json) {
-      printLines(cli, await greeting(context));
+      front.greet(await greeting(context));
     }
     const elsewhere =
       terminal && !context.json && cli.stdout.isTTY ? createElsewhere(context) : null;
     let interrupted = false;
     for (;;) {
       const waiting = elsewhere?.wait();
-      const event = await input.next("> ", waiting?.news);
+      const event = await front.next(waiting?.news);
       if (event.kind === "news") {
-        const shown = await elsewhere?.show(input);
+        const shown = await elsewhere?.show(front);
         if (shown?.state === "waiting") {
-          await handled(context, () => answerForeign(context, input));
+          await handled(context, () => answerForeign(context, front));
         }
         continue;
       }
@@ -74,9 +72,9 @@ export async function runLines(context: LinesContext): Promise<void> {
           `\n${dropped(event.dropped)}Press Ctrl-C again or type /exit to leave; the session is kept.`,
         );
       }
-      const outcome = await handle(context, input, event);
+      const outcome = await handle(context, front, event);
       if (outcome === "leave" || (outcome !== "stay" && !terminal)) {
-        if (input.waiting() > 0) {
+        if (front.waiting() > 0) {
           noticeLine(cli, "The rest of the input was not sent.");
         }
         return;
@@ -85,11 +83,11 @@ export async function runLines(context: LinesContext): Promise<void> {
       interrupted = event.kind === "interrupt" || outcome === "stopped";
     }
   } finally {
-    await input.close();
+    await front.close();
   }
 }
 
-function handle(context: LinesContext, input: LineInput, event: InputEvent): Promise<Outcome> {
+function handle(context: ConversationContext, front: Front, event: InputEvent): Promise<Outcome> {
   return handled(context, async () => {
     if (event.kind === "unreadable") {
       throw notUtf8();
@@ -98,24 +96,27 @@ function handle(context: LinesContext, input: LineInput, event: InputEvent): Pro
       return "stay";
     }
     if (event.pasted) {
-      return await exchange(context, input, event.text);
+      return await exchange(context, front, event.text);
     }
     const command = slashCommand(event.text);
     if (command !== null) {
-      const confirm = askToConfirm(context.cli, input);
-      const outcome = await interruptible(input, (signal) =>
+      const confirm = askToConfirm(context.cli, front);
+      const outcome = await interruptible(front, (signal) =>
         command({ ...context, signal, confirm }),
       );
-      return outcome === "continue" ? await exchange(context, input, null) : outcome;
+      return outcome === "continue" ? await exchange(context, front, null) : outcome;
     }
     // "//text" sends "/text"
     const text = event.text.startsWith("//") ? event.text.slice(1) : event.text;
-    return await exchange(context, input, text);
+    return await exchange(context, front, text);
   });
 }
 
 /** Shows what went wrong, and stays. */
-async function handled(context: LinesContext, work: () => Promise<Outcome>): Promise<Outcome> {
+async function handled(
+  context: ConversationContext,
+  work: () => Promise<Outcome>,
+): Promise<Outcome> {
   try {
     return await work();
   } catch (error) {
@@ -129,18 +130,19 @@ async function handled(context: LinesContext, work: () => Promise<Outcome>): Pro
 }
 
 async function exchange(
-  context: LinesContext,
-  input: LineInput,
+  context: ConversationContext,
+  front: Front,
   text: string | null,
 ): Promise<Outcome> {
   const terminal = context.cli.stdin.isTTY === true;
   const run = (message: string | null, waits?: boolean): Promise<ExchangeResult> =>
-    interruptible(input, (signal) =>
+    interruptible(front, (signal) =>
       send({
         ...context,
         text: message,
         signal,
-        mayRepeat: terminal ? askToRepeat(context.cli, input) : undefined,
+        view: front.view,
+        mayRepeat: terminal ? askToRepeat(context.cli, front) : undefined,
         waits,
       }),
     );
@@ -155,11 +157,11 @@ async function exchange(
   });
   if (result === null) {
     noticeLine(context.cli, "Your message was not sent.");
-    dropWaiting(context.cli, input);
+    dropWaiting(context.cli, front);
     return "stopped";
   }
   while (terminal && isAsking(result)) {
-    const asked = await askQuestions(context, input, { continues: true });
+    const asked = await askQuestions(context, front, { continues: true });
     if (asked === "open") {
       break;
     }
@@ -172,20 +174,20 @@ async function exchange(
   }
   const { state } = result;
   const stopped = state === "stopped";
-  if (state !== "done" && (!terminal || input.leaving.aborted)) {
+  if (state !== "done" && (!terminal || front.leaving.aborted)) {
     context.cli.exitCode = isAsking(result) ? ASKS : 1;
   } else if (stopped) {
-    dropWaiting(context.cli, input);
+    dropWaiting(context.cli, front);
   }
   return state === "done" ? "stay" : state;
 }
 
 /** Answers what an exchange of another process asks. A node continues it, and without one this terminal does. */
-async function answerForeign(context: LinesContext, input: LineInput): Promise<Outcome> {
+async function answerForeign(context: ConversationContext, front: Front): Promise<Outcome> {
   const { store, conversation } = context;
   const session_id = conversation.current()?.id;
   const open = await conversation.openQuestions();
-  const asked = await askQuestions(context, input, { continues: false });
+  const asked = await askQuestions(context, front, { continues: false });
   if (session_id === undefined || open.length === 0 || asked === "open") {
     return "stay";
   }
@@ -194,7 +196,7 @@ async function answerForeign(context: LinesContext, input: LineInput): Promise<O
   const { runnable } = await whetherRuns(store, queued, { besides: false });
   return runnable
     ? "stay"
-    : exchange(context, input, null).catch((error: unknown) => {
+    : exchange(context, front, null).catch((error: unknown) => {
         continuedElsewhere(error);
         return "stay";
       });
@@ -220,20 +222,20 @@ function notSent(cli: CliContext, error: unknown): null {
 
 /** Ctrl-C, and whatever ends the program, stops the work. */
 async function interruptible<Result>(
-  input: LineInput,
+  front: Front,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const stop = new AbortController();
-  input.onInterrupt(() => stop.abort());
+  front.onInterrupt(() => stop.abort());
   try {
-    return await work(AbortSignal.any([stop.signal, input.leaving]));
+    return await work(AbortSignal.any([stop.signal, front.leaving]));
   } finally {
-    input.onInterrupt(null);
+    front.onInterrupt(null);
   }
 }
 
 /** Calls that may have taken effect are run again only if a person says yes. */
-function askToRepeat(cli: CliContext, input: LineInput): NonNullable<Live["mayRepeat"]> {
+function askToRepeat(cli: CliContext, front: Front): NonNullable<Live["mayRepeat"]> {
   return async (calls) => {
     noticeLine(
       cli,
@@ -242,18 +244,18 @@ function askToRepeat(cli: CliContext, input: LineInput): NonNullable<Live["mayRe
     for (const call of calls) {
       noticeLine(cli, toolCallLine(call));
     }
-    return isYes(await input.ask("Run them again? y/N "));
+    return front.confirm("Run them again? y/N ");
   };
 }
 
 /** Without a terminal a command runs without a question. */
-function askToConfirm(cli: CliContext, input: LineInput): (question: string) => Promise<boolean> {
-  return async (question) => cli.stdin.isTTY !== true || isYes(await input.ask(`${question} y/N `));
+function askToConfirm(cli: CliContext, front: Front): (question: string) => Promise<boolean> {
+  return async (question) => cli.stdin.isTTY !== true || front.confirm(`${question} y/N `);
 }
 
-function dropWaiting(cli: CliContext, input: LineInput): void {
-  if (input.waiting() > 0) {
-    noticeLine(cli, dropped(input.drop()).trim());
+function dropWaiting(cli: CliContext, front: Front): void {
+  if (front.waiting() > 0) {
+    noticeLine(cli, dropped(front.drop()).trim());
   }
 }
 

@@ -1,0 +1,54 @@
+import { MAX_ANSWER } from "../../core/questions.ts";
+import { isStorableText, plural } from "../../core/text.ts";
+import { grantLine, storedAnswer } from "../allow-in-config.ts";
+import { type CliContext, noticeLine } from "../context.ts";
+import type { Asked } from "../conversation/front.ts";
+import { isCommand } from "../conversation/slash.ts";
+import { answerOf, type GivenAnswer, questionLines, reasonLine } from "../question-lines.ts";
+import type { LineInput } from "./input.ts";
+
+/**
+ * Shows a question and reads its answer. Null at an empty line, at a command, at Ctrl-C, at the end, and once the
+ * question is over.
+ */
+export async function askLine(
+  cli: CliContext,
+  input: LineInput,
+  { question, offered, over }: Asked,
+): Promise<GivenAnswer | null> {
+  const early = input.drop();
+  if (early > 0) {
+    noticeLine(cli, `${plural(early, "line")} typed before the question dropped, not sent.`);
+  }
+  noticeLine(cli, "The agent asks:");
+  for (const line of [...questionLines(question), ...grantLine(offered), ...reasonLine(question)]) {
+    noticeLine(cli, line);
+  }
+  const { choices } = offered;
+  const asked = { kind: question.kind, choices };
+  for (;;) {
+    const { text = "", pasted = false } = (await input.askLine("answer> ", over)) ?? {};
+    const line = text.trim();
+    if (line === "") {
+      return null;
+    }
+    if (!pasted && isCommand(line)) {
+      input.putBack(line);
+      return null;
+    }
+    const answer = pasted && choices !== null ? null : answerOf(asked, line);
+    if (answer !== null && line.length <= MAX_ANSWER && isStorableText(line)) {
+      const text = await storedAnswer(cli, answer.text, offered);
+      if (text !== null) {
+        return { ...answer, text };
+      }
+      continue;
+    }
+    noticeLine(
+      cli,
+      choices === null
+        ? `An answer has 1 to ${MAX_ANSWER} characters, without NUL.`
+        : "Type one of the choices, or its number (as `2.` if a choice is a number); an empty line leaves the question open.",
+    );
+  }
+}

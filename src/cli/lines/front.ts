@@ -1,0 +1,34 @@
+import { isYes } from "../ask.ts";
+import { type CliContext, printLines } from "../context.ts";
+import type { FollowView, Front } from "../conversation/front.ts";
+import { askLine } from "./ask-line.ts";
+import { openLineInput } from "./input.ts";
+import { createPlainView } from "./plain-view.ts";
+
+/** A session line by line, from a terminal or a pipe. */
+export function openLines(cli: CliContext): Front {
+  const input = openLineInput(cli);
+  return {
+    leaving: input.leaving,
+    greet: (lines) => printLines(cli, lines),
+    next: (news) => input.next("> ", news),
+    onInterrupt: input.onInterrupt,
+    waiting: input.waiting,
+    drop: input.drop,
+    confirm: async (question) => isYes(await input.ask(question)),
+    ask: (asked) => askLine(cli, input, asked),
+    view: () => createPlainView(cli),
+    follow: () => createPlainFollow(cli),
+    close: input.close,
+  };
+}
+
+async function createPlainFollow(cli: CliContext): Promise<FollowView> {
+  const { createLiveScreen } = await import("../live-screen.ts");
+  const screen = createLiveScreen({ showsText: true, answerWith: [] });
+  return {
+    show: (event) => cli.stdout.print(screen.show(event)),
+    showMessage: (message) => cli.stdout.print(screen.showMessage(message)),
+    end: () => undefined,
+  };
+}

@@ -1,0 +1,107 @@
+import { oneLine } from "../../core/terminal-text.ts";
+import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
+import { AGENT_TOOLS, ASK_USER, HAND_IN_PLAN } from "../../exchange/tool-catalogue.ts";
+import { type CliContext, noticeLine } from "../context.ts";
+import type { ExchangeView } from "../conversation/front.ts";
+import { isAsking } from "../conversation/talk.ts";
+import { GRAPH_ASKS } from "../question-lines.ts";
+import { commandEndLine, shortened, toolCallLine } from "../tool-lines.ts";
+import { createAnswerText } from "./answer-text.ts";
+import { createCommandOutput } from "./command-output.ts";
+
+const CHANGES_FILES: ReadonlySet<string> = new Set(
+  AGENT_TOOLS.filter(({ repeatable }) => !repeatable).map(({ name }) => name),
+);
+
+/** Text to standard output as it arrives; tools and notices to standard error, a line each. */
+export function createPlainView(cli: CliContext): ExchangeView {
+  const answer = createAnswerText(cli.stdout);
+  let own: string | null = null;
+  let hasChanged = false;
+  const notice = (line: string): void => {
+    answer.breakLine();
+    noticeLine(cli, line);
+  };
+  const output = createCommandOutput(notice);
+  return {
+    // only a terminal shows it
+    output: cli.stderr.isTTY ? output.show : null,
+    hasChangedFiles: () => hasChanged,
+    showChanges: (lines) => {
+      for (const line of lines) {
+        noticeLine(cli, line);
+      }
+    },
+    show: (event: ExchangeEvent): void => {
+      own ??= event.exchange_id;
+      switch (event.type) {
+        case "text":
+          answer.show(event.text);
+          break;
+        case "tool_call":
+          // what it asks is shown when the exchange waits for the answer
+          if (event.name !== ASK_USER) {
+            notice(toolCallLine(event));
+          }
+          break;
+        case "tool_result":
+          hasChanged ||= event.status === "success" && CHANGES_FILES.has(event.name);
+          // a sub-agent's failed calls are its own concern
+          if (event.status === "success" && event.name === HAND_IN_PLAN) {
+            noticeLine(cli, `· ${shortened(event.content.split("\n", 1)[0] ?? "")}`);
+          }
+          if (event.status === "error" && event.exchange_id === own) {
+            const reason = event.content.replace(/^Error: /, "");
+            noticeLine(cli, `· ${shortened(event.name)} failed: ${shortened(reason)}`);
+          } else if (event.status === "success") {
+            const ended = commandEndLine(event);
+            if (ended !== null) {
+              notice(ended);
+            }
+          }
+          break;
+        case "retry": {
+          const seconds = Math.max(1, Math.round(event.delay_ms / 1000));
+          notice(`note: ${event.reason}; asking again in ${seconds} s.`);
+          break;
+        }
+        case "child":
+          notice(`· ${oneLine(event.persona_name)} works in session ${event.child_session_id}`);
+          break;
+        case "child_waiting":
+          notice(`· a sub-agent waits: ${event.running} run already`);
+          break;
+        case "notice":
+          notice(`note: ${event.sentence}`);
+          break;
+        default:
+          break;
+      }
+    },
+    /** The error begins on a new line of the terminal; a pipe gets the answer as it came. */
+    fail: (): void => {
+      if (cli.stdout.isTTY) {
+        answer.breakLine();
+      }
+    },
+    finish: (result: ExchangeResult): void => {
+      answer.breakLine();
+      if (isAsking(result)) {
+        return;
+      }
+      if (result.state === "waiting") {
+        noticeLine(cli, GRAPH_ASKS);
+        for (const { value } of result.interrupts ?? []) {
+          noticeLine(cli, `? ${shortened(JSON.stringify(value) ?? "")}`);
+        }
+      } else if (result.state === "stopped") {
+        noticeLine(
+          cli,
+          result.answer === ""
+            ? "Stopped before an answer came; the session can be continued."
+            : "Stopped; what had arrived is kept.",
+        );
+      }
+    },
+  };
+}
