@@ -34,6 +34,10 @@ const cli: CliContext = {
   pid: process.pid,
   parentPid: () => process.ppid,
   exit: (code) => process.exit(code),
+  suspend: async () => {
+    const { suspendProcess } = await import("./cli/terminal/suspend.ts");
+    await suspendProcess(process);
+  },
   openStore,
   openExchanger,
   copyLangGraph,

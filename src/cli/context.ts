@@ -23,8 +23,10 @@ export interface CliContext {
   };
   readonly stdout: Output;
   readonly stderr: Output;
-  /** The source of SIGINT, SIGTERM and SIGHUP. */
+  /** The source of SIGINT, SIGTERM, SIGHUP and SIGTSTP. */
   readonly signals: Signals;
+  /** Stops the process, and what was started with it, until the shell continues them. */
+  readonly suspend: () => Promise<void>;
   readonly pid: number;
   /** The current value: it changes when the parent exits. */
   readonly parentPid: () => number;
@@ -54,8 +56,8 @@ export interface Consent {
 }
 
 export interface Signals {
-  on(signal: "SIGINT" | "SIGTERM" | "SIGHUP", listener: () => void): unknown;
-  off(signal: "SIGINT" | "SIGTERM" | "SIGHUP", listener: () => void): unknown;
+  on(signal: "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGTSTP", listener: () => void): unknown;
+  off(signal: "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGTSTP", listener: () => void): unknown;
 }
 
 /** Writes one line to standard output. */

@@ -26,12 +26,19 @@ export interface Output {
   markPastes(on: boolean): void;
   /** The terminal itself, for a screen; null if this is none. */
   terminal(): RawTerminal | null;
+  /** Until it is called with null, what is printed goes to the function: a screen is drawn on the terminal. */
+  cover(print: ((text: string) => void) | null): void;
 }
 
 /** A terminal that a screen is drawn on. */
 export interface RawTerminal {
-  readonly columns: number;
-  readonly rows: number;
+  size(): { readonly columns: number; readonly rows: number };
+  /** Writes text and sequences as they are: the caller has cleaned what comes from outside. */
+  draw(text: string): void;
+  /** Calls the listener when the size changes, until the returned function is called. */
+  onResize(listener: () => void): () => void;
+  /** What is written if the program ends, whatever ends it; null for nothing. */
+  restoreWith(text: string | null): void;
 }
 
 /** A line editor's way to the terminal. */
@@ -102,9 +109,17 @@ export function outputTo(stream: NodeJS.WriteStream, onUnread: () => void): Outp
     ? { text: visible, json: visibleJson }
     : { text: (text: string) => text, json: lineSafeJson };
   const pasteMarks = createPasteMarks(stream);
+  let covered: ((text: string) => void) | null = null;
   return {
     isTTY,
-    print: (text) => void stream.write(clean.text(text)),
+    print: (text) => {
+      const cleaned = clean.text(text);
+      if (covered === null) {
+        stream.write(cleaned);
+      } else {
+        covered(cleaned);
+      }
+    },
     printRows: (rows) => void stream.write(rowsText(rows)),
     printJson: (json) => {
       const text = isTTY && typeof json !== "string" ? Buffer.from(json).toString() : json;
@@ -129,17 +144,33 @@ export function outputTo(stream: NodeJS.WriteStream, onUnread: () => void): Outp
       }
     },
     terminal: () => (isTTY ? rawTerminal(stream) : null),
+    cover: (print) => {
+      covered = isTTY ? print : null;
+    },
   };
 }
 
 function rawTerminal(stream: NodeJS.WriteStream): RawTerminal {
+  let restoring: string | null = null;
+  const restore = (): void => void stream.write(restoring ?? "");
   return {
-    // a pseudo-terminal whose size nobody has set says 0
-    get columns() {
-      return stream.columns || 80;
+    // asked each time: the event that says that it changed comes later
+    size: () => {
+      const [columns, rows] = stream.getWindowSize();
+      // a pseudo-terminal whose size nobody has set says 0
+      return { columns: columns || 80, rows: rows || 24 };
     },
-    get rows() {
-      return stream.rows || 24;
+    draw: (text) => void stream.write(text),
+    onResize: (listener) => {
+      stream.on("resize", listener);
+      return () => void stream.off("resize", listener);
+    },
+    restoreWith: (text) => {
+      process.off("exit", restore);
+      restoring = text;
+      if (text !== null) {
+        process.on("exit", restore);
+      }
     },
   };
 }

@@ -18,7 +18,7 @@ export async function page(
   rows: readonly string[],
 ): Promise<void> {
   const pager = cli.env["PAGER"] ?? "less";
-  const needsNone = rows.length < terminal.rows || cli.env["TERM"] === "dumb";
+  const needsNone = rows.length < terminal.size().rows || cli.env["TERM"] === "dumb";
   if (needsNone || ["", "cat"].includes(pager.trim()) || !(await pageThrough(cli, pager, rows))) {
     cli.stdout.printRows(rows);
   }

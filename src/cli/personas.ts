@@ -55,7 +55,7 @@ async function printEntries(cli: CliContext, survey: PersonaSurvey): Promise<voi
       import("./terminal/persona-table.ts"),
       import("./terminal/themes.ts"),
     ]);
-    const view = { width: terminal.columns, theme: createTheme({ env: cli.env }), about };
+    const view = { width: terminal.size().columns, theme: createTheme({ env: cli.env }), about };
     cli.stdout.printRows(await personaRows(survey, view));
     return;
   }

@@ -50,6 +50,7 @@ export async function callProgram(args: readonly string[], options: CallOptions)
     signals: new EventEmitter(),
     pid: process.pid,
     parentPid: () => process.ppid,
+    suspend: () => Promise.reject(new Error("this is no terminal")),
     exit: (code) => {
       throw new Error(`the command asked for process.exit(${code}); start a process for this test`);
     },
@@ -125,5 +126,6 @@ function collector(): Output & { text(): string } {
     drawing: () => new Drawing(process.stdout),
     markPastes: () => undefined,
     terminal: () => null,
+    cover: () => undefined,
   };
 }

@@ -7,6 +7,9 @@ const END_MARK_GRACE_MS = 50;
 /** Milliseconds without input after which a paste is considered to have lost its end mark. */
 const UNENDED_MS = 1000;
 
+/** Milliseconds after which an escape character that was typed is a key, and not the beginning of a mark. */
+const ESCAPE_MS = 50;
+
 /** Ctrl-C and Ctrl-D typed alone: they drop a paste whose end mark is missing. */
 // oxlint-disable-next-line no-control-regex -- these are the keys
 const LEAVING_KEYS = /^[\u0003\u0004]+$/;
@@ -18,7 +21,7 @@ const LEAVING_KEYS = /^[\u0003\u0004]+$/;
  *                           ^                     |
  *                           +------ESC[201~-------+   text that holds an end mark itself
  *
- * If no end mark comes, `unended` is called once, and Ctrl-C or Ctrl-D typed alone drops the paste.
+ * With `readsEscape`, an escape character that nothing follows is a key. If no end mark comes, `unended` is called once, and Ctrl-C or Ctrl-D typed alone drops the paste.
  */
 export function createPasteReader(
   on: {
@@ -26,13 +29,17 @@ export function createPasteReader(
     paste(text: string): void;
     unended(): void;
   },
-  unendedMs = UNENDED_MS,
+  {
+    unendedMs = UNENDED_MS,
+    readsEscape = false,
+  }: { readonly unendedMs?: number; readonly readsEscape?: boolean } = {},
 ) {
   let state: "typing" | "pasting" | "waiting" = "typing";
   let pasted = "";
   let unread = "";
   let endTimer: NodeJS.Timeout | undefined;
   let unended: NodeJS.Timeout | undefined;
+  let escapeTimer: NodeJS.Timeout | undefined;
   let isReported = false;
 
   const finishPaste = (): void => {
@@ -98,10 +105,20 @@ export function createPasteReader(
     }
   };
 
+  const watchEscape = (): void => {
+    if (readsEscape && state === "typing" && unread === "\u001b") {
+      escapeTimer = setTimeout(() => {
+        unread = "";
+        on.keys("\u001b");
+      }, ESCAPE_MS);
+    }
+  };
+
   return {
     /** Takes what the terminal sent; a mark may be torn over several calls. */
     read: (text: string): void => {
       clearTimeout(endTimer);
+      clearTimeout(escapeTimer);
       if (state === "pasting" && LEAVING_KEYS.test(text)) {
         state = "typing";
         pasted = "";
@@ -110,11 +127,13 @@ export function createPasteReader(
       unread += text;
       advance();
       watchEnd();
+      watchEscape();
     },
     /** Whether a paste has begun and its end mark has not come. */
     pasting: (): boolean => state !== "typing",
     close: (): void => {
       clearTimeout(endTimer);
+      clearTimeout(escapeTimer);
       clearTimeout(unended);
     },
   };

@@ -81,7 +81,7 @@ async function printTable(
     import("../terminal/themes.ts"),
   ]);
   const rows = await sessionTableRows(store, listed, {
-    width: terminal.columns,
+    width: terminal.size().columns,
     theme: createTheme({ env: cli.env }),
     here: await projectKeyOf(cli.cwd),
     home: cli.env["HOME"],

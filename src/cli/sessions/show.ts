@@ -72,6 +72,6 @@ async function showOnTerminal(
     import("../page.ts"),
   ]);
   const theme = createTheme({ env: cli.env });
-  const rows = await transcriptRows(shown, { width: terminal.columns, theme });
+  const rows = await transcriptRows(shown, { width: terminal.size().columns, theme });
   await (pager ? page(cli, terminal, rows) : cli.stdout.printRows(rows));
 }

@@ -1,0 +1,240 @@
+import type { RawTerminal } from "../output.ts";
+import { type CellText, plainRow } from "./cell-text.ts";
+
+/** Milliseconds between two frames. */
+const FRAME_MS = 33;
+/** Milliseconds to wait for the terminal to say where its cursor is. */
+const CURSOR_REPORT_MS = 100;
+
+/** The terminal shows all that is between them at once. */
+const BEGIN = "\u001b[?2026h";
+const END = "\u001b[?2026l";
+const WRAP = "\u001b[?7h";
+const NO_WRAP = "\u001b[?7l";
+
+export interface RendererOptions {
+  readonly terminal: RawTerminal;
+  /** What is drawn below what is finished: at least one row. */
+  readonly live: (width: number, height: number) => readonly string[];
+  readonly text: () => CellText;
+  /** Called when the terminal has a frame. */
+  readonly drawn: () => void;
+  /** Whether the terminal wraps its rows again when its width changes, as far as that is known. */
+  readonly reflows: boolean;
+  /** Asks where the cursor is; null if the terminal does not say. */
+  readonly askCursor: (ms: number) => Promise<{ readonly row: number } | null>;
+}
+
+/**
+ * Draws on the main screen of a terminal. Finished rows are printed once, and scroll into the terminal's own history;
+ * only the live rows below them are drawn again, those that changed, at most 30 times a second.
+ *
+ * Between two frames the cursor is in the last live row. Live rows are cut to the width and drawn without automatic
+ * wrapping: a terminal with another idea of a character's width cuts the row too, and no row moves. Finished rows may
+ * wrap: the terminal may be narrower than it was a moment ago, and nothing of them may be lost.
+ */
+export function createRenderer(options: RendererOptions) {
+  const { terminal, live, text, askCursor } = options;
+  let finished: string[] = [];
+  /** The live rows as they are drawn; empty before the first frame and after `leave`. */
+  let drawn: readonly string[] = [];
+  let { columns: width, rows: height } = terminal.size();
+  /** The row of the cursor in the window, from 1, once the terminal has said it. */
+  let cursorRow: number | null = null;
+  let wraps = options.reflows;
+  let timer: NodeJS.Timeout | undefined;
+  let lastFrame = 0;
+  let state: "drawing" | "resizing" | "paused" = "drawing";
+
+  const liveRows = (): readonly string[] =>
+    live(width, height - 1)
+      .slice(-(height - 1))
+      .map((row) => plainRow(text().cut(row, width)));
+
+  const isResized = (): boolean => {
+    const { columns, rows } = terminal.size();
+    return columns !== width || rows !== height;
+  };
+  const frame = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (state !== "drawing") {
+      return;
+    }
+    if (drawn.length > 0 && isResized()) {
+      void onResize();
+      return;
+    }
+    lastFrame = performance.now();
+    const rows = liveRows();
+    let out = "";
+    if (finished.length > 0) {
+      out += toFirstRow(drawn.length);
+      out += finished.map((row) => `${plainRow(row)}\r\n`).join("");
+      moveCursor(finished.length - Math.max(0, drawn.length - 1));
+      finished = [];
+      drawn = [];
+    }
+    const changed = changes(rows);
+    out += changed === "" ? "" : `${NO_WRAP}${changed}${WRAP}`;
+    moveCursor(rows.length - Math.max(1, drawn.length));
+    drawn = rows;
+    if (out !== "") {
+      terminal.draw(`${BEGIN}${out}${END}`);
+    }
+    options.drawn();
+  };
+  /** From the old live rows to the new ones; the cursor ends in the last one. */
+  const changes = (rows: readonly string[]): string => {
+    let out = drawn.length === 0 ? "\r\u001b[J" : "";
+    let at = Math.max(0, drawn.length - 1);
+    const goTo = (row: number): void => {
+      out += row < at ? `\u001b[${at - row}A` : "\r\n".repeat(row - at);
+      at = row;
+    };
+    for (const [index, row] of rows.entries()) {
+      const old = drawn[index];
+      if (row !== old) {
+        goTo(index);
+        out += rowChange(old ?? "", row, text());
+      }
+    }
+    if (rows.length < drawn.length) {
+      goTo(rows.length);
+      out += "\r\u001b[J";
+    }
+    if (at !== rows.length - 1) {
+      goTo(rows.length - 1);
+    }
+    return out;
+  };
+  /** The window scrolls when the cursor goes beyond its last row. */
+  const moveCursor = (rows: number): void => {
+    cursorRow = cursorRow === null ? null : Math.min(height, cursorRow + rows);
+  };
+  const draw = (): void => {
+    timer ??= setTimeout(frame, Math.max(0, lastFrame + FRAME_MS - performance.now()));
+  };
+  /** Rows that the live rows above the cursor, and its own one up to it, take at a new width. */
+  const rowsAbove = (columns: number, wrapped: boolean): number => {
+    const rows = drawn.map((row) => (wrapped ? Math.ceil(text().width(row) / columns) || 1 : 1));
+    return rows.reduce((sum, count) => sum + count, 0) - 1;
+  };
+
+  const onResize = async (): Promise<void> => {
+    if (state !== "drawing" || !isResized()) {
+      return;
+    }
+    state = "resizing";
+    let asked = terminal.size();
+    let reported = await askCursor(CURSOR_REPORT_MS);
+    for (let now = terminal.size(); !isSame(now, asked); now = terminal.size()) {
+      asked = now;
+      reported = await askCursor(CURSOR_REPORT_MS);
+    }
+    if (state !== "resizing") {
+      return;
+    }
+    const { columns, rows } = asked;
+    const [plain, wrapped] = [rowsAbove(columns, false), rowsAbove(columns, true)];
+    if (reported !== null && cursorRow !== null && rows === height && wrapped > plain) {
+      const room = cursorRow + wrapped - plain <= rows;
+      wraps = reported.row > cursorRow || (wraps && !room);
+    }
+    const above = wraps ? wrapped : plain;
+    [width, height] = [columns, rows];
+    // rows that were scrolled out of the window belong to its history now
+    const up = Math.min(above, (reported?.row ?? rows) - 1);
+    terminal.draw(`${BEGIN}\r${up > 0 ? `\u001b[${up}A` : ""}\u001b[J${END}`);
+    drawn = [];
+    cursorRow = reported === null ? null : reported.row - up;
+    state = "drawing";
+    frame();
+  };
+  const stopListening = terminal.onResize(() => void onResize());
+
+  return {
+    /** Prints rows above the live rows, with the next frame. */
+    finish: (rows: readonly string[]): void => {
+      finished.push(...rows);
+      draw();
+    },
+    /** Draws the live rows again, with the next frame. */
+    draw,
+    /** Draws what is to be drawn now. */
+    flush: frame,
+    /** Removes the live rows; the cursor is where they began. Nothing is drawn until `enter`. */
+    leave: (): void => {
+      frame();
+      clearTimeout(timer);
+      timer = undefined;
+      if (drawn.length > 0) {
+        terminal.draw(`${BEGIN}${toFirstRow(drawn.length)}${END}`);
+      }
+      drawn = [];
+      cursorRow = null;
+      state = "paused";
+    },
+    /** Nothing is drawn, and the live rows stay, until `enter`. */
+    pause: (): void => {
+      frame();
+      state = "paused";
+    },
+    /** Draws at the cursor, which is in an empty row; or, after `pause`, what has changed. */
+    enter: (): void => {
+      state = "drawing";
+      if (drawn.length === 0) {
+        ({ columns: width, rows: height } = terminal.size());
+      }
+      frame();
+    },
+    /** Asks the terminal for the row of the cursor, which the next change of the size needs. */
+    locate: async (): Promise<void> => {
+      const was = [...drawn];
+      const place = await askCursor(CURSOR_REPORT_MS);
+      if (was.length === drawn.length && was.every((row, index) => row === drawn[index])) {
+        cursorRow = place?.row ?? null;
+      }
+    },
+    get width(): number {
+      return width;
+    },
+    get height(): number {
+      return height;
+    },
+    close: (): void => {
+      stopListening();
+      clearTimeout(timer);
+      state = "paused";
+    },
+  };
+}
+
+/** To the beginning of the first live row, with everything below erased. */
+function toFirstRow(rows: number): string {
+  return rows === 0 ? "" : `\r${rows > 1 ? `\u001b[${rows - 1}A` : ""}\u001b[J`;
+}
+
+/** Characters that are one column wide everywhere. */
+const PLAIN = /^[\u0020-\u007e]*/;
+
+/** Writes what differs of a row. */
+function rowChange(old: string, row: string, text: CellText): string {
+  let same = 0;
+  while (same < row.length && row[same] === old[same]) {
+    same += 1;
+  }
+  const kept = Math.min(same, PLAIN.exec(row)?.[0].length ?? 0);
+  const start = kept === 0 ? "\r" : `\u001b[${kept + 1}G`;
+  const isShorter = text.width(row) < text.width(old);
+  return `${start}${row.slice(kept)}${isShorter ? "\u001b[K" : ""}`;
+}
+
+interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+function isSame(one: Size, other: Size): boolean {
+  return one.columns === other.columns && one.rows === other.rows;
+}

@@ -1,0 +1,96 @@
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { type FixturePrograms, FIXTURE_PROGRAMS_VARIABLE } from "../../helpers/fixture-programs.ts";
+import { ask } from "../../helpers/on-first-ask.ts";
+import { freshHome } from "../../helpers/reprise.ts";
+import { openScreen, type ScreenOptions, type TestScreen } from "../../helpers/screen.ts";
+
+const { folder } = await ask<FixturePrograms>(FIXTURE_PROGRAMS_VARIABLE);
+
+/** A shell's own rows, and below them a program that prints words and draws its last rows again. */
+function liveRows(words: number, options: ScreenOptions): TestScreen {
+  const program = join(folder, "live-rows.js");
+  return openScreen(
+    freshHome(),
+    `for i in $(seq 1 61); do echo "shell row $i"; done; exec '${process.execPath}' '${program}' ${words}`,
+    options,
+  );
+}
+
+/** How often each of the words is in the rows; a terminal may have broken one of them in two. */
+function wordsIn(rows: readonly string[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const [, word] of rows
+    .join("")
+    .replaceAll(" ", "")
+    .matchAll(/word(\d+)(?=\D|$)/g)) {
+    counts.set(Number(word), (counts.get(Number(word)) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Erases the screen or the scrollback. */
+// oxlint-disable-next-line no-control-regex -- these are the sequences
+const NEVER = /\u001b\[[23]J/;
+
+describe("rows below what a program prints", () => {
+  it.each([true, false])(
+    "[TERM-1] [TERM-2] leave no rest when the size changes while they are drawn (terminal that wraps again: %s)",
+    async (reflow) => {
+      const screen = liveRows(1000, {
+        columns: 100,
+        rows: 30,
+        reflow,
+        env: reflow ? {} : { XTERM_VERSION: "XTerm(390)" },
+      });
+      await screen.until(/word40\b/);
+      for (const [columns, after] of [
+        [80, 150],
+        [60, 300],
+        [40, 450],
+        [70, 600],
+        [100, 750],
+      ] as const) {
+        screen.resize(columns, 30);
+        await screen.until((text) =>
+          [...text.matchAll(/word(\d+)/g)].some(([, word]) => Number(word) > after),
+        );
+      }
+      await screen.until(/all words were written/);
+      screen.type("q");
+      expect(await screen.finished).toBe(0);
+      const rows = screen.everything();
+      expect(rows.filter((row) => /^shell row \d+$/.test(row))).toHaveLength(61);
+      expect(rows.filter((row) => /^(?:> |status )/.test(row))).toEqual([]);
+      const words = wordsIn(rows);
+      if (reflow) {
+        expect([...words.values()].filter((count) => count > 1)).toEqual([]);
+        expect(words.size).toBe(1000);
+      }
+      expect(screen.written()).not.toMatch(NEVER);
+      expect(screen.written().length / 1000).toBeLessThan(160);
+    },
+  );
+
+  it("[TERM-3] Ctrl-Z gives the terminal back, and fg draws again below what the shell printed", async () => {
+    const screen = openScreen(freshHome(), null, { columns: 80, rows: 24 });
+    await screen.until(/\$ $/m);
+    screen.type(`'${process.execPath}' '${join(folder, "live-rows.js")}' 100000\r`);
+    await screen.until(/status -+\n?/);
+    screen.type("\u001a");
+    await screen.until(/Stopped/);
+    screen.type("echo in the $((1 + 1))nd shell\r");
+    await screen.until(/^in the 2nd shell$/m);
+    expect(screen.text()).not.toMatch(/^status /m);
+    screen.type("fg\r");
+    await screen.until(/^in the 2nd shell$[^]*^status -+$/m);
+    screen.type("abc");
+    await screen.until(/^> .abc$/m);
+    screen.type("q");
+    await screen.until(/^\$ $/m);
+    screen.type("exit\r");
+    expect(await screen.finished).toBe(0);
+  });
+});
