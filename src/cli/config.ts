@@ -26,7 +26,7 @@ function userFolders(cli: CliContext) {
     data: userFolder(cli, "XDG_DATA_HOME", ".local/share"),
     /** Holds `config.jsonc` and `personas/`. */
     config: userFolder(cli, "XDG_CONFIG_HOME", ".config"),
-    /** Holds `trust.json`, `token`, `undo/`, `commands/` and `sandbox/`. */
+    /** Holds `trust.json`, `token`, `undo/`, `commands/`, `history/` and `sandbox/`. */
     state: userFolder(cli, "XDG_STATE_HOME", ".local/state"),
   };
 }
@@ -118,6 +118,17 @@ export function undoFolderPath(cli: CliContext): string | null {
 export function outputFolderPath(cli: CliContext): string | null {
   const { state } = userFolders(cli);
   return state === null ? null : join(state, "commands");
+}
+
+/**
+ * Keeps what a person wrote in a folder, see `openHistory`; null if the environment names no home. The name is a hash,
+ * because a path may be longer than a name.
+ */
+export async function historyFile(cli: CliContext, folder: string): Promise<string | null> {
+  const { state } = userFolders(cli);
+  const { createHash } = await import("node:crypto");
+  const name = createHash("sha256").update(folder).digest("hex").slice(0, 32);
+  return state === null ? null : join(state, "history", `${name}.jsonl`);
 }
 
 /** The user's `config.jsonc`, with the environment over it. Opens and loads nothing before it is asked. */

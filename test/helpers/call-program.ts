@@ -36,6 +36,21 @@ export interface CallOptions {
  * For tests whose subject is what a command does, not the process, its signals or its streams.
  */
 export async function callProgram(args: readonly string[], options: CallOptions): Promise<Called> {
+  const { cli, written } = contextOf(args, options);
+  try {
+    const program = await createProgram(cli);
+    await program.parseAsync(args, { from: "user" });
+  } catch (error) {
+    cli.exitCode = showError(cli, error, asksForJson(args));
+  }
+  return { code: cli.exitCode, ...written() };
+}
+
+/** What a command receives; `written` returns what it wrote. */
+export function contextOf(
+  args: readonly string[],
+  options: CallOptions,
+): { readonly cli: CliContext; readonly written: CollectedOutputs["written"] } {
   const { stdout, stderr, written } =
     options.terminal === true ? oneTerminal(options.columns) : twoPipes();
   const cli: CliContext = {
@@ -61,13 +76,7 @@ export async function callProgram(args: readonly string[], options: CallOptions)
     consent: { forThisRun: "none", named: null },
     exitCode: 0,
   };
-  try {
-    const program = await createProgram(cli);
-    await program.parseAsync(args, { from: "user" });
-  } catch (error) {
-    cli.exitCode = showError(cli, error, asksForJson(args));
-  }
-  return { code: cli.exitCode, ...written() };
+  return { cli, written };
 }
 
 /** As a pipe hands it over: in pieces, which may end within a character. */

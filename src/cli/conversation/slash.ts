@@ -19,10 +19,15 @@ interface SlashContext extends Pick<Talk, "cli" | "conversation"> {
   readonly confirm: (question: string) => Promise<boolean>;
 }
 
-interface SlashCommand {
+export interface CommandUsage {
   readonly name: string;
+  /** Such as `<persona>` or `on|off`; every one may be left out. */
   readonly argument?: string;
+  /** One line. */
   readonly help: string;
+}
+
+interface SlashCommand extends CommandUsage {
   /** Nothing means `stay`. */
   run(context: SlashContext, argument: string): Promise<SlashOutcome | void>;
 }
@@ -185,6 +190,11 @@ export function slashCommand(
     );
   }
   return async (context) => (await command.run(context, (match[2] ?? "").trim())) ?? "stay";
+}
+
+/** Every command, in the order of `/help`. */
+export function commandUsages(): readonly CommandUsage[] {
+  return COMMANDS;
 }
 
 /** True for a line that calls a command. */

@@ -1,9 +1,14 @@
+import type { History } from "../conversation/history.ts";
+import type { Completions } from "./completion.ts";
 import { createChips, PASTED, RECALLED } from "./editor/chips.ts";
+import { createCompleter } from "./editor/completer.ts";
 import { createDraft, type Written } from "./editor/draft.ts";
 import { drawDraft, PROMPT_WIDTH } from "./editor/draw.ts";
 import { editOf } from "./editor/keys.ts";
 import { createLayout, type Layout } from "./editor/layout.ts";
 import { lineAt } from "./editor/moves.ts";
+import { createRowKeys } from "./editor/row-keys.ts";
+import { createSearch, type Search } from "./editor/search.ts";
 import type { Edited } from "./external-editor.ts";
 import { decodePrintableKey, parseKey } from "./pi/keys.ts";
 import type { Part } from "./screen.ts";
@@ -17,6 +22,9 @@ export interface Message {
 
 export interface EditorOptions {
   readonly theme: Theme;
+  /** Gets each message that is sent. */
+  readonly history: Pick<History, "entries" | "add">;
+  readonly completions: Completions;
   /** The rows are to be drawn again. */
   readonly changed: () => void;
   /** Opens the text in the person's own editor. */
@@ -28,9 +36,12 @@ export interface EditorOptions {
   };
 }
 
-/** Where a person writes a message, with the prompt. */
+/** The prompt, and where a person writes a message after it. */
 export interface Editor extends Part {
-  /** True if the editor took the key. It leaves Esc, Ctrl-C, keys of the loop and those that would do nothing. */
+  /**
+   * True if the editor took the key. It leaves Ctrl-C, keys of the loop and those that would do nothing, such as Up in
+   * the first row without a history; and Esc, unless it closes a list or a search.
+   */
   key(data: string): boolean;
   /** Text between the marks of a paste. */
   paste(text: string): void;
@@ -40,16 +51,21 @@ export interface Editor extends Part {
   /** Empties the editor; returns how many lines it had. Undo brings them back. */
   clear(): number;
   isEmpty(): boolean;
+  /** A list of completions or a search is shown, which Esc closes. */
+  isCompleting(): boolean;
 }
 
 /** A command that was typed up to its argument, which alone may be pasted. */
 const TYPED_COMMAND = /^\s*(\/[a-z-]+\s|!)/;
 const CONTROL = /\p{Cc}/u;
 
-export function createEditor({ theme, changed, edit, on }: EditorOptions): Editor {
+export function createEditor(options: EditorOptions): Editor {
+  const { theme, history, changed, on } = options;
   const chips = createChips();
   const draft = createDraft();
   const layoutOf = createLayout(chips.label);
+  const completer = createCompleter(options.completions, theme);
+  let search: Search | null = null;
   let width = 80;
   /** Rows that were shown last; a page of them is a step. */
   let page = 1;
@@ -57,20 +73,20 @@ export function createEditor({ theme, changed, edit, on }: EditorOptions): Edito
   /** The text is in the person's own editor: keys that come first would be lost in it. */
   let isOutside = false;
 
+  const layout = (): Layout => layoutOf(draft.now.lines, draft.now, width);
   const written = (): Message => ({
     text: chips.expand(draft.text()),
     pasted: draft.now.pasted,
   });
-
-  const layout = (): Layout => layoutOf(draft.now.lines, draft.now, width);
-  const vertical = (by: number): boolean => {
-    const move = layout().vertical(by);
-    if (move !== null) {
-      draft.move(move);
-    }
-    return move !== null;
+  /** Of the line, to the cursor; only the beginning of a message that was typed begins with its own character. */
+  const before = (): string => {
+    const { lines, line, column, pasted } = draft.now;
+    return (line > 0 || pasted ? "\n" : "") + lineAt(lines, line).slice(0, column);
   };
+  const set = ({ text, pasted }: Message): void => draft.set(chips.hold(text, RECALLED), pasted);
+  const rowKeys = createRowKeys({ draft, layout, history, set });
   const submit = (): void => {
+    completer.search(null);
     if (draft.hasJustTyped("\\") && endsInBreak(draft.now)) {
       draft.replace(withBreak(draft.now));
       return;
@@ -79,13 +95,29 @@ export function createEditor({ theme, changed, edit, on }: EditorOptions): Edito
     if (message.text.trim() !== "") {
       draft.forget();
       chips.clear();
+      history.add(message);
       on.submit(message);
     }
+  };
+  /** Writes the chosen completion; true if the message is complete with it. */
+  const complete = (): boolean => {
+    const chosen = completer.selected();
+    if (chosen === null) {
+      return true;
+    }
+    const { item, length } = chosen;
+    const isThere = before().slice(-length).trimEnd() === item.text.trimEnd() && length > 0;
+    if (!isThere) {
+      const { line, column } = draft.now;
+      draft.splice({ line, column: column - length }, item.text);
+    }
+    completer.search(/[/\s]$/.test(item.text) && !item.text.startsWith('@"') ? before() : null);
+    return isThere || item.isWhole === true;
   };
   const editOutside = async (): Promise<void> => {
     const { text } = written();
     isOutside = true;
-    const edited = await edit(text);
+    const edited = await options.edit(text);
     isOutside = false;
     if ("problem" in edited) {
       on.note(edited.problem);
@@ -95,45 +127,102 @@ export function createEditor({ theme, changed, edit, on }: EditorOptions): Edito
     }
     changed();
   };
+  const inList = (key: string | undefined): boolean => {
+    switch (key) {
+      case "up":
+      case "ctrl+p":
+        completer.move(-1);
+        return true;
+      case "down":
+      case "ctrl+n":
+        completer.move(1);
+        return true;
+      case "escape":
+        completer.search(null);
+        return true;
+      case "tab":
+        complete();
+        return true;
+      case "enter":
+        if (complete()) {
+          submit();
+        }
+        return true;
+      default:
+        return false;
+    }
+  };
+  const openList = (): boolean => {
+    completer.search(before());
+    return completer.isOpen();
+  };
+  const special: Readonly<Record<string, () => boolean>> = {
+    up: rowKeys.up,
+    down: rowKeys.down,
+    pageUp: () => rowKeys.move(-page),
+    pageDown: () => rowKeys.move(page),
+    tab: openList,
+    enter: () => {
+      submit();
+      return true;
+    },
+    "ctrl+g": () => {
+      void editOutside();
+      return true;
+    },
+    "ctrl+r": () => {
+      search = createSearch(history, theme);
+      return true;
+    },
+  };
+  const edit = (key: string | undefined, data: string): boolean => {
+    const { lines } = draft.now;
+    const change = key === undefined ? undefined : editOf(key);
+    const typed = typedText(data);
+    if (change === undefined && typed === "") {
+      return false;
+    }
+    if (change === undefined) {
+      draft.type(chips.hold(typed, PASTED));
+    } else {
+      change(draft);
+    }
+    completer.search(draft.now.lines === lines ? null : before());
+    return true;
+  };
   const press = (data: string): boolean => {
     const key = data === "\n" ? "ctrl+j" : parseKey(data);
+    if (search !== null) {
+      const result = search.key(key, typedText(data));
+      search = result === "on" ? search : null;
+      if (typeof result === "object") {
+        set(result);
+      }
+      return true;
+    }
     if (key === "ctrl+d" && draft.isEmpty()) {
       return false;
     }
-    if (key === "enter") {
-      submit();
+    if (completer.isOpen() && inList(key)) {
       return true;
     }
-    if (key === "ctrl+g") {
-      void editOutside();
-      return true;
+    const act = key !== undefined && Object.hasOwn(special, key) ? special[key] : undefined;
+    if (act !== undefined && key !== "tab") {
+      completer.search(null);
     }
-    if (key === "up" || key === "down") {
-      return vertical(key === "up" ? -1 : 1);
-    }
-    if (key === "pageUp" || key === "pageDown") {
-      return vertical(key === "pageUp" ? -page : page);
-    }
-    const edit = key === undefined ? undefined : editOf(key);
-    if (edit !== undefined) {
-      edit(draft);
-      return true;
-    }
-    const typed = decodePrintableKey(data) ?? data;
-    if (typed === "" || CONTROL.test(typed)) {
-      return false;
-    }
-    draft.type(chips.hold(typed, PASTED));
-    return true;
+    return act === undefined ? edit(key, data) : act();
   };
 
   return {
     rows: (columns, height) => {
+      if (search !== null) {
+        return search.rows(columns, height);
+      }
       // the prompt, and a column for the cursor after the last character
       width = Math.max(1, columns - PROMPT_WIDTH - 1);
       const drawn = drawDraft({ layout: layout(), cursor: draft.now, width, height, top, theme });
       [page, top] = [drawn.rows.length, drawn.top];
-      return drawn.rows;
+      return [...drawn.rows, ...completer.rows(columns, height)];
     },
     key: (data) => {
       const isTaken = isOutside || press(data);
@@ -144,29 +233,41 @@ export function createEditor({ theme, changed, edit, on }: EditorOptions): Edito
     },
     paste: (pasted) => {
       const text = pasted.replace(/\r\n?/g, "\n");
-      if (text !== "") {
-        const { lines, line, column } = draft.now;
-        const before = [...lines.slice(0, line), lineAt(lines, line).slice(0, column)].join("\n");
-        const isArgument = !text.includes("\n") && TYPED_COMMAND.test(before);
-        draft.insert(chips.hold(text, PASTED), !isArgument);
-        changed();
+      if (text === "" || isOutside) {
+        return;
       }
+      search = null;
+      completer.search(null);
+      const { lines, line, column } = draft.now;
+      const start = [...lines.slice(0, line), lineAt(lines, line).slice(0, column)].join("\n");
+      const isArgument = !text.includes("\n") && TYPED_COMMAND.test(start);
+      draft.insert(chips.hold(text, PASTED), !isArgument);
+      changed();
     },
     message: written,
-    set: ({ text, pasted }) => {
-      draft.set(chips.hold(text, RECALLED), pasted);
+    set: (message) => {
+      set(message);
+      completer.search(null);
       changed();
     },
     clear: () => {
       const lines = draft.isEmpty() ? 0 : written().text.split("\n").length;
       if (lines > 0) {
-        draft.set("", false);
-        changed();
+        set({ text: "", pasted: false });
       }
+      completer.search(null);
+      changed();
       return lines;
     },
     isEmpty: draft.isEmpty,
+    isCompleting: () => search !== null || completer.isOpen(),
   };
+}
+
+/** What a key writes; empty for one that writes nothing. */
+function typedText(data: string): string {
+  const text = decodePrintableKey(data) ?? data;
+  return CONTROL.test(text) ? "" : text;
 }
 
 /** A backslash at the end of the line, which no other one takes its meaning from. */

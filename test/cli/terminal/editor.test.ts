@@ -6,11 +6,17 @@ import {
   type EditorOptions,
   type Message,
 } from "../../../src/cli/terminal/editor.ts";
+import { fileCompletions } from "../../../src/cli/terminal/file-completions.ts";
+import { slashCompletions } from "../../../src/cli/terminal/slash-completions.ts";
+import { type HistoryEntry, openHistory } from "../../../src/cli/conversation/history.ts";
+import { firstOf } from "../../../src/cli/terminal/completion.ts";
 import { plainTheme } from "./plain-theme.ts";
 
 const INVERSE = "\u001b[7m";
 const NOT_INVERSE = "\u001b[27m";
 const ENTER = "\r";
+const ESC = "\u001b";
+const TAB = "\t";
 const UP = "\u001b[A";
 const DOWN = "\u001b[B";
 const LEFT = "\u001b[D";
@@ -21,11 +27,39 @@ const UNDO = "\u001f";
 
 const NO_EDITOR: EditorOptions["edit"] = async () => ({ problem: "No editor is set." });
 
-function openEditor({ columns = 40, height = 24, edit = NO_EDITOR } = {}) {
+interface Given {
+  readonly columns?: number;
+  readonly height?: number;
+  readonly edit?: EditorOptions["edit"];
+  readonly history?: readonly HistoryEntry[];
+  readonly paths?: readonly string[];
+}
+
+function openEditor({ columns = 40, height = 24, edit = NO_EDITOR, ...given }: Given = {}) {
   const notes: string[] = [];
   const sent: Message[] = [];
+  const history = openHistory({ file: null, secrets: async () => [] });
+  for (const entry of given.history ?? []) {
+    history.add(entry);
+  }
+  const commands = slashCompletions({
+    commands: [
+      { name: "model", argument: "<provider:model>", help: "answer with another model" },
+      { name: "permission", argument: "<mode>", help: "show the rules, set the mode" },
+      { name: "plan", argument: "on|off", help: "planning mode" },
+      { name: "exit", help: "leave; the session is kept" },
+    ],
+    values: {
+      permission: async () => [{ value: "ask" }, { value: "auto", help: "in a \u001b[31msandbox" }],
+      model: async () => Promise.reject(new Error("the config is invalid")),
+    },
+    changed: () => undefined,
+  });
+  const files = fileCompletions({ version: () => 0, paths: () => given.paths ?? [] });
   const editor = createEditor({
     theme: plainTheme,
+    history,
+    completions: firstOf([commands, files]),
     changed: () => undefined,
     edit,
     on: { submit: (message) => sent.push(message), note: (sentence) => notes.push(sentence) },
@@ -86,16 +120,16 @@ describe("[TERM-30] a message of several lines", () => {
   });
 
   it("uses a third of the rows, marks that there is more, and scrolls with the cursor", () => {
-    const { editor, keys, type, rows } = openEditor({ height: 12 });
+    const { keys, type, rows } = openEditor({ height: 12 });
     type("1\n2\n3\n4\n5\n6");
     expect(rows()).toEqual(["↑ 3", "  4", "  5", "  6▮"]);
     keys(UP, UP, UP, UP);
     expect(rows()).toEqual(["↑ 2▮", "  3", "  4", "↓ 5"]);
     keys(UP);
     expect(rows()).toEqual(["> 1▮", "  2", "  3", "↓ 4"]);
-    expect(editor.key(UP)).toBe(false);
+    expect(keys(UP, UP)).toEqual([true, false]);
     keys("\u001b[6~");
-    expect(rows()).toEqual(["↑ 2", "  3", "  4", "↓ 5▮"]);
+    expect(rows()).toEqual(["↑ 2", "  3", "  4", "↓ ▮5"]);
   });
 
   it("wraps at words, and within longer ones, by columns", () => {
@@ -257,6 +291,203 @@ describe("[TERM-32] editing", () => {
     const { editor, rows } = openEditor();
     expect(editor.key(key)).toBe(false);
     expect(rows()).toEqual(["> ▮"]);
+  });
+});
+
+const typed = (text: string): HistoryEntry => ({ text, pasted: false });
+
+describe("[TERM-33] the history", () => {
+  it("is walked by Up and Down, back to what was being written", () => {
+    const { editor, keys, type, rows } = openEditor({ history: [typed("first"), typed("a\nb")] });
+    type("new");
+    keys(UP);
+    expect(rows()).toEqual(["> ▮new"]);
+    keys(UP);
+    expect(rows()).toEqual(["> a▮", "  b"]);
+    keys(UP);
+    expect(rows()).toEqual(["> first▮"]);
+    expect(editor.key(UP)).toBe(false);
+    keys(DOWN);
+    expect(rows()).toEqual(["> a", "  b▮"]);
+    keys(DOWN);
+    expect(rows()).toEqual(["> ▮new"]);
+    expect(keys(DOWN, DOWN)).toEqual([true, false]);
+  });
+
+  it("gets what is sent, once if it is sent again, and a changed entry is a new message", () => {
+    const { keys, type, rows, sent } = openEditor({ history: [typed("first")] });
+    keys(UP);
+    type("!");
+    keys(ENTER);
+    keys(UP, ENTER);
+    keys(UP, UP);
+    expect(rows()).toEqual(["> first▮"]);
+    expect(sent.map(({ text }) => text)).toEqual(["first!", "first!"]);
+  });
+
+  it("remembers what was pasted, and shows it as a chip again", () => {
+    const text = "x\n".repeat(4000);
+    const { keys, rows, sent } = openEditor({
+      history: [
+        { text: "/end", pasted: true },
+        { text, pasted: true },
+      ],
+    });
+    keys(UP);
+    expect(rows()).toEqual(["> [paste #1 +4001 lines]▮"]);
+    keys(UP, ENTER);
+    expect(sent).toEqual([{ text: "/end", pasted: true }]);
+  });
+});
+
+describe("[TERM-34] Ctrl-R", () => {
+  const history = [typed("npm test"), typed("fix the test\nand the docs"), typed("hello")];
+
+  it("searches while it is typed, and Enter takes the match into the editor", () => {
+    const { keys, type, rows, sent } = openEditor({ columns: 60, history });
+    type("draft");
+    keys(CTRL("r"));
+    type("TEST");
+    expect(rows()).toEqual([
+      "search: TEST▮   Enter takes it, Ctrl-R older, Esc ends",
+      "  fix the test",
+      "  and the docs",
+    ]);
+    keys(CTRL("r"), CTRL("r"));
+    expect(rows().slice(1)).toEqual(["  npm test"]);
+    keys(ENTER);
+    expect(rows()).toEqual(["> npm test▮"]);
+    expect(sent).toEqual([]);
+    keys(UNDO);
+    expect(rows()).toEqual(["> draft▮"]);
+  });
+
+  it.each([
+    ["Esc", ESC],
+    ["Ctrl-C", CTRL("c")],
+  ])("ends by %s, with the draft as it was", (_, key) => {
+    const { editor, keys, type, rows } = openEditor({ history });
+    type("draft");
+    keys(CTRL("r"));
+    type("nothing");
+    expect(rows()).toEqual(["search: nothing▮", "  no match"]);
+    expect(editor.isCompleting()).toBe(true);
+    expect(editor.key(key)).toBe(true);
+    expect(rows()).toEqual(["> draft▮"]);
+    expect(editor.key(key)).toBe(false);
+  });
+});
+
+describe("[TERM-35] commands after /", () => {
+  it("are listed with their arguments and one line each", () => {
+    const { type, rows } = openEditor({ columns: 60 });
+    type("/");
+    expect(rows()).toEqual([
+      "> /▮",
+      "› /model <provider:model>  answer with another model",
+      "  /permission <mode>       show the rules, set the mode",
+      "  /plan on|off             planning mode",
+      "  /exit                    leave; the session is kept",
+    ]);
+    type("pl");
+    expect(rows()).toEqual(["> /pl▮", "› /plan on|off  planning mode"]);
+  });
+
+  it("fit 40 columns and less", () => {
+    const { type, rows } = openEditor({ columns: 30 });
+    type("/");
+    expect(rows()[1]).toBe("› /model <provider:model>");
+    expect(openEditor({ columns: 10 }).rows()).toEqual(["> ▮"]);
+  });
+
+  it("are sent at once by Enter if they take nothing, else completed", () => {
+    const { keys, type, rows, sent } = openEditor();
+    type("/ex");
+    keys(ENTER);
+    expect(sent).toEqual([{ text: "/exit", pasted: false }]);
+    type("/mo");
+    keys(ENTER);
+    expect(rows()).toEqual(["> /model ▮"]);
+    keys(ENTER);
+    expect(sent.at(-1)?.text).toBe("/model ");
+  });
+
+  it("offer their values, which Enter takes before it sends", async () => {
+    const { editor, keys, type, rows, sent } = openEditor();
+    type("/per");
+    keys(TAB);
+    await vi.waitUntil(() => editor.isCompleting());
+    expect(rows()).toEqual(["> /permission ▮", "› ask", "  auto          in a ␛[31msandbox"]);
+    keys(DOWN, ENTER);
+    expect(rows()).toEqual(["> /permission auto▮"]);
+    expect(sent).toEqual([]);
+    keys(ENTER);
+    expect(sent).toEqual([{ text: "/permission auto", pasted: false }]);
+  });
+
+  it("close by Esc first, and stay closed for a pasted message and further lines", () => {
+    const { editor, keys, type, rows } = openEditor();
+    type("/");
+    expect(editor.key(ESC)).toBe(true);
+    expect(rows()).toEqual(["> /▮"]);
+    expect(editor.key(ESC)).toBe(false);
+    editor.clear();
+    editor.paste("/");
+    type("p");
+    expect(editor.isCompleting()).toBe(false);
+    editor.clear();
+    type("a\n/");
+    expect(editor.isCompleting()).toBe(false);
+    expect(keys(TAB)).toEqual([false]);
+  });
+});
+
+describe("[TERM-37] files after @", () => {
+  const paths = [
+    "docs/",
+    "src/",
+    "docs/my plan.md",
+    "src/editor.ts",
+    "src/old/editing.md",
+    "editor",
+  ];
+
+  it("are found by name, then by path, then by letters, and inserted with a space", () => {
+    const { keys, type, rows, sent } = openEditor({ paths });
+    type("see @edi");
+    expect(rows()).toEqual(["> see @edi▮", "› editor", "  src/editor.ts", "  src/old/editing.md"]);
+    keys(DOWN, TAB);
+    expect(rows()).toEqual(["> see @src/editor.ts ▮"]);
+    type("and @dmp");
+    keys(ENTER);
+    expect(rows()).toEqual(['> see @src/editor.ts and @"docs/my', '  plan.md" ▮']);
+    keys(ENTER);
+    expect(sent[0]?.text).toBe('see @src/editor.ts and @"docs/my plan.md" ');
+  });
+
+  it("continue within a folder", () => {
+    const { keys, type, rows } = openEditor({ paths });
+    type("@docs");
+    keys(TAB);
+    expect(rows()).toEqual(["> @docs/▮", "› docs/", "  docs/my plan.md"]);
+    keys(DOWN, TAB);
+    expect(rows()).toEqual(['> @"docs/my plan.md" ▮']);
+  });
+
+  it("are not offered within a word, and Enter sends what matches nothing", () => {
+    const { editor, keys, type, sent } = openEditor({ paths });
+    type("me@ed");
+    expect(editor.isCompleting()).toBe(false);
+    type(" @xyz");
+    keys(ENTER);
+    expect(sent[0]?.text).toBe("me@ed @xyz");
+  });
+
+  it("are found fast among 20,000", () => {
+    const many = Array.from({ length: 20_000 }, (_, n) => `packages/p${n % 100}/src/file${n}.ts`);
+    const { type, rows } = openEditor({ columns: 20, paths: many });
+    type("@p7file19907");
+    expect(rows().slice(1)).toEqual(["› …/src/file19907.ts"]);
   });
 });
 

@@ -17,6 +17,8 @@ export interface Draft {
   /** Typed characters of one word are undone together. */
   type(text: string): void;
   insert(text: string, pasted: boolean): void;
+  /** Replaces what is between a spot and the cursor. */
+  splice(from: Spot, text: string): void;
   /** Removes what is between the cursor and where the move ends. */
   remove(move: Move): void;
   /** The same, kept for `yank`. Kills one after the other are yanked together. */
@@ -73,6 +75,10 @@ export function createDraft(): Draft {
     },
     insert: (text, pasted) => {
       change({ ...inserted(now, text), pasted: now.pasted || pasted });
+      last = null;
+    },
+    splice: (from, text) => {
+      change(inserted(without(now, from).rest, text));
       last = null;
     },
     remove: (move) => {

@@ -1,0 +1,1 @@
+export { fuzzyFilter, fuzzyMatch } from "@earendil-works/pi-tui/dist/fuzzy.js";
