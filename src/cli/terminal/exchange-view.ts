@@ -80,6 +80,7 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
   /** The session of the exchange; those of its sub-agents are others. */
   let own = "";
   let hasBegun = false;
+  let isReplay = false;
   let calls = 0;
   const keyOf = ({ id }: { readonly id: string }): CallKey => ({ session_id: own, call_id: id });
   const layout = (): Layout => ({ theme, width: width() });
@@ -92,7 +93,9 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       const { facts, changing } = agents.end(keyOf(call));
       call.notes(facts);
       const changers = call.isChanging ? [keyOf(call)] : changing;
-      return changes === undefined || changers.length === 0 ? null : readAll(changes, changers);
+      return changes === undefined || isReplay || changers.length === 0
+        ? null
+        : readAll(changes, changers);
     },
   });
   const note = (text: string, style: (text: string) => string): void =>
@@ -112,10 +115,11 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
   const over = async (ending: Ending): Promise<void> => {
     const spentMs = progress.spentMs();
     progress.halt();
-    await rows.flush(ending.state === "waiting" ? "keep" : "give_up");
     if (ending.state === "waiting") {
+      await rows.flush("keep");
       return;
     }
+    rows.giveUp();
     const said = sentenceOf(ending);
     if (said !== "") {
       note(said, ending.state === "failed" ? theme.error : theme.dim);
@@ -126,6 +130,7 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       note(`done in ${inSeconds(spentMs)}${used}`, theme.dim);
     }
     reset();
+    await rows.flush("give_up");
   };
   const user = (text: string): void => {
     rows.giveUp();
@@ -191,6 +196,7 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       changed();
     },
     showLive: (event) => {
+      own = sessionOf(event) ?? own;
       live.read(event);
       changed();
     },
@@ -206,7 +212,9 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       if (before !== "") {
         note(before, theme.dim);
       }
+      isReplay = true;
       shown.forEach(live.message);
+      isReplay = false;
       await rows.flush("keep");
     },
     details: log.details,
@@ -220,6 +228,14 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
 function noteRows(text: string, { width }: Layout): string[] {
   const rows = folded(text.slice(0, MAX_NOTE), width - 2, NOTE_ROWS);
   return rows.map((row, index) => (index === 0 ? row : `  ${row}`));
+}
+
+function sessionOf({ event, data }: LiveEvent): string | null {
+  return event === "snapshot"
+    ? data.session.id
+    : event === "message" || event === "exchange"
+      ? data.session_id
+      : null;
 }
 
 function endingOf(result: ExchangeResult): Ending {

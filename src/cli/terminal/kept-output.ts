@@ -21,7 +21,7 @@ export function createKeptOutput(): KeptOutput & { add(text: string): void } {
   const drop = (): void => {
     let from = 0;
     while (size > MAX_KEPT && from < kept.length - 1) {
-      size -= kept[from]?.length ?? 0;
+      size -= sizeOf(kept[from] ?? "");
       from += 1;
     }
     kept = kept.slice(from);
@@ -37,7 +37,7 @@ export function createKeptOutput(): KeptOutput & { add(text: string): void } {
       for (const line of text.replace(/\n$/, "").split("\n")) {
         const shown = outputLine(line);
         kept.push(shown);
-        size += shown.length;
+        size += sizeOf(shown);
         count += 1;
       }
       // dropping a tenth at a time keeps the cost in proportion to the output
@@ -51,4 +51,9 @@ export function createKeptOutput(): KeptOutput & { add(text: string): void } {
       ...kept,
     ],
   };
+}
+
+/** Empty lines take memory too. */
+function sizeOf(line: string): number {
+  return line.length + 1;
 }

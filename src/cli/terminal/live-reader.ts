@@ -17,10 +17,22 @@ export interface LiveReader {
   message(message: LiveMessage): void;
 }
 
+/** What is known of a call, from whichever event comes first. */
+interface Known {
+  readonly name: string;
+  readonly args: unknown;
+  /** Null if only its message is known. */
+  readonly status: LiveCall["status"] | null;
+  readonly duration_ms: number | null;
+  readonly isShown: boolean;
+  readonly isOver: boolean;
+}
+
 export function createLiveReader(steps: Steps, now: () => number): LiveReader {
-  /** Calls whose result has not come, as the feed shows them. */
-  const calls = new Map<string, LiveCall | null>();
+  const calls = new Map<string, Known>();
   let arriving: string | null = null;
+  /** Messages until this one are older than the calls of the snapshot. */
+  let backlogEnd = 0;
 
   const exchange = (record: ExchangeInfo): void => {
     if (record.state === "running") {
@@ -55,13 +67,25 @@ export function createLiveReader(steps: Steps, now: () => number): LiveReader {
           : { state: "failed", sentence },
     );
   };
-  const call = (shown: LiveCall): void => {
-    const { call_id: id, name, args, status } = shown;
-    if (!calls.has(id)) {
-      steps.call({ id, name, args });
+  const know = ({ call_id, name, args, status, duration_ms }: LiveCall): void => {
+    const { isShown = false, isOver = false } = calls.get(call_id) ?? {};
+    calls.set(call_id, { name, args, status, duration_ms, isShown, isOver });
+  };
+  const showCalls = (): void => {
+    for (const [id, known] of calls) {
+      if (!known.isShown && !known.isOver) {
+        calls.set(id, { ...known, isShown: true });
+        steps.call({ id, name: known.name, args: known.args });
+      }
     }
-    // its message has the result
-    calls.set(id, status === "running" ? null : shown);
+  };
+  /** Calls of earlier exchanges get no result any more. */
+  const forgetShown = (): void => {
+    for (const [id, { isShown }] of calls) {
+      if (isShown) {
+        calls.delete(id);
+      }
+    }
   };
   const piece = (message_id: string, text: string): void => {
     arriving = message_id;
@@ -72,16 +96,10 @@ export function createLiveReader(steps: Steps, now: () => number): LiveReader {
     if (is_summary || role === "system") {
       steps.summary(content);
     } else if (role === "user") {
+      forgetShown();
       steps.user(content);
     } else if (role === "tool") {
-      const id = call_id ?? message_id;
-      const known = calls.get(id);
-      const end: CallEnd = known?.status === "error" || isFailure(content) ? "error" : "success";
-      steps.result(
-        { id, name: known?.name ?? "a tool" },
-        { end, content, duration_ms: known?.duration_ms ?? null },
-      );
-      calls.delete(id);
+      result(call_id ?? openCall() ?? message_id, content);
     } else {
       if (message_id !== arriving) {
         steps.text(message_id, content);
@@ -89,12 +107,21 @@ export function createLiveReader(steps: Steps, now: () => number): LiveReader {
       arriving = null;
       steps.endText();
       for (const { id, name, args } of tool_calls ?? []) {
-        if (!calls.has(id)) {
-          calls.set(id, null);
-          steps.call({ id, name, args });
-        }
+        const { status = null, duration_ms = null } = calls.get(id) ?? {};
+        calls.set(id, { name, args, status, duration_ms, isShown: true, isOver: false });
+        steps.call({ id, name, args });
       }
     }
+  };
+  /** Results of older versions name no call: they came in the order of the calls. */
+  const openCall = (): string | undefined => [...calls].find(([, { isOver }]) => !isOver)?.[0];
+  const result = (id: string, content: string): void => {
+    const known = calls.get(id);
+    const { name = "a tool", args = null, status = null, duration_ms = null } = known ?? {};
+    calls.set(id, { name, args, status, duration_ms, isShown: true, isOver: true });
+    const isError = status === "error" || (status !== "success" && isFailure(content));
+    const end: CallEnd = isError ? "error" : "success";
+    steps.result({ id, name }, { end, content, duration_ms });
   };
   return {
     message,
@@ -104,12 +131,15 @@ export function createLiveReader(steps: Steps, now: () => number): LiveReader {
           if (data.exchange !== null) {
             exchange(data.exchange);
           }
-          data.calls.forEach(call);
+          backlogEnd = data.text === null ? data.last_seq : 0;
+          data.calls.forEach(know);
           if (data.text !== null) {
+            showCalls();
             piece(data.text.message_id, data.text.text);
           }
           break;
         case "text":
+          showCalls();
           piece(data.message_id, data.text);
           break;
         case "reset":
@@ -118,12 +148,16 @@ export function createLiveReader(steps: Steps, now: () => number): LiveReader {
           break;
         case "message":
           message(data);
+          if (data.seq >= backlogEnd) {
+            showCalls();
+          }
           break;
         case "exchange":
           exchange(data);
           break;
         case "tool_call":
-          call(data);
+          know(data);
+          showCalls();
           break;
         case "usage":
           steps.usedInAll(data);
@@ -140,7 +174,7 @@ export function createLiveReader(steps: Steps, now: () => number): LiveReader {
   };
 }
 
-/** Results of older versions have no status. */
+/** What is stored of a result has no status; a text of a tool may begin like a failure, too. */
 function isFailure(content: string): boolean {
   return content.startsWith("Error: ");
 }

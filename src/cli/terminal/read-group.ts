@@ -2,13 +2,15 @@ import { plural } from "../../core/text.ts";
 import { inSeconds } from "./amounts.ts";
 import { cutLine } from "./fold.ts";
 import type { ShownCall } from "./shown-call.ts";
-import { endedRows, indented, type Layout, readSummary, styleOf } from "./tool-rows.ts";
+import { endedRows, folded, indented, type Layout, readSummary, styleOf } from "./tool-rows.ts";
 
 /** Calls of one group; the next one begins another. */
 const MAX_CALLS = 200;
 /** Calls whose subjects are shown, and failures. */
 const MAX_NAMED = 20;
 const MAX_FAILED = 5;
+/** Rows of one failure. */
+const REASON_ROWS = 2;
 
 /** Consecutive calls that only read. */
 export interface ReadGroup {
@@ -86,7 +88,7 @@ export function createReadGroup(now: () => number): ReadGroup {
       return [
         ...endedRows(head, layout),
         ...indented([cutLine([...new Set(names)].join(", "), width - 2)], theme.dim),
-        ...failed.slice(0, MAX_FAILED).flatMap((call) => failureRow(call, layout)),
+        ...failed.slice(0, MAX_FAILED).flatMap((call) => failureRows(call, layout)),
         ...(failed.length > MAX_FAILED
           ? indented(
               [`… ${plural(failed.length - MAX_FAILED, "more failure")}, Ctrl-O shows them`],
@@ -101,8 +103,8 @@ export function createReadGroup(now: () => number): ReadGroup {
   };
 }
 
-function failureRow(call: ShownCall, { theme, width }: Layout): string[] {
+function failureRows(call: ShownCall, { theme, width }: Layout): string[] {
   const { name, subject } = call.text;
-  const row = cutLine(`✗ ${name} ${subject}: ${call.outcome().reason}`, width - 2);
-  return indented([row], styleOf("error", theme));
+  const said = `✗ ${name} ${subject}: ${call.outcome().reason}`;
+  return indented(folded(said, width - 2, REASON_ROWS), styleOf("error", theme));
 }

@@ -1,7 +1,7 @@
 import type { FileChangeInfo } from "../../core/file-change-schemas.ts";
 import type { ToolCall } from "../../core/sessions.ts";
 import { plural } from "../../core/text.ts";
-import { visible, visibleJson } from "../../core/terminal-text.ts";
+import { visible } from "../../core/terminal-text.ts";
 import { ASK_USER, HAND_IN_PLAN, SESSION_TOOLS } from "../../exchange/tool-catalogue.ts";
 import { changeRows, changeText } from "./change-rows.ts";
 import { cutLine } from "./fold.ts";
@@ -71,7 +71,7 @@ export interface ShownCall {
 
 export function createShownCall(call: ToolCall, begunAt: number): ShownCall {
   const text = callText(call);
-  const args = (JSON.stringify(call.args, null, 2) ?? "").slice(0, MAX_KEPT);
+  const args = argumentText(call.args).slice(0, MAX_KEPT);
   let kept: ReturnType<typeof createKeptOutput> | null = null;
   let result: ShownResult | null = null;
   let changes: readonly FileChangeInfo[] = [];
@@ -124,7 +124,7 @@ export function createShownCall(call: ToolCall, begunAt: number): ShownCall {
     outcome,
     lines: () => [
       `${text.name} ${text.isCommand ? text.subject : ""}`.trim(),
-      ...(text.isCommand ? [] : visibleJson(args).split("\n")),
+      ...(text.isCommand ? [] : visible(args).split("\n")),
       "",
       ...(kept === null ? visible(result?.content ?? "(no result)").split("\n") : kept.lines()),
       ...(changes.length === 0 ? [] : ["", ...changeText(changes)]),
@@ -135,6 +135,20 @@ export function createShownCall(call: ToolCall, begunAt: number): ShownCall {
       (result?.content.length ?? 0) +
       changes.reduce((sum, { diff }) => sum + (diff?.length ?? 0), 0),
   };
+}
+
+/** Texts of several lines as lines, not as JSON. */
+function argumentText(args: unknown): string {
+  if (typeof args !== "object" || args === null) {
+    return JSON.stringify(args) ?? "";
+  }
+  return Object.entries(args)
+    .map(([name, value]: [string, unknown]) =>
+      typeof value === "string"
+        ? `${name}: ${value.includes("\n") ? `\n${value}` : value}`
+        : `${name}: ${JSON.stringify(value)}`,
+    )
+    .join("\n");
 }
 
 /** What the result of a command says that it printed. */

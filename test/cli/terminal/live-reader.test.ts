@@ -153,3 +153,36 @@ it("[TERM-10] [TERM-14] shows what another process runs as its own exchanges, bu
   ]);
   expect([live(), clock.timers]).toEqual([[], 0]);
 });
+
+it("[TERM-10] shows a running exchange of another process from its beginning, each call once", async () => {
+  const { view, printed, live } = scriptedExchange();
+  const news = (event: LiveEvent["event"], data: unknown): void =>
+    view.showLive({ id: "1", event, data } as LiveEvent);
+  const ended = { call_id: "1", message_id: "m2", name: "my_tool", args: 1, duration_ms: 3000 };
+  const running = { ...ended, call_id: "2", status: "running", duration_ms: null };
+  const tool_calls = ["1", "2"].map((id) => ({ id, name: "my_tool", args: 1 }));
+  // the calls of the snapshot are later than the messages that follow it
+  news("snapshot", {
+    session: { id: SESSION },
+    exchange: EXCHANGE_RECORD,
+    questions: [],
+    calls: [{ ...ended, status: "success" }, running],
+    usage: null,
+    retry: null,
+    text: null,
+    last_seq: 4,
+  });
+  news("message", message(1, { role: "user", content: "hello" }));
+  news("message", message(2, { content: "first" }));
+  news("message", message(3, { tool_calls }));
+  news("message", message(4, { role: "tool", call_id: "1", content: "Error: not one" }));
+  expect(printed.slice(2)).toEqual(["first", "", "✓ my_tool 1  3.0 s  [1]"]);
+  expect(live()[0]).toBe("• my_tool 1  0.0 s");
+  // its message may come before its end, and a result of an older version names no call
+  news("message", message(5, { role: "tool", content: "two" }));
+  news("tool_call", { ...running, status: "success", duration_ms: 100 });
+  expect([live(), printed.at(-1)]).toEqual([[expect.any(String)], "✓ my_tool 1  [2]"]);
+  news("exchange", { ...EXCHANGE_RECORD, state: "done", input_tokens: 5, output_tokens: 6 });
+  await setImmediate();
+  expect(printed.at(-1)).toBe("done in 0 s · 5 tokens in, 6 out");
+});

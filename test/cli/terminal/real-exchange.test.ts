@@ -1,0 +1,76 @@
+import { join } from "node:path";
+
+import { expect, it } from "vitest";
+
+import type { ReadChanges } from "../../../src/cli/terminal/exchange-rows.ts";
+import { changesOfCalls } from "../../../src/exchange/undo/show-changes.ts";
+import { keptBytesIn } from "../../../src/exchange/undo/kept-bytes.ts";
+import { readMessagesAfter } from "../../../src/store/messages/read.ts";
+import { openBench } from "../../helpers/exchanger.ts";
+import { startModelServer } from "../../helpers/model-server.ts";
+import { temporaryFolder } from "../../helpers/temp.ts";
+import { scriptedExchange } from "./scripted-exchange.ts";
+
+const call = (name: string, args: object) => ({ name, arguments: JSON.stringify(args) });
+
+it("[TERM-10] [TERM-12] [TERM-17] shows a real exchange with a sub-agent, its changes, and the same when it is resumed", async () => {
+  const server = await startModelServer({
+    answer: (messages) => {
+      const last = messages.at(-1);
+      const done = messages.filter(({ role }) => role === "assistant").length;
+      if (messages.some(({ content }) => content === "write it")) {
+        return done === 0
+          ? { toolCalls: [call("write_file", { path: "b.txt", content: "b\n" })] }
+          : { content: "Written." };
+      }
+      return last?.role === "user"
+        ? { toolCalls: [call("write_file", { path: "a.txt", content: "a\n" })] }
+        : done === 1
+          ? {
+              toolCalls: [
+                call("read_file", { path: "a.txt" }),
+                call("read_file", { path: "none.txt" }),
+                call("delegate", { persona: "assistant", task: "write it" }),
+              ],
+            }
+          : { content: "All done." };
+    },
+  });
+  const undoFolder = join(temporaryFolder(), "undo");
+  const bench = await openBench(server, {}, { undoFolder });
+  const kept = keptBytesIn(undoFolder);
+  const changes: ReadChanges = (calls) => changesOfCalls({ store: bench.store, kept }, calls);
+  const { view, printed } = scriptedExchange({ changes });
+  view.user("do it");
+  view.begin();
+  await view.finish(await bench.run({ text: "do it" }, { listener: view.show }));
+  const shown = [
+    "> do it",
+    "",
+    "✓ write_file a.txt  [1]",
+    "✓ Explored: read 1 file  1 failed  [2]",
+    "  a.txt, none.txt",
+    "  ✗ read_file none.txt: there is no such file; list_files or find_files shows ",
+    "  what there is",
+    "✓ delegate assistant: write it  [3]",
+    "",
+    "All done.",
+  ];
+  // times differ, and so do tokens
+  const plain = printed.map((row) => row.replace(/ {2}\d+(?:\.\d)? s(?= )/, ""));
+  expect(plain.slice(0, -2)).toEqual([
+    ...shown.slice(0, 2),
+    "✓ write_file a.txt  +1 -0  [1]",
+    "  1 + a",
+    ...shown.slice(3, 7),
+    "✓ delegate assistant: write it  +1 -0  1 call  [3]",
+    "  1 + b",
+    ...shown.slice(8),
+  ]);
+  expect(printed.at(-1)).toMatch(/^done in \d+ s/);
+
+  const again = scriptedExchange({ changes });
+  const page = { session_id: bench.session.id, after_seq: 0, all: false, limit: 100 };
+  await again.view.replay(await bench.store.read(readMessagesAfter, page), { exchanges: 1 });
+  expect(again.printed).toEqual(shown);
+});
