@@ -47,7 +47,7 @@ export const SIZED_TESTS = {
     what: "Random Markdown that arrives in random pieces: texts",
     files: ["test/cli/terminal/markdown-stream.test.ts"],
     test: 40,
-    short: 1000,
+    short: 500,
     long: 50_000,
   },
   network: {

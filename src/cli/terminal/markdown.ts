@@ -30,6 +30,8 @@ interface Options {
 const MAX_LINE = 2000;
 /** A line of these only may still become something else: it is not drawn before more of it is there. */
 const MARKS_ONLY = /^[\s\-+*_=#>`~|:.)\d[\]]*$/;
+/** In code: what may be the end of it. */
+const FENCE_ONLY = /^[\s>]*(?:`+|~+)$/;
 
 export function createMarkdown(options: Options): Markdown {
   return {
@@ -81,7 +83,8 @@ export function createMarkdownStream({
     },
     live: () => {
       const copy = copyState(state);
-      const isShown = copy.leaf.kind === "code" || continues || !MARKS_ONLY.test(rest);
+      const marks = copy.leaf.kind === "code" ? FENCE_ONLY : MARKS_ONLY;
+      const isShown = continues || !marks.test(rest);
       const rows = isShown && rest !== "" ? read(copy, { text: rest, continues, ends: true }) : [];
       return [...rows, ...end(copy)];
     },

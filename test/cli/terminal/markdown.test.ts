@@ -93,9 +93,9 @@ com/long
 it("[TERM-21] an address that differs from the text is shown, with its host in ASCII", () => {
   const text =
     "[https://good.com](https://evil.com) [same](same) <https://a.b/c> https://a.b/d. me@a.b " +
-    "[x](https://аpple.com/) ![picture](p.png) [a][1]\n\n[1]: https://hidden.com";
+    '[x](https://аpple.com/) ![picture](p.png "on top") [a][1]\n\n[1]: https://hidden.com';
   expect(rows(text, 200)).toBe(`
-https://good.com (https://evil.com) same https://a.b/c https://a.b/d. me@a.b x (https://xn--pple-43d.com/) picture (p.png) [a][1]
+https://good.com (https://evil.com) same https://a.b/c https://a.b/d. me@a.b x (https://xn--pple-43d.com/) picture (p.png "on top") [a][1]
 
 [1]: https://hidden.com
 `);
@@ -140,6 +140,17 @@ after
 `);
 });
 
+it("[TERM-21] cells without a column and words after the language of a fence are shown", () => {
+  expect(rows("a|b\n-|-\n1|2|3 x|4\n```ts run this\ncode\n```")).toBe(`
+a │ b
+━━┿━━━━━━━━━━━━
+1 │ 2 | 3 x | 4
+
+ts run this
+  code
+`);
+});
+
 it("[TERM-22] cells of a wide table are wrapped, with rules between its rows", () => {
   const text = "a | b\n--|--\n1 | one two three four\n2 | five";
   expect(rows(text, 14)).toBe(`
@@ -173,6 +184,7 @@ it("[TERM-23] code is indented, is never wrapped in a style of its prose, and ke
     .toBe(`
 Run:
 
+sh
   npm  test
 
       cd **x**
@@ -194,7 +206,7 @@ it("[TERM-23] code of a known language is coloured, in comments over several lin
     "  \u001b[31m-a\u001b[39m",
     "  \u001b[32m+b\u001b[39m",
   ]);
-  expect(styled("```unknown\nconst a\n```")).toEqual(["  const a"]);
+  expect(styled("```unknown\nconst a\n```")).toEqual(["\u001b[2munknown\u001b[22m", "  const a"]);
 });
 
 it("[TERM-23] lines of over 2,000 characters and what is beyond 200 KB is plain", () => {

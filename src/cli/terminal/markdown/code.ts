@@ -1,14 +1,14 @@
 import type { Highlighter } from "./highlight.ts";
 import { drawRow, type Row, wrapOpen, wrapRuns } from "./runs.ts";
 
-/** The state of a block of code. Its lists are replaced, never changed. */
+/** The state of a block of code. */
 export interface Code {
   /** Null for plain text. */
   language: string | null;
   /** Lines since the last one that ended outside of a comment and the like. */
   context: readonly string[];
   /** Lines that wait for the highlighter. */
-  held: readonly string[];
+  held: string[];
   /** Characters so far. */
   size: number;
   /** The beginning of the next row, of a long line. */
@@ -18,6 +18,8 @@ export interface Code {
 
 /** Characters; what comes after them is plain. */
 const MAX_HIGHLIGHTED = 200_000;
+/** Lines; more are not kept until the highlighter is loaded. */
+const MAX_HELD = 500;
 /** Code is set apart by this, as colours may be missing. */
 const INDENT = "  ";
 
@@ -40,15 +42,16 @@ export function readCode(
   }: { readonly text: string; readonly continues: boolean; readonly ends: boolean },
   drawing: Drawing,
 ): string[] {
-  code.size += text.length;
-  if (code.language !== null && (continues || !ends || code.size > MAX_HIGHLIGHTED)) {
+  code.size += text.length + 1;
+  const isPlain = continues || !ends || code.size > MAX_HIGHLIGHTED || code.held.length >= MAX_HELD;
+  if (code.language !== null && isPlain) {
     return [
       ...flushCode(code, drawing, null),
       ...readCode(code, { text, continues, ends }, drawing),
     ];
   }
   if (code.language !== null) {
-    code.held = [...code.held, text];
+    code.held.push(text);
     return drawing.highlighter.state === "loading" ? [] : flushCode(code, drawing, code.language);
   }
   const runs = [...code.carry, { text, style: null }];

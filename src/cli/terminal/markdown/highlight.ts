@@ -19,9 +19,10 @@ export interface Highlighter {
 
 type Library = typeof languages;
 
-/** Lines and characters of context; the first line is kept, as it begins the comment. */
+/** Lines before a line, of which the first one is kept: it begins the comment. */
 const MAX_CONTEXT_LINES = 40;
-const MAX_CONTEXT = 8000;
+/** Characters of a line and those before it: the time of some languages grows with the square. */
+const MAX_CODE = 3000;
 
 export function createHighlighter(theme: Theme): Highlighter {
   let library: Library | null = null;
@@ -49,7 +50,7 @@ export function createHighlighter(theme: Theme): Highlighter {
     },
     load,
     begin: (name) => {
-      const language = LANGUAGES.get(name) ?? null;
+      const language = LANGUAGES.get(name.toLowerCase()) ?? null;
       if (language === null || theme.name === "none" || isFailed) {
         return null;
       }
@@ -61,23 +62,25 @@ export function createHighlighter(theme: Theme): Highlighter {
       if (library === null) {
         return plain;
       }
-      const { html, isNested } = library.highlight(language, [...context, text].join("\n"));
-      const runs = lastLine(html, context.length, styles);
+      const lines = bounded([...context, text]);
+      const { html, isNested } = library.highlight(language, lines.join("\n"));
+      const runs = lastLine(html, lines.length - 1, styles);
       // a library that changes the text would hide something
       return runs.map((run) => run.text).join("") === text
-        ? { runs, context: isNested ? bounded([...context, text]) : [] }
+        ? { runs, context: isNested ? lines : [] }
         : plain;
     },
   };
 }
 
+/** The last lines, after the first one if it is not too long. */
 function bounded([first = "", ...others]: readonly string[]): readonly string[] {
-  const kept = others.slice(-MAX_CONTEXT_LINES);
-  let size = first.length + kept.reduce((total, { length }) => total + length, 0);
-  while (size > MAX_CONTEXT && kept.length > 0) {
-    size -= kept.shift()?.length ?? 0;
+  const last = others.slice(1 - MAX_CONTEXT_LINES);
+  let size = first.length + last.reduce((total, { length }) => total + length, 0);
+  while (size > MAX_CODE && last.length > 1) {
+    size -= last.shift()?.length ?? 0;
   }
-  return [first, ...kept];
+  return size > MAX_CODE && last.length > 0 ? last : [first, ...last];
 }
 
 type Style = (text: string) => string;

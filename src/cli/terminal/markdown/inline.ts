@@ -91,10 +91,15 @@ function linkRuns(
     text,
     style: style === null ? link : (each: string) => link(style(each)),
   }));
-  const isSame = ["", "mailto:", "http://"].some((start) => `${start}${label}` === shown);
-  return isSame || shown === ""
-    ? linked
-    : [...linked, run(" (", styles), run(shown, [theme.dim, link]), run(")", styles)];
+  const start = /^www\./i.test(label) ? "http://" : label.includes("@") ? "mailto:" : "";
+  const isSame = [label, `${start}${label}`, ""].includes(shown);
+  const title =
+    "title" in token && typeof token.title === "string" ? `"${decoded(token.title)}"` : "";
+  const others = [
+    ...(isSame ? [] : [run(shown, [theme.dim, link])]),
+    ...(title === "" ? [] : [run(isSame ? title : ` ${title}`, [theme.dim])]),
+  ];
+  return others.length === 0 ? linked : [...linked, run(" (", styles), ...others, run(")", styles)];
 }
 
 /** With the host in ASCII, so that no letter of another script passes for a Latin one. */

@@ -48,9 +48,13 @@ function readBlock(state: State, text: string, on: Parsing): string[] | null {
   const fence = lines.fenceStart(text);
   if (fence !== null) {
     const rows = closeLeaf(state, on);
-    const code = newCode(on.highlighter.begin(fence.language));
+    const language = on.highlighter.begin(fence.language);
+    const code = newCode(language);
     state.leaf = { kind: "code", sign: fence.sign, indent: fence.indent, code };
-    return rows;
+    const note = `${language === null ? fence.language : ""} ${fence.note}`.trim();
+    const run = { text: note, style: on.theme.dim };
+    const notes = note === "" ? [] : wrapRuns([run], columnsOf(state, on)).map(drawRow);
+    return [...rows, ...placeCode(state, code, notes, on)];
   }
   if (lines.isRule(text)) {
     const rows = closeLeaf(state, on);

@@ -3,8 +3,10 @@
 export interface FenceStart {
   readonly sign: string;
   readonly indent: number;
-  /** In lower case; empty if none is named. */
+  /** Empty if none is named. */
   readonly language: string;
+  /** What is written besides the language. */
+  readonly note: string;
 }
 
 export interface ItemStart {
@@ -26,8 +28,8 @@ export function fenceStart(line: string): FenceStart | null {
   if (sign === "" || (sign.startsWith("`") && rest.includes("`"))) {
     return null;
   }
-  const language = /^[\w#+.-]{1,30}/.exec(rest.trim())?.[0] ?? "";
-  return { sign, indent: spaces.length, language: language.toLowerCase() };
+  const [, language = "", note = ""] = /^([\w#+.-]{0,20})(.*)$/.exec(rest.trim()) ?? [];
+  return { sign, indent: spaces.length, language, note: note.trim() };
 }
 
 export function closesFence(line: string, sign: string): boolean {

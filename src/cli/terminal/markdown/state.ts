@@ -49,6 +49,9 @@ export function copyState({ frames, leaf, ...rest }: State): State {
   return {
     ...rest,
     frames: frames.map((frame) => ({ ...frame })),
-    leaf: leaf.kind === "code" ? { ...leaf, code: { ...leaf.code } } : { ...leaf },
+    leaf:
+      leaf.kind === "code"
+        ? { ...leaf, code: { ...leaf.code, held: [...leaf.code.held] } }
+        : { ...leaf },
   };
 }

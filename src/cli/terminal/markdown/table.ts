@@ -144,7 +144,9 @@ export function cellsOf(
   theme: Theme,
   style: ((text: string) => string) | null = null,
 ): Cell[] {
-  const texts = splitCells(line) ?? [];
+  const all = splitCells(line) ?? [];
+  // what has no column is shown in the last one
+  const texts = [...all.slice(0, length - 1), all.slice(length - 1).join(" | ")];
   return Array.from({ length }, (_, at) => {
     const runs = inlineRuns(texts[at] ?? "", theme, style);
     return {
