@@ -1,5 +1,4 @@
 import { visible } from "../../core/terminal-text.ts";
-import { plural } from "../../core/text.ts";
 import { drawRow, wrapRuns } from "./markdown/runs.ts";
 import type { Theme } from "./theme.ts";
 
@@ -16,20 +15,16 @@ const MIN_WIDTH = 40;
 /**
  * A unified diff of one file as rows of at most `width` columns: line numbers, signs and styles for what was added
  * and removed, and `⋮` for what was left out between. The names of the file are left out, too. The diff is cleaned
- * here. Of more than `max` lines the rest is counted.
+ * here.
  */
 export function diffRows(
   diff: string,
-  {
-    theme,
-    width,
-    max = Infinity,
-  }: { readonly theme: Theme; readonly width: number; readonly max?: number },
+  { theme, width }: { readonly theme: Theme; readonly width: number },
 ): string[] {
   const lines = parsed(visible(diff).trimEnd().split("\n"));
   const digits = lines.reduce((most, { number }) => Math.max(most, String(number ?? "").length), 0);
   const gutter = width < MIN_WIDTH ? 0 : digits + 1;
-  const rows = lines.slice(0, max).flatMap((line) => {
+  return lines.flatMap((line) => {
     const start = gutter === 0 ? "" : `${String(line.number ?? "").padStart(digits)} `;
     const signs = line.sign === null ? "" : `${line.sign} `;
     const style = styleOf(line, theme);
@@ -40,8 +35,6 @@ export function diffRows(
         : `${" ".repeat(gutter + signs.length)}${drawRow(row)}`,
     );
   });
-  const left = lines.length - max;
-  return left > 0 ? [...rows, theme.dim(`… ${plural(left, "more line")}`)] : rows;
 }
 
 function styleOf({ sign }: DiffLine, theme: Theme): ((text: string) => string) | null {
@@ -77,7 +70,7 @@ function parsed(lines: readonly string[]): DiffLine[] {
       if (found.length > 0) {
         found.push({ sign: null, number: null, text: "⋮" });
       }
-    } else if (!/^(?:---|\+\+\+) /.test(line) || found.length > 0) {
+    } else if (line !== "" && (found.length > 0 || !/^(?:---|\+\+\+) /.test(line))) {
       found.push({ sign: null, number: null, text: line });
     }
   }
