@@ -1,8 +1,10 @@
 import { isRepriseError } from "../../core/errors.ts";
+import type { OpenQuestion } from "../../store/questions/read.ts";
 import { offeredChoices } from "../allow-in-config.ts";
 import { noticeLine } from "../context.ts";
+import type { GivenAnswer } from "../question-lines.ts";
 import { type WatchContext, watchQuestion } from "./elsewhere.ts";
-import type { Front } from "./front.ts";
+import type { Asked, Front } from "./front.ts";
 
 /**
  * Asks the person at the terminal what the exchange waits for. `open` if a question stays open: the person
@@ -10,47 +12,77 @@ import type { Front } from "./front.ts";
  * ends elsewhere goes away.
  */
 export async function askQuestions(
-  { cli, conversation, store }: WatchContext,
-  front: Front,
+  context: WatchContext,
+  front: Pick<Front, "ask">,
   { continues }: { readonly continues: boolean },
 ): Promise<"answered" | "open" | "elsewhere"> {
-  let end: "answered" | "elsewhere" = "answered";
+  const { cli, conversation } = context;
   const questions = await conversation.openQuestions();
-  for (const [index, question] of questions.entries()) {
-    const offered = offeredChoices(cli, question, conversation.planned().repo_path);
-    const over = new AbortController();
-    const watching = new AbortController();
-    let how = "";
-    const onEnd = (sentence: string): void => {
-      how = sentence;
-      over.abort();
-    };
-    void watchQuestion(store, question, { signal: watching.signal, onEnd });
-    const place = { index: index + 1, count: questions.length };
-    const answer = await front.ask({ question, offered, over: over.signal, place });
-    watching.abort();
-    if (answer === null && over.signal.aborted) {
-      noticeLine(cli, how);
-      end = "elsewhere";
-      continue;
-    }
-    if (answer === null) {
+  const folder = conversation.planned().repo_path;
+  const left = [...questions];
+  let end: "answered" | "elsewhere" = "answered";
+  for (let [question] = left; question !== undefined; [question] = left) {
+    const offered = offeredChoices(cli, question, folder);
+    const place = { index: questions.indexOf(question) + 1, count: questions.length };
+    const given = await askOne(context, front, { question, offered, folder, place });
+    if (given === "open") {
       noticeLine(
         cli,
         "The question stays open. /continue asks it again, and a new message withdraws it.",
       );
       return "open";
     }
-    try {
-      await conversation.answer(question, answer, continues);
-    } catch (error) {
-      if (!isRepriseError(error, "question_answered", "question_withdrawn")) {
-        throw error;
-      }
-      // somebody else was first
-      noticeLine(cli, error.message);
-      end = "elsewhere";
+    left.shift();
+    if (given === "next") {
+      left.push(question);
+      continue;
     }
+    const isOver = given === "over" || !(await isAnswered(context, question, given, continues));
+    end = isOver ? "elsewhere" : end;
   }
   return end;
+}
+
+async function askOne(
+  { cli, store }: WatchContext,
+  front: Pick<Front, "ask">,
+  asked: Omit<Asked, "over">,
+): Promise<GivenAnswer | "next" | "open" | "over"> {
+  const over = new AbortController();
+  const watching = new AbortController();
+  let how = "";
+  const onEnd = (sentence: string): void => {
+    how = sentence;
+    over.abort();
+  };
+  void watchQuestion(store, asked.question, { signal: watching.signal, onEnd });
+  try {
+    const given = await front.ask({ ...asked, over: over.signal });
+    if (given === null && over.signal.aborted) {
+      noticeLine(cli, how);
+      return "over";
+    }
+    return given ?? "open";
+  } finally {
+    watching.abort();
+  }
+}
+
+/** False if somebody else was first. */
+async function isAnswered(
+  { cli, conversation }: WatchContext,
+  question: OpenQuestion,
+  answer: GivenAnswer,
+  continues: boolean,
+): Promise<boolean> {
+  try {
+    await conversation.answer(question, answer, continues);
+    return true;
+  } catch (error) {
+    if (!isRepriseError(error, "question_answered", "question_withdrawn")) {
+      throw error;
+    }
+    noticeLine(cli, error.message);
+    return false;
+  }
 }

@@ -22,8 +22,8 @@ export interface Front {
   drop(): number;
   /** True only for a yes that was typed after the question was shown. */
   confirm(question: string): Promise<boolean>;
-  /** Null if the person leaves the question open, and once it is over. */
-  ask(asked: Asked): Promise<GivenAnswer | null>;
+  /** Null if the person leaves the question open, and once it is over. `next`: another one is to be asked first. */
+  ask(asked: Asked): Promise<GivenAnswer | "next" | null>;
   /** Shows an exchange of this process from now on. */
   view(): ExchangeView;
   /** Shows an exchange of another process from now on. */
@@ -35,6 +35,8 @@ export interface Front {
 export interface Asked {
   readonly question: OpenQuestion;
   readonly offered: Offered;
+  /** The folder of the session; null if it has none. */
+  readonly folder: string | null;
   /** Aborted when somebody else has answered it, or nobody can any more. */
   readonly over: AbortSignal;
   /** Its place among the open questions, from 1. */

@@ -1,7 +1,12 @@
 // deep paths: the package's index loads every component
 import { StdinBuffer } from "@earendil-works/pi-tui/dist/stdin-buffer.js";
 
-export { decodePrintableKey, parseKey } from "@earendil-works/pi-tui/dist/keys.js";
+export {
+  decodePrintableKey,
+  isKeyRelease,
+  matchesKey,
+  parseKey,
+} from "@earendil-works/pi-tui/dist/keys.js";
 
 /** Calls the listener with each key of what a terminal sent; a key may be torn over several calls. */
 export function createKeySplitter(onKey: (key: string) => void): (keys: string) => void {

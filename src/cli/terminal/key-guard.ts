@@ -1,0 +1,60 @@
+/** So long a person must have typed nothing before a key answers, in milliseconds. */
+const QUIET_MS = 500;
+
+/** What a guard needs of the screen. */
+export interface GuardScreen {
+  changed(): void;
+  /** Milliseconds of any clock that only moves forward. */
+  now(): number;
+  /** When the person last typed something for the conversation's editor, on the same clock. */
+  lastTyped(): number;
+}
+
+/** Which keys may answer: not those typed before the rows were shown, nor those of somebody who is still typing. */
+export interface KeyGuard {
+  /** Begins again: what is shown next was not seen yet. */
+  reset(): void;
+  /** The rows were composed. */
+  drawn(): void;
+  /** The terminal has them: keys that it sends from now on count. */
+  armed(): void;
+  /** A key that meant nothing: the person may be typing a word. */
+  typed(): void;
+  isReady(): boolean;
+  /** True while a person types; the rows are drawn again when that is over. */
+  isPausing(): boolean;
+}
+
+export function createKeyGuard({ changed, now, lastTyped }: GuardScreen): KeyGuard {
+  let isDrawn = false;
+  let isArmed = false;
+  let ownTyped = -Infinity;
+  let redraw: NodeJS.Timeout | null = null;
+  const left = (): number => QUIET_MS - (now() - Math.max(ownTyped, lastTyped()));
+  return {
+    reset: () => {
+      isDrawn = false;
+      isArmed = false;
+    },
+    drawn: () => {
+      isDrawn = true;
+    },
+    armed: () => {
+      isArmed = isDrawn;
+    },
+    typed: () => {
+      ownTyped = now();
+    },
+    isReady: () => isArmed && left() <= 0,
+    isPausing: () => {
+      if (left() <= 0) {
+        return false;
+      }
+      redraw ??= setTimeout(() => {
+        redraw = null;
+        changed();
+      }, left()).unref();
+      return true;
+    },
+  };
+}

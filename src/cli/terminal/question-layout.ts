@@ -1,0 +1,93 @@
+import { oneLine, visible } from "../../core/terminal-text.ts";
+import { ruleOfEffect, ruleText } from "../../exchange/permissions/rule.ts";
+import { cutLine } from "./fold.ts";
+import { choiceRows, type KeyedChoice } from "./question-choices.ts";
+import { labelled, type ShownQuestion } from "./question-text.ts";
+import type { Part } from "./screen.ts";
+import type { Theme } from "./theme.ts";
+
+/** Live rows of a question at most. */
+const MAX_LIVE_ROWS = 8;
+const MAX_TITLE_ROWS = 3;
+/** Characters of a first line that the title may have. */
+const MAX_TITLE = 2000;
+
+export interface QuestionPlace {
+  /** From 1. */
+  readonly index: number;
+  readonly count: number;
+}
+
+interface LiveQuestion {
+  readonly theme: Theme;
+  readonly question: ShownQuestion;
+  readonly place: QuestionPlace;
+  /** The folder of the session; null if it has none. */
+  readonly folder: string | null;
+  readonly choices: readonly KeyedChoice[];
+  readonly marked: number | null;
+  /** Has the place of the choices while text is typed. */
+  readonly editor: Part | null;
+  /** Before the editor: what is typed there. */
+  readonly prompt: string | null;
+  /** A sentence in the place of the keys. */
+  readonly hint: string | null;
+  readonly keys: readonly string[];
+}
+
+/**
+ * What, for which rule, where, the choices or the editor, and the keys: at most 8 rows, and at most `height`. What is
+ * left out first is in the scrollback above.
+ */
+export function liveRows(live: LiveQuestion, width: number, height: number): string[] {
+  const max = Math.max(3, Math.min(MAX_LIVE_ROWS, height));
+  const below = acting(live, width, max - 2);
+  const title = titleRows(live, width, MAX_TITLE_ROWS);
+  // what a longer answer is for counts more than where, and that more than the rest of the title
+  const free = max - 2 - below.length;
+  const [longer, where] = [longerRows(live, width), whereRows(live, width)];
+  const about = [...longer, ...(free > longer.length + 1 ? where : [])].slice(0, free);
+  return [
+    ...titleRows(live, width, Math.min(title.length, 1 + free - about.length)),
+    ...about,
+    ...below,
+    lastRow(live, width),
+  ];
+}
+
+/** The choices, or what is typed. */
+function acting(live: LiveQuestion, width: number, max: number): string[] {
+  const { theme, choices, marked, editor, prompt } = live;
+  if (editor === null) {
+    return choiceRows(choices, { theme, width, max, marked });
+  }
+  const head = prompt === null || max < 2 ? [] : [cutLine(`  ${prompt}`, width)];
+  return [...head, ...editor.rows(width, max - head.length).slice(head.length - max)];
+}
+
+function lastRow({ theme, hint, keys }: LiveQuestion, width: number): string {
+  const row = cutLine(`  ${hint ?? keys.join(" · ")}`, width);
+  return hint === null ? theme.dim(row) : theme.warning(row);
+}
+
+function titleRows({ theme, question, place }: LiveQuestion, width: number, max: number) {
+  const { index, count } = place;
+  const label = count > 1 ? `Question ${index} of ${count}: ` : "The agent asks: ";
+  const [line = ""] = visible(question.text.slice(0, MAX_TITLE)).trim().split("\n", 1);
+  return labelled(label, line, width, max).map((row, at) => (at === 0 ? theme.bold(row) : row));
+}
+
+/** What the answers are for that count for longer than this call. */
+function longerRows({ theme, question, choices }: LiveQuestion, width: number): string[] {
+  const rule = question.kind === "permission" ? ruleOfEffect(question.effect) : null;
+  return rule === null || choices.length < 3
+    ? []
+    : labelled("Longer: for ", ruleText(rule), width, 1).map(theme.dim);
+}
+
+function whereRows({ theme, question, folder }: LiveQuestion, width: number): string[] {
+  const ids = question.path.map((id) => oneLine(id).slice(0, 8));
+  const who = ids.length > 1 ? `sub-agent ${ids.join(" > ")}` : `session ${ids.join("")}`;
+  const where = folder === null ? who : `${who}, folder ${oneLine(folder)}`;
+  return labelled("Where: ", where, width, 1).map(theme.dim);
+}

@@ -1,0 +1,101 @@
+import { plural } from "../../core/text.ts";
+import { oneLine, visible } from "../../core/terminal-text.ts";
+import type { GivenAnswer } from "../question-lines.ts";
+import type { OpenQuestion } from "../../store/questions/read.ts";
+import { cutLine, foldLine } from "./fold.ts";
+import type { Theme } from "./theme.ts";
+
+/** Rows that the scrollback gets of one question; of more the head and the tail. */
+const MAX_ROWS = 200;
+const HEAD_ROWS = 140;
+const TAIL_ROWS = 50;
+
+/** Before each row of foreign text, so that none can pass for a choice or for a line of the program. */
+const BAR = "| ";
+/** Before the further rows of a line that is too long. */
+const FOLDED = "|…";
+
+/** What is shown of a question, besides its place among others. */
+export type ShownQuestion = Pick<OpenQuestion, "text" | "choices" | "effect" | "kind" | "path">;
+
+export interface TextPlace {
+  readonly theme: Theme;
+  readonly width: number;
+}
+
+/** All that is asked: text, effect, and the choices that a model wrote. Rows of at most `width` columns. */
+export function questionRows(
+  { text, choices, effect, kind }: ShownQuestion,
+  { theme, width }: TextPlace,
+): string[] {
+  const styleOf = lineStyles(theme, kind);
+  const inner = width - BAR.length;
+  const rows = visible(text)
+    .trimEnd()
+    .split("\n")
+    .flatMap((line) => {
+      const style = styleOf(line);
+      return foldLine(line, inner).map(
+        (row, at) => theme.dim(at === 0 ? BAR : FOLDED) + style(row),
+      );
+    });
+  const after = kind === "permission" ? "Then" : "Effect";
+  const offered = kind === "question" ? (choices ?? []) : [];
+  return [
+    ...rows,
+    ...(effect === null ? [] : labelled(`${after}: `, effect, width)),
+    ...offered.flatMap((choice, at) => labelled(`${at + 1}. `, choice, width)),
+  ];
+}
+
+/** The rows for the scrollback, and whether they are all. */
+export function committedRows(
+  rows: readonly string[],
+  theme: Theme,
+): { readonly rows: readonly string[]; readonly isAll: boolean } {
+  if (rows.length <= MAX_ROWS) {
+    return { rows, isAll: true };
+  }
+  const left = rows.length - HEAD_ROWS - TAIL_ROWS;
+  const gap = theme.warning(`  … ${plural(left, "more row")}: o opens all of it`);
+  return { rows: [...rows.slice(0, HEAD_ROWS), gap, ...rows.slice(-TAIL_ROWS)], isAll: false };
+}
+
+/** Rows of an answer that the scrollback gets. */
+const MAX_ANSWER_ROWS = 20;
+
+/** What the person answered, as a message is shown. */
+export function answerRows({ text, note }: GivenAnswer, { theme, width }: TextPlace): string[] {
+  const said = visible(note === null ? text : `${text}: ${note}`);
+  const rows = said.split("\n").flatMap((line) => foldLine(line, width - 2));
+  const left = rows.length - MAX_ANSWER_ROWS;
+  return [
+    ...rows
+      .slice(0, MAX_ANSWER_ROWS)
+      .map((row, at) => `${at === 0 ? theme.accent(">") : " "} ${row}`),
+    ...(left > 0 ? [theme.dim(`  … ${plural(left, "more row")}`)] : []),
+  ];
+}
+
+/** A line after a label, as `max` rows at most, with a bar before those after the first. */
+export function labelled(label: string, text: string, width: number, max = Infinity): string[] {
+  const inner = width - BAR.length;
+  const line = `${label}${oneLine(text)}`;
+  const rows = foldLine(line, inner);
+  const left = rows.slice(max - 1).join("");
+  const shown = rows.length > max ? [...rows.slice(0, max - 1), cutLine(left, inner)] : rows;
+  return shown.map((row, at) => (at === 0 ? "  " : FOLDED) + row);
+}
+
+/** Added and removed lines of the diffs in a question about files. */
+function lineStyles(theme: Theme, kind: ShownQuestion["kind"]): (line: string) => Theme["added"] {
+  let isInHunk = false;
+  const plain = (row: string): string => row;
+  return (line) => {
+    isInHunk = kind === "permission" && (isInHunk ? /^[-+ @\\]/.test(line) : line.startsWith("@@"));
+    if (!isInHunk) {
+      return plain;
+    }
+    return line.startsWith("+") ? theme.added : line.startsWith("-") ? theme.removed : plain;
+  };
+}

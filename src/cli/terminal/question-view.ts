@@ -1,0 +1,311 @@
+import { PERMISSION_ANSWERS } from "../../core/permissions.ts";
+import { MAX_ANSWER } from "../../core/questions.ts";
+import { isStorableText } from "../../core/text.ts";
+import { isCommand } from "../conversation/slash.ts";
+import type { GivenAnswer } from "../question-lines.ts";
+import { characterOf, createChoiceKeys } from "./choice-keys.ts";
+import type { Editor, EditorOptions, Message } from "./editor.ts";
+import { createKeyGuard, type GuardScreen } from "./key-guard.ts";
+import type { LiveView } from "./live-view.ts";
+import { isKeyRelease, matchesKey } from "./pi/keys.ts";
+import { keyedChoices } from "./question-choices.ts";
+import { liveRows, type QuestionPlace } from "./question-layout.ts";
+import { answerRows, committedRows, questionRows, type ShownQuestion } from "./question-text.ts";
+import type { Screen } from "./screen.ts";
+import type { Theme } from "./theme.ts";
+
+/** What a question needs of the screen that shows it. */
+export interface QuestionScreen
+  extends Pick<Screen, "width" | "height" | "commit" | "changed">, GuardScreen {
+  readonly theme: Theme;
+  /** Shows rows until the person leaves them. `seenAll`: the end was on the screen. */
+  openPager(title: string, rows: readonly string[]): Promise<{ readonly seenAll: boolean }>;
+  /** The editor of the conversation, without its history and completion. */
+  openEditor(on: EditorOptions["on"]): Editor;
+}
+
+export interface QuestionViewOptions {
+  readonly screen: QuestionScreen;
+  readonly question: ShownQuestion;
+  /** Those of the question and those that the terminal adds; null for any text. */
+  readonly choices: readonly string[] | null;
+  readonly place: QuestionPlace;
+  /** The folder of the session; null if it has none. */
+  readonly folder: string | null;
+}
+
+/** `later`: the question stays open. `next`: another one first. `over`: it has ended elsewhere. */
+export type QuestionOutcome = GivenAnswer | "later" | "next" | "over";
+
+export interface QuestionView extends LiveView {
+  /** Shows the question until it has an outcome; the first time all of it goes into the scrollback. */
+  ask(over: AbortSignal): Promise<QuestionOutcome>;
+}
+
+/** A question on the screen. Keys typed before it was shown, or while a person is still typing, never answer it. */
+export function createQuestionView(options: QuestionViewOptions): QuestionView {
+  return new ShownQuestionView(options);
+}
+
+class ShownQuestionView implements QuestionView {
+  readonly #options: QuestionViewOptions;
+  readonly #guard;
+  readonly #choices;
+  readonly #keys;
+  /** For a text, or for the reason of a no; null while there are choices. */
+  #editor: Editor | null = null;
+  #finish: ((outcome: QuestionOutcome) => void) | null = null;
+  #isCommitted = false;
+  #hasSeenAll = false;
+  #isReading = false;
+  #hint: string | null = null;
+
+  constructor(options: QuestionViewOptions) {
+    const { screen, question, choices } = options;
+    this.#options = options;
+    this.#guard = createKeyGuard(screen);
+    this.#choices = keyedChoices(question.kind, choices ?? []);
+    this.#keys = createChoiceKeys(this.#choices.map(({ key }) => key));
+  }
+
+  ask(over: AbortSignal): Promise<QuestionOutcome> {
+    const { promise, resolve } = Promise.withResolvers<QuestionOutcome>();
+    this.#commit();
+    this.#guard.reset();
+    this.#hint = null;
+    this.#finish = resolve;
+    if (this.#takesText()) {
+      this.#editor ??= this.#openEditor();
+    }
+    const onOver = (): void => this.#end("over");
+    over.addEventListener("abort", onOver);
+    if (over.aborted) {
+      onOver();
+    }
+    this.#options.screen.changed();
+    return promise.finally(() => over.removeEventListener("abort", onOver));
+  }
+
+  armed(): void {
+    this.#guard.armed();
+  }
+
+  rows(width: number, height: number): readonly string[] {
+    const { screen, question, place, folder } = this.#options;
+    this.#guard.drawn();
+    return liveRows(
+      {
+        theme: screen.theme,
+        question,
+        place,
+        folder,
+        choices: this.#choices,
+        marked: this.#keys.marked(),
+        editor: this.#editor,
+        prompt: this.#isReason() ? "Deny. Why, for the agent (may stay empty):" : null,
+        hint: this.#hint,
+        keys: this.#shownKeys(),
+      },
+      width,
+      height,
+    );
+  }
+
+  key(data: string): boolean {
+    if (!this.#takesKeys()) {
+      return false;
+    }
+    if (isKeyRelease(data)) {
+      return true;
+    }
+    this.#hint = null;
+    this.#options.screen.changed();
+    if (matchesKey(data, "tab") && !this.#isReason()) {
+      if (this.#options.place.count > 1) {
+        this.#end("next");
+      }
+      return true;
+    }
+    if (matchesKey(data, "ctrl+o") || (this.#editor === null && characterOf(data) === "o")) {
+      this.#read();
+      return true;
+    }
+    return this.#editor === null ? this.#choiceKey(data) : this.#editorKey(this.#editor, data);
+  }
+
+  paste(text: string): boolean {
+    if (!this.#takesKeys()) {
+      return false;
+    }
+    if (this.#editor === null) {
+      this.#say("Pasted text answers nothing: press the key of a choice.");
+    } else {
+      this.#hint = null;
+      this.#editor.paste(text);
+      this.#options.screen.changed();
+    }
+    return true;
+  }
+
+  #takesKeys(): boolean {
+    return this.#finish !== null && !this.#isReading && this.#guard.isReady();
+  }
+
+  #takesText(): boolean {
+    return this.#options.choices === null;
+  }
+
+  #isReason(): boolean {
+    return this.#editor !== null && !this.#takesText();
+  }
+
+  #choiceKey(data: string): boolean {
+    if (isBack(data)) {
+      this.#end("later");
+      return true;
+    }
+    const step = this.#keys.key(data);
+    if (step.kind === "chosen") {
+      this.#choose(step.at);
+    } else if (step.kind === "unknown") {
+      this.#guard.typed();
+      this.#say("No choice has this key.");
+    } else if (step.kind === "empty") {
+      this.#say("Enter alone answers nothing: press the key of a choice.");
+    }
+    return step.kind !== "none";
+  }
+
+  #choose(at: number): void {
+    const chosen = this.#choices[at];
+    if (chosen === undefined || (!chosen.isSafe && !this.#hasSeenAll)) {
+      this.#say("Not all of it was shown: press o, and read to its end first.");
+    } else if (
+      this.#options.question.kind === "permission" &&
+      chosen.text === PERMISSION_ANSWERS.no
+    ) {
+      this.#editor = this.#openEditor();
+    } else {
+      this.#end({ text: chosen.text, note: null });
+    }
+  }
+
+  #editorKey(editor: Editor, data: string): boolean {
+    if (matchesKey(data, "enter") && editor.isEmpty()) {
+      this.#submit(editor, editor.message());
+      return true;
+    }
+    if (!isBack(data)) {
+      return editor.key(data);
+    }
+    if (matchesKey(data, "ctrl+c") && !editor.isEmpty()) {
+      editor.clear();
+    } else if (this.#isReason()) {
+      this.#editor = null;
+    } else {
+      this.#end("later");
+    }
+    return true;
+  }
+
+  #openEditor(): Editor {
+    const editor = this.#options.screen.openEditor({
+      submit: (message) => this.#submit(editor, message),
+      note: (sentence) => this.#say(sentence),
+    });
+    return editor;
+  }
+
+  #submit(editor: Editor, message: Message): void {
+    const { pasted } = message;
+    const value = message.text.trim();
+    const isReason = this.#isReason();
+    const problem = problemOf(value, { isReason, pasted });
+    if (problem !== null) {
+      editor.set(message);
+      this.#say(problem);
+    } else if (isReason) {
+      this.#end({ text: PERMISSION_ANSWERS.no, note: value === "" ? null : value });
+    } else {
+      this.#end({ text: value, note: null });
+    }
+  }
+
+  #read(): void {
+    const { screen } = this.#options;
+    this.#isReading = true;
+    void screen
+      .openPager("What is asked", this.#textRows())
+      .then(({ seenAll }) => {
+        this.#hasSeenAll ||= seenAll;
+      })
+      .finally(() => {
+        this.#isReading = false;
+        // what was typed for the pager answers nothing
+        this.#guard.reset();
+        screen.changed();
+      });
+  }
+
+  #commit(): void {
+    const { screen } = this.#options;
+    if (!this.#isCommitted) {
+      const { rows, isAll } = committedRows(this.#textRows(), screen.theme);
+      screen.commit(["", ...rows]);
+      this.#isCommitted = true;
+      this.#hasSeenAll = isAll;
+    }
+  }
+
+  #textRows(): string[] {
+    const { screen, question } = this.#options;
+    return questionRows(question, screen);
+  }
+
+  #say(sentence: string): void {
+    this.#hint = sentence;
+    this.#options.screen.changed();
+  }
+
+  #end(outcome: QuestionOutcome): void {
+    const { screen } = this.#options;
+    if (this.#finish !== null && typeof outcome === "object") {
+      screen.commit(answerRows(outcome, screen));
+    }
+    this.#finish?.(outcome);
+    this.#finish = null;
+  }
+
+  #shownKeys(): string[] {
+    if (this.#guard.isPausing()) {
+      return ["Your keys go to your message; pause to answer here"];
+    }
+    const next = this.#options.place.count > 1 ? ["Tab next"] : [];
+    if (this.#isReason()) {
+      return ["Enter denies", "Esc back"];
+    }
+    return this.#takesText()
+      ? ["Enter answers", "Ctrl-O all", ...next, "Esc later"]
+      : [this.#hasSeenAll ? "o all" : "o all, before a yes", ...next, "Esc later"];
+  }
+}
+
+function isBack(data: string): boolean {
+  return matchesKey(data, "escape") || matchesKey(data, "ctrl+c");
+}
+
+/** Why a text cannot be sent; null if it can. */
+function problemOf(
+  value: string,
+  { isReason, pasted }: { readonly isReason: boolean; readonly pasted: boolean },
+): string | null {
+  if (value === "") {
+    return isReason ? null : "Type an answer, or press Esc to leave the question open.";
+  }
+  if (value.length > MAX_ANSWER || !isStorableText(value)) {
+    return `An answer has 1 to ${MAX_ANSWER} characters, without NUL; this one has ${value.length}.`;
+  }
+  return !isReason && !pasted && isCommand(value)
+    ? "This is a command: press Esc, then type it."
+    : null;
+}

@@ -1,0 +1,57 @@
+import { expect, it } from "vitest";
+
+import { createConfirmView } from "../../../src/cli/terminal/confirm-view.ts";
+import { viewScreen } from "../../helpers/terminal-view.ts";
+
+function confirmed(question = "Run them again? y/N ") {
+  const place = viewScreen();
+  const view = createConfirmView(place.screen, question);
+  let answer: boolean | null = null;
+  const over = new AbortController();
+  void view.ask(over.signal).then((yes) => (answer = yes));
+  return {
+    ...place,
+    view,
+    over,
+    answer: async (): Promise<boolean | null> => {
+      await new Promise((done) => setImmediate(done));
+      return answer;
+    },
+  };
+}
+
+it.each([
+  ["y", true],
+  ["Y", true],
+  ["n", false],
+  ["enter", false],
+  ["esc", false],
+  ["ctrl-c", false],
+  ["down enter", true],
+  ["down down enter", false],
+  ["x", null],
+  ["x y", null],
+  ["ctrl-z", null],
+])("[TERM-46] a question of the program: %s is %s", async (keys, expected) => {
+  const { view, press, answer } = confirmed();
+  press(view, ...keys.split(" "));
+  expect(await answer()).toBe(expected);
+});
+
+it("[TERM-46] a question of the program is shown, and stays in the scrollback with its answer", async () => {
+  const { view, press, draw, committed } = confirmed();
+  expect(draw(view)).toBe("  Run them again?\n  [y] yes   [n] no\n  Enter or Esc: no");
+  press(view, "y");
+  expect(committed).toEqual(["  Run them again?", "> yes"]);
+});
+
+it("[TERM-46] a question of the program takes no early or pasted key", async () => {
+  const { view, draw, answer, over, committed } = confirmed();
+  expect(view.key("y")).toBe(false);
+  draw(view);
+  expect(view.paste("y\r")).toBe(true);
+  expect(await answer()).toBe(null);
+  over.abort();
+  expect(await answer()).toBe(false);
+  expect(committed.at(-1)).toBe("> no");
+});

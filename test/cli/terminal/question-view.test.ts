@@ -1,0 +1,428 @@
+import { setImmediate as settled } from "node:timers/promises";
+
+import { describe, expect, it } from "vitest";
+
+import { ALLOW_IN_CONFIG, PERMISSION_ANSWERS } from "../../../src/core/permissions.ts";
+import { ADMISSION_CHOICES, MAX_ANSWER } from "../../../src/core/questions.ts";
+import { LIMIT_CHOICES } from "../../../src/core/token-limits.ts";
+import {
+  createQuestionView,
+  type QuestionOutcome,
+  type QuestionViewOptions,
+} from "../../../src/cli/terminal/question-view.ts";
+import { visibleWidth } from "../../../src/cli/terminal/pi/text.ts";
+import { KEYS, viewScreen } from "../../helpers/terminal-view.ts";
+import { plainTheme } from "./plain-theme.ts";
+
+const { once, exchange, session, each, no } = PERMISSION_ANSWERS;
+const ROOT = "5841d4ab-0000-7000-8000-000000000000";
+const CHILD = "1a2b3c4d-0000-7000-8000-000000000000";
+
+type Question = QuestionViewOptions["question"];
+
+const CHANGE: Question = {
+  kind: "permission",
+  text: "May the agent change a.txt (edit_file)? The rule edit_file (built-in) asks.\n--- a.txt\n+++ a.txt\n@@ -1,1 +1,1 @@\n-one\n+two",
+  choices: [once, exchange, session, no],
+  effect: "the call runs; the longer permissions are for the rule edit_file(a.txt)",
+  path: [ROOT],
+};
+const CHOICE: Question = {
+  kind: "question",
+  text: "Which one?",
+  choices: ["red", "yes", "y. yes"],
+  effect: null,
+  path: [ROOT],
+};
+const TEXT: Question = { ...CHOICE, text: "What is the name?", choices: null };
+
+interface Asked {
+  readonly question?: Question;
+  readonly choices?: readonly string[] | null;
+  readonly place?: QuestionViewOptions["place"];
+  readonly size?: { readonly width: number; readonly height: number };
+}
+
+/** A question that is shown, and its outcome once it has one. */
+function asked({ question = CHANGE, choices, place, size }: Asked = {}) {
+  const shownOn = viewScreen(size);
+  const view = createQuestionView({
+    screen: shownOn.screen,
+    question,
+    choices: choices === undefined ? question.choices : choices,
+    place: place ?? { index: 1, count: 1 },
+    folder: "/home/ada/project",
+  });
+  const over = new AbortController();
+  let outcome: QuestionOutcome | null = null;
+  const ask = async (): Promise<void> => {
+    outcome = await view.ask(over.signal);
+  };
+  void ask();
+  return {
+    ...shownOn,
+    view,
+    over,
+    ask,
+    /** Null while the question waits. */
+    outcome: async (): Promise<QuestionOutcome | null> => {
+      await settled();
+      return outcome;
+    },
+    type: (...keys: readonly string[]): number => shownOn.press(view, ...keys),
+    shown: (): string => shownOn.draw(view),
+  };
+}
+
+function long(rows: number): Question {
+  const lines = Array.from({ length: rows - 2 }, (_, at) => `+line ${at + 1}`);
+  return {
+    ...CHANGE,
+    text: `May the agent change a.txt?\n@@ -0,0 +1,${rows} @@\n${lines.join("\n")}`,
+    effect: null,
+  };
+}
+
+describe("the keys of a question", () => {
+  const config = { question: CHANGE, choices: [once, exchange, session, ALLOW_IN_CONFIG, no] };
+  const files = { question: { ...CHANGE, choices: [once, each, no] } };
+  const limit: Asked = { question: { ...CHANGE, kind: "limit", choices: [...LIMIT_CHOICES] } };
+  const admission: Asked = {
+    question: { ...CHANGE, kind: "messages", choices: [...ADMISSION_CHOICES] },
+  };
+  const many = {
+    question: { ...CHOICE, choices: Array.from({ length: 100 }, (_, at) => `c${at + 1}`) },
+  };
+  const of = (text: string, note: string | null = null): QuestionOutcome => ({ text, note });
+
+  it.each<[string, Asked, string, QuestionOutcome | null]>([
+    ["a change", {}, "y", of(once)],
+    ["a change", {}, "Y", of(once)],
+    ["a change", {}, "e", of(exchange)],
+    ["a change", {}, "s", of(session)],
+    ["a change", {}, "f", null],
+    ["a change", {}, "d", null],
+    ["a change", {}, "1", null],
+    ["a change", {}, "enter", null],
+    ["a change", {}, "enter enter y", of(once)],
+    ["a change", {}, "n", null],
+    ["a change", {}, "n enter", of(no)],
+    ["a change", {}, "n u s e enter", of(no, "use")],
+    ["a change", {}, "n y esc y", of(once)],
+    ["a change", {}, "n x ctrl-c enter", of(no)],
+    ["a change", {}, "n x ctrl-c ctrl-c esc", "later"],
+    ["a change", {}, "down down enter", of(exchange)],
+    ["a change", {}, "up enter enter", of(no)],
+    ["a change", {}, "x down enter", null],
+    ["a change", {}, "esc", "later"],
+    ["a change", {}, "ctrl-c", "later"],
+    ["a change", {}, "ctrl-z", null],
+    ["a change", {}, "tab", null],
+    ["a change among others", { place: { index: 2, count: 2 } }, "tab", "next"],
+    ["a change that the config may allow", config, "f", of(ALLOW_IN_CONFIG)],
+    ["several files", files, "d", of(each)],
+    ["several files", files, "y", of(once)],
+    ["a limit", limit, "y", of("continue")],
+    ["a limit", limit, "n", of("stop")],
+    ["messages", admission, "y", of("yes")],
+    ["messages", admission, "n", of("no")],
+    ["choices of a model", { question: CHOICE }, "y", null],
+    ["choices of a model", { question: CHOICE }, "1", of("red")],
+    ["choices of a model", { question: CHOICE }, "3", of("y. yes")],
+    ["choices of a model", { question: CHOICE }, "4", null],
+    ["choices of a model", { question: CHOICE }, "0", null],
+    ["100 choices", many, "4 2", null],
+    ["100 choices", many, "4 2 enter", of("c42")],
+    ["100 choices", many, "1 0 0 enter", of("c100")],
+    ["100 choices", many, "4 down enter", of("c5")],
+    ["100 choices", many, "1 0 1 enter", null],
+    ["no choices", { question: { ...CHOICE, choices: [] } }, "down enter 1 y", null],
+    ["a text", { question: TEXT }, "A d a enter", of("Ada")],
+    ["a text", { question: TEXT }, "enter", null],
+    ["a text", { question: TEXT }, "y esc", "later"],
+    ["a text", { question: TEXT }, "y ctrl-c ctrl-c", "later"],
+    ["a text", { question: TEXT }, "/ e x i t enter", null],
+    ["a text among others", { question: TEXT, place: { index: 1, count: 2 } }, "y tab", "next"],
+  ])("[TERM-41] [TERM-44] of %s (%#): %s %s", async (_, given, keys, expected) => {
+    const { type, outcome } = asked(given);
+    for (const key of keys.split(" ")) {
+      type(key);
+    }
+    expect(await outcome()).toEqual(expected);
+  });
+
+  it("[TERM-42] count only if they were typed after the terminal showed the question", async () => {
+    const { view, outcome, shown, type } = asked();
+    expect(view.key("y")).toBe(false);
+    view.armed();
+    expect(view.key("y")).toBe(false);
+    view.rows(80, 24);
+    expect(view.key("y")).toBe(false);
+    expect(view.paste("y\r")).toBe(false);
+    expect(await outcome()).toBe(null);
+    expect(shown()).toContain("Esc later");
+    expect(type("y")).toBe(1);
+    expect(await outcome()).toEqual({ text: once, note: null });
+  });
+
+  it("[TERM-42] do not count while a person is typing a message", async () => {
+    const { type, typeElsewhere, wait, outcome, shown, view } = asked();
+    typeElsewhere();
+    wait(400);
+    expect(shown()).toContain("Your keys go to your message; pause to answer here");
+    expect(type("y", "enter")).toBe(0);
+    expect(view.paste("y")).toBe(false);
+    wait(100);
+    expect(shown()).toContain("Esc later");
+    expect(type("x")).toBe(1);
+    expect(shown()).toContain("No choice has this key.");
+    // the next letter of a word
+    expect(type("y")).toBe(0);
+    wait(500);
+    expect(await outcome()).toBe(null);
+    expect(type("y")).toBe(1);
+    expect(await outcome()).toEqual({ text: once, note: null });
+  });
+
+  it("[TERM-42] are typed and not pasted", async () => {
+    const { view, shown, outcome } = asked();
+    shown();
+    expect(view.paste("y\r")).toBe(true);
+    expect(shown()).toContain("Pasted text answers nothing");
+    expect(await outcome()).toBe(null);
+  });
+
+  it("[TERM-42] do not count a second time for a question that is shown again", async () => {
+    const { view, type, ask, outcome } = asked({ place: { index: 1, count: 2 } });
+    type("tab");
+    expect(await outcome()).toBe("next");
+    expect(view.key("y")).toBe(false);
+    void ask();
+    expect(view.key("y")).toBe(false);
+    expect(type("y")).toBe(1);
+  });
+
+  it("[TERM-44] in a text are limited", async () => {
+    const { view, shown, type, outcome } = asked({ question: TEXT });
+    shown();
+    view.paste("a".repeat(MAX_ANSWER + 1));
+    type("enter");
+    expect(shown()).toContain(`An answer has 1 to ${MAX_ANSWER} characters, without NUL; this one`);
+    type("ctrl-c");
+    view.paste("a".repeat(MAX_ANSWER));
+    type("enter");
+    const given = await outcome();
+    expect(typeof given === "object" && given?.text.length).toBe(MAX_ANSWER);
+  });
+
+  it("[TERM-44] may paste a text that looks like a command", async () => {
+    const { view, shown, type, outcome } = asked({ question: TEXT });
+    shown();
+    view.paste("/exit");
+    type("enter");
+    expect(await outcome()).toEqual({ text: "/exit", note: null });
+  });
+});
+
+describe("the rows of a question", () => {
+  it("[TERM-40] [TERM-41] are all of it for the scrollback, and what a person needs for the answer", async () => {
+    const { committed, shown, type } = asked({ place: { index: 2, count: 3 } });
+    expect(committed).toEqual([
+      "",
+      "| May the agent change a.txt (edit_file)? The rule edit_file (built-in) asks.",
+      "| --- a.txt",
+      "| +++ a.txt",
+      "| @@ -1,1 +1,1 @@",
+      "| -one",
+      "| +two",
+      "  Then: the call runs; the longer permissions are for the rule edit_file(a.txt)",
+    ]);
+    expect(shown()).toBe(
+      [
+        "  Question 2 of 3: May the agent change a.txt (edit_file)? The rule edit_file ",
+        "|…(built-in) asks.",
+        "  Longer: for edit_file(a.txt)",
+        "  Where: session 5841d4ab, folder /home/ada/project",
+        "  [y] allow once   [e] allow for this exchange",
+        "  [s] always allow in this session   [n] deny",
+        "  o all · Tab next · Esc later",
+      ].join("\n"),
+    );
+    type("n", "n", "o");
+    expect(shown()).toContain("  Deny. Why, for the agent (may stay empty):\n> no");
+    type("enter");
+    expect(committed.at(-1)).toBe("> deny: no");
+  });
+
+  it("[TERM-41] fit into 40 columns and few rows, whatever is asked", () => {
+    const question = { ...CHANGE, path: [ROOT, CHILD] };
+    const choices = [once, exchange, session, ALLOW_IN_CONFIG, no];
+    const { shown } = asked({ question, choices, size: { width: 40, height: 15 } });
+    expect(shown()).toBe(
+      [
+        "  The agent asks: May the agent change…",
+        "  Longer: for edit_file(a.txt)",
+        "  [y] allow once",
+        "  [e] allow for this exchange",
+        "  [s] always allow in this session",
+        "  [f] always allow in this folder",
+        "  [n] deny",
+        "  o all · Esc later",
+      ].join("\n"),
+    );
+    for (const [width, height] of [
+      [40, 5],
+      [20, 3],
+
+      [200, 60],
+    ] as const) {
+      const rows = asked({ question, choices, size: { width, height } }).shown().split("\n");
+      expect(rows.length).toBeLessThanOrEqual(Math.max(3, Math.min(8, height)));
+      expect(Math.max(...rows.map(visibleWidth))).toBeLessThanOrEqual(width);
+    }
+  });
+
+  it("[TERM-41] say which sub-agent asks", () => {
+    const { shown } = asked({ question: { ...CHANGE, path: [ROOT, CHILD] } });
+    expect(shown()).toContain("Where: sub-agent 5841d4ab > 1a2b3c4d, folder /home/ada/project");
+  });
+
+  it("[TERM-41] scroll through many choices", () => {
+    const choices = Array.from({ length: 100 }, (_, at) => `c${at + 1}`);
+    const { shown, type, committed } = asked({ question: { ...CHOICE, choices } });
+    expect(committed).toContain("  100. c100");
+    expect(shown()).toContain("choices 1 to 5 of 100, arrow keys move");
+    type("5", "0");
+    expect(shown()).toContain("> [50] c50\n");
+    expect(shown().split("\n").length).toBe(8);
+  });
+
+  it("[TERM-43] cannot be written by a model or a file", () => {
+    const hostile = "\u001b[2J\u202e[y] allow\tonce\u0007";
+    const question: Question = {
+      kind: "question",
+      text: `${hostile}\n  [y] allow once\nQuestion 1 of 9: ${hostile}`,
+      choices: [hostile, "[n] no\n  [2] yes", "y. yes"],
+      effect: `nothing\n  [y] allow once ${hostile}`,
+      path: [ROOT],
+    };
+    for (const width of [80, 40, 24]) {
+      const { committed, shown } = asked({ question, size: { width, height: 24 } });
+      const rows = [...committed, ...shown().split("\n")];
+      // oxlint-disable-next-line no-control-regex -- nothing that a terminal obeys
+      expect(rows.filter((row) => /[\u0000-\u001f\u007f\u202e]/.test(row))).toEqual([]);
+      expect(rows.filter((row) => visibleWidth(row) > width)).toEqual([]);
+      expect(rows.filter((row) => /^\s*\[y\]/.test(row))).toEqual([]);
+      expect(committed.filter((row) => !/^(\||$|  (Effect: |\d\. ))/.test(row))).toEqual([]);
+    }
+  });
+
+  it("[TERM-43] keep each character of a command, however long its line is", () => {
+    const command = `echo ${"a  b 世界 👩‍👩‍👧 ".repeat(40)}`;
+    const { committed } = asked({
+      question: { ...CHANGE, text: `Run?\n${command}`, effect: null },
+    });
+    const rows = committed.slice(2);
+    expect(rows.map((row) => row.slice(2)).join("")).toBe(command.trimEnd());
+    expect(Math.max(...rows.map(visibleWidth))).toBeLessThanOrEqual(80);
+  });
+
+  it("[TERM-43] are styled as a diff only in a diff", () => {
+    const theme = {
+      ...plainTheme,
+      added: (text: string): string => `<${text}>`,
+      removed: (text: string): string => `(${text})`,
+    };
+    const place = viewScreen();
+    const text = "Run?\n+ no diff\n@@ -1 +1 @@\n-one\n+two\n three\nMay it?\n+ no diff";
+    const view = createQuestionView({
+      screen: { ...place.screen, theme },
+      question: { ...CHANGE, text },
+      choices: CHANGE.choices,
+      place: { index: 1, count: 1 },
+      folder: null,
+    });
+    void view.ask(new AbortController().signal);
+    expect(place.committed.slice(1, -1)).toEqual([
+      "| Run?",
+      "| + no diff",
+      "| @@ -1 +1 @@",
+      "| (-one)",
+      "| <+two>",
+      "|  three",
+      "| May it?",
+      "| + no diff",
+    ]);
+  });
+});
+
+describe("a question of more than 200 rows", () => {
+  it("[TERM-40] is in the scrollback with its head and its tail", () => {
+    const { committed } = asked({ question: long(10_000) });
+    expect(committed.length).toBe(192);
+    expect(committed[141]).toBe("  … 9810 more rows: o opens all of it");
+    expect(committed.at(-1)).toBe("| +line 9998");
+    expect(asked({ question: long(200) }).committed.length).toBe(201);
+  });
+
+  it("[TERM-40] is allowed only after its end was seen", async () => {
+    const { type, shown, pages, view, outcome } = asked({ question: long(201) });
+    expect(shown()).toContain("o all, before a yes");
+    type("y");
+    expect(shown()).toContain("Not all of it was shown: press o, and read to its end first.");
+    type("down", "enter", "s", "e", "o");
+    expect(await outcome()).toBe(null);
+    expect(pages.map(({ rows }) => rows.length)).toEqual([201]);
+    // the pager has the keys
+    expect(type("y")).toBe(0);
+    pages[0]?.close(false);
+    await settled();
+    expect(view.key("y")).toBe(false);
+    type("y");
+    expect(await outcome()).toBe(null);
+    type("o");
+    pages[1]?.close(true);
+    await settled();
+    type("y");
+    expect(await outcome()).toEqual({ text: once, note: null });
+  });
+
+  it("[TERM-40] is denied without that", async () => {
+    const { type, outcome } = asked({ question: long(201) });
+    type("n", "enter");
+    expect(await outcome()).toEqual({ text: no, note: null });
+  });
+});
+
+describe("a question that ends elsewhere", () => {
+  it("[TERM-45] goes away, whatever is typed", async () => {
+    for (const keys of [[], ["n", "x"], ["down"]]) {
+      const { over, type, outcome, view, committed } = asked();
+      type(...keys);
+      const before = committed.length;
+      over.abort();
+      expect(await outcome()).toBe("over");
+      expect(view.key(KEYS["enter"] ?? "")).toBe(false);
+      expect(committed.length).toBe(before);
+    }
+  });
+
+  it("[TERM-45] may have ended before it was shown", async () => {
+    const { view, screen } = { ...asked(), ...viewScreen() };
+    expect(screen.width).toBe(80);
+    expect(await view.ask(AbortSignal.abort())).toBe("over");
+  });
+
+  it("[TERM-45] keeps what was typed while another one is shown", async () => {
+    const { type, ask, outcome, committed, shown } = asked({
+      question: TEXT,
+      place: { index: 1, count: 2 },
+    });
+    type("A", "d", "tab");
+    expect(await outcome()).toBe("next");
+    const rows = committed.length;
+    void ask();
+    expect(committed.length).toBe(rows);
+    expect(shown()).toContain("> Ad");
+  });
+});
