@@ -2,6 +2,7 @@ import type { FileChangeInfo } from "../../core/file-change-schemas.ts";
 import type { ToolCall } from "../../core/sessions.ts";
 import { plural } from "../../core/text.ts";
 import type { CallLog } from "./call-log.ts";
+import { cutLine } from "./fold.ts";
 import { createReadGroup, type ReadGroup } from "./read-group.ts";
 import { createShownCall, type ShownCall, type ShownResult } from "./shown-call.ts";
 import type { Theme } from "./theme.ts";
@@ -222,7 +223,9 @@ export function createExchangeRows(options: RowsOptions): ExchangeRows {
               ? runningRows(entry, layout, options)
               : [],
         ),
-        ...(hidden > 0 ? [layout.theme.dim(`  … ${plural(hidden, "more call")}`)] : []),
+        ...(hidden > 0
+          ? [layout.theme.dim(cutLine(`  … ${plural(hidden, "more call")}`, layout.width))]
+          : []),
         ...(text.length > 0 && finished.last() !== answer?.id ? ["", ...text] : text),
       ];
     },

@@ -39,7 +39,7 @@ export interface ExchangeViewOptions {
 export interface ExchangeView extends Part {
   /** A message that is sent: its rows are finished at once. Calls that waited for an answer are given up. */
   user(text: string): void;
-  /** Shows progress from now on, before the first event comes. */
+  /** Shows progress from now on, before the event `started` comes. */
   begin(): void;
   show(event: ExchangeEvent): void;
   /** What another process runs in the session, or has run. */
@@ -59,7 +59,7 @@ export interface ExchangeView extends Part {
    * of any width.
    */
   details(n?: number): Details | null;
-  /** True from `begin`, or the first event, to the end or a question. */
+  /** True from `begin`, or the event `started`, to the end or a question. */
   isRunning(): boolean;
   /** Of the exchange that runs or ran last. */
   tokens(): Tokens;
@@ -70,10 +70,13 @@ export interface ExchangeView extends Part {
 /** An exchange without tools that took longer gets a row at its end. */
 const LONG_MS = 10_000;
 const MAX_NOTE = 2000;
+/** In a narrower terminal rows have this many columns; the screen cuts them. */
+const MIN_WIDTH = 20;
 const NOTE_ROWS = 6;
 
 export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
-  const { theme, width, changed, now, changes } = options;
+  const { theme, changed, now, changes } = options;
+  const width = (): number => Math.max(MIN_WIDTH, options.width());
   const log = createCallLog();
   const agents = createSubAgents(now);
   const progress = createProgress(options);
@@ -87,6 +90,7 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
 
   const rows = createExchangeRows({
     ...options,
+    width,
     log,
     runningRows: (call, at) => agents.rows(keyOf(call), at),
     changesOf: (call) => {
@@ -178,7 +182,7 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
 
   return {
     rows: (columns, height) => {
-      const at = { theme, width: columns };
+      const at = { theme, width: Math.max(MIN_WIDTH, columns) };
       const last = progress.row(doing(), at);
       const room = Math.max(0, height - 1);
       return last === null ? [] : [...(room === 0 ? [] : rows.live(at).slice(-room)), last];
@@ -189,7 +193,10 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       if (own === "" || event.type === "started") {
         own = event.session_id;
       }
-      begin(true);
+      // what a sub-agent reports after the end is not shown any more
+      if (!progress.isRunning() && event.type !== "started" && event.type !== "notice") {
+        return;
+      }
       if (!agents.heard(event) && event.session_id === own) {
         readEvent(event, steps, now);
       }

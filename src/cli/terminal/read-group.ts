@@ -91,7 +91,7 @@ export function createReadGroup(now: () => number): ReadGroup {
         ...failed.slice(0, MAX_FAILED).flatMap((call) => failureRows(call, layout)),
         ...(failed.length > MAX_FAILED
           ? indented(
-              [`… ${plural(failed.length - MAX_FAILED, "more failure")}, Ctrl-O shows them`],
+              [cutLine(`… ${plural(failed.length - MAX_FAILED, "more failure")}`, width - 2)],
               theme.dim,
             )
           : []),

@@ -174,7 +174,7 @@ function outputSummary(
   const shown = end === "error" ? output.last(OUTPUT_ROWS) : [];
   const hidden = plural(output.count - shown.length, shown.length > 0 ? "earlier line" : "line");
   return [
-    ...indented([`… ${hidden}, Ctrl-O shows them`], layout.theme.dim),
+    ...indented([cutLine(`… ${hidden}, Ctrl-O shows them`, layout.width - 2)], layout.theme.dim),
     ...outputRows(shown, layout),
   ];
 }

@@ -174,7 +174,9 @@ function treeRows(root: Node, { theme, width }: Layout, now: number): string[] {
     const left = room - visibleWidth(named) - 2;
     return `${theme.accent(mark)} ${theme.bold(named)}${left > 0 ? `  ${theme.dim(cutLine(text, left))}` : ""}`;
   });
-  return hidden === 0 ? rows : [...rows, theme.dim(`  … ${plural(hidden, "more sub-agent")}`)];
+  return hidden === 0
+    ? rows
+    : [...rows, theme.dim(cutLine(`  … ${plural(hidden, "more sub-agent")}`, width))];
 }
 
 function* treeLines(node: Node, depth: number, now: number): Generator<TreeLine> {

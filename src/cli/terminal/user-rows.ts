@@ -31,7 +31,7 @@ export function userRows(text: string, { theme, width }: Layout, log: CallLog): 
   log.keep(n, { title, size, lines: () => lines });
   return [
     ...marked,
-    `  ${theme.dim(`… ${plural(lines.length, "line")} in all, /show ${n} shows them`)}`,
+    `  ${theme.dim(cutLine(`… ${plural(lines.length, "line")} in all, /show ${n} shows them`, width - 2))}`,
   ];
 }
 

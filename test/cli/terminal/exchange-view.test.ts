@@ -310,6 +310,17 @@ it("[TERM-19] takes 2,000 calls at once, with few live rows and in a time in pro
   expect(printed).toHaveLength(2002);
 });
 
+it("[TERM-14] shows nothing that comes after the end", async () => {
+  const { view, clock, live, started, call, result, printed } = scriptedExchange();
+  started();
+  call("1", "write_file", { path: "a.ts" });
+  await view.finish({ state: "stopped", answer: "" } as ExchangeResult);
+  const before = [...printed];
+  result("1", "write_file");
+  call("2", "read_file", { path: "a.ts" });
+  expect([live(), clock.timers, printed]).toEqual([[], 0, before]);
+});
+
 it("[TERM-10] shows nothing of a session that is none of the exchange's", () => {
   const { started, call, live } = scriptedExchange();
   started();
