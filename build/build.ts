@@ -36,13 +36,15 @@ export const WORKERS = {
 /**
  * Rebuilds `dist/`: the command line in `program/` and `agent/`, which needs no packages but the
  * agent's; the public API in `library/`, with its declarations in `types/` and its entries in
- * `entries/`; and the licences of what they contain.
+ * `entries/`; the manual page; and the licences of what they contain.
  */
 export async function build(root: string, dist: string): Promise<void> {
   rmSync(dist, { recursive: true, force: true });
   const program = await buildProgram(root, dist);
   const library = await buildLibrary(root, dist);
   writeTypes(root, Object.values(ENTRIES), join(dist, "types"));
+  const { manualPage } = await import("./manual.ts");
+  writeFileSync(join(dist, "reprise.1"), await manualPage(root));
   writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), thirdPartyLicenses([program, library]));
 }
 

@@ -31,7 +31,6 @@ import { questionLines, reasonLine } from "./question-lines.ts";
 import { answerCommandLine, resumeCommand } from "./resume-command.ts";
 import { enterFolder } from "./trust/enter-folder.ts";
 import { whoAnswers } from "./who-answers.ts";
-import { wrongUsage } from "./wrong-usage.ts";
 
 /** `reprise`: one exchange with `-p`, else a session line by line until its input ends. */
 export async function chatAction(
@@ -39,9 +38,6 @@ export async function chatAction(
   program: Command,
   options: ChatOptions,
 ): Promise<void> {
-  if (program.args.length > 0) {
-    throw wrongUsage("There is no such command; see `reprise --help`, and send a message with -p.");
-  }
   refuseBadOptions(options);
   await using store = await openDatabase(cli, program);
   await chat({ cli, store, command: program, options });

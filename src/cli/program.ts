@@ -50,6 +50,8 @@ const PLAN: CommandTable = {
   new: async (cli) => (await import("./plan/new.ts")).newCommand(cli),
 };
 
+const GROUPS = { sessions: SESSIONS, threads: THREADS, plan: PLAN };
+
 const COMMANDS: CommandTable = {
   sessions: (cli) =>
     group(cli, SESSIONS, {
@@ -77,6 +79,13 @@ const COMMANDS: CommandTable = {
   permission: async (cli) => (await import("./permission.ts")).permissionCommand(cli),
   config: async (cli) => (await import("./configure.ts")).configCommand(cli),
   trust: async (cli) => (await import("./trust.ts")).trustCommand(cli),
+  completion: async (cli) => (await import("./completion/command.ts")).completionCommand(cli),
+  help: async () => (await import("./help.ts")).helpCommand(),
+};
+
+/** What the scripts of `completion` call; no help shows it. */
+const COMPLETE: CommandTable = {
+  complete: async (cli) => (await import("./completion/command.ts")).completeCommand(cli),
 };
 
 /**
@@ -133,12 +142,20 @@ export async function createProgram(cli: CliContext): Promise<Command> {
     .option(EVENTS_OPTION, "print one line of JSON for each event")
     .allowExcessArguments(true)
     .action(async (options: ChatOptions) => {
+      const [wrong] = program.args;
+      if (wrong !== undefined) {
+        const { noSuchCommand } = await import("./no-such-command.ts");
+        throw noSuchCommand(wrong, commandNames());
+      }
       const { chatAction } = await import("./chat.ts");
       await chatAction(cli, program, options);
     });
   withStore(program);
-  for (const command of await load(cli, COMMANDS, asksForHelp(cli))) {
+  for (const command of await load(cli, COMMANDS, needsAll(cli))) {
     program.addCommand(command);
+  }
+  for (const command of await load(cli, COMPLETE, false)) {
+    program.addCommand(command, { hidden: true });
   }
   for (const command of allCommands(program)) {
     command.copyInheritedSettings(program).exitOverride().allowExcessArguments(false);
@@ -155,7 +172,7 @@ async function group(
 ): Promise<Command> {
   const isNamed = Object.keys(table).some((word) => cli.args.includes(word));
   const command = new Command(name).description(description);
-  for (const member of await load(cli, table, !isNamed || asksForHelp(cli))) {
+  for (const member of await load(cli, table, !isNamed || needsAll(cli))) {
     command.addCommand(member);
   }
   return command;
@@ -167,8 +184,18 @@ function load(cli: CliContext, table: CommandTable, all: boolean): Promise<Comma
   return Promise.all(named.map(([, command]) => command(cli)));
 }
 
-function asksForHelp({ args }: CliContext): boolean {
-  return ["--help", "-h", "help"].some((word) => args.includes(word));
+/** Help, and the completion of a first word, name commands that the arguments do not. */
+function needsAll({ args }: CliContext): boolean {
+  return (
+    ["--help", "-h", "help"].some((word) => args.includes(word)) ||
+    (args[0] === "complete" && !args.some((word) => word in COMMANDS))
+  );
+}
+
+function commandNames(): Readonly<Record<string, readonly string[]>> {
+  const alone = Object.keys(COMMANDS).map((name) => [name, []]);
+  const groups = Object.entries(GROUPS).map(([name, table]) => [name, Object.keys(table)]);
+  return Object.fromEntries([...alone, ...groups]);
 }
 
 /** The options of a conversation mean nothing to a command; leaving them out in silence misleads. */

@@ -1,5 +1,5 @@
-import { realpathSync } from "node:fs";
-import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 
 import type { Command } from "commander";
 
@@ -32,22 +32,52 @@ export function databaseWords(cli: CliContext, command: Command): string {
     : ` --database ${quoted(withoutPassword(databaseLocation(cli, database)))}`;
 }
 
-function startOf({ env, program }: CliContext): string {
-  // npm's variables, because npx puts a temporary folder on the PATH
-  if (env["npm_command"] === "exec" && env["npm_lifecycle_event"] === "npx") {
-    return "npx reprise";
-  }
+/** With `--no`, npm never takes a package of this name from a registry. */
+const NPX = "npx --no -- reprise";
+
+function startOf({ cwd, env, program }: CliContext): string {
   const script = resolve(program.script);
-  if (realPath(script) === onPath(env, "reprise")) {
+  const real = realPath(script);
+  const path = pathOfShell(env);
+  if (real === onPath(path, "reprise")) {
     return "reprise";
   }
-  const node = realPath(program.node) === onPath(env, "node") ? "node" : program.node;
+  if (isUnderNpm(env) && real !== null && npxFinds(cwd).includes(real)) {
+    return NPX;
+  }
+  const node = realPath(program.node) === onPath(path, "node") ? "node" : program.node;
   return `${quoted(node)} ${quoted(script)}`;
 }
 
-/** The real path of the program that a shell starts by this name, or null. */
-function onPath(env: CliContext["env"], name: string): string | null {
+/** npm, npx and others like them put folders of packages on the path, which the user's shell does not have. */
+function pathOfShell(env: CliContext["env"]): string[] {
   const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
+  return isUnderNpm(env)
+    ? folders.filter((folder) => !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder))
+    : folders;
+}
+
+function isUnderNpm(env: CliContext["env"]): boolean {
+  return env["npm_config_user_agent"] !== undefined || env["npm_command"] !== undefined;
+}
+
+/** What npx would start in a folder without a registry: a package that is installed there, or the folder's own. */
+function npxFinds(cwd: string): string[] {
+  let folder = cwd;
+  while (!["package.json", "node_modules"].some((name) => existsSync(join(folder, name)))) {
+    const above = dirname(folder);
+    if (above === folder) {
+      return [];
+    }
+    folder = above;
+  }
+  return ["node_modules/.bin/reprise", "bin/reprise.js"].flatMap(
+    (file) => realPath(join(folder, file)) ?? [],
+  );
+}
+
+/** The real path of the program that a shell starts by this name, or null. */
+function onPath(folders: readonly string[], name: string): string | null {
   return (
     folders.map((folder) => realPath(join(folder, name))).find((path) => path !== null) ?? null
   );

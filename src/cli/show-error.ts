@@ -95,9 +95,7 @@ function sentenceOf(code: string, message: string): string {
           : "The only value of --json is events: --json=events prints the events of an exchange.";
       }
       const name = /'(--?[A-Za-z][A-Za-z-]*)/.exec(message)?.[1];
-      const meant = /\(Did you mean (.*)\?\)/.exec(message)?.[1];
-      const next = meant === undefined ? "--help shows all" : `perhaps ${meant} is meant`;
-      return `There is no option${name === undefined ? " like that" : ` ${name}`}; ${next}.`;
+      return `There is no option${name === undefined ? " like that" : ` ${name}`}; ${meant(message)}.`;
     }
     case "commander.invalidArgument": {
       const [, option = "An option", choices = "another value"] =
@@ -105,7 +103,7 @@ function sentenceOf(code: string, message: string): string {
       return `${option} takes ${choices.replace(/, (?=[^,]*$)/, " or ")}.`;
     }
     case "commander.unknownCommand":
-      return "There is no such command; --help shows all.";
+      return `There is no such command; ${meant(message)}.`;
     case "commander.excessArguments":
       return "There are too many arguments; --help shows the usage.";
     default: {
@@ -113,4 +111,10 @@ function sentenceOf(code: string, message: string): string {
       return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}; --help shows how.`;
     }
   }
+}
+
+/** The nearest name that commander found. */
+function meant(message: string): string {
+  const nearest = /\(Did you mean (.*)\?\)/.exec(message)?.[1];
+  return nearest === undefined ? "--help shows all" : `perhaps ${nearest} is meant`;
 }

@@ -88,7 +88,7 @@ function pathWithReprise(home: string): string {
 /** Nothing of the developer's own settings may reach a test. */
 function cleanEnvironment(): Record<string, undefined> {
   const names = Object.keys(process.env).filter((name) =>
-    /^((REPRISE|XDG|OPENAI|ANTHROPIC|OLLAMA|LANG(CHAIN|SMITH|GRAPH)|HTTP|HTTPS)_|npm_(command|lifecycle))/.test(
+    /^((REPRISE|XDG|OPENAI|ANTHROPIC|OLLAMA|LANG(CHAIN|SMITH|GRAPH)|HTTP|HTTPS)_|npm_(command|lifecycle|config_user_agent))/.test(
       name,
     ),
   );

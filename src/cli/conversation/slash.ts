@@ -1,4 +1,5 @@
 import type { Compacted } from "../../exchange/exchanger.ts";
+import { createNearestName } from "../../core/nearest-name.ts";
 import { PERMISSION_MODES } from "../../core/permissions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import type { Talk } from "./talk.ts";
@@ -185,8 +186,10 @@ export function slashCommand(
   }
   const command = COMMANDS.find(({ name }) => name === match[1]);
   if (command === undefined) {
+    const nearest = createNearestName(COMMANDS.map(({ name }) => name))(match[1] ?? "");
+    const meant = nearest === undefined ? "" : `perhaps /${nearest} is meant; `;
     throw wrongUsage(
-      "There is no such command; /help shows them all, and // sends a message that begins with /.",
+      `There is no such command; ${meant}/help shows them all, and // sends a message that begins with /.`,
     );
   }
   return async (context) => (await command.run(context, (match[2] ?? "").trim())) ?? "stay";
