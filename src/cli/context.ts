@@ -5,6 +5,7 @@ import type { RunTrust } from "../exchange/trust/trust.ts";
 import type { CopyLangGraph } from "../store/portable/thread-copies.ts";
 import type { Store, StoreOptions } from "../store/store.ts";
 import type { Output } from "./output.ts";
+import { asStarted } from "./started-as.ts";
 
 /**
  * What every command receives: the process it runs in, as values. Commands do not read arguments, environment or streams from `process`.
@@ -83,7 +84,7 @@ export function noticeLine(cli: CliContext, line: string): void {
 
 /** A sentence that is not an error, after `note:`. */
 export function note(cli: CliContext, sentence: string): void {
-  noticeLine(cli, `note: ${sentence}`);
+  noticeLine(cli, `note: ${asStarted(cli, sentence)}`);
 }
 
 /** Writes a value as one line of JSON to standard error. */

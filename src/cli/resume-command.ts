@@ -1,5 +1,4 @@
-import { existsSync, realpathSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { resolve } from "node:path";
 
 import type { Command } from "commander";
 
@@ -7,6 +6,7 @@ import { quoted } from "../core/shell-words.ts";
 import { databaseLocation, withoutPassword } from "./config.ts";
 import type { CliContext } from "./context.ts";
 import { databaseOption } from "./database.ts";
+import { startOf } from "./started-as.ts";
 
 /**
  * The command that resumes a session, for a shell: it starts the program in the same way and on the
@@ -30,63 +30,4 @@ export function databaseWords(cli: CliContext, command: Command): string {
   return database === undefined
     ? ""
     : ` --database ${quoted(withoutPassword(databaseLocation(cli, database)))}`;
-}
-
-/** With `--no`, npm never takes a package of this name from a registry. */
-const NPX = "npx --no -- reprise";
-
-function startOf({ cwd, env, program }: CliContext): string {
-  const script = resolve(program.script);
-  const real = realPath(script);
-  const path = pathOfShell(env);
-  if (real === onPath(path, "reprise")) {
-    return "reprise";
-  }
-  if (isUnderNpm(env) && real !== null && npxFinds(cwd).includes(real)) {
-    return NPX;
-  }
-  const node = realPath(program.node) === onPath(path, "node") ? "node" : program.node;
-  return `${quoted(node)} ${quoted(script)}`;
-}
-
-/** npm, npx and others like them put folders of packages on the path, which the user's shell does not have. */
-function pathOfShell(env: CliContext["env"]): string[] {
-  const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
-  return isUnderNpm(env)
-    ? folders.filter((folder) => !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder))
-    : folders;
-}
-
-function isUnderNpm(env: CliContext["env"]): boolean {
-  return env["npm_config_user_agent"] !== undefined || env["npm_command"] !== undefined;
-}
-
-/** What npx would start in a folder without a registry: a package that is installed there, or the folder's own. */
-function npxFinds(cwd: string): string[] {
-  let folder = cwd;
-  while (!["package.json", "node_modules"].some((name) => existsSync(join(folder, name)))) {
-    const above = dirname(folder);
-    if (above === folder) {
-      return [];
-    }
-    folder = above;
-  }
-  return ["node_modules/.bin/reprise", "bin/reprise.js"].flatMap(
-    (file) => realPath(join(folder, file)) ?? [],
-  );
-}
-
-/** The real path of the program that a shell starts by this name, or null. */
-function onPath(folders: readonly string[], name: string): string | null {
-  return (
-    folders.map((folder) => realPath(join(folder, name))).find((path) => path !== null) ?? null
-  );
-}
-
-function realPath(path: string): string | null {
-  try {
-    return realpathSync(path);
-  } catch {
-    return null;
-  }
 }

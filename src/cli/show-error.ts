@@ -6,6 +6,7 @@ import { RepriseError } from "../core/errors.ts";
 import { titleLine } from "../core/terminal-text.ts";
 import { type CliContext, noticeJson, noticeLine } from "./context.ts";
 import { exitCodeOf } from "./exit-code.ts";
+import { asStarted } from "./started-as.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 /**
@@ -27,7 +28,7 @@ export function showError(
   if (json) {
     noticeJson(cli, errorDocument(known, session_id));
   } else {
-    noticeLine(cli, `reprise: ${known.message} [${known.code}]`);
+    noticeLine(cli, `reprise: ${asStarted(cli, known.message)} [${known.code}]`);
     if (known.code === "agent_failed" && known.cause !== undefined) {
       // the person's own code: without its stack nobody finds the error
       noticeLine(cli, causeText(known.cause));

@@ -48,7 +48,7 @@ export function resumeCommand(cli: CliContext): Command {
 async function pick(cli: CliContext, store: Store): Promise<string | null> {
   if (cli.stdin.isTTY !== true) {
     throw wrongUsage(
-      "Name the session: reprise sessions resume <id>; `reprise sessions list` shows the ids.",
+      "Name the session: `reprise sessions resume <id>`; `reprise sessions list` shows the ids.",
     );
   }
   const offered = { limit: OFFERED, state: "active", archived: false } as const;
