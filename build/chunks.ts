@@ -23,6 +23,7 @@ const STAGES: readonly Chunk[] = [
   {
     name: "core",
     roots: [
+      "cli/output.ts",
       "core/errors.ts",
       "core/ids.ts",
       "core/limits.ts",

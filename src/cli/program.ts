@@ -188,7 +188,7 @@ function load(cli: CliContext, table: CommandTable, all: boolean): Promise<Comma
 function needsAll({ args }: CliContext): boolean {
   return (
     ["--help", "-h", "help"].some((word) => args.includes(word)) ||
-    (args[0] === "complete" && !args.some((word) => word in COMMANDS))
+    (args[0] === "complete" && !args.some((word) => Object.hasOwn(COMMANDS, word)))
   );
 }
 
