@@ -1,20 +1,24 @@
 import { type CliContext, note } from "./context.ts";
 import { outputFolderPath, undoFolderPath } from "./config.ts";
 
+type Deleted = readonly { readonly session: { readonly id: string } }[];
+
 /** Deletes what this machine keeps of these sessions: bytes of changed files, and outputs of commands. */
-export async function forgetKept(
-  cli: CliContext,
-  deleted: readonly { readonly session: { readonly id: string } }[],
-): Promise<void> {
+export async function forgetKept(cli: CliContext, deleted: Deleted): Promise<void> {
+  const left = await keptAfter(cli, deleted);
+  if (left !== null) {
+    note(cli, left);
+  }
+}
+
+/** The same; a sentence for a person if not all of it could be deleted, else null. */
+export async function keptAfter(cli: CliContext, deleted: Deleted): Promise<string | null> {
   const [{ keptBytesIn }, { forgetSessions }] = await Promise.all([
     import("../exchange/undo/kept-bytes.ts"),
     import("../exchange/forget-sessions.ts"),
   ]);
   const kept = keptBytesIn(undoFolderPath(cli));
-  if (!(await forgetSessions({ kept, outputFolder: outputFolderPath(cli) }, deleted))) {
-    note(
-      cli,
-      "What was kept of changed files and outputs of commands could not all be deleted. Check who owns reprise/undo and reprise/commands in XDG_STATE_HOME or ~/.local/state, and delete what is of these sessions in them.",
-    );
-  }
+  return (await forgetSessions({ kept, outputFolder: outputFolderPath(cli) }, deleted))
+    ? null
+    : "What was kept of changed files and outputs of commands could not all be deleted. Check who owns reprise/undo and reprise/commands in XDG_STATE_HOME or ~/.local/state, and delete what is of these sessions in them.";
 }

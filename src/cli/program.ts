@@ -64,6 +64,7 @@ const COMMANDS: CommandTable = {
       name: "threads",
       description: "list, show, export, import, delete and prune threads that belong to no session",
     }),
+  resume: async (cli) => (await import("./sessions/resume.ts")).resumeCommand(cli),
   send: async (cli) => (await import("./send.ts")).sendCommand(cli),
   follow: async (cli) => (await import("./follow.ts")).followCommand(cli),
   stop: async (cli) => (await import("./stop.ts")).stopCommand(cli),

@@ -159,7 +159,7 @@ describe("hostile text in a terminal", () => {
         "reprise copy --to copy.db",
       ],
     );
-    const picker = openTerminal(home, "reprise sessions resume");
+    const picker = openTerminal(home, "reprise sessions resume --plain");
     await picker.shows(/a␛\[2J[^\0]*Which one\? $/);
     picker.type("1\r");
     await picker.shows(/a␛\[2J[^\0]*> $/);

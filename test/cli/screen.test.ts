@@ -112,7 +112,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     ]);
   });
 
-  it("[CLI-48] resume without an id offers the latest active sessions by number", async () => {
+  it("[CLI-48] [TERM-58] resume without an id and without a screen offers the latest active sessions by number", async () => {
     const home = freshHome();
     await seed(
       home,
@@ -120,7 +120,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
       { messages: ["over"], ended: true },
       { id: idLike("abcdef1"), messages: ["the latest"] },
     );
-    const terminal = openTerminal(home, "reprise sessions resume");
+    const terminal = openTerminal(home, "reprise sessions resume --plain");
     await terminal.shows(/ 1 {2}abcdef10 [^\n]*the latest\n 2 [^\n]*the older\nWhich one\? $/);
     terminal.type("1\r");
     await terminal.shows(/Session abcdef1\S+:0 · 1 message · the latest\n[^\0]*> $/);
@@ -131,12 +131,12 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     expect(code).toBe(0);
     expect(screen).toContain(`Session ${idLike("abcdef1")} has ended.`);
     expect(screen).not.toContain("over\n");
-    const other = openTerminal(home, "reprise sessions resume");
+    const other = openTerminal(home, "env TERM=dumb reprise resume");
     await other.shows(/Which one\? $/);
     other.type("7\r");
     expect((await other.finished).code).toBe(2);
     for (const key of [CTRL_C, CTRL_D]) {
-      const left = openTerminal(home, "reprise sessions resume");
+      const left = openTerminal(home, "reprise resume --plain");
       await left.shows(/Which one\? $/);
       left.type(key);
       expect(await left.finished).toMatchObject({

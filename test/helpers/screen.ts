@@ -100,7 +100,8 @@ export function openScreen(
   const rowsFrom = (first: number, count: number): string[] =>
     Array.from(
       { length: count },
-      (_, index) => buffer.active.getLine(first + index)?.translateToString(true) ?? "",
+      (_, index) =>
+        buffer.active.getLine(first + index)?.translateToString(true, 0, emulator.cols) ?? "",
     );
   const window = (): string[] => rowsFrom(buffer.active.baseY, emulator.rows);
   const text = (): string => window().join("\n");

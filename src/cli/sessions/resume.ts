@@ -17,20 +17,23 @@ import { wrongUsage } from "../wrong-usage.ts";
 /** Sessions that the picker offers. */
 const OFFERED = 20;
 
-type ResumeOptions = Pick<ChatOptions, "json" | "json=events" | "trust" | "agent">;
+type ResumeOptions = Pick<ChatOptions, "json" | "json=events" | "trust" | "agent"> & {
+  readonly plain?: true;
+};
 
-/** `sessions resume [id]`: continues a session; without an id a terminal offers the latest. */
+/** `resume [id]`, `sessions resume [id]`: continues a session; without an id, a person in a terminal chooses one. */
 export function resumeCommand(cli: CliContext): Command {
   const command = new Command("resume")
-    .description("continue a session; without an id, choose one from a list")
+    .description("continue a session; without an id, choose one")
     .argument("[id]", "an id, or the first 6 or more characters of it")
     .option("--agent <module>", AGENT_HELP)
     .option("--trust", "for this run, use the personas and the AGENTS.md in its folder")
+    .option("--plain", "without an id: a numbered list instead of the screen")
     .option("--json", "print the session, then one line of JSON for each exchange")
     .option(EVENTS_OPTION, "print one line of JSON for each event")
     .action(async (id: string | undefined, options: ResumeOptions) => {
       await using store = await openDatabase(cli, command);
-      const reference = id ?? (await pick(cli, store));
+      const reference = id ?? (await pick(cli, store, options));
       if (reference === null) {
         return;
       }
@@ -45,11 +48,20 @@ export function resumeCommand(cli: CliContext): Command {
 }
 
 /** The id that a person chose; null if they left. */
-async function pick(cli: CliContext, store: Store): Promise<string | null> {
+async function pick(
+  cli: CliContext,
+  store: Store,
+  { plain, json }: ResumeOptions,
+): Promise<string | null> {
   if (cli.stdin.isTTY !== true) {
     throw wrongUsage(
       "Name the session: `reprise sessions resume <id>`; `reprise sessions list` shows the ids.",
     );
+  }
+  const terminal = plain === true || json === true ? null : cli.stdout.terminal();
+  if (terminal !== null && cli.env["TERM"] !== "dumb") {
+    const { pickOnScreen } = await import("./pick.ts");
+    return pickOnScreen(cli, store, terminal);
   }
   const offered = { limit: OFFERED, state: "active", archived: false } as const;
   const { sessions } = await store.read(listSessions, offered);

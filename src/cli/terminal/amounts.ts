@@ -25,3 +25,20 @@ export function tokensText(tokens: {
 }): string {
   return `${grouped(tokens.input_tokens)} tokens in, ${grouped(tokens.output_tokens)} out`;
 }
+
+const COUNTS = [
+  { name: "G", size: 1e9 },
+  { name: "M", size: 1e6 },
+  { name: "k", size: 1e3 },
+] as const;
+
+/** `309`, `1.6k`, `20k`, `3.1M`: three digits at most. */
+export function shortCount(count: number): string {
+  // what would be rounded up to the next unit has that one
+  const unit = COUNTS.find(({ size }) => count >= size * 0.9995);
+  if (unit === undefined || count < 1000) {
+    return String(count);
+  }
+  const value = count / unit.size;
+  return `${value < 9.95 ? value.toFixed(1) : String(Math.round(value))}${unit.name}`;
+}

@@ -1,11 +1,11 @@
 import { oneLine, titleLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
 import { PROVIDERS } from "../../exchange/models/name.ts";
-import { batches } from "../../store/checkpoints/bodies.ts";
-import { readCurrent } from "../../store/exchanges/current.ts";
 import type { Store } from "../../store/store.ts";
 import { shortAge } from "../ages.ts";
-import { failuresOf, type Listed, shortIds, shownState } from "../sessions/table.ts";
+import { statesOf, withTilde } from "../sessions/facts.ts";
+import { type Listed, shortIds } from "../sessions/table.ts";
+import { shortCount } from "./amounts.ts";
 import { measureFor } from "./measure.ts";
 import { type Column, tableRows } from "./table.ts";
 import type { Theme } from "./theme.ts";
@@ -59,24 +59,6 @@ export async function sessionTableRows(
     }
   };
   return tableRows(columns, rows, { ...view, measure: await measureFor(texts()) });
-}
-
-/** As `shownState`; a session that waits for the answer of a person is shown as waiting. */
-async function statesOf(
-  store: Store,
-  sessions: readonly Listed[],
-): Promise<ReadonlyMap<string, string>> {
-  const failures = await failuresOf(store, sessions);
-  const states = new Map(sessions.map((each) => [each.id, shownState(each, failures)]));
-  const cut = [...states].flatMap(([id, state]) => (state === "interrupted" ? [id] : []));
-  for (const batch of batches(cut)) {
-    for (const [id, { state }] of await store.read((tx) => readCurrent(tx, batch), null)) {
-      if (state === "waiting") {
-        states.set(id, state);
-      }
-    }
-  }
-  return states;
 }
 
 /** Each session before its sub-agents; otherwise in their order. */
@@ -204,8 +186,7 @@ function folderCell({ repo_path: path, project_key }: Listed, { here, home, them
   if (project_key === here) {
     return { texts: ["here"], style: theme.accent };
   }
-  const isInHome = home !== undefined && home.length > 1 && `${path}/`.startsWith(`${home}/`);
-  const whole = oneLine(isInHome ? `~${path.slice(home.length)}` : path);
+  const whole = oneLine(withTilde(path, home));
   const names = whole.split("/");
   return { texts: [whole, ...[2, 1].map((last) => `…/${names.slice(-last).join("/")}`)] };
 }
@@ -217,21 +198,4 @@ function modelNames({ agent, model }: Listed): string[] {
   return agent !== null || provider === undefined
     ? [name]
     : [name, name.slice(provider.length + 1)];
-}
-
-const COUNTS = [
-  { name: "G", size: 1e9 },
-  { name: "M", size: 1e6 },
-  { name: "k", size: 1e3 },
-] as const;
-
-/** `309`, `1.6k`, `20k`, `3.1M`: three digits at most. */
-export function shortCount(count: number): string {
-  // what would be rounded up to the next unit has that one
-  const unit = COUNTS.find(({ size }) => count >= size * 0.9995);
-  if (unit === undefined || count < 1000) {
-    return String(count);
-  }
-  const value = count / unit.size;
-  return `${value < 9.95 ? value.toFixed(1) : String(Math.round(value))}${unit.name}`;
 }

@@ -7,7 +7,7 @@ const HIDE_CURSOR = "\u001b[?25l";
 const MARK_PASTES = "\u001b[?2004h";
 const MARK_NO_PASTES = "\u001b[?2004l";
 /** Automatic wrapping, no styles, no link, pastes unmarked, and the cursor. */
-const RESET = `\u001b[?7h\u001b[m\u001b]8;;\u001b\\${MARK_NO_PASTES}\u001b[?25h`;
+export const RESET = `\u001b[?7h\u001b[m\u001b]8;;\u001b\\${MARK_NO_PASTES}\u001b[?25h`;
 
 export interface TtyEvents {
   /** Keys, one or more, as the terminal sends them. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { localTime, shortAge } from "../../../src/cli/ages.ts";
 import { measureFor } from "../../../src/cli/terminal/measure.ts";
-import { shortCount } from "../../../src/cli/terminal/session-table.ts";
+import { shortCount } from "../../../src/cli/terminal/amounts.ts";
 import { type Column, tableRows } from "../../../src/cli/terminal/table.ts";
 import { createTheme } from "../../../src/cli/terminal/themes.ts";
 

@@ -4,6 +4,7 @@ import { StdinBuffer } from "@earendil-works/pi-tui/dist/stdin-buffer.js";
 export {
   decodePrintableKey,
   isKeyRelease,
+  type KeyId,
   matchesKey,
   parseKey,
 } from "@earendil-works/pi-tui/dist/keys.js";

@@ -1,0 +1,28 @@
+import { batches } from "../../store/checkpoints/bodies.ts";
+import { readCurrent } from "../../store/exchanges/current.ts";
+import type { Store } from "../../store/store.ts";
+import { failuresOf, type Listed, shownState } from "./table.ts";
+
+/** As `shownState`; a session that waits for the answer of a person is shown as waiting. */
+export async function statesOf(
+  store: Store,
+  sessions: readonly Listed[],
+): Promise<ReadonlyMap<string, string>> {
+  const failures = await failuresOf(store, sessions);
+  const states = new Map(sessions.map((each) => [each.id, shownState(each, failures)]));
+  const cut = [...states].flatMap(([id, state]) => (state === "interrupted" ? [id] : []));
+  for (const batch of batches(cut)) {
+    for (const [id, { state }] of await store.read((tx) => readCurrent(tx, batch), null)) {
+      if (state === "waiting") {
+        states.set(id, state);
+      }
+    }
+  }
+  return states;
+}
+
+/** A path with `~` for the user's home. */
+export function withTilde(path: string, home: string | undefined): string {
+  const isInHome = home !== undefined && home.length > 1 && `${path}/`.startsWith(`${home}/`);
+  return isInHome ? `~${path.slice(home.length)}` : path;
+}
