@@ -43,6 +43,13 @@ export const SIZED_TESTS = {
     short: 1,
     long: 1,
   },
+  history: {
+    what: "Four processes that add to one history while each of them trims it: rounds",
+    files: ["test/cli/conversation/history-processes.test.ts"],
+    test: 0,
+    short: 5,
+    long: 500,
+  },
   markdown: {
     what: "Random Markdown that arrives in random pieces: texts",
     files: ["test/cli/terminal/markdown-stream.test.ts"],

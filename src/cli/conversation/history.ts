@@ -48,13 +48,6 @@ export function openHistory({
   readonly secrets: Secrets;
 }): History {
   let entries: readonly HistoryEntry[] = [];
-  const quietly = async (work: () => Promise<void>): Promise<void> => {
-    try {
-      await work();
-    } catch {
-      // without its file it is a history of this run
-    }
-  };
   let last = quietly(async () => {
     const read = file === null ? [] : await readEntries(file);
     entries = limited([...read, ...entries]);
@@ -73,6 +66,15 @@ export function openHistory({
     },
     written: () => last,
   };
+}
+
+/** Without its file it is a history of this run. */
+async function quietly(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch {
+    // nothing of it is needed
+  }
 }
 
 /** The latest ones, without an entry that repeats the one before. */
@@ -98,7 +100,7 @@ async function readEntries(file: string): Promise<readonly HistoryEntry[]> {
   const lines = text.split("\n").filter((line) => line !== "");
   const entries = limited(lines.flatMap(entryOf));
   if (size > MAX_BYTES || lines.length > MAX_ENTRIES) {
-    await trim(file, { handle: held, size, entries });
+    await quietly(() => trim(file, { handle: held, size, entries }));
   }
   return entries;
 }
@@ -150,11 +152,16 @@ async function append(file: string, entry: HistoryEntry): Promise<void> {
     }
     await using held = handle;
     await held.write(line);
-    const [written, now] = [await held.stat(), await lstat(file).catch(() => null)];
-    if (now?.ino === written.ino && now.dev === written.dev) {
+    if (await isAt(file, held)) {
       return;
     }
   }
+}
+
+/** Whether the path still leads to what is open. */
+async function isAt(file: string, handle: FileHandle): Promise<boolean> {
+  const [opened, now] = [await handle.stat(), await lstat(file).catch(() => null)];
+  return now?.ino === opened.ino && now.dev === opened.dev;
 }
 
 /**
@@ -177,6 +184,11 @@ async function trim(
   }
   await using held = handle;
   try {
+    if (!(await isAt(file, old.handle))) {
+      // another process has trimmed it since it was read
+      await rm(temporary, { force: true });
+      return;
+    }
     await held.write(Buffer.from(halfOf(old.entries).map(lineOf).join("")));
     await rename(temporary, file);
   } catch (error) {

@@ -94,7 +94,7 @@ export function createEditor(options: EditorOptions): Editor {
     const message = written();
     if (message.text.trim() !== "") {
       draft.forget();
-      chips.clear();
+      chips.clear(draft.killed());
       history.add(message);
       on.submit(message);
     }

@@ -135,6 +135,13 @@ describe("[TERM-33] the file of the history", () => {
     expect(readFileSync(file, "utf8").trim().split("\n")).toHaveLength(500);
   });
 
+  it("is read although it cannot be trimmed", async () => {
+    const file = written(lines(1200));
+    mkdirSync(`${file}.new`);
+    utimesSync(`${file}.new`, 1, 1);
+    expect(await texts(file)).toHaveLength(1000);
+  });
+
   it.each<[string, (file: string, target: string) => void]>([
     ["a link", (file, target) => symlinkSync(target, file)],
     ["a folder", (file) => mkdirSync(file)],

@@ -217,6 +217,17 @@ describe("[TERM-31] a paste", () => {
     expect(sent).toEqual([{ text: "/end!", pasted: true }]);
   });
 
+  it("that was killed can be yanked into the next message, and is not taken for a new one", () => {
+    const { editor, keys, type, sent } = openEditor();
+    editor.paste("x\n".repeat(9));
+    keys(CTRL("u"));
+    type("first");
+    keys(ENTER);
+    editor.paste("y\n".repeat(9));
+    keys(CTRL("y"), ENTER);
+    expect(sent.map(({ text }) => text)).toEqual(["first", "y\n".repeat(9) + "x\n".repeat(9)]);
+  });
+
   it("of 1 MiB costs no more with each key", () => {
     const { editor, keys, rows, sent } = openEditor();
     const text = "word and word\n".repeat(80_000);
@@ -323,6 +334,14 @@ describe("[TERM-33] the history", () => {
     keys(UP, UP);
     expect(rows()).toEqual(["> first▮"]);
     expect(sent.map(({ text }) => text)).toEqual(["first!", "first!"]);
+  });
+
+  it("shows the latest message after it was walked without a result", () => {
+    const { keys, type, rows } = openEditor({ history: [typed("first")] });
+    keys(UP, DOWN);
+    type("second");
+    keys(ENTER, UP);
+    expect(rows()).toEqual(["> second▮"]);
   });
 
   it("remembers what was pasted, and shows it as a chip again", () => {

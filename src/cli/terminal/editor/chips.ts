@@ -9,8 +9,11 @@ export interface Chips {
   label(character: string): string | null;
   /** Chips replaced by their texts. */
   expand(text: string): string;
-  /** For the next draft: numbers begin at 1 again, and the texts are freed. */
-  clear(): void;
+  /**
+   * For the next draft: numbers begin at 1 again, and the texts are freed; but not while what was killed holds one of
+   * them.
+   */
+  clear(killed: string): void;
 }
 
 /** Limits of a text that is shown; a longer one is a chip. */
@@ -22,7 +25,7 @@ interface Shown {
 export const PASTED: Shown = { maxLines: 5, maxCharacters: 500 };
 
 /** From the history, an editor or a queue: most of it was written by the person. */
-export const RECALLED: Shown = { maxLines: 200, maxCharacters: 20_000 };
+export const RECALLED: Shown = { maxLines: 200, maxCharacters: 10_000 };
 
 const FIRST = 0x10_0000;
 const LAST = 0x10_fffd;
@@ -46,6 +49,10 @@ export function createChips(): Chips {
     },
     label: (character) => chipOf(character)?.label ?? null,
     expand: (text) => text.replace(CHIPS, (character) => chipOf(character)?.text ?? character),
-    clear: () => chips.splice(0),
+    clear: (killed) => {
+      if (killed.search(CHIPS) < 0) {
+        chips.splice(0);
+      }
+    },
   };
 }

@@ -33,6 +33,8 @@ export interface Draft {
   replace(next: Written): void;
   /** The last character before the cursor was typed, and is this one. */
   hasJustTyped(character: string): boolean;
+  /** Everything that `yank` and `yankPop` can bring back. */
+  killed(): string;
   /** Forgets what undo would bring back. */
   forget(): void;
 }
@@ -129,6 +131,14 @@ export function createDraft(): Draft {
     },
     hasJustTyped: (character) =>
       last === "word" && lineAt(now.lines, now.line).slice(0, now.column).endsWith(character),
+    killed: () => {
+      let all = "";
+      for (let n = 0; n < ring.length; n += 1) {
+        all += ring.peek() ?? "";
+        ring.rotate();
+      }
+      return all;
+    },
     forget: () => {
       undos = [];
       now = EMPTY;

@@ -38,7 +38,7 @@ export function createRowKeys({
     return to !== null;
   };
   const older = (): boolean => {
-    if (!isEntry()) {
+    if (steps === 0 || !isEntry()) {
       [steps, first, entries] = [0, draft.now, history.entries()];
     }
     const entry = entries.at(-steps - 1);
