@@ -29,9 +29,9 @@ interface KeptText {
   readonly tail: string;
 }
 
-/** Characters of an output that the agent gets, at its beginning and its end. */
-const MAX_HEAD = 16_000;
-const MAX_TAIL = 16_000;
+/** Characters of an output that the agent gets, at its beginning and its end; as much as of a command that it runs. */
+const MAX_HEAD = 8 * 1024;
+const MAX_TAIL = 24 * 1024;
 /** From the interrupt to the end by force. */
 const PATIENCE_MS = 2000;
 /** What the shell left running may hold its outputs open. */
