@@ -19,25 +19,19 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(
 // of the time in which a program loads LangChain
 process.env["NODE_OPTIONS"] ??= "--max-semi-space-size=64";
 
-/** One file each of the saver and the agent; `.ci/run` runs more of them. */
-const SOME_ON_POSTGRES = [
-  "test/langgraph/mirror.test.ts",
-  "test/agent/exchange/{interrupted,round-trips}.test.ts",
-];
-
 /**
- * For `npm run torture -- postgres`: what an engine can make different. Tests of the store itself use both engines
- * in any run; what else asks a store is here if it depends on when other connections see a change (leases, queues,
- * streams, processes that die), or on which values come back, in which order and in how many statements.
+ * For `npm run torture -- postgres`, not for `npm test`: what an engine can make different. Tests of the store itself
+ * use both engines in any run; what else asks a store is here if it depends on when other connections see a change
+ * (leases, queues, streams, processes that die), or on which values come back, in which order and in how many
+ * statements.
  */
-const MORE_ON_POSTGRES = [
-  ...SOME_ON_POSTGRES,
+const ON_POSTGRES = [
   "test/langgraph/!(json-value|message-json|revived).test.ts",
   "test/langgraph/threads/*.test.ts",
   "test/langgraph/foreign/{graphs,killed,programs}.test.ts",
   "test/langgraph/official/{copying,two-copies}.test.ts",
-  "test/agent/exchange/{begun,failed,late-writes,live,lost-database}.test.ts",
-  "test/agent/exchange/{questions,questions-killed,record,stopped,waiting}.test.ts",
+  "test/agent/exchange/{begun,failed,interrupted,late-writes,live,lost-database}.test.ts",
+  "test/agent/exchange/{questions,questions-killed,record,round-trips,stopped,waiting}.test.ts",
   "test/agent/graph/{interrupted,kept-input,killed,run}.test.ts",
   "test/agent/prune/prune.test.ts",
   "test/store/verify/{damages,random,repair,verify}.test.ts",
@@ -60,7 +54,7 @@ export default defineConfig({
     // no file changes what a module holds, and loading LangChain costs more than most files do
     isolate: false,
     // files wait for processes and sockets more than they compute
-    maxWorkers: 4,
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     reporters: ["default", failureList(), closingLine()],
     // real processes, sockets and files: slow machines need time, and no test asserts a time
@@ -82,7 +76,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "postgres",
-          include: testLevel() === "test" ? SOME_ON_POSTGRES : MORE_ON_POSTGRES,
+          include: ON_POSTGRES,
           env: { REPRISE_TEST_ENGINE: "postgres" },
         },
       },

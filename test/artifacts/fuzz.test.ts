@@ -5,6 +5,7 @@ import { explainPlan, validatePlan, type PlanReport } from "../../src/artifacts/
 import { documents } from "../helpers/artifacts/documents.ts";
 import { KNOWN, planSchema } from "../helpers/artifacts/plans.ts";
 import { testSize } from "../helpers/size.ts";
+import { anyText } from "../helpers/any-text.ts";
 
 const schema = planSchema();
 
@@ -19,7 +20,7 @@ const damaged = fc
         fc.nat(20),
         fc.oneof(
           fc.constantFrom("", '"', "\\", "{", "}", "[", "]", ":", ",", '"a":', "\u0000", "\ud800"),
-          fc.string({ unit: "binary", maxLength: 4 }),
+          anyText({ maxLength: 4 }),
         ),
       ),
       { maxLength: 3 },

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 
 import { estimateTokens, isStorableText, titleOf } from "../../src/core/text.ts";
 import { oneLine } from "../../src/core/terminal-text.ts";
+import { anyText } from "../helpers/any-text.ts";
 
-const anyText = fc.string({ unit: "binary", maxLength: 300 });
-const wellFormed = anyText.filter((text) => text.isWellFormed());
+const longText = anyText({ maxLength: 300 });
 
 describe("isStorableText", () => {
   it.each([
@@ -47,7 +47,7 @@ describe("titleOf", () => {
 
   it("is the text's first 50 code points, well-formed like the text itself", () => {
     fc.assert(
-      fc.property(wellFormed, (text) => {
+      fc.property(longText, (text) => {
         const title = titleOf(text);
         expect(title).toBe(Array.from(text).slice(0, 50).join(""));
         expect(title.isWellFormed()).toBe(true);
@@ -69,7 +69,7 @@ describe("oneLine", () => {
 
   it("never leaves a line break, a control character or white space at an end", () => {
     fc.assert(
-      fc.property(anyText, (text) => {
+      fc.property(longText, (text) => {
         const line = oneLine(text);
         expect(line).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u);
         expect(line).toBe(line.trim());
@@ -93,7 +93,7 @@ describe("estimateTokens", () => {
 
   it("of two texts together is at most the sum, and at most one less", () => {
     fc.assert(
-      fc.property(wellFormed, wellFormed, (a, b) => {
+      fc.property(longText, longText, (a, b) => {
         const apart = estimateTokens(a) + estimateTokens(b);
         const together = estimateTokens(a + b);
         expect(together).toBeLessThanOrEqual(apart);

@@ -3,8 +3,18 @@ import { fileURLToPath } from "node:url";
 
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Small files with long tests: Vitest orders files by size, so it would run these last. */
+/** Small files with long tests, the longest first: Vitest orders files by size, so it would run these last. */
 const LONG = [
+  "bench/benches.test.ts",
+  "torture/frozen-nodes.test.ts",
+  "e2e/package.test.ts",
+  "store/postgres/restarts.test.ts",
+  "torture/live-cuts.test.ts",
+  "torture/exchanges.test.ts",
+  "torture/exchanges-patched.test.ts",
+  "conformance/state-table.test.ts",
+  "langgraph/foreign/programs.test.ts",
+  "client/browser.test.ts",
   "store/crash/power-loss.test.ts",
   "e2e/kill-exchange.test.ts",
   "e2e/kill-server.test.ts",
@@ -18,7 +28,6 @@ const LONG = [
   "cli/serve-exchanges.test.ts",
   "agent/graph/stop-asked.test.ts",
   "cli/verify-real.test.ts",
-  "bench/benches.test.ts",
 ].map((name) => fileURLToPath(new URL(`../${name}`, import.meta.url)));
 
 /** Begins each project with its long files, so that none of them is left to run alone at the end. */
@@ -32,8 +41,8 @@ export class LongestFirst extends BaseSequencer {
     const projects = new Set(sorted.map(({ project }) => project));
     return [...projects].flatMap((project) => {
       const own = sorted.filter((file) => file.project === project);
-      const isLong = ({ moduleId }: TestSpecification): boolean => LONG.includes(moduleId);
-      return [...own.filter(isLong), ...own.filter((file) => !isLong(file))];
+      const long = LONG.flatMap((name) => own.filter(({ moduleId }) => moduleId === name));
+      return [...long, ...own.filter((file) => !long.includes(file))];
     });
   }
 }

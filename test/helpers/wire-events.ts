@@ -31,13 +31,15 @@ export async function openEvents(
   const request = http.get(url, { agent: false, headers: { ...headers } });
   const [response] = (await once(request, "response")) as [http.IncomingMessage];
   request.on("error", () => undefined);
-  let text = "";
-  let read = 0;
+  const pieces: string[] = [];
+  /** What is not an event yet: all of the text would be copied for each piece. */
+  let rest = "";
   const known: WireEvent[] = [];
   const arrived = new EventTarget();
   response.setEncoding("utf8");
   response.on("data", (piece: string) => {
-    text += piece;
+    pieces.push(piece);
+    rest += piece;
     arrived.dispatchEvent(new Event("piece"));
   });
   response.on("error", () => undefined);
@@ -45,9 +47,9 @@ export async function openEvents(
     response.once("close", () => resolve(response.complete));
   });
   const events = (): readonly WireEvent[] => {
-    for (let end = text.indexOf("\n\n", read); end >= 0; end = text.indexOf("\n\n", read)) {
-      const block = text.slice(read, end);
-      read = end + 2;
+    const blocks = rest.split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
       if (block !== ":") {
         known.push(readEvent(block));
       }
@@ -57,7 +59,7 @@ export async function openEvents(
   return {
     status: response.statusCode ?? 0,
     response,
-    text: () => text,
+    text: () => pieces.join(""),
     events,
     until: async (isSo) => {
       while (!isSo()) {

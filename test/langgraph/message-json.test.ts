@@ -17,13 +17,14 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { bodyText, reviverOf } from "../../src/langgraph/message-codec.ts";
 import { type MessageJson, readMessage } from "../../src/store/messages/message-json.ts";
 import { mirrorOf } from "../../src/store/messages/mirror-row.ts";
+import { anyText } from "../helpers/any-text.ts";
 
 /*
  * The agent reads messages with LangChain's classes, verify and import read the same bodies as JSON:
  * both must come to the same rows.
  */
 
-const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("", "\0", "\ud800", "lc"));
+const text = fc.oneof(anyText(), fc.constantFrom("", "\0", "\ud800", "lc"));
 const json = fc
   .jsonValue({ maxDepth: 3 })
   .chain((value) =>

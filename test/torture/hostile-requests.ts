@@ -9,6 +9,7 @@ import {
   callsOf,
   resolveSchema,
 } from "./openapi.ts";
+import { anyText } from "../helpers/any-text.ts";
 
 /** A request that means harm. It is drawn once and rendered with its own marker. */
 export interface HostileRequest {
@@ -137,7 +138,7 @@ const hostileText = (): fc.Arbitrary<string> =>
     { weight: 4, arbitrary: fc.constantFrom(...HOSTILE_TEXTS) },
     {
       weight: 1,
-      arbitrary: fc.string({ unit: "binary", maxLength: 40 }).map((text) => text + MARK),
+      arbitrary: anyText({ maxLength: 40 }).map((text) => text + MARK),
     },
   );
 

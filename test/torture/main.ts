@@ -36,7 +36,7 @@ const TESTS: Readonly<
   ...ONLY_TORTURE,
 };
 
-/** The tests that PostgreSQL may make different; `npm test` runs some of them only. */
+/** The tests that PostgreSQL may make different. */
 const POSTGRES = "postgres";
 const NAMES = [...Object.keys(PROGRAMS), ...Object.keys(TESTS), POSTGRES];
 

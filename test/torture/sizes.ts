@@ -60,7 +60,7 @@ export const SIZED_TESTS = {
   network: {
     what: "A client and an EventSource over connections that break: messages",
     files: ["test/http/broken-network.test.ts"],
-    test: 100,
+    test: 0,
     short: 2000,
     long: 100_000,
   },
@@ -74,7 +74,7 @@ export const SIZED_TESTS = {
   events: {
     what: "Lists made of the events of all sessions, by readers that change node while nodes are killed: operations",
     files: ["test/http/events/random.test.ts"],
-    test: 20,
+    test: 0,
     short: 100,
     long: 10_000,
   },
@@ -147,7 +147,7 @@ export const SIZED_TESTS = {
     what: "Requests that no client sends, over real sockets",
     files: ["test/http/hostile.test.ts"],
     test: 50,
-    short: 3000,
+    short: 4500,
     long: 20_000,
   },
   "kill-compaction": {
@@ -174,21 +174,35 @@ export const SIZED_TESTS = {
   "kill-server": {
     what: "A service that is killed while it is written to: kills",
     files: ["test/e2e/kill-server.test.ts"],
-    test: 1,
+    test: 0,
     short: 12,
     long: 200,
   },
   "kill-writes": {
     what: "Kills among parallel writes whose files then change",
     files: ["test/e2e/kill-writes.test.ts"],
-    test: 2,
+    test: 0,
     short: 6,
     long: 200,
+  },
+  "dying-writes": {
+    what: "A process that dies before and after a write of an exchange that asks a person: the part of its writes, in percent",
+    files: ["test/agent/exchange/permissions.test.ts", "test/agent/exchange/questions.test.ts"],
+    test: 25,
+    short: 100,
+    long: 100,
+  },
+  layers: {
+    what: "Rules that are added to a layer that only restricts: decisions before and after",
+    files: ["test/exchange/permissions/decide.test.ts"],
+    test: 4000,
+    short: 20_000,
+    long: 200_000,
   },
   "large-messages": {
     what: "A session of messages of 1 MiB, read in several answers: messages",
     files: ["test/http/wire.test.ts"],
-    test: 17,
+    test: 0,
     short: 40,
     long: 300,
   },
@@ -265,7 +279,7 @@ export const SIZED_TESTS = {
   "power-loss": {
     what: "A killed process's files, damaged at random positions and opened again: images for each kind of history",
     files: ["test/store/crash/power-loss.test.ts"],
-    test: 10,
+    test: 4,
     short: 200,
     long: 5000,
   },
@@ -279,7 +293,7 @@ export const SIZED_TESTS = {
   "real-clients": {
     what: "What the clients of real providers leave, verified: providers",
     files: ["test/cli/verify-real.test.ts"],
-    test: 1,
+    test: 0,
     short: 2,
     long: 2,
   },
@@ -372,6 +386,10 @@ export const ONLY_TORTURE = {
   "agent-nodes": {
     what: "A node of an agent that is stopped, replaced and kept apart from those of the built-in agent",
     files: ["test/torture/agent-nodes.test.ts"],
+  },
+  "agent-ends": {
+    what: "Modules of agents that end the program, or would keep it from ending",
+    files: ["test/cli/agent-ends.test.ts"],
   },
   browser: {
     what: "Conversations of the client, the AI SDK and AG-UI in pages of a browser, if there is one",

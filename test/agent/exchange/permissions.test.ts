@@ -30,6 +30,8 @@ import {
   type SentMessage,
   startModelServer,
 } from "../../helpers/model-server.ts";
+import { seededRandom } from "../../helpers/random.ts";
+import { testSize } from "../../helpers/size.ts";
 
 const { once, exchange, session: always, each, no } = PERMISSION_ANSWERS;
 
@@ -586,7 +588,12 @@ describe("[PERMISSION-15] a process that is killed", () => {
     const live = { listener: () => undefined, signal: new AbortController().signal };
     const counts = { written: 0, unknown: 0 };
     let isOver = false;
+    const percent = testSize("dying-writes");
+    const random = seededRandom("dying writes");
     for (let at = 1; !isOver; at += 1) {
+      if (random() * 100 >= percent) {
+        continue;
+      }
       for (const when of ["before", "after"] as const) {
         const { id } = await store.write(createSession, { repo_path: repo });
         const point = `${when} write ${at}`;
@@ -646,8 +653,10 @@ describe("[PERMISSION-15] a process that is killed", () => {
         await run.catch(() => undefined);
       }
     }
-    expect(counts.written).toBeGreaterThan(4);
-    expect(counts.unknown).toBeGreaterThan(0);
+    if (percent === 100) {
+      expect(counts.written).toBeGreaterThan(4);
+      expect(counts.unknown).toBeGreaterThan(0);
+    }
   });
 });
 

@@ -25,6 +25,8 @@ import {
   startModelServer,
 } from "../../helpers/model-server.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
+import { seededRandom } from "../../helpers/random.ts";
+import { testSize } from "../../helpers/size.ts";
 
 /** Pays after a yes; what it pays is a line of a file that nobody else writes. */
 function tools(log: string) {
@@ -389,7 +391,11 @@ describe("a question to a person", () => {
     );
     const { store, parts } = bench;
     let isOver = false;
+    const random = seededRandom("dying writes");
     for (let at = 5; !isOver; at += 1) {
+      if (random() * 100 >= testSize("dying-writes")) {
+        continue;
+      }
       for (const when of ["before", "after"] as const) {
         const session = await store.write(createSession, { permission: "all" });
         const point = `${when} write ${at}`;

@@ -28,6 +28,7 @@ import {
 } from "../../../src/exchange/permissions/rule.ts";
 import { AGENT_TOOLS, TOOL_NAMES } from "../../../src/exchange/tool-catalogue.ts";
 import { seededRandom } from "../../helpers/random.ts";
+import { testSize } from "../../helpers/size.ts";
 import { makeFolder } from "../../helpers/temp.ts";
 
 let sandbox: Sandbox;
@@ -825,7 +826,7 @@ describe("[PERMISSION-4] a layer that only restricts", () => {
         rules: Array.from({ length: Math.floor(random() * 3) }, anyRule),
       }));
     const strictness = ({ effect }: { effect: Effect }) => EFFECTS.indexOf(effect);
-    for (let run = 0; run < 20_000; run += 1) {
+    for (let run = 0; run < testSize("layers"); run += 1) {
       const input: DecisionInput = {
         call: any(calls),
         mode: any(PERMISSION_MODES),

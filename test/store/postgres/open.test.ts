@@ -18,10 +18,10 @@ import { startProgram } from "../../helpers/start-program.ts";
 import { startOldServer } from "../../helpers/postgres/old-server.ts";
 
 describe("the tables of PostgreSQL", () => {
-  it("[PG-1] are made once when ten nodes start together", async () => {
+  it("[PG-1] are made once when five nodes start together", async () => {
     const database = await empty();
 
-    const nodes = Array.from({ length: 10 }, () => startProgram("store-open.ts", [database.url]));
+    const nodes = Array.from({ length: 5 }, () => startProgram("store-open.ts", [database.url]));
 
     for (const { finished } of nodes) {
       const { code, stdout, stderr } = await finished;
@@ -29,7 +29,7 @@ describe("the tables of PostgreSQL", () => {
       expect(JSON.parse(stdout)).toEqual({ sessions: expect.any(Number) });
     }
     const store = await open(database.url);
-    expect((await store.read(listSessions, { limit: 200 })).sessions).toHaveLength(10);
+    expect((await store.read(listSessions, { limit: 200 })).sessions).toHaveLength(5);
     expect(await rows(database, "SELECT version, name FROM reprise_migrations ORDER BY 1")).toEqual(
       migrations.map(({ version, name }) => ({ version, name })),
     );

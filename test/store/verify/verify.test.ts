@@ -366,7 +366,7 @@ it("[PROOF-4] are read in one transaction, however busy the session is", async (
   await bench.handOver();
   let done = false;
   const busy = (async () => {
-    for (let round = 0; round < 40; round += 1) {
+    for (let round = 0; round < 15; round += 1) {
       await bench.append(`question ${round}`);
       await bench.handOver();
       await bench.put(answer(`answer ${round}`, [round, 1]));
