@@ -251,7 +251,7 @@ describe("bodies on the wire", () => {
 describe("a session of very large messages", () => {
   it("[HTTP-55] comes in answers of 16 MiB of content at most, which together are complete", async () => {
     const { id: session } = await t.store.write(createSession, {});
-    // in the tortures six times as long as JSON: in one answer longer than any string may be
+    // in the tortures six times as long as JSON: all of 100 in one answer would be longer than a string may be
     const content = (testLevel() === "test" ? "x" : "\u0001").repeat(1024 * 1024);
     for (let index = 0; index < LARGE_MESSAGES; index += 1) {
       await t.store.write(appendUserMessage, { reference: session, content });
