@@ -146,7 +146,7 @@ a │ b
 ━━┿━━━━━━━━━━━━
 1 │ 2 | 3 x | 4
 
-ts run this
+run this
   code
 `);
 });
@@ -184,7 +184,6 @@ it("[TERM-23] code is indented, is never wrapped in a style of its prose, and ke
     .toBe(`
 Run:
 
-sh
   npm  test
 
       cd **x**

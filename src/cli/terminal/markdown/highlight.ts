@@ -7,14 +7,19 @@ export interface Highlighter {
   readonly state: "unloaded" | "loading" | "ready" | "failed";
   /** Loads the library, once. Never rejects: without it, code is plain. */
   load(): Promise<void>;
-  /** A language that can be highlighted, whatever name it was given; null for another. Begins to load the library. */
-  begin(name: string): string | null;
+  /** False if code is not coloured at all. Else begins to load the library. */
+  begin(): boolean;
   /** A line after the lines of the context; the context of the next one. */
   line(
     language: string,
     context: readonly string[],
     text: string,
   ): { readonly runs: readonly Run[]; readonly context: readonly string[] };
+}
+
+/** The language of a name that models write; null for one that cannot be coloured. */
+export function languageOf(name: string): string | null {
+  return LANGUAGES.get(name.toLowerCase()) ?? null;
 }
 
 type Library = typeof languages;
@@ -49,13 +54,12 @@ export function createHighlighter(theme: Theme): Highlighter {
             : "loading";
     },
     load,
-    begin: (name) => {
-      const language = LANGUAGES.get(name.toLowerCase()) ?? null;
-      if (language === null || theme.name === "none" || isFailed) {
-        return null;
+    begin: () => {
+      if (theme.name === "none" || isFailed) {
+        return false;
       }
       void load();
-      return language;
+      return true;
     },
     line: (language, context, text) => {
       const plain = { runs: [{ text, style: null }], context: [] };

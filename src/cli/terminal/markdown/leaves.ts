@@ -1,4 +1,5 @@
 import { type Code, flushCode, newCode, readCode } from "./code.ts";
+import { languageOf } from "./highlight.ts";
 import { inlineRuns, safeCut } from "./inline.ts";
 import { columnsOf, placed } from "./layout.ts";
 import * as lines from "./lines.ts";
@@ -48,8 +49,8 @@ function readBlock(state: State, text: string, on: Parsing): string[] | null {
   const fence = lines.fenceStart(text);
   if (fence !== null) {
     const rows = closeLeaf(state, on);
-    const language = on.highlighter.begin(fence.language);
-    const code = newCode(language);
+    const language = languageOf(fence.language);
+    const code = newCode(language !== null && on.highlighter.begin() ? language : null);
     state.leaf = { kind: "code", sign: fence.sign, indent: fence.indent, code };
     const note = `${language === null ? fence.language : ""} ${fence.note}`.trim();
     const run = { text: note, style: on.theme.dim };
