@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 
-import { lineSafeJson, visible, visibleJson, visibleStyled } from "../core/terminal-text.ts";
+import { lineSafeJson, rowsText, visible, visibleJson } from "../core/terminal-text.ts";
 
 /**
  * Standard output or standard error. On a terminal everything is cleaned; to a file or a pipe, text
@@ -173,11 +173,6 @@ function rawTerminal(stream: NodeJS.WriteStream): RawTerminal {
       }
     },
   };
-}
-
-/** Rows as `printRows` writes them. */
-export function rowsText(rows: readonly string[]): string {
-  return visibleStyled(rows.map((row) => `${row}\n`).join(""));
 }
 
 /** A file or a pipe has no `isTTY` at all, although its type has one. */

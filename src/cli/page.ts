@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { pipeline } from "node:stream/promises";
 
+import { rowsText } from "../core/terminal-text.ts";
 import type { CliContext } from "./context.ts";
-import { type RawTerminal, rowsText } from "./output.ts";
+import type { RawTerminal } from "./output.ts";
 import { onSignals } from "./signals.ts";
 
 /** As git sets it: leaves at once if all fits, shows colours, and leaves what was shown on the screen. */

@@ -17,9 +17,11 @@ export function visible(text: string): string {
 // oxlint-disable-next-line no-control-regex -- these are the sequences that may pass
 const STYLE = /(\u001b\[[\d;:]*m|\u001b\]8;[^\u0000-\u001f\u007f-\u009f]*\u001b\\)/;
 
-/** As `visible`, with the styles and links that this program added. */
-export function visibleStyled(text: string): string {
-  return text
+/** Rows as text, each as `visible` shows it, with the styles and links that this program added. */
+export function rowsText(rows: readonly string[]): string {
+  return rows
+    .map((row) => `${row}\n`)
+    .join("")
     .split(STYLE)
     .map((piece, index) => (index % 2 === 1 ? piece : visible(piece)))
     .join("");
