@@ -13,16 +13,25 @@ export function changeLines(
     withheld = false,
   }: { readonly max?: number; readonly withheld?: boolean } = {},
 ): string[] {
-  return changes.flatMap(({ path, kind, added, removed, diff, reason, undone }) => {
-    const counts = added === null || removed === null ? "" : ` +${added} -${removed}`;
-    const marks = undone ? " (undone)" : "";
-    const unknown = withheld
-      ? "The diff is left out, because the config cannot be read."
-      : "The content is not kept on this machine.";
-    const why = reason === null ? unknown : `Not undone: ${reason}.`;
-    const lost = diff === null ? [`  ${why}`] : [];
-    return [`${kind} ${oneLine(path)}${counts}${marks}`, ...lost, ...diffLines(diff, max)];
-  });
+  return changes.flatMap((change) => [
+    changedFile(change),
+    ...(change.diff === null ? [`  ${whyNoDiff(change, withheld)}`] : []),
+    ...diffLines(change.diff, max),
+  ]);
+}
+
+/** What happened to a file: `changed src/a.ts +3 -1`. */
+export function changedFile({ path, kind, added, removed, undone }: FileChangeInfo): string {
+  const counts = added === null || removed === null ? "" : ` +${added} -${removed}`;
+  return `${kind} ${oneLine(path)}${counts}${undone ? " (undone)" : ""}`;
+}
+
+/** Why a change has no diff. `withheld` is true if that is because the config cannot be read. */
+export function whyNoDiff({ reason }: FileChangeInfo, withheld: boolean): string {
+  const unknown = withheld
+    ? "The diff is left out, because the config cannot be read."
+    : "The content is not kept on this machine.";
+  return reason === null ? unknown : `Not undone: ${reason}.`;
 }
 
 /** What was undone or redone, and what was not. */

@@ -51,11 +51,11 @@ async function printEntries(cli: CliContext, survey: PersonaSurvey): Promise<voi
   const { entries } = survey;
   const terminal = cli.stdout.terminal();
   if (terminal !== null) {
-    const [{ personaRows }, { createTheme }] = await Promise.all([
+    const [{ personaRows }, { themeOf }] = await Promise.all([
       import("./terminal/persona-table.ts"),
-      import("./terminal/themes.ts"),
+      import("./theme-of.ts"),
     ]);
-    const view = { width: terminal.size().columns, theme: createTheme({ env: cli.env }), about };
+    const view = { width: terminal.size().columns, theme: await themeOf(cli), about };
     cli.stdout.printRows(await personaRows(survey, view));
     return;
   }

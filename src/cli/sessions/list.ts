@@ -76,13 +76,13 @@ async function printTable(
   { cli, store, terminal }: { cli: CliContext; store: Store; terminal: RawTerminal },
   listed: { sessions: readonly Listed[]; subagents: ReadonlyMap<string, number> },
 ): Promise<void> {
-  const [{ sessionTableRows }, { createTheme }] = await Promise.all([
+  const [{ sessionTableRows }, { themeOf }] = await Promise.all([
     import("../terminal/session-table.ts"),
-    import("../terminal/themes.ts"),
+    import("../theme-of.ts"),
   ]);
   const rows = await sessionTableRows(store, listed, {
     width: terminal.size().columns,
-    theme: createTheme({ env: cli.env }),
+    theme: await themeOf(cli),
     here: await projectKeyOf(cli.cwd),
     home: cli.env["HOME"],
     now: Date.now(),

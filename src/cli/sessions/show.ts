@@ -66,12 +66,12 @@ async function showOnTerminal(
   { cli, terminal, shown }: { cli: CliContext; terminal: RawTerminal; shown: ShownSession },
   { pager }: ShowOptions,
 ): Promise<void> {
-  const [{ transcriptRows }, { createTheme }, { page }] = await Promise.all([
+  const [{ transcriptRows }, { themeOf }, { page }] = await Promise.all([
     import("../terminal/transcript.ts"),
-    import("../terminal/themes.ts"),
+    import("../theme-of.ts"),
     import("../page.ts"),
   ]);
-  const theme = createTheme({ env: cli.env });
+  const theme = await themeOf(cli);
   const rows = await transcriptRows(shown, { width: terminal.size().columns, theme });
   await (pager ? page(cli, terminal, rows) : cli.stdout.printRows(rows));
 }

@@ -72,7 +72,11 @@ function inTrees(sessions: readonly Listed[]): { session: Listed; level: number 
       { session, level },
       ...below(session.id, level + 1),
     ]);
-  return below(null, 0);
+  const rows = below(null, 0);
+  const shown = new Set(rows.map(({ session }) => session.id));
+  // of a damaged database: sessions that work for each other
+  const lost = sessions.filter(({ id }) => !shown.has(id));
+  return [...rows, ...lost.map((session) => ({ session, level: 0 }))];
 }
 
 /** Narrower than this, a state that needs attention is a word before the title. */

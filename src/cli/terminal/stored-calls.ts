@@ -1,12 +1,22 @@
 import type { FileChangeInfo } from "../../core/file-change-schemas.ts";
 import type { Message, ToolCall } from "../../core/sessions.ts";
-import { oneLine } from "../../core/terminal-text.ts";
-import { RUN_COMMAND, SESSION_TOOLS } from "../../exchange/tool-catalogue.ts";
-import { changeLines } from "../change-lines.ts";
+import { plural } from "../../core/text.ts";
+import { SESSION_TOOLS } from "../../exchange/tool-catalogue.ts";
+import { changedFile, whyNoDiff } from "../change-lines.ts";
 import { DIFF_LINES_SHOWN } from "../sessions/show-lines.ts";
-import { toolCallLine } from "../tool-lines.ts";
-import { sliceByColumn, visibleWidth, wrapTextWithAnsi } from "./pi/text.ts";
-import type { Theme } from "./theme.ts";
+import { diffRows } from "./diff-rows.ts";
+import { cutLine } from "./fold.ts";
+import { visibleWidth } from "./pi/text.ts";
+import {
+  type CallEnd,
+  type CallText,
+  callText,
+  indented,
+  type Layout,
+  outcomeOf,
+  readSummary,
+  styleOf,
+} from "./tool-rows.ts";
 
 /** A call with its result; one of them may be missing. */
 export interface StoredCall {
@@ -46,27 +56,21 @@ export function storedCalls(messages: readonly Message[]): ReadonlyMap<Message, 
   );
 }
 
-interface CallView {
-  readonly width: number;
-  readonly theme: Theme;
+interface CallView extends Layout {
   /** By the id of the call. */
   readonly changes: ReadonlyMap<string, readonly FileChangeInfo[]>;
+  /** True if the diffs of these are left out, because the config cannot be read. */
   readonly withheld: boolean;
 }
 
-/** Calls on one row each with their state, with why they failed and what they changed; reads after each other on one. */
+/** Calls with how they ended, why they failed and what they changed; those that read are one group. */
 export function callRows(calls: readonly StoredCall[], view: CallView): string[] {
   const rows: string[] = [];
   for (let at = 0; at < calls.length;) {
-    const group = readsFrom(calls, at);
-    const [first] = group;
-    if (first !== undefined && group.length > 1) {
-      const subjects = [...new Set(group.map((each) => subjectOf(each)))].join(", ");
-      rows.push(`${view.theme.success("✓")} ${cut(`${first.call?.name ?? ""} ${subjects}`, view)}`);
-    } else {
-      rows.push(...oneCallRows(calls[at], view));
-    }
-    at += Math.max(1, group.length);
+    const next = calls.slice(at).findIndex(({ call }) => !READS.has(call?.name ?? ""));
+    const reads = calls.slice(at, next === -1 ? undefined : at + next);
+    rows.push(...(reads.length > 1 ? groupRows(reads, view) : oneCallRows(calls[at], view)));
+    at += Math.max(1, reads.length);
   }
   return rows;
 }
@@ -75,72 +79,94 @@ const READS: ReadonlySet<string> = new Set(
   SESSION_TOOLS.filter(({ repeatable }) => repeatable).map(({ name }) => name),
 );
 
-/** Calls of one tool that only reads, which succeeded. */
-function readsFrom(calls: readonly StoredCall[], from: number): StoredCall[] {
-  const name = calls[from]?.call?.name ?? "";
-  const others = calls
-    .slice(from)
-    .findIndex((each) => each.call?.name !== name || stateOf(each) !== "done");
-  return READS.has(name) ? calls.slice(from, others === -1 ? undefined : from + others) : [];
-}
-
-/** The line of the call without the name of its tool. */
-function subjectOf({ call }: StoredCall): string {
-  return call === null ? "" : textOf(call).slice(call.name.length + 1);
-}
-
-function textOf(call: ToolCall | null): string {
-  return call === null ? "a tool" : toolCallLine(call).replace(/^· /, "");
+function groupRows(calls: readonly StoredCall[], view: CallView): string[] {
+  const read = calls.map((stored) => ({ ...shownOf(stored), end: endOf(stored) }));
+  const done = read.filter(({ end }) => end === "success");
+  const counts = new Map<string, number>();
+  for (const { name } of done) {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const subjects = [...new Set(done.map(({ subject }) => subject))].join(", ");
+  const others = calls.filter((stored) => endOf(stored) !== "success");
+  return [
+    ...(done.length === 0
+      ? []
+      : [
+          headRow("success", { name: "Explored:", text: readSummary(counts) }, view),
+          ...below([subjects], view, view.theme.dim),
+        ]),
+    ...others.flatMap((stored) => oneCallRows(stored, view)),
+  ];
 }
 
 function oneCallRows(stored: StoredCall | undefined, view: CallView): string[] {
   const { call = null, result = null } = stored ?? {};
-  const { theme, width } = view;
-  const state = stateOf({ call, result });
-  const sign = { done: theme.success("✓"), failed: theme.error("✗"), open: theme.warning("…") };
-  const reason = { done: "", failed: reasonOf(result), open: "It has no result." }[state];
-  const changes = call === null ? [] : (view.changes.get(call.id) ?? []);
-  const changed = changeLines(changes, { max: DIFF_LINES_SHOWN, withheld: view.withheld });
+  const end = endOf({ call, result });
+  const text = shownOf({ call, result });
+  const {
+    reason,
+    facts,
+    end: outcome,
+  } = outcomeOf({ call: text, content: result?.content ?? "", end });
+  const said = [text.subject, ...facts].filter((each) => each !== "").join("  ");
   return [
-    `${sign[state]} ${cut(textOf(call), view)}`,
-    ...(reason === "" ? [] : [`  ${theme.dim(cut(reason, view))}`]),
-    ...changed.flatMap((line) => {
-      const style = diffStyle(line, theme);
-      const rows = wrapTextWithAnsi(line.replaceAll("\t", "    "), Math.max(1, width - 2));
-      return rows.map((row) => `  ${style(row)}`);
-    }),
+    headRow(outcome, { name: text.name, text: said }, view),
+    ...(reason === "" ? [] : below([reason], view, styleOf(outcome, view.theme))),
+    ...(call === null ? [] : (view.changes.get(call.id) ?? [])).flatMap((change) =>
+      changeRows(change, view),
+    ),
   ];
 }
 
-type CallState = "done" | "failed" | "open";
+const MARKS = { success: "✓", error: "✗", unknown: "…" } as const;
+
+function headRow(
+  end: CallEnd,
+  { name, text }: { readonly name: string; readonly text: string },
+  { theme, width }: CallView,
+): string {
+  const room = width - visibleWidth(`${MARKS[end]} ${name} `);
+  return room < 1
+    ? `${styleOf(end, theme)(MARKS[end])} ${theme.bold(cutLine(name, Math.max(1, width - 2)))}`
+    : `${styleOf(end, theme)(MARKS[end])} ${theme.bold(name)} ${theme.code(cutLine(text, room))}`.trimEnd();
+}
+
+function below(texts: readonly string[], { width }: CallView, style: (text: string) => string) {
+  return indented(
+    texts.map((text) => cutLine(text, Math.max(1, width - INDENT))),
+    style,
+  );
+}
+
+/** Columns before the rows below a call. */
+const INDENT = 2;
+
+function shownOf({ call }: StoredCall): CallText {
+  return call === null
+    ? { name: "a tool", subject: "", isCommand: false, isPath: false }
+    : callText(call);
+}
 
 /** What a tool returned that failed begins so. */
-const FAILED = /^Error: */;
-/** What `run_command` returns begins with how the command ended. */
-const NOT_ZERO = /^(?:exit code (?!0 )|ended )/;
-
-function stateOf({ call, result }: StoredCall): CallState {
+function endOf({ result }: StoredCall): CallEnd {
   if (result === null) {
-    return "open";
+    return "unknown";
   }
-  const isCommand = call?.name === RUN_COMMAND;
-  const { content } = result;
-  return FAILED.test(content) || (isCommand && NOT_ZERO.test(content)) ? "failed" : "done";
+  return result.content.startsWith("Error: ") ? "error" : "success";
 }
 
-function reasonOf(result: Message | null): string {
-  const [first = ""] = (result?.content ?? "").replace(FAILED, "").trimStart().split("\n", 1);
-  return oneLine(first);
-}
-
-/** Lines of a diff are indented, and begin with their sign. */
-function diffStyle(line: string, theme: Theme): (text: string) => string {
-  const sign = /^ {2}([+-])/.exec(line)?.[1];
-  return sign === "+" ? theme.added : sign === "-" ? theme.removed : theme.dim;
-}
-
-/** Cleaned text after a sign and a space. */
-function cut(text: string, { width }: CallView): string {
-  const room = Math.max(1, width - 2);
-  return visibleWidth(text) <= room ? text : `${sliceByColumn(text, 0, room - 1, true)}…`;
+/** The file with its counts, and its diff, cut after so many rows. */
+function changeRows(change: FileChangeInfo, view: CallView): string[] {
+  const { theme, width, withheld } = view;
+  const file = below([changedFile(change)], view, theme.dim);
+  if (change.diff === null) {
+    return [...file, ...below([whyNoDiff(change, withheld)], view, theme.dim)];
+  }
+  const rows = diffRows(change.diff, { theme, width: Math.max(1, width - 2 * INDENT) });
+  const left = rows.length - DIFF_LINES_SHOWN;
+  return [
+    ...file,
+    ...rows.slice(0, DIFF_LINES_SHOWN).map((row) => `${" ".repeat(2 * INDENT)}${row}`),
+    ...(left > 0 ? below([`… ${plural(left, "more row")}`], view, theme.dim) : []),
+  ];
 }

@@ -4,6 +4,7 @@ import { localTime } from "../ages.ts";
 import { factsOf, messageMarks } from "../sessions/show-facts.ts";
 import { QUEUED_SHOWN, type ShownSession } from "../sessions/shown.ts";
 import { marksText } from "../sessions/transcript.ts";
+import { foldLine } from "./fold.ts";
 import { createMarkdown, type Markdown } from "./markdown.ts";
 import { createHighlighter } from "./markdown/highlight.ts";
 import { wrapTextWithAnsi } from "./pi/text.ts";
@@ -74,7 +75,7 @@ function factRows(shown: ShownSession, { width, theme }: TranscriptView): string
     const rest =
       label === null ? INDENT : " ".repeat(Math.min(INDENT.length + LABEL + 1, width >> 2));
     const room = Math.max(1, width - Math.max(start.length, rest.length));
-    return wrapTextWithAnsi(text, room).map(
+    return foldLine(text, room).map(
       (row, index) => `${index === 0 ? theme.dim(start) : rest}${row}`,
     );
   });
@@ -155,8 +156,10 @@ function blockRows({ first, marks, parts }: Block, shown: ShownSession, view: Tr
 }
 
 function textRows(text: string, view: TranscriptView): string[] {
-  // how wide a tab is depends on where it is
-  return wrapTextWithAnsi(visible(text).trimEnd().replaceAll("\t", "    "), inner(view));
+  return visible(text)
+    .trimEnd()
+    .split("\n")
+    .flatMap((line) => foldLine(line, inner(view)));
 }
 
 function indented(rows: readonly string[]): string[] {

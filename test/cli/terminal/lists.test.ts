@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 import { beforeEach, describe, expect, it } from "vitest";
 
@@ -111,5 +112,31 @@ describe("sessions list in a terminal", () => {
       "6f708192  └ (no message yet)",
       "708192a3    └ (no message yet)",
     ]);
+    await using store = await openSqliteStore({ path: home.database });
+    // two sessions that work for each other
+    await store.write(
+      ({ db }) =>
+        db
+          .updateTable("sessions")
+          .set({ parent_session_id: idLike("708192a3") })
+          .where("id", "=", idLike("6f708192"))
+          .execute(),
+      null,
+    );
+    expect(await list(200, "--all")).toHaveLength(8);
+  });
+
+  it("[TERM-25] [TERM-60] has the theme of the config, and colours without one that can be read", async () => {
+    const config = join(home.home, ".config/reprise/config.jsonc");
+    mkdirSync(dirname(config), { recursive: true });
+    const list = async (text: string): Promise<string> => {
+      writeFileSync(config, text);
+      const env = { NO_COLOR: undefined, TERM: "xterm" };
+      const { code, stdout } = await home.call(["sessions", "list"], { terminal: true, env });
+      expect(code).toBe(0);
+      return stdout;
+    };
+    expect(await list("{ broken")).toContain("\u001b[1m");
+    expect(await list('{ "theme": "none" }')).not.toContain("\u001b");
   });
 });

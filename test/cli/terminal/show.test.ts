@@ -89,6 +89,14 @@ it("[TERM-63] [TERM-64] sessions show is a transcript in a terminal, in the user
   paged.type("q");
   expect(await paged.finished).toBe(0);
 
+  const interrupted = show("", {
+    PAGER: "trap 'echo caught' INT; cat >/dev/null; echo READY; read key </dev/tty; echo left",
+  });
+  await interrupted.until(/READY/);
+  interrupted.type("\u0003");
+  expect(await interrupted.finished).toBe(0);
+  expect(interrupted.text()).toMatch(/caught\nleft/);
+
   const killed = show("", { PAGER: "sh -c 'kill -9 $PPID; kill -9 $$'" });
   expect(await killed.finished).toBe(0);
   const missing = show("", { PAGER: "no-such-pager-of-anybody" });
