@@ -107,7 +107,8 @@ function oneTerminal(columns = 1000): CollectedOutputs {
     },
   });
   // of a terminal's stream the program uses nothing else; no text is so long that it needs a pager
-  const stream = Object.assign(screen, { isTTY: true, columns, rows: 10_000 }) as unknown;
+  const getWindowSize = (): [number, number] => [columns, 10_000];
+  const stream = Object.assign(screen, { isTTY: true, columns, getWindowSize }) as unknown;
   const output = outputTo(stream as NodeJS.WriteStream, () => undefined);
   return { stdout: output, stderr: output, written: () => ({ stdout: all, stderr: "" }) };
 }
