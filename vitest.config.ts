@@ -58,7 +58,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     reporters: ["default", failureList(), closingLine()],
     // real processes, sockets and files: slow machines need time, and no test asserts a time
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 240_000 } },
     testTimeout: 300_000,
     hookTimeout: 300_000,
     env: { NO_COLOR: "1" },

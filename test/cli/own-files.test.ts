@@ -74,7 +74,7 @@ it("[PERMISSION-35] [SANDBOX-30] a service's agent does not reach the files of i
   await client.queueExchange(id, "pry");
   const activity = async () => (await client.getSession(id)).activity;
   // the command asks: commands of a service need a yes
-  await expect.poll(activity, { timeout: 30_000 }).toBe("interrupted");
+  await expect.poll(activity).toBe("interrupted");
   untouched();
   const { stdout } = await home.call(["sessions", "show", id, "--all"]);
   expect(stdout.match(/belongs to Reprise/g)).toHaveLength(2 * FILES.length);

@@ -28,9 +28,7 @@ it("[CLI-174] [CLI-175] [CLI-178] [QUESTION-41] a node runs the sessions of its 
   const front = await startNode(home, ["--jobs", "0"]);
   const create = async (repo_path: string | null) =>
     (await front.client.createSession({ repo_path })).id;
-  await expect
-    .poll(() => front.client.listQuestions(asking?.id ?? ""), { timeout: 60_000 })
-    .toEqual([]);
+  await expect.poll(() => front.client.listQuestions(asking?.id ?? "")).toEqual([]);
   const plain = await create(null);
   const below = await create(folder("one/below"));
   const two = await create(folder("it's two"));

@@ -62,8 +62,6 @@ const textsOf = (stream: string): string =>
 const end = (store: Store, fence: Fence) =>
   store.write(releaseLease, { fence, finished: true, end: "done" });
 
-const POLL = { timeout: 20_000 };
-
 async function claimNext(store: Store, by = owner): Promise<Fence> {
   await expect.poll(() => readyOf(store)).toHaveLength(1);
   const [next] = await readyOf(store);
@@ -128,7 +126,7 @@ it("[LIVE-71] follows an exchange whose node died until another one has continue
   await claimNext(t.store, { ...thisProcess("a test"), pid: node.pid });
   await expect.poll(() => seen).toContain("message");
   await node.stop("SIGKILL");
-  await expect.poll(() => seen, POLL).toContain("interrupted");
+  await expect.poll(() => seen).toContain("interrupted");
   const resumed = await fetch(`${t.url}/api/sessions/${t.id}/ui/ai-sdk`, {
     headers: { authorization: `Bearer ${TOKEN}` },
   });

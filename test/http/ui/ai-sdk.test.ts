@@ -5,8 +5,6 @@ import { startTestServer } from "../../helpers/server.ts";
 import { openChat, textOf } from "../../helpers/ui-chat.ts";
 
 const LONG = `a text that takes ${"a while, ".repeat(30)}and ends`;
-const POLL = { timeout: 30_000 };
-
 it("[UI-1] [UI-2] holds a conversation with parallel calls and a question with the package ai", async () => {
   const t = await startPayingService(payingModel);
   const chat = openChat({ ...t, token: TOKEN });
@@ -22,8 +20,8 @@ it("[UI-1] [UI-2] holds a conversation with parallel calls and a question with t
   expect(t.paid()).toEqual([]);
   const approval = asked?.type === "dynamic-tool" ? asked.approval?.id : undefined;
   await chat.addToolApprovalResponse({ id: approval ?? "", approved: true });
-  await expect.poll(() => textOf(chat.lastMessage), POLL).toContain("paid rent");
-  await expect.poll(() => chat.status, POLL).toBe("ready");
+  await expect.poll(() => textOf(chat.lastMessage)).toContain("paid rent");
+  await expect.poll(() => chat.status).toBe("ready");
   expect(chat.error).toBeUndefined();
   expect(t.paid()).toEqual(["rent"]);
   const tools = chat.lastMessage?.parts.filter(({ type }) => type === "dynamic-tool");
@@ -42,7 +40,7 @@ it("[UI-4] [UI-7] a client that was cut resumes on another node, from the beginn
   onTestFinished(() => other[Symbol.asyncDispose]());
   const cut = openChat({ ...t, token: TOKEN });
   const sent = cut.sendMessage({ text: LONG });
-  await expect.poll(() => textOf(cut.lastMessage), POLL).toMatch(/^you/);
+  await expect.poll(() => textOf(cut.lastMessage)).toMatch(/^you/);
   await cut.stop();
   await sent;
   const resumed = openChat({ ...t, url: other.url, token: TOKEN }, cut.messages.slice(0, 1));

@@ -6,8 +6,6 @@ import { payingModel, startPayingService, TOKEN } from "../../helpers/paying-ser
 import { startTestServer } from "../../helpers/server.ts";
 import { openChat, textOf } from "../../helpers/ui-chat.ts";
 
-const POLL = { timeout: 60_000 };
-
 /** A session that waits for a yes to a payment, and another node of its service. */
 async function startWaiting() {
   const t = await startPayingService(payingModel);
@@ -32,8 +30,8 @@ it("[UI-25] a chat that is loaded again shows an open question and answers it, o
   const asked = parts?.at(-1);
   const id = asked?.type === "dynamic-tool" ? asked.approval?.id : undefined;
   await chat.addToolApprovalResponse({ id: id ?? "", approved: true });
-  await expect.poll(() => textOf(chat.lastMessage), POLL).toContain("paid rent");
-  await expect.poll(() => chat.status, POLL).toBe("ready");
+  await expect.poll(() => textOf(chat.lastMessage)).toContain("paid rent");
+  await expect.poll(() => chat.status).toBe("ready");
   expect(chat.error).toBeUndefined();
   expect(t.paid()).toEqual(["rent"]);
 });
