@@ -2,6 +2,7 @@ import type { Compacted } from "../../exchange/exchanger.ts";
 import { createNearestName } from "../../core/nearest-name.ts";
 import { PERMISSION_MODES } from "../../core/permissions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
+import type { Store } from "../../store/store.ts";
 import type { Talk } from "./talk.ts";
 import { note, noticeLine } from "../context.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";
@@ -14,6 +15,7 @@ import { wrongUsage } from "../wrong-usage.ts";
 export type SlashOutcome = "stay" | "leave" | "continue";
 
 interface SlashContext extends Pick<Talk, "cli" | "conversation"> {
+  readonly store: Store;
   /** Aborted if a person stops what takes long. */
   readonly signal: AbortSignal;
   /** Asks before what cannot be undone. */
@@ -133,6 +135,18 @@ const COMMANDS: readonly SlashCommand[] = [
     argument: "<exchange>",
     help: "make again what was undone",
     run: (context, argument) => undo(context, "redo", argument),
+  },
+  {
+    name: "copy",
+    help: "copy the last answer to the clipboard of the terminal",
+    run: async (context) => (await import("./copy-answer.ts")).copyCommand(context),
+  },
+  {
+    name: "export",
+    argument: "<file>",
+    help: "write the session as Markdown to a new file",
+    run: async (context, file) =>
+      (await import("./export-session.ts")).exportCommand(context, file),
   },
   {
     name: "continue",

@@ -73,6 +73,11 @@ export function settingOrigins(
       value: config?.theme ?? "auto",
       from: (config?.theme ?? null) === null ? "default" : "config",
     },
+    {
+      key: "notifications",
+      value: config?.notifications ?? "bell",
+      from: (config?.notifications ?? null) === null ? "default" : "config",
+    },
     ...KEYED_PROVIDERS.flatMap((name): SettingOrigin[] => {
       const source = config?.keys[name];
       const variable = isSet(env, `${name.toUpperCase()}_API_KEY`);

@@ -28,6 +28,7 @@ import {
   type ConfigSection,
   KEYED_PROVIDERS,
   LIMIT_KEYS,
+  NOTIFICATIONS,
   type ProtectedPath,
   SANDBOX_KEYS,
   type SandboxMaxima,
@@ -47,7 +48,14 @@ const SECTION_KEYS = [
   "environment",
   "sandbox",
 ] as const;
-const TOP_KEYS = ["$schema", ...SECTION_KEYS, "theme", "providers", "folders"] as const;
+const TOP_KEYS = [
+  "$schema",
+  ...SECTION_KEYS,
+  "theme",
+  "notifications",
+  "providers",
+  "folders",
+] as const;
 
 /** Reads the whole file. `home` is for paths that begin with `~/`. */
 export function readUserConfig(root: Node, report: Report, home: string): UserConfig {
@@ -57,6 +65,7 @@ export function readUserConfig(root: Node, report: Report, home: string): UserCo
   return {
     ...sectionOf(members, report, home),
     theme: readMember(members, "theme", wordReader(THEMES), report),
+    notifications: readMember(members, "notifications", wordReader(NOTIFICATIONS), report),
     keys: keysAt(objectAt(members, "providers", report, KEYED_PROVIDERS), report, home),
     folders:
       folders === undefined

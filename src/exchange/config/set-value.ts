@@ -18,6 +18,7 @@ const CONFIG_KEYS: readonly string[] = [
   "protected",
   "environment",
   "theme",
+  "notifications",
   ...Object.keys(LIMIT_KEYS).map((key) => `limits.${key}`),
   ...TOKEN_LIMITS.map((name) => `limits.tokens.${name}`),
   ...Object.keys(SANDBOX_KEYS).map((key) => `sandbox.limits.${key}`),
@@ -32,6 +33,7 @@ const TEXTS: ReadonlySet<string> = new Set([
   "persona",
   "permission.mode",
   "theme",
+  "notifications",
   ...KEYED_PROVIDERS.map((name) => `providers.${name}.key_file`),
 ]);
 

@@ -45,9 +45,14 @@ export type KeyedProvider = (typeof KEYED_PROVIDERS)[number];
 export const THEMES = ["auto", "dark", "light", "none"] as const;
 export type ThemeSetting = (typeof THEMES)[number];
 
+/** How a person is notified of an exchange that took long. */
+export const NOTIFICATIONS = ["off", "bell", "system"] as const;
+export type Notifications = (typeof NOTIFICATIONS)[number];
+
 export interface UserConfig extends ConfigSection {
   /** Of the screen. */
   readonly theme: ThemeSetting | null;
+  readonly notifications: Notifications | null;
   readonly keys: Readonly<Partial<Record<KeyedProvider, KeySource>>>;
   readonly folders: readonly FolderSection[];
 }

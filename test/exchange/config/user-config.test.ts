@@ -45,7 +45,7 @@ const ACCEPTED = [
   `{"protected": [".env", "secrets/**", "~/private", "/etc"]}`,
   `{"sandbox": {"limits": {"processes": 50, "memory_mib": 4096, "file_mib": 1}}, "folders": {"/w": {"sandbox": {}}}}`,
   `{"limits": {"children": 3, "tokens": {"exchange": 100000}}}`,
-  `{"environment": ["JAVA_HOME", "_x1"], "theme": "light"}`,
+  `{"environment": ["JAVA_HOME", "_x1"], "theme": "light", "notifications": "system"}`,
   `{"folders": {"~/work": {"persona": "reviewer"}, "/srv": {}}}`,
   `{"providers": {"anthropic": {"key_file": "~/.keys/a"}, "openai": {"key_command": ["pass", "show", "x"]}}}`,
 ];
@@ -69,6 +69,7 @@ const REFUSED: readonly (readonly [text: string, place: string, sentence: RegExp
   [`{"persona": "a\\u0000b"}`, "1:13", /without NUL/],
   [`{"persona": "a\0b"}`, "1:13", /./],
   [`{"theme": "solarized"}`, "1:11", /one of "auto", "dark", "light", "none"/],
+  [`{"notifications": "loud"}`, "1:19", /one of "off", "bell", "system"/],
   [`{"folders": {"/w": {"theme": "dark"}}}`, "1:21", /no such key/],
   [`{"permission": "all"}`, "1:16", /must be an object/],
   [`{"permission": {"mode": "yolo"}}`, "1:25", /one of "ask"/],
