@@ -224,7 +224,7 @@ export const SIZED_TESTS = {
     what: "Readers of the live feed whose connections are cut, of real exchanges on nodes that are killed: cuts",
     files: ["test/torture/live-cuts.test.ts"],
     test: 0,
-    short: 75,
+    short: 150,
     long: 1000,
   },
   locked: {
