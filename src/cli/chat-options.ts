@@ -27,6 +27,8 @@ export interface ChatOptions {
   readonly prompt?: string;
   readonly continueExchange?: true;
   readonly acceptPending?: true;
+  /** Lines in place of the screen. */
+  readonly plain?: true;
   readonly wait?: true;
   readonly takeOver?: true;
   readonly json?: true;

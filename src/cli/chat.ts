@@ -20,7 +20,9 @@ import { createFromOutside } from "./conversation/from-outside.ts";
 import { createSandboxNote } from "./conversation/sandbox-note.ts";
 import { runConversation } from "./conversation/run.ts";
 import { sendOnce } from "./conversation/send.ts";
+import type { Front } from "./conversation/front.ts";
 import { openLines } from "./lines/front.ts";
+import type { ScreenOptions } from "./terminal/screen-options.ts";
 import { createPlainView } from "./lines/plain-view.ts";
 import { showFailure } from "./conversation/show-failure.ts";
 import { callerOf, folderOfPerson } from "./new-session.ts";
@@ -79,10 +81,11 @@ export async function chat(input: {
   }
   const location = databaseLocation(cli, databaseOption(input.command));
   const config = exchangerConfig(cli, store, { location });
+  const secrets = ownSecrets(cli, { location });
   const conversation = createConversation({
     config: {
       ...config,
-      secrets: ownSecrets(cli, { location }),
+      secrets,
       defaultAnswer: options.answerAfter,
       permission: { allow: options.allow ?? [], asks: options.questions !== false },
     },
@@ -121,12 +124,13 @@ export async function chat(input: {
       ? runConversation({
           ...talk,
           store,
-          front: openLines(cli),
+          front: await openFront({ cli, store, conversation, answering, secrets }, options),
+          secrets,
           askWith: fromOutside.askWith,
           answering,
           beforeSend,
         })
-      : sendOnce({ ...talk, text, view: () => createPlainView(cli) }));
+      : sendOnce({ ...talk, text, view: async () => createPlainView(cli) }));
   } catch (error) {
     // the command to resume comes after the error: a message that failed can be sent again
     cli.exitCode = await showFailure(talk, error);
@@ -149,6 +153,24 @@ export async function chat(input: {
   if (session !== null && !json && (await isActive(store, session.id))) {
     noticeLine(cli, `Resume with: ${resumeCommand(cli, input.command, session.id)}`);
   }
+}
+
+/** A screen for a person at a terminal, unless plain lines are asked for; lines for everybody else. */
+async function openFront(
+  session: Omit<ScreenOptions, "terminal">,
+  options: ChatOptions,
+): Promise<Front> {
+  const { cli } = session;
+  const terminal = cli.stdin.isTTY === true ? cli.stdout.terminal() : null;
+  const plain =
+    options.plain === true ||
+    (cli.env["REPRISE_PLAIN"] ?? "") !== "" ||
+    [undefined, "", "dumb"].includes(cli.env["TERM"]);
+  if (terminal === null || plain || options.json === true || options["json=events"] === true) {
+    return openLines(cli);
+  }
+  const { openScreenFront } = await import("./terminal/front.ts");
+  return openScreenFront({ ...session, terminal });
 }
 
 /** A folder such as `/` is allowed only if a person in a terminal names it. */

@@ -137,6 +137,7 @@ export async function createProgram(cli: CliContext): Promise<Command> {
       "--accept-pending",
       "accept messages and settings that came over HTTP without authentication",
     )
+    .option("--plain", "plain lines in place of the screen; REPRISE_PLAIN=1 always")
     .option("--wait", "if the session is busy, wait until its exchange is done")
     .option("--take-over", "if the session is busy, stop its exchange")
     .option("--json", "print one line of JSON for each exchange")

@@ -9,7 +9,7 @@ type StopSignal = (typeof STOP_SIGNALS)[number];
  * signal ends the program in the system's own way.
  */
 export function onSignals(
-  cli: CliContext,
+  cli: Pick<CliContext, "signals">,
   listener: (signal: StopSignal) => void,
   signals: readonly StopSignal[] = STOP_SIGNALS,
 ): () => void {

@@ -54,6 +54,8 @@ export interface Conversation {
    * exchange runs. Error codes: as `exchange`, `not_confirmed`.
    */
   send(text: string | null, live: Live, waits?: boolean): Promise<ExchangeResult>;
+  /** Loads what the first message needs, ahead of it: `send` says what is wrong. */
+  prepare(): void;
   /** What the session's exchange and its sub-agents ask. */
   openQuestions(): Promise<readonly OpenQuestion[]>;
   /** Gives the session's questions their default answers whose time is over; `send(null)` then continues. */
@@ -174,6 +176,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       keep(result.session);
       return result;
     },
+    prepare: () => void opened().catch(() => undefined),
     // what a prompt can be shown without is loaded when it is used
     answerDue: async () => {
       if (session !== null) {

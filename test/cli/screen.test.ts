@@ -23,7 +23,7 @@ interface Terminal {
 
 function openTerminal(home: Home, command: string): Terminal {
   const running = home.startShell(`exec script -qfec '${command}' /dev/null`, {
-    env: { TERM: "xterm" },
+    env: { TERM: "xterm", REPRISE_PLAIN: "1" },
   });
   const screen = (): string => stripVTControlCharacters(running.stdout()).replaceAll("\r", "");
   let seen = 0;

@@ -98,10 +98,10 @@ export function openScreen(
   });
   const { buffer } = emulator;
   const rowsFrom = (first: number, count: number): string[] =>
-    Array.from(
-      { length: count },
-      (_, index) =>
-        buffer.active.getLine(first + index)?.translateToString(true, 0, emulator.cols) ?? "",
+    Array.from({ length: count }, (_, index) =>
+      (
+        buffer.active.getLine(first + index)?.translateToString(true, 0, emulator.cols) ?? ""
+      ).replace(/ +$/, ""),
     );
   const window = (): string[] => rowsFrom(buffer.active.baseY, emulator.rows);
   const text = (): string => window().join("\n");

@@ -33,7 +33,8 @@ export function openTerminal(
     cols: 1000,
     rows: 24,
     cwd: home.project,
-    env: { ...home.environment(), ...env },
+    // the line mode: test/helpers/screen.ts opens the screen
+    env: { ...home.environment(), REPRISE_PLAIN: "1", ...env },
   });
   let written = "";
   let seen = 0;

@@ -3,7 +3,7 @@ import type { Live } from "../../exchange/exchanger.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
 import type { OpenQuestion } from "../../store/questions/read.ts";
 import type { Offered } from "../allow-in-config.ts";
-import type { ShownMessage } from "../live-screen.ts";
+import type { Message } from "../../core/sessions.ts";
 import type { GivenAnswer } from "../question-lines.ts";
 
 /** How a person sees a session, and how what they type comes in: lines, or a screen. */
@@ -11,7 +11,7 @@ export interface Front {
   /** Aborted when the program is asked to leave: SIGTERM, SIGHUP. */
   readonly leaving: AbortSignal;
   /** Shows what a session begins with. */
-  greet(lines: readonly string[]): void;
+  greet(lines: readonly string[]): Promise<void>;
   /** The next thing that happened, in order; after `end` it stays `end`. `news` once that is aborted. */
   next(news?: AbortSignal): Promise<InputEvent>;
   /** While the callback is set, an interrupt goes to it instead of into the queue. */
@@ -25,7 +25,7 @@ export interface Front {
   /** Null if the person leaves the question open, and once it is over. `next`: another one is to be asked first. */
   ask(asked: Asked): Promise<GivenAnswer | "next" | null>;
   /** Shows an exchange of this process from now on. */
-  view(): ExchangeView;
+  view(): Promise<ExchangeView>;
   /** Shows an exchange of another process from now on. */
   follow(): Promise<FollowView>;
   /** Discards what is left in a terminal and resets it. */
@@ -52,15 +52,15 @@ export interface ExchangeView {
   hasChangedFiles(): boolean;
   /** Shows what the exchange changed. */
   showChanges(lines: readonly string[]): void;
-  finish(result: ExchangeResult): void;
+  finish(result: ExchangeResult): Promise<void>;
   /** It ended with an error, which comes next. */
-  fail(): void;
+  fail(): Promise<void>;
 }
 
 /** An exchange of another process. */
 export interface FollowView {
   show(event: LiveEvent): void;
-  showMessage(message: ShownMessage): void;
+  showMessage(message: Message): void;
   /** Nothing more of it is shown. */
   end(): void;
 }

@@ -15,6 +15,7 @@ import { isAsking, type Talk } from "./talk.ts";
 import { showFailure } from "./show-failure.ts";
 import { toolCallLine } from "../tool-lines.ts";
 import { plural } from "../../core/text.ts";
+import type { Secrets } from "../../exchange/secrets.ts";
 import type { Store } from "../../store/store.ts";
 import { slashCommand } from "./slash.ts";
 
@@ -25,6 +26,7 @@ export interface ConversationContext extends Talk {
   readonly store: Store;
   readonly askWith: FromOutside["askWith"];
   readonly answering: Answering;
+  readonly secrets: Secrets;
   /** Called before each message that is sent. */
   readonly beforeSend: () => Promise<void>;
 }
@@ -42,7 +44,7 @@ export async function runConversation(context: ConversationContext): Promise<voi
   }
   try {
     if (terminal && !context.json) {
-      front.greet(await greeting(context));
+      await front.greet(await greeting(context));
     }
     const elsewhere =
       terminal && !context.json && cli.stdout.isTTY ? createElsewhere(context) : null;
@@ -97,6 +99,14 @@ function handle(context: ConversationContext, front: Front, event: InputEvent): 
     }
     if (event.pasted) {
       return await exchange(context, front, event.text);
+    }
+    if (context.cli.stdin.isTTY === true && event.text.startsWith("!")) {
+      const { runOwn } = await import("./run-own.ts");
+      const cwd = context.conversation.planned().repo_path ?? context.cli.cwd;
+      const message = await interruptible(front, (signal) =>
+        runOwn(event.text, { ...context, cwd, signal }),
+      );
+      return message === null ? "stay" : await exchange(context, front, message);
     }
     const command = slashCommand(event.text);
     if (command !== null) {
@@ -255,7 +265,10 @@ function askToConfirm(cli: CliContext, front: Front): (question: string) => Prom
 
 function dropWaiting(cli: CliContext, front: Front): void {
   if (front.waiting() > 0) {
-    noticeLine(cli, dropped(front.drop()).trim());
+    const sentence = dropped(front.drop()).trim();
+    if (sentence !== "") {
+      noticeLine(cli, sentence);
+    }
   }
 }
 

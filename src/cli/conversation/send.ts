@@ -19,7 +19,7 @@ interface SendInput extends Talk {
   /** Waits for its turn while another exchange runs. */
   readonly waits?: boolean;
   /** Called unless `json` is set. */
-  readonly view: () => ExchangeView;
+  readonly view: () => Promise<ExchangeView>;
 }
 
 /** Sends one message and shows the answer as it comes, or prints JSON in its place. */
@@ -27,7 +27,7 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
   const { cli, conversation, json, signal } = input;
   const isNew = input.text !== null && conversation.current()?.activity === "interrupted";
   const open = isNew && !json ? await conversation.openQuestions() : [];
-  const view = json ? null : input.view();
+  const view = json ? null : await input.view();
   const live: Live = {
     listener: (event) => (input.events ? printJson(cli, event) : view?.show(event)),
     signal,
@@ -36,11 +36,13 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
     textIsFinal: !json && !cli.stdout.isTTY,
     mayRepeat: input.mayRepeat,
   };
-  const result = await conversation.send(input.text, live, input.waits).catch((error: unknown) => {
-    view?.fail();
-    throw error;
-  });
-  view?.finish(result);
+  const result = await conversation
+    .send(input.text, live, input.waits)
+    .catch(async (error: unknown) => {
+      await view?.fail();
+      throw error;
+    });
+  await view?.finish(result);
   if (view?.hasChangedFiles() === true && cli.stdout.isTTY) {
     view.showChanges(await changeLinesOf(input));
   }

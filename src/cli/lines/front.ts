@@ -10,14 +10,14 @@ export function openLines(cli: CliContext): Front {
   const input = openLineInput(cli);
   return {
     leaving: input.leaving,
-    greet: (lines) => printLines(cli, lines),
+    greet: async (lines) => printLines(cli, lines),
     next: (news) => input.next("> ", news),
     onInterrupt: input.onInterrupt,
     waiting: input.waiting,
     drop: input.drop,
     confirm: async (question) => isYes(await input.ask(question)),
     ask: (asked) => askLine(cli, input, asked),
-    view: () => createPlainView(cli),
+    view: async () => createPlainView(cli),
     follow: () => createPlainFollow(cli),
     close: input.close,
   };

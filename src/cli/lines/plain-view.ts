@@ -79,12 +79,12 @@ export function createPlainView(cli: CliContext): ExchangeView {
       }
     },
     /** The error begins on a new line of the terminal; a pipe gets the answer as it came. */
-    fail: (): void => {
+    fail: async (): Promise<void> => {
       if (cli.stdout.isTTY) {
         answer.breakLine();
       }
     },
-    finish: (result: ExchangeResult): void => {
+    finish: async (result: ExchangeResult): Promise<void> => {
       answer.breakLine();
       if (isAsking(result)) {
         return;

@@ -17,9 +17,7 @@ import { wrongUsage } from "../wrong-usage.ts";
 /** Sessions that the picker offers. */
 const OFFERED = 20;
 
-type ResumeOptions = Pick<ChatOptions, "json" | "json=events" | "trust" | "agent"> & {
-  readonly plain?: true;
-};
+type ResumeOptions = Pick<ChatOptions, "json" | "json=events" | "trust" | "agent" | "plain">;
 
 /** `resume [id]`, `sessions resume [id]`: continues a session; without an id, a person in a terminal chooses one. */
 export function resumeCommand(cli: CliContext): Command {
@@ -28,7 +26,7 @@ export function resumeCommand(cli: CliContext): Command {
     .argument("[id]", "an id, or the first 6 or more characters of it")
     .option("--agent <module>", AGENT_HELP)
     .option("--trust", "for this run, use the personas and the AGENTS.md in its folder")
-    .option("--plain", "without an id: a numbered list instead of the screen")
+    .option("--plain", "plain lines in place of the screen; REPRISE_PLAIN=1 always")
     .option("--json", "print the session, then one line of JSON for each exchange")
     .option(EVENTS_OPTION, "print one line of JSON for each event")
     .action(async (id: string | undefined, options: ResumeOptions) => {

@@ -1,17 +1,20 @@
 import type { CliContext } from "../context.ts";
 import type { RawTerminal } from "../output.ts";
+import { onSignals } from "../signals.ts";
 import { type CellText, simpleText } from "./cell-text.ts";
 import { createRenderer } from "./renderer.ts";
-import type { FullView, Part, Screen } from "./screen.ts";
+import type { OpenFull } from "./open-full.ts";
+import type { Part, Screen } from "./screen.ts";
+import { BACKGROUND_QUERY, parseBackground, type Rgb } from "./themes.ts";
 import { openTty } from "./tty.ts";
 
-const FRAME_MS = 33;
-/** The alternate screen, without automatic wrapping. */
-const ENTER_ALTERNATE = "\u001b[?1049h\u001b[?7l";
-const LEAVE_ALTERNATE = "\u001b[?7h\u001b[?1049l";
 const CURSOR_QUESTION = "\u001b[6n";
 // oxlint-disable-next-line no-control-regex -- the answer of a terminal
 const CURSOR_ANSWER = /\u001b\[(\d+);\d+R/;
+
+// oxlint-disable-next-line no-control-regex -- the answer of a terminal
+const BACKGROUND_ANSWER = /\u001b\]11;[^\u0007\u001b]*(?:\u0007|\u001b\\)/;
+const BACKGROUND_MS = 100;
 
 export interface ScreenEvents {
   /** One key, as the terminal sends it. */
@@ -33,6 +36,10 @@ export type ScreenProcess = Pick<
 
 /** A screen with what its owner needs besides. */
 export interface OwnedScreen extends Screen {
+  /** How columns are counted now. */
+  text(): CellText;
+  /** The colour of the background; null if the terminal does not say. */
+  background(): Promise<Rgb | null>;
   /** Stops the program as Ctrl-Z does, and draws again when it is continued. */
   suspend(): Promise<void>;
   close(): Promise<void>;
@@ -45,7 +52,10 @@ export function openScreen(
   { live, on }: { readonly live: Part; readonly on: ScreenEvents },
 ): OwnedScreen {
   let text: CellText = simpleText;
-  let view: FullView | null = null;
+  /** Has the alternate screen, and the keys. */
+  let full: OpenFull<unknown> | null = null;
+  /** False once an answer did not come: then it is not asked again. */
+  let saysCursor = true;
   let splitKeys: ((keys: string) => void) | null = null;
   /** Keys that came while what they need was loaded. */
   let early: (() => void)[] | null = null;
@@ -60,23 +70,22 @@ export function openScreen(
       void load();
     }
   };
-  const onKey = (key: string): void => {
-    if (view === null) {
-      on.key(key);
-    } else {
-      view.key(key);
-    }
-  };
   const load = async (): Promise<void> => {
-    const [{ createKeySplitter }, { cellText }] = await Promise.all([
+    const [{ createKeySplitter, parseKey }, { cellText }] = await Promise.all([
       import("./pi/keys.ts"),
       import("./pi/text.ts"),
       on.load(),
     ]);
     text = cellText;
-    splitKeys = createKeySplitter(onKey);
-    // first: a key may give the terminal to another program
-    void renderer.locate();
+    splitKeys = createKeySplitter((key) => {
+      if (full === null) {
+        on.key(key);
+      } else if (parseKey(key) === "ctrl+z") {
+        void suspend();
+      } else {
+        full.key(key);
+      }
+    });
     const held = early ?? [];
     early = null;
     for (const act of held) {
@@ -87,7 +96,7 @@ export function openScreen(
 
   const tty = openTty(cli, terminal, {
     keys: (keys) => inOrder(() => splitKeys?.(keys)),
-    paste: (pasted) => inOrder(() => (view === null ? on.paste(pasted) : view.paste?.(pasted))),
+    paste: (pasted) => inOrder(() => (full === null ? on.paste(pasted) : full.paste(pasted))),
     end: on.end,
     lost: on.end,
   });
@@ -98,7 +107,11 @@ export function openScreen(
     drawn: on.drawn,
     reflows: wrapsAgain(cli.env),
     askCursor: async (ms) => {
+      if (!saysCursor) {
+        return null;
+      }
       const [, row] = (await tty.ask(CURSOR_QUESTION, CURSOR_ANSWER, ms)) ?? [];
+      saysCursor = row !== undefined;
       return row === undefined ? null : { row: Number(row) };
     },
   });
@@ -109,14 +122,22 @@ export function openScreen(
     output.cover((printed) => commit(printed.replace(/\n$/, "").split("\n")));
   }
   const outside = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    full?.leave();
     renderer.leave();
     await tty.settled();
     tty.leave();
+    // an interrupt is for the other program, which has the terminal
+    const ignoreInterrupts = onSignals(cli, () => undefined, ["SIGINT"]);
     try {
       return await work();
     } finally {
+      ignoreInterrupts();
       tty.enter();
       renderer.enter();
+      if (full !== null) {
+        renderer.pause();
+        full.enter();
+      }
     }
   };
   const suspend = (): Promise<void> => outside(cli.suspend);
@@ -131,40 +152,31 @@ export function openScreen(
     get height() {
       return renderer.height;
     },
+    text: () => text,
+    background: async () => {
+      const answer = await tty.ask(BACKGROUND_QUERY, BACKGROUND_ANSWER, BACKGROUND_MS);
+      return answer === null ? null : parseBackground(answer[0]);
+    },
     commit,
     changed: renderer.draw,
     outside,
     suspend,
     full: async (open) => {
-      const { createFullDrawing } = await import("./full-drawing.ts");
-      const drawing = createFullDrawing(terminal.draw);
-      let timer: NodeJS.Timeout | undefined;
-      const draw = (): void => {
-        timer = undefined;
-        const { columns: width, rows: height } = terminal.size();
-        drawing.draw(view?.rows(width, height) ?? [], { width, height });
-      };
-      const changed = (): void => {
-        timer ??= setTimeout(draw, FRAME_MS);
-      };
-      const ignoreSizes = terminal.onResize(changed);
+      const { openFull } = await import("./open-full.ts");
       renderer.pause();
-      terminal.draw(ENTER_ALTERNATE);
+      const opened = openFull(terminal, open);
+      full = opened;
       try {
-        return await new Promise((done) => {
-          view = open({ changed, done });
-          draw();
-        });
+        return await opened.result;
       } finally {
-        view = null;
-        clearTimeout(timer);
-        ignoreSizes();
-        terminal.draw(LEAVE_ALTERNATE);
+        full = null;
+        opened.close();
         renderer.enter();
       }
     },
     close: async () => {
       cli.signals.off("SIGTSTP", onStop);
+      full?.close();
       renderer.leave();
       for (const output of outputs) {
         output.cover(null);

@@ -29,7 +29,7 @@ export interface RendererOptions {
  * Draws on the main screen of a terminal. Finished rows are printed once, and scroll into the terminal's own history;
  * only the live rows below them are drawn again, those that changed, at most 30 times a second.
  *
- * Between two frames the cursor is in the last live row. Live rows are cut to the width and drawn without automatic
+ * Between two frames the cursor is in an empty row below the live rows. Live rows are cut to the width and drawn without automatic
  * wrapping: a terminal with another idea of a character's width cuts the row too, and no row moves. Finished rows may
  * wrap: the terminal may be narrower than it was a moment ago, and nothing of them may be lost.
  */
@@ -39,17 +39,16 @@ export function createRenderer(options: RendererOptions) {
   /** The live rows as they are drawn; empty before the first frame and after `leave`. */
   let drawn: readonly string[] = [];
   let { columns: width, rows: height } = terminal.size();
-  /** The row of the cursor in the window, from 1, once the terminal has said it. */
-  let cursorRow: number | null = null;
-  let wraps = options.reflows;
   let timer: NodeJS.Timeout | undefined;
   let lastFrame = 0;
   let state: "drawing" | "resizing" | "paused" = "drawing";
 
-  const liveRows = (): readonly string[] =>
-    live(width, height - 1)
-      .slice(-(height - 1))
-      .map((row) => plainRow(text().cut(row, width)));
+  const liveRows = (): readonly string[] => {
+    const room = Math.max(1, height - 2);
+    const rows = live(width, room).slice(-room);
+    // terminals differ in whether they wrap the row of the cursor again: that one is empty
+    return [...rows.map((row) => plainRow(text().cut(row, width))), ""];
+  };
 
   const isResized = (): boolean => {
     const { columns, rows } = terminal.size();
@@ -71,20 +70,18 @@ export function createRenderer(options: RendererOptions) {
     if (finished.length > 0) {
       out += toFirstRow(drawn.length);
       out += finished.map((row) => `${plainRow(row)}\r\n`).join("");
-      moveCursor(finished.length - Math.max(0, drawn.length - 1));
       finished = [];
       drawn = [];
     }
     const changed = changes(rows);
     out += changed === "" ? "" : `${NO_WRAP}${changed}${WRAP}`;
-    moveCursor(rows.length - Math.max(1, drawn.length));
     drawn = rows;
     if (out !== "") {
       terminal.draw(`${BEGIN}${out}${END}`);
     }
     options.drawn();
   };
-  /** From the old live rows to the new ones; the cursor ends in the last one. */
+  /** From the old live rows to the new ones; the cursor ends in the empty row. */
   const changes = (rows: readonly string[]): string => {
     let out = drawn.length === 0 ? "\r\u001b[J" : "";
     let at = Math.max(0, drawn.length - 1);
@@ -108,16 +105,14 @@ export function createRenderer(options: RendererOptions) {
     }
     return out;
   };
-  /** The window scrolls when the cursor goes beyond its last row. */
-  const moveCursor = (rows: number): void => {
-    cursorRow = cursorRow === null ? null : Math.min(height, cursorRow + rows);
-  };
   const draw = (): void => {
     timer ??= setTimeout(frame, Math.max(0, lastFrame + FRAME_MS - performance.now()));
   };
-  /** Rows that the live rows above the cursor, and its own one up to it, take at a new width. */
-  const rowsAbove = (columns: number, wrapped: boolean): number => {
-    const rows = drawn.map((row) => (wrapped ? Math.ceil(text().width(row) / columns) || 1 : 1));
+  /** Rows of the terminal above the cursor's that the live rows take at a new width. */
+  const rowsAbove = (columns: number): number => {
+    const rows = drawn.map((row) =>
+      options.reflows ? Math.ceil(text().width(row) / columns) || 1 : 1,
+    );
     return rows.reduce((sum, count) => sum + count, 0) - 1;
   };
 
@@ -136,18 +131,12 @@ export function createRenderer(options: RendererOptions) {
       return;
     }
     const { columns, rows } = asked;
-    const [plain, wrapped] = [rowsAbove(columns, false), rowsAbove(columns, true)];
-    if (reported !== null && cursorRow !== null && rows === height && wrapped > plain) {
-      const room = cursorRow + wrapped - plain <= rows;
-      wraps = reported.row > cursorRow || (wraps && !room);
-    }
-    const above = wraps ? wrapped : plain;
+    const above = rowsAbove(columns);
     [width, height] = [columns, rows];
     // rows that were scrolled out of the window belong to its history now
     const up = Math.min(above, (reported?.row ?? rows) - 1);
     terminal.draw(`${BEGIN}\r${up > 0 ? `\u001b[${up}A` : ""}\u001b[J${END}`);
     drawn = [];
-    cursorRow = reported === null ? null : reported.row - up;
     state = "drawing";
     frame();
   };
@@ -172,7 +161,6 @@ export function createRenderer(options: RendererOptions) {
         terminal.draw(`${BEGIN}${toFirstRow(drawn.length)}${END}`);
       }
       drawn = [];
-      cursorRow = null;
       state = "paused";
     },
     /** Nothing is drawn, and the live rows stay, until `enter`. */
@@ -187,14 +175,6 @@ export function createRenderer(options: RendererOptions) {
         ({ columns: width, rows: height } = terminal.size());
       }
       frame();
-    },
-    /** Asks the terminal for the row of the cursor, which the next change of the size needs. */
-    locate: async (): Promise<void> => {
-      const was = [...drawn];
-      const place = await askCursor(CURSOR_REPORT_MS);
-      if (was.length === drawn.length && was.every((row, index) => row === drawn[index])) {
-        cursorRow = place?.row ?? null;
-      }
     },
     get width(): number {
       return width;

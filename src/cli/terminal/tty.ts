@@ -29,8 +29,6 @@ interface Query {
 export function openTty(cli: Pick<CliContext, "stdin">, terminal: RawTerminal, on: TtyEvents) {
   /** What the terminal was asked, with the form of its answer. */
   const asked = new Set<Query>();
-  /** False once an answer did not come: then nothing is asked any more. */
-  let answers = true;
   const pastes = createPasteReader(
     { keys: on.keys, paste: (text) => on.paste(text.replace(/\r\n?/g, "\n")), unended: () => {} },
     { readsEscape: true },
@@ -73,13 +71,12 @@ export function openTty(cli: Pick<CliContext, "stdin">, terminal: RawTerminal, o
     /** Asks the terminal; null if no answer of that form comes in time. */
     ask: (question: string, form: RegExp, ms: number): Promise<RegExpExecArray | null> => {
       const { promise: done, resolve: answer } = Promise.withResolvers<RegExpExecArray | null>();
-      if (!answers || !isEntered) {
+      if (!isEntered) {
         answer(null);
         return done;
       }
       const query = { form, done, answer };
       const timer = setTimeout(() => {
-        answers = false;
         asked.delete(query);
         answer(null);
       }, ms);

@@ -1,0 +1,281 @@
+import { oneLine } from "../../core/terminal-text.ts";
+import type { Asked, ExchangeView, FollowView } from "../conversation/front.ts";
+import { isCommand } from "../conversation/slash.ts";
+import { noticeLine } from "../context.ts";
+import type { GivenAnswer } from "../question-lines.ts";
+import { askOnScreen } from "./ask-on-screen.ts";
+import { firstOf } from "./completion.ts";
+import { createConfirmView } from "./confirm-view.ts";
+import { createEditor, type Editor, type EditorOptions, type Message } from "./editor.ts";
+import { createExchangeView, type ExchangeView as ExchangeRows } from "./exchange-view.ts";
+import { externalEditor } from "./external-editor.ts";
+import type { ScreenOptions } from "./screen-options.ts";
+import type { LiveView } from "./live-view.ts";
+import { createMarkdownStream } from "./markdown.ts";
+import { createHighlighter } from "./markdown/highlight.ts";
+import { openEditor } from "./open-editor.ts";
+import type { OwnedScreen } from "./open-screen.ts";
+import { createPager, type PagerResult } from "./pager.ts";
+import { parseKey } from "./pi/keys.ts";
+import { cellText } from "./pi/text.ts";
+import type { QuestionScreen } from "./question-view.ts";
+import type { Queue } from "./queue.ts";
+import type { Theme } from "./theme.ts";
+
+export interface DeskOptions extends ScreenOptions {
+  readonly theme: Theme;
+  readonly screen: OwnedScreen;
+  readonly queue: Queue;
+  readonly leaving: AbortSignal;
+  /** Stops what runs; null if nothing does. */
+  readonly interrupt: () => (() => void) | null;
+}
+
+/** All that needs libraries: the editor, the exchange that runs, and questions. */
+export interface Desk {
+  readonly view: ExchangeRows;
+  /** How many questions are open. */
+  questions(): number;
+  rows(width: number, height: number): readonly string[];
+  key(data: string): void;
+  paste(text: string): void;
+  /** The terminal has what `rows` returned. */
+  drawn(): void;
+  /** Ctrl-C from outside. */
+  stop(): void;
+  /** Shows what was sent. */
+  sent(message: Message): void;
+  /** Puts what waits back into the editor. */
+  takeBack(): void;
+  ask(asked: Asked): Promise<GivenAnswer | "next" | null>;
+  confirm(question: string): Promise<boolean>;
+  exchange(): ExchangeView;
+  follow(): FollowView;
+  close(): Promise<void>;
+}
+
+/** Rows of messages that wait. */
+const MAX_QUEUED = 3;
+/** Milliseconds in which a second Ctrl-C leaves. */
+const LEAVE_MS = 3000;
+
+export async function createDesk(options: DeskOptions): Promise<Desk> {
+  const { cli, conversation, screen, theme, queue } = options;
+  const highlighter = createHighlighter(theme);
+  const now = (): number => performance.now();
+  /** Has the keys before the editor: a question. */
+  let asking: LiveView | null = null;
+  let lastTyped = -Infinity;
+  let open = 0;
+  /** The next Ctrl-C leaves, until then. */
+  let leavesUntil = -Infinity;
+
+  const view = createExchangeView({
+    theme,
+    width: () => screen.width,
+    commit: screen.commit,
+    changed: screen.changed,
+    now,
+    markdown: () => createMarkdownStream({ theme, highlighter, width: () => screen.width }),
+    changes: conversation.changesOfCalls,
+  });
+  const { editor, history } = await openEditor({
+    talk: options,
+    screen,
+    theme,
+    secrets: options.secrets,
+    on: {
+      submit: ({ text, pasted }) => queue.push({ kind: "line", text, pasted, shown: false }),
+      note: (sentence) => noticeLine(cli, sentence),
+    },
+  });
+  const openPager = (title: string, rows: readonly string[]): Promise<PagerResult> =>
+    screen.full((on) => createPager({ theme, title, rows, on }));
+  const questions: QuestionScreen = {
+    theme,
+    get width() {
+      return screen.width;
+    },
+    get height() {
+      return screen.height;
+    },
+    commit: screen.commit,
+    changed: screen.changed,
+    now,
+    lastTyped: () => lastTyped,
+    openPager,
+    openEditor: (on) => answerEditor(options, on),
+  };
+  const show = (shown: LiveView | null): void => {
+    asking = shown;
+    screen.changed();
+  };
+  const askPerson = askOnScreen(cli, questions, show);
+
+  const stop = (): void => {
+    const interrupt = options.interrupt();
+    if (interrupt !== null) {
+      interrupt();
+    } else if (now() < leavesUntil) {
+      queue.push({ kind: "end" });
+    } else {
+      leavesUntil = now() + LEAVE_MS;
+      setTimeout(screen.changed, LEAVE_MS).unref();
+      screen.changed();
+    }
+  };
+  const takeBack = (messages: readonly Message[]): void => {
+    const all = [...messages, ...(editor.isEmpty() ? [] : [editor.message()])];
+    if (messages.length > 0) {
+      editor.set({
+        text: all.map(({ text }) => text).join("\n"),
+        pasted: all.some(({ pasted }) => pasted),
+      });
+    }
+  };
+  const openDetails = async (): Promise<void> => {
+    const details = view.details();
+    if (details === null) {
+      noticeLine(cli, "There is nothing to open yet: Ctrl-O opens the last tool call.");
+    } else {
+      await openPager(details.title, details.rows);
+    }
+  };
+  /** Keys that the editor leaves. */
+  const loopKey = (key: string | undefined): void => {
+    switch (key) {
+      case "escape":
+        options.interrupt()?.();
+        break;
+      case "ctrl+c":
+        if (editor.clear() === 0) {
+          stop();
+        }
+        break;
+      case "ctrl+d":
+        queue.push({ kind: "end" });
+        break;
+      case "ctrl+o":
+        void openDetails();
+        break;
+      case "ctrl+z":
+        void screen.suspend();
+        break;
+      default:
+        break;
+    }
+  };
+  const queuedRows = (width: number): string[] => {
+    const messages = queue.messages();
+    const rows = messages
+      .slice(0, MAX_QUEUED)
+      .map(({ text }) => theme.dim(cellText.cut(`  waits: ${oneLine(text.slice(0, 500))}`, width)));
+    const more = messages.length - rows.length;
+    return [
+      ...rows,
+      ...(more > 0 ? [theme.dim(`  … and ${more} more`)] : []),
+      ...(messages.length > 0 ? [theme.dim(cellText.cut("  Up edits the last one", width))] : []),
+    ];
+  };
+
+  return {
+    view,
+    questions: () => open,
+    rows: (width, height) => {
+      const queued = queuedRows(width);
+      const hint = now() < leavesUntil ? [theme.dim("Press Ctrl-C again to leave.")] : [];
+      const input =
+        asking === null
+          ? editor.rows(width, Math.max(1, Math.floor(height / 3)))
+          : asking.rows(width, Math.max(3, height - 4));
+      const room = height - queued.length - input.length - hint.length - 1;
+      const above = view.rows(width, Math.max(1, Math.min(room, Math.floor(height / 3))));
+      return [...above, ...queued, "", ...input, ...hint];
+    },
+    key: (data) => {
+      if (asking !== null && asking.key(data)) {
+        return;
+      }
+      lastTyped = now();
+      const key = parseKey(data);
+      if (key === "up" && editor.isEmpty() && queue.messages().length > 0) {
+        takeBack([queue.takeLast()].filter((message) => message !== null));
+      } else if (!editor.key(data)) {
+        loopKey(key);
+      }
+      if (key !== "ctrl+c") {
+        leavesUntil = -Infinity;
+      }
+    },
+    paste: (text) => {
+      if (asking === null || !asking.paste(text)) {
+        lastTyped = now();
+        editor.paste(text);
+      }
+    },
+    drawn: () => asking?.armed(),
+    stop,
+    sent: ({ text, pasted }) => {
+      if (!pasted && (isCommand(text) || text.startsWith("!"))) {
+        screen.commit(["", `${theme.accent(">")} ${theme.dim(oneLine(text))}`]);
+      } else {
+        view.user(text.startsWith("//") && !pasted ? text.slice(1) : text);
+      }
+    },
+    takeBack: () => takeBack(queue.takeAll()),
+    ask: async ({ question, offered, over, place }) => {
+      if (question.call_id !== null) {
+        view.asked(question.call_id);
+      }
+      open = place.count;
+      const folder = conversation.planned().repo_path;
+      try {
+        return await askPerson({ question, offered, folder, place, over });
+      } finally {
+        open = 0;
+      }
+    },
+    confirm: async (question) => {
+      const confirming = createConfirmView(questions, question);
+      show(confirming);
+      try {
+        return await confirming.ask(options.leaving);
+      } finally {
+        show(null);
+      }
+    },
+    exchange: () => {
+      view.begin();
+      return {
+        show: view.show,
+        output: view.output,
+        // each call shows what it changed
+        hasChangedFiles: () => false,
+        showChanges: () => undefined,
+        finish: view.finish,
+        fail: view.fail,
+      };
+    },
+    follow: () => ({
+      show: view.showLive,
+      showMessage: (message) => view.showLive({ id: "", event: "message", data: message }),
+      end: () => undefined,
+    }),
+    close: async () => {
+      view.close();
+      await history.written();
+    },
+  };
+}
+
+/** An editor for an answer: without history and completions. */
+function answerEditor({ screen, theme, cli }: DeskOptions, on: EditorOptions["on"]): Editor {
+  return createEditor({
+    theme,
+    history: { entries: () => [], add: () => undefined },
+    completions: firstOf([]),
+    changed: screen.changed,
+    edit: externalEditor({ screen, env: cli.env, cwd: cli.cwd }),
+    on,
+  });
+}

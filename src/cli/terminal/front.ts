@@ -1,0 +1,148 @@
+import type { PermissionMode } from "../../core/permissions.ts";
+import { isRepriseError } from "../../core/errors.ts";
+import type { Front } from "../conversation/front.ts";
+import { onSignals } from "../signals.ts";
+import type { Desk } from "./desk.ts";
+import { openScreen } from "./open-screen.ts";
+import { createQueue } from "./queue.ts";
+import type { ScreenOptions } from "./screen-options.ts";
+import type { Theme } from "./theme.ts";
+import { statusOf } from "./status.ts";
+import { statusRow } from "./status-line.ts";
+import { createTheme } from "./themes.ts";
+
+/** Messages of a session that are shown again when it is resumed, at most. */
+const REPLAYED_MESSAGES = 60;
+/** Exchanges of it. */
+const REPLAYED_EXCHANGES = 3;
+
+/** The prompt before there is an editor, with its cursor. */
+function firstPrompt({ accent }: Theme): string {
+  return `${accent(">")} \u001b[7m \u001b[27m`;
+}
+
+/**
+ * A session on a screen. What the first key needs is loaded with it: until then there is only a prompt and the status
+ * line.
+ */
+export function openScreenFront(options: ScreenOptions): Front {
+  const { cli, conversation, terminal, store } = options;
+  const leaving = new AbortController();
+  let theme: Theme = createTheme({ env: cli.env });
+  let desk: Desk | null = null;
+  let loading: Promise<Desk> | null = null;
+  let interrupt: (() => void) | null = null;
+  let mode: PermissionMode | null = null;
+  let hasSandbox: boolean | null = null;
+
+  const status = (width: number): string =>
+    statusRow(statusOf(options, { desk, mode, hasSandbox }), {
+      width,
+      theme,
+      columns: screen.text(),
+    });
+  const rows = (width: number, height: number): readonly string[] => [
+    ...(desk === null ? ["", firstPrompt(theme)] : desk.rows(width, height - 1)),
+    status(width),
+  ];
+  const queue = createQueue(() => screen.changed());
+  const makeDesk = async (): Promise<Desk> => {
+    const [{ createDesk }, background] = await Promise.all([
+      import("./desk.ts"),
+      screen.background(),
+    ]);
+    theme = createTheme({ env: cli.env, background });
+    conversation.prepare();
+    const made = await createDesk({
+      ...options,
+      theme,
+      screen,
+      queue,
+      leaving: leaving.signal,
+      interrupt: () => interrupt,
+    });
+    desk = made;
+    screen.changed();
+    return made;
+  };
+  const load = (): Promise<Desk> => (loading ??= makeDesk());
+  const leave = (): void => {
+    leaving.abort();
+  };
+  const screen = openScreen(cli, terminal, {
+    live: { rows },
+    on: {
+      key: (data) => desk?.key(data),
+      paste: (text) => desk?.paste(text),
+      end: leave,
+      drawn: () => desk?.drawn(),
+      load: async () => {
+        await load();
+      },
+    },
+  });
+  const ignoreInterrupts = onSignals(cli, () => void load().then((each) => each.stop()), [
+    "SIGINT",
+  ]);
+  const ignoreStops = onSignals(cli, leave, ["SIGTERM", "SIGHUP"]);
+
+  /** The mode and the sandbox, as far as they can be known without sending anything. */
+  const look = async (): Promise<void> => {
+    try {
+      ({ mode } = await conversation.permissions());
+      screen.changed();
+    } catch (error) {
+      // what a person sends shows what is wrong
+      if (!isRepriseError(error)) {
+        throw error;
+      }
+    }
+  };
+  const replay = async (): Promise<void> => {
+    const session = conversation.current();
+    if (session === null || session.last_seq === 0) {
+      return;
+    }
+    const { readMessagesAfter } = await import("../../store/messages/read.ts");
+    const after_seq = Math.max(0, session.last_seq - REPLAYED_MESSAGES);
+    const page = { session_id: session.id, after_seq, all: false, limit: REPLAYED_MESSAGES };
+    const messages = await store.read(readMessagesAfter, page);
+    const { view } = await load();
+    await view.replay(messages, { exchanges: REPLAYED_EXCHANGES });
+  };
+
+  return {
+    leaving: leaving.signal,
+    greet: async (lines) => {
+      screen.commit([...lines.map((line, index) => (index === 0 ? theme.bold(line) : line)), ""]);
+      await replay();
+      void look();
+    },
+    next: async (news) => {
+      void look();
+      const event = await queue.next(leaving.signal, news);
+      if (event.kind === "line") {
+        (await load()).sent(event);
+      }
+      return event;
+    },
+    onInterrupt: (callback) => {
+      interrupt = callback;
+    },
+    waiting: () => queue.messages().length,
+    drop: () => {
+      desk?.takeBack();
+      return 0;
+    },
+    confirm: async (question) => (await load()).confirm(question),
+    ask: async (asked) => (await load()).ask(asked),
+    view: async () => (await load()).exchange(),
+    follow: async () => (await load()).follow(),
+    close: async () => {
+      ignoreInterrupts();
+      await desk?.close();
+      await screen.close();
+      ignoreStops();
+    },
+  };
+}

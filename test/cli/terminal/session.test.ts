@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+
+import { freshHome } from "../../helpers/reprise.ts";
+import { openScreen } from "../../helpers/screen.ts";
+import { rowsOf, seed, sessionsOf, detailOf, idLike } from "../../helpers/sessions/seed.ts";
+import { heldThenFast, ID } from "../../helpers/slow-answer.ts";
+import { CTRL_C, CTRL_D } from "../../helpers/terminal.ts";
+
+const ESC = "\u001b";
+
+describe("a session on a screen", () => {
+  it("[TERM-4] begins with who answers, the folder and a prompt, answers, and leaves with Ctrl-D", async () => {
+    const home = freshHome();
+    const screen = openScreen(home, "reprise");
+    await screen.until(/^reprise \d\S+ · assistant · demo:echo$[^]*^>$[^]*^ready · /m);
+    expect(await sessionsOf(home)).toEqual([]);
+    screen.type("My name is Ada\r");
+    await screen.until(/^> My name is Ada$[^]*Nice to meet\s+you, Ada\.[^]*^ready · /m);
+    screen.type(CTRL_D);
+    expect(await screen.finished).toBe(0);
+    const [session] = await sessionsOf(home);
+    const rows = screen.everything();
+    expect(rows.join("").replaceAll("\n", "")).toContain(
+      `Resume with: reprise --session ${session?.id}`,
+    );
+    expect(rows.filter((row) => row.startsWith("ready"))).toEqual([]);
+  });
+
+  it("[TERM-5] shows what runs, keeps what is typed meanwhile, and Esc stops it", async () => {
+    const { home } = await heldThenFast();
+    const screen = openScreen(home, `reprise --session ${ID}`);
+    await screen.until(/^ready · /m);
+    screen.type("the question\r");
+    await screen.until(/^w0 w1[^]*Esc interrupts[^]*^working · /m);
+    screen.type("the next one\r");
+    await screen.until(/^ {2}waits: the next one$/m);
+    screen.type(`${ESC}[A`);
+    await screen.until(/^> the next one$/m);
+    screen.type(ESC);
+    await screen.until(/^Stopped; what had arrived is kept\.$[^]*^> the next one$[^]*^ready · /m);
+    screen.type("\r");
+    await screen.until(/^> the next one$[^]*^a short one$[^]*^ready · /m);
+    screen.type(CTRL_C);
+    await screen.until(/^Press Ctrl-C again to leave\.$/m);
+    screen.type(CTRL_C);
+    expect(await screen.finished).toBe(0);
+    expect(rowsOf(await detailOf(home, ID))).toEqual([
+      [1, "user", "the question"],
+      [2, "assistant", "w0 w1 "],
+      [3, "user", "the next one"],
+      [4, "assistant", "a short one"],
+    ]);
+  });
+
+  it("[TERM-6] shows the last exchanges of a session that is resumed", async () => {
+    const home = freshHome();
+    await seed(home, { id: idLike("abcdef2"), messages: ["the first message"] });
+    const screen = openScreen(home, "reprise --session abcdef2");
+    await screen.until(/^> the first message$[^]*^ready · /m);
+    screen.type(CTRL_D);
+    expect(await screen.finished).toBe(0);
+  });
+});
