@@ -216,8 +216,9 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
     drawn: () => asking?.armed(),
     stop,
     sent: ({ text, pasted }) => {
+      screen.commit([""]);
       if (!pasted && (isCommand(text) || text.startsWith("!"))) {
-        screen.commit(["", `${theme.accent(">")} ${theme.dim(oneLine(text))}`]);
+        screen.commit([`${theme.accent(">")} ${theme.dim(oneLine(text))}`]);
       } else {
         view.user(text.startsWith("//") && !pasted ? text.slice(1) : text);
       }

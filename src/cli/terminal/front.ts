@@ -114,7 +114,7 @@ export function openScreenFront(options: ScreenOptions): Front {
   return {
     leaving: leaving.signal,
     greet: async (lines) => {
-      screen.commit([...lines.map((line, index) => (index === 0 ? theme.bold(line) : line)), ""]);
+      screen.commit(lines.map((line, index) => (index === 0 ? theme.bold(line) : line)));
       await replay();
       void look();
     },

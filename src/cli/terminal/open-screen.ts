@@ -115,8 +115,15 @@ export function openScreen(
       return row === undefined ? null : { row: Number(row) };
     },
   });
-  const commit = (rows: readonly string[]): void =>
-    renderer.finish(rows.flatMap((row) => text.wrap(row, renderer.width)));
+  /** The last row that was printed is empty: another one would be too much. */
+  let endsEmpty = true;
+  const commit = (rows: readonly string[]): void => {
+    const wrapped = rows.flatMap((row) => text.wrap(row, renderer.width));
+    renderer.finish(wrapped.filter((row, index) => row !== "" || !isAfterEmpty(wrapped, index)));
+    endsEmpty = wrapped.length === 0 ? endsEmpty : wrapped.at(-1) === "";
+  };
+  const isAfterEmpty = (rows: readonly string[], index: number): boolean =>
+    index === 0 ? endsEmpty : rows[index - 1] === "";
   const outputs = [cli.stdout, cli.stderr];
   for (const output of outputs) {
     output.cover((printed) => commit(printed.replace(/\n$/, "").split("\n")));
