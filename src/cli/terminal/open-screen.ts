@@ -150,7 +150,6 @@ export function openScreen(
   const suspend = (): Promise<void> => outside(cli.suspend);
   const onStop = (): void => void suspend();
   cli.signals.on("SIGTSTP", onStop);
-  renderer.draw();
 
   return {
     get width() {
