@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { spawn } from "@lydell/node-pty";
-import xterm from "@xterm/headless";
+import xterm, { type IBufferLine } from "@xterm/headless";
 import { onTestFinished } from "vitest";
 
 import type { Home } from "./reprise.ts";
@@ -19,6 +21,8 @@ export interface TestScreen {
   everything(): string[];
   /** What is in a cell: its characters and its width in columns. */
   cell(row: number, column: number): { readonly text: string; readonly width: number };
+  /** The window's rows as runs of cells that look the same. */
+  runs(): ScreenRun[][];
   /** Row and column of the cursor in the window, from 0. */
   cursor(): { readonly row: number; readonly column: number };
   /** True while the program shows the alternate screen. */
@@ -29,6 +33,20 @@ export interface TestScreen {
   written(): string;
   /** Its exit code, once it has ended and all that it wrote is shown. */
   readonly finished: Promise<number>;
+}
+
+/** Cells beside each other that look the same. */
+export interface ScreenRun {
+  readonly text: string;
+  /** The first cell, from 0. */
+  readonly column: number;
+  readonly columns: number;
+  /** As in `#8fcf72`; null for the terminal's own, and for colours from its palette. */
+  readonly colour: string | null;
+  readonly bold: boolean;
+  readonly dim: boolean;
+  readonly italic: boolean;
+  readonly inverse: boolean;
 }
 
 export interface ScreenOptions {
@@ -140,10 +158,44 @@ export function openScreen(
       const cell = buffer.active.getLine(buffer.active.baseY + row)?.getCell(column);
       return { text: cell?.getChars() ?? "", width: cell?.getWidth() ?? 1 };
     },
+    runs: () =>
+      Array.from({ length: emulator.rows }, (_, row) =>
+        runsOf(buffer.active.getLine(buffer.active.baseY + row)),
+      ),
     cursor: () => ({ row: buffer.active.cursorY, column: buffer.active.cursorX }),
     isAlternate: () => buffer.active.type === "alternate",
     title: () => title,
     written: () => written,
     finished,
   };
+}
+
+function runsOf(line: IBufferLine | undefined): ScreenRun[] {
+  const runs: ScreenRun[] = [];
+  for (let column = 0; column < (line?.length ?? 0); column += 1) {
+    const cell = line?.getCell(column);
+    const columns = cell?.getWidth() ?? 0;
+    if (cell === undefined || columns === 0) {
+      continue;
+    }
+    const look = {
+      colour: cell.isFgRGB() ? `#${cell.getFgColor().toString(16).padStart(6, "0")}` : null,
+      bold: cell.isBold() !== 0,
+      dim: cell.isDim() !== 0,
+      italic: cell.isItalic() !== 0,
+      inverse: cell.isInverse() !== 0,
+    };
+    const text = cell.getChars() || " ";
+    const last = runs.at(-1);
+    if (last !== undefined && isDeepStrictEqual(lookOf(last), look)) {
+      runs[runs.length - 1] = { ...last, text: last.text + text, columns: last.columns + columns };
+    } else {
+      runs.push({ text, column, columns, ...look });
+    }
+  }
+  return runs;
+}
+
+function lookOf({ text: _text, column: _column, columns: _columns, ...look }: ScreenRun) {
+  return look;
 }

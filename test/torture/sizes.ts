@@ -483,6 +483,10 @@ export const ONLY_TORTURE = {
     what: "The command line and the library as a package holds them",
     files: ["test/e2e/package.test.ts"],
   },
+  recording: {
+    what: "The picture of a session in the README, made again and compared",
+    files: ["test/e2e/recording.test.ts"],
+  },
   "openapi-tools": {
     what: "Other people's checks of the OpenAPI document, and their clients, which npm installs",
     files: ["test/http/openapi-tools.test.ts"],

@@ -9,6 +9,7 @@ import { createConfirmView } from "./confirm-view.ts";
 import { createEditor, type Editor, type EditorOptions, type Message } from "./editor.ts";
 import { createExchangeView, type ExchangeView as ExchangeRows } from "./exchange-view.ts";
 import { externalEditor } from "./external-editor.ts";
+import { inHome } from "./in-home.ts";
 import type { ScreenOptions } from "./screen-options.ts";
 import type { LiveView } from "./live-view.ts";
 import { createMarkdownStream } from "./markdown.ts";
@@ -229,7 +230,8 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
         view.asked(question.call_id);
       }
       open = place.count;
-      const folder = conversation.planned().repo_path;
+      const { repo_path } = conversation.planned();
+      const folder = repo_path === null ? null : inHome(repo_path, options.cli.env["HOME"]);
       try {
         return await askPerson({ question, offered, folder, place, over });
       } finally {

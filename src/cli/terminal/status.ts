@@ -1,8 +1,7 @@
-import { relative, sep } from "node:path";
-
 import type { PermissionMode } from "../../core/permissions.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import { contextWindow } from "../../exchange/models/context-window.ts";
+import { inHome } from "./in-home.ts";
 import type { ScreenOptions } from "./screen-options.ts";
 import type { StatusState } from "./status-line.ts";
 import type { Desk } from "./desk.ts";
@@ -45,14 +44,6 @@ export function statusOf(
           },
     isStored: true,
   };
-}
-
-function inHome(folder: string, home: string | undefined): string {
-  if (home === undefined || home === "") {
-    return folder;
-  }
-  const path = relative(home, folder);
-  return path === "" ? "~" : path.startsWith("..") ? folder : `~${sep}${path}`;
 }
 
 function shareOf(tokens: number, model: string): number | null {
