@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { freshHome, type Home } from "../../helpers/reprise.ts";
-import { openScreen, type TestScreen } from "../../helpers/screen.ts";
+import { openScreen } from "../../helpers/screen.ts";
 import { expectScreenFile } from "../../helpers/screen-file.ts";
 import { startScriptedProvider, type Step } from "../../helpers/scripted-provider.ts";
 import { sessionsOf } from "../../helpers/sessions/seed.ts";
@@ -42,7 +42,7 @@ describe("what a person sees", () => {
     await screen.until(/^• Both [^]*^ready · /m);
     expectScreenFile("answer-80x24", since("> How", stable(home, screen.everything())));
     screen.resize(40, 24);
-    await screen.until((shown) => /^ready · [^]{0,32}$/m.test(shown));
+    await screen.until(/^ready · ~\/work · mode ask · assistant$/m);
     screen.type("And here?\r");
     await screen.until(/^> And here\?$[^]*example.org[^]*^ready · /m);
     expectScreenFile("answer-40", since("> And", stable(home, screen.everything())));
