@@ -19,7 +19,7 @@ export interface OpenEditorOptions extends Pick<EditorOptions, "theme" | "on"> {
 }
 
 /**
- * The editor of a conversation, with the history and the files of its folder. Wait for `history.written()` before the
+ * The editor of a conversation, with the history and the files of its folder, which is read. Wait for `history.written()` before the
  * program ends.
  */
 export async function openEditor({
@@ -32,6 +32,8 @@ export async function openEditor({
   const folder = conversation.planned().repo_path;
   const cwd = folder ?? cli.cwd;
   const history = openHistory({ file: await historyFile(cli, cwd), secrets });
+  // the first key may be Up
+  await history.written();
   const changed = (): void => screen.changed();
   const completions = firstOf([
     slashCompletions({
