@@ -31,6 +31,7 @@ import { WITHOUT_QUESTIONS } from "./permission-options.ts";
 import { promptText } from "./prompt-text.ts";
 import { questionLines, reasonLine } from "./question-lines.ts";
 import { answerCommandLine, resumeCommand } from "./resume-command.ts";
+import { screenTerminal } from "./screen-terminal.ts";
 import { enterFolder } from "./trust/enter-folder.ts";
 import { whoAnswers } from "./who-answers.ts";
 
@@ -161,12 +162,8 @@ async function openFront(
   options: ChatOptions,
 ): Promise<Front> {
   const { cli } = session;
-  const terminal = cli.stdin.isTTY === true ? cli.stdout.terminal() : null;
-  const plain =
-    options.plain === true ||
-    (cli.env["REPRISE_PLAIN"] ?? "") !== "" ||
-    [undefined, "", "dumb"].includes(cli.env["TERM"]);
-  if (terminal === null || plain || options.json === true || options["json=events"] === true) {
+  const terminal = screenTerminal(cli, options);
+  if (terminal === null) {
     return openLines(cli);
   }
   const { openScreenFront } = await import("./terminal/front.ts");

@@ -120,7 +120,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
       { messages: ["over"], ended: true },
       { id: idLike("abcdef1"), messages: ["the latest"] },
     );
-    const terminal = openTerminal(home, "reprise sessions resume --plain");
+    const terminal = openTerminal(home, "reprise sessions resume");
     await terminal.shows(/ 1 {2}abcdef10 [^\n]*the latest\n 2 [^\n]*the older\nWhich one\? $/);
     terminal.type("1\r");
     await terminal.shows(/Session abcdef1\S+:0 · 1 message · the latest\n[^\0]*> $/);

@@ -11,6 +11,7 @@ import { chat } from "../chat.ts";
 import { AGENT_HELP, type ChatOptions, EVENTS_OPTION } from "../chat-options.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
+import { screenTerminal } from "../screen-terminal.ts";
 import { sessionTable, withLabels } from "./table.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
@@ -46,18 +47,14 @@ export function resumeCommand(cli: CliContext): Command {
 }
 
 /** The id that a person chose; null if they left. */
-async function pick(
-  cli: CliContext,
-  store: Store,
-  { plain, json }: ResumeOptions,
-): Promise<string | null> {
+async function pick(cli: CliContext, store: Store, options: ResumeOptions): Promise<string | null> {
   if (cli.stdin.isTTY !== true) {
     throw wrongUsage(
       "Name the session: `reprise sessions resume <id>`; `reprise sessions list` shows the ids.",
     );
   }
-  const terminal = plain === true || json === true ? null : cli.stdout.terminal();
-  if (terminal !== null && cli.env["TERM"] !== "dumb") {
+  const terminal = screenTerminal(cli, options);
+  if (terminal !== null) {
     const { pickOnScreen } = await import("./pick.ts");
     return pickOnScreen(cli, store, terminal);
   }
