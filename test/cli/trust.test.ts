@@ -258,7 +258,8 @@ const canMakeTerminal = existsSync("/usr/bin/script") && process.platform === "l
 
 function openTerminal(home: Home, command = "reprise") {
   const running = home.startShell(`exec script -qfec '${command}' /dev/null`, {
-    env: { TERM: "xterm" },
+    // the line mode, whose text can be compared as it is
+    env: { TERM: "xterm", REPRISE_PLAIN: "1" },
   });
   const screen = (): string => stripVTControlCharacters(running.stdout()).replaceAll("\r", "");
   return {
