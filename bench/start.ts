@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 
 import { buildLibrary, installProgram } from "../build/build.ts";
 import { createSession } from "../src/store/sessions/create.ts";
@@ -70,17 +71,21 @@ function subjects(
   const empty = (): void => node("-e", "0");
   const untilPrompt = async (prompt: string) => {
     const command = `exec '${process.execPath}' '${bin}'`;
-    const child = spawn(SCRIPT, ["-qfec", command, "/dev/null"], { cwd: folder, env });
+    const child = spawn(SCRIPT, ["-qfec", command, "/dev/null"], {
+      cwd: folder,
+      // without a name the terminal gets plain lines
+      env: { ...env, TERM: "xterm" },
+    });
     let screen = "";
     const output = child.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false });
     for await (const text of output) {
       screen += String(text);
-      if (screen.includes(prompt)) {
+      if (stripVTControlCharacters(screen).includes(prompt)) {
         break;
       }
     }
     child.stdout.resume();
-    if (!screen.includes(prompt)) {
+    if (!stripVTControlCharacters(screen).includes(prompt)) {
       throw new Error(`no prompt came: ${screen}`);
     }
     return async () => {
