@@ -238,7 +238,7 @@ it("[CLI-245] sessions answer --follow waits for the exchange that its answer co
         const { stdout } = await home.call(["--session", ID, "--continue-exchange"]);
         expect(stdout).toBe("it is green\n");
       },
-      { timeout: 60_000, interval: 50 },
+      { timeout: 240_000, interval: 50 },
     );
     const { code, stdout } = await following.finished;
     expect(code).toBe(0);

@@ -58,7 +58,7 @@ export interface ScreenOptions {
 }
 
 /** Far more than any screen takes: it only says in a failure what was there instead. */
-const WAIT_MS = 45_000;
+const WAIT_MS = 240_000;
 
 /** Runs a command of the shell in a pseudo-terminal; without one, a shell for interactive use. */
 export function openScreen(

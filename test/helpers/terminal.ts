@@ -20,7 +20,7 @@ export const CTRL_C = "\u0003";
 export const CTRL_D = "\u0004";
 
 /** Far more than any screen takes: it only says in a failure what was there instead. */
-const WAIT_MS = 45_000;
+const WAIT_MS = 240_000;
 
 /** Opens a terminal in which a shell runs a command. It is so wide that no line wraps. */
 export function openTerminal(

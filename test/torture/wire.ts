@@ -24,13 +24,13 @@ export interface WireRequest {
 export interface Wire {
   /**
    * Sends and reads: one answer, or all of them until the service closes. Empty if it closed
-   * without one. Rejects if nothing came for 20 s.
+   * without one. Rejects if nothing came for 2 min.
    */
   send(request: WireRequest): Promise<readonly WireAnswer[]>;
   close(): void;
 }
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 120_000;
 
 export function createWire(url: string): Wire {
   const { hostname, port } = new URL(url);

@@ -20,7 +20,7 @@ const [UP, DOWN, RIGHT, END, ENTER, ESC] = [
 const ctrl = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) - 96);
 
 const eventually = (check: () => void): Promise<void> =>
-  vi.waitFor(check, { timeout: 60_000, interval: 2 });
+  vi.waitFor(check, { timeout: 240_000, interval: 2 });
 
 describe("the picker", () => {
   it("[TERM-50] lists the sessions of this folder first, and Enter chooses the selected one", async () => {
