@@ -56,6 +56,7 @@ export function createConfirmView(
       return promise.finally(() => over?.removeEventListener("abort", onOver));
     },
     armed: () => guard.armed(),
+    hidden: () => guard.reset(),
     rows: (width, height) => {
       guard.drawn();
       const hint = guard.isPausing()

@@ -42,6 +42,8 @@ export interface Desk {
   paste(text: string): void;
   /** The terminal has what `rows` returned. */
   drawn(): void;
+  /** Another program has the terminal now. */
+  away(): void;
   /** Ctrl-C from outside. */
   stop(): void;
   /** Shows what was sent. */
@@ -190,7 +192,11 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
           ? editor.rows(width, Math.max(1, Math.floor(height / 3)))
           : asking.rows(width, Math.max(3, height - 4));
       const room = height - queued.length - input.length - hint.length - 1;
-      const above = view.rows(width, Math.max(1, Math.min(room, Math.floor(height / 3))));
+      // what waits for an answer does not run
+      const above =
+        asking === null
+          ? view.rows(width, Math.max(1, Math.min(room, Math.floor(height / 3))))
+          : [];
       return [...above, ...queued, "", ...input, ...hint];
     },
     key: (data) => {
@@ -215,6 +221,7 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
       }
     },
     drawn: () => asking?.armed(),
+    away: () => asking?.hidden(),
     stop,
     sent: ({ text, pasted }) => {
       screen.commit([""]);
@@ -240,10 +247,12 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
     },
     confirm: async (question) => {
       const confirming = createConfirmView(questions, question);
+      open = 1;
       show(confirming);
       try {
         return await confirming.ask(options.leaving);
       } finally {
+        open = 0;
         show(null);
       }
     },

@@ -76,6 +76,7 @@ export function openScreenFront(options: ScreenOptions): Front {
       paste: (text) => desk?.paste(text),
       end: leave,
       drawn: () => desk?.drawn(),
+      away: () => desk?.away(),
       load: async () => {
         await load();
       },

@@ -22,8 +22,10 @@ export interface ScreenEvents {
   paste(text: string): void;
   /** The input has ended, or the terminal went away. */
   end(): void;
-  /** What was drawn is on the terminal now. */
+  /** What was drawn is on the terminal now, and keys that it had sent before were handled. */
   drawn(): void;
+  /** Another program gets the terminal. */
+  away(): void;
   /** Before the first key is handled: loads what the keys need. */
   load(): Promise<void>;
 }
@@ -104,7 +106,8 @@ export function openScreen(
     terminal,
     live: (width, height) => live.rows(width, height),
     text: () => text,
-    drawn: on.drawn,
+    // all that has come is read between one and the next
+    drawn: () => setImmediate(() => setImmediate(on.drawn)),
     reflows: wrapsAgain(cli.env),
     askCursor: async (ms) => {
       if (!saysCursor) {
@@ -129,6 +132,7 @@ export function openScreen(
     output.cover((printed) => commit(printed.replace(/\n$/, "").split("\n")));
   }
   const outside = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    on.away();
     full?.leave();
     renderer.leave();
     await tty.settled();

@@ -42,13 +42,13 @@ interface LiveQuestion {
 export function liveRows(live: LiveQuestion, width: number, height: number): string[] {
   const max = Math.max(3, Math.min(MAX_LIVE_ROWS, height));
   const below = acting(live, width, max - 2);
-  const title = titleRows(live, width, MAX_TITLE_ROWS);
+  const title = titleRows({ ...live, width }, MAX_TITLE_ROWS);
   // what a longer answer is for counts more than where, and that more than the rest of the title
   const free = max - 2 - below.length;
   const [longer, where] = [longerRows(live, width), whereRows(live, width)];
   const about = [...longer, ...(free > longer.length + 1 ? where : [])].slice(0, free);
   return [
-    ...titleRows(live, width, Math.min(title.length, 1 + free - about.length)),
+    ...titleRows({ ...live, width }, Math.min(title.length, 1 + free - about.length)),
     ...about,
     ...below,
     lastRow(live, width),
@@ -70,7 +70,18 @@ function lastRow({ theme, hint, keys }: LiveQuestion, width: number): string {
   return hint === null ? theme.dim(row) : theme.warning(row);
 }
 
-function titleRows({ theme, question, place }: LiveQuestion, width: number, max: number) {
+/** Which question, and its first line. */
+export function titleRows(
+  {
+    theme,
+    question,
+    place,
+    width,
+  }: Pick<LiveQuestion, "theme" | "question" | "place"> & {
+    readonly width: number;
+  },
+  max: number,
+): string[] {
   const { index, count } = place;
   const label = count > 1 ? `Question ${index} of ${count}: ` : "The agent asks: ";
   const [line = ""] = visible(question.text.slice(0, MAX_TITLE)).trim().split("\n", 1);

@@ -9,7 +9,7 @@ import { createKeyGuard, type GuardScreen } from "./key-guard.ts";
 import type { LiveView } from "./live-view.ts";
 import { isKeyRelease, matchesKey } from "./pi/keys.ts";
 import { keyedChoices } from "./question-choices.ts";
-import { liveRows, type QuestionPlace } from "./question-layout.ts";
+import { liveRows, titleRows, type QuestionPlace } from "./question-layout.ts";
 import { answerRows, committedRows, questionRows, type ShownQuestion } from "./question-text.ts";
 import type { Screen } from "./screen.ts";
 import type { Theme } from "./theme.ts";
@@ -88,6 +88,10 @@ class ShownQuestionView implements QuestionView {
 
   armed(): void {
     this.#guard.armed();
+  }
+
+  hidden(): void {
+    this.#guard.reset();
   }
 
   rows(width: number, height: number): readonly string[] {
@@ -270,7 +274,13 @@ class ShownQuestionView implements QuestionView {
   #end(outcome: QuestionOutcome): void {
     const { screen } = this.#options;
     if (this.#finish !== null && typeof outcome === "object") {
-      screen.commit(answerRows(outcome, screen));
+      // the last question above may be another one
+      const { question, place } = this.#options;
+      const title =
+        place.count > 1
+          ? titleRows({ theme: screen.theme, width: screen.width, question, place }, 1)
+          : [];
+      screen.commit([...title, ...answerRows(outcome, screen)]);
     }
     this.#finish?.(outcome);
     this.#finish = null;

@@ -1,0 +1,261 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+
+import { type SentMessage, startModelServer } from "../../helpers/model-server.ts";
+import { freshHome, type Home } from "../../helpers/reprise.ts";
+import { openScreen } from "../../helpers/screen.ts";
+import { expectScreenFile } from "../../helpers/screen-file.ts";
+import { startScriptedProvider } from "../../helpers/scripted-provider.ts";
+import { detailOf, rowsOf, sessionsOf } from "../../helpers/sessions/seed.ts";
+import { CTRL_C, CTRL_D } from "../../helpers/terminal.ts";
+
+const CTRL_Z = "\u001a";
+const WAIT = { timeout: 45_000, interval: 20 };
+const paste = (text: string): string => `\u001b[200~${text.replaceAll("\n", "\r")}\u001b[201~`;
+const ESC = "\u001b";
+/** The question is there, and takes keys. */
+const ASKED = /^ {2}o all · Esc later$/m;
+const BEFORE = "one\ntwo\nthree\n";
+const lines = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join("");
+const ask = (question: string, choices?: readonly string[]) => ({
+  name: "ask_user",
+  arguments: JSON.stringify({ question, choices }),
+});
+const write = (content: string) => ({
+  name: "write_file",
+  arguments: JSON.stringify({ path: "notes.txt", content }),
+});
+
+/** What the model calls for a message. */
+const CALLS: Readonly<Record<string, { name: string; arguments: string }[]>> = {
+  change: [write("one\n2\nthree\n")],
+  long: [write(lines(60))],
+  huge: [write(lines(300))],
+  two: [ask("Which colour?", ["red", "green"]), ask("Which size?", ["small", "large"])],
+  run: [
+    {
+      name: "run_command",
+      arguments: JSON.stringify({
+        line: "echo ran >> ran; until [ -e go ]; do sleep 0.1; done; echo over",
+      }),
+    },
+  ],
+  free: [ask("What is it called?")],
+};
+
+/** A session whose model calls what a message names, and then repeats what the last call returned. */
+async function session(env: Readonly<Record<string, string>> = {}): Promise<Home> {
+  const server = await startModelServer({
+    answer: (messages: readonly SentMessage[]) => {
+      const { role, content } = messages.at(-1) ?? { role: "", content: "" };
+      const toolCalls = role === "user" ? CALLS[content] : undefined;
+      return toolCalls === undefined ? { content: `it is: ${content}` } : { toolCalls };
+    },
+  });
+  const home = freshHome({
+    ...server.env("openai"),
+    REPRISE_MODEL: "openai:test",
+    NO_COLOR: "1",
+    ...env,
+  });
+  writeFileSync(join(home.project, "notes.txt"), BEFORE);
+  return home;
+}
+
+describe("a question on a screen", () => {
+  it("[TERM-40] [TERM-41] [TERM-42] [TERM-44] shows all of a change before it can be allowed", async () => {
+    const home = await session();
+    const file = (): string => readFileSync(join(home.project, "notes.txt"), "utf8");
+    const screen = openScreen(home, "reprise");
+    await screen.until(/^ready · /m);
+    // what is typed before the question is drawn goes to the message, also a "y" in the same write
+    screen.type("change\ry");
+    await screen.until(ASKED);
+    expect(file()).toBe(BEFORE);
+    expectScreenFile("question-80x24", screen.rows().map(sameEachTime));
+    screen.type("y");
+    await screen.until(/^it is: [^]*^> y$[^]*^ready · /m);
+    expect(file()).toBe("one\n2\nthree\n");
+    screen.type(`${CTRL_C}long\r`);
+    await screen.until(ASKED);
+    screen.type("n");
+    await screen.until(/^ {2}Deny\. Why/m);
+    screen.type("too long\r");
+    await screen.until(/^it is: Error: [^]*says: too long$[^]*^ready · /m);
+    expect(screen.everything().filter((row) => /^\| [+]line \d+$/.test(row))).toEqual(
+      Array.from({ length: 60 }, (_, index) => `| +line ${index + 1}`),
+    );
+    screen.type("huge\r");
+    await screen.until(/^ {2}o all, before a yes · Esc later$/m);
+    screen.type("y");
+    await screen.until(/^ {2}Not all of it was shown/m);
+    screen.type("o");
+    await screen.until(/^288 not seen yet/m);
+    screen.type("G");
+    await screen.until(/\+line 300[^]*^266 not seen yet/m);
+    screen.type("g");
+    for (let unseen = 266; unseen > 0; unseen -= 22) {
+      await screen.until(new RegExp(`^${unseen} not seen yet`, "m"));
+      screen.type(" ");
+    }
+    await screen.until(/^Space next page/m);
+    screen.type("q");
+    await screen.until(ASKED);
+    expect(file()).toBe("one\n2\nthree\n");
+    screen.type("y");
+    await screen.until(/^it is: replaced[^]*^ready · /m);
+    expect(file()).toBe(lines(300));
+    screen.type(CTRL_D);
+    expect(await screen.finished).toBe(0);
+  });
+
+  it("[TERM-41] [TERM-44] [TERM-45] is one of several, stays open, is asked again, and goes away when it ends elsewhere", async () => {
+    const home = await session();
+    const screen = openScreen(home, "reprise", { columns: 40, rows: 15 });
+    await screen.until(/^ready · /m);
+    screen.type("two\r");
+    await screen.until(
+      /^ {2}Question 1 of 2: Which colour\?$[^]*^ {2}o all · Tab next · Esc later$/m,
+    );
+    screen.type("\t");
+    await screen.until(
+      /^ {2}Question 2 of 2: Which size\?$[^]*^ {2}o all · Tab next · Esc later$/m,
+    );
+    screen.type("2");
+    await screen.until(
+      /^ {2}Question 2 of 2: Which size\?\n> large$[^]*^ {2}Question 1 of 2: Which colour\?$[^]*^ {2}o all · /m,
+    );
+    screen.type(ESC);
+    await screen.until(/The question stays open\.[^]*^>$/m);
+    screen.type("/continue\r");
+    await screen.until(/Which colour\?$[^]*^ {2}o all · Esc later$/m);
+    screen.type("1");
+    await screen.until(/^> red$[^]*^it is: large$[^]*^ready · /m);
+    screen.type("free\r");
+    await screen.until(/What is it called\?$[^]*Enter answers · /m);
+    screen.type("Ada\r");
+    await screen.until(/^> Ada$[^]*^it is: Ada$[^]*^ready · /m);
+    screen.type("free\r");
+    await screen.until(/What is it called\?$[^]*Enter answers · /m);
+    const [{ id } = { id: "" }] = await sessionsOf(home);
+    expect((await home.call(["sessions", "answer", id, "Bob"])).code).toBe(0);
+    await screen.until(/^Answered elsewhere: Bob$[^]*^it is: Bob$[^]*^ready · /m);
+    screen.type("a draft");
+    await screen.until(/^> a draft$/m);
+    // what another process asks
+    expect((await home.call(["--session", id, "-p", "free"])).code).toBe(7);
+    await screen.until(/What is it called\?$[^]*Enter answers · /m);
+    screen.type("Eve\r");
+    await screen.until(/^> Eve$[^]*^it is: Eve$[^]*^> a draft$[^]*^ready · /m);
+    screen.type(`${CTRL_C}/clear\r`);
+    await screen.until(/^ {2}\[y\] yes {3}\[n\] no$[^]*^ {2}Enter or Esc: no$/m);
+    screen.type("\r");
+    await screen.until(/^Nothing was changed\.$[^]*^ready · /m);
+    screen.type("/clear\r");
+    await screen.until(/^ {2}Enter or Esc: no$/m);
+    screen.type("y");
+    await screen.until(/with a\s+fresh context|> yes[^]*^ready · /m);
+    screen.type(CTRL_D);
+    expect(await screen.finished).toBe(0);
+  });
+
+  it("[TERM-3] [TERM-45] [TERM-46] is asked again after Ctrl-Z, and calls that a killed program was running only with a yes", async () => {
+    const home = await session();
+    const killed = openScreen(home, "exec reprise");
+    await killed.until(/^ready · /m);
+    killed.type("run\r");
+    await killed.until(ASKED);
+    killed.type("y");
+    await vi.waitFor(() => expect(existsSync(join(home.project, "ran"))).toBe(true), WAIT);
+    killed.kill("SIGKILL");
+    await killed.finished;
+    writeFileSync(join(home.project, "go"), "");
+
+    const screen = openScreen(home, null);
+    await screen.until(/^\$$/m);
+    screen.type("reprise --continue\r");
+    await screen.until(/^ready · /m);
+    screen.type("/continue\r");
+    const shown = await screen.until(
+      /^ {2}Run them again\?$[^]*^ {2}Enter or Esc: no\n1 question/m,
+    );
+    // nothing runs meanwhile, and Esc interrupts nothing
+    expect(shown).not.toMatch(/Working|interrupts/);
+    screen.type("y");
+    await screen.until(/^> yes$[^]*^it is: [^]*^ready · /m);
+    screen.type("change\r");
+    await screen.until(ASKED);
+    screen.type(CTRL_Z);
+    await screen.until(/Stopped/);
+    // a key that comes before it is drawn again is for the message
+    screen.type("fg\ry");
+    await screen.until(ASKED);
+    expect(readFileSync(join(home.project, "notes.txt"), "utf8")).toBe(BEFORE);
+    screen.type("n");
+    await screen.until(/^ {2}Deny\. Why/m);
+    screen.type("\r");
+    await screen.until(/^it is: Error: [^]*^> y$[^]*^ready · /m);
+    screen.type(`${CTRL_C}${CTRL_D}`);
+    await screen.until(/^Resume with: [^]*^\$$/m);
+  });
+});
+
+describe("messages on a screen", () => {
+  it("[TERM-5] [TERM-31] wait in order, and a paste is one message of which nothing reaches a shell", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const provider = await startScriptedProvider("openai", (index) => [
+      { kind: "text", text: "held " },
+      ...(index === 0 ? [{ kind: "wait", until: promise } as const] : []),
+      { kind: "text", text: `then ${index}` },
+    ]);
+    onTestFinished(() => provider[Symbol.asyncDispose]());
+    const home = freshHome({ ...provider.env, NO_COLOR: "1" });
+    const screen = openScreen(home, null);
+    await screen.until(/^\$$/m);
+    screen.type("reprise\r");
+    await screen.until(/^ready · /m);
+    screen.type("zero\rone\rtwo\rthree\r");
+    await screen.until(
+      /^ {2}waits: one\n {2}waits: two\n {2}waits: three\n {2}Up edits the last one$/m,
+    );
+    screen.type(`${ESC}[A`);
+    await screen.until(/^ {2}waits: two\n {2}Up [^]*^> three$/m);
+    screen.type(" and more\r");
+    await screen.until(/^ {2}waits: three and more$/m);
+    resolve();
+    await screen.until(/^held then 3$[^]*^ready · /m);
+    const pasted = Array.from({ length: 4000 }, (_, index) => `echo ${index} >> ran.txt`).join(
+      "\n",
+    );
+    screen.type(paste(pasted));
+    await screen.until(/^> \[paste #1 \+4000 lines\]$/m);
+    screen.type("\r");
+    await screen.until(/^held then 4$[^]*^ready · /m);
+    screen.type(paste("/end"));
+    await screen.until(/^> \/end$/m);
+    screen.type("\r");
+    await screen.until(/^held then 5$[^]*^ready · /m);
+    screen.type(`/exit\r${paste(pasted)}`);
+    await screen.until(/Resume with: [^]*^\$$/m);
+    screen.type("echo the ''end\r");
+    await screen.until(/^the end$/m);
+    expect(existsSync(join(home.project, "ran.txt"))).toBe(false);
+    const [{ id, state } = { id: "", state: "" }] = await sessionsOf(home);
+    expect(state).toBe("active");
+    expect(
+      rowsOf(await detailOf(home, id)).flatMap(([, role, content]) =>
+        role === "user" ? [content] : [],
+      ),
+    ).toEqual(["zero", "one", "two", "three and more", pasted, "/end"]);
+  });
+});
+
+/** The folder and the id of the session. */
+function sameEachTime(row: string): string {
+  return row
+    .replace(/session [0-9a-f]+, folder .*/, "session ID, folder FOLDER")
+    .replace(/^(1 question) .*/, "$1");
+}
