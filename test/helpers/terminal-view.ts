@@ -48,9 +48,9 @@ export function viewScreen({ width = 80, height = 24 } = {}) {
   };
   /** What the terminal shows, after which keys count. */
   const draw = (view: LiveView): string => {
-    const rows = view.rows(width, height);
+    view.rows(width, height);
     view.armed();
-    return rows.join("\n");
+    return view.rows(width, height).join("\n");
   };
   return {
     screen,

@@ -59,9 +59,9 @@ export function createConfirmView(
     hidden: () => guard.reset(),
     rows: (width, height) => {
       guard.drawn();
-      const hint = guard.isPausing()
-        ? "Your keys go to your message; pause to answer here"
-        : "Enter or Esc: no";
+      const paused = "Your keys go to your message; pause to answer here";
+      const keysRow = guard.isPausing() ? paused : "Enter or Esc: no";
+      const hint = guard.isArmed() ? keysRow : "";
       return [
         ...labelled("", text, width, Math.max(1, Math.min(3, height - 2))).map((row, at) =>
           at === 0 ? theme.bold(row) : row,

@@ -16,10 +16,11 @@ export interface KeyGuard {
   reset(): void;
   /** The rows were composed. */
   drawn(): void;
-  /** The terminal has them: keys that it sends from now on count. */
+  /** The terminal has them: keys that it sends from now on count, and the rows are drawn again to say so. */
   armed(): void;
   /** A key that meant nothing: the person may be typing a word. */
   typed(): void;
+  isArmed(): boolean;
   isReady(): boolean;
   /** True while a person types; the rows are drawn again when that is over. */
   isPausing(): boolean;
@@ -40,8 +41,12 @@ export function createKeyGuard({ changed, now, lastTyped }: GuardScreen): KeyGua
       isDrawn = true;
     },
     armed: () => {
-      isArmed = isDrawn;
+      if (isDrawn && !isArmed) {
+        isArmed = true;
+        changed();
+      }
     },
+    isArmed: () => isArmed,
     typed: () => {
       ownTyped = now();
     },

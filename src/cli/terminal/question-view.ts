@@ -287,6 +287,9 @@ class ShownQuestionView implements QuestionView {
   }
 
   #shownKeys(): string[] {
+    if (!this.#guard.isArmed()) {
+      return [];
+    }
     if (this.#guard.isPausing()) {
       return ["Your keys go to your message; pause to answer here"];
     }
