@@ -72,7 +72,7 @@ function stable(rows: ScreenRun[][], folder: string): ScreenRun[][] {
         .replaceAll(folder, "/home/ada/shop")
         .replace(/^done in .*/, "done in 1 s")
         // a slow call shows how long it took
-        .replace(/ {2}[\d.]+ m?s(?= {2}\[)/, "")
+        .replace(/\d[\d.]* m?s {2}(?=\[)/, "")
         .replace(/(?<=session )[0-9a-f]{8}(?=,)/, "c0e9a1f2");
       return { ...run, text, columns: run.columns + text.length - run.text.length };
     }),
