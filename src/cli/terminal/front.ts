@@ -109,6 +109,7 @@ export function openScreenFront(options: ScreenOptions): Front {
     const page = { session_id: session.id, after_seq, all: false, limit: REPLAYED_MESSAGES };
     const messages = await store.read(readMessagesAfter, page);
     const { view } = await load();
+    screen.commit([""]);
     await view.replay(messages, { exchanges: REPLAYED_EXCHANGES });
   };
 

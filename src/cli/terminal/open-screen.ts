@@ -121,7 +121,7 @@ export function openScreen(
   /** The last row that was printed is empty: another one would be too much. */
   let endsEmpty = true;
   const commit = (rows: readonly string[]): void => {
-    const wrapped = rows.flatMap((row) => text.wrap(row, renderer.width));
+    const wrapped = rows.flatMap((row) => wrapIndented(row, renderer.width, text));
     renderer.finish(wrapped.filter((row, index) => row !== "" || !isAfterEmpty(wrapped, index)));
     endsEmpty = wrapped.length === 0 ? endsEmpty : wrapped.at(-1) === "";
   };
@@ -196,6 +196,16 @@ export function openScreen(
       await tty.close();
     },
   };
+}
+
+/** What does not fit of an indented row, as of a list, is indented too. */
+function wrapIndented(row: string, width: number, text: CellText): readonly string[] {
+  const [indent = ""] = /^ */.exec(row) ?? [];
+  if (indent === "" || indent.length > width / 4 || text.width(row) <= width) {
+    return text.wrap(row, width);
+  }
+  const inner = text.wrap(row.slice(indent.length), width - indent.length - 2);
+  return inner.map((part, index) => `${indent}${index === 0 ? "" : "  "}${part}`);
 }
 
 /** The terminals that are known to leave their rows as they are when their width changes. */

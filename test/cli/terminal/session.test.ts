@@ -52,11 +52,13 @@ describe("a session on a screen", () => {
     ]);
   });
 
-  it("[TERM-6] shows the last exchanges of a session that is resumed", async () => {
+  it("[TERM-6] shows the last exchanges of a session that is resumed, and an indented list in a narrow terminal", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef2"), messages: ["the first message"] });
-    const screen = openScreen(home, "reprise --session abcdef2");
-    await screen.until(/^> the first message$[^]*^ready · /m);
+    const screen = openScreen(home, "reprise --session abcdef2", { columns: 40 });
+    await screen.until(/^$\n^> the first message$[^]*^ready · /m);
+    screen.type("/help\r");
+    await screen.until(/^ {2}\/end +end the\n {4}session for good and leave$[^]*^ready · /m);
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
   });
