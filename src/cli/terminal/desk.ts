@@ -35,6 +35,7 @@ export interface DeskOptions extends ScreenOptions {
 /** All that needs libraries: the editor, the exchange that runs, and questions. */
 export interface Desk {
   readonly view: ExchangeRows;
+  replay: ExchangeRows["replay"];
   /** How many questions are open. */
   questions(): number;
   rows(width: number, height: number): readonly string[];
@@ -183,6 +184,12 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
 
   return {
     view,
+    replay: async (messages, limits) => {
+      // all of an answer is there at once: its code would be shown before it can have colours
+      const isColoured = messages.some(({ content }) => content.includes("```"));
+      await (isColoured && theme.name !== "none" ? highlighter.load() : null);
+      await view.replay(messages, limits);
+    },
     questions: () => open,
     rows: (width, height) => {
       const queued = queuedRows(width);

@@ -108,9 +108,9 @@ export function openScreenFront(options: ScreenOptions): Front {
     const after_seq = Math.max(0, session.last_seq - REPLAYED_MESSAGES);
     const page = { session_id: session.id, after_seq, all: false, limit: REPLAYED_MESSAGES };
     const messages = await store.read(readMessagesAfter, page);
-    const { view } = await load();
+    const { replay: show } = await load();
     screen.commit([""]);
-    await view.replay(messages, { exchanges: REPLAYED_EXCHANGES });
+    await show(messages, { exchanges: REPLAYED_EXCHANGES });
   };
 
   return {
