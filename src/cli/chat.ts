@@ -116,16 +116,19 @@ export async function chat(input: {
   for (const sentence of notes) {
     note(cli, sentence);
   }
-  const beforeSend =
+  const { beforeSend, hasSandbox } =
     ask && agent === null && config.sandbox !== undefined
       ? createSandboxNote({ cli, conversation, sandbox: config.sandbox })
-      : async () => {};
+      : { beforeSend: async () => {}, hasSandbox: () => null };
   try {
     await (!oneExchange
       ? runConversation({
           ...talk,
           store,
-          front: await openFront({ cli, store, conversation, answering, secrets }, options),
+          front: await openFront(
+            { cli, store, conversation, answering, secrets, hasSandbox },
+            options,
+          ),
           secrets,
           askWith: fromOutside.askWith,
           answering,

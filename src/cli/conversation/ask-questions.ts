@@ -6,14 +6,17 @@ import type { GivenAnswer } from "../question-lines.ts";
 import { type WatchContext, watchQuestion } from "./elsewhere.ts";
 import type { Asked, Front } from "./front.ts";
 
+interface AskContext extends WatchContext {
+  readonly front: Pick<Front, "ask">;
+}
+
 /**
  * Asks the person at the terminal what the exchange waits for. `open` if a question stays open: the person
  * wants to answer it later, or to leave. `elsewhere` if somebody else has answered: a service may continue. A question that
  * ends elsewhere goes away.
  */
 export async function askQuestions(
-  context: WatchContext,
-  front: Pick<Front, "ask">,
+  context: AskContext,
   { continues }: { readonly continues: boolean },
 ): Promise<"answered" | "open" | "elsewhere"> {
   const { cli, conversation } = context;
@@ -24,7 +27,7 @@ export async function askQuestions(
   for (let [question] = left; question !== undefined; [question] = left) {
     const offered = offeredChoices(cli, question, folder);
     const place = { index: questions.indexOf(question) + 1, count: questions.length };
-    const given = await askOne(context, front, { question, offered, folder, place });
+    const given = await askOne(context, { question, offered, folder, place });
     if (given === "open") {
       noticeLine(
         cli,
@@ -44,8 +47,7 @@ export async function askQuestions(
 }
 
 async function askOne(
-  { cli, store }: WatchContext,
-  front: Pick<Front, "ask">,
+  { cli, store, front }: AskContext,
   asked: Omit<Asked, "over">,
 ): Promise<GivenAnswer | "next" | "open" | "over"> {
   const over = new AbortController();

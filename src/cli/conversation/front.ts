@@ -10,6 +10,8 @@ import type { GivenAnswer } from "../question-lines.ts";
 export interface Front {
   /** Aborted when the program is asked to leave: SIGTERM, SIGHUP. */
   readonly leaving: AbortSignal;
+  /** What a person can press here, for the greeting. */
+  readonly hints: Hints;
   /** Shows what a session begins with. */
   greet(lines: readonly string[]): Promise<void>;
   /** The next thing that happened, in order; after `end` it stays `end`. `news` once that is aborted. */
@@ -24,12 +26,21 @@ export interface Front {
   confirm(question: string): Promise<boolean>;
   /** Null if the person leaves the question open, and once it is over. `next`: another one is to be asked first. */
   ask(asked: Asked): Promise<GivenAnswer | "next" | null>;
+  /** Shows the n-th tool call in full until the person leaves it, the last one for null; else says why it cannot. */
+  showDetails(n: number | null): Promise<string | null>;
   /** Shows an exchange of this process from now on. */
   view(): Promise<ExchangeView>;
   /** Shows an exchange of another process from now on. */
   follow(): Promise<FollowView>;
   /** Discards what is left in a terminal and resets it. */
   close(): Promise<void>;
+}
+
+export interface Hints {
+  /** How an answer is stopped: a sentence. */
+  readonly stop: string;
+  /** More rows. */
+  readonly keys: readonly string[];
 }
 
 export interface Asked {

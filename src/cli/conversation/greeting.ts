@@ -8,14 +8,16 @@ import { limitText } from "../folder-limit.ts";
 import { plural } from "../../core/text.ts";
 import type { Answering } from "../who-answers.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
+import type { Front } from "./front.ts";
 
 /** What a terminal session begins with: who answers, in which folder, and how to get help. */
 export async function greeting(input: {
   readonly cli: CliContext;
   readonly conversation: Conversation;
   readonly answering: Answering;
+  readonly front: Pick<Front, "hints">;
 }): Promise<string[]> {
-  const { cli, conversation, answering } = input;
+  const { cli, conversation, answering, front } = input;
   const session = conversation.current();
   const { persona_name, repo_path } = conversation.planned();
   const { agent, model } = answering;
@@ -24,8 +26,9 @@ export async function greeting(input: {
     `reprise ${cli.version} · ${oneLine(who)}`,
     ...(agent === null ? [await folderLine(cli, repo_path)] : []),
     session === null
-      ? "A new session. /help shows the commands, Ctrl-C stops an answer."
+      ? `A new session. /help shows the commands, ${front.hints.stop}`
       : `Session ${threadId(session.id, session.thread_suffix)} · ${plural(session.last_seq, "message")} · ${oneLine(session.title ?? "no title yet")}`,
+    ...front.hints.keys,
   ];
   if (model !== null && isDemo(model)) {
     lines.push(

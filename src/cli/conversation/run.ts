@@ -55,7 +55,7 @@ export async function runConversation(context: ConversationContext): Promise<voi
       if (event.kind === "news") {
         const shown = await elsewhere?.show(front);
         if (shown?.state === "waiting") {
-          await handled(context, () => answerForeign(context, front));
+          await handled(context, () => answerForeign(context));
         }
         continue;
       }
@@ -74,7 +74,7 @@ export async function runConversation(context: ConversationContext): Promise<voi
           `\n${dropped(event.dropped)}Press Ctrl-C again or type /exit to leave; the session is kept.`,
         );
       }
-      const outcome = await handle(context, front, event);
+      const outcome = await handle(context, event);
       if (outcome === "leave" || (outcome !== "stay" && !terminal)) {
         if (front.waiting() > 0) {
           noticeLine(cli, "The rest of the input was not sent.");
@@ -89,7 +89,8 @@ export async function runConversation(context: ConversationContext): Promise<voi
   }
 }
 
-function handle(context: ConversationContext, front: Front, event: InputEvent): Promise<Outcome> {
+function handle(context: ConversationContext, event: InputEvent): Promise<Outcome> {
+  const { front } = context;
   return handled(context, async () => {
     if (event.kind === "unreadable") {
       throw notUtf8();
@@ -98,7 +99,7 @@ function handle(context: ConversationContext, front: Front, event: InputEvent): 
       return "stay";
     }
     if (event.pasted) {
-      return await exchange(context, front, event.text);
+      return await exchange(context, event.text);
     }
     if (context.cli.stdin.isTTY === true && event.text.startsWith("!")) {
       const { runOwn } = await import("./run-own.ts");
@@ -106,7 +107,7 @@ function handle(context: ConversationContext, front: Front, event: InputEvent): 
       const message = await interruptible(front, (signal) =>
         runOwn(event.text, { ...context, cwd, signal }),
       );
-      return message === null ? "stay" : await exchange(context, front, message);
+      return message === null ? "stay" : await exchange(context, message);
     }
     const command = slashCommand(event.text);
     if (command !== null) {
@@ -114,11 +115,11 @@ function handle(context: ConversationContext, front: Front, event: InputEvent): 
       const outcome = await interruptible(front, (signal) =>
         command({ ...context, signal, confirm }),
       );
-      return outcome === "continue" ? await exchange(context, front, null) : outcome;
+      return outcome === "continue" ? await exchange(context, null) : outcome;
     }
     // "//text" sends "/text"
     const text = event.text.startsWith("//") ? event.text.slice(1) : event.text;
-    return await exchange(context, front, text);
+    return await exchange(context, text);
   });
 }
 
@@ -139,11 +140,8 @@ async function handled(
   }
 }
 
-async function exchange(
-  context: ConversationContext,
-  front: Front,
-  text: string | null,
-): Promise<Outcome> {
+async function exchange(context: ConversationContext, text: string | null): Promise<Outcome> {
+  const { front } = context;
   const terminal = context.cli.stdin.isTTY === true;
   const run = (message: string | null, waits?: boolean): Promise<ExchangeResult> =>
     interruptible(front, (signal) =>
@@ -171,7 +169,7 @@ async function exchange(
     return "stopped";
   }
   while (terminal && isAsking(result)) {
-    const asked = await askQuestions(context, front, { continues: true });
+    const asked = await askQuestions(context, { continues: true });
     if (asked === "open") {
       break;
     }
@@ -193,11 +191,11 @@ async function exchange(
 }
 
 /** Answers what an exchange of another process asks. A node continues it, and without one this terminal does. */
-async function answerForeign(context: ConversationContext, front: Front): Promise<Outcome> {
+async function answerForeign(context: ConversationContext): Promise<Outcome> {
   const { store, conversation } = context;
   const session_id = conversation.current()?.id;
   const open = await conversation.openQuestions();
-  const asked = await askQuestions(context, front, { continues: false });
+  const asked = await askQuestions(context, { continues: false });
   if (session_id === undefined || open.length === 0 || asked === "open") {
     return "stay";
   }
@@ -206,7 +204,7 @@ async function answerForeign(context: ConversationContext, front: Front): Promis
   const { runnable } = await whetherRuns(store, queued, { besides: false });
   return runnable
     ? "stay"
-    : exchange(context, front, null).catch((error: unknown) => {
+    : exchange(context, null).catch((error: unknown) => {
         continuedElsewhere(error);
         return "stay";
       });

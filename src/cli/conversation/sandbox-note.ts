@@ -4,18 +4,26 @@ import { workFolder } from "../../exchange/trust/wide-folder.ts";
 import { trustSource } from "../config.ts";
 import { type CliContext, note } from "../context.ts";
 
-/**
- * Makes what says, once, that commands of this session would run without a sandbox. It starts a process, so the
- * terminal calls it when the first message is sent: the prompt does not wait for it.
- */
+/** Whether commands of a session run in a sandbox. */
+export interface SandboxNote {
+  /**
+   * Says once that they would run without one. It starts a process, so the terminal calls it when the first message is
+   * sent: the prompt does not wait for it.
+   */
+  beforeSend(): Promise<void>;
+  /** Null before that, and if no command can run. */
+  hasSandbox(): boolean | null;
+}
+
 export function createSandboxNote(input: {
   readonly cli: CliContext;
   readonly conversation: Conversation;
   readonly sandbox: SandboxSource;
-}): () => Promise<void> {
+}): SandboxNote {
   const { cli, conversation, sandbox } = input;
   let isDone = false;
-  return async () => {
+  let hasSandbox: boolean | null = null;
+  const beforeSend = async (): Promise<void> => {
     if (isDone) {
       return;
     }
@@ -23,7 +31,11 @@ export function createSandboxNote(input: {
     const { mayRunCommands } = await import("../../exchange/commands/command-folder.ts");
     const trust = trustSource(cli);
     const folder = await workFolder(conversation.planned().repo_path, trust);
-    const reason = (await mayRunCommands(folder, trust)) ? (await sandbox.probe()).reason : null;
+    if (!(await mayRunCommands(folder, trust))) {
+      return;
+    }
+    const { reason } = await sandbox.probe();
+    hasSandbox = reason === null;
     if (reason !== null) {
       note(
         cli,
@@ -31,4 +43,5 @@ export function createSandboxNote(input: {
       );
     }
   };
+  return { beforeSend, hasSandbox: () => hasSandbox };
 }

@@ -3,6 +3,7 @@ import { createNearestName } from "../../core/nearest-name.ts";
 import { PERMISSION_MODES } from "../../core/permissions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import type { Store } from "../../store/store.ts";
+import type { Front } from "./front.ts";
 import type { Talk } from "./talk.ts";
 import { note, noticeLine } from "../context.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";
@@ -20,6 +21,7 @@ interface SlashContext extends Pick<Talk, "cli" | "conversation"> {
   readonly signal: AbortSignal;
   /** Asks before what cannot be undone. */
   readonly confirm: (question: string) => Promise<boolean>;
+  readonly front: Pick<Front, "showDetails">;
 }
 
 export interface CommandUsage {
@@ -49,9 +51,9 @@ const COMMANDS: readonly SlashCommand[] = [
     run: async ({ cli }) => {
       for (const { name, argument, help } of COMMANDS) {
         const usage = argument === undefined ? `/${name}` : `/${name} ${argument}`;
-        noticeLine(cli, `  ${usage.padEnd(26)}${help}`);
+        noticeLine(cli, `  ${usage.padEnd(27)}${help}`);
       }
-      noticeLine(cli, `  ${"//text".padEnd(26)}send a message that begins with /`);
+      noticeLine(cli, `  ${"//text".padEnd(27)}send a message that begins with /`);
     },
   },
   {
@@ -157,6 +159,20 @@ const COMMANDS: readonly SlashCommand[] = [
     name: "retry",
     help: "ask the model again after a failure; the message is not stored again",
     run: async () => "continue",
+  },
+  {
+    name: "show",
+    argument: "<n>",
+    help: "open the last tool call on the screen in full (Ctrl-O), or the n-th",
+    run: async ({ cli, front }, argument) => {
+      if (!/^\d{0,9}$/.test(argument)) {
+        throw wrongUsage("Write /show alone, or with the number of a call.");
+      }
+      const sentence = await front.showDetails(argument === "" ? null : Number(argument));
+      if (sentence !== null) {
+        noticeLine(cli, sentence);
+      }
+    },
   },
   {
     name: "stop",

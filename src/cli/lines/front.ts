@@ -10,6 +10,7 @@ export function openLines(cli: CliContext): Front {
   const input = openLineInput(cli);
   return {
     leaving: input.leaving,
+    hints: { stop: "Ctrl-C stops an answer.", keys: [] },
     greet: async (lines) => printLines(cli, lines),
     next: (news) => input.next("> ", news),
     onInterrupt: input.onInterrupt,
@@ -17,6 +18,8 @@ export function openLines(cli: CliContext): Front {
     drop: input.drop,
     confirm: async (question) => isYes(await input.ask(question)),
     ask: (asked) => askLine(cli, input, asked),
+    showDetails: async () =>
+      "/show needs the screen, which a terminal has without --plain, REPRISE_PLAIN and TERM=dumb.",
     view: async () => createPlainView(cli),
     follow: () => createPlainFollow(cli),
     close: input.close,

@@ -36,7 +36,8 @@ export interface Attention {
  * notification of the desktop in terminals that are known to have them (not inside tmux or screen), and else a bell.
  */
 export function createAttention(options: {
-  readonly setting: Notifications;
+  /** Asked when it is needed: the config may not be read yet. */
+  readonly setting: () => Notifications;
   readonly env: Env;
   /** Writes sequences to the terminal. */
   readonly send: (sequence: string) => void;
@@ -47,20 +48,26 @@ export function createAttention(options: {
   let hasFocus = false;
   let begin = now();
   let title = "";
+  /** After `leave` the window has its own title. */
+  let isEntered = false;
   // others would show the sequences
   const known = (sequence: string): string => (isPlain(env) ? "" : sequence);
   const restore = known(REPORT_NO_FOCUS + RESTORE_TITLE);
   const showTitle = (): void => {
-    if (title !== "") {
+    if (title !== "" && isEntered) {
       send(known(`\u001b]2;${title}\u0007`));
     }
   };
   return {
     enter: () => {
+      isEntered = true;
       send(known(KEEP_TITLE + REPORT_FOCUS));
       showTitle();
     },
-    leave: () => send(restore),
+    leave: () => {
+      isEntered = false;
+      send(restore);
+    },
     restore,
     title: (text) => {
       const line = shortText(text, MAX_TITLE);
@@ -78,8 +85,8 @@ export function createAttention(options: {
       begin = now();
     },
     stopped: (sentence) => {
-      if (setting !== "off" && !hasFocus && now() - begin >= MIN_MS) {
-        send((setting === "system" ? desktopSequence(sentence, env) : null) ?? "\u0007");
+      if (!hasFocus && now() - begin >= MIN_MS && setting() !== "off") {
+        send((setting() === "system" ? desktopSequence(sentence, env) : null) ?? "\u0007");
       }
     },
   };

@@ -53,6 +53,8 @@ export interface Desk {
   takeBack(): void;
   ask(asked: Asked): Promise<GivenAnswer | "next" | null>;
   confirm(question: string): Promise<boolean>;
+  /** As `Front`. */
+  showDetails(n: number | null): Promise<string | null>;
   exchange(): ExchangeView;
   follow(): FollowView;
   close(): Promise<void>;
@@ -137,12 +139,20 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
       });
     }
   };
-  const openDetails = async (): Promise<void> => {
-    const details = view.details();
-    if (details === null) {
-      noticeLine(cli, "There is nothing to open yet: Ctrl-O opens the last tool call.");
-    } else {
+  const showDetails = async (n: number | null): Promise<string | null> => {
+    const details = view.details(n ?? undefined);
+    if (details !== null) {
       await openPager(details.title, details.rows);
+      return null;
+    }
+    return n === null
+      ? "There is nothing to open yet: Ctrl-O opens the last tool call."
+      : `Nothing is kept under the number ${n}.`;
+  };
+  const openLast = async (): Promise<void> => {
+    const sentence = await showDetails(null);
+    if (sentence !== null) {
+      noticeLine(cli, sentence);
     }
   };
   /** Keys that the editor leaves. */
@@ -160,7 +170,7 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
         queue.push({ kind: "end" });
         break;
       case "ctrl+o":
-        void openDetails();
+        void openLast();
         break;
       case "ctrl+z":
         void screen.suspend();
@@ -263,6 +273,7 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
         show(null);
       }
     },
+    showDetails,
     exchange: () => {
       view.begin();
       return {

@@ -1,20 +1,29 @@
 import type { PermissionMode } from "../../core/permissions.ts";
 import { isRepriseError } from "../../core/errors.ts";
-import type { Front } from "../conversation/front.ts";
+import type { Notifications, ThemeSetting } from "../../exchange/config/user-config.ts";
+import { settingsOf } from "../config.ts";
+import type { Front, Hints } from "../conversation/front.ts";
 import { onSignals } from "../signals.ts";
+import { createAttention } from "./attention.ts";
 import type { Desk } from "./desk.ts";
 import { openScreen } from "./open-screen.ts";
 import { createQueue } from "./queue.ts";
 import type { ScreenOptions } from "./screen-options.ts";
 import type { Theme } from "./theme.ts";
-import { statusOf } from "./status.ts";
+import { contextOf, statusOf, windowTitle } from "./status.ts";
 import { statusRow } from "./status-line.ts";
+import { noticing, noticingFollow } from "./noticing.ts";
 import { createTheme } from "./themes.ts";
 
 /** Messages of a session that are shown again when it is resumed, at most. */
 const REPLAYED_MESSAGES = 60;
 /** Exchanges of it. */
 const REPLAYED_EXCHANGES = 3;
+
+const HINTS: Hints = {
+  stop: "Esc stops an answer.",
+  keys: ["/ commands, @ files, ! shell, Ctrl-R history, Ctrl-G editor, Ctrl-O details"],
+};
 
 /** The prompt before there is an editor, with its cursor. */
 function firstPrompt({ accent }: Theme): string {
@@ -33,10 +42,18 @@ export function openScreenFront(options: ScreenOptions): Front {
   let loading: Promise<Desk> | null = null;
   let interrupt: (() => void) | null = null;
   let mode: PermissionMode | null = null;
-  let hasSandbox: boolean | null = null;
+  let window: number | null = null;
+  let notifications: Notifications = "bell";
+  const settings = settingsOf(cli);
+  const attention = createAttention({
+    setting: () => notifications,
+    env: cli.env,
+    send: terminal.draw,
+    now: () => performance.now(),
+  });
 
   const status = (width: number): string =>
-    statusRow(statusOf(options, { desk, mode, hasSandbox }), {
+    statusRow(statusOf(options, { desk, mode, window }), {
       width,
       theme,
       columns: screen.text(),
@@ -47,11 +64,12 @@ export function openScreenFront(options: ScreenOptions): Front {
   ];
   const queue = createQueue(() => screen.changed());
   const makeDesk = async (): Promise<Desk> => {
-    const [{ createDesk }, background] = await Promise.all([
+    const [{ createDesk }, background, setting] = await Promise.all([
       import("./desk.ts"),
       screen.background(),
+      configured(),
     ]);
-    theme = createTheme({ env: cli.env, background });
+    theme = createTheme({ env: cli.env, background, setting });
     conversation.prepare();
     const made = await createDesk({
       ...options,
@@ -71,6 +89,7 @@ export function openScreenFront(options: ScreenOptions): Front {
   };
   const screen = openScreen(cli, terminal, {
     live: { rows },
+    modes: attention,
     on: {
       key: (data) => desk?.key(data),
       paste: (text) => desk?.paste(text),
@@ -87,10 +106,19 @@ export function openScreenFront(options: ScreenOptions): Front {
   ]);
   const ignoreStops = onSignals(cli, leave, ["SIGTERM", "SIGHUP"]);
 
-  /** The mode and the sandbox, as far as they can be known without sending anything. */
+  /** The theme of the config; also notes how to notify. What a person sends shows what is wrong with a config. */
+  const configured = async (): Promise<ThemeSetting> => {
+    const config = await settings.config().catch(() => null);
+    notifications = config?.notifications ?? "bell";
+    return config?.theme ?? "auto";
+  };
+  /** What can be known without sending anything. */
   const look = async (): Promise<void> => {
+    attention.title(windowTitle(options));
     try {
       ({ mode } = await conversation.permissions());
+      const { models } = await settings.at(conversation.planned().repo_path);
+      window = contextOf(options, models);
       screen.changed();
     } catch (error) {
       // what a person sends shows what is wrong
@@ -113,9 +141,22 @@ export function openScreenFront(options: ScreenOptions): Front {
     await show(messages, { exchanges: REPLAYED_EXCHANGES });
   };
 
+  const stopped = (what: string): void => attention.stopped(`${what}: ${windowTitle(options)}`);
+  const asks = async <Answer>(ask: (shown: Desk) => Promise<Answer>): Promise<Answer> => {
+    const shown = await load();
+    stopped("The agent asks");
+    try {
+      return await ask(shown);
+    } finally {
+      attention.began();
+    }
+  };
+
   return {
     leaving: leaving.signal,
+    hints: HINTS,
     greet: async (lines) => {
+      theme = createTheme({ env: cli.env, setting: await configured() });
       screen.commit(lines.map((line, index) => (index === 0 ? theme.bold(line) : line)));
       await replay();
       void look();
@@ -123,6 +164,7 @@ export function openScreenFront(options: ScreenOptions): Front {
     next: async (news) => {
       void look();
       const event = await queue.next(leaving.signal, news);
+      attention.began();
       if (event.kind === "line") {
         (await load()).sent(event);
       }
@@ -136,10 +178,11 @@ export function openScreenFront(options: ScreenOptions): Front {
       desk?.takeBack();
       return 0;
     },
-    confirm: async (question) => (await load()).confirm(question),
-    ask: async (asked) => (await load()).ask(asked),
-    view: async () => (await load()).exchange(),
-    follow: async () => (await load()).follow(),
+    confirm: async (question) => asks((shown) => shown.confirm(question)),
+    ask: async (asked) => asks((shown) => shown.ask(asked)),
+    showDetails: async (n) => (await load()).showDetails(n),
+    view: async () => noticing((await load()).exchange(), stopped),
+    follow: async () => noticingFollow((await load()).follow(), stopped),
     close: async () => {
       ignoreInterrupts();
       await desk?.close();

@@ -3,10 +3,11 @@ import type { RawTerminal } from "../output.ts";
 import { onSignals } from "../signals.ts";
 import { type CellText, simpleText } from "./cell-text.ts";
 import { createRenderer } from "./renderer.ts";
+import { hanging } from "./hanging.ts";
 import type { OpenFull } from "./open-full.ts";
 import type { Part, Screen } from "./screen.ts";
 import { BACKGROUND_QUERY, parseBackground, type Rgb } from "./themes.ts";
-import { openTty } from "./tty.ts";
+import { openTty, type TtyModes } from "./tty.ts";
 
 const CURSOR_QUESTION = "\u001b[6n";
 // oxlint-disable-next-line no-control-regex -- the answer of a terminal
@@ -51,7 +52,11 @@ export interface OwnedScreen extends Screen {
 export function openScreen(
   cli: ScreenProcess,
   terminal: RawTerminal,
-  { live, on }: { readonly live: Part; readonly on: ScreenEvents },
+  {
+    live,
+    on,
+    modes,
+  }: { readonly live: Part; readonly on: ScreenEvents; readonly modes?: TtyModes },
 ): OwnedScreen {
   let text: CellText = simpleText;
   /** Has the alternate screen, and the keys. */
@@ -80,6 +85,9 @@ export function openScreen(
     ]);
     text = cellText;
     splitKeys = createKeySplitter((key) => {
+      if (modes?.focus(key) === true) {
+        return;
+      }
       if (full === null) {
         on.key(key);
       } else if (parseKey(key) === "ctrl+z") {
@@ -96,12 +104,17 @@ export function openScreen(
     renderer.draw();
   };
 
-  const tty = openTty(cli, terminal, {
-    keys: (keys) => inOrder(() => splitKeys?.(keys)),
-    paste: (pasted) => inOrder(() => (full === null ? on.paste(pasted) : full.paste(pasted))),
-    end: on.end,
-    lost: on.end,
-  });
+  const tty = openTty(
+    cli,
+    terminal,
+    {
+      keys: (keys) => inOrder(() => splitKeys?.(keys)),
+      paste: (pasted) => inOrder(() => (full === null ? on.paste(pasted) : full.paste(pasted))),
+      end: on.end,
+      lost: on.end,
+    },
+    modes,
+  );
   const renderer = createRenderer({
     terminal,
     live: (width, height) => live.rows(width, height),
@@ -120,16 +133,21 @@ export function openScreen(
   });
   /** The last row that was printed is empty: another one would be too much. */
   let endsEmpty = true;
-  const commit = (rows: readonly string[]): void => {
-    const wrapped = rows.flatMap((row) => wrapIndented(row, renderer.width, text));
-    renderer.finish(wrapped.filter((row, index) => row !== "" || !isAfterEmpty(wrapped, index)));
-    endsEmpty = wrapped.length === 0 ? endsEmpty : wrapped.at(-1) === "";
+  const finish = (rows: readonly string[]): void => {
+    renderer.finish(rows.filter((row, index) => row !== "" || !isAfterEmpty(rows, index)));
+    endsEmpty = rows.length === 0 ? endsEmpty : rows.at(-1) === "";
   };
   const isAfterEmpty = (rows: readonly string[], index: number): boolean =>
     index === 0 ? endsEmpty : rows[index - 1] === "";
+  const commit = (rows: readonly string[]): void =>
+    finish(rows.flatMap((row) => wrapIndented(row, renderer.width, text)));
+  const print = (printed: string): void => {
+    const rows = printed.replace(/\n$/, "").split("\n");
+    finish(rows.flatMap((row) => hanging(row, renderer.width, text)));
+  };
   const outputs = [cli.stdout, cli.stderr];
   for (const output of outputs) {
-    output.cover((printed) => commit(printed.replace(/\n$/, "").split("\n")));
+    output.cover(print);
   }
   const outside = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     on.away();

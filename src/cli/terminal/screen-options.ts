@@ -13,4 +13,6 @@ export interface ScreenOptions {
   readonly conversation: Conversation;
   readonly answering: Answering;
   readonly secrets: Secrets;
+  /** Null while that is not known, and if no command can run. */
+  readonly hasSandbox: () => boolean | null;
 }

@@ -21,8 +21,6 @@ export interface StatusState {
   /** The id of the session, or its name. */
   readonly session: string | null;
   readonly tokens: { readonly input_tokens: number; readonly output_tokens: number } | null;
-  /** False if what is done now is not stored. */
-  readonly isStored: boolean;
 }
 
 /** Display columns of text without styles: see `CellText`. */
@@ -42,8 +40,8 @@ const MIN_FOLDER = 8;
 const MAX_TEXT = 200;
 
 /**
- * One row of at most `width` columns. What is dangerous is always there: the mode `all`, a missing sandbox, and that
- * nothing is stored. The rest is left out from the end.
+ * One row of at most `width` columns. What is dangerous is always there: the mode `all` and a missing sandbox. The rest
+ * is left out from the end.
  */
 export function statusRow(
   state: StatusState,
@@ -88,9 +86,8 @@ function activityOf({ activity, questions }: StatusState, { accent, dim }: Theme
     : { text: `${questions} question${questions === 1 ? "" : "s"}`, style: accent };
 }
 
-function warningsOf({ isStored, mode, hasSandbox }: StatusState, { warning }: Theme): Shown[] {
+function warningsOf({ mode, hasSandbox }: StatusState, { warning }: Theme): Shown[] {
   const texts = [
-    ...(isStored ? [] : ["not stored"]),
     ...(mode === "all" ? ["mode all"] : []),
     ...(hasSandbox === false ? ["no sandbox"] : []),
   ];

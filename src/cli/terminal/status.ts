@@ -1,6 +1,9 @@
+import { basename } from "node:path";
+
 import type { PermissionMode } from "../../core/permissions.ts";
-import { isRepriseError } from "../../core/errors.ts";
-import { contextWindow } from "../../exchange/models/context-window.ts";
+import type { Session } from "../../core/sessions.ts";
+import type { ModelConfig } from "../../exchange/models/config.ts";
+import { windowOf } from "../../exchange/models/context-window.ts";
 import { inHome } from "./in-home.ts";
 import type { ScreenOptions } from "./screen-options.ts";
 import type { StatusState } from "./status-line.ts";
@@ -10,31 +13,33 @@ import type { Desk } from "./desk.ts";
 export interface Known {
   readonly desk: Pick<Desk, "view" | "questions"> | null;
   readonly mode: PermissionMode | null;
-  readonly hasSandbox: boolean | null;
+  /** Tokens that the model reads at most. */
+  readonly window: number | null;
 }
+
+type Shown = Pick<ScreenOptions, "cli" | "conversation" | "answering" | "hasSandbox">;
 
 /** The conversation as the status line shows it. */
 export function statusOf(
-  { cli, conversation, answering }: Pick<ScreenOptions, "cli" | "conversation" | "answering">,
-  { desk, mode, hasSandbox }: Known,
+  { cli, conversation, answering, hasSandbox }: Shown,
+  { desk, mode, window }: Known,
 ): StatusState {
   const session = conversation.current();
   const { model, persona_name, repo_path } = conversation.planned();
-  const name = model ?? answering.model;
   const tokens = desk?.view.tokens() ?? null;
   return {
     activity: desk?.view.isRunning() === true ? "working" : "ready",
     questions: desk?.questions() ?? 0,
     folder: repo_path === null ? null : inHome(repo_path, cli.env["HOME"]),
     mode: answering.agent === null ? mode : null,
-    hasSandbox,
+    hasSandbox: hasSandbox(),
     context:
-      name === null || tokens === null || tokens.context_tokens === null
+      window === null || tokens === null || tokens.context_tokens === null
         ? null
-        : shareOf(tokens.context_tokens, name),
+        : tokens.context_tokens / window,
     persona: answering.agent ?? persona_name,
-    model: name,
-    session: session === null ? null : (session.title ?? session.id.slice(0, 8)),
+    model: model ?? answering.model,
+    session: session === null ? null : nameOf(session),
     tokens:
       session === null
         ? null
@@ -42,17 +47,26 @@ export function statusOf(
             input_tokens: session.total_input_tokens,
             output_tokens: session.total_output_tokens,
           },
-    isStored: true,
   };
 }
 
-function shareOf(tokens: number, model: string): number | null {
-  try {
-    return tokens / contextWindow(model);
-  } catch (error) {
-    if (isRepriseError(error)) {
-      return null;
-    }
-    throw error;
-  }
+/** The title of the window: the session and the folder. */
+export function windowTitle({ conversation }: Pick<ScreenOptions, "conversation">): string {
+  const session = conversation.current();
+  const { repo_path } = conversation.planned();
+  const folder = repo_path === null ? [] : [basename(repo_path)];
+  return [session === null ? "reprise" : nameOf(session), ...folder].join(" · ");
+}
+
+/** Null without a model. Error codes: as `windowOf`. */
+export function contextOf(
+  { conversation, answering }: Pick<ScreenOptions, "conversation" | "answering">,
+  config: ModelConfig,
+): number | null {
+  const name = conversation.planned().model ?? answering.model;
+  return name === null ? null : windowOf({ name, config });
+}
+
+function nameOf({ title, id }: Session): string {
+  return title ?? id.slice(0, 8);
 }

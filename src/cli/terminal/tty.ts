@@ -2,12 +2,26 @@ import type { CliContext } from "../context.ts";
 import { discardInput } from "../discard-input.ts";
 import { createPasteReader } from "../lines/paste-reader.ts";
 import type { RawTerminal } from "../output.ts";
+import type { Attention } from "./attention.ts";
 
 const HIDE_CURSOR = "\u001b[?25l";
 const MARK_PASTES = "\u001b[?2004h";
 const MARK_NO_PASTES = "\u001b[?2004l";
 /** Automatic wrapping, no styles, no link, pastes unmarked, and the cursor. */
 export const RESET = `\u001b[?7h\u001b[m\u001b]8;;\u001b\\${MARK_NO_PASTES}\u001b[?25h`;
+
+// oxlint-disable-next-line no-control-regex -- what a terminal reports
+const FOCUS = /\u001b\[[IO]/g;
+
+/** What else is switched on while the program has the terminal. */
+export type TtyModes = Pick<Attention, "enter" | "leave" | "restore" | "focus">;
+
+const NO_MODES: TtyModes = {
+  enter: () => undefined,
+  leave: () => undefined,
+  restore: "",
+  focus: () => false,
+};
 
 export interface TtyEvents {
   /** Keys, one or more, as the terminal sends them. */
@@ -26,11 +40,23 @@ interface Query {
 }
 
 /** A terminal whose keys are read one by one, and its answers to what is asked. Every way out of the program resets it. */
-export function openTty(cli: Pick<CliContext, "stdin">, terminal: RawTerminal, on: TtyEvents) {
+export function openTty(
+  cli: Pick<CliContext, "stdin">,
+  terminal: RawTerminal,
+  on: TtyEvents,
+  modes: TtyModes = NO_MODES,
+) {
   /** What the terminal was asked, with the form of its answer. */
   const asked = new Set<Query>();
+  // no keys: they must not load what keys need
+  const keys = (text: string): void => {
+    const rest = text.replace(FOCUS, (report) => (modes.focus(report) ? "" : report));
+    if (rest !== "") {
+      on.keys(rest);
+    }
+  };
   const pastes = createPasteReader(
-    { keys: on.keys, paste: (text) => on.paste(text.replace(/\r\n?/g, "\n")), unended: () => {} },
+    { keys, paste: (text) => on.paste(text.replace(/\r\n?/g, "\n")), unended: () => {} },
     { readsEscape: true },
   );
   const read = (text: string): void => {
@@ -52,7 +78,8 @@ export function openTty(cli: Pick<CliContext, "stdin">, terminal: RawTerminal, o
     isEntered = true;
     cli.stdin.setRawMode?.(true);
     terminal.draw(`${MARK_PASTES}${HIDE_CURSOR}`);
-    terminal.restoreWith(RESET);
+    modes.enter();
+    terminal.restoreWith(RESET + modes.restore);
     cli.stdin.on("data", read);
     cli.stdin.resume();
   };
@@ -62,6 +89,7 @@ export function openTty(cli: Pick<CliContext, "stdin">, terminal: RawTerminal, o
     cli.stdin.off("data", read);
     cli.stdin.pause();
     terminal.draw(RESET);
+    modes.leave();
     cli.stdin.setRawMode?.(false);
   };
   cli.stdin.setEncoding("utf8");
@@ -98,6 +126,7 @@ export function openTty(cli: Pick<CliContext, "stdin">, terminal: RawTerminal, o
       terminal.restoreWith(null);
       cli.stdin.off("end", on.end).off("error", on.lost);
       terminal.draw(RESET);
+      modes.leave();
     },
   };
 }

@@ -50,7 +50,7 @@ async function asking(store: Store, ...choices: readonly (readonly string[] | nu
   const ask = askOnScreen(cli, place.screen, (shown) => {
     view = shown;
   });
-  const end = askQuestions({ cli, conversation, store }, { ask }, { continues: true });
+  const end = askQuestions({ cli, conversation, store, front: { ask } }, { continues: true });
   const shows = async (text: string): Promise<LiveView> => {
     await expect.poll(() => (view === null ? "" : place.draw(view))).toContain(text);
     return view as unknown as LiveView;

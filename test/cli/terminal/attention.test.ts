@@ -9,7 +9,7 @@ function attentive(setting: Notifications, env: Readonly<Record<string, string>>
   const sent: string[] = [];
   let time = 0;
   const attention = createAttention({
-    setting,
+    setting: () => setting,
     env,
     send: (sequence) => void sent.push(sequence),
     now: () => time,

@@ -15,7 +15,6 @@ const STATE: StatusState = {
   model: "openai:gpt-5.1",
   session: "a97f3bc9",
   tokens: { input_tokens: 3120, output_tokens: 410 },
-  isStored: true,
 };
 const columns = {
   width: visibleWidth,
@@ -44,12 +43,12 @@ it.each([
 });
 
 it("[TERM-18] always shows what is dangerous", () => {
-  const dangerous = { mode: "all", hasSandbox: false, isStored: false, questions: 2 } as const;
+  const dangerous = { mode: "all", hasSandbox: false, questions: 2 } as const;
   expect(row(dangerous, 80)).toBe(
-    "2 questions · ~/work/projects/shop · not stored · mode all · no sandbox",
+    "2 questions · ~/work/projects/shop · mode all · no sandbox · 12 % context",
   );
-  expect(row(dangerous, 40)).toBe("not stored · mode all · no sandbox");
-  expect(row(dangerous, 20)).toBe("not stored · mode al");
+  expect(row(dangerous, 40)).toBe("2 questions · mode all · no sandbox");
+  expect(row(dangerous, 20)).toBe("mode all · no sandbo");
   expect(row({ mode: "plan", questions: 1 }, 40)).toBe("1 question · ~/work/projects/shop · plan");
 });
 
