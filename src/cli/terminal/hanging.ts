@@ -10,7 +10,7 @@ const MIN_COLUMNS = 30;
 export function hanging(row: string, width: number, text: CellText): readonly string[] {
   const [begin = "", indent = "", first = ""] = /^( +)(\S+(?: \S+)*) {2,}(?=\S)/.exec(row) ?? [];
   if (begin === "" || text.width(row) <= width) {
-    return text.wrap(row, width);
+    return wrapIndented(row, width, text);
   }
   const second = row.slice(begin.length);
   const room = width - text.width(begin);
@@ -21,4 +21,14 @@ export function hanging(row: string, width: number, text: CellText): readonly st
   const inner = `${indent}  `;
   const below = text.wrap(second, Math.max(1, width - inner.length));
   return [...text.wrap(`${indent}${first}`, width), ...below.map((each) => `${inner}${each}`)];
+}
+
+/** What does not fit of an indented row, as of a list, is indented too. */
+export function wrapIndented(row: string, width: number, text: CellText): readonly string[] {
+  const [indent = ""] = /^ */.exec(row) ?? [];
+  if (indent === "" || indent.length > width / 4 || text.width(row) <= width) {
+    return text.wrap(row, width);
+  }
+  const inner = text.wrap(row.slice(indent.length), width - indent.length - 2);
+  return inner.map((part, index) => `${indent}${index === 0 ? "" : "  "}${part}`);
 }

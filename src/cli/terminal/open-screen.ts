@@ -3,7 +3,7 @@ import type { RawTerminal } from "../output.ts";
 import { onSignals } from "../signals.ts";
 import { type CellText, simpleText } from "./cell-text.ts";
 import { createRenderer } from "./renderer.ts";
-import { hanging } from "./hanging.ts";
+import { hanging, wrapIndented } from "./hanging.ts";
 import type { OpenFull } from "./open-full.ts";
 import type { Part, Screen } from "./screen.ts";
 import { BACKGROUND_QUERY, parseBackground, type Rgb } from "./themes.ts";
@@ -214,16 +214,6 @@ export function openScreen(
       await tty.close();
     },
   };
-}
-
-/** What does not fit of an indented row, as of a list, is indented too. */
-function wrapIndented(row: string, width: number, text: CellText): readonly string[] {
-  const [indent = ""] = /^ */.exec(row) ?? [];
-  if (indent === "" || indent.length > width / 4 || text.width(row) <= width) {
-    return text.wrap(row, width);
-  }
-  const inner = text.wrap(row.slice(indent.length), width - indent.length - 2);
-  return inner.map((part, index) => `${indent}${index === 0 ? "" : "  "}${part}`);
 }
 
 /** The terminals that are known to leave their rows as they are when their width changes. */
