@@ -58,7 +58,7 @@ describe("a session on a screen", () => {
     const screen = openScreen(home, "reprise --session abcdef2", { columns: 40 });
     await screen.until(/^$\n^> the first message$[^]*^ready · /m);
     screen.type("/help\r");
-    await screen.until(/^ {2}\/end +end the\n {4}session for good and leave$[^]*^ready · /m);
+    await screen.until(/^ {2}\/end\n {4}end the session for good and leave$[^]*^ready · /m);
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
   });
