@@ -1,6 +1,7 @@
 import { Writable } from "node:stream";
 
 import { lineSafeJson, rowsText, visible, visibleJson } from "../core/terminal-text.ts";
+import { type RawTerminal, rawTerminal } from "./raw-terminal.ts";
 
 /**
  * Standard output or standard error. On a terminal everything is cleaned; to a file or a pipe, text
@@ -28,17 +29,6 @@ export interface Output {
   terminal(): RawTerminal | null;
   /** Until it is called with null, what is printed goes to the function: a screen is drawn on the terminal. */
   cover(print: ((text: string) => void) | null): void;
-}
-
-/** A terminal that a screen is drawn on. */
-export interface RawTerminal {
-  size(): { readonly columns: number; readonly rows: number };
-  /** Writes text and sequences as they are: the caller has cleaned what comes from outside. */
-  draw(text: string): void;
-  /** Calls the listener when the size changes, until the returned function is called. */
-  onResize(listener: () => void): () => void;
-  /** What is written if the program ends, whatever ends it; null for nothing. */
-  restoreWith(text: string | null): void;
 }
 
 /** A line editor's way to the terminal. */
@@ -74,14 +64,16 @@ export class Drawing extends Writable {
 /** The process's own outputs. `onUnread` is called when one of them has no reader any more. */
 export function processOutputs(onUnread: () => void) {
   let stderr: Output | null = null;
+  const stdout = outputTo(process.stdout, onUnread);
   return {
-    stdout: outputTo(process.stdout, onUnread),
+    stdout,
     // created when it is first used: most commands print no errors
     get stderr(): Output {
       return (stderr ??= outputTo(process.stderr, onUnread));
     },
     /** Waits until the system has all that was printed. */
     flushed: async (): Promise<void> => {
+      await stdout.terminal()?.drained();
       await flushed(process.stdout);
       if (stderr !== null) {
         await flushed(process.stderr);
@@ -95,8 +87,10 @@ function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write("", () => resolve()));
 }
 
+type TerminalStream = NodeJS.WriteStream & { readonly fd: number };
+
 /** A stream as an output; terminal or not is what its `isTTY` says. */
-export function outputTo(stream: NodeJS.WriteStream, onUnread: () => void): Output {
+export function outputTo(stream: TerminalStream, onUnread: () => void): Output {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     // a reader that has seen enough (`| head`) or a terminal that was closed is not a failure
     if (error.code !== "EPIPE" && error.code !== "EIO") {
@@ -108,6 +102,7 @@ export function outputTo(stream: NodeJS.WriteStream, onUnread: () => void): Outp
   const clean = isTTY
     ? { text: visible, json: visibleJson }
     : { text: (text: string) => text, json: lineSafeJson };
+  const terminal = isTTY ? rawTerminal(stream) : null;
   const pasteMarks = createPasteMarks(stream);
   let covered: ((text: string) => void) | null = null;
   return {
@@ -143,34 +138,9 @@ export function outputTo(stream: NodeJS.WriteStream, onUnread: () => void): Outp
         pasteMarks(on);
       }
     },
-    terminal: () => (isTTY ? rawTerminal(stream) : null),
+    terminal: () => terminal,
     cover: (print) => {
       covered = isTTY ? print : null;
-    },
-  };
-}
-
-function rawTerminal(stream: NodeJS.WriteStream): RawTerminal {
-  let restoring: string | null = null;
-  const restore = (): void => void stream.write(restoring ?? "");
-  return {
-    // asked each time: the event that says that it changed comes later
-    size: () => {
-      const [columns, rows] = stream.getWindowSize();
-      // a pseudo-terminal whose size nobody has set says 0
-      return { columns: columns || 80, rows: rows || 24 };
-    },
-    draw: (text) => void stream.write(text),
-    onResize: (listener) => {
-      stream.on("resize", listener);
-      return () => void stream.off("resize", listener);
-    },
-    restoreWith: (text) => {
-      process.off("exit", restore);
-      restoring = text;
-      if (text !== null) {
-        process.on("exit", restore);
-      }
     },
   };
 }

@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 
 import { rowsText } from "../core/terminal-text.ts";
 import type { CliContext } from "./context.ts";
-import type { RawTerminal } from "./output.ts";
+import type { RawTerminal } from "./raw-terminal.ts";
 import { onSignals } from "./signals.ts";
 
 /** As git sets it: leaves at once if all fits, shows colours, and leaves what was shown on the screen. */

@@ -1,6 +1,6 @@
 import type { ChatOptions } from "./chat-options.ts";
 import type { CliContext } from "./context.ts";
-import type { RawTerminal } from "./output.ts";
+import type { RawTerminal } from "./raw-terminal.ts";
 
 /** The terminal to draw a screen on; null for programs, and if plain lines are asked for. */
 export function screenTerminal(

@@ -12,7 +12,7 @@ import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
 import { since } from "../ages.ts";
 import { openDatabase, withStore } from "../database.ts";
-import type { RawTerminal } from "../output.ts";
+import type { RawTerminal } from "../raw-terminal.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 import { limitOf } from "../limit-option.ts";
 import { type Listed, sessionTable, withLabels } from "./table.ts";

@@ -3,7 +3,7 @@ import { projectKeyOf } from "../../store/project-key.ts";
 import { listSessions } from "../../store/sessions/list.ts";
 import type { Store } from "../../store/store.ts";
 import type { CliContext } from "../context.ts";
-import type { RawTerminal } from "../output.ts";
+import type { RawTerminal } from "../raw-terminal.ts";
 import { showFull } from "../terminal/full-screen.ts";
 import { createPicker } from "../terminal/picker.ts";
 import { createTheme } from "../terminal/themes.ts";

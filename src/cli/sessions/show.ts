@@ -5,7 +5,7 @@ import { readDetail } from "../../store/messages/read.ts";
 import { readLabelsOf } from "../../store/sessions/labels.ts";
 import { type CliContext, printJson } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
-import type { RawTerminal } from "../output.ts";
+import type { RawTerminal } from "../raw-terminal.ts";
 import { wholeNumber } from "../wrong-usage.ts";
 import { printShown } from "./show-lines.ts";
 import { readShown, type ShownSession } from "./shown.ts";

@@ -1,5 +1,5 @@
 import type { CliContext } from "../context.ts";
-import type { RawTerminal } from "../output.ts";
+import type { RawTerminal } from "../raw-terminal.ts";
 import { onSignals } from "../signals.ts";
 import { openFull } from "./open-full.ts";
 import { createKeySplitter, matchesKey } from "./pi/keys.ts";
@@ -33,7 +33,7 @@ export async function showFull<Result>(
   });
   const suspend = async (): Promise<void> => {
     full.leave();
-    tty.leave();
+    await tty.leave();
     await cli.suspend();
     if (!isOver) {
       tty.enter();

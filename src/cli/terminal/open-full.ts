@@ -1,4 +1,4 @@
-import type { RawTerminal } from "../output.ts";
+import type { RawTerminal } from "../raw-terminal.ts";
 import { createFullDrawing } from "./full-drawing.ts";
 import type { FullView } from "./screen.ts";
 import { RESET } from "./tty.ts";
@@ -43,7 +43,15 @@ export function openFull<Result>(
     }
   };
   const draw = (): void => {
+    const busy = terminal.drained();
+    if (busy !== null) {
+      void busy.then(draw);
+      return;
+    }
     timer = undefined;
+    if (!isShown) {
+      return;
+    }
     drawnAt = performance.now();
     const { columns: width, rows: height } = terminal.size();
     guarded(() => drawing.draw(view.rows(width, height), { width, height }));

@@ -1,5 +1,5 @@
 import type { CliContext } from "../context.ts";
-import type { RawTerminal } from "../output.ts";
+import type { RawTerminal } from "../raw-terminal.ts";
 import { onSignals } from "../signals.ts";
 import { type CellText, simpleText } from "./cell-text.ts";
 import { createRenderer } from "./renderer.ts";
@@ -154,7 +154,7 @@ export function openScreen(
     full?.leave();
     renderer.leave();
     await tty.settled();
-    tty.leave();
+    await tty.leave();
     // an interrupt is for the other program, which has the terminal
     const ignoreInterrupts = onSignals(cli, () => undefined, ["SIGINT"]);
     try {

@@ -1,10 +1,13 @@
-import type { RawTerminal } from "../output.ts";
+import type { RawTerminal } from "../raw-terminal.ts";
 import { type CellText, plainRow } from "./cell-text.ts";
 
 /** Milliseconds between two frames. */
 const FRAME_MS = 33;
 /** Milliseconds to wait for the terminal to say where its cursor is. */
 const CURSOR_REPORT_MS = 100;
+
+/** Characters of finished rows that are kept for a terminal that does not take them. */
+const MAX_FINISHED = 8 * 1024 * 1024;
 
 /** The terminal shows all that is between them at once. */
 const BEGIN = "\u001b[?2026h";
@@ -36,12 +39,14 @@ export interface RendererOptions {
 export function createRenderer(options: RendererOptions) {
   const { terminal, live, text, askCursor } = options;
   let finished: string[] = [];
+  /** Characters of them, and how many rows before them nobody will see. */
+  let [finishedSize, lost] = [0, 0];
   /** The live rows as they are drawn; empty before the first frame and after `leave`. */
   let drawn: readonly string[] = [];
   let { columns: width, rows: height } = terminal.size();
   let timer: NodeJS.Timeout | undefined;
   let lastFrame = 0;
-  let state: "drawing" | "resizing" | "paused" = "drawing";
+  let state: "drawing" | "resizing" | "paused" | "left" = "drawing";
 
   const liveRows = (): readonly string[] => {
     const room = Math.max(1, height - 2);
@@ -53,6 +58,16 @@ export function createRenderer(options: RendererOptions) {
   const isResized = (): boolean => {
     const { columns, rows } = terminal.size();
     return columns !== width || rows !== height;
+  };
+  /** A frame, unless the terminal has not taken the one before: then it comes later, with all that changed meanwhile. */
+  const frameIfTaken = (): void => {
+    const busy = terminal.drained();
+    if (busy === null) {
+      frame();
+    } else {
+      // the timer stays set: nothing else asks for a frame meanwhile
+      void busy.then(frameIfTaken);
+    }
   };
   const frame = (): void => {
     clearTimeout(timer);
@@ -69,8 +84,9 @@ export function createRenderer(options: RendererOptions) {
     let out = "";
     if (finished.length > 0) {
       out += toFirstRow(drawn.length);
+      out += lost === 0 ? "" : `${lostRows(lost)}\r\n`;
       out += finished.map((row) => `${plainRow(row)}\r\n`).join("");
-      finished = [];
+      [finished, finishedSize, lost] = [[], 0, 0];
       drawn = [];
     }
     const changed = changes(rows);
@@ -79,7 +95,7 @@ export function createRenderer(options: RendererOptions) {
     if (out !== "") {
       terminal.draw(`${BEGIN}${out}${END}`);
     }
-    options.drawn();
+    void (terminal.drained() ?? Promise.resolve()).then(options.drawn);
   };
   /** From the old live rows to the new ones; the cursor ends in the empty row. */
   const changes = (rows: readonly string[]): string => {
@@ -105,8 +121,18 @@ export function createRenderer(options: RendererOptions) {
     }
     return out;
   };
+  /** Half of the finished rows, because the terminal takes none, or fewer than come. */
+  const dropOldest = (): void => {
+    let [count, size] = [0, 0];
+    for (; count < finished.length && size < finishedSize - MAX_FINISHED / 2; count += 1) {
+      size += (finished[count]?.length ?? 0) + 1;
+    }
+    finished = finished.slice(count);
+    finishedSize -= size;
+    lost += count;
+  };
   const draw = (): void => {
-    timer ??= setTimeout(frame, Math.max(0, lastFrame + FRAME_MS - performance.now()));
+    timer ??= setTimeout(frameIfTaken, Math.max(0, lastFrame + FRAME_MS - performance.now()));
   };
   /** Rows of the terminal above the cursor's that the live rows take at a new width. */
   const rowsAbove = (columns: number): number => {
@@ -130,7 +156,12 @@ export function createRenderer(options: RendererOptions) {
     if (state !== "resizing") {
       return;
     }
-    const { columns, rows } = asked;
+    drawResized(asked, reported);
+  };
+  const drawResized = (
+    { columns, rows }: Size,
+    reported: { readonly row: number } | null,
+  ): void => {
     const above = rowsAbove(columns);
     [width, height] = [columns, rows];
     // rows that were scrolled out of the window belong to its history now
@@ -145,7 +176,13 @@ export function createRenderer(options: RendererOptions) {
   return {
     /** Prints rows above the live rows, with the next frame. */
     finish: (rows: readonly string[]): void => {
-      finished.push(...rows);
+      for (const row of rows) {
+        finished.push(row);
+        finishedSize += row.length + 1;
+      }
+      if (finishedSize > MAX_FINISHED) {
+        dropOldest();
+      }
       draw();
     },
     /** Draws the live rows again, with the next frame. */
@@ -154,6 +191,14 @@ export function createRenderer(options: RendererOptions) {
     flush: frame,
     /** Removes the live rows; the cursor is where they began. Nothing is drawn until `enter`. */
     leave: (): void => {
+      if (state === "left") {
+        return;
+      }
+      if (state === "resizing" || isResized()) {
+        // nobody waits for the terminal's answer: finished rows must not be lost
+        drawResized(terminal.size(), null);
+      }
+      state = "drawing";
       frame();
       clearTimeout(timer);
       timer = undefined;
@@ -161,7 +206,7 @@ export function createRenderer(options: RendererOptions) {
         terminal.draw(`${BEGIN}${toFirstRow(drawn.length)}${END}`);
       }
       drawn = [];
-      state = "paused";
+      state = "left";
     },
     /** Nothing is drawn, and the live rows stay, until `enter`. */
     pause: (): void => {
@@ -185,9 +230,13 @@ export function createRenderer(options: RendererOptions) {
     close: (): void => {
       stopListening();
       clearTimeout(timer);
-      state = "paused";
+      state = "left";
     },
   };
+}
+
+function lostRows(count: number): string {
+  return `… ${count} ${count === 1 ? "row is" : "rows are"} missing here: the terminal did not take them in time`;
 }
 
 /** To the beginning of the first live row, with everything below erased. */

@@ -2,7 +2,7 @@ import type { Conversation } from "../../exchange/conversation.ts";
 import type { Secrets } from "../../exchange/secrets.ts";
 import type { Store } from "../../store/store.ts";
 import type { CliContext } from "../context.ts";
-import type { RawTerminal } from "../output.ts";
+import type { RawTerminal } from "../raw-terminal.ts";
 import type { Answering } from "../who-answers.ts";
 
 /** A conversation, and the terminal that shows it. */

@@ -1,7 +1,7 @@
 import type { CliContext } from "../context.ts";
 import { discardInput } from "../discard-input.ts";
 import { createPasteReader } from "../lines/paste-reader.ts";
-import type { RawTerminal } from "../output.ts";
+import type { RawTerminal } from "../raw-terminal.ts";
 import type { Attention } from "./attention.ts";
 
 const HIDE_CURSOR = "\u001b[?25l";
@@ -33,6 +33,12 @@ export interface TtyEvents {
   lost(): void;
 }
 
+/** Milliseconds after which the beginning of an answer is a key. */
+const TORN_MS = 50;
+/** At most so much of an answer is waited for. */
+// oxlint-disable-next-line no-control-regex -- the answers of a terminal
+const TORN_ANSWER = /\u001b(?:\[[\d;]{0,16}|\][^\u0007\u001b]{0,64}\u001b?)?$/;
+
 interface Query {
   readonly form: RegExp;
   readonly done: Promise<RegExpExecArray | null>;
@@ -46,8 +52,6 @@ export function openTty(
   on: TtyEvents,
   modes: TtyModes = NO_MODES,
 ) {
-  /** What the terminal was asked, with the form of its answer. */
-  const asked = new Set<Query>();
   // no keys: they must not load what keys need
   const keys = (text: string): void => {
     const rest = text.replace(FOCUS, (report) => (modes.focus(report) ? "" : report));
@@ -55,12 +59,15 @@ export function openTty(
       on.keys(rest);
     }
   };
-  const pastes = createPasteReader(
-    { keys, paste: (text) => on.paste(text.replace(/\r\n?/g, "\n")), unended: () => {} },
-    { readsEscape: true },
-  );
-  const read = (text: string): void => {
-    let rest = text;
+  /** What the terminal was asked and has not answered, also if nobody waits for it any more. */
+  const asked = new Set<Query>();
+  /** The end of what came: it may be the beginning of an answer. */
+  let torn = "";
+  let tornTimer: NodeJS.Timeout | undefined;
+  const readKeys = (text: string): void => {
+    clearTimeout(tornTimer);
+    let rest = torn + text;
+    torn = "";
     for (const query of asked) {
       const match = query.form.exec(rest);
       if (match !== null) {
@@ -69,10 +76,32 @@ export function openTty(
         query.answer(match);
       }
     }
+    if (asked.size > 0) {
+      torn = TORN_ANSWER.exec(rest)?.[0] ?? "";
+      rest = rest.slice(0, rest.length - torn.length);
+    }
+    if (torn !== "") {
+      tornTimer = setTimeout(releaseTorn, TORN_MS);
+    }
     if (rest !== "") {
-      pastes.read(rest);
+      keys(rest);
     }
   };
+  const releaseTorn = (): void => {
+    const released = torn;
+    torn = "";
+    keys(released);
+  };
+  const pastes = createPasteReader(
+    {
+      // a paste is not searched for answers
+      keys: readKeys,
+      paste: (text) => on.paste(text.replace(/\r\n?/g, "\n")),
+      unended: () => {},
+    },
+    { readsEscape: true },
+  );
+  const read = (text: string): void => pastes.read(text);
   let isEntered = false;
   const enter = (): void => {
     isEntered = true;
@@ -104,10 +133,7 @@ export function openTty(
         return done;
       }
       const query = { form, done, answer };
-      const timer = setTimeout(() => {
-        asked.delete(query);
-        answer(null);
-      }, ms);
+      const timer = setTimeout(() => answer(null), ms);
       asked.add(query);
       terminal.draw(question);
       return done.finally(() => clearTimeout(timer));
@@ -116,10 +142,14 @@ export function openTty(
     settled: async (): Promise<void> => {
       await Promise.all([...asked].map(({ done }) => done));
     },
-    /** Gives the terminal to somebody else, until `enter`. */
-    leave,
+    /** Gives the terminal to somebody else, until `enter`; resolves once it is as before. */
+    leave: async (): Promise<void> => {
+      leave();
+      await terminal.drained();
+    },
     enter,
     close: async (): Promise<void> => {
+      clearTimeout(tornTimer);
       pastes.close();
       cli.stdin.off("data", read);
       await discardInput(cli.stdin, pastes.pasting());
@@ -127,6 +157,7 @@ export function openTty(
       cli.stdin.off("end", on.end).off("error", on.lost);
       terminal.draw(RESET);
       modes.leave();
+      await terminal.drained();
     },
   };
 }

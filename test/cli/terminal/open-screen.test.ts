@@ -33,6 +33,7 @@ it("[TERM-42] handles what was typed before it says that the terminal has a fram
     {
       size: () => ({ columns: 80, rows: 24 }),
       draw: () => undefined,
+      drained: () => null,
       onResize: () => () => undefined,
       restoreWith: () => undefined,
     },
