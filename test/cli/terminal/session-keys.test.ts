@@ -71,7 +71,7 @@ describe("keys in a session", () => {
   it("[TERM-5] [TERM-14] Esc and Ctrl-C stop a retry that waits, a tool that runs, and an answer; then Ctrl-D leaves", async () => {
     const provider = await startScriptedProvider("openai", (index) =>
       index === 0
-        ? [{ kind: "call", name: "run_command", args: '{"command":"sleep 600"}', size: 8 }]
+        ? [{ kind: "call", name: "run_command", args: '{"line":"sleep 600"}', size: 8 }]
         : index === 1
           ? [text("w0 w1 "), { kind: "stall" }]
           : [{ kind: "status", status: 503, headers: { "retry-after": "50" } }],
