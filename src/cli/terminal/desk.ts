@@ -257,7 +257,9 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
       const { repo_path } = conversation.planned();
       const folder = repo_path === null ? null : inHome(repo_path, options.cli.env["HOME"]);
       try {
-        return await askPerson({ question, offered, folder, place, over });
+        // nobody answers any more when the program is asked to leave
+        const end = AbortSignal.any([over, options.leaving]);
+        return await askPerson({ question, offered, folder, place, over: end });
       } finally {
         open = 0;
       }

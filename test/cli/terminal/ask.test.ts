@@ -66,6 +66,18 @@ async function session(env: Readonly<Record<string, string>> = {}): Promise<Home
 }
 
 describe("a question on a screen", () => {
+  it("[TERM-45] stays open when the program is asked to leave, or its terminal goes away", async () => {
+    const home = await session();
+    const screen = openScreen(home, "exec reprise");
+    await screen.until(/^ready · /m);
+    screen.type("change\r");
+    await screen.until(ASKED);
+    screen.kill("SIGTERM");
+    expect(await screen.finished).toBe(7);
+    expect(screen.everything().join("\n")).toMatch(/^The question stays open\./m);
+    expect(readFileSync(join(home.project, "notes.txt"), "utf8")).toBe(BEFORE);
+  });
+
   it("[TERM-40] [TERM-41] [TERM-42] [TERM-44] shows all of a change before it can be allowed", async () => {
     const home = await session();
     const file = (): string => readFileSync(join(home.project, "notes.txt"), "utf8");
