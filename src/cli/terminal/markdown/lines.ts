@@ -28,7 +28,8 @@ export function fenceStart(line: string): FenceStart | null {
   if (sign === "" || (sign.startsWith("`") && rest.includes("`"))) {
     return null;
   }
-  const [, language = "", note = ""] = /^([\w#+.-]{0,20})(.*)$/.exec(rest.trim()) ?? [];
+  const [, language = "", note = ""] =
+    /^([\w#+.-]{0,20}(?![\w#+.-]))?(.*)$/.exec(rest.trim()) ?? [];
   return { sign, indent: spaces.length, language, note: note.trim() };
 }
 
