@@ -32,9 +32,9 @@ export interface RendererOptions {
  * Draws on the main screen of a terminal. Finished rows are printed once, and scroll into the terminal's own history;
  * only the live rows below them are drawn again, those that changed, at most 30 times a second.
  *
- * Between two frames the cursor is in an empty row below the live rows. Live rows are cut to the width and drawn without automatic
- * wrapping: a terminal with another idea of a character's width cuts the row too, and no row moves. Finished rows may
- * wrap: the terminal may be narrower than it was a moment ago, and nothing of them may be lost.
+ * Between two frames the cursor is in an empty row below the live rows. Live rows are cut to the width and drawn
+ * without automatic wrapping: a terminal with another idea of a character's width cuts the row too, and no row moves.
+ * Finished rows may wrap: the terminal may be narrower than it was a moment ago, and nothing of them may be lost.
  */
 export function createRenderer(options: RendererOptions) {
   const { terminal, live, text, askCursor } = options;

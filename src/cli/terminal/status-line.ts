@@ -8,7 +8,7 @@ export interface StatusState {
   readonly activity: string;
   /** Questions that are open. */
   readonly questions: number;
-  /** As a person writes it: `~/work/shop`. Null without one. */
+  /** As a person writes it: `~/code/shop`. Null without one. */
   readonly folder: string | null;
   /** Null for an agent without modes. */
   readonly mode: PermissionMode | null;

@@ -16,7 +16,7 @@ const HOUR = 3_600_000;
 /** Sessions of each state in several folders, one with sub-agents. */
 async function someSessions(home: Home): Promise<void> {
   const here = { repo_path: home.project, project_key: await projectKeyOf(home.project) };
-  const inHome = join(home.home, "work/shop/services/orders-and-payments");
+  const inHome = join(home.home, "code/shop/services/orders-and-payments");
   await seed(
     home,
     {
@@ -105,7 +105,7 @@ describe("sessions list in a terminal", () => {
     expect(wide).toContainEqual(
       expect.stringMatching(/The app, ␛\[31mnamed +ended +May 2020 +\/srv\/app +\d +1$/),
     );
-    expect(wide.join("\n")).toContain("~/work/shop/services/orders-and-payments");
+    expect(wide.join("\n")).toContain("~/code/shop/services/orders-and-payments");
     const trees = (await list(200, "--all")).map((row) => row.slice(0, 30).trimEnd());
     const root = trees.findIndex((row) => row.startsWith("1a2b3c4d  Fix the"));
     expect(trees.slice(root + 1, root + 3)).toEqual([

@@ -7,7 +7,7 @@ import { plainTheme as theme } from "./plain-theme.ts";
 const STATE: StatusState = {
   activity: "ready",
   questions: 0,
-  folder: "~/work/projects/shop",
+  folder: "~/code/projects/shop",
   mode: "ask",
   hasSandbox: true,
   context: 0.123,
@@ -26,15 +26,15 @@ const row = (change: Partial<StatusState>, width: number): string =>
 it.each([
   [
     120,
-    "ready · ~/work/projects/shop · mode ask · 12 % context · assistant · openai:gpt-5.1 · a97f3bc9 · 3.1k in 410 out",
+    "ready · ~/code/projects/shop · mode ask · 12 % context · assistant · openai:gpt-5.1 · a97f3bc9 · 3.1k in 410 out",
   ],
   [
     100,
-    "ready · ~/work/projects/shop · mode ask · 12 % context · assistant · openai:gpt-5.1 · a97f3bc9",
+    "ready · ~/code/projects/shop · mode ask · 12 % context · assistant · openai:gpt-5.1 · a97f3bc9",
   ],
-  [80, "ready · ~/work/projects/shop · mode ask · 12 % context · assistant"],
-  [40, "ready · ~/work/projects/shop · mode ask"],
-  [30, "ready · ~/work/projects/shop"],
+  [80, "ready · ~/code/projects/shop · mode ask · 12 % context · assistant"],
+  [40, "ready · ~/code/projects/shop · mode ask"],
+  [30, "ready · ~/code/projects/shop"],
   [20, "ready · …ojects/shop"],
   [5, "ready"],
 ])("[TERM-18] fits %i columns", (width, shown) => {
@@ -45,11 +45,11 @@ it.each([
 it("[TERM-18] always shows what is dangerous", () => {
   const dangerous = { mode: "all", hasSandbox: false, questions: 2 } as const;
   expect(row(dangerous, 80)).toBe(
-    "2 questions · ~/work/projects/shop · mode all · no sandbox · 12 % context",
+    "2 questions · ~/code/projects/shop · mode all · no sandbox · 12 % context",
   );
   expect(row(dangerous, 40)).toBe("2 questions · mode all · no sandbox");
   expect(row(dangerous, 20)).toBe("mode all · no sandbo");
-  expect(row({ mode: "plan", questions: 1 }, 40)).toBe("1 question · ~/work/projects/shop · plan");
+  expect(row({ mode: "plan", questions: 1 }, 40)).toBe("1 question · ~/code/projects/shop · plan");
 });
 
 it("[TERM-18] [TERM-19] is one row of clean text, whatever a folder or a model is called", () => {
