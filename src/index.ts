@@ -1,5 +1,6 @@
 export { type ArtifactOptions, validateArtifact } from "./artifacts/validate-artifact.ts";
-export type { ArtifactReport, Finding, FindingCode } from "./artifacts/finding.ts";
+export type { ArtifactReport, Finding } from "./artifacts/finding.ts";
+export type { FindingCode } from "./core/artifact-schemas.ts";
 export { type PhaseGraph, phaseGraph } from "./artifacts/phase-graph.ts";
 export type { ExpectedArtifact, Phase, PhasePlan } from "./artifacts/phase-plan.ts";
 export type { KnownNames } from "./artifacts/plan-names.ts";

@@ -1,48 +1,5 @@
+import type { FindingCode } from "../core/artifact-schemas.ts";
 import type { LineIndex } from "./line-index.ts";
-
-/** What a finding is about, as one closed set; programs compare the code, never the message. */
-export const FINDING_CODES = [
-  // the file as a whole (always at line 1, column 1, except `not_utf8`)
-  "file_unreadable",
-  "file_too_large",
-  "not_utf8",
-  // the text
-  "malformed_json",
-  "malformed_yaml",
-  "too_deep",
-  "too_many_values",
-  "duplicate_property",
-  // the schema
-  "missing_property",
-  "unknown_property",
-  "wrong_type",
-  "too_short",
-  "pattern_mismatch",
-  "format_mismatch",
-  "below_minimum",
-  "schema_mismatch",
-  "schema_unpublished",
-  "check_stopped",
-  // the plan
-  "duplicate_key",
-  "unknown_dependency",
-  "self_dependency",
-  "circular_dependency",
-  "more_cycles",
-  "duplicate_dependency",
-  "artifact_path_empty",
-  "artifact_path_absolute",
-  "artifact_path_outside",
-  "artifact_path_protected",
-  "artifact_path_shared",
-  "unknown_role",
-  "role_cannot_write",
-  "unknown_schema",
-  "run_id_mismatch",
-  "too_many_findings",
-] as const;
-
-export type FindingCode = (typeof FINDING_CODES)[number];
 
 /**
  * One thing to say about an artifact file.

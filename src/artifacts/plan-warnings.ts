@@ -1,7 +1,8 @@
 import { posix } from "node:path";
 
 import { controlFileIn } from "../core/control-files.ts";
-import type { FindingCode, OffsetFinding } from "./finding.ts";
+import type { FindingCode } from "../core/artifact-schemas.ts";
+import type { OffsetFinding } from "./finding.ts";
 import { layerPhases } from "./layers.ts";
 import type { OutlinedPhase } from "./plan-outline.ts";
 import { quote } from "../core/terminal-text.ts";

@@ -1,4 +1,5 @@
-import type { FindingCode, Finding } from "./finding.ts";
+import type { FindingCode } from "../core/artifact-schemas.ts";
+import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import { adviceOf, createNearestName } from "../core/nearest-name.ts";
 import { knownNames, requirementOf, type SchemaError, withArticle } from "../core/schema-errors.ts";

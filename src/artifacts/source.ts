@@ -1,4 +1,5 @@
-import { type Finding, type FindingCode, textError } from "./finding.ts";
+import type { FindingCode } from "../core/artifact-schemas.ts";
+import { type Finding, textError } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 
 /** A value in an artifact's text with its place; `start` is an offset in UTF-16 code units. */

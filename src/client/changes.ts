@@ -24,12 +24,11 @@ export interface ChangeCalls {
 export function changeCalls(connection: Connection): ChangeCalls {
   const pathOf = (id: string): string => `/api/sessions/${encodeURIComponent(id)}`;
   const post = async (id: string, call: string, body: UndoRequest): Promise<UndoInfo> =>
-    (await connection.call<UndoInfo>("POST", `${pathOf(id)}/exchanges/${call}`, { body })).body;
+    connection.json<UndoInfo>("POST", `${pathOf(id)}/exchanges/${call}`, { body });
   return {
-    listChanges: async (id) =>
-      (await connection.call<ExchangeChangesInfo[]>("GET", `${pathOf(id)}/changes`)).body,
-    getChanges: async (id, n) =>
-      (await connection.call<FileChangeInfo[]>("GET", `${pathOf(id)}/exchanges/${n}/changes`)).body,
+    listChanges: (id) => connection.json<ExchangeChangesInfo[]>("GET", `${pathOf(id)}/changes`),
+    getChanges: (id, n) =>
+      connection.json<FileChangeInfo[]>("GET", `${pathOf(id)}/exchanges/${n}/changes`),
     undoExchange: (id, n, options = {}) => post(id, `${n}/undo`, options),
     redoExchange: (id, n, options = {}) => post(id, `${n}/redo`, options),
   };

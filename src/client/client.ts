@@ -14,15 +14,10 @@ import type {
   SessionDetail,
   SessionSummary,
 } from "../core/schemas.ts";
-import type {
-  DoctorReport,
-  ModelInfo,
-  NodeInfo,
-  PersonaInfo,
-  VerificationInfo,
-} from "../core/service-schemas.ts";
+import type { VerificationInfo } from "../core/service-schemas.ts";
 import type { SessionEvent } from "../core/session-events.ts";
 import type { Activity, ListOrder, MessageOrder, SessionState } from "../core/sessions.ts";
+import { type ArtifactCalls, artifactCalls } from "./artifacts.ts";
 import { type ChangeCalls, changeCalls } from "./changes.ts";
 import { type ClientOptions, createConnection } from "./connection.ts";
 import {
@@ -34,6 +29,7 @@ import {
   type LiveOptions,
 } from "./follow.ts";
 import { runExchange, type RunOptions } from "./run.ts";
+import { type ServiceCalls, serviceCalls } from "./service.ts";
 
 export interface SessionPage {
   readonly sessions: readonly SessionSummary[];
@@ -46,7 +42,7 @@ export interface SessionPage {
  * call throws a ClientError with the service's own code, or `unreachable` or `bad_answer`; an id may
  * be a prefix of 6 or more characters.
  */
-export interface Client extends ChangeCalls {
+export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls {
   listSessions(options?: ListOptions): Promise<SessionPage>;
   createSession(request?: CreateSessionRequest): Promise<SessionSummary>;
   getSession(id: string, options?: DetailOptions): Promise<SessionDetail>;
@@ -71,14 +67,6 @@ export interface Client extends ChangeCalls {
    * `session_busy`, `token_required`.
    */
   patchSession(id: string, change: PatchSessionRequest): Promise<SessionSummary>;
-  /** The services on this database that run exchanges now. */
-  listNodes(): Promise<readonly NodeInfo[]>;
-  /** What `reprise doctor` checks, without the database's files. */
-  checkService(): Promise<DoctorReport>;
-  /** Those of the user that runs the service, and those of the folder if that user trusts it. */
-  listPersonas(options?: { repo_path?: string }): Promise<readonly PersonaInfo[]>;
-  /** The default one first. Others can be named, too. */
-  listModels(): Promise<readonly ModelInfo[]>;
   /** What `reprise sessions export` writes, as text: `sessions import` reads it. */
   exportSession(id: string): Promise<string>;
   /** Whether the messages are those of the agent's checkpoints. Changes nothing. */
@@ -204,10 +192,10 @@ export function createClient(options: ClientOptions): Client {
       });
       return { sessions: body, next: nextOf(headers, "cursor") };
     },
-    createSession: async (body = {}) =>
-      (await connection.call<SessionSummary>("POST", "/api/sessions", { body })).body,
-    getSession: async (id, query = {}) =>
-      (await connection.call<SessionDetail>("GET", pathOf(id), { query: { ...query } })).body,
+    createSession: (body = {}) =>
+      connection.json<SessionSummary>("POST", "/api/sessions", { body }),
+    getSession: (id, query = {}) =>
+      connection.json<SessionDetail>("GET", pathOf(id), { query: { ...query } }),
     listMessages: async (id, query = {}) => {
       const path = `${pathOf(id)}/messages`;
       const { body, headers } = await connection.call<MessageInfo[]>("GET", path, {
@@ -219,30 +207,19 @@ export function createClient(options: ClientOptions): Client {
     postMessage: async (id, content, { idempotencyKey } = {}) => {
       const headers = { "idempotency-key": idempotencyKey };
       const message = { body: { content }, headers };
-      return (await connection.call<SessionAck>("POST", `${pathOf(id)}/messages`, message)).body;
+      return connection.json<SessionAck>("POST", `${pathOf(id)}/messages`, message);
     },
-    patchSession: async (id, body) =>
-      (await connection.call<SessionSummary>("PATCH", pathOf(id), { body })).body,
-    endSession: async (id) => (await connection.call<SessionAck>("POST", `${pathOf(id)}/end`)).body,
-    deleteSession: async (id) =>
-      (await connection.call<DeletedSession[]>("DELETE", pathOf(id))).body,
-    listNodes: async () => (await connection.call<NodeInfo[]>("GET", "/api/nodes")).body,
-    checkService: async () => (await connection.call<DoctorReport>("GET", "/api/doctor")).body,
-    listPersonas: async (query = {}) =>
-      (await connection.call<PersonaInfo[]>("GET", "/api/personas", { query: { ...query } })).body,
-    listModels: async () => (await connection.call<ModelInfo[]>("GET", "/api/models")).body,
+    patchSession: (id, body) => connection.json<SessionSummary>("PATCH", pathOf(id), { body }),
+    endSession: (id) => connection.json<SessionAck>("POST", `${pathOf(id)}/end`),
+    deleteSession: (id) => connection.json<DeletedSession[]>("DELETE", pathOf(id)),
     exportSession: (id) => connection.text(`${pathOf(id)}/export`),
-    verifySession: async (id) =>
-      (await connection.call<VerificationInfo>("GET", `${pathOf(id)}/verify`)).body,
-    listExchanges: async (id, query = {}) =>
-      (
-        await connection.call<ExchangeInfo[]>("GET", `${pathOf(id)}/exchanges`, {
-          query: { ...query },
-        })
-      ).body,
-    getExchange: async (id, n, query = {}) =>
-      (await connection.call<ExchangeInfo>("GET", exchangePath(id, n), { query: { ...query } }))
-        .body,
+    verifySession: (id) => connection.json<VerificationInfo>("GET", `${pathOf(id)}/verify`),
+    listExchanges: (id, query = {}) =>
+      connection.json<ExchangeInfo[]>("GET", `${pathOf(id)}/exchanges`, {
+        query: { ...query },
+      }),
+    getExchange: (id, n, query = {}) =>
+      connection.json<ExchangeInfo>("GET", exchangePath(id, n), { query: { ...query } }),
     queueExchange: async (id, content, { idempotencyKey, supersede = false } = {}) => {
       const headers = { "idempotency-key": idempotencyKey };
       const body = {
@@ -250,28 +227,29 @@ export function createClient(options: ClientOptions): Client {
         ...(supersede ? { supersede } : {}),
       };
       const path = `${pathOf(id)}/exchanges`;
-      return (await connection.call<QueuedExchangeInfo>("POST", path, { body, headers })).body;
+      return connection.json<QueuedExchangeInfo>("POST", path, { body, headers });
     },
-    stopExchange: async (id, n) =>
-      (await connection.call<ExchangeInfo>("POST", `${exchangePath(id, n)}/stop`)).body,
+    stopExchange: (id, n) => connection.json<ExchangeInfo>("POST", `${exchangePath(id, n)}/stop`),
     changeExchange: async (id, n, content, { revision } = {}) => {
       const changed = { body: { content }, headers: { "if-match": textOf(revision) } };
-      return (await connection.call<ExchangeInfo>("PATCH", exchangePath(id, n), changed)).body;
+      return connection.json<ExchangeInfo>("PATCH", exchangePath(id, n), changed);
     },
     withdrawExchange: async (id, n, { revision } = {}) => {
       const headers = { "if-match": textOf(revision) };
-      return (await connection.call<ExchangeInfo>("DELETE", exchangePath(id, n), { headers })).body;
+      return connection.json<ExchangeInfo>("DELETE", exchangePath(id, n), { headers });
     },
-    listQuestions: async (id, query = {}) =>
-      (await connection.call<QuestionInfo[]>("GET", `${pathOf(id)}/questions`, { query })).body,
+    listQuestions: (id, query = {}) =>
+      connection.json<QuestionInfo[]>("GET", `${pathOf(id)}/questions`, { query }),
     answerQuestion: async (id, question, answer) => {
       const path = `${pathOf(id)}/questions/${encodeURIComponent(question)}/answer`;
-      return (await connection.call<QuestionInfo>("POST", path, { body: answer })).body;
+      return connection.json<QuestionInfo>("POST", path, { body: answer });
     },
     followSession: (id, follow = {}) => followStream(connection, `${pathOf(id)}/stream`, follow),
     live: (id, live = {}) => followLive(connection, `${pathOf(id)}/live`, live),
     events: (events = {}) => followEvents(connection, events),
+    ...artifactCalls(connection),
     ...changeCalls(connection),
+    ...serviceCalls(connection),
     run: (id, content, run = {}) => runExchange(client, id, content, run),
   };
   return client;

@@ -65,6 +65,10 @@ export function createConnection(options: ClientOptions) {
     }
   };
 
+  /** The answer's JSON alone. */
+  const json = async <T>(method: Method, path: string, options?: CallOptions): Promise<T> =>
+    (await call<T>(method, path, options)).body;
+
   /** The answer's text. Error codes: as `call`. */
   const text = async (path: string): Promise<string> => {
     const answer = await open("GET", path);
@@ -78,7 +82,7 @@ export function createConnection(options: ClientOptions) {
     }
   };
 
-  return { open, call, text };
+  return { open, call, json, text };
 }
 
 function queryOf(query: NonNullable<CallOptions["query"]>): string {

@@ -1,3 +1,4 @@
+export type { DescribeOptions, ValidateOptions } from "../client/artifacts.ts";
 export {
   type Client,
   createClient,
@@ -12,6 +13,14 @@ export type { EventsOptions, FollowOptions, LiveOptions } from "../client/follow
 export type { RunOptions } from "../client/run.ts";
 export type { LiveEvent } from "../core/live.ts";
 export type { SessionEvent } from "../core/session-events.ts";
+export type {
+  ArtifactReportInfo,
+  FindingCode,
+  FindingInfo,
+  PhaseInfo,
+  PlanInfo,
+  PlanReportInfo,
+} from "../core/artifact-schemas.ts";
 export type { Candidate, ErrorCode, Fault } from "../core/errors.ts";
 export type {
   ExchangeChangesInfo,

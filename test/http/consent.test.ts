@@ -48,6 +48,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   "GET /api/sessions/{id}/verify": open(200),
   "GET /metrics": open(200),
   "GET /openapi.json": open(200),
+  "POST /api/artifacts/plan": open(200, { text: PLAN }),
   "POST /api/artifacts/validate": open(200, { text: PLAN }),
   "POST /api/sessions": open(201, {}),
   "POST /api/sessions/{id}/end": open(200, {}),

@@ -2,6 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { plan } from "../helpers/artifacts/plans.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { openStream } from "../helpers/stream.ts";
 
@@ -161,6 +162,7 @@ describe("the OpenAPI document", () => {
         "get /api/artifacts/schemas/{id}",
         "get /api/artifacts/schemas/{group}/{name}",
         "post /api/artifacts/validate",
+        "post /api/artifacts/plan",
         "get /api/nodes",
         "get /api/doctor",
         "get /api/personas",
@@ -386,6 +388,8 @@ describe("the OpenAPI document", () => {
     await fits("GET", byPath, `${artifacts}/schemas/dev/spec@1`);
     await fits("POST", `${artifacts}/validate`, `${artifacts}/validate`, { text: "{}" });
     await fits("POST", `${artifacts}/validate`, `${artifacts}/validate`, {});
+    await fits("POST", `${artifacts}/plan`, `${artifacts}/plan`, { text: "{}" });
+    await fits("POST", `${artifacts}/plan`, `${artifacts}/plan`, { text: JSON.stringify(plan()) });
     await fits("GET", "/livez", "/livez");
     await fits("GET", "/livez", "/livez", undefined, { origin: "http://evil.example" });
     await fits("GET", "/readyz", "/readyz");

@@ -126,6 +126,7 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
     headers: [["if-match", "1"]],
     bodies: [{ content: MARK }],
   },
+  "POST /api/artifacts/plan": { bodies: [{ text: MARK, syntax: "yaml" }] },
   "POST /api/artifacts/validate": {
     bodies: [{ artifact: { runId: MARK, phaseKey: "planning", phases: [] } }],
   },

@@ -5,7 +5,9 @@ import type { SchemaRegistry } from "../../artifacts/registry.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import type { Api } from "./api.ts";
-import { type Schemas, validateArtifactRoute } from "./validate-artifact.ts";
+import type { Schemas } from "./artifact-text.ts";
+import { describePlanRoute } from "./describe-plan.ts";
+import { validateArtifactRoute } from "./validate-artifact.ts";
 import { json, problems, REQUEST_ID } from "../responses.ts";
 
 const SCHEMA_TYPE = "application/schema+json";
@@ -38,6 +40,7 @@ export function artifactRoutes(app: Api, options: ArtifactRouteOptions): void {
   listSchemasRoute(app, schemas);
   readSchemaRoutes(app, schemas);
   validateArtifactRoute(app, schemas);
+  describePlanRoute(app, schemas);
 }
 
 interface ArtifactRouteOptions {

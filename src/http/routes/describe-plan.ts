@@ -1,0 +1,47 @@
+import { DescribePlanRequest, PlanReportInfo } from "../../core/artifact-schemas.ts";
+import { MAX_BODY_BYTES } from "../../core/limits.ts";
+import { NoQuery } from "../../core/query-schemas.ts";
+import { json, problems } from "../responses.ts";
+import type { Api } from "./api.ts";
+import { ARTIFACT_LIMITS, refuseLarge, type Schemas } from "./artifact-text.ts";
+
+const schema = {
+  operationId: "describePlan",
+  summary: "Validates a phase plan and describes it: waves, longest chain and a picture",
+  description:
+    "Without `syntax` the text is JSON. Answers 200 for an invalid plan too: `plan` is null then, and `findings` are those of `POST /api/artifacts/validate`. Nothing is stored.",
+  querystring: NoQuery,
+  body: DescribePlanRequest,
+  response: {
+    200: json(PlanReportInfo, { description: "What was found, and the plan if it is valid." }),
+    ...problems({
+      413: "The text is more than 1 MiB of JSON or 128 KiB of YAML.",
+      415: "The body is not JSON.",
+    }),
+  },
+};
+
+export function describePlanRoute(app: Api, schemas: Schemas): void {
+  app.route({
+    method: "POST",
+    url: "/api/artifacts/plan",
+    schema,
+    config: { open: true },
+    bodyLimit: MAX_BODY_BYTES,
+    handler: async ({ body: { text, syntax = "json" } }) => {
+      refuseLarge(text, syntax);
+      const registry = await schemas();
+      const [{ validatePlan }, { describePlan }] = await Promise.all([
+        import("../../artifacts/validate-plan.ts"),
+        import("../../artifacts/describe-plan.ts"),
+      ]);
+      const { valid, findings, plan } = validatePlan(text, {
+        syntax,
+        limits: ARTIFACT_LIMITS,
+        schema: await registry.phasePlan(),
+        known: { schemas: registry.ids },
+      });
+      return { valid, findings: [...findings], plan: plan === null ? null : describePlan(plan) };
+    },
+  });
+}
