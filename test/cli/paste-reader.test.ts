@@ -95,9 +95,11 @@ describe("the input of a terminal", () => {
     expect([after(`${START}one`, 900), after("two", 900)]).toEqual([0, 0]);
     expect([after("", 1000), after("\r", 9000)]).toEqual([1, 1]);
     expect([after("\u0003", 9000), after(`${START}three`, 1000)]).toEqual([1, 2]);
+    // Ctrl-C of the Kitty keyboard protocol
+    expect([after("\u001b[99;5u", 9000), after(`${START}again`, 1000)]).toEqual([2, 3]);
     after(`${END}${START}four`, 0);
     reader.close();
     vi.advanceTimersByTime(9000);
-    expect(reported).toBe(2);
+    expect(reported).toBe(3);
   });
 });

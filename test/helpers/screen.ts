@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { spawn } from "@lydell/node-pty";
 import xterm, { type IBufferLine } from "@xterm/headless";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 
 import type { Home } from "./reprise.ts";
 
@@ -29,6 +29,8 @@ export interface TestScreen {
   isAlternate(): boolean;
   /** The title that the program gave to the window. */
   title(): string;
+  /** The flags of the Kitty keyboard protocol that the main screen has, the last pushed one last. */
+  keyboard(): readonly number[];
   /** All that the program wrote. */
   written(): string;
   /** Its exit code, once it has ended and all that it wrote is shown. */
@@ -54,6 +56,8 @@ export interface ScreenOptions {
   readonly rows?: number;
   /** False for a terminal that does not wrap its rows again when its width changes. */
   readonly reflow?: boolean;
+  /** True for a terminal that knows the Kitty keyboard protocol. */
+  readonly kitty?: boolean;
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -64,7 +68,7 @@ const WAIT_MS = 240_000;
 export function openScreen(
   home: Home,
   command: string | null,
-  { columns = 80, rows = 24, reflow = true, env = {} }: ScreenOptions = {},
+  { columns = 80, rows = 24, reflow = true, kitty = false, env = {} }: ScreenOptions = {},
 ): TestScreen {
   const emulator = new xterm.Terminal({
     cols: columns,
@@ -87,6 +91,24 @@ export function openScreen(
   let title = "";
   let gone = false;
   let look: () => void = () => undefined;
+  const keyboard: number[] = [];
+  if (kitty) {
+    const isMain = (): boolean => emulator.buffer.active.type === "normal";
+    emulator.parser.registerCsiHandler({ prefix: "?", final: "u" }, () => {
+      pty.write(`\u001b[?${keyboard.at(-1) ?? 0}u`);
+      return true;
+    });
+    emulator.parser.registerCsiHandler({ prefix: ">", final: "u" }, ([flags]) => {
+      expect(isMain(), "the keys of the alternate screen are separate").toBe(true);
+      keyboard.push(Number(flags));
+      return true;
+    });
+    emulator.parser.registerCsiHandler({ prefix: "<", final: "u" }, () => {
+      expect(isMain(), "the keys of the alternate screen are separate").toBe(true);
+      keyboard.pop();
+      return true;
+    });
+  }
   emulator.onTitleChange((text) => (title = text));
   // what a terminal answers to a query
   emulator.onData((answer) => {
@@ -165,6 +187,7 @@ export function openScreen(
     cursor: () => ({ row: buffer.active.cursorY, column: buffer.active.cursorX }),
     isAlternate: () => buffer.active.type === "alternate",
     title: () => title,
+    keyboard: () => keyboard,
     written: () => written,
     finished,
   };

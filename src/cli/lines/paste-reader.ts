@@ -10,9 +10,9 @@ const UNENDED_MS = 1000;
 /** Milliseconds after which an escape character that was typed is a key, and not the beginning of a mark. */
 const ESCAPE_MS = 50;
 
-/** Ctrl-C and Ctrl-D typed alone: they drop a paste whose end mark is missing. */
+/** Ctrl-C and Ctrl-D typed alone, in both forms of keys: they drop a paste whose end mark is missing. */
 // oxlint-disable-next-line no-control-regex -- these are the keys
-const LEAVING_KEYS = /^[\u0003\u0004]+$/;
+const LEAVING_KEYS = /^(?:[\u0003\u0004]|\u001b\[(?:\d+::)?(?:99|100);\d+u)+$/;
 
 /**
  * Splits what a terminal sends into typed keys and pastes, in order.

@@ -3,6 +3,7 @@ import type { Asked, ExchangeView, FollowView } from "../conversation/front.ts";
 import { isCommand } from "../conversation/slash.ts";
 import { noticeLine } from "../context.ts";
 import type { GivenAnswer } from "../question-lines.ts";
+import { showError } from "../show-error.ts";
 import { askOnScreen } from "./ask-on-screen.ts";
 import { firstOf } from "./completion.ts";
 import { createConfirmView } from "./confirm-view.ts";
@@ -149,10 +150,22 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
       ? "There is nothing to open yet: Ctrl-O opens the last tool call."
       : `Nothing is kept under the number ${n}.`;
   };
+  /** The key may come again before the pager has the keys. */
+  let isOpening = false;
   const openLast = async (): Promise<void> => {
-    const sentence = await showDetails(null);
-    if (sentence !== null) {
-      noticeLine(cli, sentence);
+    if (isOpening) {
+      return;
+    }
+    isOpening = true;
+    try {
+      const sentence = await showDetails(null);
+      if (sentence !== null) {
+        noticeLine(cli, sentence);
+      }
+    } catch (error) {
+      showError(cli, error, false);
+    } finally {
+      isOpening = false;
     }
   };
   /** Keys that the editor leaves. */

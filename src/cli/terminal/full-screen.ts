@@ -1,9 +1,8 @@
 import type { CliContext } from "../context.ts";
 import type { RawTerminal } from "../raw-terminal.ts";
 import { onSignals } from "../signals.ts";
-import { openFull } from "./open-full.ts";
+import { openFull, type OpenView } from "./open-full.ts";
 import { createKeySplitter, matchesKey } from "./pi/keys.ts";
-import type { FullView } from "./screen.ts";
 import { openTty } from "./tty.ts";
 
 /**
@@ -18,7 +17,7 @@ export async function showFull<Result>(
     open,
     left,
   }: {
-    readonly open: (on: { changed(): void; done(result: Result): void }) => FullView;
+    readonly open: OpenView<Result>;
     readonly left: Result;
   },
 ): Promise<Result> {
@@ -48,7 +47,7 @@ export async function showFull<Result>(
     end: leave,
     lost: leave,
   });
-  const full = openFull(terminal, open);
+  const full = openFull(terminal, { open, restore: tty.restore });
   const ignoreSignals = onSignals(cli, leave);
   cli.signals.on("SIGTSTP", onStop);
   try {

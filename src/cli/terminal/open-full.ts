@@ -1,7 +1,6 @@
 import type { RawTerminal } from "../raw-terminal.ts";
 import { createFullDrawing } from "./full-drawing.ts";
 import type { FullView } from "./screen.ts";
-import { RESET } from "./tty.ts";
 
 /** Milliseconds between two drawings: 30 in a second. */
 const FRAME_MS = 33;
@@ -24,10 +23,20 @@ export interface OpenFull<Result> {
   close(): void;
 }
 
+/** Makes a view that says when it changed, and what its result is. */
+export type OpenView<Result> = (on: { changed(): void; done(result: Result): void }) => FullView;
+
 /** Shows a view on the alternate screen of a terminal whose keys somebody else reads. */
 export function openFull<Result>(
   terminal: RawTerminal,
-  open: (on: { changed(): void; done(result: Result): void }) => FullView,
+  {
+    open,
+    restore,
+  }: {
+    readonly open: OpenView<Result>;
+    /** What else gives the terminal back, whatever ends the program. */
+    readonly restore: () => string;
+  },
 ): OpenFull<Result> {
   const { promise: result, resolve, reject } = Promise.withResolvers<Result>();
   const drawing = createFullDrawing(terminal.draw);
@@ -67,13 +76,13 @@ export function openFull<Result>(
     if (isShown) {
       isShown = false;
       terminal.draw(MAIN);
-      terminal.restoreWith(RESET);
+      terminal.restoreWith(restore());
     }
   };
   const enter = (): void => {
     isShown = true;
     terminal.draw(ALTERNATE);
-    terminal.restoreWith(`${MAIN}${RESET}`);
+    terminal.restoreWith(`${MAIN}${restore()}`);
     drawing.forget();
     changed();
   };

@@ -4,7 +4,7 @@ import { onSignals } from "../signals.ts";
 import { type CellText, simpleText } from "./cell-text.ts";
 import { createRenderer } from "./renderer.ts";
 import { hanging, wrapIndented } from "./hanging.ts";
-import type { OpenFull } from "./open-full.ts";
+import type { OpenFull, OpenView } from "./open-full.ts";
 import type { Part, Screen } from "./screen.ts";
 import { BACKGROUND_QUERY, parseBackground, type Rgb } from "./themes.ts";
 import { openTty, type TtyModes } from "./tty.ts";
@@ -169,6 +169,24 @@ export function openScreen(
       }
     }
   };
+  const showFull = async <Result>(open: OpenView<Result>): Promise<Result> => {
+    const { openFull } = await import("./open-full.ts");
+    // the keys of the alternate screen are separate: what the terminal is asked now is about this one
+    await tty.settled();
+    renderer.pause();
+    const opened = openFull(terminal, { open, restore: tty.restore });
+    full = opened;
+    try {
+      return await opened.result;
+    } finally {
+      full = null;
+      opened.close();
+      renderer.enter();
+    }
+  };
+  /** The full view that was asked for last, once it is left. */
+  let lastFull: Promise<unknown> = Promise.resolve();
+  void tty.askForAllKeys();
   const suspend = (): Promise<void> => outside(cli.suspend);
   const onStop = (): void => void suspend();
   cli.signals.on("SIGTSTP", onStop);
@@ -189,18 +207,11 @@ export function openScreen(
     changed: renderer.draw,
     outside,
     suspend,
-    full: async (open) => {
-      const { openFull } = await import("./open-full.ts");
-      renderer.pause();
-      const opened = openFull(terminal, open);
-      full = opened;
-      try {
-        return await opened.result;
-      } finally {
-        full = null;
-        opened.close();
-        renderer.enter();
-      }
+    full: (open) => {
+      // a key that opens one may come twice
+      const shown = lastFull.then(() => showFull(open));
+      lastFull = shown.catch(() => undefined);
+      return shown;
     },
     close: async () => {
       cli.signals.off("SIGTSTP", onStop);

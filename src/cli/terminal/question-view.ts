@@ -243,6 +243,7 @@ class ShownQuestionView implements QuestionView {
       .then(({ seenAll }) => {
         this.#hasSeenAll ||= seenAll;
       })
+      .catch(() => this.#say("The text cannot be shown; what was asked is above."))
       .finally(() => {
         this.#isReading = false;
         // what was typed for the pager answers nothing

@@ -10,6 +10,18 @@ const MARK_NO_PASTES = "\u001b[?2004l";
 /** Automatic wrapping, no styles, no link, pastes unmarked, and the cursor. */
 export const RESET = `\u001b[?7h\u001b[m\u001b]8;;\u001b\\${MARK_NO_PASTES}\u001b[?25h`;
 
+/** Keys as of the Kitty keyboard protocol: without a doubt, and with the key of a layout that has no Latin letters. */
+const ALL_KEYS = "\u001b[>5u";
+const OLD_KEYS = "\u001b[<u";
+/** Whether it knows them, and what every terminal answers after that. */
+const KEYS_QUESTION = "\u001b[?u";
+const TERMINAL_QUESTION = "\u001b[c";
+// oxlint-disable-next-line no-control-regex -- the answer of a terminal
+const KEYS_ANSWER = /\u001b\[\?\d+u/;
+// oxlint-disable-next-line no-control-regex -- the answer of a terminal
+const TERMINAL_ANSWER = /\u001b\[\?[\d;]*c/;
+const KEYS_MS = 300;
+
 // oxlint-disable-next-line no-control-regex -- what a terminal reports
 const FOCUS = /\u001b\[[IO]/g;
 
@@ -37,7 +49,7 @@ export interface TtyEvents {
 const TORN_MS = 50;
 /** At most so much of an answer is waited for. */
 // oxlint-disable-next-line no-control-regex -- the answers of a terminal
-const TORN_ANSWER = /\u001b(?:\[[\d;]{0,16}|\][^\u0007\u001b]{0,64}\u001b?)?$/;
+const TORN_ANSWER = /\u001b(?:\[\??[\d;]{0,64}|\][^\u0007\u001b]{0,64}\u001b?)?$/;
 
 interface Query {
   readonly form: RegExp;
@@ -103,12 +115,15 @@ export function openTty(
   );
   const read = (text: string): void => pastes.read(text);
   let isEntered = false;
+  /** The terminal said that it knows `ALL_KEYS`. */
+  let knowsKeys = false;
+  const restore = (): string => `${knowsKeys ? OLD_KEYS : ""}${RESET}`;
   const enter = (): void => {
     isEntered = true;
     cli.stdin.setRawMode?.(true);
-    terminal.draw(`${MARK_PASTES}${HIDE_CURSOR}`);
+    terminal.draw(`${MARK_PASTES}${HIDE_CURSOR}${knowsKeys ? ALL_KEYS : ""}`);
     modes.enter();
-    terminal.restoreWith(RESET + modes.restore);
+    terminal.restoreWith(restore() + modes.restore);
     cli.stdin.on("data", read);
     cli.stdin.resume();
   };
@@ -117,27 +132,48 @@ export function openTty(
     terminal.restoreWith(null);
     cli.stdin.off("data", read);
     cli.stdin.pause();
-    terminal.draw(RESET);
+    terminal.draw(restore());
     modes.leave();
     cli.stdin.setRawMode?.(false);
   };
   cli.stdin.setEncoding("utf8");
   cli.stdin.on("end", on.end).on("error", on.lost);
   enter();
+  const ask = (question: string, form: RegExp, ms: number): Query => {
+    const { promise, resolve: answer } = Promise.withResolvers<RegExpExecArray | null>();
+    if (!isEntered) {
+      answer(null);
+      return { form, done: promise, answer };
+    }
+    const timer = setTimeout(() => answer(null), ms);
+    const query = { form, done: promise.finally(() => clearTimeout(timer)), answer };
+    asked.add(query);
+    terminal.draw(question);
+    return query;
+  };
   return {
     /** Asks the terminal; null if no answer of that form comes in time. */
-    ask: (question: string, form: RegExp, ms: number): Promise<RegExpExecArray | null> => {
-      const { promise: done, resolve: answer } = Promise.withResolvers<RegExpExecArray | null>();
-      if (!isEntered) {
-        answer(null);
-        return done;
+    ask: (question: string, form: RegExp, ms: number): Promise<RegExpExecArray | null> =>
+      ask(question, form, ms).done,
+    /** Has keys sent with all their modifiers, such as Shift-Enter, if the terminal knows how. */
+    askForAllKeys: async (): Promise<void> => {
+      const keys = ask(KEYS_QUESTION, KEYS_ANSWER, KEYS_MS);
+      const terminalIs = ask(TERMINAL_QUESTION, TERMINAL_ANSWER, KEYS_MS);
+      // terminals answer in order: this one does not know them
+      void terminalIs.done.then((answer) => {
+        if (answer !== null) {
+          asked.delete(keys);
+          keys.answer(null);
+        }
+      });
+      if ((await keys.done) !== null && isEntered) {
+        knowsKeys = true;
+        terminal.draw(ALL_KEYS);
+        terminal.restoreWith(restore() + modes.restore);
       }
-      const query = { form, done, answer };
-      const timer = setTimeout(() => answer(null), ms);
-      asked.add(query);
-      terminal.draw(question);
-      return done.finally(() => clearTimeout(timer));
     },
+    /** What gives the terminal back as it was, whatever ends the program. */
+    restore: (): string => restore() + modes.restore,
     /** Resolves once nothing is asked: an answer that comes later would be typed into another program. */
     settled: async (): Promise<void> => {
       await Promise.all([...asked].map(({ done }) => done));
@@ -155,7 +191,7 @@ export function openTty(
       await discardInput(cli.stdin, pastes.pasting());
       terminal.restoreWith(null);
       cli.stdin.off("end", on.end).off("error", on.lost);
-      terminal.draw(RESET);
+      terminal.draw(restore());
       modes.leave();
       await terminal.drained();
     },

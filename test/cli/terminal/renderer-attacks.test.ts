@@ -148,14 +148,14 @@ describe("what a terminal answers", () => {
     const stdin = new PassThrough();
     let keys = "";
     let pasted = "";
-    const { terminal } = emulated(80, 24);
+    const { terminal, written } = emulated(80, 24);
     const opened = openTty({ stdin }, terminal, {
       keys: (text) => (keys += text),
       paste: (text) => (pasted += text),
       end: () => undefined,
       lost: () => undefined,
     });
-    return { stdin, opened, keys: () => keys, pasted: () => pasted };
+    return { stdin, opened, written, keys: () => keys, pasted: () => pasted };
   }
 
   it("[TERM-8] is understood wherever it is torn, and keys around it stay keys", async () => {
@@ -183,6 +183,28 @@ describe("what a terminal answers", () => {
     stdin.write("\u001b[5;1R");
     await expect.poll(keys).toBe("ab\u001b[5;1R");
   });
+
+  it.each([
+    ["knows the protocol", "\u001b[?0u\u001b[?62;22c", 1],
+    ["does not", "\u001b[?1;2c", 0],
+  ])(
+    "[TERM-8] [TERM-95] says whether it has all keys, wherever that is torn: it %s",
+    async (_, answer, pushed) => {
+      for (let cut = 1; cut < answer.length; cut += 1) {
+        const { stdin, opened, keys, written } = tty();
+        const asked = opened.askForAllKeys();
+        stdin.write(answer.slice(0, cut));
+        await new Promise(setImmediate);
+        stdin.write(answer.slice(cut));
+        await asked;
+        expect(written().split("\u001b[>5u"), `cut at ${cut}`).toHaveLength(1 + pushed);
+        stdin.write("b");
+        await expect.poll(keys, { interval: 1 }).toBe("b");
+        await opened.leave();
+        expect(written().split("\u001b[<u"), `cut at ${cut}`).toHaveLength(1 + pushed);
+      }
+    },
+  );
 
   it("[TERM-8] does not hold Esc back for longer than an answer may take", async () => {
     const { stdin, opened, keys } = tty();
