@@ -8,7 +8,7 @@ const HIDE_CURSOR = "\u001b[?25l";
 const MARK_PASTES = "\u001b[?2004h";
 const MARK_NO_PASTES = "\u001b[?2004l";
 /** Automatic wrapping, no styles, no link, pastes unmarked, and the cursor. */
-export const RESET = `\u001b[?7h\u001b[m\u001b]8;;\u001b\\${MARK_NO_PASTES}\u001b[?25h`;
+const RESET = `\u001b[?7h\u001b[m\u001b]8;;\u001b\\${MARK_NO_PASTES}\u001b[?25h`;
 
 /** Keys as of the Kitty keyboard protocol: without a doubt, and with the key of a layout that has no Latin letters. */
 const ALL_KEYS = "\u001b[>5u";
