@@ -8,7 +8,7 @@ const CTRL = { c: "\u001b[99;5u", d: "\u001b[100;5u", o: "\u001b[111;5u", z: "\u
 /** On a keyboard without Latin letters. */
 const CTRL_CYRILLIC_C = "\u001b[1089::99;5u";
 
-it("[TERM-95] asks for keys with all their modifiers where the terminal knows them, and gives the old ones back", async () => {
+it("[TERM-95] asks for keys with all their modifiers from a terminal that knows them, and gives the old ones back", async () => {
   const home = freshHome();
   const screen = openScreen(home, null, { kitty: true });
   screen.type("reprise\r");
