@@ -9,6 +9,7 @@ COPY bin ./bin
 COPY src ./src
 COPY schemas ./schemas
 COPY personas ./personas
+COPY web ./web
 RUN npm run build
 
 FROM node:24-slim

@@ -48,6 +48,7 @@ export default defineConfig({
     globalSetup: [
       "test/helpers/postgres-server.ts",
       "test/helpers/program-setup.ts",
+      "test/helpers/page-setup.ts",
       "test/helpers/fixture-programs.ts",
     ],
     pool: "forks",

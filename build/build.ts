@@ -7,6 +7,7 @@ import { bundle } from "./bundle.ts";
 import { createChunkNames } from "./chunks.ts";
 import { writeLibraryEntries } from "./library-entry.ts";
 import { thirdPartyLicenses } from "./licenses.ts";
+import { buildPage } from "./page-bundle.ts";
 import { writeTypes } from "./types.ts";
 
 /** What a graph of others and Reprise have in common: two copies would have two classes of messages. */
@@ -36,24 +37,29 @@ export const WORKERS = {
 /**
  * Rebuilds `dist/`: the command line in `program/` and `agent/`, which needs no packages but the
  * agent's; the public API in `library/`, with its declarations in `types/` and its entries in
- * `entries/`; the manual page; and the licences of what they contain.
+ * `entries/`; the web page; the manual page; and the licences of what they contain.
  */
 export async function build(root: string, dist: string): Promise<void> {
   rmSync(dist, { recursive: true, force: true });
   const program = await buildProgram(root, dist);
   const library = await buildLibrary(root, dist);
+  const page = await buildPage(root, join(dist, "page"));
   writeTypes(root, Object.values(ENTRIES), join(dist, "types"));
   const { manualPage } = await import("./manual.ts");
   writeFileSync(join(dist, "reprise.1"), await manualPage(root));
-  writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), thirdPartyLicenses([program, library]));
+  writeFileSync(
+    join(dist, "THIRD-PARTY-LICENSES.txt"),
+    thirdPartyLicenses([program, library, page]),
+  );
 }
 
-/** Makes a folder like an installed package that holds the command line only. */
+/** Makes a folder like an installed package that holds the command line and its web page only. */
 export async function installProgram(root: string, folder: string): Promise<void> {
   for (const name of ["bin", "personas", "schemas", "package.json"]) {
     cpSync(join(root, name), join(folder, name), { recursive: true });
   }
   await buildProgram(root, join(folder, "dist"));
+  await buildPage(root, join(folder, "dist/page"));
 }
 
 /** Makes the public API, without its types. */

@@ -81,5 +81,8 @@ function sentencesOf(root: string, file: string): Sentence[] {
   }
   // JSON is an expression
   const program = file.endsWith(".json") ? `(${source})` : source;
-  return sentencesOfProgram(program, { isTest: file.startsWith("test/") });
+  return sentencesOfProgram(program, {
+    isTest: file.startsWith("test/"),
+    isJsx: file.endsWith("x"),
+  });
 }

@@ -36,8 +36,12 @@ export function sentencesOfMarkdown(source: string): Sentence[] {
 }
 
 /** The sentences of a program's comments and strings; of a test file its comments and titles. */
-export function sentencesOfProgram(source: string, { isTest = false } = {}): Sentence[] {
-  const { program, comments, errors } = parseSync("program.ts", source);
+export function sentencesOfProgram(
+  source: string,
+  { isTest = false, isJsx = false } = {},
+): Sentence[] {
+  const name = isJsx ? "program.tsx" : "program.ts";
+  const { program, comments, errors } = parseSync(name, source);
   if (errors.length > 0) {
     throw new Error(`This program cannot be parsed: ${errors[0]?.message}`);
   }
@@ -103,7 +107,7 @@ function stringOf(value: unknown): string | undefined {
   if (!isNode(value)) {
     return undefined;
   }
-  if (value.type === "Literal") {
+  if (value.type === "Literal" || value.type === "JSXText") {
     return typeof value["value"] === "string" ? value["value"] : undefined;
   }
   if (value.type === "TemplateLiteral" && Array.isArray(value["quasis"])) {

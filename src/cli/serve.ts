@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, Option } from "commander";
 import { QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
+import { packageFile } from "../core/package-file.ts";
 import { type CliContext, noticeJson, printLines } from "./context.ts";
 import { databaseOption, openDatabase, withStore } from "./database.ts";
 import {
@@ -45,6 +47,7 @@ interface ServeOptions {
   readonly processes?: number;
   readonly process?: number;
   readonly answerAfter?: DefaultAnswer;
+  readonly page: boolean;
   readonly log?: true;
 }
 
@@ -100,6 +103,7 @@ export function serveCommand(cli: CliContext): Command {
     )
     .addOption(new Option("--process <n>").argParser(Number).hideHelp())
     .option("--answer-after <time=answer>", ANSWER_AFTER_HELP, answerAfter)
+    .option("--no-page", "serve no web page")
     .option("--log", "write a line of JSON for each request to standard error")
     .action((options: ServeOptions) => serve(cli, command, options));
   return withStore(command);
@@ -149,6 +153,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     undoFolder: undoFolderPath(cli),
     secrets,
     outputFolder: outputFolderPath(cli),
+    page: options.page ? fileURLToPath(packageFile("dist/page")) : undefined,
     jobs: () => ({ running: node?.running ?? 0, max: options.jobs }),
     log,
     // an agent of others chooses its model and its instructions itself

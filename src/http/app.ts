@@ -106,6 +106,8 @@ export interface AppOptions extends PublicPathOptions {
   readonly secrets?: Secrets | undefined;
   /** Keeps outputs of commands, which deleting a session deletes. None by default. */
   readonly outputFolder?: string | null | undefined;
+  /** The folder of the built web page; without it, the service has no page. */
+  readonly page?: string | undefined;
   /** The number of this process among those that share a port, for its metrics. */
   readonly process?: number | undefined;
   /** Receives one line a request, and the service's own failures. */
@@ -208,6 +210,10 @@ export async function createApp(given: AppOptions): Promise<App> {
     artifactRoutes(typed(scope), options);
     openApiRoute(typed(scope));
   });
+  if (options.page !== undefined) {
+    const { pageRoutes } = await import("./page/files.ts");
+    await pageRoutes(app, { folder: options.page, publicPath });
+  }
   await app.ready();
   const countUse: ExchangeListener = (event) => {
     if (event.type === "usage") {

@@ -475,6 +475,10 @@ export const ONLY_TORTURE = {
     what: "Graphs of others whose process is killed at a named point",
     files: ["test/agent/graph/killed.test.ts"],
   },
+  "page-shell": {
+    what: "The web page in Chromium: its addresses, its files, and what its policy refuses",
+    files: ["test/web/browser/shell.test.ts"],
+  },
   polling: {
     what: "Statements of 1, 10 and 200 streams on PostgreSQL",
     files: ["test/store/postgres/polling.test.ts"],

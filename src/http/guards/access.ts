@@ -11,6 +11,8 @@ declare module "fastify" {
     readonly public?: true;
     /** Whether it needs no token that the service has made itself: see `isClosed`. */
     readonly open?: boolean;
+    /** A page that a link of another site may open. */
+    readonly document?: true;
     /** Takes the token for metrics too. */
     readonly metrics?: true;
     /** Logs its failures itself. */
@@ -54,7 +56,8 @@ export function createGate(options: GateOptions) {
       refuseUnclearHost(request.raw);
       refuseForeignHost(request, options.hosts);
       const isAllowed = options.allowedOrigins.includes(headers.origin ?? "");
-      const isOwn = isOwnOrigin(headers.origin, options.hosts, socket) && !isForeign(headers);
+      const mayComeFrom = !isForeign(headers) || opensDocument(request);
+      const isOwn = isOwnOrigin(headers.origin, options.hosts, socket) && mayComeFrom;
       if (!isAllowed && !isOwn) {
         throw new RepriseError(
           "origin_refused",
@@ -127,6 +130,12 @@ function isOwnOrigin(origin: string | undefined, hosts: AllowedHosts, end: Local
 function isForeign(headers: FastifyRequest["raw"]["headers"]): boolean {
   const site = headers["sec-fetch-site"];
   return site === "cross-site" || site === "same-site";
+}
+
+/** A link that a person follows, or an address typed in; not a frame, an image or a script. */
+function opensDocument({ raw: { headers }, routeOptions }: FastifyRequest): boolean {
+  const { "sec-fetch-mode": mode, "sec-fetch-dest": destination } = headers;
+  return routeOptions.config.document === true && mode === "navigate" && destination === "document";
 }
 
 /**

@@ -1,0 +1,126 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { expect } from "vitest";
+
+import type { ServerOptions } from "../../src/http/serve.ts";
+import { installedBrowser } from "./browser.ts";
+import { ask } from "./on-first-ask.ts";
+import { PAGE_VARIABLE } from "./page-setup.ts";
+import { startTestServer } from "./server.ts";
+
+/** True without an installed browser: tests of the page are then shown as skipped. */
+export const HAS_NO_BROWSER = installedBrowser() === null;
+
+/** The folder of the built page, for the option `page` of `startServer`. */
+export function builtPage(): Promise<string> {
+  return ask<string>(PAGE_VARIABLE);
+}
+
+export interface PageView {
+  readonly width?: number;
+  readonly height?: number;
+  readonly colorScheme?: "light" | "dark";
+  readonly reducedMotion?: "reduce";
+  /** Tabs of one context share cookies, storage and channels. Default: a new one for each page. */
+  readonly context?: BrowserContext;
+}
+
+/** Opens pages of a service on this machine in the installed browser. */
+export async function openPages(origin: string) {
+  const executablePath = installedBrowser() ?? "";
+  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  const problems: string[] = [];
+  const newContext = async (view: PageView = {}): Promise<BrowserContext> => {
+    const context = await browser.newContext({
+      viewport: { width: view.width ?? 1280, height: view.height ?? 800 },
+      colorScheme: view.colorScheme ?? "light",
+      reducedMotion: view.reducedMotion ?? null,
+    });
+    await watch(context, { origin, problems });
+    return context;
+  };
+  return {
+    browser,
+    /** Uncaught errors, reports of the content security policy, errors in the console, requests to other origins. */
+    problems,
+    newContext,
+    /** Opens a path of the service, such as `/plans`, and waits until the page is loaded. */
+    openPage: async (path: string, view: PageView = {}): Promise<Page> => {
+      const context = view.context ?? (await newContext(view));
+      const page = await context.newPage();
+      await page.goto(new URL(path, origin).href);
+      return page;
+    },
+    /** Fails if a page did what none may do. For the end of each test. */
+    expectNoProblems: () => expect(problems).toEqual([]),
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
+}
+
+/** A service on a separate database that serves the page, and a browser. */
+export async function startPage(options: Partial<ServerOptions> = {}) {
+  const stack = new AsyncDisposableStack();
+  const service = stack.use(await startTestServer({ page: await builtPage(), ...options }));
+  const pages = stack.use(await openPages(service.url));
+  return { service, ...pages, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+/** Keeps what a page shows as `page-<name>.png`, if REPRISE_TEST_PICTURES names a folder. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  const folder = process.env["REPRISE_TEST_PICTURES"];
+  if (folder !== undefined) {
+    const chosen =
+      folder === "write" ? fileURLToPath(new URL("../../docs/pictures", import.meta.url)) : folder;
+    mkdirSync(chosen, { recursive: true });
+    await page.screenshot({ path: join(chosen, `page-${name}.png`) });
+  }
+}
+
+/** What axe-core finds wrong with a page: each rule with the elements that break it. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  // not as a script of the page, which its policy would refuse
+  await page.evaluate(await axeSource());
+  const found = await page.evaluate<{ id: string; nodes: { target: string[] }[] }[]>(
+    "axe.run().then(({ violations }) => violations)",
+  );
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(", ")}`);
+}
+
+async function axeSource(): Promise<string> {
+  const { source } = await import("axe-core");
+  return source;
+}
+
+async function watch(
+  context: BrowserContext,
+  { origin, problems }: { readonly origin: string; readonly problems: string[] },
+): Promise<void> {
+  await context.exposeFunction("reportViolation", (text: string) => {
+    problems.push(`content security policy: ${text}`);
+  });
+  await context.addInitScript(
+    `addEventListener("securitypolicyviolation", (event) =>
+       reportViolation(event.violatedDirective + " " + event.blockedURI + " " + event.sample));`,
+  );
+  context.on("page", (page) => {
+    page.on("pageerror", ({ message }) => problems.push(`error: ${message}`));
+    page.on("console", (message) => {
+      // what the service refuses is the test's own business
+      if (
+        message.type() === "error" &&
+        !message.text().startsWith("Failed to load resource: the server")
+      ) {
+        problems.push(`console: ${message.text()} ${message.location().url}`);
+      }
+    });
+    page.on("request", (request) => {
+      const url = request.url();
+      if (!url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url)) {
+        problems.push(`request: ${url}`);
+      }
+    });
+  });
+}

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+
+import {
+  accessibilityProblems,
+  HAS_NO_BROWSER,
+  keepPicture,
+  startPage,
+} from "../../helpers/page.ts";
+
+it.skipIf(HAS_NO_BROWSER)(
+  "[PAGE-31] the page shows the sessions, and its other pages by links (needs Chromium)",
+  async () => {
+    await using world = await startPage();
+    const id = await world.service.newSession();
+    await world.service.post(id, "What is the rent?");
+    const page = await world.openPage("/");
+    await page.getByRole("link", { name: "What is the rent?" }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await keepPicture(page, "list");
+    await page.getByRole("link", { name: "Plans" }).click();
+    await page.getByRole("heading", { name: "Plans" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/plans");
+    await page.goBack();
+    await page.getByRole("link", { name: "What is the rent?" }).click();
+    await page.getByRole("heading", { name: id }).waitFor();
+    world.expectNoProblems();
+  },
+);

@@ -1,0 +1,64 @@
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+
+import { Header } from "./Header.tsx";
+import { List } from "./list/List.tsx";
+import { showAttention } from "./parts/attention.ts";
+import { ConnectionNotice } from "./parts/ConnectionNotice.tsx";
+import { Guard } from "./parts/Guard.tsx";
+import { lazy } from "./parts/Lazy.tsx";
+import { Link } from "./parts/Link.tsx";
+import { type Route, route } from "./route.ts";
+
+const Session = lazy(async () => (await import("./session/Session.tsx")).Session);
+const Plans = lazy(async () => (await import("./plans/Plans.tsx")).Plans);
+const Service = lazy(async () => (await import("./service/Service.tsx")).Service);
+const LoginPage = lazy(async () => (await import("./login/LoginPage.tsx")).LoginPage);
+const Shared = lazy(async () => (await import("./shared/Shared.tsx")).Shared);
+
+/** The whole page: its head, what is wrong with the connection, and the page of the address. */
+export function App(): JSX.Element {
+  useEffect(showAttention, []);
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <Header />
+      <ConnectionNotice />
+      <main id="main" tabIndex={-1}>
+        <Guard key={keyOf(route.value)}>
+          <Page route={route.value} />
+        </Guard>
+      </main>
+    </>
+  );
+}
+
+/** Another session is another page: nothing of the one before is kept. */
+function keyOf(route: Route): string {
+  return "id" in route ? `${route.page}/${route.id}` : route.page;
+}
+
+function Page({ route }: { readonly route: Route }): JSX.Element {
+  switch (route.page) {
+    case "list":
+      return <List />;
+    case "session":
+      return <Session id={route.id} />;
+    case "plans":
+      return <Plans />;
+    case "service":
+      return <Service />;
+    case "login":
+      return <LoginPage />;
+    case "shared":
+      return <Shared id={route.id} />;
+    case "unknown":
+      return (
+        <p>
+          There is no page at this address. <Link to="/">Show the sessions</Link>
+        </p>
+      );
+  }
+}

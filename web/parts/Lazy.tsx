@@ -1,0 +1,53 @@
+import { useSignal, useSignalEffect } from "@preact/signals";
+import type { ComponentType, JSX } from "preact";
+
+import { base } from "../route.ts";
+import { Button } from "./Button.tsx";
+import { Notice } from "./Notice.tsx";
+
+type Load<Props> = () => Promise<ComponentType<Props>>;
+
+/**
+ * A component whose code is loaded when it is first shown. If the service does not have it any more, a newer
+ * version runs there, and the reader is asked to reload.
+ */
+export function lazy<Props extends object>(load: Load<Props>): ComponentType<Props> {
+  let loaded: ComponentType<Props> | null = null;
+  return function Lazy(props: Props): JSX.Element {
+    const component = useSignal(loaded);
+    const problem = useSignal<string | null>(null);
+    useSignalEffect(() => {
+      load().then(
+        (found) => {
+          loaded = found;
+          component.value = found;
+        },
+        async () => {
+          problem.value = (await answers())
+            ? "A new version is running: reload."
+            : "The service does not answer. Reload the page when it runs again.";
+        },
+      );
+    });
+    const Component = component.value;
+    if (Component !== null) {
+      return <Component {...props} />;
+    }
+    return problem.value === null ? (
+      <p class="loading">Loading …</p>
+    ) : (
+      <Notice kind="problem">
+        {problem.value} <Button onClick={() => location.reload()}>Reload</Button>
+      </Notice>
+    );
+  };
+}
+
+async function answers(): Promise<boolean> {
+  try {
+    await fetch(base, { method: "HEAD", cache: "no-store" });
+    return true;
+  } catch {
+    return false;
+  }
+}

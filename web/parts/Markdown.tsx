@@ -1,0 +1,103 @@
+import DOMPurify, { type Config } from "dompurify";
+import { Marked, type Token, type Tokens } from "marked";
+import type { JSX } from "preact";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+
+import { CodeBlock } from "./CodeBlock.tsx";
+
+/**
+ * Text with Markdown, as sanitised elements. The only component that makes elements from text. Raw HTML is shown as
+ * text, an image is a link to it. Each block is made once: while a text grows, only its last block is made again.
+ */
+export function Markdown({ text }: { readonly text: string }): JSX.Element {
+  const blocks = useMemo(() => blocksOf(text), [text]);
+  return (
+    <div class="markdown" dir="auto">
+      {blocks.map((block, index) =>
+        block.kind === "code" ? (
+          <CodeBlock key={index} text={block.text} language={block.language} />
+        ) : (
+          <Block key={index} html={block.html} />
+        ),
+      )}
+    </div>
+  );
+}
+
+type MarkdownBlock =
+  | { readonly kind: "html"; readonly html: string }
+  | { readonly kind: "code"; readonly text: string; readonly language: string };
+
+/** Elements are put into the page as a fragment: no HTML text is ever set. */
+function Block({ html }: { readonly html: string }): JSX.Element {
+  const element = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    element.current?.replaceChildren(DOMPurify.sanitize(html, SANITISED));
+  }, [html]);
+  return <div ref={element} />;
+}
+
+/** What Markdown needs. Neither forms nor frames, styles nor ids: nothing that loads, runs or names a part of the page. */
+const SANITISED = {
+  ALLOWED_TAGS: words(
+    "a blockquote br code del em h1 h2 h3 h4 h5 h6 hr input li ol p pre strong table tbody td th thead tr ul",
+  ),
+  ALLOWED_ATTR: words("align checked disabled href rel start target title type"),
+  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  RETURN_DOM_FRAGMENT: true,
+} as const satisfies Config;
+
+function words(text: string): string[] {
+  return text.split(" ");
+}
+
+const LINK = /^(?:https?:\/\/|mailto:)/i;
+
+const marked = new Marked({
+  gfm: true,
+  breaks: true,
+  renderer: {
+    html: ({ text }) => escapeHtml(text),
+    link({ href, title, tokens }) {
+      return linkTo(href, this.parser.parseInline(tokens), title);
+    },
+    image: ({ href, title, text }) => linkTo(href, escapeHtml(text === "" ? href : text), title),
+  },
+});
+
+function blocksOf(text: string): MarkdownBlock[] {
+  return marked
+    .lexer(text)
+    .filter(({ type }) => type !== "space" && type !== "def")
+    .map((token) =>
+      isCode(token)
+        ? { kind: "code", text: token.text, language: token.lang?.split(/\s/)[0] ?? "" }
+        : { kind: "html", html: marked.parser([token]) },
+    );
+}
+
+function isCode(token: Token): token is Tokens.Code {
+  return token.type === "code";
+}
+
+/** Addresses of other kinds are shown as text: they could run a script or open another program. */
+function linkTo(href: string, label: string, title?: string | null): string {
+  if (!LINK.test(href)) {
+    return label;
+  }
+  const hint = title === undefined || title === null ? "" : ` title="${escapeHtml(title)}"`;
+  return `<a href="${escapeHtml(href)}"${hint} target="_blank" rel="noopener noreferrer">${label}</a>`;
+}
+
+function escapeHtml(text: string): string {
+  const names: Readonly<Record<string, string>> = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+    "'": "&#39;",
+  };
+  return text.replace(/[&<>"']/g, (character) => names[character] ?? "");
+}
