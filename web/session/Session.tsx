@@ -1,10 +1,66 @@
 import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
 
-/** One session: its conversation and what happens in it. */
+import { pageTitle } from "../parts/attention.ts";
+import { Link } from "../parts/Link.tsx";
+import { Notice } from "../parts/Notice.tsx";
+import { Changes } from "./act/Changes.tsx";
+import { Composer } from "./act/Composer.tsx";
+import { Questions } from "./act/Questions.tsx";
+import { SessionMenu } from "./act/SessionMenu.tsx";
+import { createSessionModel, type SessionModel } from "./model.ts";
+import { SessionHead } from "./SessionHead.tsx";
+import { loadMarkdown } from "./Text.tsx";
+import { Transcript } from "./Transcript.tsx";
+
+void loadMarkdown();
+
+/** One session: its conversation, what happens in it, and what a person does there. */
 export function Session({ id }: { readonly id: string }): JSX.Element {
+  const model = useMemo(() => createSessionModel(id), [id]);
+  useEffect(() => model.start(), [model]);
+  const session = model.session.value;
+  const title = session === null ? null : (session.name ?? session.title);
+  useEffect(() => {
+    pageTitle.value = title;
+    return () => {
+      pageTitle.value = null;
+    };
+  }, [title]);
   return (
-    <h1>
-      Session <bdi>{id}</bdi>
-    </h1>
+    <div class="session">
+      <SessionProblemNotice model={model} />
+      {session === null ? (
+        model.problem.value === null ? (
+          <p class="loading">Loading …</p>
+        ) : null
+      ) : (
+        <>
+          <SessionHead model={model} session={session} menu={<SessionMenu model={model} />}>
+            <Changes model={model} />
+          </SessionHead>
+          <Transcript model={model} />
+          <Questions model={model} />
+          <Composer model={model} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function SessionProblemNotice({ model }: { readonly model: SessionModel }): JSX.Element | null {
+  const problem = model.problem.value;
+  if (problem === null) {
+    return null;
+  }
+  return (
+    <Notice kind="problem">
+      {problem.code === "session_not_found"
+        ? model.session.value === null
+          ? "There is no such session. It may have been deleted."
+          : "This session was deleted. What you see is what the page had read."
+        : problem.sentence}{" "}
+      <Link to="/">Show all sessions</Link>
+    </Notice>
   );
 }

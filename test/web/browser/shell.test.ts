@@ -22,7 +22,7 @@ it.skipIf(HAS_NO_BROWSER)(
     expect(new URL(page.url()).pathname).toBe("/plans");
     await page.goBack();
     await page.getByRole("link", { name: "What is the rent?" }).click();
-    await page.getByRole("heading", { name: id }).waitFor();
+    await page.getByRole("heading", { name: "What is the rent?" }).waitFor();
     world.expectNoProblems();
   },
 );

@@ -1,0 +1,49 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+
+import { Button } from "./Button.tsx";
+import { type DiffLine, diffLines } from "./diff-lines.ts";
+
+/** Lines that are shown at first. */
+const LINES_SHOWN = 400;
+
+/** A unified diff of one file: both line numbers, the sign of each line, and the text as it is. */
+export function Diff({ diff }: { readonly diff: string }): JSX.Element {
+  const lines = useMemo(() => diffLines(diff), [diff]);
+  const isWhole = useSignal(false);
+  const shown = isWhole.value ? lines : lines.slice(0, LINES_SHOWN);
+  return (
+    <>
+      {/* focusable, because it scrolls sideways */}
+      <section class="diff" tabIndex={0} aria-label="Changed lines" dir="ltr">
+        <table>
+          <tbody>
+            {shown.map((line, index) => (
+              <DiffRow key={index} line={line} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {shown.length < lines.length ? (
+        <Button kind="quiet" onClick={() => void (isWhole.value = true)}>
+          Show all {lines.length.toLocaleString("en")} lines
+        </Button>
+      ) : null}
+    </>
+  );
+}
+
+const MEANINGS = { "+": "added", "-": "removed", " ": "same" } as const;
+
+function DiffRow({ line }: { readonly line: DiffLine }): JSX.Element {
+  const { sign, before, after, text } = line;
+  return (
+    <tr class={sign === null ? "note" : MEANINGS[sign]}>
+      <td class="number">{before}</td>
+      <td class="number">{after}</td>
+      <td class="sign">{sign === " " ? "" : sign}</td>
+      <td class="line">{text}</td>
+    </tr>
+  );
+}

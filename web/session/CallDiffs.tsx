@@ -1,0 +1,62 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+
+import type { ExchangeInfo, FileChangeInfo } from "../../src/entries/client.ts";
+import { client } from "../api.ts";
+import { Diff } from "../parts/Diff.tsx";
+import type { SessionModel } from "./model.ts";
+
+interface CallDiffsProps {
+  readonly model: SessionModel;
+  /** The message with the result. */
+  readonly seq: number;
+  readonly paths: readonly string[];
+}
+
+/** What the exchange of a call changed in the files that the call names. Shows nothing to who may not read changes. */
+export function CallDiffs({ model, seq, paths }: CallDiffsProps): JSX.Element | null {
+  const changes = useSignal<readonly FileChangeInfo[] | null>(null);
+  const exchange = exchangeOf(seq, model.exchanges.value ?? []);
+  useEffect(() => {
+    if (exchange !== null) {
+      client.getChanges(model.id, exchange.n).then(
+        (found) => {
+          changes.value = found.filter(({ path }) => paths.includes(path));
+        },
+        () => undefined,
+      );
+    }
+  }, [exchange?.n]);
+  return changes.value === null || changes.value.length === 0 ? null : (
+    <>
+      <h4>Changed in exchange {exchange?.n}</h4>
+      {changes.value.map(({ path, kind, added, removed, diff }) => (
+        <figure key={path} class="change">
+          <figcaption>
+            <code>
+              <bdi>{path}</bdi>
+            </code>{" "}
+            {kind}
+            {added === null || removed === null ? "" : `, +${added} −${removed}`}
+          </figcaption>
+          {diff === null ? (
+            <p class="muted">Its content is not on the service's machine any more.</p>
+          ) : (
+            <Diff diff={diff} />
+          )}
+        </figure>
+      ))}
+    </>
+  );
+}
+
+/** The exchange whose messages include one; null if it was not read. */
+function exchangeOf(seq: number, exchanges: readonly ExchangeInfo[]): ExchangeInfo | null {
+  return (
+    exchanges.find(
+      ({ first_seq, last_seq }) =>
+        first_seq !== null && first_seq <= seq && (last_seq === null || seq <= last_seq),
+    ) ?? null
+  );
+}

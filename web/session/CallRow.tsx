@@ -1,0 +1,112 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+
+import { Button } from "../parts/Button.tsx";
+import { CopyButton } from "../parts/CopyButton.tsx";
+import { Link } from "../parts/Link.tsx";
+import { CallDiffs } from "./CallDiffs.tsx";
+import { CallMark } from "./CallMark.tsx";
+import { stateOf } from "./call-state.ts";
+import { argumentsText, pathsOf, subjectOf, tookText } from "./call-text.ts";
+import { Folded } from "./Folded.tsx";
+import type { SessionModel } from "./model.ts";
+import { Running } from "./Running.tsx";
+import type { StoredCall } from "./rows.ts";
+import { childOf } from "./sub-agents.ts";
+
+/** Lines of an output that are shown at first, and characters. */
+const LINES_SHOWN = 400;
+const CHARACTERS_SHOWN = 200_000;
+/** A call that took less says no time. */
+const MIN_TOOK_MS = 100;
+
+interface CallRowProps {
+  readonly model: SessionModel;
+  readonly stored: StoredCall;
+  readonly id: string;
+}
+
+/** A call of a tool in one line; opened, with its arguments, what it changed and what it returned. */
+export function CallRow({ model, stored, id }: CallRowProps): JSX.Element {
+  const { call, asked_at, result } = stored;
+  const { state, reason, took } = stateOf(stored, model);
+  const child = call.name === "delegate" ? childOf(stored, model.children.value) : null;
+  return (
+    <Folded
+      model={model}
+      id={id}
+      title={
+        <span class={`call-line ${state}`}>
+          <CallMark state={state} />
+          <strong>
+            <bdi>{call.name}</bdi>
+          </strong>
+          <code class="call-subject" dir="auto">
+            {subjectOf(call)}
+          </code>
+          {reason === "" ? null : <span class="call-reason">{reason}</span>}
+          {state === "running" ? <Running since={asked_at} /> : null}
+          {state !== "running" && took !== null && took >= MIN_TOOK_MS ? (
+            <span class="muted">{tookText(took)}</span>
+          ) : null}
+        </span>
+      }
+    >
+      {child === null ? null : (
+        <p>
+          Sub-agent:{" "}
+          <Link to={`/sessions/${child.id}`}>
+            <bdi>{child.name ?? child.title ?? child.id}</bdi>
+          </Link>{" "}
+          <span class="muted">{child.activity}</span>
+        </p>
+      )}
+      <h4>Arguments</h4>
+      <Output text={argumentsText(call.args)} />
+      {pathsOf(call).length === 0 || result === null || result === undefined ? null : (
+        <CallDiffs model={model} seq={result.seq} paths={pathsOf(call)} />
+      )}
+      <h4>Result</h4>
+      {result === undefined || result === null ? (
+        <p class="muted">{state === "running" ? "It still runs." : "There is no result."}</p>
+      ) : (
+        <Output text={result.content} />
+      )}
+    </Folded>
+  );
+}
+
+/** Lines of a program or a tool: text alone, cut at first. */
+function Output({ text }: { readonly text: string }): JSX.Element {
+  const isWhole = useSignal(false);
+  const { shown, lines } = useMemo(() => cut(text), [text]);
+  const body = isWhole.value ? text : shown;
+  return (
+    <div class="output">
+      <pre tabIndex={0} dir="auto">
+        {body === "" ? "(empty)" : body}
+      </pre>
+      <div class="message-tools">
+        <CopyButton text={text} label="Copy this text" />
+        {body.length < text.length ? (
+          <Button kind="quiet" onClick={() => void (isWhole.value = true)}>
+            Show all {lines.toLocaleString("en")} lines
+          </Button>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+function cut(text: string): { readonly shown: string; readonly lines: number } {
+  let lines = 1;
+  let end = text.length;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
+    if (lines === LINES_SHOWN) {
+      end = at;
+    }
+    lines += 1;
+  }
+  return { shown: text.slice(0, Math.min(end, CHARACTERS_SHOWN)), lines };
+}

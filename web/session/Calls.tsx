@@ -1,0 +1,102 @@
+import type { JSX } from "preact";
+
+import { CallMark } from "./CallMark.tsx";
+import { CallRow } from "./CallRow.tsx";
+import { isReading, readSummary, subjectOf } from "./call-text.ts";
+import { Folded } from "./Folded.tsx";
+import type { SessionModel } from "./model.ts";
+import type { StoredCall } from "./rows.ts";
+import { stateOf } from "./call-state.ts";
+
+/** Names of a group that its row shows. */
+const MAX_NAMED = 12;
+
+interface CallsProps {
+  readonly model: SessionModel;
+  /** The message that made them. */
+  readonly seq: number;
+  readonly calls: readonly StoredCall[];
+}
+
+/** Calls in their order; those that only read and follow each other are one group. */
+export function Calls({ model, seq, calls }: CallsProps): JSX.Element {
+  return (
+    <ul class="calls" aria-label="Tool calls">
+      {segmentsOf(calls).map((segment) => {
+        const [only] = segment;
+        return only !== undefined && segment.length === 1 ? (
+          <li key={only.call.id}>
+            <CallRow model={model} stored={only} id={`call ${seq} ${only.call.id}`} />
+          </li>
+        ) : (
+          <li key={only?.call.id}>
+            <CallGroup model={model} seq={seq} calls={segment} />
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function segmentsOf(calls: readonly StoredCall[]): StoredCall[][] {
+  const segments: StoredCall[][] = [];
+  for (const stored of calls) {
+    const last = segments.at(-1);
+    const previous = last?.at(-1);
+    if (
+      last !== undefined &&
+      previous !== undefined &&
+      isReading(previous.call) &&
+      isReading(stored.call)
+    ) {
+      last.push(stored);
+    } else {
+      segments.push([stored]);
+    }
+  }
+  return segments;
+}
+
+function CallGroup({ model, seq, calls }: CallsProps): JSX.Element {
+  const states = calls.map((stored) => stateOf(stored, model));
+  const failed = states.filter(({ state }) => state === "error").length;
+  const isRunning = states.some(({ state }) => state === "running");
+  const done = calls.filter((_, index) => states[index]?.state === "success");
+  const subjects = [...new Set(calls.map(({ call }) => subjectOf(call)))];
+  const summary = readSummary(
+    isRunning || done.length === 0 ? calls.map(({ call }) => call) : done.map(({ call }) => call),
+  );
+  const state = isRunning
+    ? "running"
+    : done.length > 0
+      ? "success"
+      : failed > 0
+        ? "error"
+        : "unknown";
+  return (
+    <Folded
+      model={model}
+      id={`group ${seq} ${calls[0]?.call.id ?? ""}`}
+      title={
+        <span class={`call-line ${state}`}>
+          <CallMark state={state} />
+          <strong>{isRunning ? "Exploring" : "Explored"}:</strong>{" "}
+          <span class="call-subject">{summary}</span>
+          {failed > 0 ? <span class="call-reason">{failed} failed</span> : null}
+          <span class="call-names">
+            {subjects.slice(0, MAX_NAMED).join(", ")}
+            {subjects.length > MAX_NAMED ? ", …" : ""}
+          </span>
+        </span>
+      }
+    >
+      <ul class="calls">
+        {calls.map((stored) => (
+          <li key={stored.call.id}>
+            <CallRow model={model} stored={stored} id={`call ${seq} ${stored.call.id}`} />
+          </li>
+        ))}
+      </ul>
+    </Folded>
+  );
+}

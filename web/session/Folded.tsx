@@ -1,0 +1,36 @@
+import type { ComponentChildren, JSX } from "preact";
+
+import type { SessionModel } from "./model.ts";
+
+interface FoldedProps {
+  readonly model: SessionModel;
+  /** What keeps it open while its row is not drawn. */
+  readonly id: string;
+  readonly title: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** What a person opens when it is wanted. What is inside is made only then. */
+export function Folded({ model, id, title, children }: FoldedProps): JSX.Element {
+  const isOpen = model.opened.value.has(id);
+  return (
+    <details
+      class="folded"
+      open={isOpen}
+      onToggle={({ currentTarget }) => {
+        if (currentTarget.open !== model.opened.peek().has(id)) {
+          const next = new Set(model.opened.peek());
+          if (currentTarget.open) {
+            next.add(id);
+          } else {
+            next.delete(id);
+          }
+          model.opened.value = next;
+        }
+      }}
+    >
+      <summary>{title}</summary>
+      {isOpen ? <div class="folded-body">{children}</div> : null}
+    </details>
+  );
+}

@@ -1,0 +1,62 @@
+import type { JSX } from "preact";
+
+import { plural } from "./call-text.ts";
+import { sentenceOf, whereOf } from "./exchange-text.ts";
+import type { SessionModel } from "./model.ts";
+import { Running, Until } from "./Running.tsx";
+
+/** What happens now, as a sentence. Screen readers hear when the state changes, not each token. */
+export function LiveState({ model }: { readonly model: SessionModel }): JSX.Element {
+  const {
+    exchange = null,
+    text = null,
+    retry = null,
+    usage = null,
+    questions = [],
+  } = model.live.value ?? {};
+  const isRunning = exchange?.state === "running";
+  return (
+    <div class="live-state">
+      <output class={exchange?.state ?? "idle"}>
+        {retry !== null ? (
+          <>
+            Retrying ({retry.attempt} of 3) in <Until at={retry.until} />: {retry.reason}
+          </>
+        ) : exchange === null ? (
+          sessionSentence(model)
+        ) : isRunning ? (
+          <>
+            <span class="working" aria-hidden="true" />
+            {text === null ? "The agent is working" : "The agent is answering"},{" "}
+            {`asked ${whereOf(exchange)}`}
+          </>
+        ) : exchange.state === "waiting" ? (
+          questions.length === 0 ? (
+            "The exchange waits for an answer."
+          ) : (
+            `${plural(questions.length, "question")} ${questions.length === 1 ? "waits" : "wait"} for an answer.`
+          )
+        ) : exchange.state === "queued" ? (
+          `Exchange ${exchange.n} is queued.`
+        ) : (
+          (sentenceOf(exchange) ?? sessionSentence(model))
+        )}
+      </output>
+      {isRunning && exchange.begun_at !== null ? <Running since={exchange.begun_at} /> : null}
+      {isRunning && usage !== null ? (
+        <span class="muted">
+          {usage.input_tokens.toLocaleString("en")} tokens in,{" "}
+          {usage.output_tokens.toLocaleString("en")} out
+        </span>
+      ) : null}
+    </div>
+  );
+}
+
+function sessionSentence({ session, last }: SessionModel): string {
+  return session.value?.state === "ended"
+    ? "This session has ended. It takes no further messages."
+    : last.value === 0
+      ? "There is no message yet."
+      : "";
+}

@@ -1,0 +1,62 @@
+import type { JSX } from "preact";
+
+import { CallMark } from "./CallMark.tsx";
+import { subjectOf } from "./call-text.ts";
+import { LiveState } from "./LiveState.tsx";
+import type { LiveCall, SessionModel } from "./model.ts";
+import { Text } from "./Text.tsx";
+
+/** After the last message: the answer that arrives, calls whose message is not stored yet, and what happens else. */
+export function LiveTail({ model }: { readonly model: SessionModel }): JSX.Element {
+  const { text = null, calls = [] } = model.live.value ?? {};
+  const early = calls.filter(
+    ({ status, call_id }) => status === "running" && !isStored(model, call_id),
+  );
+  return (
+    <div class="live">
+      {text === null ? null : (
+        <article class="message assistant" aria-label="The answer that is being written">
+          <header class="message-head">
+            <strong>Assistant</strong>
+          </header>
+          <Text key={text.message_id} text={text.text} isGrowing />
+        </article>
+      )}
+      {early.length === 0 ? null : (
+        <ul class="calls" aria-label="Tool calls that run">
+          {early.map((call) => (
+            <li key={call.call_id} class="folded">
+              <EarlyCall call={call} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <LiveState model={model} />
+    </div>
+  );
+}
+
+/** True if the last answer, which is a message already, has the call. */
+function isStored({ messages, last }: SessionModel, id: string): boolean {
+  for (let seq = last.value; seq > last.value - 100; seq -= 1) {
+    const message = messages.get(seq);
+    if (message === undefined || message.role === "assistant") {
+      return message?.tool_calls?.some((call) => call.id === id) ?? false;
+    }
+  }
+  return false;
+}
+
+function EarlyCall({ call }: { readonly call: LiveCall }): JSX.Element {
+  return (
+    <span class="call-line running">
+      <CallMark state="running" />
+      <strong>
+        <bdi>{call.name}</bdi>
+      </strong>
+      <code class="call-subject" dir="auto">
+        {call.args === null ? "" : subjectOf(call)}
+      </code>
+    </span>
+  );
+}

@@ -1,0 +1,133 @@
+import { type Signal, useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+
+import type { MessageInfo } from "../../src/entries/client.ts";
+import { CopyButton } from "../parts/CopyButton.tsx";
+import { Button } from "../parts/Button.tsx";
+import { memo } from "../parts/memo.tsx";
+import { Time } from "../parts/Time.tsx";
+import { Calls } from "./Calls.tsx";
+import { plural } from "./call-text.ts";
+import { ExchangeEnd } from "./ExchangeEnd.tsx";
+import { Folded } from "./Folded.tsx";
+import type { SessionModel } from "./model.ts";
+import type { Row } from "./rows.ts";
+import { PlainText, Text } from "./Text.tsx";
+
+/** Characters of a message that are shown at first. */
+const MAX_SHOWN = 60_000;
+
+const NAMES = { user: "User", assistant: "Assistant", tool: "Tool", system: "System" } as const;
+
+interface MessageRowProps {
+  readonly model: SessionModel;
+  readonly row: Extract<Row, { kind: "message" }>;
+  /** Messages of the session. */
+  readonly total: number;
+}
+
+/** One message with its calls, and how its exchange ended if it is the last one of it. */
+export const MessageRow = memo(function MessageRow({ model, row, total }: MessageRowProps) {
+  const { message, calls } = row;
+  const { seq, role, content, is_summary, archived } = message;
+  const label = `${is_summary ? "Summary" : NAMES[role]}, message ${seq}`;
+  const isRaw = useSignal(false);
+  return (
+    <article
+      class={`message ${role}${archived ? " archived" : ""}`}
+      data-seq={seq}
+      tabIndex={-1}
+      aria-label={label}
+      aria-posinset={seq}
+      aria-setsize={total}
+    >
+      <MessageHead message={message} isRaw={isRaw} />
+      {content.trim() === "" ? null : (
+        <MessageText model={model} message={message} isRaw={isRaw.value} />
+      )}
+      {calls.length === 0 ? null : <Calls model={model} seq={seq} calls={calls} />}
+      <ExchangeEnd model={model} seq={lastOf(row)} />
+    </article>
+  );
+});
+
+/** Results and reading calls that the row shows belong to it. */
+function lastOf({ message, calls }: MessageRowProps["row"]): number {
+  return calls.reduce((last, { result }) => Math.max(last, result?.seq ?? 0), message.seq);
+}
+
+interface MessageHeadProps {
+  readonly message: MessageInfo;
+  readonly isRaw: Signal<boolean>;
+}
+
+function MessageHead({ message, isRaw }: MessageHeadProps): JSX.Element {
+  const { seq, ts, token_count, content, is_summary, archived } = message;
+  const isEmpty = content.trim() === "";
+  return (
+    <header class="message-head">
+      <strong>{is_summary ? "Summary" : NAMES[message.role]}</strong>
+      <Time at={ts} />
+      {token_count > 0 ? <span class="muted">{plural(token_count, "token")}</span> : null}
+      {archived ? <span class="mark">archived</span> : null}
+      <span class="space" />
+      <span class="message-tools">
+        {isEmpty || !hasMarkdown(message) ? null : (
+          <Button
+            kind="quiet"
+            aria-pressed={isRaw.value}
+            onClick={() => void (isRaw.value = !isRaw.value)}
+          >
+            Raw text
+          </Button>
+        )}
+        {isEmpty ? null : <CopyButton text={content} label="Copy the message" />}
+      </span>
+      <a class="message-link" href={`#m${seq}`} aria-label={`Link to message ${seq}`}>
+        #{seq}
+      </a>
+    </header>
+  );
+}
+
+function hasMarkdown({ role, is_summary }: MessageInfo): boolean {
+  return role === "assistant" || is_summary;
+}
+
+interface MessageTextProps {
+  readonly model: SessionModel;
+  readonly message: MessageInfo;
+  readonly isRaw: boolean;
+}
+
+function MessageText({ model, message, isRaw }: MessageTextProps): JSX.Element {
+  const { seq, role, content, is_summary } = message;
+  const isWhole = useSignal(false);
+  const text = isWhole.value ? content : content.slice(0, MAX_SHOWN);
+  const body = (
+    <>
+      {hasMarkdown(message) && !isRaw ? <Text text={text} /> : <PlainText text={text} />}
+      {text.length < content.length ? (
+        <Button kind="quiet" onClick={() => void (isWhole.value = true)}>
+          Show all {content.length.toLocaleString("en")} characters
+        </Button>
+      ) : null}
+    </>
+  );
+  return is_summary || role === "system" || role === "tool" ? (
+    <Folded model={model} id={`text ${seq}`} title={foldTitle(message)}>
+      {body}
+    </Folded>
+  ) : (
+    body
+  );
+}
+
+function foldTitle({ role, is_summary, content }: MessageInfo): string {
+  const begin = content.trimStart().slice(0, 80).replace(/\s+/gu, " ");
+  return is_summary
+    ? "What was said before, summarised"
+    : role === "tool"
+      ? `Result of a tool: ${begin}`
+      : begin;
+}

@@ -1,0 +1,110 @@
+import type { ComponentChildren, JSX } from "preact";
+
+import type { SessionSummary } from "../../src/entries/client.ts";
+import { Button } from "../parts/Button.tsx";
+import { Link } from "../parts/Link.tsx";
+import { Time } from "../parts/Time.tsx";
+import { plural } from "./call-text.ts";
+import { Exchanges } from "./Exchanges.tsx";
+import { Folded } from "./Folded.tsx";
+import type { SessionModel } from "./model.ts";
+import { SubAgents } from "./SubAgents.tsx";
+import { Verify } from "./Verify.tsx";
+
+interface SessionHeadProps {
+  readonly model: SessionModel;
+  readonly session: SessionSummary;
+  readonly menu: ComponentChildren;
+  /** Further parts of the details. */
+  readonly children: ComponentChildren;
+}
+
+/** What the session is, in two lines; opened, with its exchanges, sub-agents and facts. */
+export function SessionHead({ model, session, menu, children }: SessionHeadProps): JSX.Element {
+  const { name, title, parent_session_id, repo_path, model: language, persona_name } = session;
+  const archived = model.first.value - 1;
+  return (
+    <header class="session-head">
+      <div class="session-title">
+        {parent_session_id === null ? null : (
+          <Link to={`/sessions/${parent_session_id}`} class="session-parent">
+            ↑ Parent
+          </Link>
+        )}
+        <h1>
+          <bdi>{name ?? title ?? "(no message yet)"}</bdi>
+        </h1>
+        <StateMark model={model} session={session} />
+        <span class="space" />
+        {menu}
+      </div>
+      <Folded
+        model={model}
+        id="details"
+        title={
+          <span class="session-facts">
+            <Fact label="Folder" text={repo_path} />
+            <Fact label="Model" text={language} />
+            <Fact label="Persona" text={persona_name} />
+            {session.plan_mode ? <span class="mark">planning mode</span> : null}
+            <span>
+              {session.total_input_tokens.toLocaleString("en")} tokens in,{" "}
+              {session.total_output_tokens.toLocaleString("en")} out
+            </span>
+            <span>{plural(session.last_seq, "message")}</span>
+          </span>
+        }
+      >
+        <p class="muted">
+          Session <code>{session.id}</code>, made <Time at={session.created_at} />
+          {session.ended_at === null ? null : (
+            <>
+              , ended <Time at={session.ended_at} />
+            </>
+          )}
+        </p>
+        <Verify model={model} />
+        <SubAgents model={model} />
+        <Exchanges model={model} />
+        {children}
+      </Folded>
+      {archived > 0 ? (
+        <p class="session-archived">
+          {plural(archived, "message")} before these {archived === 1 ? "is" : "are"} archived.{" "}
+          <Button kind="quiet" onClick={model.showArchived}>
+            Show archived messages
+          </Button>
+        </p>
+      ) : null}
+    </header>
+  );
+}
+
+function Fact(props: { readonly label: string; readonly text: string | null }): JSX.Element | null {
+  return props.text === null ? null : (
+    <span class="fact">
+      <span class="visually-hidden">{props.label}: </span>
+      <bdi title={`${props.label}: ${props.text}`}>{props.text}</bdi>
+    </span>
+  );
+}
+
+/** The state of the session and of what it does, in words. */
+function StateMark({ model, session }: Pick<SessionHeadProps, "model" | "session">): JSX.Element {
+  const exchange = model.live.value?.exchange?.state ?? session.exchange?.state;
+  const questions = model.live.value?.questions.length ?? 0;
+  const [state, text] =
+    session.state === "ended"
+      ? (["ended", "ended"] as const)
+      : questions > 0
+        ? (["waiting", plural(questions, "question")] as const)
+        : exchange === undefined || exchange === "done" || exchange === "stopped"
+          ? (["idle", "ready"] as const)
+          : ([exchange, exchange] as const);
+  return (
+    <>
+      <span class={`state ${state}`}>{text}</span>
+      {typeof session.archived_at === "string" ? <span class="mark">archived</span> : null}
+    </>
+  );
+}

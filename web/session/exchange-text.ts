@@ -1,0 +1,42 @@
+import type { ExchangeInfo } from "../../src/entries/client.ts";
+
+/** What is to be said about an exchange; null for one that is done or runs. */
+export function sentenceOf(exchange: ExchangeInfo): string | null {
+  const { state, error_sentence, error_code } = exchange;
+  switch (state) {
+    case "stopped":
+      return error_sentence === null
+        ? "This exchange was stopped. An answer that had begun is cut."
+        : `This exchange was stopped: ${error_sentence}`;
+    case "failed":
+      return `This exchange failed${error_code === null ? "" : ` (${error_code})`}: ${error_sentence ?? "no reason is known."}`;
+    case "interrupted":
+      return "This exchange was interrupted: its process died. An answer that had begun is cut. Continue it to finish the work.";
+    case "waiting":
+      return "This exchange waits for an answer.";
+    case "queued":
+    case "running":
+    case "done":
+      return null;
+  }
+}
+
+const ASKED_BY = {
+  terminal: "in a terminal",
+  prompt: "as a command",
+  http: "by a service",
+  library: "in a program",
+  agent: "by another agent",
+} as const;
+
+/** Where an exchange was asked for. */
+export function whereOf({ asked_by }: Pick<ExchangeInfo, "asked_by">): string {
+  return ASKED_BY[asked_by];
+}
+
+/** Milliseconds from its beginning to its end, or to now; null before it began. */
+export function durationOf({ begun_at, ended_at }: ExchangeInfo, now: number): number | null {
+  return begun_at === null
+    ? null
+    : (ended_at === null ? now : Date.parse(ended_at)) - Date.parse(begun_at);
+}

@@ -1,0 +1,226 @@
+import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
+
+import {
+  ClientError,
+  type ExchangeInfo,
+  type LiveEvent,
+  type MessageInfo,
+  type SessionDetail,
+  type SessionSummary,
+  type VerificationInfo,
+} from "../../src/entries/client.ts";
+import { client } from "../api.ts";
+import { followFeed } from "./feed.ts";
+import { createMessageCache, type MessageCache, PAGE_SIZE } from "./message-cache.ts";
+import { foldSession, type LiveMessage, type SessionState } from "./session-state.ts";
+
+export type LiveCall = Extract<LiveEvent, { event: "tool_call" }>["data"];
+
+/** Exchanges that are read at a time. */
+const EXCHANGES_READ = 50;
+/** Milliseconds between two drawings of a text that arrives. */
+const DRAW_MS = 100;
+
+/** Why there is no session to show. */
+export interface SessionProblem {
+  readonly code: string;
+  readonly sentence: string;
+}
+
+/** One session as the page shows it. All of it comes from the service; nothing here outlives the page. */
+export interface SessionModel {
+  readonly id: string;
+  /** Null until it was read. With its name, archive and metadata. */
+  readonly session: ReadonlySignal<SessionSummary | null>;
+  readonly problem: ReadonlySignal<SessionProblem | null>;
+  /** The first message that is shown: archived ones before it are not. */
+  readonly first: ReadonlySignal<number>;
+  /** The last stored message; 0 without any. */
+  readonly last: ReadonlySignal<number>;
+  readonly messages: MessageCache;
+  /** Changes whenever messages do. */
+  readonly version: ReadonlySignal<number>;
+  /** What happens now, at most 10 times a second; null until the feed has begun. */
+  readonly live: ReadonlySignal<SessionState | null>;
+  /** How calls ended that this page has seen, by their ids. */
+  readonly ends: ReadonlyMap<string, LiveCall>;
+  /** The latest first. Null until they were read. */
+  readonly exchanges: ReadonlySignal<readonly ExchangeInfo[] | null>;
+  readonly hasEarlierExchanges: ReadonlySignal<boolean>;
+  /** Direct sub-agents. */
+  readonly children: ReadonlySignal<readonly SessionSummary[]>;
+  /** Null until somebody asked. */
+  readonly verification: ReadonlySignal<VerificationInfo | SessionProblem | "reading" | null>;
+  /** What a person opened, by keys; rows that are drawn again stay open. */
+  readonly opened: Signal<ReadonlySet<string>>;
+  callOf(seq: number): string | null;
+  showArchived(): void;
+  readEarlierExchanges(): Promise<void>;
+  verify(): Promise<void>;
+  /** Reads again what the feed does not say: after a change that this page made, for example. */
+  refresh(): Promise<void>;
+  /** Begins to read and to follow; the returned function ends both. */
+  start(): () => void;
+}
+
+export function createSessionModel(id: string): SessionModel {
+  const session = signal<SessionSummary | null>(null);
+  const problem = signal<SessionProblem | null>(null);
+  const [first, last, version] = [signal(1), signal(0), signal(0)];
+  const live = signal<SessionState | null>(null);
+  const ends = new Map<string, LiveCall>();
+  const exchanges = signal<readonly ExchangeInfo[] | null>(null);
+  const hasEarlierExchanges = signal(false);
+  const children = signal<readonly SessionSummary[]>([]);
+  const verification = signal<VerificationInfo | SessionProblem | "reading" | null>(null);
+  const opened = signal<ReadonlySet<string>>(new Set());
+  const callIds = new Map<number, string>();
+  let state: SessionState | null = null;
+  let drawing: ReturnType<typeof setTimeout> | undefined;
+  let refreshing: Promise<void> | null = null;
+
+  const messages = createMessageCache({
+    read: async (after, before) => (await client.listMessages(id, range(after, before))).messages,
+    changed: () => void (version.value += 1),
+  });
+  const put = (found: readonly MessageInfo[]): void => {
+    messages.put(found);
+    last.value = Math.max(last.value, found.at(-1)?.seq ?? 0);
+    version.value += 1;
+  };
+  const fail = (error: unknown): void => {
+    problem.value = problemOf(error);
+  };
+  const readSession = async (): Promise<void> => {
+    const found = await client.getSession(id, { messages: false, include: "exchange,labels" });
+    session.value = summaryOf(found);
+    last.value = Math.max(last.value, found.last_seq);
+  };
+  const readExchanges = async (): Promise<void> => {
+    const found = await client.listExchanges(id, { limit: EXCHANGES_READ });
+    const oldest = found.at(-1)?.n ?? 0;
+    const kept = (exchanges.value ?? []).filter(({ n }) => n < oldest);
+    hasEarlierExchanges.value =
+      kept.length === 0 ? found.length === EXCHANGES_READ : hasEarlierExchanges.value;
+    exchanges.value = [...found, ...kept];
+  };
+  const readChildren = async (): Promise<void> => {
+    const parent = session.value?.id ?? id;
+    const found = await client.listSessions({ parent, limit: 200, include: "exchange,labels" });
+    children.value = found.sessions.toReversed();
+  };
+  const refresh = (): Promise<void> => {
+    refreshing ??= Promise.all([readSession(), readExchanges(), readChildren()])
+      .then(() => undefined, fail)
+      .finally(() => {
+        refreshing = null;
+      });
+    return refreshing;
+  };
+  /** At most 10 times a second: a text of 1,000 tokens/s is drawn as smoothly as one of 10. */
+  const draw = (): void => {
+    drawing ??= setTimeout(() => {
+      drawing = undefined;
+      live.value = state;
+    }, DRAW_MS);
+  };
+  const store = ({ message_id: _, call_id, ...message }: LiveMessage): void => {
+    if (call_id !== null) {
+      callIds.set(message.seq, call_id);
+    }
+    // with its row, the text that arrived goes
+    clearTimeout(drawing);
+    drawing = undefined;
+    live.value = state;
+    put([message]);
+  };
+  const hear = (event: LiveEvent): void => {
+    state = foldSession(state, event);
+    switch (event.event) {
+      case "message":
+        store(event.data);
+        return;
+      case "snapshot":
+        session.value = { ...session.value, ...event.data.session };
+        last.value = Math.max(last.value, event.data.last_seq);
+        break;
+      case "tool_call":
+        if (event.data.status !== "running") {
+          ends.set(event.data.call_id, event.data);
+        }
+        break;
+      case "exchange":
+        void refresh();
+        break;
+      default:
+        break;
+    }
+    draw();
+  };
+  const begin = async (): Promise<void> => {
+    const [page, shown] = await Promise.all([
+      client.listMessages(id, { order: "desc", limit: PAGE_SIZE, all: true }),
+      client.listMessages(id, { limit: 1 }),
+      refresh(),
+    ]);
+    first.value = shown.messages[0]?.seq ?? (page.messages[0]?.seq ?? 0) + 1;
+    put(page.messages.toReversed());
+  };
+  return {
+    id,
+    session,
+    problem,
+    first,
+    last,
+    messages,
+    version,
+    live,
+    ends,
+    exchanges,
+    hasEarlierExchanges,
+    children,
+    verification,
+    opened,
+    callOf: (seq) => callIds.get(seq) ?? null,
+    showArchived: () => {
+      first.value = 1;
+    },
+    readEarlierExchanges: async () => {
+      const oldest = exchanges.value?.at(-1)?.n;
+      if (oldest !== undefined) {
+        const query = { limit: EXCHANGES_READ, before_n: oldest };
+        const found = await client.listExchanges(id, query);
+        hasEarlierExchanges.value = found.length === EXCHANGES_READ;
+        exchanges.value = [...(exchanges.value ?? []), ...found];
+      }
+    },
+    verify: async () => {
+      verification.value = "reading";
+      verification.value = await client.verifySession(id).catch(problemOf);
+    },
+    refresh,
+    start: () => {
+      begin().catch(fail);
+      const end = followFeed(id, hear);
+      return () => {
+        end();
+        clearTimeout(drawing);
+        messages.close();
+      };
+    },
+  };
+}
+
+function range(after: number, before: number) {
+  return { after_seq: after, before_seq: before, limit: PAGE_SIZE, all: true };
+}
+
+function summaryOf({ messages: _, has_earlier: __, ...summary }: SessionDetail): SessionSummary {
+  return summary;
+}
+
+function problemOf(error: unknown): SessionProblem {
+  return error instanceof ClientError
+    ? { code: error.code, sentence: error.message }
+    : { code: "internal", sentence: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,150 @@
+import type { MessageInfo } from "../../src/entries/client.ts";
+import { isReading, type ToolCall } from "./call-text.ts";
+import { PAGE_SIZE } from "./message-cache.ts";
+
+/** A call with its result: null if there is none, undefined if it was not read yet. */
+export interface StoredCall {
+  readonly call: ToolCall;
+  /** When its answer was stored, as ISO text. */
+  readonly asked_at: string;
+  readonly result: MessageInfo | null | undefined;
+}
+
+/** What the transcript shows at one `seq`. */
+export type Row =
+  /** It was not read yet. */
+  | { readonly kind: "absent" }
+  /** Another row shows it. */
+  | { readonly kind: "hidden" }
+  | {
+      readonly kind: "message";
+      readonly message: MessageInfo;
+      /** Those of the message, and of reading ones after it that belong to the same group. */
+      readonly calls: readonly StoredCall[];
+    };
+
+export interface RowSource {
+  /** The message at a position; undefined if it was not read. */
+  get(seq: number): MessageInfo | undefined;
+  /** The last message that is stored. */
+  readonly last: number;
+  /** The call that a result answers, if the feed said so. */
+  callOf(seq: number): string | null;
+}
+
+/** Messages between a call and its result at most: others may leave messages while an agent works. */
+const MAX_BETWEEN = 2 * PAGE_SIZE;
+
+/**
+ * What the row of a message shows. Results over HTTP do not name their calls: they come in the order of the calls. Groups
+ * end with a page of messages, so that no row depends on what is far away.
+ */
+export function rowOf(seq: number, source: RowSource): Row {
+  const message = source.get(seq);
+  if (message === undefined) {
+    return { kind: "absent" };
+  }
+  if (message.role === "tool") {
+    return resultRow(message, source);
+  }
+  if (message.role !== "assistant" || message.tool_calls === null) {
+    return { kind: "message", message, calls: [] };
+  }
+  if (continuesGroup(message, source)) {
+    return { kind: "hidden" };
+  }
+  const calls = [...storedCalls(message, source)];
+  if (isOnlyReading(message)) {
+    for (let at = seq + 1; at <= pageEnd(seq) && at <= source.last; at += 1) {
+      const next = source.get(at);
+      if (next?.role === "assistant" && isContinuation(next)) {
+        calls.push(...storedCalls(next, source));
+      } else if (next?.role !== "tool") {
+        break;
+      }
+    }
+  }
+  return { kind: "message", message, calls };
+}
+
+function resultRow(message: MessageInfo, source: RowSource): Row {
+  let earlier = 0;
+  for (let at = message.seq - 1; at > Math.max(0, message.seq - MAX_BETWEEN); at -= 1) {
+    const before = source.get(at);
+    if (before === undefined) {
+      return { kind: "absent" };
+    }
+    if (before.role === "assistant") {
+      const isShown = earlier < (before.tool_calls?.length ?? 0);
+      return isShown ? { kind: "hidden" } : { kind: "message", message, calls: [] };
+    }
+    earlier += before.role === "tool" ? 1 : 0;
+  }
+  return { kind: "message", message, calls: [] };
+}
+
+function storedCalls(message: MessageInfo, source: RowSource): StoredCall[] {
+  const calls = message.tool_calls ?? [];
+  const results: (MessageInfo | undefined)[] = [];
+  let isComplete = true;
+  const end = Math.min(source.last, message.seq + calls.length + MAX_BETWEEN);
+  for (let at = message.seq + 1; at <= end && results.length < calls.length; at += 1) {
+    const next = source.get(at);
+    if (next === undefined) {
+      isComplete = false;
+      break;
+    }
+    if (next.role === "assistant") {
+      break;
+    }
+    if (next.role === "tool") {
+      results.push(next);
+    }
+  }
+  return calls.map((call, index) => {
+    const named = results.find(
+      (result) => result !== undefined && source.callOf(result.seq) === call.id,
+    );
+    const inOrder = results[index];
+    const result =
+      named ??
+      (inOrder === undefined || isAnothers(inOrder, calls, source) ? undefined : inOrder) ??
+      (isComplete ? null : undefined);
+    return { call, asked_at: message.ts, result };
+  });
+}
+
+/** True if the feed said that the result answers another of the calls. */
+function isAnothers(result: MessageInfo, calls: readonly ToolCall[], source: RowSource): boolean {
+  const id = source.callOf(result.seq);
+  return id !== null && calls.some((call) => call.id === id);
+}
+
+function isOnlyReading({ tool_calls }: MessageInfo): boolean {
+  return tool_calls !== null && tool_calls.length > 0 && tool_calls.every(isReading);
+}
+
+/** A message that says nothing and only reads. */
+function isContinuation(message: MessageInfo): boolean {
+  return message.content.trim() === "" && isOnlyReading(message);
+}
+
+function continuesGroup(message: MessageInfo, source: RowSource): boolean {
+  if (!isContinuation(message)) {
+    return false;
+  }
+  for (let at = message.seq - 1; at > pageEnd(message.seq) - PAGE_SIZE; at -= 1) {
+    const before = source.get(at);
+    if (before?.role === "assistant") {
+      return isOnlyReading(before);
+    }
+    if (before?.role !== "tool") {
+      return false;
+    }
+  }
+  return false;
+}
+
+function pageEnd(seq: number): number {
+  return Math.ceil(seq / PAGE_SIZE) * PAGE_SIZE;
+}

@@ -1,0 +1,147 @@
+import type { LiveEvent } from "../../src/entries/client.ts";
+
+type DataOf<Name extends LiveEvent["event"]> = Extract<LiveEvent, { event: Name }>["data"];
+type Snapshot = DataOf<"snapshot">;
+export type LiveMessage = DataOf<"message">;
+
+/** The text of an answer, as far as it has arrived. */
+export interface ArrivingText {
+  readonly message_id: string;
+  readonly attempt: number;
+  readonly text: string;
+  /** Code points of `text`. */
+  readonly points: number;
+}
+
+/** What a session does now: the fold of the events of its live feed. Messages are not part of it. */
+export interface SessionState extends Omit<Snapshot, "text" | "last_seq"> {
+  /** The position after the last event; empty if the service was asked without a stream. */
+  readonly id: string;
+  /** Of the last message: earlier ones are read over HTTP, later ones come as events. */
+  readonly seq: number;
+  readonly text: ArrivingText | null;
+}
+
+/**
+ * The state after an event as `follow` passes it on: a `snapshot` has the whole text, and replaces all that was known.
+ * Null until the first snapshot.
+ */
+export function foldSession(state: SessionState | null, event: LiveEvent): SessionState | null {
+  if (event.event === "snapshot") {
+    const { text, last_seq, ...rest } = event.data;
+    return { ...rest, id: event.id, seq: last_seq, text: text === null ? null : begun(text) };
+  }
+  return state === null ? null : { ...changed(state, event), id: event.id };
+}
+
+function changed(
+  state: SessionState,
+  event: Exclude<LiveEvent, { event: "snapshot" }>,
+): SessionState {
+  switch (event.event) {
+    case "text":
+      return { ...state, text: joined(state.text, event.data) };
+    case "reset":
+      return state.text?.message_id === event.data.message_id ? { ...state, text: null } : state;
+    case "message":
+      return afterMessage(state, event.data);
+    case "exchange":
+      return afterExchange(state, event.data);
+    case "question":
+      return { ...state, questions: withQuestion(state.questions, event.data) };
+    case "tool_call":
+      return { ...state, calls: withCall(state.calls, event.data) };
+    case "usage":
+      return { ...state, usage: event.data };
+    case "retry":
+      return { ...state, retry: event.data };
+  }
+}
+
+/** The snapshot that gives its reader this state. */
+export function snapshotOf(state: SessionState): Extract<LiveEvent, { event: "snapshot" }> {
+  const { id, seq, text, ...rest } = state;
+  const whole =
+    text === null
+      ? null
+      : { message_id: text.message_id, attempt: text.attempt, offset: 0, text: text.text };
+  return { id, event: "snapshot", data: { ...rest, text: whole, last_seq: seq } };
+}
+
+/**
+ * What the service's snapshot makes of the state of a reader that continues: its text continues what had arrived, and
+ * the messages after the reader's last one come later. Labels, which it does not have, stay.
+ */
+export function resumedState(
+  state: SessionState | null,
+  event: Extract<LiveEvent, { event: "snapshot" }>,
+): SessionState {
+  const { text, last_seq, ...rest } = event.data;
+  return {
+    ...rest,
+    session: { ...state?.session, ...rest.session },
+    id: event.id,
+    seq: state?.seq ?? last_seq,
+    text: text === null ? (state?.text ?? null) : joined(state?.text ?? null, text),
+  };
+}
+
+function begun({ message_id, attempt, text }: NonNullable<Snapshot["text"]>): ArrivingText {
+  return { message_id, attempt, text, points: codePoints(text) };
+}
+
+/** A piece is put where it says that it belongs: one that comes again changes nothing. */
+function joined(before: ArrivingText | null, piece: NonNullable<Snapshot["text"]>): ArrivingText {
+  if (before === null || before.message_id !== piece.message_id || piece.offset === 0) {
+    return begun(piece);
+  }
+  const kept =
+    piece.offset >= before.points
+      ? before.text
+      : Array.from(before.text).slice(0, piece.offset).join("");
+  const points = Math.min(before.points, piece.offset) + codePoints(piece.text);
+  return { ...begun(piece), text: kept + piece.text, points };
+}
+
+function codePoints(text: string): number {
+  let count = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    count -= unit >= 0xdc00 && unit <= 0xdfff ? 1 : 0;
+  }
+  return count;
+}
+
+function afterMessage(state: SessionState, message: LiveMessage): SessionState {
+  const { seq, message_id, call_id } = message;
+  return {
+    ...state,
+    seq: Math.max(state.seq, seq),
+    text: state.text?.message_id === message_id ? null : state.text,
+    // a call that asked a person has no other end
+    calls: state.calls.filter((call) => call.call_id !== call_id || call.status !== "running"),
+  };
+}
+
+function afterExchange(state: SessionState, exchange: DataOf<"exchange">): SessionState {
+  const isSame = state.exchange?.n === exchange.n;
+  return exchange.state === "running" && isSame
+    ? { ...state, exchange }
+    : { ...state, exchange, calls: [], usage: null, retry: null };
+}
+
+function withQuestion(
+  questions: SessionState["questions"],
+  question: DataOf<"question">,
+): SessionState["questions"] {
+  const others = questions.filter(({ id }) => id !== question.id);
+  return question.state === "open" ? [...others, question] : others;
+}
+
+/** The calls are those of one answer. */
+function withCall(calls: SessionState["calls"], call: DataOf<"tool_call">): SessionState["calls"] {
+  const same = calls.filter(({ message_id }) => message_id === call.message_id);
+  return same.some(({ call_id }) => call_id === call.call_id)
+    ? same.map((before) => (before.call_id === call.call_id ? call : before))
+    : [...same, call];
+}
