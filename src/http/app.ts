@@ -49,7 +49,10 @@ import { describeApi, openApiRoute } from "./routes/openapi.ts";
 import { patchSessionRoute } from "./routes/patch-session.ts";
 import { postMessageRoute } from "./routes/post-message.ts";
 import { PROBLEM_TYPE, problemOf } from "./problem.ts";
-import { isClosed, requireToken } from "./guards/require-token.ts";
+import { checkRole } from "./guards/require-token.ts";
+import { createLogins, type Logins } from "./page/logins.ts";
+import { pageRoutes } from "./page/routes.ts";
+import { shareRoutes } from "./routes/shares.ts";
 import { createPublicPath, type PublicPathOptions } from "./guards/public-path.ts";
 import { parseQuery } from "./routes/query.ts";
 import { createReadiness } from "./metrics/readiness.ts";
@@ -82,6 +85,8 @@ export interface AppOptions extends PublicPathOptions {
    * stores messages that wait for a person's yes, and what creates and ends sessions.
    */
   readonly madeToken?: string | undefined;
+  /** If set too, a caller may have this one instead, and then reads, but changes nothing. */
+  readonly readToken?: string | undefined;
   /** If set too, `/metrics` also accepts this one: a metrics collector need not read sessions. */
   readonly metricsToken?: string | undefined;
   readonly hosts: AllowedHosts;
@@ -95,6 +100,8 @@ export interface AppOptions extends PublicPathOptions {
   readonly stream?: Partial<StreamSettings> | undefined;
   /** What the exchanges do that this process runs; without it, their text comes from the database. */
   readonly live?: LiveSource | undefined;
+  /** How long an answer stays open at most after its login has ended; `LOGIN_CHECK_MS` by default. */
+  readonly loginCheckMs?: number | undefined;
   readonly timeouts?: { readonly headersMs?: number; readonly requestMs?: number } | undefined;
   /** The exchanges that the process runs now, and how many it may; without it, no metrics of them. */
   readonly jobs?: (() => Jobs) | undefined;
@@ -166,7 +173,17 @@ export async function createApp(given: AppOptions): Promise<App> {
   };
   const readiness = createReadiness(store, { log, observe });
   const publicPath = createPublicPath(options);
-  const app = await createFastify(options, { log, observe });
+  const logins = createLogins({
+    ...options,
+    store,
+    publicPath,
+    token: options.token ?? options.madeToken,
+    readToken: options.readToken,
+    trustProxy: options.trustProxy === true,
+    checkMs: options.loginCheckMs,
+    onFailure,
+  });
+  const app = await createFastify(options, { log, observe, logins });
   app.addHook("preClose", async () => {
     readiness.retire();
     await closeStreams();
@@ -202,6 +219,9 @@ export async function createApp(given: AppOptions): Promise<App> {
     liveSessionRoute(api, store, live);
     sessionEventsRoute(api, events);
     uiRoutes(api, { ...service, live });
+    shareRoutes(api, service);
+    const trustProxy = options.trustProxy === true;
+    pageRoutes(api, { logins, publicPath, trustProxy, version: options.version });
   });
   await app.register(async (scope) => {
     // tagged before it is compressed: both forms of an answer have one tag
@@ -225,7 +245,11 @@ export async function createApp(given: AppOptions): Promise<App> {
 
 async function createFastify(
   options: ServiceOptions,
-  { log, observe }: { readonly log: Log; readonly observe: Observe },
+  {
+    log,
+    observe,
+    logins,
+  }: { readonly log: Log; readonly observe: Observe; readonly logins: Logins },
 ): Promise<FastifyInstance> {
   const clientErrors = createClientErrors(observe);
   const headersTimeout = options.timeouts?.headersMs ?? HEADERS_TIMEOUT_MS;
@@ -264,7 +288,7 @@ async function createFastify(
   app.server.maxHeadersCount = 0;
   clientErrors.follow(app.server);
   logRequests(app, { log, observe });
-  await guard(app, options);
+  await guard(app, options, logins);
   refuseUnknownRoutes(app);
   acceptOnlyJson(app);
   limitBodyMemory(app);
@@ -273,9 +297,9 @@ async function createFastify(
 }
 
 /** Sets the headers of every answer and checks access. A preflight carries no token. */
-async function guard(app: FastifyInstance, options: AppOptions): Promise<void> {
+async function guard(app: FastifyInstance, options: AppOptions, logins: Logins): Promise<void> {
   const allowedOrigins = parseOrigins(options.allowOrigins ?? []);
-  const { checkOrigin, checkToken } = createGate({ ...options, allowedOrigins });
+  const { checkOrigin, holderOf, checkEntry } = createGate({ ...options, allowedOrigins });
   app.addHook("onRequest", async (request, reply) => {
     reply.headers({
       "x-request-id": request.id,
@@ -289,11 +313,16 @@ async function guard(app: FastifyInstance, options: AppOptions): Promise<void> {
     const { allowOrigins } = await import("./guards/cors.ts");
     await allowOrigins(app, allowedOrigins);
   }
+  app.decorateRequest("access");
   app.decorateRequest("authenticated", false);
-  app.addHook("onRequest", async (request) => {
-    request.authenticated = checkToken(request);
-    if (!request.is404 && isClosed(request.routeOptions)) {
-      requireToken(request);
+  app.addHook("onRequest", async (request, reply) => {
+    const access = holderOf(request) ?? (await logins.accessOf(request));
+    request.access = access;
+    request.authenticated = access.role === "owner";
+    checkEntry(request);
+    checkRole(request);
+    if (access.login !== null) {
+      logins.watch(reply.raw, access.login);
     }
   });
 }
