@@ -58,7 +58,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   if (readToken !== undefined && [token, madeToken].includes(readToken)) {
     throw new RepriseError(
       "config_invalid",
-      "The read token is the token of the service too, so whoever has it may do everything. Use different tokens.",
+      "The read token is also the token of the service, which may do everything. Use different tokens.",
     );
   }
   const app = await createApp({

@@ -7,8 +7,8 @@ const PAGE_HEADER = "x-reprise-page";
 
 /**
  * True for a request that the page of this service sent, as far as the browser says: only such a request may use a
- * cookie. Where a browser sends no `Sec-Fetch-Site` (plain HTTP off loopback), the origin that it names must be the
- * one that it asked. The gate has refused foreign origins before.
+ * cookie. With plain HTTP off loopback browsers send no `Sec-Fetch-Site`; then the origin that they name must be the
+ * one that they asked. The gate has refused foreign origins before.
  */
 export function isPageRequest({ headers }: Headers): boolean {
   if (headers[PAGE_HEADER] !== "1") {

@@ -31,7 +31,7 @@ export function readSessionRoute(app: Api, { store }: SessionService): void {
   });
 }
 
-/** What a link shows of a session: not where it runs, how it was set up, and which sessions are around it. */
+/** What a link shows of a session: neither its folder nor its persona, its labels and the session above it. */
 function withoutSurroundings(text: string): string {
   const detail = JSON.parse(text) as SessionDetail;
   return JSON.stringify({

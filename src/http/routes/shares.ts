@@ -6,7 +6,7 @@ import { isUuid } from "../../core/ids.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import { named } from "../../core/schemas.ts";
 import { hashOf, newSecret } from "../../store/access/secrets.ts";
-import { accessNotFound, addShare, listShares, revokeShare } from "../../store/access/shares.ts";
+import { addShare, listShares, revokeShare, shareNotFound } from "../../store/access/shares.ts";
 import { emptyBodyAsObject, refuseBody } from "../guards/json-body.ts";
 import { json, problems, REQUEST_ID } from "../responses.ts";
 import {
@@ -92,7 +92,7 @@ export function shareRoutes(app: Api, { store, publicPath }: SessionService): vo
     preValidation: refuseBody,
     handler: async ({ params }, reply) => {
       if (!isUuid(params.share)) {
-        throw accessNotFound("This is no id of a link; list the links of the session to see them.");
+        throw shareNotFound();
       }
       await store.write(revokeShare, { reference: params.id, share: params.share });
       return reply.code(204).send(null);

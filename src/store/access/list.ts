@@ -1,7 +1,8 @@
 import type { LoginKind } from "../../core/access.ts";
+import { RepriseError } from "../../core/errors.ts";
 import type { Operation, Tx } from "../store.ts";
 import { endOf, validLogins } from "./logins.ts";
-import { accessNotFound, deleteShare } from "./shares.ts";
+import { deleteShare } from "./shares.ts";
 
 /** A browser that is logged in, or a link (`link`). Times are ISO 8601 in UTC. */
 export interface AccessEntry {
@@ -50,7 +51,8 @@ export const revokeAccess: Operation<{ readonly id: string }, void> = async (tx,
     .returning("id")
     .execute();
   if (ended.length === 0 && !(await deleteShare(tx, { id }))) {
-    throw accessNotFound(
+    throw new RepriseError(
+      "access_not_found",
       "No login or link has this id; `reprise tokens list` shows those that are valid.",
     );
   }

@@ -166,7 +166,7 @@ export const touchLogin: Operation<{ readonly id: string }, void> = async (
     .execute();
 };
 
-/** Ends a login; one that has ended is no error. */
+/** Ends a login, if it has not ended. */
 export const endLogin: Operation<{ readonly id: string }, void> = async (tx, { id }) => {
   await tx.db.deleteFrom("page_logins").where("id", "=", id).execute();
 };

@@ -60,7 +60,7 @@ export const revokeShare: Operation<
 > = async (tx, { reference, share }) => {
   const { id } = await resolveSession(tx, { reference });
   if (!(await deleteShare(tx, { id: share, session_id: id }))) {
-    throw accessNotFound("No link of this session has this id; list its links to see their ids.");
+    throw shareNotFound();
   }
 };
 
@@ -78,6 +78,9 @@ export async function deleteShare(
   return deleted.length > 0;
 }
 
-export function accessNotFound(sentence: string): RepriseError {
-  return new RepriseError("access_not_found", sentence);
+export function shareNotFound(): RepriseError {
+  return new RepriseError(
+    "access_not_found",
+    "No link of this session has this id; list its links to see their ids.",
+  );
 }
