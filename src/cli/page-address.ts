@@ -9,6 +9,8 @@ interface PageService {
   readonly store: Store;
   readonly url: string;
   readonly publicPath?: string;
+  /** False if the service has no page. */
+  readonly page: boolean;
   readonly token: string | undefined;
   readonly madeToken: string | undefined;
   /** The number of this process among those that share a port. */
@@ -22,11 +24,11 @@ interface PageService {
  */
 export async function pageLines(
   cli: CliContext,
-  { store, url, publicPath = "", token, madeToken, process = 1 }: PageService,
+  { store, url, publicPath = "", token, madeToken, process = 1, page }: PageService,
 ): Promise<readonly string[]> {
   const isForReader = madeToken !== undefined || (token !== undefined && cli.stdout.isTTY);
   // of the processes that share a port, one prints it for all
-  if (!isForReader || process !== 1) {
+  if (!page || !isForReader || process !== 1) {
     return [];
   }
   const code = newSecret();

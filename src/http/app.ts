@@ -33,10 +33,9 @@ import { exportSessionRoute } from "./routes/export-session.ts";
 import { exchangeRoutes } from "./routes/exchanges.ts";
 import { questionRoutes } from "./routes/questions.ts";
 import { endSessionRoute } from "./routes/end-session.ts";
-import { createGate } from "./guards/access.ts";
+import { guard } from "./guards/guard.ts";
 import { healthRoutes } from "./routes/health.ts";
 import type { AllowedHosts } from "./guards/hosts.ts";
-import { parseOrigins } from "./guards/cors.ts";
 import { acceptOnlyJson } from "./guards/json-body.ts";
 import { listMessagesRoute } from "./routes/list-messages.ts";
 import { listSessionsRoute } from "./routes/list-sessions.ts";
@@ -49,9 +48,8 @@ import { describeApi, openApiRoute } from "./routes/openapi.ts";
 import { patchSessionRoute } from "./routes/patch-session.ts";
 import { postMessageRoute } from "./routes/post-message.ts";
 import { PROBLEM_TYPE, problemOf } from "./problem.ts";
-import { checkRole } from "./guards/require-token.ts";
 import { createLogins, type Logins } from "./page/logins.ts";
-import { pageRoutes } from "./page/routes.ts";
+import { loginRoutes } from "./page/login-routes.ts";
 import { shareRoutes } from "./routes/shares.ts";
 import { createPublicPath, type PublicPathOptions } from "./guards/public-path.ts";
 import { parseQuery } from "./routes/query.ts";
@@ -221,7 +219,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     uiRoutes(api, { ...service, live });
     shareRoutes(api, service);
     const trustProxy = options.trustProxy === true;
-    pageRoutes(api, { logins, publicPath, trustProxy, version: options.version });
+    loginRoutes(api, { logins, publicPath, trustProxy, version: options.version });
   });
   await app.register(async (scope) => {
     // tagged before it is compressed: both forms of an answer have one tag
@@ -294,35 +292,4 @@ async function createFastify(
   limitBodyMemory(app);
   await describeApi(app, options);
   return app;
-}
-
-/** Sets the headers of every answer and checks access. A preflight carries no token. */
-async function guard(app: FastifyInstance, options: AppOptions, logins: Logins): Promise<void> {
-  const allowedOrigins = parseOrigins(options.allowOrigins ?? []);
-  const { checkOrigin, holderOf, checkEntry } = createGate({ ...options, allowedOrigins });
-  app.addHook("onRequest", async (request, reply) => {
-    reply.headers({
-      "x-request-id": request.id,
-      "x-content-type-options": "nosniff",
-      "cross-origin-resource-policy": "same-origin",
-      "cache-control": "no-store",
-    });
-    checkOrigin(request);
-  });
-  if (allowedOrigins.length > 0) {
-    const { allowOrigins } = await import("./guards/cors.ts");
-    await allowOrigins(app, allowedOrigins);
-  }
-  app.decorateRequest("access");
-  app.decorateRequest("authenticated", false);
-  app.addHook("onRequest", async (request, reply) => {
-    const access = holderOf(request) ?? (await logins.accessOf(request));
-    request.access = access;
-    request.authenticated = access.role === "owner";
-    checkEntry(request);
-    checkRole(request);
-    if (access.login !== null) {
-      logins.watch(reply.raw, access.login);
-    }
-  });
 }

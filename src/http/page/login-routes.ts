@@ -10,7 +10,7 @@ import { connectionOf, type ConnectionOptions } from "./connection-of.ts";
 import type { Logins } from "./logins.ts";
 import { isPageRequest } from "./page-request.ts";
 
-export interface PageOptions extends ConnectionOptions {
+export interface LoginRoutesOptions extends ConnectionOptions {
   readonly logins: Logins;
   readonly version: string;
 }
@@ -66,7 +66,7 @@ const meSchema = {
   response: { 200: json(named(Whoami), { description: "Who it is." }), ...problems() },
 };
 
-export function pageRoutes(app: Api, options: PageOptions): void {
+export function loginRoutes(app: Api, options: LoginRoutesOptions): void {
   const { logins, version } = options;
   const whoami = ({ role, session, expires_at }: Access, plain_http: boolean): Whoami => ({
     role,
