@@ -74,7 +74,7 @@ describe("the files of the page", () => {
       expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
       expect(headers.get("cache-control")).toBe("no-cache");
       expect(headers.get("x-frame-options")).toBe("DENY");
-      expect(headers.get("referrer-policy")).toBe("no-referrer");
+      expect(headers.get("referrer-policy")).toBe("same-origin");
       expect(headers.get("x-content-type-options")).toBe("nosniff");
       expect(headers.get("cross-origin-opener-policy")).toBe("same-origin");
       const policy = (headers.get("content-security-policy") ?? "").split("; ");
