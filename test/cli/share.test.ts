@@ -6,7 +6,7 @@ import { seed } from "../helpers/sessions/seed.ts";
 
 it("[PAGE-12] [PAGE-13] share makes a link that a service of the database takes; tokens lists and ends it and its logins", async () => {
   const home = freshHome();
-  const [{ id = "" } = {}] = await seed(home, {});
+  const [id = ""] = (await seed(home, {})).map((session) => session.id);
   const service = home.start(["serve", "--port", "0"]);
   const [, url = ""] = await service.waitFor(/^listening on (\S+)\n/);
 
@@ -49,7 +49,7 @@ it("[PAGE-12] [PAGE-13] share makes a link that a service of the database takes;
 
 it("[PAGE-12] share lists and ends the links of a session, and refuses what it cannot mean", async () => {
   const home = freshHome();
-  const [{ id = "" } = {}] = await seed(home, {});
+  const [id = ""] = (await seed(home, {})).map((session) => session.id);
   const { stdout } = await home.call(["share", id.slice(0, 8), "--expires", "1", "--json"]);
   const made = JSON.parse(stdout) as { id: string; path: string; url: string; expires_at: string };
   expect(made.url).toBe(`http://127.0.0.1:8787${made.path}`);

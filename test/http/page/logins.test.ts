@@ -177,7 +177,7 @@ describe("a cookie", () => {
 
   it("[PAGE-3] that was changed, cut or made up counts for nothing", async () => {
     const page = await loggedIn();
-    const [[name = "", set = ""] = []] = [...page.cookies];
+    const [name = "", set = ""] = [...page.cookies].flat();
     const value = set.slice(name.length + 1, set.indexOf(";"));
     const [id = "", signature = ""] = value.split(".");
     const other = (await loggedIn()).cookies.get(name)?.split(/[=.;]/)[2] ?? "";
