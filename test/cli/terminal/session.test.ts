@@ -58,7 +58,7 @@ describe("a session on a screen", () => {
     await home.call(["sessions", "rename", "abcdef2", "Release \u001b[2J"]);
     const screen = openScreen(home, "reprise --session abcdef2", { columns: 40 });
     await screen.until(
-      /^Session abcdef20 · 1 message · Release ␛\[2J$[^]*^$\n^> the first message$[^]*^ready · /m,
+      /^Session abcdef20 · 1 message · Release\s+␛\[2J$[^]*^$\n^> the first message$[^]*^ready · /m,
     );
     await screen.until(() => screen.title().startsWith("Release ␛[2J"));
     screen.type("/help\r");
