@@ -5,7 +5,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 import { type OutputChunk, rolldown, type RolldownOutput } from "rolldown";
 
-/** Bytes with gzip that a first visit may load, script and style together. */
+/** Bytes with gzip of what a first visit loads, script and style together. */
 const MAX_FIRST_VISIT = 60_000;
 
 /** Pages that a visit can begin with, by the source of each. */
@@ -15,20 +15,16 @@ const FIRST_PAGES = ["web/main.tsx", "web/session/Session.tsx"];
  * Makes the web page: `index.html`, and in `assets/` the scripts and the style under names that hold a digest of their
  * content, each also compressed. The service fills in `{base}` of `index.html`.
  *
- * Throws if the bundler warns, or if a first visit would load more than `max` bytes.
+ * Throws if the bundler warns, or if a first visit would load more than `MAX_FIRST_VISIT`.
  */
-export async function buildPage(
-  root: string,
-  folder: string,
-  { max = MAX_FIRST_VISIT }: { readonly max?: number } = {},
-): Promise<RolldownOutput> {
+export async function buildPage(root: string, folder: string): Promise<RolldownOutput> {
   const output = await bundleScripts(root);
   const chunks = output.output.filter((file) => file.type === "chunk");
   const assets = new Map(chunks.map(({ fileName, code }) => [fileName, code]));
   const style = styleOf(join(root, "web/styles"));
   const styleName = `assets/page-${digestOf(style)}.css`;
   assets.set(styleName, style);
-  checkFirstVisits(chunks, { assets, styleName, max });
+  checkFirstVisits(chunks, assets, styleName);
   mkdirSync(join(folder, "assets"), { recursive: true });
   for (const [name, text] of assets) {
     writeFileSync(join(folder, name), text);
@@ -90,15 +86,8 @@ function styleOf(folder: string): string {
 
 function checkFirstVisits(
   chunks: readonly OutputChunk[],
-  {
-    assets,
-    styleName,
-    max,
-  }: {
-    readonly assets: ReadonlyMap<string, string>;
-    readonly styleName: string;
-    readonly max: number;
-  },
+  assets: ReadonlyMap<string, string>,
+  styleName: string,
 ): void {
   const sizeOf = (name: string): number => gzipSync(assets.get(name) ?? "", { level: 9 }).length;
   for (const page of FIRST_PAGES) {
@@ -107,9 +96,9 @@ function checkFirstVisits(
     );
     const names = [...reached(chunks, begun), styleName];
     const size = names.reduce((sum, name) => sum + sizeOf(name), 0);
-    if (size > max) {
+    if (size > MAX_FIRST_VISIT) {
       throw new Error(
-        `A first visit to ${page} loads ${size} bytes with gzip, more than ${max}: ${names
+        `A first visit to ${page} loads ${size} bytes with gzip, more than ${MAX_FIRST_VISIT}: ${names
           .map((name) => `${name} ${sizeOf(name)}`)
           .join(", ")}. Load something later with import().`,
       );

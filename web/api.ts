@@ -91,8 +91,11 @@ async function refusalOf(answer: Response): Promise<ClientError> {
   return new ClientError(problem.code ?? "bad_answer", sentence, { status: answer.status });
 }
 
-/** A cookie counts only with this header: no other page can send it. */
-async function fetchAsPage(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+/** As `fetch`, with this page's login: a cookie counts only with this header, which no other page can send. */
+export async function fetchAsPage(
+  input: RequestInfo | URL,
+  init: RequestInit = {},
+): Promise<Response> {
   const headers = new Headers(init.headers);
   headers.set("x-reprise-page", "1");
   const answer = await fetch(input, { ...init, headers, credentials: "same-origin" });

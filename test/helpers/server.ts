@@ -125,10 +125,7 @@ export async function request(
       Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
     ),
     text,
-    // parsed when it is asked for: not every answer is JSON
-    get json() {
-      return (text === "" ? {} : JSON.parse(text)) as { code?: string };
-    },
+    json: (text === "" ? {} : JSON.parse(text)) as { code?: string },
   };
 }
 

@@ -269,6 +269,13 @@ export const SIZED_TESTS = {
     short: 100,
     long: 100,
   },
+  "page-tabs": {
+    what: "Random orders in which tabs of the web page open, hide, close and lose what they read: orders for each kind of lock",
+    files: ["test/web/streams.test.ts"],
+    test: 4,
+    short: 40,
+    long: 4000,
+  },
   pooler: {
     what: "PostgreSQL is stopped at once behind the real pgbouncer in transaction mode, three times from 1,000 on: acknowledged appends before",
     files: ["test/store/postgres/pooler.test.ts"],
@@ -474,6 +481,10 @@ export const ONLY_TORTURE = {
   "killed-graphs": {
     what: "Graphs of others whose process is killed at a named point",
     files: ["test/agent/graph/killed.test.ts"],
+  },
+  "page-streams": {
+    what: "Eight tabs in Chromium that share streams, while tabs leave and the service and its database are away",
+    files: ["test/web/browser/streams.test.ts"],
   },
   "page-shell": {
     what: "The web page in Chromium: its addresses, its files, and what its policy refuses",

@@ -10,9 +10,9 @@ import {
   type VerificationInfo,
 } from "../../src/entries/client.ts";
 import { client } from "../api.ts";
-import { followFeed } from "./feed.ts";
+import type { LiveMessage, SessionState } from "../streams/session-state.ts";
+import { followSession } from "../streams/streams.ts";
 import { createMessageCache, type MessageCache, PAGE_SIZE } from "./message-cache.ts";
-import { foldSession, type LiveMessage, type SessionState } from "./session-state.ts";
 
 export type LiveCall = Extract<LiveEvent, { event: "tool_call" }>["data"];
 
@@ -134,8 +134,8 @@ export function createSessionModel(id: string): SessionModel {
     live.value = state;
     put([message]);
   };
-  const hear = (event: LiveEvent): void => {
-    state = foldSession(state, event);
+  const hear = (event: LiveEvent, now: SessionState): void => {
+    state = now;
     switch (event.event) {
       case "message":
         store(event.data);
@@ -201,7 +201,7 @@ export function createSessionModel(id: string): SessionModel {
     refresh,
     start: () => {
       begin().catch(fail);
-      const end = followFeed(id, hear);
+      const end = followSession(id, hear);
       return () => {
         end();
         clearTimeout(drawing);

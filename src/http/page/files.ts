@@ -34,8 +34,7 @@ const DOCUMENT_HEADERS = {
   "cross-origin-opener-policy": "same-origin",
   "permissions-policy":
     "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
-  // with plain HTTP off loopback only this header says that the page itself reads
-  "referrer-policy": "same-origin",
+  "referrer-policy": "no-referrer",
   "x-frame-options": "DENY",
 };
 

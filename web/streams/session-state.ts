@@ -1,4 +1,4 @@
-import type { LiveEvent } from "../../src/entries/client.ts";
+import type { LiveEvent, SessionSummary } from "../../src/entries/client.ts";
 
 type DataOf<Name extends LiveEvent["event"]> = Extract<LiveEvent, { event: Name }>["data"];
 type Snapshot = DataOf<"snapshot">;
@@ -70,20 +70,26 @@ export function snapshotOf(state: SessionState): Extract<LiveEvent, { event: "sn
 
 /**
  * What the service's snapshot makes of the state of a reader that continues: its text continues what had arrived, and
- * the messages after the reader's last one come later. Labels, which it does not have, stay.
+ * the messages after the reader's last one come later. It has no labels: they are those of `labelled`.
  */
 export function resumedState(
   state: SessionState | null,
   event: Extract<LiveEvent, { event: "snapshot" }>,
+  labelled: SessionSummary,
 ): SessionState {
   const { text, last_seq, ...rest } = event.data;
   return {
     ...rest,
-    session: { ...state?.session, ...rest.session },
+    session: { ...labelled, ...rest.session },
     id: event.id,
     seq: state?.seq ?? last_seq,
     text: text === null ? (state?.text ?? null) : joined(state?.text ?? null, text),
   };
+}
+
+/** False for a message that a snapshot has counted already. An answer that replaces one that broke off is news. */
+export function isNews(state: SessionState | null, message: LiveMessage): boolean {
+  return state === null || message.seq > state.seq || state.text?.message_id === message.message_id;
 }
 
 function begun({ message_id, attempt, text }: NonNullable<Snapshot["text"]>): ArrivingText {

@@ -1,0 +1,121 @@
+import type { Channel, Clock } from "../../web/streams/host.ts";
+import type { Held, Locks } from "../../web/streams/locks.ts";
+
+/** A time that only the test moves on. */
+export function createTime() {
+  let now = Date.UTC(2026, 0, 1);
+  const due = new Set<{ readonly at: number; readonly work: () => void }>();
+  const at = (ms: number, work: () => void): (() => void) => {
+    const entry = { at: now + ms, work };
+    due.add(entry);
+    return () => due.delete(entry);
+  };
+  const clock: Clock = {
+    now: () => now,
+    pause: (ms, signal) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const cancel = at(signal.aborted ? 0 : ms, resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      return promise.finally(cancel);
+    },
+    every: (ms, work) => {
+      let cancel = (): void => undefined;
+      const next = (): void => {
+        cancel = at(ms, () => {
+          next();
+          work();
+        });
+      };
+      next();
+      return () => cancel();
+    },
+  };
+  const advance = (ms: number): void => {
+    now += ms;
+    for (const entry of [...due].filter(({ at }) => at <= now)) {
+      due.delete(entry);
+      entry.work();
+    }
+  };
+  return { clock, advance };
+}
+
+/** Channels between tabs, whose messages arrive in order, when the test says so. */
+export function createChannels() {
+  interface End {
+    readonly name: string;
+    readonly tab: number;
+    readonly inbox: unknown[];
+    listener: (message: unknown) => void;
+  }
+  const ends = new Set<End>();
+  const waiting = (): End[] => [...ends].filter(({ inbox }) => inbox.length > 0);
+  return {
+    open: (name: string, tab: number): Channel => {
+      const end: End = { name, tab, inbox: [], listener: () => undefined };
+      ends.add(end);
+      return {
+        post: (message) => {
+          for (const other of ends) {
+            if (other !== end && other.name === name) {
+              other.inbox.push(structuredClone(message));
+            }
+          }
+        },
+        onMessage: (listener) => {
+          end.listener = listener;
+        },
+        close: () => ends.delete(end),
+      };
+    },
+    /** The channels of a tab that is gone. */
+    drop: (tab: number): void => {
+      for (const end of ends) {
+        if (end.tab === tab) {
+          ends.delete(end);
+        }
+      }
+    },
+    /** Delivers one message, of the tab that `choose` names; false without any. */
+    deliver: (choose: (count: number) => number): boolean => {
+      const found = waiting();
+      const end = found[choose(found.length)];
+      end?.listener(end.inbox.shift());
+      return end !== undefined;
+    },
+  };
+}
+
+/** As the browser's: the tabs wait in the order of their requests. */
+export function createLocks(): Locks {
+  const queues = new Map<string, (() => void)[]>();
+  return {
+    hold: async (name, signal) => {
+      signal.throwIfAborted();
+      const queue = queues.get(name) ?? [];
+      queues.set(name, queue);
+      const turn = Promise.withResolvers<void>();
+      const leave = (): void => {
+        const at = queue.indexOf(turn.resolve);
+        if (at >= 0) {
+          queue.splice(at, 1);
+        }
+        if (at === 0) {
+          queue[0]?.();
+        }
+      };
+      const refuse = (): void => {
+        leave();
+        turn.reject(signal.reason);
+      };
+      queue.push(turn.resolve);
+      if (queue.length === 1) {
+        turn.resolve();
+      }
+      signal.addEventListener("abort", refuse, { once: true });
+      await turn.promise;
+      signal.removeEventListener("abort", refuse);
+      return { lost: new AbortController().signal, release: leave } satisfies Held;
+    },
+  };
+}

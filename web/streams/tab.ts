@@ -1,0 +1,218 @@
+import type { Feed } from "./feed.ts";
+import type { Host } from "./host.ts";
+import { lead } from "./lead.ts";
+import { CONNECTING, isSameStatus, type Status } from "./status.ts";
+import { readWire, type Wire } from "./wire.ts";
+
+/** What this tab knows and shows of one thing that it follows. */
+export interface Followed<State, Event> {
+  state(): State | null;
+  /** The next event for this tab's readers; it changes the state. */
+  take(event: Event): void;
+  setStatus(status: Status): void;
+}
+
+export interface TabOptions<State, Event> {
+  /** Of the channel and of the lock. */
+  readonly name: string;
+  readonly feed: Feed<State, Event>;
+  readonly host: Host;
+  readonly followed: Followed<State, Event>;
+}
+
+/** A tab that leads has passed on little; a tab that is ahead of it asks again after this long. */
+const BEHIND_MS = 300;
+
+/**
+ * Follows in this tab, until the signal is aborted. Each tab waits for the lock of the leader; meanwhile it takes what
+ * the leader passes on:
+ *
+ *     asks ──state──> follows ──a gap, or a new leader──> asks
+ *       └─────── the lock is granted: leads ────────┘
+ */
+export async function runTab<State, Event>(
+  options: TabOptions<State, Event>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, feed, host, followed } = options;
+  const channel = host.openChannel(name);
+  signal.addEventListener("abort", () => channel.close(), { once: true });
+  const post = (message: Wire<Event>): void => {
+    if (!signal.aborted) {
+      channel.post(message);
+    }
+  };
+  const follower = createFollower(options, post, signal);
+  let answer: (() => void) | null = null;
+  channel.onMessage((raw) => {
+    const message = signal.aborted ? null : readWire<Event>(raw);
+    if (message !== null && answer === null) {
+      follower.hear(message);
+    } else if (message?.kind === "ask") {
+      answer?.();
+    }
+  });
+  followed.setStatus(CONNECTING);
+  post({ kind: "ask" });
+
+  while (!signal.aborted) {
+    const held = await host.locks.hold(name, signal);
+    try {
+      await follower.pause();
+      const term = host.newId();
+      let k = 0;
+      let status = CONNECTING;
+      answer = () => {
+        const state = followed.state();
+        post({ kind: "state", term, k, event: state === null ? null : feed.begin(state), status });
+      };
+      answer();
+      await lead({
+        feed,
+        host,
+        signal: AbortSignal.any([signal, held.lost]),
+        state: followed.state,
+        publish: (event) => {
+          k += 1;
+          followed.take(event);
+          post({ kind: "event", term, k, event });
+        },
+        setStatus: (next) => {
+          if (!isSameStatus(status, next)) {
+            status = next;
+            post({ kind: "status", term, status });
+          }
+          followed.setStatus(next);
+        },
+      });
+      // nothing more can be read: later tabs learn it from this one
+      await aborted(AbortSignal.any([signal, held.lost]));
+    } catch (error) {
+      if (!signal.aborted && !held.lost.aborted) {
+        host.report(error);
+        followed.setStatus({ kind: "offline", next_at: host.now() + BEHIND_MS, as_of: null });
+        await host.pause(BEHIND_MS, signal);
+      }
+    } finally {
+      answer = null;
+      held.release();
+      follower.resume();
+    }
+  }
+}
+
+function createFollower<State, Event>(
+  { feed, host, followed }: TabOptions<State, Event>,
+  post: (message: Wire<Event>) => void,
+  signal: AbortSignal,
+) {
+  /** The leader's events that this tab has. */
+  let known: { readonly term: string; readonly k: number } | null = null;
+  let isAsked = true;
+  let isPaused = false;
+  let waiting: Wire<Event>[] = [];
+  let work: Promise<void> | null = null;
+
+  const ask = (): void => {
+    known = null;
+    if (!isAsked) {
+      isAsked = true;
+      post({ kind: "ask" });
+    }
+  };
+  const askLater = async (): Promise<void> => {
+    known = null;
+    isAsked = true;
+    await host.pause(BEHIND_MS, signal);
+    isAsked = false;
+    if (known === null && !isPaused && !signal.aborted) {
+      ask();
+    }
+  };
+  /** False if it is not time for the event yet. */
+  const take = (event: Event | null): boolean | Promise<boolean> => {
+    const arrived = event === null ? [] : feed.arrive(followed.state(), event);
+    const pass = (events: readonly Event[] | null): boolean => {
+      if (!signal.aborted) {
+        events?.forEach(followed.take);
+      }
+      return events !== null;
+    };
+    return arrived instanceof Promise ? arrived.then(pass) : pass(arrived);
+  };
+  const handle = async (message: Wire<Event>): Promise<void> => {
+    if (message.kind === "ask") {
+      return;
+    }
+    const { kind, term } = message;
+    if (kind === "status") {
+      if (known?.term === term) {
+        followed.setStatus(message.status);
+      } else {
+        ask();
+      }
+      return;
+    }
+    const { k, event } = message;
+    if (kind === "state") {
+      isAsked = false;
+      const isOld = known?.term === term && known.k >= k;
+      if (!isOld && !(await take(event))) {
+        void askLater();
+        return;
+      }
+      known = isOld ? known : { term, k };
+      if (!signal.aborted) {
+        followed.setStatus(message.status);
+      }
+    } else if (known?.term !== term || k > known.k + 1) {
+      ask();
+    } else if (k === known.k + 1) {
+      if (await take(event)) {
+        known = { term, k };
+      } else {
+        void askLater();
+      }
+    }
+  };
+  const workOff = async (): Promise<void> => {
+    for (let message = waiting.shift(); message !== undefined; message = waiting.shift()) {
+      try {
+        await (signal.aborted ? null : handle(message));
+      } catch {
+        // what was missing could not be read: the leader's state comes again
+        void askLater();
+      }
+    }
+    work = null;
+  };
+
+  return {
+    hear: (message: Wire<Event>): void => {
+      if (!isPaused) {
+        waiting.push(message);
+        work ??= workOff();
+      }
+    },
+    /** From now on this tab leads. */
+    pause: async (): Promise<void> => {
+      isPaused = true;
+      await work;
+      waiting = [];
+    },
+    resume: (): void => {
+      isPaused = false;
+      isAsked = false;
+      ask();
+    },
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (signal.aborted) {
+    resolve();
+  }
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  return promise;
+}
