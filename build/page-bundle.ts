@@ -5,7 +5,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 import { type OutputChunk, rolldown, type RolldownOutput } from "rolldown";
 
-/** Bytes with gzip of what a first visit loads, script and style together. */
+/** Bytes with gzip that a first visit may load, script and style together. */
 const MAX_FIRST_VISIT = 60_000;
 
 /** Pages that a visit can begin with, by the source of each. */
@@ -15,16 +15,20 @@ const FIRST_PAGES = ["web/main.tsx", "web/session/Session.tsx"];
  * Makes the web page: `index.html`, and in `assets/` the scripts and the style under names that hold a digest of their
  * content, each also compressed. The service fills in `{base}` of `index.html`.
  *
- * Throws if the bundler warns, or if a first visit would load more than `MAX_FIRST_VISIT`.
+ * Throws if the bundler warns, or if a first visit would load more than `max` bytes.
  */
-export async function buildPage(root: string, folder: string): Promise<RolldownOutput> {
+export async function buildPage(
+  root: string,
+  folder: string,
+  { max = MAX_FIRST_VISIT }: { readonly max?: number } = {},
+): Promise<RolldownOutput> {
   const output = await bundleScripts(root);
   const chunks = output.output.filter((file) => file.type === "chunk");
   const assets = new Map(chunks.map(({ fileName, code }) => [fileName, code]));
   const style = styleOf(join(root, "web/styles"));
   const styleName = `assets/page-${digestOf(style)}.css`;
   assets.set(styleName, style);
-  checkFirstVisits(chunks, assets, styleName);
+  checkFirstVisits(chunks, { assets, styleName, max });
   mkdirSync(join(folder, "assets"), { recursive: true });
   for (const [name, text] of assets) {
     writeFileSync(join(folder, name), text);
@@ -86,8 +90,15 @@ function styleOf(folder: string): string {
 
 function checkFirstVisits(
   chunks: readonly OutputChunk[],
-  assets: ReadonlyMap<string, string>,
-  styleName: string,
+  {
+    assets,
+    styleName,
+    max,
+  }: {
+    readonly assets: ReadonlyMap<string, string>;
+    readonly styleName: string;
+    readonly max: number;
+  },
 ): void {
   const sizeOf = (name: string): number => gzipSync(assets.get(name) ?? "", { level: 9 }).length;
   for (const page of FIRST_PAGES) {
@@ -96,9 +107,9 @@ function checkFirstVisits(
     );
     const names = [...reached(chunks, begun), styleName];
     const size = names.reduce((sum, name) => sum + sizeOf(name), 0);
-    if (size > MAX_FIRST_VISIT) {
+    if (size > max) {
       throw new Error(
-        `A first visit to ${page} loads ${size} bytes with gzip, more than ${MAX_FIRST_VISIT}: ${names
+        `A first visit to ${page} loads ${size} bytes with gzip, more than ${max}: ${names
           .map((name) => `${name} ${sizeOf(name)}`)
           .join(", ")}. Load something later with import().`,
       );

@@ -34,6 +34,11 @@ async function main(): Promise<void> {
     writeFileSync(join(made, "sources.sha256"), digest);
     rmSync(folder, { recursive: true, force: true });
     renameSync(made, folder);
+  } catch (error) {
+    // another start has made the same page meanwhile
+    if (!(error instanceof Error && "code" in error && error.code === "ENOTEMPTY")) {
+      throw error;
+    }
   } finally {
     rmSync(made, { recursive: true, force: true });
   }

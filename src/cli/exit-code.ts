@@ -17,6 +17,7 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   thread_not_found: 3,
   persona_not_found: 3,
   schema_unknown: 3,
+  access_not_found: 3,
   ambiguous_id: 4,
   session_ended: 5,
   session_busy: 6,

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Command, Option } from "commander";
 import { QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
 import { packageFile } from "../core/package-file.ts";
-import { type CliContext, noticeJson, printLines } from "./context.ts";
+import { type CliContext, printLines } from "./context.ts";
 import { databaseOption, openDatabase, withStore } from "./database.ts";
 import {
   databaseLocation,
@@ -15,6 +15,7 @@ import {
   undoFolderPath,
 } from "./config.ts";
 import { ownSecrets } from "./own-secrets.ts";
+import { createServiceLog } from "./service-log.ts";
 import { createCatalogue } from "../exchange/catalogue.ts";
 import type { ExchangeListener } from "../exchange/events.ts";
 import type { Feed } from "../exchange/live/feed.ts";
@@ -33,6 +34,7 @@ interface ServeOptions {
   readonly host: string;
   readonly port: number;
   readonly tokenFile?: string;
+  readonly readTokenFile?: string;
   readonly metricsTokenFile?: string;
   readonly allowHost?: readonly string[];
   readonly project?: string;
@@ -58,6 +60,7 @@ export function serveCommand(cli: CliContext): Command {
     .option("--host <address>", "the address to listen on", "127.0.0.1")
     .option("--port <n>", "the port; 0 picks a free one", wholeNumber("--port", 0, 65_535), 8787)
     .option("--token-file <file>", "a file that holds the bearer token (else REPRISE_TOKEN)")
+    .option("--read-token-file <file>", "a file that holds a token that reads and changes nothing")
     .option("--metrics-token-file <file>", "a file that holds a token for /metrics alone")
     .option("--allow-host <name...>", "more host names that clients may use for the service")
     .option("--project <folder>", "serve the schemas in .reprise/schemas of this folder, too")
@@ -123,7 +126,10 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   const { serviceTokens } = await import("./service-tokens.ts");
   const tokens = await serviceTokens(cli, options, log);
   const location = databaseLocation(cli, databaseOption(command));
-  const secrets = ownSecrets(cli, { location, tokens: [tokens.token, tokens.metricsToken] });
+  const secrets = ownSecrets(cli, {
+    location,
+    tokens: [tokens.token, tokens.readToken, tokens.metricsToken],
+  });
   const { servedFolders } = await import("./serve-folders.ts");
   const folders = await servedFolders(cli, options);
   const agent = options.agent === undefined ? null : await cli.openAgent(cli.cwd, options.agent);
@@ -164,7 +170,8 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   });
   const { jobs, answerAfter: defaultAnswer } = options;
   const onEvent = server.app.countUse;
-  const files = { location, tokenFiles: [options.tokenFile, options.metricsTokenFile] };
+  const { tokenFile, readTokenFile, metricsTokenFile } = options;
+  const files = { location, tokenFiles: [tokenFile, readTokenFile, metricsTokenFile] };
   const running = {
     store,
     jobs,
@@ -183,7 +190,15 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   const { url } = server;
   const { location: database } = store;
   const token = tokens.madeIn === null ? [] : [`token file ${tokens.madeIn}`];
-  printLines(cli, [`listening on ${url}`, `database ${database}`, ...token, `version ${version}`]);
+  const { pageLines } = await import("./page-address.ts");
+  const page = await pageLines(cli, { ...options, ...tokens, store, url });
+  printLines(cli, [
+    `listening on ${url}`,
+    `database ${database}`,
+    ...token,
+    ...page,
+    `version ${version}`,
+  ]);
   log({ level: "info", event: "started", version, pid, url, database });
   log({ level: "info", event: "stopping", signal: await stopped });
   server.retire();
@@ -273,27 +288,3 @@ async function projectFolder(cli: CliContext, named?: string): Promise<string | 
 
 /** Milliseconds that closing may take after the drain; then the process exits. */
 const STOP_MS = 9500;
-
-/** Events that are logged with and without `--log`. */
-const ALWAYS: ReadonlySet<unknown> = new Set([
-  "failure",
-  "not_ready",
-  "ready",
-  "notice",
-  "process_ended",
-]);
-
-/**
- * Writes the service's log to standard error, one line of JSON each, with the time in front. Without
- * `all`, only what the service failed at and whether it is ready.
- */
-export function createServiceLog(
-  cli: CliContext,
-  { all, process }: { readonly all: boolean; readonly process?: number | undefined },
-): Log {
-  return (line) => {
-    if (all || ALWAYS.has(line["event"])) {
-      noticeJson(cli, { time: new Date().toISOString(), process, ...line });
-    }
-  };
-}

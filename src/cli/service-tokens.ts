@@ -10,6 +10,7 @@ import type { CliContext } from "./context.ts";
 interface TokenOptions {
   readonly host: string;
   readonly tokenFile?: string;
+  readonly readTokenFile?: string;
   readonly metricsTokenFile?: string;
   /** The number of this process among those that share a port. */
   readonly process?: number;
@@ -19,6 +20,7 @@ interface TokenOptions {
 interface ServiceTokens {
   readonly token: string | undefined;
   readonly madeToken: string | undefined;
+  readonly readToken: string | undefined;
   readonly metricsToken: string | undefined;
   /** The file of `madeToken`. */
   readonly madeIn: string | null;
@@ -35,11 +37,12 @@ export async function serviceTokens(
   options: TokenOptions,
   log: Log,
 ): Promise<ServiceTokens> {
-  const token = await readToken(cli, options.tokenFile, cli.env["REPRISE_TOKEN"]);
-  const metricsToken = await readToken(cli, options.metricsTokenFile);
+  const token = await tokenIn(cli, options.tokenFile, cli.env["REPRISE_TOKEN"]);
+  const readToken = await tokenIn(cli, options.readTokenFile);
+  const metricsToken = await tokenIn(cli, options.metricsTokenFile);
   const mayMake = token === undefined && isLoopback(options.host);
   const { madeToken, madeIn } = mayMake ? await ownToken(cli, options, log) : NONE;
-  return { token, madeToken, metricsToken, madeIn };
+  return { token, madeToken, readToken, metricsToken, madeIn };
 }
 
 type OwnToken = Pick<ServiceTokens, "madeToken" | "madeIn">;
@@ -68,7 +71,7 @@ async function ownToken(
   }
 }
 
-async function readToken(
+async function tokenIn(
   cli: CliContext,
   file: string | undefined,
   otherwise?: string,

@@ -30,6 +30,7 @@ import {
 } from "./follow.ts";
 import { runExchange, type RunOptions } from "./run.ts";
 import { type ServiceCalls, serviceCalls } from "./service.ts";
+import { type ShareCalls, shareCalls } from "./shares.ts";
 
 export interface SessionPage {
   readonly sessions: readonly SessionSummary[];
@@ -42,7 +43,7 @@ export interface SessionPage {
  * call throws a ClientError with the service's own code, or `unreachable` or `bad_answer`; an id may
  * be a prefix of 6 or more characters.
  */
-export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls {
+export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareCalls {
   listSessions(options?: ListOptions): Promise<SessionPage>;
   createSession(request?: CreateSessionRequest): Promise<SessionSummary>;
   getSession(id: string, options?: DetailOptions): Promise<SessionDetail>;
@@ -250,6 +251,7 @@ export function createClient(options: ClientOptions): Client {
     ...artifactCalls(connection),
     ...changeCalls(connection),
     ...serviceCalls(connection),
+    ...shareCalls(connection),
     run: (id, content, run = {}) => runExchange(client, id, content, run),
   };
   return client;

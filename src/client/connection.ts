@@ -82,7 +82,16 @@ export function createConnection(options: ClientOptions) {
     }
   };
 
-  return { open, call, json, text };
+  /** Nothing but that it was done. Error codes: the service's, `unreachable`. */
+  const empty = async (method: Method, path: string): Promise<void> => {
+    const answer = await open(method, path);
+    if (!answer.ok) {
+      throw await errorOf(answer);
+    }
+    await answer.body?.cancel();
+  };
+
+  return { open, call, json, text, empty };
 }
 
 function queryOf(query: NonNullable<CallOptions["query"]>): string {

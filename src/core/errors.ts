@@ -19,6 +19,9 @@ export const ERROR_CODES = [
   "host_refused",
   "origin_refused",
   "request_timeout",
+  "login_refused",
+  "too_many_logins",
+  "access_not_found",
   "idempotency_key_reused",
   // sessions
   "session_not_found",

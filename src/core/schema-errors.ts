@@ -23,6 +23,7 @@ const REQUIREMENTS: Readonly<Record<string, (limit: string, ...others: string[])
   maxLength: (limit) => `have at most ${limit} characters`,
   minItems: (limit) => `have at least ${limit} items`,
   maxItems: (limit) => `have at most ${limit} items`,
+  minProperties: (limit) => `have at least ${limit} members`,
   maxProperties: (limit) => `have at most ${limit} members`,
   uniqueItems: () => "not hold an item twice",
 };

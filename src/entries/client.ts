@@ -14,6 +14,12 @@ export type { RunOptions } from "../client/run.ts";
 export type { LiveEvent } from "../core/live.ts";
 export type { SessionEvent } from "../core/session-events.ts";
 export type {
+  CreateShareRequest,
+  NewShareInfo,
+  ShareInfo,
+  Whoami,
+} from "../core/access-schemas.ts";
+export type {
   ArtifactReportInfo,
   FindingCode,
   FindingInfo,

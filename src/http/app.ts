@@ -33,10 +33,9 @@ import { exportSessionRoute } from "./routes/export-session.ts";
 import { exchangeRoutes } from "./routes/exchanges.ts";
 import { questionRoutes } from "./routes/questions.ts";
 import { endSessionRoute } from "./routes/end-session.ts";
-import { createGate } from "./guards/access.ts";
+import { guard } from "./guards/guard.ts";
 import { healthRoutes } from "./routes/health.ts";
 import type { AllowedHosts } from "./guards/hosts.ts";
-import { parseOrigins } from "./guards/cors.ts";
 import { acceptOnlyJson } from "./guards/json-body.ts";
 import { listMessagesRoute } from "./routes/list-messages.ts";
 import { listSessionsRoute } from "./routes/list-sessions.ts";
@@ -49,7 +48,9 @@ import { describeApi, openApiRoute } from "./routes/openapi.ts";
 import { patchSessionRoute } from "./routes/patch-session.ts";
 import { postMessageRoute } from "./routes/post-message.ts";
 import { PROBLEM_TYPE, problemOf } from "./problem.ts";
-import { isClosed, requireToken } from "./guards/require-token.ts";
+import { createLogins, type Logins } from "./page/logins.ts";
+import { loginRoutes } from "./page/login-routes.ts";
+import { shareRoutes } from "./routes/shares.ts";
 import { createPublicPath, type PublicPathOptions } from "./guards/public-path.ts";
 import { parseQuery } from "./routes/query.ts";
 import { createReadiness } from "./metrics/readiness.ts";
@@ -82,6 +83,8 @@ export interface AppOptions extends PublicPathOptions {
    * stores messages that wait for a person's yes, and what creates and ends sessions.
    */
   readonly madeToken?: string | undefined;
+  /** If set too, a caller may have this one instead, and then reads, but changes nothing. */
+  readonly readToken?: string | undefined;
   /** If set too, `/metrics` also accepts this one: a metrics collector need not read sessions. */
   readonly metricsToken?: string | undefined;
   readonly hosts: AllowedHosts;
@@ -95,6 +98,8 @@ export interface AppOptions extends PublicPathOptions {
   readonly stream?: Partial<StreamSettings> | undefined;
   /** What the exchanges do that this process runs; without it, their text comes from the database. */
   readonly live?: LiveSource | undefined;
+  /** How long an answer stays open at most after its login has ended; `LOGIN_CHECK_MS` by default. */
+  readonly loginCheckMs?: number | undefined;
   readonly timeouts?: { readonly headersMs?: number; readonly requestMs?: number } | undefined;
   /** The exchanges that the process runs now, and how many it may; without it, no metrics of them. */
   readonly jobs?: (() => Jobs) | undefined;
@@ -166,7 +171,17 @@ export async function createApp(given: AppOptions): Promise<App> {
   };
   const readiness = createReadiness(store, { log, observe });
   const publicPath = createPublicPath(options);
-  const app = await createFastify(options, { log, observe });
+  const logins = createLogins({
+    ...options,
+    store,
+    publicPath,
+    token: options.token ?? options.madeToken,
+    readToken: options.readToken,
+    trustProxy: options.trustProxy === true,
+    checkMs: options.loginCheckMs,
+    onFailure,
+  });
+  const app = await createFastify(options, { log, observe, logins });
   app.addHook("preClose", async () => {
     readiness.retire();
     await closeStreams();
@@ -202,6 +217,9 @@ export async function createApp(given: AppOptions): Promise<App> {
     liveSessionRoute(api, store, live);
     sessionEventsRoute(api, events);
     uiRoutes(api, { ...service, live });
+    shareRoutes(api, service);
+    const trustProxy = options.trustProxy === true;
+    loginRoutes(api, { logins, publicPath, trustProxy, version: options.version });
   });
   await app.register(async (scope) => {
     // tagged before it is compressed: both forms of an answer have one tag
@@ -225,7 +243,11 @@ export async function createApp(given: AppOptions): Promise<App> {
 
 async function createFastify(
   options: ServiceOptions,
-  { log, observe }: { readonly log: Log; readonly observe: Observe },
+  {
+    log,
+    observe,
+    logins,
+  }: { readonly log: Log; readonly observe: Observe; readonly logins: Logins },
 ): Promise<FastifyInstance> {
   const clientErrors = createClientErrors(observe);
   const headersTimeout = options.timeouts?.headersMs ?? HEADERS_TIMEOUT_MS;
@@ -264,36 +286,10 @@ async function createFastify(
   app.server.maxHeadersCount = 0;
   clientErrors.follow(app.server);
   logRequests(app, { log, observe });
-  await guard(app, options);
+  await guard(app, options, logins);
   refuseUnknownRoutes(app);
   acceptOnlyJson(app);
   limitBodyMemory(app);
   await describeApi(app, options);
   return app;
-}
-
-/** Sets the headers of every answer and checks access. A preflight carries no token. */
-async function guard(app: FastifyInstance, options: AppOptions): Promise<void> {
-  const allowedOrigins = parseOrigins(options.allowOrigins ?? []);
-  const { checkOrigin, checkToken } = createGate({ ...options, allowedOrigins });
-  app.addHook("onRequest", async (request, reply) => {
-    reply.headers({
-      "x-request-id": request.id,
-      "x-content-type-options": "nosniff",
-      "cross-origin-resource-policy": "same-origin",
-      "cache-control": "no-store",
-    });
-    checkOrigin(request);
-  });
-  if (allowedOrigins.length > 0) {
-    const { allowOrigins } = await import("./guards/cors.ts");
-    await allowOrigins(app, allowedOrigins);
-  }
-  app.decorateRequest("authenticated", false);
-  app.addHook("onRequest", async (request) => {
-    request.authenticated = checkToken(request);
-    if (!request.is404 && isClosed(request.routeOptions)) {
-      requireToken(request);
-    }
-  });
 }

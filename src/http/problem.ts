@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 
+import { FAILED_LOGINS_MS } from "../core/access.ts";
 import { type ErrorCode, isRepriseError, RepriseError, systemCode } from "../core/errors.ts";
 import type { Problem } from "../core/schemas.ts";
 
@@ -19,6 +20,9 @@ const STATUSES: Record<ErrorCode, number> = {
   host_refused: 403,
   origin_refused: 403,
   request_timeout: 408,
+  login_refused: 401,
+  too_many_logins: 429,
+  access_not_found: 404,
   idempotency_key_reused: 422,
   session_not_found: 404,
   ambiguous_id: 409,
@@ -141,6 +145,8 @@ function headersOf(refusal: RepriseError, status: number): Record<string, string
       return { "www-authenticate": "Bearer" };
     case 405:
       return { allow: refusal.allow.join(", ") };
+    case 429:
+      return { "retry-after": String(FAILED_LOGINS_MS / 1000) };
     case 503:
       return { "retry-after": String(RETRY_AFTER_SECONDS) };
     default:

@@ -42,7 +42,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       "Other machines can reach this address, so the service needs a token; set REPRISE_TOKEN or --token-file, or listen on 127.0.0.1.",
     );
   }
-  if ([options.token, options.madeToken, options.metricsToken].includes("")) {
+  const { token, madeToken, readToken, metricsToken } = options;
+  if ([token, madeToken, readToken, metricsToken].includes("")) {
     throw new RepriseError(
       "config_invalid",
       "The token is empty. Set a token, or remove the option.",
@@ -52,6 +53,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     throw new RepriseError(
       "config_invalid",
       "A token for the metrics alone protects nothing while everything else is open; set REPRISE_TOKEN or --token-file too.",
+    );
+  }
+  if (readToken !== undefined && [token, madeToken].includes(readToken)) {
+    throw new RepriseError(
+      "config_invalid",
+      "The read token is also the token of the service, which may do everything. Use different tokens.",
     );
   }
   const app = await createApp({

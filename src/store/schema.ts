@@ -4,6 +4,7 @@ import type { AskedBy, ExchangeState } from "../core/exchanges.ts";
 import type { Origin } from "../core/origins.ts";
 import type { KeptMode } from "../core/permissions.ts";
 import type { Role, SessionState } from "../core/sessions.ts";
+import type { AccessTables } from "./access/schema.ts";
 import type { ChangeNumber, ChangeTables } from "./changes/schema.ts";
 import type { CheckpointTables } from "./checkpoints/schema.ts";
 import type { QuestionTables } from "./questions/schema.ts";
@@ -12,9 +13,10 @@ import type { FileChangeTable } from "./file-changes/schema.ts";
 /**
  * The tables as kysely sees them. Times are ISO 8601 text in UTC, flags are 0 or 1, JSON is text:
  * the same on both engines. The checkpoint tables are described in `checkpoints/schema.ts`, those
- * of changes in `changes/schema.ts`, those of questions in `questions/schema.ts`.
+ * of changes in `changes/schema.ts`, those of questions in `questions/schema.ts`, those of the page's logins in
+ * `access/schema.ts`.
  */
-export interface Database extends CheckpointTables, ChangeTables, QuestionTables {
+export interface Database extends CheckpointTables, ChangeTables, QuestionTables, AccessTables {
   sessions: SessionTable;
   messages: MessageTable;
   session_changes: SessionChangeTable;

@@ -8,21 +8,31 @@ import { freshHome } from "../helpers/reprise.ts";
 
 const TOKEN = "secret-token-0123456789";
 
-it("[CLI-49] [PERMISSION-30] serve prints its address, database, token file and version, and exits with 0 when asked to stop", async () => {
+it("[CLI-49] [PERMISSION-30] [PAGE-7] serve prints its address, database, token file, page and version, and exits with 0 when asked to stop", async () => {
   const home = freshHome();
   const tokens = new Set<string>();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     const service = home.start(["serve", "--port", "0"]);
     const [, url] = await service.waitFor(
-      /^listening on (http:\/\/127\.0\.0\.1:\d+)\ndatabase (.+)\ntoken file (.+)\nversion (.+)\n/,
+      /^listening on (http:\/\/127\.0\.0\.1:\d+)\ndatabase (.+)\ntoken file (.+)\npage (.+)\nversion (.+)\n/,
     );
+    const [page = ""] = service.stdout().match(/^page .*$/m) ?? [];
+    const [, code] = /#code=([\w-]{22}) \(logs in once, within 5 minutes\)$/.exec(page) ?? [];
+    expect(page).toContain(`page ${url}/#code=`);
     expect(service.stdout().split("\n").slice(1)).toEqual([
       `database ${home.database}`,
       `token file ${home.home}/.local/state/reprise/token`,
+      page,
       `version ${(await home.call(["--version"])).stdout.trim()}`,
       "",
     ]);
     tokens.add(readFileSync(join(home.home, ".local/state/reprise/token"), "utf8"));
+    const login = await fetch(`${url}/page/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-reprise-page": "1", origin: url ?? "" },
+      body: JSON.stringify({ code }),
+    });
+    expect(await login.json()).toMatchObject({ role: "owner" });
     // an open stream holds up nobody
     const created = await fetch(`${url}/api/sessions`, { method: "POST" });
     const { id } = (await created.json()) as { id: string };

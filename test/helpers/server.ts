@@ -125,7 +125,10 @@ export async function request(
       Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
     ),
     text,
-    json: (text === "" ? {} : JSON.parse(text)) as { code?: string },
+    // parsed when it is asked for: not every answer is JSON
+    get json() {
+      return (text === "" ? {} : JSON.parse(text)) as { code?: string };
+    },
   };
 }
 

@@ -173,7 +173,7 @@ describe("the header Origin", () => {
 });
 
 describe("the token", () => {
-  it("[HTTP-39] every call but /livez and /readyz needs the token", async () => {
+  it("[HTTP-39] every call but /livez, /readyz and /page/ needs the token", async () => {
     const token = "correct-horse";
     await using t = await startTestServer({ token });
     const id = await t.newSession();
@@ -216,6 +216,7 @@ describe("the token", () => {
     expect((await t.call("GET", `/api/sessions?token=${token}`)).status).toBe(401);
     expect((await t.call("GET", "/livez")).status).toBe(200);
     expect((await t.call("GET", "/readyz")).status).toBe(200);
+    expect((await t.call("GET", "/page/me")).json).toMatchObject({ role: "guest" });
     expect(JSON.stringify(t.log)).not.toContain(token);
   });
 

@@ -49,12 +49,17 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   "GET /metrics": open(200),
   "GET /openapi.json": open(200),
   "POST /api/artifacts/plan": open(200, { text: PLAN }),
+  "GET /page/me": PUBLIC,
+  "POST /page/login": { access: "public", status: 403, body: { code: "x" } },
+  "POST /page/logout": { access: "public", status: 403 },
   "POST /api/artifacts/validate": open(200, { text: PLAN }),
   "POST /api/sessions": open(201, {}),
   "POST /api/sessions/{id}/end": open(200, {}),
   "POST /api/sessions/{id}/messages": open(201, { content: "hello" }),
   "DELETE /api/sessions/{id}": closed(200),
   "DELETE /api/sessions/{id}/exchanges/{n}": closed(404),
+  "DELETE /api/sessions/{id}/shares/{share}": closed(404),
+  "GET /api/sessions/{id}/shares": closed(200),
   "GET /api/sessions/{id}/ui/ai-sdk": closed(204),
   "GET /api/sessions/{id}/changes": closed(200),
   "GET /api/sessions/{id}/exchanges/{n}/changes": closed(404),
@@ -65,6 +70,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   "POST /api/sessions/{id}/exchanges": closed(202, { content: "hello" }),
   "POST /api/sessions/{id}/exchanges/{n}/stop": closed(404, {}),
   "POST /api/sessions/{id}/questions/{q}/answer": closed(404, ASKED),
+  "POST /api/sessions/{id}/shares": closed(201, {}),
   "POST /api/sessions/{id}/ui/ag-ui": closed(422, RUN),
   "POST /api/sessions/{id}/ui/ai-sdk": closed(422, CHAT),
 };
@@ -94,7 +100,8 @@ async function statusOf(url: string, route: string, token: string | null, method
     .replace("{id}", id)
     .replace("{group}/{name}", "dev/phase-plan@1")
     .replace("{n}", "9")
-    .replace("{q}", NOWHERE);
+    .replace("{q}", NOWHERE)
+    .replace("{share}", NOWHERE);
   const body = ENTRIES[route]?.body;
   const answer = await fetch(`${url}${path}`, {
     method: method ?? verb,

@@ -103,7 +103,7 @@ describe("the OpenAPI document", () => {
     expect(json.servers).toEqual([{ url: "/", description: expect.any(String) }]);
     expect(json.info).toMatchObject({ license: { identifier: "MIT" }, contact: expect.anything() });
     const tags = json.tags.map(({ name }) => name);
-    expect(tags).toEqual(["sessions", "artifacts", "service"]);
+    expect(tags).toEqual(["sessions", "page", "artifacts", "service"]);
     expect(json.security).toEqual([{ token: [] }]);
     for (const [path, methods] of Object.entries(json.paths)) {
       for (const operation of Object.values(methods)) {
@@ -113,8 +113,11 @@ describe("the OpenAPI document", () => {
         };
         expect(own, path).toHaveLength(1);
         expect(tags, path).toContain(own[0]);
-        const isOpen = ["/livez", "/readyz"].includes(path);
+        const isOpen = ["/livez", "/readyz"].includes(path) || path.startsWith("/page/");
         expect(security, path).toEqual(isOpen ? [] : undefined);
+        if (path === "/page/login" || path === "/page/logout") {
+          continue;
+        }
         const answer = await guarded.call("GET", path);
         expect(answer.status === 401, path).toBe(!isOpen);
       }
@@ -167,6 +170,12 @@ describe("the OpenAPI document", () => {
         "get /api/doctor",
         "get /api/personas",
         "get /api/models",
+        "get /api/sessions/{id}/shares",
+        "post /api/sessions/{id}/shares",
+        "delete /api/sessions/{id}/shares/{share}",
+        "post /page/login",
+        "post /page/logout",
+        "get /page/me",
         "get /livez",
         "get /metrics",
         "get /readyz",

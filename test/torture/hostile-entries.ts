@@ -65,10 +65,18 @@ const AG_UI = {
   ],
 };
 
+const LOGIN = `00000000-0000-4000-8000-000000000000.${"A".repeat(43)}`;
+const COOKIES = [
+  ["x-reprise-page", "1"],
+  ["cookie", `reprise-80=${LOGIN}; __Host-reprise=${MARK}`],
+  ["cookie", `${"reprise-80=a; ".repeat(500)}${MARK}`],
+] as const;
+
 /** For each route of the service: a test compares them, so that none is left out. */
 export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
   "DELETE /api/sessions/{id}": { headers: [["if-match", '"1"']] },
   "DELETE /api/sessions/{id}/exchanges/{n}": { headers: [["if-match", '"1"']] },
+  "DELETE /api/sessions/{id}/shares/{share}": {},
   "GET /api/artifacts/schemas": {},
   "GET /api/artifacts/schemas/{group}/{name}": {},
   "GET /api/artifacts/schemas/{id}": {},
@@ -106,6 +114,7 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
   },
   "GET /api/sessions/{id}/messages": { queries: PAGES },
   "GET /api/sessions/{id}/questions": {},
+  "GET /api/sessions/{id}/shares": {},
   "GET /api/sessions/{id}/stream": {
     queries: [`?last_seq=${HUGE}`],
     headers: [["last-event-id", HUGE]],
@@ -115,6 +124,7 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
   "GET /livez": {},
   "GET /metrics": {},
   "GET /openapi.json": { headers: [["if-none-match", `"${MARK}"`]] },
+  "GET /page/me": { headers: COOKIES },
   "GET /readyz": {},
   "PATCH /api/sessions/{id}": {
     bodies: [
@@ -145,6 +155,7 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
   "POST /api/sessions/{id}/exchanges/{n}/redo": { bodies: [UNDO] },
   "POST /api/sessions/{id}/exchanges/{n}/stop": { bodies: [{}] },
   "POST /api/sessions/{id}/exchanges/{n}/undo": { bodies: [UNDO] },
+  "POST /api/sessions/{id}/shares": { bodies: [{ expires_in_days: 1 }] },
   "POST /api/sessions/{id}/messages": { bodies: [{ content: MARK }] },
   "POST /api/sessions/{id}/questions/{q}/answer": { bodies: [{ answer: "allow", note: MARK }] },
   "POST /api/sessions/{id}/ui/ag-ui": {
@@ -160,6 +171,11 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
   "POST /api/sessions/{id}/ui/ai-sdk": {
     bodies: [AI_SDK, { messages: AI_SDK.messages.slice(0, 2) }],
   },
+  "POST /page/login": {
+    headers: COOKIES,
+    bodies: [{ code: MARK }, { token: MARK }, { share: MARK }],
+  },
+  "POST /page/logout": { headers: COOKIES },
 };
 
 const HOLE = "ZQHOLE";

@@ -20,7 +20,7 @@ const FILES = ":files";
 const MAX_SESSIONS = 50;
 
 /** Groups and commands whose argument `<id>` is the id of a session. */
-const OF_SESSIONS = ["sessions", "send", "follow", "stop"];
+const OF_SESSIONS = ["sessions", "send", "follow", "stop", "share"];
 
 /** Values that a shell takes as one word, whatever a folder or a person called them. */
 const PLAIN_WORD = /^[\w./:@%+,=-]+$/;

@@ -4,6 +4,7 @@ import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
 import type { OpenQuestion } from "../../store/questions/read.ts";
 import type { Offered } from "../allow-in-config.ts";
 import type { Message } from "../../core/sessions.ts";
+import type { CommandUsage } from "./command-usage.ts";
 import type { GivenAnswer } from "../question-lines.ts";
 
 /** How a person sees a session, and how what they type comes in: lines, or a screen. */
@@ -12,6 +13,8 @@ export interface Front {
   readonly leaving: AbortSignal;
   /** What a person can press here, for the greeting. */
   readonly hints: Hints;
+  /** The rows of `/help`. */
+  help(commands: readonly CommandUsage[]): readonly string[];
   /** Shows what a session begins with. */
   greet(lines: readonly string[]): Promise<void>;
   /** The next thing that happened, in order; after `end` it stays `end`. `news` once that is aborted. */
@@ -39,6 +42,8 @@ export interface Front {
 export interface Hints {
   /** How an answer is stopped: a sentence. */
   readonly stop: string;
+  /** How the greeting names the session. */
+  readonly session: (thread: string) => string;
   /** More rows. */
   readonly keys: readonly string[];
 }

@@ -6,6 +6,8 @@ import { trustSource } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { limitText } from "../folder-limit.ts";
 import { plural } from "../../core/text.ts";
+import type { Store } from "../../store/store.ts";
+import { nameOf } from "../name-of.ts";
 import type { Answering } from "../who-answers.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import type { Front } from "./front.ts";
@@ -13,11 +15,12 @@ import type { Front } from "./front.ts";
 /** What a terminal session begins with: who answers, in which folder, and how to get help. */
 export async function greeting(input: {
   readonly cli: CliContext;
+  readonly store: Store;
   readonly conversation: Conversation;
   readonly answering: Answering;
   readonly front: Pick<Front, "hints">;
 }): Promise<string[]> {
-  const { cli, conversation, answering, front } = input;
+  const { cli, store, conversation, answering, front } = input;
   const session = conversation.current();
   const { persona_name, repo_path } = conversation.planned();
   const { agent, model } = answering;
@@ -27,7 +30,7 @@ export async function greeting(input: {
     ...(agent === null ? [await folderLine(cli, repo_path)] : []),
     session === null
       ? `A new session. /help shows the commands, ${front.hints.stop}`
-      : `Session ${threadId(session.id, session.thread_suffix)} · ${plural(session.last_seq, "message")} · ${oneLine(session.title ?? "no title yet")}`,
+      : `Session ${front.hints.session(threadId(session.id, session.thread_suffix))} · ${plural(session.last_seq, "message")} · ${oneLine((await nameOf(store, session)) ?? "no title yet")}`,
     ...front.hints.keys,
   ];
   if (model !== null && isDemo(model)) {

@@ -1,36 +1,15 @@
 import type { Compacted } from "../../exchange/exchanger.ts";
 import { createNearestName } from "../../core/nearest-name.ts";
-import { PERMISSION_MODES } from "../../core/permissions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
-import type { Store } from "../../store/store.ts";
-import type { Front } from "./front.ts";
-import type { Talk } from "./talk.ts";
+import { permission } from "./slash-permission.ts";
+import type { CommandUsage } from "./command-usage.ts";
+import type { SlashContext, SlashOutcome } from "./slash-context.ts";
 import { note, noticeLine } from "../context.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";
 import type { Direction } from "../../exchange/undo/restore.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import { noticeWithdrawn } from "../withdrawn.ts";
 import { wrongUsage } from "../wrong-usage.ts";
-
-/** What the screen does next. */
-export type SlashOutcome = "stay" | "leave" | "continue";
-
-interface SlashContext extends Pick<Talk, "cli" | "conversation"> {
-  readonly store: Store;
-  /** Aborted if a person stops what takes long. */
-  readonly signal: AbortSignal;
-  /** Asks before what cannot be undone. */
-  readonly confirm: (question: string) => Promise<boolean>;
-  readonly front: Pick<Front, "showDetails">;
-}
-
-export interface CommandUsage {
-  readonly name: string;
-  /** Such as `<persona>` or `on|off`; every one may be left out. */
-  readonly argument?: string;
-  /** One line. */
-  readonly help: string;
-}
 
 interface SlashCommand extends CommandUsage {
   /** Nothing means `stay`. */
@@ -48,18 +27,16 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "help",
     help: "show this",
-    run: async ({ cli }) => {
-      for (const { name, argument, help } of COMMANDS) {
-        const usage = argument === undefined ? `/${name}` : `/${name} ${argument}`;
-        noticeLine(cli, `  ${usage.padEnd(27)}${help}`);
+    run: async ({ cli, front }) => {
+      for (const row of front.help(COMMANDS)) {
+        noticeLine(cli, row);
       }
-      noticeLine(cli, `  ${"//text".padEnd(27)}send a message that begins with /`);
     },
   },
   {
     name: "model",
     argument: "<provider:model>",
-    help: "answer with another model, in a fresh agent context",
+    help: "answer with another model, in a fresh context",
     run: async (context, model) => {
       if (model === "") {
         const now = context.conversation.planned().model ?? "the default";
@@ -73,7 +50,7 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "agent",
     argument: "<persona>",
-    help: "let another persona answer, in a fresh agent context",
+    help: "let another persona answer, in a fresh context",
     run: async (context, persona_name) => {
       if (persona_name === "") {
         noticeLine(context.cli, `persona: ${oneLine(context.conversation.planned().persona_name)}`);
@@ -92,7 +69,7 @@ const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "clear",
-    help: "archive all messages and begin a fresh agent context",
+    help: "archive all messages and begin a fresh context",
     run: async (context) => {
       if (await agrees(context, "Archive all messages and begin a fresh context?")) {
         await startThread(context, { archive: true });
@@ -101,7 +78,7 @@ const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "compact",
-    help: "summarise older messages for the model; all of them stay",
+    help: "summarise older messages for the model; all stay",
     run: async ({ cli, conversation, signal }) => {
       const compacted = await conversation.compact(signal);
       noticeLine(cli, COMPACTED[compacted?.outcome ?? "nothing"]);
@@ -123,13 +100,13 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "permission",
     argument: "<mode>|<call>",
-    help: "show the rules, set the mode (ask, edits, auto, all, plan), explain a call",
+    help: "show the rules, set the mode, explain a call",
     run: permission,
   },
   {
     name: "undo",
     argument: "<exchange>",
-    help: "take back what the last exchange, or this one, changed in files",
+    help: "take back what an exchange changed in files",
     run: (context, argument) => undo(context, "undo", argument),
   },
   {
@@ -140,7 +117,7 @@ const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "copy",
-    help: "copy the last answer to the clipboard of the terminal",
+    help: "copy the last answer to the terminal's clipboard",
     run: async (context) => (await import("./copy-answer.ts")).copyCommand(context),
   },
   {
@@ -157,13 +134,13 @@ const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "retry",
-    help: "ask the model again after a failure; the message is not stored again",
+    help: "ask the model again after a failure",
     run: async () => "continue",
   },
   {
     name: "show",
     argument: "<n>",
-    help: "open the last tool call on the screen in full (Ctrl-O), or the n-th",
+    help: "open the last tool call in full, or the n-th",
     run: async ({ cli, front }, argument) => {
       if (!/^\d{0,9}$/.test(argument)) {
         throw wrongUsage("Write /show alone, or with the number of a call.");
@@ -176,7 +153,7 @@ const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "stop",
-    help: "stop the exchange that another process runs in this session",
+    help: "stop the exchange that another process runs",
     run: async ({ cli, conversation }) => {
       const { n, state } = await conversation.stop();
       noticeLine(cli, `${state === "running" ? "Stopping" : "Stopped"}: exchange ${n}`);
@@ -233,31 +210,6 @@ export function commandUsages(): readonly CommandUsage[] {
 /** True for a line that calls a command. */
 export function isCommand(line: string): boolean {
   return COMMANDS.some(({ name }) => line === `/${name}` || line.startsWith(`/${name} `));
-}
-
-/** `remove` and a rule takes back what was allowed. */
-async function permission({ cli, conversation }: SlashContext, argument: string): Promise<void> {
-  const { decisionLine, ruleLines, stateLines } = await import("../permission.ts");
-  const mode = PERMISSION_MODES.find((each) => each === argument);
-  const removed = /^remove\s+(.+)$/s.exec(argument)?.[1];
-  if (mode !== undefined) {
-    await conversation.setPermission(mode);
-    noticeLine(cli, `The permission mode is ${mode}.`);
-    if (mode === "auto") {
-      const [, sandbox = ""] = await stateLines(mode);
-      noticeLine(cli, sandbox);
-    }
-  } else if (removed !== undefined) {
-    const was = await conversation.removeRule(removed);
-    noticeLine(cli, was ? "The rule was removed." : "Nobody allowed this rule in the session.");
-  } else if (argument === "") {
-    const { mode: now, rules } = await conversation.permissions();
-    for (const line of [...(await stateLines(now)), ...ruleLines(rules)]) {
-      noticeLine(cli, line);
-    }
-  } else {
-    noticeLine(cli, decisionLine(await conversation.explain(argument)));
-  }
 }
 
 async function undo(

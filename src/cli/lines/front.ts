@@ -1,5 +1,6 @@
 import { isYes } from "../ask.ts";
 import { type CliContext, printLines } from "../context.ts";
+import { usageOf } from "../conversation/command-usage.ts";
 import type { FollowView, Front } from "../conversation/front.ts";
 import { askLine } from "./ask-line.ts";
 import { openLineInput } from "./input.ts";
@@ -10,7 +11,11 @@ export function openLines(cli: CliContext): Front {
   const input = openLineInput(cli);
   return {
     leaving: input.leaving,
-    hints: { stop: "Ctrl-C stops an answer.", keys: [] },
+    hints: { stop: "Ctrl-C stops an answer.", session: (thread) => thread, keys: [] },
+    help: (commands) => [
+      ...commands.map((each) => `  ${usageOf(each).padEnd(27)}${each.help}`),
+      `  ${"//text".padEnd(27)}send a message that begins with /`,
+    ],
     greet: async (lines) => printLines(cli, lines),
     next: (news) => input.next("> ", news),
     onInterrupt: input.onInterrupt,

@@ -1,17 +1,24 @@
 import { storedAnswer } from "../allow-in-config.ts";
 import type { CliContext } from "../context.ts";
 import type { Front } from "../conversation/front.ts";
+import type { Message } from "./editor.ts";
 import type { LiveView } from "./live-view.ts";
 import { createQuestionView, type QuestionScreen, type QuestionView } from "./question-view.ts";
 
+interface QuestionPlace {
+  /** Puts a view in the place of the editor, which keeps its text; null takes it away. */
+  show(view: LiveView | null): void;
+  /** Takes what was typed for a question that somebody else has answered. */
+  keep(draft: Message): void;
+}
+
 /**
- * Asks with the keys of a screen. `show` puts a view in the place of the editor, which keeps its text; null takes it
- * away. What was typed for a question is kept while another one is shown.
+ * Asks with the keys of a screen. What was typed for a question is kept while another one is shown.
  */
 export function askOnScreen(
   cli: CliContext,
   screen: QuestionScreen,
-  show: (view: LiveView | null) => void,
+  { show, keep }: QuestionPlace,
 ): Front["ask"] {
   const views = new Map<string, QuestionView>();
   return async ({ question, offered, folder, over, place }) => {
@@ -28,6 +35,10 @@ export function askOnScreen(
           return outcome;
         }
         if (typeof outcome === "string") {
+          const draft = outcome === "over" ? view.draft() : null;
+          if (draft !== null) {
+            keep(draft);
+          }
           return null;
         }
         const text = await storedAnswer(cli, outcome.text, offered);

@@ -3,25 +3,23 @@ import type { Asked, ExchangeView, FollowView } from "../conversation/front.ts";
 import { isCommand } from "../conversation/slash.ts";
 import { noticeLine } from "../context.ts";
 import type { GivenAnswer } from "../question-lines.ts";
-import { showError } from "../show-error.ts";
-import { askOnScreen } from "./ask-on-screen.ts";
+import { createAsking } from "./asking.ts";
 import { firstOf } from "./completion.ts";
-import { createConfirmView } from "./confirm-view.ts";
+import { createDetails } from "./details.ts";
 import { createEditor, type Editor, type EditorOptions, type Message } from "./editor.ts";
 import { createExchangeView, type ExchangeView as ExchangeRows } from "./exchange-view.ts";
 import { externalEditor } from "./external-editor.ts";
 import { inHome } from "./in-home.ts";
 import type { ScreenOptions } from "./screen-options.ts";
-import type { LiveView } from "./live-view.ts";
 import { createMarkdownStream } from "./markdown.ts";
 import { createHighlighter } from "./markdown/highlight.ts";
 import { openEditor } from "./open-editor.ts";
 import type { OwnedScreen } from "./open-screen.ts";
 import { createPager, type PagerResult } from "./pager.ts";
 import { parseKey } from "./pi/keys.ts";
-import { cellText } from "./pi/text.ts";
 import type { QuestionScreen } from "./question-view.ts";
 import type { Queue } from "./queue.ts";
+import { queuedRows } from "./queued-rows.ts";
 import type { Theme } from "./theme.ts";
 
 export interface DeskOptions extends ScreenOptions {
@@ -61,8 +59,6 @@ export interface Desk {
   close(): Promise<void>;
 }
 
-/** Rows of messages that wait. */
-const MAX_QUEUED = 3;
 /** Milliseconds in which a second Ctrl-C leaves. */
 const LEAVE_MS = 3000;
 
@@ -70,10 +66,7 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
   const { cli, conversation, screen, theme, queue } = options;
   const highlighter = createHighlighter(theme);
   const now = (): number => performance.now();
-  /** Has the keys before the editor: a question. */
-  let asking: LiveView | null = null;
   let lastTyped = -Infinity;
-  let open = 0;
   /** The next Ctrl-C leaves, until then. */
   let leavesUntil = -Infinity;
 
@@ -113,12 +106,6 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
     openPager,
     openEditor: (on) => answerEditor(options, on),
   };
-  const show = (shown: LiveView | null): void => {
-    asking = shown;
-    screen.changed();
-  };
-  const askPerson = askOnScreen(cli, questions, show);
-
   const stop = (): void => {
     const interrupt = options.interrupt();
     if (interrupt !== null) {
@@ -140,34 +127,13 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
       });
     }
   };
-  const showDetails = async (n: number | null): Promise<string | null> => {
-    const details = view.details(n ?? undefined);
-    if (details !== null) {
-      await openPager(details.title, details.rows);
-      return null;
-    }
-    return n === null
-      ? "There is nothing to open yet: Ctrl-O opens the last tool call."
-      : `Nothing is kept under the number ${n}.`;
-  };
-  /** The key may come again before the pager has the keys. */
-  let isOpening = false;
-  const openLast = async (): Promise<void> => {
-    if (isOpening) {
-      return;
-    }
-    isOpening = true;
-    try {
-      const sentence = await showDetails(null);
-      if (sentence !== null) {
-        noticeLine(cli, sentence);
-      }
-    } catch (error) {
-      showError(cli, error, false);
-    } finally {
-      isOpening = false;
-    }
-  };
+  const details = createDetails(cli, view, openPager);
+  const asking = createAsking({
+    cli,
+    screen: questions,
+    leaving: options.leaving,
+    keep: (draft) => takeBack([draft]),
+  });
   /** Keys that the editor leaves. */
   const loopKey = (key: string | undefined): void => {
     switch (key) {
@@ -183,7 +149,7 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
         queue.push({ kind: "end" });
         break;
       case "ctrl+o":
-        void openLast();
+        void details.openLast();
         break;
       case "ctrl+z":
         void screen.suspend();
@@ -192,19 +158,6 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
         break;
     }
   };
-  const queuedRows = (width: number): string[] => {
-    const messages = queue.messages();
-    const rows = messages
-      .slice(0, MAX_QUEUED)
-      .map(({ text }) => theme.dim(cellText.cut(`  waits: ${oneLine(text.slice(0, 500))}`, width)));
-    const more = messages.length - rows.length;
-    return [
-      ...rows,
-      ...(more > 0 ? [theme.dim(`  … and ${more} more`)] : []),
-      ...(messages.length > 0 ? [theme.dim(cellText.cut("  Up edits the last one", width))] : []),
-    ];
-  };
-
   return {
     view,
     replay: async (messages, limits) => {
@@ -213,24 +166,23 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
       await (isColoured && theme.name !== "none" ? highlighter.load() : null);
       await view.replay(messages, limits);
     },
-    questions: () => open,
+    questions: asking.count,
     rows: (width, height) => {
-      const queued = queuedRows(width);
+      const asked = asking.shown();
+      const queued = queuedRows(queue.messages(), { theme, width });
       const hint = now() < leavesUntil ? [theme.dim("Press Ctrl-C again to leave.")] : [];
       const input =
-        asking === null
+        asked === null
           ? editor.rows(width, Math.max(1, Math.floor(height / 3)))
-          : asking.rows(width, Math.max(3, height - 4));
+          : asked.rows(width, Math.max(3, height - 4));
       const room = height - queued.length - input.length - hint.length - 1;
       // what waits for an answer does not run
       const above =
-        asking === null
-          ? view.rows(width, Math.max(1, Math.min(room, Math.floor(height / 3))))
-          : [];
+        asked === null ? view.rows(width, Math.max(1, Math.min(room, Math.floor(height / 3)))) : [];
       return [...above, ...queued, "", ...input, ...hint];
     },
     key: (data) => {
-      if (asking !== null && asking.key(data)) {
+      if (asking.shown()?.key(data) === true) {
         return;
       }
       lastTyped = now();
@@ -245,13 +197,13 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
       }
     },
     paste: (text) => {
-      if (asking === null || !asking.paste(text)) {
+      if (asking.shown()?.paste(text) !== true) {
         lastTyped = now();
         editor.paste(text);
       }
     },
-    drawn: () => asking?.armed(),
-    away: () => asking?.hidden(),
+    drawn: () => asking.shown()?.armed(),
+    away: () => asking.shown()?.hidden(),
     stop,
     sent: ({ text, pasted }) => {
       screen.commit([""]);
@@ -262,33 +214,16 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
       }
     },
     takeBack: () => takeBack(queue.takeAll()),
-    ask: async ({ question, offered, over, place }) => {
-      if (question.call_id !== null) {
-        view.asked(question.call_id);
+    ask: (asked) => {
+      if (asked.question.call_id !== null) {
+        view.asked(asked.question.call_id);
       }
-      open = place.count;
       const { repo_path } = conversation.planned();
       const folder = repo_path === null ? null : inHome(repo_path, options.cli.env["HOME"]);
-      try {
-        // nobody answers any more when the program is asked to leave
-        const end = AbortSignal.any([over, options.leaving]);
-        return await askPerson({ question, offered, folder, place, over: end });
-      } finally {
-        open = 0;
-      }
+      return asking.ask({ ...asked, folder });
     },
-    confirm: async (question) => {
-      const confirming = createConfirmView(questions, question);
-      open = 1;
-      show(confirming);
-      try {
-        return await confirming.ask(options.leaving);
-      } finally {
-        open = 0;
-        show(null);
-      }
-    },
-    showDetails,
+    confirm: asking.confirm,
+    showDetails: details.show,
     exchange: () => {
       view.begin();
       return {

@@ -6,6 +6,8 @@ import type { Front, Hints } from "../conversation/front.ts";
 import { onSignals } from "../signals.ts";
 import { createAttention } from "./attention.ts";
 import type { Desk } from "./desk.ts";
+import { helpRows } from "./help-rows.ts";
+import { nameOf } from "../name-of.ts";
 import { openScreen } from "./open-screen.ts";
 import { createQueue } from "./queue.ts";
 import type { ScreenOptions } from "./screen-options.ts";
@@ -22,6 +24,8 @@ const REPLAYED_EXCHANGES = 3;
 
 const HINTS: Hints = {
   stop: "Esc stops an answer.",
+  // one row in a narrow terminal; all of it is shown at the end
+  session: (thread) => thread.slice(0, 8),
   keys: ["/ commands, @ files, ! shell, Ctrl-R history, Ctrl-G editor, Ctrl-O details"],
 };
 
@@ -42,6 +46,8 @@ export function openScreenFront(options: ScreenOptions): Front {
   let loading: Promise<Desk> | null = null;
   let interrupt: (() => void) | null = null;
   let mode: PermissionMode | null = null;
+  /** Of the session, or its title. */
+  let name: string | null = null;
   let window: number | null = null;
   let notifications: Notifications = "bell";
   const settings = settingsOf(cli);
@@ -53,7 +59,7 @@ export function openScreenFront(options: ScreenOptions): Front {
   });
 
   const status = (width: number): string =>
-    statusRow(statusOf(options, { desk, mode, window }), {
+    statusRow(statusOf(options, { desk, mode, window, name }), {
       width,
       theme,
       columns: screen.text(),
@@ -114,8 +120,10 @@ export function openScreenFront(options: ScreenOptions): Front {
   };
   /** What can be known without sending anything. */
   const look = async (): Promise<void> => {
-    attention.title(windowTitle(options));
     try {
+      const session = conversation.current();
+      name = session === null ? null : await nameOf(store, session);
+      attention.title(windowTitle(conversation, name));
       ({ mode } = await conversation.permissions());
       const { models } = await settings.at(conversation.planned().repo_path);
       window = contextOf(options, models);
@@ -141,7 +149,8 @@ export function openScreenFront(options: ScreenOptions): Front {
     await show(messages, { exchanges: REPLAYED_EXCHANGES });
   };
 
-  const stopped = (what: string): void => attention.stopped(`${what}: ${windowTitle(options)}`);
+  const stopped = (what: string): void =>
+    attention.stopped(`${what}: ${windowTitle(conversation, name)}`);
   const asks = async <Answer>(ask: (shown: Desk) => Promise<Answer>): Promise<Answer> => {
     const shown = await load();
     stopped("The agent asks");
@@ -155,6 +164,7 @@ export function openScreenFront(options: ScreenOptions): Front {
   return {
     leaving: leaving.signal,
     hints: HINTS,
+    help: (commands) => helpRows(commands, { width: screen.width, text: screen.text() }),
     greet: async (lines) => {
       theme = createTheme({ env: cli.env, setting: await configured() });
       screen.commit(lines.map((line, index) => (index === 0 ? theme.bold(line) : line)));

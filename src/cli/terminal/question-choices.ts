@@ -33,12 +33,19 @@ const LETTERS: Readonly<Record<string, string>> = {
   [STOP]: "n",
 };
 
+/** What allows most comes last before what allows nothing, so that no permission comes after it. */
+const ORDER: readonly string[] = [once, exchange, session, ALLOW_IN_CONFIG, each, no];
+
 const SAFE: ReadonlySet<string> = new Set([each, no, NO, STOP]);
 
-/** The choices of a question with their keys, in the order in which it offers them. */
+/** The choices of a question with their keys: permissions from the least to the most, then no. */
 export function keyedChoices(kind: QuestionKind, choices: readonly string[]): KeyedChoice[] {
   const taken = new Set<string>();
-  return choices.map((text, at) => {
+  const ordered =
+    kind === "permission"
+      ? choices.toSorted((one, other) => ORDER.indexOf(one) - ORDER.indexOf(other))
+      : choices;
+  return ordered.map((text, at) => {
     const letter = kind === "question" ? undefined : LETTERS[text];
     const key = letter === undefined || taken.has(letter) ? String(at + 1) : letter;
     taken.add(key);

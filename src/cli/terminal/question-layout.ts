@@ -2,7 +2,7 @@ import { oneLine, visible } from "../../core/terminal-text.ts";
 import { ruleOfEffect, ruleText } from "../../exchange/permissions/rule.ts";
 import { cutLine } from "./fold.ts";
 import { choiceRows, type KeyedChoice } from "./question-choices.ts";
-import { labelled, type ShownQuestion } from "./question-text.ts";
+import { labelled, LONGER, sentencesOf, type ShownQuestion } from "./question-text.ts";
 import type { Part } from "./screen.ts";
 import type { Theme } from "./theme.ts";
 
@@ -43,10 +43,12 @@ export function liveRows(live: LiveQuestion, width: number, height: number): str
   const max = Math.max(3, Math.min(MAX_LIVE_ROWS, height));
   const below = acting(live, width, max - 2);
   const title = titleRows({ ...live, width }, MAX_TITLE_ROWS);
-  // what a longer answer is for counts more than where, and that more than the rest of the title
+  // what a longer answer is for counts more than where, that more than the rest of the title, and that than why
   const free = max - 2 - below.length;
   const [longer, where] = [longerRows(live, width), whereRows(live, width)];
-  const about = [...longer, ...(free > longer.length + 1 ? where : [])].slice(0, free);
+  const needed = [...longer, ...(free > longer.length + 1 ? where : [])].slice(0, free);
+  const why = free >= needed.length + title.length ? whyRows(live, width) : [];
+  const about = [...why, ...needed];
   return [
     ...titleRows({ ...live, width }, Math.min(title.length, 1 + free - about.length)),
     ...about,
@@ -83,9 +85,23 @@ export function titleRows(
   max: number,
 ): string[] {
   const { index, count } = place;
-  const label = count > 1 ? `Question ${index} of ${count}: ` : "The agent asks: ";
-  const [line = ""] = visible(question.text.slice(0, MAX_TITLE)).trim().split("\n", 1);
+  const isPermission = question.kind === "permission";
+  const alone = isPermission ? "" : "The agent asks: ";
+  const label = count > 1 ? `Question ${index} of ${count}: ` : alone;
+  const { what } = sentencesOf({ kind: question.kind, text: begin(question) });
+  const [line = ""] = what.split("\n", 1);
   return labelled(label, line, width, max).map((row, at) => (at === 0 ? theme.bold(row) : row));
+}
+
+function begin({ text }: ShownQuestion): string {
+  return visible(text.slice(0, MAX_TITLE)).trim();
+}
+
+/** Which rule asks. */
+function whyRows({ theme, question }: LiveQuestion, width: number): string[] {
+  const { why } = sentencesOf({ kind: question.kind, text: begin(question) });
+  const [line = ""] = why.split("\n", 1);
+  return line === "" ? [] : labelled("Why: ", line, width, 1).map(theme.dim);
 }
 
 /** What the answers are for that count for longer than this call. */
@@ -93,7 +109,7 @@ function longerRows({ theme, question, choices }: LiveQuestion, width: number): 
   const rule = question.kind === "permission" ? ruleOfEffect(question.effect) : null;
   return rule === null || choices.length < 3
     ? []
-    : labelled("Longer: for ", ruleText(rule), width, 1).map(theme.dim);
+    : labelled(LONGER, ruleText(rule), width, 1).map(theme.dim);
 }
 
 function whereRows({ theme, question, folder }: LiveQuestion, width: number): string[] {

@@ -1,5 +1,6 @@
 import { plural } from "../../core/text.ts";
 import { oneLine, visible } from "../../core/terminal-text.ts";
+import { ruleOfEffect, ruleText } from "../../exchange/permissions/rule.ts";
 import type { GivenAnswer } from "../question-lines.ts";
 import type { OpenQuestion } from "../../store/questions/read.ts";
 import { cutLine, foldLine } from "./fold.ts";
@@ -30,23 +31,51 @@ export function questionRows(
 ): string[] {
   const styleOf = lineStyles(theme, kind);
   const inner = width - BAR.length;
-  const rows = visible(text)
-    .trimEnd()
-    .split("\n")
-    .flatMap((line) => {
+  const { what, why } = sentencesOf({ kind, text: visible(text).trimEnd() });
+  const rows = [...(why === "" ? [] : [what]), ...(why === "" ? what : why).split("\n")].flatMap(
+    (line) => {
       const style = styleOf(line);
       return foldLine(line, inner).map(
         (row, at) => theme.dim(at === 0 ? BAR : FOLDED) + style(row),
       );
-    });
-  const after = kind === "permission" ? "Then" : "Effect";
+    },
+  );
   const offered = kind === "question" ? (choices ?? []) : [];
   return [
     ...rows,
-    ...(effect === null ? [] : labelled(`${after}: `, effect, width)),
+    ...effectRows({ effect, kind }, width),
     ...offered.flatMap((choice, at) => labelled(`${at + 1}. `, choice, width)),
   ];
 }
+
+/** Of a permission what is asked, and in the rest which rule asks, as `permit` writes them. Else all is `what`. */
+export function sentencesOf({ kind, text }: Pick<ShownQuestion, "kind" | "text">): {
+  readonly what: string;
+  readonly why: string;
+} {
+  const [line = ""] = text.split("\n", 1);
+  // the last one: what is asked may name a file that is called so
+  const end = kind === "permission" ? line.lastIndexOf(RULE_ASKS) : -1;
+  return end === -1
+    ? { what: text, why: "" }
+    : { what: text.slice(0, end + 2), why: text.slice(end + 2) };
+}
+
+/** Between the two sentences. */
+const RULE_ASKS = "? The rule ";
+
+/** The call of which the longer answers are, or what else the answers do. */
+function effectRows({ effect, kind }: Pick<ShownQuestion, "effect" | "kind">, width: number) {
+  const rule = kind === "permission" ? ruleOfEffect(effect) : null;
+  if (rule !== null) {
+    return labelled(LONGER, ruleText(rule), width);
+  }
+  const label = kind === "permission" ? "Then: " : "Effect: ";
+  return effect === null ? [] : labelled(label, effect, width);
+}
+
+/** Before the rule that an answer for longer than this call gives. */
+export const LONGER = "Longer: for ";
 
 /** The rows for the scrollback, and whether they are all. */
 export function committedRows(

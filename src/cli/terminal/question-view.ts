@@ -1,14 +1,13 @@
 import { PERMISSION_ANSWERS } from "../../core/permissions.ts";
-import { MAX_ANSWER } from "../../core/questions.ts";
-import { isStorableText } from "../../core/text.ts";
-import { isCommand } from "../conversation/slash.ts";
 import type { GivenAnswer } from "../question-lines.ts";
+import { problemOf } from "./answer-problem.ts";
 import { characterOf, createChoiceKeys } from "./choice-keys.ts";
 import type { Editor, EditorOptions, Message } from "./editor.ts";
 import { createKeyGuard, type GuardScreen } from "./key-guard.ts";
 import type { LiveView } from "./live-view.ts";
 import { isKeyRelease, matchesKey } from "./pi/keys.ts";
 import { keyedChoices } from "./question-choices.ts";
+import { shownKeys } from "./question-keys.ts";
 import { liveRows, titleRows, type QuestionPlace } from "./question-layout.ts";
 import { answerRows, committedRows, questionRows, type ShownQuestion } from "./question-text.ts";
 import type { Screen } from "./screen.ts";
@@ -40,6 +39,8 @@ export type QuestionOutcome = GivenAnswer | "later" | "next" | "over";
 export interface QuestionView extends LiveView {
   /** Shows the question until it has an outcome; the first time all of it goes into the scrollback. */
   ask(over: AbortSignal): Promise<QuestionOutcome>;
+  /** What is typed as an answer and not sent; null for nothing. */
+  draft(): Message | null;
 }
 
 /** A question on the screen. Keys typed before it was shown, or while a person is still typing, never answer it. */
@@ -86,6 +87,10 @@ class ShownQuestionView implements QuestionView {
     return promise.finally(() => over.removeEventListener("abort", onOver));
   }
 
+  draft(): Message | null {
+    return this.#editor === null || this.#editor.isEmpty() ? null : this.#editor.message();
+  }
+
   armed(): void {
     this.#guard.armed();
   }
@@ -108,7 +113,12 @@ class ShownQuestionView implements QuestionView {
         editor: this.#editor,
         prompt: this.#isReason() ? "Deny. Why, for the agent (may stay empty):" : null,
         hint: this.#hint,
-        keys: this.#shownKeys(),
+        keys: shownKeys({
+          guard: this.#guard,
+          takes: this.#isReason() ? "reason" : this.#takesText() ? "text" : "choice",
+          hasSeenAll: this.#hasSeenAll,
+          isOneOfMany: place.count > 1,
+        }),
       },
       width,
       height,
@@ -286,40 +296,8 @@ class ShownQuestionView implements QuestionView {
     this.#finish?.(outcome);
     this.#finish = null;
   }
-
-  #shownKeys(): string[] {
-    if (!this.#guard.isArmed()) {
-      return [];
-    }
-    if (this.#guard.isPausing()) {
-      return ["Your keys go to your message; pause to answer here"];
-    }
-    const next = this.#options.place.count > 1 ? ["Tab next"] : [];
-    if (this.#isReason()) {
-      return ["Enter denies", "Esc back"];
-    }
-    return this.#takesText()
-      ? ["Enter answers", "Ctrl-O all", ...next, "Esc later"]
-      : [this.#hasSeenAll ? "o all" : "o all, before a yes", ...next, "Esc later"];
-  }
 }
 
 function isBack(data: string): boolean {
   return matchesKey(data, "escape") || matchesKey(data, "ctrl+c");
-}
-
-/** Why a text cannot be sent; null if it can. */
-function problemOf(
-  value: string,
-  { isReason, pasted }: { readonly isReason: boolean; readonly pasted: boolean },
-): string | null {
-  if (value === "") {
-    return isReason ? null : "Type an answer, or press Esc to leave the question open.";
-  }
-  if (value.length > MAX_ANSWER || !isStorableText(value)) {
-    return `An answer has 1 to ${MAX_ANSWER} characters, without NUL; this one has ${value.length}.`;
-  }
-  return !isReason && !pasted && isCommand(value)
-    ? "This is a command: press Esc, then type it."
-    : null;
 }

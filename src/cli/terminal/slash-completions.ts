@@ -1,4 +1,4 @@
-import type { CommandUsage } from "../conversation/slash.ts";
+import type { CommandUsage } from "../conversation/command-usage.ts";
 import type { SlashValue, SlashValues } from "../conversation/slash-values.ts";
 import type { Completion, Completions } from "./completion.ts";
 import { fuzzyFilter } from "./pi/fuzzy.ts";

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 
 import type { PermissionMode } from "../../core/permissions.ts";
-import type { Session } from "../../core/sessions.ts";
+import type { Conversation } from "../../exchange/conversation.ts";
 import type { ModelConfig } from "../../exchange/models/config.ts";
 import { windowOf } from "../../exchange/models/context-window.ts";
 import { inHome } from "./in-home.ts";
@@ -13,6 +13,8 @@ import type { Desk } from "./desk.ts";
 export interface Known {
   readonly desk: Pick<Desk, "view" | "questions"> | null;
   readonly mode: PermissionMode | null;
+  /** Of the session, or its title; null without one, and before it is read. */
+  readonly name: string | null;
   /** Tokens that the model reads at most. */
   readonly window: number | null;
 }
@@ -22,7 +24,7 @@ type Shown = Pick<ScreenOptions, "cli" | "conversation" | "answering" | "hasSand
 /** The conversation as the status line shows it. */
 export function statusOf(
   { cli, conversation, answering, hasSandbox }: Shown,
-  { desk, mode, window }: Known,
+  { desk, mode, window, name }: Known,
 ): StatusState {
   const session = conversation.current();
   const { model, persona_name, repo_path } = conversation.planned();
@@ -39,7 +41,7 @@ export function statusOf(
         : tokens.context_tokens / window,
     persona: answering.agent ?? persona_name,
     model: model ?? answering.model,
-    session: session === null ? null : nameOf(session),
+    session: session === null ? null : (name ?? session.id.slice(0, 8)),
     tokens:
       session === null
         ? null
@@ -51,11 +53,11 @@ export function statusOf(
 }
 
 /** The title of the window: the session and the folder. */
-export function windowTitle({ conversation }: Pick<ScreenOptions, "conversation">): string {
+export function windowTitle(conversation: Conversation, name: string | null): string {
   const session = conversation.current();
   const { repo_path } = conversation.planned();
   const folder = repo_path === null ? [] : [basename(repo_path)];
-  return [session === null ? "reprise" : nameOf(session), ...folder].join(" · ");
+  return [session === null ? "reprise" : (name ?? session.id.slice(0, 8)), ...folder].join(" · ");
 }
 
 /** Null without a model. Error codes: as `windowOf`. */
@@ -65,8 +67,4 @@ export function contextOf(
 ): number | null {
   const name = conversation.planned().model ?? answering.model;
   return name === null ? null : windowOf({ name, config });
-}
-
-function nameOf({ title, id }: Session): string {
-  return title ?? id.slice(0, 8);
 }

@@ -4,8 +4,9 @@ import type { CallLog } from "./call-log.ts";
 import { cutLine, foldLine } from "./fold.ts";
 import type { Layout } from "./tool-rows.ts";
 
-/** Rows of a message; of a longer one the last row says how to see the rest. */
-const MAX_ROWS = 200;
+/** Rows of a message; of a longer one there is the head, and a row that says how to see the rest. */
+const MAX_ROWS = 20;
+const HEAD_ROWS = 10;
 
 /** A message of the user, with the sign of the prompt. One that is too long gets a number in the log. */
 export function userRows(text: string, { theme, width }: Layout, log: CallLog): string[] {
@@ -21,7 +22,7 @@ export function userRows(text: string, { theme, width }: Layout, log: CallLog): 
     read += 1;
   }
   const isCut = rows.length > MAX_ROWS || read < lines.length;
-  const shown = isCut ? rows.slice(0, MAX_ROWS - 1) : rows;
+  const shown = isCut ? rows.slice(0, HEAD_ROWS) : rows;
   const marked = shown.map((row, index) => `${index === 0 ? theme.accent(">") : " "} ${row}`);
   if (!isCut) {
     return marked;

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from "fastify";
+import { type Access, GUEST, OWNER, READER } from "../../core/access.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { type AllowedHosts, isExtraHost, isOwnHost, type LocalEnd } from "./hosts.ts";
 import { parseRequestTarget } from "./request-target.ts";
-import { createHash, timingSafeEqual } from "node:crypto";
+import { secretCheck } from "./secret-check.ts";
 
 declare module "fastify" {
   /** The options of a route. */
@@ -15,11 +16,19 @@ declare module "fastify" {
     readonly document?: true;
     /** Takes the token for metrics too. */
     readonly metrics?: true;
+    /** Changes nothing, although its method could. */
+    readonly reads?: true;
+    /** Shows who may get in: also of its reading, a reader is refused. */
+    readonly owner?: true;
+    /** Shows the session of a link to who came by it. */
+    readonly shared?: true;
     /** Logs its failures itself. */
     readonly logsItself?: true;
   }
   interface FastifyRequest {
-    /** True if it has the service's token. */
+    /** Who sends it. */
+    access: Access;
+    /** True if that may do everything. */
     authenticated: boolean;
   }
 }
@@ -30,6 +39,8 @@ export interface GateOptions {
   readonly token?: string | undefined;
   /** Without that one: a caller may have it, and then is authenticated. */
   readonly madeToken?: string | undefined;
+  /** If set, a caller may have it instead, and then reads. */
+  readonly readToken?: string | undefined;
   /** If set, it opens calls with `config.metrics` too, and nothing else. */
   readonly metricsToken?: string | undefined;
   /** Origins whose pages may use the service beside its own. */
@@ -38,17 +49,19 @@ export interface GateOptions {
 
 /**
  * Makes the access checks; each throws if it refuses a request. `checkOrigin` comes before anything
- * else of the request is read.
+ * else of the request is read. `holderOf` says who has a token: null for nobody, a guest for one that is
+ * not accepted.
  *
  * Error codes: `malformed_request` for a host that is not named exactly once, `host_refused`,
- * `origin_refused`; of `checkToken` `unauthorized`, also for a wrong token if none is needed. It returns whether
- * the caller has the token.
+ * `origin_refused`; of `checkEntry` `unauthorized`, also for a wrong token if none is needed.
  */
 export function createGate(options: GateOptions) {
   const hasToken = bearerCheck(options.token ?? options.madeToken);
+  const hasReadToken = bearerCheck(options.readToken);
   const mayOmit = options.token === undefined;
   // a service without any token cannot say that one is wrong
-  const ignoresTokens = mayOmit && options.madeToken === undefined;
+  const ignoresTokens =
+    mayOmit && options.madeToken === undefined && options.readToken === undefined;
   const hasMetricsToken = bearerCheck(options.metricsToken);
   return {
     checkOrigin: (request: FastifyRequest): void => {
@@ -65,11 +78,20 @@ export function createGate(options: GateOptions) {
         );
       }
     },
-    checkToken: ({ raw, routeOptions: { config } }: FastifyRequest): boolean => {
+    holderOf: ({ raw: { headers } }: FastifyRequest): Access | null => {
+      const { authorization } = headers;
+      if (authorization === undefined) {
+        return null;
+      }
+      if (hasToken(authorization)) {
+        return OWNER;
+      }
+      return hasReadToken(authorization) ? READER : GUEST;
+    },
+    checkEntry: ({ raw, access, routeOptions: { config } }: FastifyRequest): void => {
       const { authorization } = raw.headers;
-      const authenticated = hasToken(authorization);
       const mayEnter =
-        authenticated ||
+        access.role !== "guest" ||
         config.public === true ||
         (mayOmit && (ignoresTokens || authorization === undefined)) ||
         (config.metrics === true && hasMetricsToken(authorization));
@@ -79,7 +101,6 @@ export function createGate(options: GateOptions) {
           "The bearer token is missing or invalid. Send it as `Authorization: Bearer <token>`.",
         );
       }
-      return authenticated;
     },
   };
 }
@@ -138,21 +159,11 @@ function opensDocument({ raw: { headers }, routeOptions }: FastifyRequest): bool
   return routeOptions.config.document === true && mode === "navigate" && destination === "document";
 }
 
-/**
- * Makes the check of an Authorization header against the token. Digests of one length are
- * compared, in constant time, so that the time of a response reveals nothing about the token.
- */
+/** Makes the check of an Authorization header against a token. */
 function bearerCheck(token: string | undefined): (authorization: string | undefined) => boolean {
-  if (token === undefined) {
-    return () => false;
-  }
-  const expected = digest(token);
+  const isToken = secretCheck(token);
   return (authorization) => {
     const given = /^Bearer +([^\s]+) *$/i.exec(authorization ?? "")?.[1];
-    return given !== undefined && timingSafeEqual(digest(given), expected);
+    return given !== undefined && isToken(given);
   };
-}
-
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }

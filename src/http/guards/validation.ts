@@ -4,6 +4,7 @@ import addFormats from "ajv-formats";
 import type { FastifySchemaCompiler } from "fastify";
 import type { TSchema } from "typebox";
 
+import { CreateShareRequest, LoginRequest } from "../../core/access-schemas.ts";
 import type { Fault, RepriseError } from "../../core/errors.ts";
 import { invalidRequest } from "../../core/invalid-request.ts";
 import { PatchSessionRequest } from "../../core/patch-session.ts";
@@ -87,6 +88,8 @@ function createAjv(): Ajv2020 {
     AnswerRequest,
     PatchSessionRequest,
     UndoRequest,
+    LoginRequest,
+    CreateShareRequest,
   ]);
   return ajv;
 }

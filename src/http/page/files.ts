@@ -34,7 +34,8 @@ const DOCUMENT_HEADERS = {
   "cross-origin-opener-policy": "same-origin",
   "permissions-policy":
     "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
-  "referrer-policy": "no-referrer",
+  // with plain HTTP off loopback only this header says that the page itself reads
+  "referrer-policy": "same-origin",
   "x-frame-options": "DENY",
 };
 

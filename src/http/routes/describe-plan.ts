@@ -26,7 +26,7 @@ export function describePlanRoute(app: Api, schemas: Schemas): void {
     method: "POST",
     url: "/api/artifacts/plan",
     schema,
-    config: { open: true },
+    config: { open: true, reads: true },
     bodyLimit: MAX_BODY_BYTES,
     handler: async ({ body: { text, syntax = "json" } }) => {
       refuseLarge(text, syntax);

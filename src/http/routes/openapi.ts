@@ -2,6 +2,13 @@ import swagger, { type FastifyDynamicSwaggerOptions } from "@fastify/swagger";
 import type { FastifyInstance, FastifySchema, RouteOptions } from "fastify";
 import { Type } from "typebox";
 
+import {
+  CreateShareRequest,
+  LoginRequest,
+  NewShareInfo,
+  ShareInfo,
+  Whoami,
+} from "../../core/access-schemas.ts";
 import { PatchSessionRequest } from "../../core/patch-session.ts";
 import { LiveMessage, LiveSnapshot } from "../../core/live.ts";
 import {
@@ -53,6 +60,7 @@ const TAGS = [
     path: /^\/api\/(sessions|events)/,
     description: "Conversations and their messages.",
   },
+  { name: "page", path: /^\/page\//, description: "Logins of the service's own page." },
   { name: "artifacts", path: /^\/api\/artifacts/, description: "Schemas, and validation by them." },
   { name: "service", path: /^\//, description: "The service itself." },
 ] as const;
@@ -90,6 +98,11 @@ export async function describeApi(
     FileOutcome,
     UndoInfo,
     UndoRequest,
+    LoginRequest,
+    Whoami,
+    CreateShareRequest,
+    NewShareInfo,
+    ShareInfo,
   ]) {
     app.addSchema(schema);
   }
@@ -178,7 +191,7 @@ export function openApiRoute(app: Api): void {
 type Document = Parameters<NonNullable<FastifyDynamicSwaggerOptions["transformObject"]>>[0];
 type OpenApi = Extract<Document, { openapiObject: unknown }>["openapiObject"];
 
-/** A body of which no field is required may be left out. */
+/** A body that may be empty may be left out. */
 function markOptionalBodies({ paths, components }: OpenApi): void {
   for (const path of Object.values(paths ?? {})) {
     for (const body of [path?.post?.requestBody, path?.patch?.requestBody]) {
@@ -188,7 +201,7 @@ function markOptionalBodies({ paths, components }: OpenApi): void {
       const schema = body.content["application/json"]?.schema ?? {};
       const name = "$ref" in schema ? schema.$ref.replace(/^.*\//, "") : "";
       const fields = name === "" ? schema : (components?.schemas?.[name] ?? {});
-      body.required = "required" in fields;
+      body.required = "required" in fields || "minProperties" in fields;
     }
   }
 }

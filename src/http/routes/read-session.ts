@@ -22,9 +22,24 @@ export function readSessionRoute(app: Api, { store }: SessionService): void {
     method: "GET",
     url: "/api/sessions/:id",
     schema,
+    config: { shared: true },
     handler: async (request, reply) => {
       const detail = await detailRequested(store, request.params.id, request.query);
-      return reply.type(JSON_TYPE).send(detail);
+      const isShared = request.access.role === "visitor";
+      return reply.type(JSON_TYPE).send(isShared ? withoutSurroundings(detail) : detail);
     },
+  });
+}
+
+/** What a link shows of a session: neither its folder nor its persona, its labels and the session above it. */
+function withoutSurroundings(text: string): string {
+  const detail = JSON.parse(text) as SessionDetail;
+  return JSON.stringify({
+    ...detail,
+    persona_name: null,
+    repo_path: null,
+    project_key: null,
+    parent_session_id: null,
+    ...(detail.metadata === undefined ? {} : { metadata: {} }),
   });
 }

@@ -43,8 +43,9 @@ export function streamSessionRoute(app: Api, store: Store, streams: Streams): vo
     serve: streams.serve,
     hasMore: ({ position }) => streams.hasMore(position),
   });
-  app.route({ method: "GET", url, schema, exposeHeadRoute: false, handler: get });
-  app.route({ method: "HEAD", url, schema: { ...schema, hide: true }, handler: head });
+  const config = { shared: true } as const;
+  app.route({ method: "GET", url, schema, config, exposeHeadRoute: false, handler: get });
+  app.route({ method: "HEAD", url, schema: { ...schema, hide: true }, config, handler: head });
 }
 
 type Position = Pick<StreamRequest, "position">;

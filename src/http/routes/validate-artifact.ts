@@ -29,7 +29,7 @@ export function validateArtifactRoute(app: Api, schemas: Schemas): void {
     method: "POST",
     url: "/api/artifacts/validate",
     schema,
-    config: { open: true },
+    config: { open: true, reads: true },
     bodyLimit: MAX_BODY_BYTES,
     handler: async ({ body: { text, syntax = "json", schema: id = PHASE_PLAN } }) => {
       refuseLarge(text, syntax);

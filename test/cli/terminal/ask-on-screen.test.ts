@@ -6,6 +6,7 @@ import { openExchanger } from "../../../src/compose.ts";
 import type { CliContext } from "../../../src/cli/context.ts";
 import { askQuestions } from "../../../src/cli/conversation/ask-questions.ts";
 import { askOnScreen } from "../../../src/cli/terminal/ask-on-screen.ts";
+import type { Message } from "../../../src/cli/terminal/editor.ts";
 import type { LiveView } from "../../../src/cli/terminal/live-view.ts";
 import { createConversation } from "../../../src/exchange/conversation.ts";
 import { answerQuestion } from "../../../src/store/questions/answer.ts";
@@ -47,8 +48,12 @@ async function asking(store: Store, ...choices: readonly (readonly string[] | nu
   const cli = { stderr } as Partial<CliContext> as CliContext;
   let view: LiveView | null = null;
   const conversation = await conversationIn(store, id);
-  const ask = askOnScreen(cli, place.screen, (shown) => {
-    view = shown;
+  const drafts: Message[] = [];
+  const ask = askOnScreen(cli, place.screen, {
+    show: (shown) => {
+      view = shown;
+    },
+    keep: (draft) => void drafts.push(draft),
   });
   const end = askQuestions({ cli, conversation, store, front: { ask } }, { continues: true });
   const shows = async (text: string): Promise<LiveView> => {
@@ -59,6 +64,7 @@ async function asking(store: Store, ...choices: readonly (readonly string[] | nu
     ids,
     id,
     notices,
+    drafts,
     end,
     view: () => view,
     shows,
@@ -101,14 +107,16 @@ describeEngines("questions of a stored session on the screen", (engine) => {
     expect((await answers()).map(([, answer]) => answer)).toEqual([null, "a"]);
   });
 
-  it("[TERM-45] go away once they are answered elsewhere, and say so", async () => {
+  it("[TERM-45] [TERM-96] go away once they are answered elsewhere, and say so", async () => {
     const store = await openFresh(engine);
-    const { shows, type, end, notices, id, ids } = await asking(store, null, ["b"]);
+    const { shows, type, end, notices, drafts, id, ids } = await asking(store, null, ["b"]);
     await type("Question 0?", "x");
     const given = { answer: "from elsewhere", note: null, answered_by: "http" } as const;
     await store.write(answerQuestion, { reference: id, question: ids[0] ?? "", ...given });
     await shows("Question 2 of 2: Question 1?");
     expect(notices).toEqual(["Answered elsewhere: from elsewhere\n"]);
+    // what was typed goes to the editor
+    expect(drafts).toEqual([{ text: "x", pasted: false }]);
     await type("Question 1?", "1");
     expect(await end).toBe("elsewhere");
   });

@@ -229,18 +229,19 @@ describe("the rows of a question", () => {
     const { committed, shown, type } = asked({ place: { index: 2, count: 3 } });
     expect(committed).toEqual([
       "",
-      "| May the agent change a.txt (edit_file)? The rule edit_file (built-in) asks.",
+      "| May the agent change a.txt (edit_file)? ",
+      "| The rule edit_file (built-in) asks.",
       "| --- a.txt",
       "| +++ a.txt",
       "| @@ -1,1 +1,1 @@",
       "| -one",
       "| +two",
-      "  Then: the call runs; the longer permissions are for the rule edit_file(a.txt)",
+      "  Longer: for edit_file(a.txt)",
     ]);
     expect(shown()).toBe(
       [
-        "  Question 2 of 3: May the agent change a.txt (edit_file)? The rule edit_file ",
-        "|…(built-in) asks.",
+        "  Question 2 of 3: May the agent change a.txt (edit_file)?",
+        "  Why: The rule edit_file (built-in) asks.",
         "  Longer: for edit_file(a.txt)",
         "  Where: session 5841d4ab, folder /home/ada/project",
         "  [y] allow once   [e] allow for this exchange",
@@ -260,7 +261,7 @@ describe("the rows of a question", () => {
     const { shown } = asked({ question, choices, size: { width: 40, height: 15 } });
     expect(shown()).toBe(
       [
-        "  The agent asks: May the agent change…",
+        "  May the agent change a.txt (edit_file…",
         "  Longer: for edit_file(a.txt)",
         "  [y] allow once",
         "  [e] allow for this exchange",
@@ -280,6 +281,19 @@ describe("the rows of a question", () => {
       expect(rows.length).toBeLessThanOrEqual(Math.max(3, Math.min(8, height)));
       expect(Math.max(...rows.map(visibleWidth))).toBeLessThanOrEqual(width);
     }
+  });
+
+  it("[TERM-97] show permissions from the least to the most, then no, and a name that looks like a rule as what is asked", () => {
+    const name = "a? The rule write_file (built-in) asks";
+    const text = `May the agent change ${name} (edit_file)? The rule edit_file (built-in) asks.`;
+    const choices = [once, exchange, session, no, ALLOW_IN_CONFIG];
+    const { committed, shown } = asked({ question: { ...CHANGE, text }, choices });
+    expect(committed.join("\n").replaceAll("\n|…", "")).toContain(
+      `| May the agent change ${name} (edit_file)? \n| The rule edit_file (built-in) asks.`,
+    );
+    expect(shown()).toContain(
+      "\n  [y] allow once   [e] allow for this exchange\n  [s] always allow in this session   [f] always allow in this folder   [n] deny\n",
+    );
   });
 
   it("[TERM-41] say which sub-agent asks", () => {

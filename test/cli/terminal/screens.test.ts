@@ -33,7 +33,7 @@ const call = (name: string, args: object): Step => ({
 });
 
 describe("what a person sees", () => {
-  it("[TERM-4] [TERM-20] [TERM-22] the first screen, and an answer with a table and code at 80 and 40 columns", async () => {
+  it("[TERM-4] [TERM-20] [TERM-22] [TERM-98] the first screen, an answer with a table and code, and the help at 80 and 40 columns", async () => {
     const { home } = await homeWith(() => [text(ANSWER)]);
     const screen = openScreen(home, "cd ~/work; reprise");
     await screen.until(/^A new session[^]*^>$[^]*^ready · .*mode ask · .*openai:test/m);
@@ -46,6 +46,14 @@ describe("what a person sees", () => {
     screen.type("And here?\r");
     await screen.until(/^> And here\?$[^]*example.org[^]*^ready · .*mode /m);
     expectScreenFile("answer-40", since("> And", stable(home, screen.everything())));
+    screen.type("/help\r");
+    await screen.until(/^!command[^]*^ready · .*mode /m);
+    expectScreenFile("help-40", since("> /help", stable(home, screen.everything())));
+    screen.resize(80, 24);
+    await screen.until(/^ready · .*openai:test/m);
+    screen.type("/help\r");
+    await screen.until(/^ {2}!command[^]*^ready · .*mode /m);
+    expectScreenFile("help-80x24", stable(home, screen.rows()));
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
   });
@@ -125,7 +133,7 @@ function stable(home: Home, rows: readonly string[]): string[] {
         .replace(/ {2}\d+(?:\.\d)? s(?= |$)/, "")
         // the rest of the status line comes when it is known
         .replace(/^(ready · ~\/work · mode \w+).*/, "$1")
-        .replace(/^(Session )[-\da-f]{36}/, "$1ID")
+        .replace(/^(Session )[\da-f]{8}/, "$1ID")
         .replace(/^reprise \d\S+/, "reprise VERSION"),
     )
     .filter((row, index, all) => !isTime(row) && !(row === "" && isTime(all[index + 1])));

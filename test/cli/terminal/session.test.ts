@@ -52,13 +52,17 @@ describe("a session on a screen", () => {
     ]);
   });
 
-  it("[TERM-6] shows the last exchanges of a session that is resumed, and an indented list in a narrow terminal", async () => {
+  it("[TERM-6] [TERM-70] shows the last exchanges of a session that is resumed, and an indented list in a narrow terminal", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef2"), messages: ["the first message"] });
+    await home.call(["sessions", "rename", "abcdef2", "Release \u001b[2J"]);
     const screen = openScreen(home, "reprise --session abcdef2", { columns: 40 });
-    await screen.until(/^$\n^> the first message$[^]*^ready · /m);
+    await screen.until(
+      /^Session abcdef20 · 1 message · Release\s+␛\[2J$[^]*^$\n^> the first message$[^]*^ready · /m,
+    );
+    await screen.until(() => screen.title().startsWith("Release ␛[2J"));
     screen.type("/help\r");
-    await screen.until(/^ {2}\/end\n {4}end the session for good and leave$[^]*^ready · /m);
+    await screen.until(/^\/end +end the session for good and\n +leave$[^]*^ready · /m);
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
   });

@@ -76,7 +76,7 @@ export const NUMBERS_INSIDE = [
 
 /**
  * Tables that hold nothing that belongs to a session for good: versions, numbers given out, probes, nodes that
- * run now, what exchanges are writing now, and what can be undone on one machine.
+ * run now, what exchanges are writing now, what can be undone on one machine, and who gets into one database.
  */
 const BOOKKEEPING = new Set([
   "reprise_migrations",
@@ -89,6 +89,10 @@ const BOOKKEEPING = new Set([
   "change_numbers",
   "change_position",
   "file_changes",
+  "page_secrets",
+  "login_codes",
+  "page_logins",
+  "session_shares",
 ]);
 
 /** `table.column` of everything in the database, by its own account. */

@@ -12,6 +12,7 @@ import { sessionChanges } from "./0018-session-changes.ts";
 import { permissions } from "./0019-permissions.ts";
 import { fileChanges } from "./0020-file-changes.ts";
 import { consents } from "./0021-consents.ts";
+import { access } from "./0022-access.ts";
 import { sessions } from "./0001-sessions.ts";
 import type { Migration } from "./migration.ts";
 
@@ -31,6 +32,7 @@ export const migrations: readonly Migration[] = [
   permissions,
   fileChanges,
   consents,
+  access,
 ];
 
 export function latestVersion(): number {

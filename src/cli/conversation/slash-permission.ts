@@ -1,0 +1,31 @@
+import { PERMISSION_MODES } from "../../core/permissions.ts";
+import { noticeLine } from "../context.ts";
+import type { SlashContext } from "./slash-context.ts";
+
+/** `/permission`: `remove` and a rule takes back what was allowed. */
+export async function permission(
+  { cli, conversation }: SlashContext,
+  argument: string,
+): Promise<void> {
+  const { decisionLine, ruleLines, stateLines } = await import("../permission.ts");
+  const mode = PERMISSION_MODES.find((each) => each === argument);
+  const removed = /^remove\s+(.+)$/s.exec(argument)?.[1];
+  if (mode !== undefined) {
+    await conversation.setPermission(mode);
+    noticeLine(cli, `The permission mode is ${mode}.`);
+    if (mode === "auto") {
+      const [, sandbox = ""] = await stateLines(mode);
+      noticeLine(cli, sandbox);
+    }
+  } else if (removed !== undefined) {
+    const was = await conversation.removeRule(removed);
+    noticeLine(cli, was ? "The rule was removed." : "Nobody allowed this rule in the session.");
+  } else if (argument === "") {
+    const { mode: now, rules } = await conversation.permissions();
+    for (const line of [...(await stateLines(now)), ...ruleLines(rules)]) {
+      noticeLine(cli, line);
+    }
+  } else {
+    noticeLine(cli, decisionLine(await conversation.explain(argument)));
+  }
+}

@@ -1,0 +1,67 @@
+/** By what somebody got in: a one-time code, the service's token, its read token, or the link of a session. */
+export const LOGIN_KINDS = ["code", "token", "read_token", "share"] as const;
+export type LoginKind = (typeof LOGIN_KINDS)[number];
+
+/**
+ * What a caller may do: everything, read everything, read one session, or what the service lets everybody do.
+ */
+export const ACCESS_ROLES = ["owner", "reader", "visitor", "guest"] as const;
+export type AccessRole = (typeof ACCESS_ROLES)[number];
+
+/** Who sends a request. */
+export interface Access {
+  readonly role: AccessRole;
+  /** The only session that a visitor reads; null for the others. */
+  readonly session: string | null;
+  /** The login of a browser; null for a caller with a token, and for guests. */
+  readonly login: string | null;
+  /** When the login ends if it is not used again, as ISO 8601 in UTC. */
+  readonly expires_at: string | null;
+}
+
+const NO_LOGIN = { session: null, login: null, expires_at: null } as const;
+export const OWNER: Access = { role: "owner", ...NO_LOGIN };
+export const READER: Access = { role: "reader", ...NO_LOGIN };
+export const GUEST: Access = { role: "guest", ...NO_LOGIN };
+
+export function roleOf(kind: LoginKind): AccessRole {
+  switch (kind) {
+    case "code":
+    case "token":
+      return "owner";
+    case "read_token":
+      return "reader";
+    case "share":
+      return "visitor";
+  }
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** A one-time code is valid for this long. */
+export const CODE_MS = 5 * MINUTE_MS;
+/** A login ends when it was not used for so long, and at this age at the latest. */
+export const LOGIN_IDLE_MS = 12 * HOUR_MS;
+export const LOGIN_MAX_MS = 7 * DAY_MS;
+/** The last use of a login is written at most this often. */
+export const LOGIN_TOUCH_MS = 5 * MINUTE_MS;
+/** An answer that stays open is ended this long after its login has, at most. */
+export const LOGIN_CHECK_MS = 5000;
+/** Failed logins within a minute that are answered as such; those after them are answered with 429. */
+export const FAILED_LOGINS = 10;
+export const FAILED_LOGINS_MS = MINUTE_MS;
+/** Days that a link is valid. */
+export const SHARE_DAYS = 7;
+export const MAX_SHARE_DAYS = 365;
+
+/** What follows the address of the service in a link. What follows `#` is not sent, and so not logged. */
+export function sharePath(session: string, secret: string): string {
+  return `/shared/${session}#share=${secret}`;
+}
+
+/** The same in the address that logs a browser in. */
+export function codePath(code: string): string {
+  return `/#code=${code}`;
+}
