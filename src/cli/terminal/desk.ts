@@ -84,6 +84,7 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
     screen,
     theme,
     secrets: options.secrets,
+    leaving: options.leaving,
     on: {
       submit: ({ text, pasted }) => queue.push({ kind: "line", text, pasted, shown: false }),
       note: (sentence) => noticeLine(cli, sentence),
@@ -249,13 +250,16 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
 }
 
 /** An editor for an answer: without history and completions. */
-function answerEditor({ screen, theme, cli }: DeskOptions, on: EditorOptions["on"]): Editor {
+function answerEditor(
+  { screen, theme, cli, leaving }: DeskOptions,
+  on: EditorOptions["on"],
+): Editor {
   return createEditor({
     theme,
     history: { entries: () => [], add: () => undefined },
     completions: firstOf([]),
     changed: screen.changed,
-    edit: externalEditor({ screen, env: cli.env, cwd: cli.cwd }),
+    edit: externalEditor({ screen, env: cli.env, cwd: cli.cwd, leaving }),
     on,
   });
 }

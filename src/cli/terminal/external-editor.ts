@@ -20,30 +20,48 @@ export function externalEditor({
   screen,
   env,
   cwd,
+  leaving,
 }: {
   readonly screen: Pick<Screen, "outside">;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** The program is asked to end, and ends the editor. */
+  readonly leaving: AbortSignal;
 }): (text: string) => Promise<Edited> {
   return async (text) => {
     const line = [env["VISUAL"], env["EDITOR"]].find((each) => each !== undefined && each.trim());
     if (line === undefined) {
       return { problem: "No editor is set. Set VISUAL or EDITOR, such as EDITOR=nano." };
     }
-    const folder = await mkdtemp(join(tmpdir(), "reprise-message-")).catch((error: Error) => error);
+    const folder = await mkdtemp(join(tmpdir(), "reprise-message-")).catch(asError);
     if (folder instanceof Error) {
-      return { problem: `No file for the editor could be made: ${oneLine(folder.message)}` };
+      return notMade(folder);
     }
     try {
       const file = join(folder, "message.md");
-      await writeFile(file, text, { flag: "wx", mode: 0o600 });
-      const end = await screen.outside(() => run(line, { file, env, cwd }));
+      const failure = await writeFile(file, text, { flag: "wx", mode: 0o600 }).catch(asError);
+      if (failure !== undefined) {
+        return notMade(failure);
+      }
+      const end = await screen.outside(() => run(line, { file, env, cwd, leaving }));
       return end === 0 ? await readText(file, text) : { problem: endedWith(line, end) };
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      // one that cannot be removed is only in the way
+      await rm(folder, { recursive: true, force: true }).catch(() => undefined);
     }
   };
 }
+
+const asError = (error: Error): Error => error;
+
+function notMade({ message }: Error): Edited {
+  return {
+    problem: `No file for the editor could be made: ${oneLine(message)}. The message is as before.`,
+  };
+}
+
+/** A program and its arguments: without `exec` a shell could stay between it and us. */
+const SIMPLE = /^[\w./+-]+(?: [\w./+:=@-]+)*$/;
 
 /** As git does: the shell splits the line, and the file is its last argument. */
 function run(
@@ -52,13 +70,29 @@ function run(
     readonly file: string;
     readonly env: Readonly<Record<string, string | undefined>>;
     readonly cwd: string;
+    readonly leaving: AbortSignal;
   },
 ): Promise<number | string> {
-  const { file, env, cwd } = given;
+  const { file, env, cwd, leaving } = given;
   return new Promise((resolve) => {
-    spawn("/bin/sh", ["-c", `${line} "$@"`, line, file], { cwd, env, stdio: "inherit" })
-      .on("error", (error) => resolve(error.message))
-      .on("close", (code, signal) => resolve(code ?? signal ?? 0));
+    const command = SIMPLE.test(line) ? `exec ${line}` : line;
+    const editor = spawn("/bin/sh", ["-c", `${command} "$@"`, line, file], {
+      cwd,
+      env,
+      stdio: "inherit",
+    });
+    const end = (): void => void editor.kill();
+    const ended = (how: number | string): void => {
+      leaving.removeEventListener("abort", end);
+      resolve(how);
+    };
+    leaving.addEventListener("abort", end);
+    if (leaving.aborted) {
+      end();
+    }
+    editor
+      .on("error", (error) => ended(error.message))
+      .on("close", (code, signal) => ended(code ?? signal ?? 0));
   });
 }
 

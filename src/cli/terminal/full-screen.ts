@@ -30,10 +30,16 @@ export async function showFull<Result>(
       full.key(key);
     }
   });
+  let isStopped = false;
   const suspend = async (): Promise<void> => {
+    if (isStopped) {
+      return;
+    }
+    isStopped = true;
     full.leave();
     await tty.leave();
     await cli.suspend();
+    isStopped = false;
     if (!isOver) {
       tty.enter();
       full.enter();

@@ -16,6 +16,7 @@ export interface OpenEditorOptions extends Pick<EditorOptions, "theme" | "on"> {
   readonly screen: Pick<Screen, "changed" | "outside">;
   /** A message with one of them is not written into the history. */
   readonly secrets: Secrets;
+  readonly leaving: AbortSignal;
 }
 
 /**
@@ -27,6 +28,7 @@ export async function openEditor({
   screen,
   theme,
   secrets,
+  leaving,
   on,
 }: OpenEditorOptions): Promise<{ readonly editor: Editor; readonly history: History }> {
   const folder = conversation.planned().repo_path;
@@ -43,6 +45,6 @@ export async function openEditor({
     }),
     fileCompletions(createFolderFiles({ folder, changed })),
   ]);
-  const edit = externalEditor({ screen, env: cli.env, cwd });
+  const edit = externalEditor({ screen, env: cli.env, cwd, leaving });
   return { editor: createEditor({ theme, history, completions, changed, edit, on }), history };
 }

@@ -149,7 +149,21 @@ export function openScreen(
   for (const output of outputs) {
     output.cover(print);
   }
+  const comeBack = (): void => {
+    tty.enter();
+    renderer.enter();
+    if (full !== null) {
+      renderer.pause();
+      full.enter();
+    }
+  };
+  /** Another program has the terminal, or the shell, until this resolves. */
+  let away: Promise<void> | null = null;
+  let isClosed = false;
+  let isStopped = false;
   const outside = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const { promise, resolve: back } = Promise.withResolvers<void>();
+    away = promise;
     on.away();
     full?.leave();
     renderer.leave();
@@ -161,11 +175,10 @@ export function openScreen(
       return await work();
     } finally {
       ignoreInterrupts();
-      tty.enter();
-      renderer.enter();
-      if (full !== null) {
-        renderer.pause();
-        full.enter();
+      away = null;
+      back();
+      if (!isClosed) {
+        comeBack();
       }
     }
   };
@@ -187,7 +200,14 @@ export function openScreen(
   /** The full view that was asked for last, once it is left. */
   let lastFull: Promise<unknown> = Promise.resolve();
   void tty.askForAllKeys();
-  const suspend = (): Promise<void> => outside(cli.suspend);
+  /** Once at a time; while another program has the terminal, it keeps it. */
+  const suspend = async (): Promise<void> => {
+    if (!isStopped) {
+      isStopped = true;
+      await (away === null ? outside(cli.suspend) : cli.suspend());
+      isStopped = false;
+    }
+  };
   const onStop = (): void => void suspend();
   cli.signals.on("SIGTSTP", onStop);
 
@@ -214,6 +234,8 @@ export function openScreen(
       return shown;
     },
     close: async () => {
+      isClosed = true;
+      await away;
       cli.signals.off("SIGTSTP", onStop);
       full?.close();
       renderer.leave();

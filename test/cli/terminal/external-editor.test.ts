@@ -1,19 +1,21 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import { externalEditor } from "../../../src/cli/terminal/external-editor.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 const PATH = "/usr/bin:/bin";
 
-function openIn(env: Readonly<Record<string, string>>) {
+function openIn(env: Readonly<Record<string, string>>, leaving = new AbortController().signal) {
   return externalEditor({
     screen: { outside: (work) => work() },
     env: { PATH, ...env },
     cwd: tmpdir(),
+    leaving,
   });
 }
 
@@ -26,6 +28,13 @@ function program(script: string): string {
     mode: 0o700,
   });
   return `'${file}' --wait`;
+}
+
+/** Nobody writes into it: who reads it waits. */
+function pipe(): string {
+  const file = join(temporaryFolder(), "pipe");
+  execFileSync("mkfifo", [file]);
+  return file;
 }
 
 describe("[TERM-36] an external editor", () => {
@@ -64,5 +73,19 @@ describe("[TERM-36] an external editor", () => {
     ],
   ])("that does not work leaves the text: %o", async (env, problem) => {
     expect(await openIn(env)("text")).toEqual({ problem });
+  });
+
+  it("[TERM-110] ends when the program is asked to end, and its file is removed", async () => {
+    const leaving = new AbortController();
+    const folder = temporaryFolder();
+    const [EDITOR, log] = [join(folder, "edit"), join(folder, "log")];
+    writeFileSync(EDITOR, `#!/bin/sh\necho "$1" > '${log}'\nread line < '${pipe()}'\n`, {
+      mode: 0o700,
+    });
+    const opened = openIn({ EDITOR }, leaving.signal)("text");
+    await vi.waitFor(() => expect(readFileSync(log, "utf8")).toMatch(/\n/));
+    leaving.abort();
+    expect(await opened).toEqual({ problem: expect.stringMatching(/ended by SIGTERM; /) });
+    expect(existsSync(readFileSync(log, "utf8").trim())).toBe(false);
   });
 });

@@ -21,6 +21,7 @@ async function openIn(home: string, folder: string) {
     screen: { changed: () => undefined, outside: (work) => work() },
     theme: plainTheme,
     secrets: async () => [],
+    leaving: new AbortController().signal,
     on: { submit: ({ text }) => sent.push(text), note: () => undefined },
   });
   await history.written();

@@ -6,6 +6,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 
 import { processOutputs } from "../../../src/cli/output.ts";
 import { openScreen } from "../../../src/cli/terminal/open-screen.ts";
+import { createKeySplitter } from "../../../src/cli/terminal/pi/keys.ts";
 
 /** Both ends of a connection. */
 async function connected(): Promise<readonly [Socket, Socket]> {
@@ -24,15 +25,21 @@ async function connected(): Promise<readonly [Socket, Socket]> {
   return [terminal, program];
 }
 
-it("[TERM-42] handles what was typed before it says that the terminal has a frame", async () => {
+/** A screen on a connection: what is written on the other end are keys. */
+async function opened({
+  load = async () => undefined,
+  suspend = async () => undefined,
+}: { readonly load?: () => Promise<void>; readonly suspend?: () => Promise<void> } = {}) {
   const [terminal, stdin] = await connected();
   const outputs = processOutputs(() => undefined);
+  const signals = new EventEmitter();
   const happened: string[] = [];
+  const drawn: string[] = [];
   const screen = openScreen(
-    { stdin, ...outputs, env: {}, signals: new EventEmitter(), suspend: async () => undefined },
+    { stdin, ...outputs, env: {}, signals, suspend },
     {
       size: () => ({ columns: 80, rows: 24 }),
-      draw: () => undefined,
+      draw: (text) => void drawn.push(text),
       drained: () => null,
       onResize: () => () => undefined,
       restoreWith: () => undefined,
@@ -45,11 +52,17 @@ it("[TERM-42] handles what was typed before it says that the terminal has a fram
         end: () => undefined,
         drawn: () => void happened.push("drawn"),
         away: () => undefined,
-        load: async () => undefined,
+        load,
       },
     },
   );
   onTestFinished(() => screen.close());
+  const keys = (): string[] => happened.filter((what) => what !== "drawn");
+  return { terminal, stdin, signals, screen, happened, drawn, keys };
+}
+
+it("[TERM-42] handles what was typed before it says that the terminal has a frame", async () => {
+  const { terminal, screen, happened } = await opened();
   terminal.write("a");
   await vi.waitFor(() => expect(happened).toContain("a"));
   for (let frame = 0; frame < 3; frame++) {
@@ -67,4 +80,64 @@ it("[TERM-42] handles what was typed before it says that the terminal has a fram
     await vi.waitFor(() => expect(happened).toContain("drawn"));
     expect(happened).toEqual(["y", "drawn"]);
   }
+});
+
+it("[TERM-110] is stopped once, however often Ctrl-Z comes, and reads each key once afterwards", async () => {
+  const { promise: continued, resolve: fg } = Promise.withResolvers<void>();
+  const suspend = vi.fn(() => continued);
+  const { terminal, signals, screen, keys } = await opened({ suspend });
+  const stops = [screen.suspend(), screen.suspend()];
+  await vi.waitFor(() => expect(suspend).toHaveBeenCalled());
+  signals.emit("SIGTSTP");
+  fg();
+  await Promise.all(stops);
+  terminal.write("a");
+  await vi.waitFor(() => expect(keys()).toEqual(["a"]));
+  terminal.write("b");
+  await vi.waitFor(() => expect(keys()).toEqual(["a", "b"]));
+  expect(suspend).toHaveBeenCalledTimes(1);
+});
+
+it("[TERM-110] leaves the terminal to another program that is stopped and continued", async () => {
+  const suspend = vi.fn(async () => undefined);
+  const { terminal, stdin, signals, screen, keys, drawn } = await opened({ suspend });
+  const { promise: edited, resolve: endEditor } = Promise.withResolvers<void>();
+  const editor = vi.fn(() => edited);
+  const outside = screen.outside(editor);
+  await vi.waitFor(() => expect(editor).toHaveBeenCalled());
+  const before = drawn.length;
+  signals.emit("SIGTSTP");
+  await vi.waitFor(() => expect(suspend).toHaveBeenCalled());
+  await setImmediate();
+  expect(stdin.isPaused()).toBe(true);
+  expect(drawn).toHaveLength(before);
+  endEditor();
+  await outside;
+  terminal.write("a");
+  await vi.waitFor(() => expect(keys()).toEqual(["a"]));
+});
+
+it("[TERM-110] waits for another program that has the terminal when it is closed, and draws nothing then", async () => {
+  const { stdin, screen, drawn } = await opened();
+  const { promise: edited, resolve: endEditor } = Promise.withResolvers<void>();
+  const editor = vi.fn(() => edited);
+  const outside = screen.outside(editor);
+  await vi.waitFor(() => expect(editor).toHaveBeenCalled());
+  drawn.length = 0;
+  const closing = screen.close();
+  await setImmediate();
+  expect(drawn).toEqual([]);
+  endEditor();
+  await Promise.all([outside, closing]);
+  expect(drawn.join("")).not.toContain("row");
+  expect(stdin.listenerCount("data")).toBe(0);
+});
+
+it("[TERM-111] takes an escape character alone for a key, however soon the next key comes", () => {
+  const keys: string[] = [];
+  const split = createKeySplitter((key) => keys.push(key));
+  for (const read of ["a", "\u001b", "b", "\u001bc", "\u001b[", "A", "\u001b"]) {
+    split(read);
+  }
+  expect(keys).toEqual(["a", "\u001b", "b", "\u001bc", "\u001b[A", "\u001b"]);
 });
