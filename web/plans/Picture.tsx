@@ -1,0 +1,102 @@
+import { useSignal, type Signal } from "@preact/signals";
+import type { JSX, RefObject } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+
+import type { PlanInfo } from "../../src/entries/client.ts";
+import { Button } from "../parts/Button.tsx";
+import { plural } from "./plan-text.ts";
+import { PictureWindow } from "./picture-window.ts";
+
+/** The plan as a picture that can be enlarged and moved. It is an image: nothing in it can run. */
+export function Picture({ plan }: { readonly plan: PlanInfo }): JSX.Element {
+  const address = useAddress(plan.picture);
+  if (plan.picture === null) {
+    return (
+      <p class="muted">
+        The plan is too large to draw here. Draw it with{" "}
+        <code>reprise plan graph --format svg</code>.
+      </p>
+    );
+  }
+  const size = `${plural(plan.phases.length, "phase")} in ${plural(plan.waves.length, "wave")}`;
+  return (
+    <Viewer
+      address={address.value}
+      label={`Picture of the plan: ${size}. The lists after it say the same in words.`}
+      name={`plan-${plan.run_id.slice(0, 8)}.svg`}
+    />
+  );
+}
+
+/** An address of the picture's bytes, for as long as they are shown. */
+function useAddress(picture: string | null): Signal<string | null> {
+  const address = useSignal<string | null>(null);
+  useEffect(() => {
+    if (picture === null) {
+      return undefined;
+    }
+    const made = URL.createObjectURL(new Blob([picture], { type: "image/svg+xml" }));
+    address.value = made;
+    return () => URL.revokeObjectURL(made);
+  }, [picture]);
+  return address;
+}
+
+function Viewer(props: {
+  readonly address: string | null;
+  readonly label: string;
+  readonly name: string;
+}): JSX.Element {
+  const { address, label, name } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const image = useRef<HTMLImageElement>(null);
+  const scale = useSignal(1);
+  const window = usePictureWindow(box, image, scale);
+  return (
+    <figure class="plan-picture">
+      <div class="plan-actions">
+        <Button aria-label="Smaller" onClick={() => window.zoom(1 / 1.25)}>
+          −
+        </Button>
+        <output aria-label="Scale">{Math.round(scale.value * 100)} %</output>
+        <Button aria-label="Larger" onClick={() => window.zoom(1.25)}>
+          +
+        </Button>
+        <Button onClick={() => window.fit()}>Fit</Button>
+        <Button onClick={() => window.zoom(1 / scale.value)}>100 %</Button>
+        <span class="space" />
+        {address === null ? null : (
+          <a class="button" href={address} download={name}>
+            Download SVG
+          </a>
+        )}
+      </div>
+      <section
+        ref={box}
+        class="picture-window"
+        aria-label="The picture. Plus and minus change its size, 0 shows all of it, arrow keys move it."
+        tabIndex={0}
+      >
+        {address === null ? null : (
+          <img
+            ref={image}
+            src={address}
+            alt={label}
+            draggable={false}
+            onLoad={() => window.fit()}
+          />
+        )}
+      </section>
+    </figure>
+  );
+}
+
+function usePictureWindow(
+  box: RefObject<HTMLDivElement | null>,
+  image: RefObject<HTMLImageElement | null>,
+  scale: Signal<number>,
+): PictureWindow {
+  const window = useMemo(() => new PictureWindow(box, image, scale), []);
+  useLayoutEffect(() => window.attach(), []);
+  return window;
+}
