@@ -486,6 +486,10 @@ export const ONLY_TORTURE = {
     what: "Eight tabs in Chromium that share streams, while tabs leave and the service and its database are away",
     files: ["test/web/browser/streams.test.ts"],
   },
+  "page-plans": {
+    what: "The page of plans in Chromium: findings, files, the picture, large plans, narrow and dark screens",
+    files: ["test/web/browser/plans.test.ts"],
+  },
   "page-shell": {
     what: "The web page in Chromium: its addresses, its files, and what its policy refuses",
     files: ["test/web/browser/shell.test.ts"],
