@@ -11,6 +11,9 @@ export interface TestScreen {
   type(keys: string): void;
   kill(signal: NodeJS.Signals): void;
   resize(columns: number, rows: number): void;
+  /** Takes nothing of what the program writes until `resume`. */
+  pause(): void;
+  resume(): void;
   /** Resolves once what is on the screen matches; rows are joined by line feeds. */
   until(what: RegExp | ((screen: string) => boolean)): Promise<string>;
   /** The rows of the window, without the spaces at their end. */
@@ -152,6 +155,8 @@ export function openScreen(
       emulator.resize(newColumns, newRows);
       pty.resize(newColumns, newRows);
     },
+    pause: () => pty.pause(),
+    resume: () => pty.resume(),
     until: (what) =>
       new Promise((resolve, reject) => {
         const matches = (shown: string): boolean =>

@@ -318,6 +318,13 @@ export const SIZED_TESTS = {
     short: 2,
     long: 20,
   },
+  screens: {
+    what: "The size of a terminal changes at random while a screen draws, and a terminal takes nothing: lives of two programs",
+    files: ["test/torture/screen.test.ts"],
+    test: 0,
+    short: 2,
+    long: 100,
+  },
   "several-copies": {
     what: "Copies of LangGraph's database at the same time: threads of 70 checkpoints",
     files: ["test/langgraph/official/two-copies.test.ts"],
