@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
 
 import { SCRIPTS, type Shell } from "../../src/cli/completion/scripts.ts";
-import { freshHome, type Home } from "../helpers/reprise.ts";
+import { freshHome, type Home, unusedHome } from "../helpers/reprise.ts";
 import { idLike, seed } from "../helpers/sessions/seed.ts";
 
 /** What can come after the words, the last of which is being typed. */
@@ -20,7 +20,7 @@ const valuesOf = (lines: readonly string[]): string[] =>
   lines.map((line) => line.slice(0, line.indexOf("\t")));
 
 it("[TERM-82] commands, options and values come from the commands themselves", async () => {
-  const home = freshHome();
+  const home = unusedHome();
   const commands = valuesOf(await after(home, ""));
   expect(commands).toEqual(expect.arrayContaining(["sessions", "send", "doctor", "help"]));
   expect(commands).not.toContain("complete");

@@ -14,12 +14,12 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 
 import { startProgram } from "../helpers/start-program.ts";
-import { freshHome, type Home } from "../helpers/reprise.ts";
+import { freshHome, type Home, unusedHome } from "../helpers/reprise.ts";
 import { idLike, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 
 describe("the location of the database", () => {
   it("[CLI-7] --database comes before REPRISE_DATABASE, then XDG_DATA_HOME, then HOME", async () => {
-    const home = freshHome();
+    const home = unusedHome();
     const xdg = join(home.home, "xdg");
     const env = { XDG_DATA_HOME: xdg, REPRISE_DATABASE: "from-environment.db" };
     const places = [
@@ -135,7 +135,7 @@ describe("the location of the database", () => {
   });
 
   it("[CLI-31] the command to resume names the database, quoted for a shell in any folder", async () => {
-    const home = freshHome();
+    const home = unusedHome();
     mkdirSync(join(home.project, "it's here"));
     const begun = await home.call(["--database", "it's here/my.db", "-p", "My name is Ada"]);
     const [, hint = ""] = /^Resume with: (.*)$/m.exec(begun.stderr) ?? [];

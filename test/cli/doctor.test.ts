@@ -9,7 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { trustFolder } from "../helpers/trust.ts";
-import { freshHome, type Home } from "../helpers/reprise.ts";
+import { freshHome, type Home, unusedHome } from "../helpers/reprise.ts";
 import { idLike, seed } from "../helpers/sessions/seed.ts";
 
 interface DoctorDocument {
@@ -25,7 +25,7 @@ interface Check {
 
 describe("doctor", () => {
   it("[DOCTOR-1] [SANDBOX-19] [DOCTOR-2] reports for each check whether it passes, and changes nothing", async () => {
-    const home = freshHome();
+    const home = unusedHome();
     const { checks } = await doctor(home, 0);
     expect(statuses(checks)).toEqual({
       config: "ok",

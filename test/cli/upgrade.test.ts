@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 import { latestVersion } from "../../src/store/engines/migrations/history.ts";
 import { makeOlderDatabase, OLDER_VERSION, readTables } from "../helpers/older-database.ts";
-import { freshHome, type Home } from "../helpers/reprise.ts";
+import { unusedHome, type Home } from "../helpers/reprise.ts";
 
 it("[UPGRADE-7] upgrade --dry-run shows what would happen and changes nothing", async () => {
   const home = olderHome();
@@ -94,7 +94,7 @@ it("[CLI-57] the service logs the upgrade", async () => {
 
 /** A home whose database the version before wrote. */
 function olderHome(): Home {
-  const home = freshHome();
+  const home = unusedHome();
   mkdirSync(dirname(home.database), { recursive: true, mode: 0o700 });
   makeOlderDatabase(home.database);
   return home;

@@ -8,7 +8,7 @@ import { thisProcess } from "../../src/store/leases/this-process.ts";
 import { takeLease } from "../../src/store/leases/lease.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { startProcess } from "../helpers/process.ts";
-import { freshHome } from "../helpers/reprise.ts";
+import { freshHome, unusedHome } from "../helpers/reprise.ts";
 import { idLike, seed } from "../helpers/sessions/seed.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/reprise.js", import.meta.url));
@@ -16,7 +16,7 @@ const PACKAGE = fileURLToPath(new URL("../../package.json", import.meta.url));
 
 describe("wrong usage", () => {
   it("[CLI-1] [CLI-3] gets one sentence, its code and exit code 2, and never repeats the input", async () => {
-    const home = freshHome();
+    const home = unusedHome();
     const secret = "sk-secret";
     const wrong: [string[], RegExp][] = [
       [[secret], /There is no such command/],

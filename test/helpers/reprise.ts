@@ -2,10 +2,13 @@ import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 
 import { type Called, type CallOptions, callProgram } from "./call-program.ts";
+import { emptyFileMaker } from "./empty-file.ts";
 import { ask } from "./on-first-ask.ts";
 import { type Finished, type ProcessOptions, type Running, startProcess } from "./process.ts";
 import { type Program, PROGRAM_VARIABLE } from "./program-setup.ts";
 import { temporaryFolder } from "./temp.ts";
+
+const makeEmptyFile = await emptyFileMaker();
 
 /** What is installed, not the sources: it is what users start, in a third of the time. */
 const { bin: BIN, compiled: COMPILED } = await ask<Program>(PROGRAM_VARIABLE);
@@ -28,8 +31,15 @@ export interface Home {
   json<T>(args: readonly string[], options?: Partial<CallOptions>): Promise<T>;
 }
 
-/** A fresh home with an empty project folder as the working directory. */
+/** A fresh home with an empty project folder as the working directory, and a database with empty tables. */
 export function freshHome(env: Readonly<Record<string, string>> = {}): Home {
+  const home = unusedHome(env);
+  makeEmptyFile(home.database);
+  return home;
+}
+
+/** The same of somebody who has never started the program: there is no database yet. */
+export function unusedHome(env: Readonly<Record<string, string>> = {}): Home {
   const home = temporaryFolder();
   const project = temporaryFolder();
   const inHome = (options: ProcessOptions): ProcessOptions => ({

@@ -4,7 +4,6 @@ import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { projectKeyOf } from "../../../src/store/project-key.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
-import { makeEmptyFile } from "../../helpers/empty-file.ts";
 import { freshHome, type Home } from "../../helpers/reprise.ts";
 import { openScreen, type TestScreen } from "../../helpers/screen.ts";
 import { expectScreenFile } from "../../helpers/screen-file.ts";
@@ -84,7 +83,6 @@ describe("choosing a session on a terminal", () => {
 async function homeWith(count: number): Promise<Home> {
   const home = freshHome();
   const here = await projectKeyOf(home.project);
-  await makeEmptyFile(home.database);
   await using store = await openSqliteStore({ path: home.database });
   await store.write(async (tx) => {
     for (let index = 0; index < count; index++) {

@@ -5,7 +5,6 @@ import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { endSession, startThread } from "../../../src/store/sessions/change.ts";
 import { createSession, type NewSession } from "../../../src/store/sessions/create.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
-import { makeEmptyFile } from "../empty-file.ts";
 import type { Home } from "../reprise.ts";
 
 export interface Seed extends NewSession {
@@ -18,7 +17,6 @@ export interface Seed extends NewSession {
 
 /** Stores sessions in a home's database as the program itself would, in this order. */
 export async function seed(home: Home, ...sessions: readonly Seed[]): Promise<Session[]> {
-  await makeEmptyFile(home.database);
   await using store = await openSqliteStore({ path: home.database });
   const made: Session[] = [];
   for (const { messages = [], archived = 0, ended, ...columns } of sessions) {
