@@ -10,8 +10,8 @@ import { CTRL_C, CTRL_D, openTerminal, type Terminal } from "../helpers/terminal
 const ID = idLike("abcdef1");
 
 /** A session with one exchange; the answer to the second message stops in its middle until it is released. */
-async function openWorld(engine: string): Promise<{ home: Home; release: () => void }> {
-  const database = await createDatabase(engine);
+async function openWorld(): Promise<{ home: Home; release: () => void }> {
+  const database = await createDatabase();
   onTestFinished(() => database[Symbol.asyncDispose]());
   const { promise, resolve } = Promise.withResolvers<void>();
   const provider = await startScriptedProvider("openai", (index) =>
@@ -29,9 +29,9 @@ async function openWorld(engine: string): Promise<{ home: Home; release: () => v
   return { home, release: () => resolve() };
 }
 
-describe.each(["sqlite", "postgres"])("an exchange of another process, on %s", (engine) => {
+describe("an exchange of another process", () => {
   it("[CLI-240] [CLI-241] is shown in a terminal that has the session open, and what was typed is kept", async () => {
-    const { home, release } = await openWorld(engine);
+    const { home, release } = await openWorld();
     const terminal = openTerminal(home, `reprise --session ${ID}`);
     await terminal.shows(/> $/);
     terminal.type("a draft");
@@ -55,7 +55,7 @@ describe.each(["sqlite", "postgres"])("an exchange of another process, on %s", (
   });
 
   it("[CLI-242] is left with Ctrl-C, and stopped with /stop", async () => {
-    const { home } = await openWorld(engine);
+    const { home } = await openWorld();
     const running = home.start(["--session", ID, "-p", "the question"]);
     await running.waitFor(/w0/);
     // opened while it runs: all of the exchange is shown

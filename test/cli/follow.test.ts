@@ -24,8 +24,8 @@ interface World {
 const text = (content: string): Step => ({ kind: "text", text: content });
 
 /** A session with one exchange; the answer of the second one stops in its middle until it is released. */
-async function openWorld(engine: string): Promise<World> {
-  const database = await createDatabase(engine);
+async function openWorld(): Promise<World> {
+  const database = await createDatabase();
   onTestFinished(() => database[Symbol.asyncDispose]());
   const { promise, resolve } = Promise.withResolvers<void>();
   const answers: readonly (readonly Step[])[] = [
@@ -59,9 +59,9 @@ function eventsOf(stdout: string): LiveEvent[] {
     });
 }
 
-describe.each(["sqlite", "postgres"])("reprise follow on %s", (engine) => {
+describe("reprise follow", () => {
   it("[CLI-230] [CLI-231] [CLI-232] [TERM-65] a terminal shows the last messages and the answer of another process while it is written", async () => {
-    const { home, release, startAnswer } = await openWorld(engine);
+    const { home, release, startAnswer } = await openWorld();
     const running = await startAnswer();
     const terminal = openTerminal(home, "reprise follow abcdef --tail 3");
     await terminal.shows(
@@ -80,7 +80,7 @@ describe.each(["sqlite", "postgres"])("reprise follow on %s", (engine) => {
   });
 
   it("[CLI-233] [LIVE-60] with --json=events each event of the live feed is a line; a process that is killed is noticed", async () => {
-    const { home, startAnswer } = await openWorld(engine);
+    const { home, startAnswer } = await openWorld();
     const running = await startAnswer();
     const following = home.start(["follow", ID, "--json=events", "--tail", "1"]);
     await following.waitFor(/"event":"(snapshot|text)"[^\n]*w0 w1[^]*\n/);
@@ -104,7 +104,7 @@ describe.each(["sqlite", "postgres"])("reprise follow on %s", (engine) => {
   });
 
   it("[CLI-234] it ends with the session, and says if the session was deleted or does not exist", async () => {
-    const { home, release } = await openWorld(engine);
+    const { home, release } = await openWorld();
     release();
     const ended = home.start(["follow", ID]);
     await ended.waitFor(/exchange 1 done/);
@@ -135,7 +135,7 @@ describe.each(["sqlite", "postgres"])("reprise follow on %s", (engine) => {
 });
 
 it("[CLI-235] a pipe gets messages as lines once they are stored, and no text that may become void", async () => {
-  const { home, startAnswer } = await openWorld("sqlite");
+  const { home, startAnswer } = await openWorld();
   const running = await startAnswer();
   const following = home.start(["follow", ID]);
   await following.waitFor(/exchange 2 running/);

@@ -9,11 +9,11 @@ import { writeSessionTree } from "../../src/store/portable/write-tree.ts";
 import { findDueQuestions } from "../../src/store/questions/due.ts";
 import { listOpenQuestions } from "../../src/store/questions/read.ts";
 import { verifySession } from "../../src/store/verify/verify-session.ts";
-import { describeEngines, execute, newSession, openFresh, owner } from "../helpers/engines.ts";
+import { describeEngine, execute, newSession, openFresh, owner } from "../helpers/engines.ts";
 import { statesOf } from "../helpers/queue.ts";
 import { askIn } from "../helpers/waiting-session.ts";
 
-describeEngines("default answers", (engine) => {
+describeEngine("default answers", (engine) => {
   it("[QUESTION-30] reach each question, however many others cannot be given theirs", async () => {
     const store = await openFresh(engine);
     const ended = await newSession(store);

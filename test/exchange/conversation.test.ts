@@ -6,10 +6,10 @@ import { openExchanger } from "../../src/compose.ts";
 import { createConversation } from "../../src/exchange/conversation.ts";
 import { readDetail } from "../../src/store/messages/read.ts";
 import { listSessions } from "../../src/store/sessions/list.ts";
-import { describeEngines, openFresh } from "../helpers/engines.ts";
+import { describeEngine, openFresh } from "../helpers/engines.ts";
 import { TRUSTED } from "../helpers/trust.ts";
 
-describeEngines("a conversation", (engine) => {
+describeEngine("a conversation", (engine) => {
   it("needs no command line: any front end can hold one", async () => {
     const store = await openFresh(engine);
     const conversation = createConversation({

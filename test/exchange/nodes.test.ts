@@ -21,7 +21,7 @@ import { readExchange } from "../../src/store/exchanges/read.ts";
 import { readReady } from "../../src/store/exchanges/ready.ts";
 import type { Store } from "../../src/store/store.ts";
 import { statementsOf } from "../helpers/count-statements.ts";
-import { describeEngines, execute, newSession, openFresh } from "../helpers/engines.ts";
+import { describeEngine, execute, newSession, openFresh } from "../helpers/engines.ts";
 import { openBench } from "../helpers/exchanger.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 import { trustFile, trustFolder, UNTRUSTED } from "../helpers/trust.ts";
@@ -66,7 +66,7 @@ async function found(scan: ReturnType<typeof createReadyScan>): Promise<string[]
 
 const WHERE = { besides: false };
 
-describeEngines("nodes", (engine) => {
+describeEngine("nodes", (engine) => {
   it("[CLI-180] what waits for other nodes is read once, and again after a restart of the scan", async () => {
     const store = await openFresh(engine);
     await queueMany(store, 1500, "/other");

@@ -10,7 +10,7 @@ import { takeLease } from "../../src/store/leases/lease.ts";
 import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
 import { readKept } from "../helpers/checkpoints/kept.ts";
 import {
-  describeEngines,
+  describeEngine,
   type Engine,
   newSession,
   openFresh,
@@ -45,7 +45,7 @@ function callsWith(saver: RepriseSaver, id: unknown): readonly (() => Promise<un
   ];
 }
 
-describeEngines("the ids of a checkpoint", (engine) => {
+describeEngine("the ids of a checkpoint", (engine) => {
   const empty = sharedStore(engine);
   it('[SAVER-3] 42 and "42" are the same thread', async () => {
     const { saver } = await freshSaver(engine);
@@ -202,7 +202,7 @@ describeEngines("the ids of a checkpoint", (engine) => {
   });
 });
 
-describeEngines("a thread of a session", (engine) => {
+describeEngine("a thread of a session", (engine) => {
   it("[SAVER-5] is written with the lease of its session only, and read by everybody", async () => {
     const { store, saver } = await freshSaver(engine);
     const session = await newSession(store);
@@ -256,7 +256,7 @@ describeEngines("a thread of a session", (engine) => {
   });
 });
 
-describeEngines("two processes on one thread without a session", (engine) => {
+describeEngine("two processes on one thread without a session", (engine) => {
   it("[SAVER-7] store every checkpoint whole, one after the other", async () => {
     const { location, open } = await engine.create();
     const store = await open();

@@ -7,7 +7,7 @@ import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { expect, it } from "vitest";
 
 import { RepriseSaver } from "../../src/entries/langgraph.ts";
-import { describeEngines } from "../helpers/engines.ts";
+import { describeEngine } from "../helpers/engines.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 
 function echoGraph(saver: RepriseSaver) {
@@ -22,7 +22,7 @@ function echoGraph(saver: RepriseSaver) {
 const thread = { configurable: { thread_id: "thread" } };
 const say = (text: string) => ({ messages: [{ role: "user", content: text }] });
 
-describeEngines("RepriseSaver", (engine) => {
+describeEngine("RepriseSaver", (engine) => {
   it("[SAVER-1] opens its database at the first call and is closed by `await using`", async () => {
     const { location } = await engine.create();
     {

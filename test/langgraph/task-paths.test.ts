@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 
 import { RepriseSaver } from "../../src/entries/langgraph.ts";
-import { describeEngines, execute, openFresh } from "../helpers/engines.ts";
+import { describeEngine, execute, openFresh } from "../helpers/engines.ts";
 import { testSize } from "../helpers/size.ts";
 
 const thread = { configurable: { thread_id: "thread", checkpoint_ns: "" } };
@@ -15,7 +15,7 @@ const write = fc.record({
   channels: fc.array(fc.constantFrom("x", "y", "__interrupt__", "__error__"), { maxLength: 3 }),
 });
 
-describeEngines("what tasks wrote", (engine) => {
+describeEngine("what tasks wrote", (engine) => {
   it("[SAVER-8] is returned by task path, task id and index, as MemorySaver does", async () => {
     const saver = RepriseSaver.from(await openFresh(engine));
     const memory = new MemorySaver();

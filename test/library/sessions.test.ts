@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 
 import { readTokenLimits } from "../../src/store/sessions/token-limits.ts";
-import { describeEngines } from "../helpers/engines.ts";
+import { describeEngine } from "../helpers/engines.ts";
 import { echo, openOn } from "../helpers/graphs.ts";
 import { openStoreAt } from "../helpers/open-store.ts";
 import { startTestServer } from "../helpers/server.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 
-describeEngines("sessions of openReprise", (engine) => {
+describeEngine("sessions of openReprise", (engine) => {
   it("[GRAPH-23] refuse arguments of `run` that it cannot use, and an empty message", async () => {
     const { reprise, id } = await openOn(engine);
     const wrong: readonly (readonly [session: unknown, input: unknown, options?: unknown])[] = [

@@ -48,25 +48,28 @@ async function resizeAtRandom(screen: TestScreen, random: () => number): Promise
 }
 
 describe("a terminal whose size changes at any moment", () => {
-  it.each(SEEDS)("[TERM-2] keeps the shell's rows and no rest of live rows, seed %i", async (seed) => {
-    const random = randomOf(seed);
-    const reflow = seed % 2 === 0;
-    const screen = openScreen(
-      freshHome(),
-      belowShell(`'${process.execPath}' '${join(folder, "live-rows.js")}' 1500`),
-      { columns: 100, rows: 30, reflow, env: reflow ? {} : { XTERM_VERSION: "XTerm(390)" } },
-    );
-    await screen.until(/word40\b/);
-    await resizeAtRandom(screen, random);
-    await screen.until(/all words were written/);
-    await screen.until(/^status -{92}$/m);
-    screen.type("q");
-    expect(await screen.finished).toBe(0);
-    const rows = screen.everything();
-    expect(rows.filter((row) => /^(?:> |status )/.test(row))).toEqual([]);
-    expect(shellRows(rows)).toHaveLength(SHELL_ROWS);
-    expect(screen.written()).not.toMatch(NEVER);
-  });
+  it.each(SEEDS)(
+    "[TERM-2] keeps the shell's rows and no rest of live rows, seed %i",
+    async (seed) => {
+      const random = randomOf(seed);
+      const reflow = seed % 2 === 0;
+      const screen = openScreen(
+        freshHome(),
+        belowShell(`'${process.execPath}' '${join(folder, "live-rows.js")}' 1500`),
+        { columns: 100, rows: 30, reflow, env: reflow ? {} : { XTERM_VERSION: "XTerm(390)" } },
+      );
+      await screen.until(/word40\b/);
+      await resizeAtRandom(screen, random);
+      await screen.until(/all words were written/);
+      await screen.until(/^status -{92}$/m);
+      screen.type("q");
+      expect(await screen.finished).toBe(0);
+      const rows = screen.everything();
+      expect(rows.filter((row) => /^(?:> |status )/.test(row))).toEqual([]);
+      expect(shellRows(rows)).toHaveLength(SHELL_ROWS);
+      expect(screen.written()).not.toMatch(NEVER);
+    },
+  );
 
   it.each(SEEDS)("[TERM-2] leaves no rest of a session, seed %i", async (seed) => {
     const words = Array.from({ length: 600 }, (_, index) => `word${index}`);

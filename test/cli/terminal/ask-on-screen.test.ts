@@ -13,7 +13,7 @@ import { answerQuestion } from "../../../src/store/questions/answer.ts";
 import { listWithAnswered } from "../../../src/store/questions/read.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { describeEngines, openFresh } from "../../helpers/engines.ts";
+import { describeEngine, openFresh } from "../../helpers/engines.ts";
 import { viewScreen } from "../../helpers/terminal-view.ts";
 import { TRUSTED } from "../../helpers/trust.ts";
 import { waitingSession } from "../../helpers/waiting-session.ts";
@@ -78,7 +78,7 @@ async function asking(store: Store, ...choices: readonly (readonly string[] | nu
   };
 }
 
-describeEngines("questions of a stored session on the screen", (engine) => {
+describeEngine("questions of a stored session on the screen", (engine) => {
   it("[TERM-45] are asked in turns, and what was typed for one is kept", async () => {
     const store = await openFresh(engine);
     const { type, end, answers, view, notices } = await asking(store, ["a", "b"], null, ["c"]);

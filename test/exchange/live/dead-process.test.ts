@@ -8,10 +8,10 @@ import { createSessionFeed } from "../../../src/exchange/live/session-feed.ts";
 import { takeLease } from "../../../src/store/leases/lease.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
-import { describeEngines, newSession, openFresh } from "../../helpers/engines.ts";
+import { describeEngine, newSession, openFresh } from "../../helpers/engines.ts";
 import { startProcess } from "../../helpers/process.ts";
 
-describeEngines("an exchange whose process dies", (engine) => {
+describeEngine("an exchange whose process dies", (engine) => {
   it("[LIVE-60] is noticed on its machine without a read of the database", async () => {
     const store = await openFresh(engine);
     const { id: session_id } = await newSession(store);

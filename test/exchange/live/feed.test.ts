@@ -7,14 +7,14 @@ import { takeLease } from "../../../src/store/leases/lease.ts";
 import { storeLive } from "../../../src/store/live/store-live.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { describeEngines, newSession, openFresh, owner } from "../../helpers/engines.ts";
+import { describeEngine, newSession, openFresh, owner } from "../../helpers/engines.ts";
 import { liveOnce } from "../../helpers/live.ts";
 
 const SESSIONS = 20;
-/** Rounds to the next timer tick, and a clock of whole milliseconds. */
-const CLOCK_MS = 3;
+/** A timer counts from the begin of its turn of the event loop, and turns are long on a busy machine. */
+const EARLY_MS = 50;
 
-describeEngines("the feed of a process", (engine) => {
+describeEngine("the feed of a process", (engine) => {
   it("[LIVE-1] stores the text of all exchanges in one operation, at most 4 times a second, until it has all", async () => {
     const store = await openFresh(engine);
     const begunAt: number[] = [];
@@ -55,7 +55,7 @@ describeEngines("the feed of a process", (engine) => {
       await liveOnce(store, session_id, ({ live }) => live?.text === whole);
     }
     const pauses = begunAt.slice(1).map((at, index) => at - (begunAt[index] ?? 0));
-    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(250 - CLOCK_MS);
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(250 - EARLY_MS);
     // each write had the text of every exchange
     expect(touched).toEqual(begunAt.map(() => SESSIONS));
   });

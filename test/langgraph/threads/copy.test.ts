@@ -6,7 +6,7 @@ import { RepriseSaver } from "../../../src/entries/langgraph.ts";
 import { readVerification } from "../../../src/store/verify/read.ts";
 import { holdSession } from "../../helpers/checkpoints/saver.ts";
 import { readKept } from "../../helpers/checkpoints/kept.ts";
-import { describeEngines, newSession } from "../../helpers/engines.ts";
+import { describeEngine, newSession } from "../../helpers/engines.ts";
 import { putMessages, startOf } from "../../helpers/sessions/thread.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { threadId } from "../../../src/core/threads.ts";
@@ -26,7 +26,7 @@ function askingGraph(saver: RepriseSaver) {
     .compile({ checkpointer: saver });
 }
 
-describeEngines("copying a thread", (engine) => {
+describeEngine("copying a thread", (engine) => {
   it("[THREAD-10] copies every checkpoint and pending write, and both threads go their own way", async () => {
     const { open } = await engine.create();
     const store = await open();

@@ -12,7 +12,7 @@ import { type Checkpoint, emptyCheckpoint } from "@langchain/langgraph-checkpoin
 import { expect, it } from "vitest";
 
 import { RepriseSaver } from "../../../src/entries/langgraph.ts";
-import { describeEngines, execute } from "../../helpers/engines.ts";
+import { describeEngine, execute } from "../../helpers/engines.ts";
 
 const config = (thread_id: string) => ({ configurable: { thread_id } });
 
@@ -44,7 +44,7 @@ const asking = new StateGraph(Annotation.Root({ answer: Annotation<string> }))
   .addNode("ask", () => ({ answer: interrupt<string, string>("which?") }))
   .addEdge(START, "ask");
 
-describeEngines("a thread is interrupted", (engine) => {
+describeEngine("a thread is interrupted", (engine) => {
   it("[THREAD-17] if its graph has a next node, one that waits for several others too", async () => {
     const database = await engine.create();
     const store = await database.open();

@@ -12,7 +12,7 @@ import {
 } from "../../../src/store/checkpoints/delete-old-threads.ts";
 import type { Operation } from "../../../src/store/store.ts";
 import { holdSession } from "../../helpers/checkpoints/saver.ts";
-import { describeEngines, type Engine, execute } from "../../helpers/engines.ts";
+import { describeEngine, type Engine, execute } from "../../helpers/engines.ts";
 import { putMessages, startOf } from "../../helpers/sessions/thread.ts";
 
 const DAY = 24 * 3_600_000;
@@ -40,7 +40,7 @@ const clockMovedBy: Operation<number, string | undefined> = async ({ db, dialect
   return rows[0]?.at;
 };
 
-describeEngines("threads without a session", (engine) => {
+describeEngine("threads without a session", (engine) => {
   it("[THREAD-7] are listed page by page, latest first, without the threads of sessions", async () => {
     const { store, saver } = await open(engine);
     const fence = await holdSession(store);

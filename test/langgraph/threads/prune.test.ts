@@ -17,7 +17,7 @@ import { z } from "zod";
 
 import { RepriseSaver } from "../../../src/entries/langgraph.ts";
 import { readKept } from "../../helpers/checkpoints/kept.ts";
-import { describeEngine, describeEngines, type Engine, newSession } from "../../helpers/engines.ts";
+import { describeEngine, type Engine, newSession } from "../../helpers/engines.ts";
 
 const config = { configurable: { thread_id: "thread" }, durability: "sync" as const };
 const say = (text: string) => ({ messages: [new HumanMessage({ content: text, id: text })] });
@@ -51,7 +51,7 @@ async function history(graph: {
   return (await Array.fromAsync(graph.getStateHistory(config))).map(shown);
 }
 
-describeEngines("pruning a thread", (engine) => {
+describeEngine("pruning a thread", (engine) => {
   it("[THREAD-1] keeps the latest checkpoints of each branch as they were, and nothing that only others had", async () => {
     const { saver, store } = await open(engine);
     const graph = echoGraph(saver);
