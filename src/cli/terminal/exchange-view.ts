@@ -1,4 +1,3 @@
-import type { FileChangeInfo } from "../../core/file-change-schemas.ts";
 import type { LiveEvent } from "../../core/live.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
@@ -10,6 +9,7 @@ import { readEvent } from "./event-reader.ts";
 import { type AnswerStream, createExchangeRows, type ReadChanges } from "./exchange-rows.ts";
 import { createLiveReader } from "./live-reader.ts";
 import { createProgress, type Every, type Tokens } from "./progress.ts";
+import { callChanges, type ReplayedChanges, replayedChanges } from "./call-changes.ts";
 import { lastExchanges, type ReplayLimits } from "./replay.ts";
 import type { Part } from "./screen.ts";
 import { createSubAgents, type CallKey } from "./sub-agents.ts";
@@ -83,7 +83,8 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
   /** The session of the exchange; those of its sub-agents are others. */
   let own = "";
   let hasBegun = false;
-  let isReplay = false;
+  /** The messages that are shown again; null while none are. */
+  let replayed: ReplayedChanges | null = null;
   let calls = 0;
   const keyOf = ({ id }: { readonly id: string }): CallKey => ({ session_id: own, call_id: id });
   const layout = (): Layout => ({ theme, width: width() });
@@ -97,9 +98,10 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       const { facts, changing } = agents.end(keyOf(call));
       call.notes(facts);
       const changers = call.isChanging ? [keyOf(call)] : changing;
-      return changes === undefined || isReplay || changers.length === 0
-        ? null
-        : readAll(changes, changers);
+      if (changes === undefined || changers.length === 0) {
+        return null;
+      }
+      return replayed === null ? callChanges(changes, changers) : replayed(call.id);
     },
   });
   const note = (text: string, style: (text: string) => string): void =>
@@ -219,9 +221,9 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       if (before !== "") {
         note(before, theme.dim);
       }
-      isReplay = true;
+      replayed = replayedChanges(changes, shown);
       shown.forEach(live.message);
-      isReplay = false;
+      replayed = null;
       await rows.flush("keep");
     },
     details: log.details,
@@ -275,15 +277,4 @@ function sentenceOf(ending: Ending): string {
     case "failed":
       return ending.sentence;
   }
-}
-
-/** Each call's changes, in the order of the calls. */
-async function readAll(read: ReadChanges, calls: readonly CallKey[]): Promise<FileChangeInfo[]> {
-  const found: FileChangeInfo[] = [];
-  for (const [session_id, group] of Map.groupBy(calls, (call) => call.session_id)) {
-    const call_ids = group.map(({ call_id }) => call_id);
-    const changes = await read({ session_id, call_ids });
-    found.push(...call_ids.flatMap((id) => changes.get(id) ?? []));
-  }
-  return found;
 }
