@@ -27,7 +27,7 @@ describe("sessions show", () => {
     expect(all.stdout).toMatch(/#1 user {2}\S+Z {2}\(archived\)\nhidden\n/);
   });
 
-  it("[QUEUE-30] shows the messages that are queued, with nothing in them that a terminal obeys", async () => {
+  it("[QUEUE-30] [TERM-62] shows the messages that are queued, with nothing in them that a terminal obeys", async () => {
     const home = freshHome();
     const id = idLike("abcdef1");
     await seed(home, { id, messages: ["stored"] });
@@ -40,6 +40,8 @@ describe("sessions show", () => {
     expect(stdout).toMatch(
       /\nexchange 1 user {2}\S+Z {2}\(queued\)\nfirst ␛\[2J\nline<U\+202E>\n\nexchange 2 user/,
     );
+    const listed = await home.call(["sessions", "list"], { terminal: true });
+    expect(listed.stdout).toMatch(/^\w{8} .* queued /m);
     const stopped = await home.call(["stop", id]);
     expect(stopped.stdout).toBe(`Stopped: exchange 1 of ${id}\n`);
     await home.call(["stop", id]);

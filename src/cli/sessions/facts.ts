@@ -1,9 +1,10 @@
 import { batches } from "../../store/checkpoints/bodies.ts";
 import { readCurrent } from "../../store/exchanges/current.ts";
+import { readQueued } from "../../store/exchanges/queued-sessions.ts";
 import type { Store } from "../../store/store.ts";
 import { failuresOf, type Listed, shownState } from "./table.ts";
 
-/** As `shownState`; a session that waits for the answer of a person is shown as waiting. */
+/** As `shownState`; a session that waits for the answer of a person is `waiting`, an idle one with a queue is `queued`. */
 export async function statesOf(
   store: Store,
   sessions: readonly Listed[],
@@ -16,6 +17,12 @@ export async function statesOf(
       if (state === "waiting") {
         states.set(id, state);
       }
+    }
+  }
+  const idle = [...states].flatMap(([id, state]) => (state === "idle" ? [id] : []));
+  for (const ids of batches(idle)) {
+    for (const id of await store.read(readQueued, { ids })) {
+      states.set(id, "queued");
     }
   }
   return states;

@@ -90,6 +90,7 @@ function columnsOf(view: TableView): readonly Column<SessionRow>[] {
   const isNarrow = width < COLUMN_OF_STATES;
   const styles: Readonly<Record<string, (text: string) => string>> = {
     running: theme.accent,
+    queued: theme.accent,
     waiting: theme.warning,
     interrupted: theme.warning,
     failed: theme.error,
