@@ -71,7 +71,7 @@ export function serveCommand(cli: CliContext): Command {
     .option("--public-path <path>", "the path prefix that a proxy removes, such as /reprise")
     .option(
       "--trust-proxy",
-      "use X-Forwarded-Prefix; safe only if every request comes through a proxy",
+      "use X-Forwarded-Prefix and X-Forwarded-Proto; safe only if every request comes through a proxy",
     )
     .option(
       "--stream-poll-ms <n>",

@@ -7,6 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { freshHome } from "../helpers/reprise.ts";
 
 const TOKEN = "secret-token-0123456789";
+const READ_TOKEN = "reads-0123456789";
 
 it("[CLI-49] [PERMISSION-30] [PAGE-7] serve prints its address, database, token file, page and version, and exits with 0 when asked to stop", async () => {
   const home = freshHome();
@@ -44,13 +45,15 @@ it("[CLI-49] [PERMISSION-30] [PAGE-7] serve prints its address, database, token 
   expect(tokens.size).toBe(1);
 });
 
-it("[CLI-51] serve takes the token from the environment or a file and never prints it", async () => {
+it("[CLI-51] [PAGE-7] [PAGE-9] serve takes the token from the environment or a file and never prints it", async () => {
   const home = freshHome();
   const file = join(home.home, "token");
   writeFileSync(file, `${TOKEN}\n`);
+  const readFile = join(home.home, "read-token");
+  writeFileSync(readFile, `${READ_TOKEN}\n`);
   for (const [args, env] of [
-    [["--token-file", file], { REPRISE_TOKEN: "another" }],
-    [[], { REPRISE_TOKEN: TOKEN }],
+    [["--token-file", file, "--read-token-file", readFile], { REPRISE_TOKEN: "another" }],
+    [["--read-token-file", readFile], { REPRISE_TOKEN: TOKEN }],
   ] as const) {
     const service = home.start(["serve", "--port", "0", "--host", "0.0.0.0", "--log", ...args], {
       env,
@@ -60,6 +63,7 @@ it("[CLI-51] serve takes the token from the environment or a file and never prin
       (await fetch(`http://127.0.0.1:${port}/api/sessions`, { headers: { authorization } })).status;
     expect(await status(`Bearer ${TOKEN}`)).toBe(200);
     expect(await status("Bearer another")).toBe(401);
+    expect(await status(`Bearer ${READ_TOKEN}`)).toBe(200);
     const { stdout, stderr, code } = await service.stop("SIGTERM");
     expect(code).toBe(0);
     expect(
@@ -67,8 +71,11 @@ it("[CLI-51] serve takes the token from the environment or a file and never prin
         .trim()
         .split("\n")
         .map((line) => (JSON.parse(line) as { event: string }).event),
-    ).toEqual(["started", "request", "request", "stopping", "stopped"]);
+    ).toEqual(["started", "request", "request", "request", "stopping", "stopped"]);
+    // no terminal reads this: an address with a code would be in a log
+    expect(stdout).not.toContain("#code=");
     expect(stdout + stderr).not.toContain(TOKEN);
+    expect(stdout + stderr).not.toContain(READ_TOKEN);
   }
 });
 

@@ -47,7 +47,7 @@ it("[PAGE-11] a link lasts 7 days or as long as it was made for, is listed, and 
   }
 });
 
-it("[PAGE-11] a link of a session that ends goes on; one of a session that is deleted ends", async () => {
+it("[PAGE-11] a link continues when its session ends, and ends when it is deleted", async () => {
   const id = await t.newSession();
   const { secret } = await client.createShare(id);
   const page = openPage(t);
