@@ -17,6 +17,7 @@ export {
 export { ClientError, type ClientErrorCode } from "./client/client-error.ts";
 export type { ClientOptions } from "./client/connection.ts";
 export type { EventsOptions, FollowOptions, LiveOptions } from "./client/follow.ts";
+export type { CreateShareRequest, NewShareInfo, ShareInfo, Whoami } from "./core/access-schemas.ts";
 export type { LiveEvent } from "./core/live.ts";
 export type { SessionEvent } from "./core/session-events.ts";
 export {
