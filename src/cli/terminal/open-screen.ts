@@ -124,6 +124,8 @@ export function openScreen(
     reflows: wrapsAgain(cli.env),
     askCursor: async (ms) => {
       if (!saysCursor) {
+        // rows are counted for the size that the terminal keeps: for another one, finished rows would be erased
+        await new Promise((resolve) => setTimeout(resolve, ms));
         return null;
       }
       const [, row] = (await tty.ask(CURSOR_QUESTION, CURSOR_ANSWER, ms)) ?? [];

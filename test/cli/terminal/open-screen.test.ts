@@ -35,13 +35,18 @@ async function opened({
   const signals = new EventEmitter();
   const happened: string[] = [];
   const drawn: string[] = [];
+  const size = { columns: 80, rows: 24 };
+  const resized = new EventEmitter();
   const screen = openScreen(
     { stdin, ...outputs, env: {}, signals, suspend },
     {
-      size: () => ({ columns: 80, rows: 24 }),
+      size: () => ({ ...size }),
       draw: (text) => void drawn.push(text),
       drained: () => null,
-      onResize: () => () => undefined,
+      onResize: (listener) => {
+        resized.on("resize", listener);
+        return () => void resized.off("resize", listener);
+      },
       restoreWith: () => undefined,
     },
     {
@@ -58,7 +63,11 @@ async function opened({
   );
   onTestFinished(() => screen.close());
   const keys = (): string[] => happened.filter((what) => what !== "drawn");
-  return { terminal, stdin, signals, screen, happened, drawn, keys };
+  const resize = (columns: number): void => {
+    size.columns = columns;
+    resized.emit("resize");
+  };
+  return { terminal, stdin, signals, screen, happened, drawn, keys, resize };
 }
 
 it("[TERM-42] handles what was typed before it says that the terminal has a frame", async () => {
@@ -140,4 +149,25 @@ it("[TERM-111] takes an escape character alone for a key, however soon the next 
     split(read);
   }
   expect(keys).toEqual(["a", "\u001b", "b", "\u001bc", "\u001b[A", "\u001b"]);
+});
+
+it("[TERM-2] waits until the size stays the same if the terminal does not report its cursor", async () => {
+  const { screen, drawn, resize } = await opened();
+  screen.changed();
+  await vi.waitFor(() => expect(drawn.join("")).toContain("row"));
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const erased = (): number =>
+    drawn.filter((text) => text.endsWith("\u001b[J\u001b[?2026l")).length;
+  resize(70);
+  await vi.advanceTimersByTimeAsync(300);
+  expect(erased()).toBe(1);
+  for (const columns of [60, 50, 40]) {
+    resize(columns);
+    await vi.advanceTimersByTimeAsync(90);
+  }
+  expect(erased()).toBe(1);
+  await vi.advanceTimersByTimeAsync(300);
+  expect(erased()).toBe(2);
+  expect(screen.width).toBe(40);
 });
