@@ -4,6 +4,7 @@ import type { Command } from "commander";
 
 import { holdsAnything } from "../exchange/trust/holds-anything.ts";
 import { workFolder } from "../exchange/trust/wide-folder.ts";
+import { isRepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { failureLine, readFailures } from "../store/sessions/failures.ts";
 import { readSession } from "../store/sessions/read.ts";
@@ -229,8 +230,15 @@ async function repositoryNotes(cli: CliContext, conversation: Conversation): Pro
   return (await repositoryConfig(repo_path, trustSource(cli))).problems.map(oneLine);
 }
 
-/** Asked again: another process may have ended the session meanwhile. */
+/** Asked again: another process may have ended or deleted the session meanwhile. */
 async function isActive(store: Store, id: string): Promise<boolean> {
-  const { state } = await store.read(readSession, { id });
-  return state === "active";
+  try {
+    const { state } = await store.read(readSession, { id });
+    return state === "active";
+  } catch (error) {
+    if (!isRepriseError(error, "session_not_found")) {
+      throw error;
+    }
+    return false;
+  }
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import { takeLease } from "../../src/store/leases/lease.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
@@ -120,4 +120,22 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     expect((await terminal.finished).code).toBe(code);
     expect(await idsOf(home)).toHaveLength(left);
   });
+});
+
+it("deletes a session that is open elsewhere, and leaving it there is no failure", async () => {
+  const home = freshHome();
+  await seed(home, { id: PARENT, messages: ["one"] });
+  const open = home.start(["--session", PARENT]);
+  open.child.stdin?.write("hi\n");
+  await open.waitFor(/\[demo\]/);
+  // not before its exchange has ended
+  await vi.waitFor(
+    async () => {
+      const { code } = await home.call(["sessions", "delete", PARENT, "--yes"]);
+      expect(code).toBe(0);
+    },
+    { timeout: 60_000 },
+  );
+  open.child.stdin?.end();
+  expect(await open.finished).toMatchObject({ code: 0 });
 });
