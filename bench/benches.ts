@@ -43,6 +43,7 @@ export const BENCHES: Readonly<Record<string, { load: () => Promise<Bench>; byDe
     nodes: { load: async () => (await import("./nodes.ts")).bench, byDefault: false },
     savers: { load: async () => (await import("./savers.ts")).bench, byDefault: false },
     terminal: { load: async () => (await import("./terminal.ts")).bench, byDefault: false },
+    web: { load: async () => (await import("./web.ts")).bench, byDefault: false },
     memory: { load: async () => (await import("./memory.ts")).bench, byDefault: true },
     start: { load: async () => (await import("./start.ts")).bench, byDefault: true },
     plan: { load: async () => (await import("./plan.ts")).bench, byDefault: true },

@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 
 import { BENCHES } from "../../bench/benches.ts";
+import { HAS_NO_BROWSER } from "../helpers/page.ts";
 import { testSize } from "../helpers/size.ts";
 
 const run = promisify(execFile);
@@ -14,7 +15,9 @@ describe("benches", () => {
   const usual = Object.keys(BENCHES).filter((name) => BENCHES[name]?.byDefault);
   const some = usual.slice(-testSize("benches"));
 
-  it.each(some)("%s gives figures for each of its lines", async (name) => {
+  const inBrowser = HAS_NO_BROWSER ? [] : ["web"];
+
+  it.each([...some, ...inBrowser])("%s gives figures for each of its lines", async (name) => {
     const { stdout } = await run(process.execPath, [PROGRAM, name, "--json", "--scale", "0.02"]);
     const { benches } = JSON.parse(stdout);
     expect(benches).toMatchObject([{ bench: name }]);

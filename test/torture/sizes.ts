@@ -497,6 +497,10 @@ export const ONLY_TORTURE = {
     what: "The page of plans in Chromium: findings, files, the picture, large plans, narrow and dark screens",
     files: ["test/web/browser/plans.test.ts"],
   },
+  "page-session": {
+    what: "The page of a session in Chromium, whose exchanges run by hand",
+    files: ["test/web/browser/session.test.ts"],
+  },
   "page-shell": {
     what: "The web page in Chromium: its addresses, its files, and what its policy refuses",
     files: ["test/web/browser/shell.test.ts"],

@@ -30,7 +30,7 @@ export function CallDiffs({ model, seq, paths }: CallDiffsProps): JSX.Element | 
   }, [exchange?.n]);
   return changes.value === null || changes.value.length === 0 ? null : (
     <>
-      <h4>Changed in exchange {exchange?.n}</h4>
+      <div class="part-title">Changed in exchange {exchange?.n}</div>
       {changes.value.map(({ path, kind, added, removed, diff }) => (
         <figure key={path} class="change">
           <figcaption>

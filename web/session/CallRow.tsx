@@ -62,12 +62,12 @@ export function CallRow({ model, stored, id }: CallRowProps): JSX.Element {
           <span class="muted">{child.activity}</span>
         </p>
       )}
-      <h4>Arguments</h4>
+      <div class="part-title">Arguments</div>
       <Output text={argumentsText(call.args)} />
       {pathsOf(call).length === 0 || result === null || result === undefined ? null : (
         <CallDiffs model={model} seq={result.seq} paths={pathsOf(call)} />
       )}
-      <h4>Result</h4>
+      <div class="part-title">Result</div>
       {result === undefined || result === null ? (
         <p class="muted">{state === "running" ? "It still runs." : "There is no result."}</p>
       ) : (

@@ -53,10 +53,6 @@ export function LiveState({ model }: { readonly model: SessionModel }): JSX.Elem
   );
 }
 
-function sessionSentence({ session, last }: SessionModel): string {
-  return session.value?.state === "ended"
-    ? "This session has ended. It takes no further messages."
-    : last.value === 0
-      ? "There is no message yet."
-      : "";
+function sessionSentence({ last }: SessionModel): string {
+  return last.value === 0 ? "There is no message yet." : "";
 }

@@ -48,17 +48,16 @@ export function Session({ id }: { readonly id: string }): JSX.Element {
   );
 }
 
+/** Why there is nothing to show. What happens to a session that is shown, the connection's notice says. */
 function SessionProblemNotice({ model }: { readonly model: SessionModel }): JSX.Element | null {
   const problem = model.problem.value;
-  if (problem === null) {
+  if (problem === null || model.session.value !== null) {
     return null;
   }
   return (
     <Notice kind="problem">
       {problem.code === "session_not_found"
-        ? model.session.value === null
-          ? "There is no such session. It may have been deleted."
-          : "This session was deleted. What you see is what the page had read."
+        ? "There is no such session. It may have been deleted."
         : problem.sentence}{" "}
       <Link to="/">Show all sessions</Link>
     </Notice>

@@ -11,7 +11,7 @@ import {
 } from "../../src/entries/client.ts";
 import { client } from "../api.ts";
 import type { LiveMessage, SessionState } from "../streams/session-state.ts";
-import { followSession } from "../streams/streams.ts";
+import { connection, followSession } from "../streams/streams.ts";
 import { createMessageCache, type MessageCache, PAGE_SIZE } from "./message-cache.ts";
 
 export type LiveCall = Extract<LiveEvent, { event: "tool_call" }>["data"];
@@ -20,6 +20,9 @@ export type LiveCall = Extract<LiveEvent, { event: "tool_call" }>["data"];
 const EXCHANGES_READ = 50;
 /** Milliseconds between two drawings of a text that arrives. */
 const DRAW_MS = 100;
+
+/** Milliseconds before the session is read again, if the service did not answer. */
+const RETRY_MS = 2000;
 
 /** Why there is no session to show. */
 export interface SessionProblem {
@@ -88,9 +91,6 @@ export function createSessionModel(id: string): SessionModel {
     last.value = Math.max(last.value, found.at(-1)?.seq ?? 0);
     version.value += 1;
   };
-  const fail = (error: unknown): void => {
-    problem.value = problemOf(error);
-  };
   const readSession = async (): Promise<void> => {
     const found = await client.getSession(id, { messages: false, include: "exchange,labels" });
     session.value = summaryOf(found);
@@ -109,9 +109,15 @@ export function createSessionModel(id: string): SessionModel {
     const found = await client.listSessions({ parent, limit: 200, include: "exchange,labels" });
     children.value = found.sessions.toReversed();
   };
+  /** What is not known now is read with the next change; the connection's notice says what is wrong. */
+  const readRest = (): Promise<unknown> => Promise.allSettled([readExchanges(), readChildren()]);
   const refresh = (): Promise<void> => {
-    refreshing ??= Promise.all([readSession(), readExchanges(), readChildren()])
-      .then(() => undefined, fail)
+    refreshing ??= readSession()
+      .then(readRest)
+      .then(
+        () => undefined,
+        () => undefined,
+      )
       .finally(() => {
         refreshing = null;
       });
@@ -161,10 +167,26 @@ export function createSessionModel(id: string): SessionModel {
     const [page, shown] = await Promise.all([
       client.listMessages(id, { order: "desc", limit: PAGE_SIZE, all: true }),
       client.listMessages(id, { limit: 1 }),
-      refresh(),
+      readSession(),
     ]);
     first.value = shown.messages[0]?.seq ?? (page.messages[0]?.seq ?? 0) + 1;
     put(page.messages.toReversed());
+    problem.value = null;
+    void readRest();
+  };
+  const beginOnce = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await begin();
+        return;
+      } catch (error) {
+        problem.value = problemOf(error);
+        if (!isPassing(error)) {
+          return;
+        }
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
   };
   return {
     id,
@@ -200,15 +222,36 @@ export function createSessionModel(id: string): SessionModel {
     },
     refresh,
     start: () => {
-      begin().catch(fail);
-      const end = followSession(id, hear);
+      const controller = new AbortController();
+      const { signal } = controller;
+      const follow = (): void => {
+        const whole = session.value?.id;
+        if (!signal.aborted && whole !== undefined) {
+          const end = followSession(whole, hear);
+          const endWatch = connection.subscribe((status) => {
+            if (status?.kind === "ended" || status?.kind === "gone") {
+              void refresh();
+            }
+          });
+          signal.addEventListener("abort", () => {
+            end();
+            endWatch();
+          });
+        }
+      };
+      void beginOnce(signal).then(follow);
       return () => {
-        end();
+        controller.abort();
         clearTimeout(drawing);
         messages.close();
       };
     },
   };
+}
+
+/** True for what another attempt may fix. */
+function isPassing(error: unknown): boolean {
+  return error instanceof ClientError && (error.status === 0 || error.status >= 500);
 }
 
 function range(after: number, before: number) {

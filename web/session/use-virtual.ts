@@ -42,6 +42,7 @@ export function useRows(list: {
     initialOffset: () => count * estimate,
     observeElementRect,
     observeElementOffset,
+    measureElement: exactHeight,
     scrollToFn: elementScroll,
     onChange: (_rows: Rows, sync: boolean) => {
       if (sync) {
@@ -64,6 +65,19 @@ export function useRows(list: {
   useLayoutEffect(() => rows._didMount(), []);
   useLayoutEffect(() => rows._willUpdate());
   return rows;
+}
+
+/** The library rounds heights; many rounded ones would move the rows by some pixels. */
+function exactHeight(
+  row: HTMLDivElement,
+  entry: ResizeObserverEntry | undefined,
+  rows: Rows,
+): number {
+  return (
+    entry?.borderBoxSize[0]?.blockSize ??
+    rows.itemSizeCache.get(rows.options.getItemKey(rows.indexFromElement(row))) ??
+    row.getBoundingClientRect().height
+  );
 }
 
 /** Draws before it returns, so that the rows move with the position that the library has just written. */

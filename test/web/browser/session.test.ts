@@ -1,0 +1,232 @@
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+
+import { createFeed, type Feed } from "../../../src/exchange/live/feed.ts";
+import { mirrorMessages } from "../../../src/store/messages/mirror.ts";
+import { createSession } from "../../../src/store/sessions/create.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { createDatabase } from "../../helpers/database.ts";
+import { openStoreAt } from "../../helpers/open-store.ts";
+import {
+  accessibilityProblems,
+  HAS_NO_BROWSER,
+  keepPicture,
+  startPage,
+} from "../../helpers/page.ts";
+import { createTalk, storedMessage, type Talk } from "../../helpers/talk.ts";
+
+const LONG = 3000;
+
+/** A service with its page whose exchanges the tests run by hand. */
+async function startWorld() {
+  const stack = new AsyncDisposableStack();
+  const database = stack.use(await createDatabase());
+  const store = stack.use(await openStoreAt(database.location));
+  const feed = createFeed({ store });
+  const world = stack.use(await startPage({ store, live: feed }));
+  return { ...world, store, feed, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+async function makeLong(store: Store): Promise<string> {
+  const { id: session_id } = await store.write(createSession, {});
+  const messages = Array.from({ length: LONG }, (_, index) =>
+    storedMessage({
+      role: index % 2 === 0 ? "user" : "assistant",
+      content: `Message ${index + 1}. ${"Words of *different* number. ".repeat(1 + (index % 17))}`,
+    }),
+  );
+  await store.write(mirrorMessages, { session_id, messages });
+  return session_id;
+}
+
+/** Where rows are in the window, by `seq`. */
+function placesOf(page: Page): Promise<Record<string, number>> {
+  return page.evaluate(() =>
+    Object.fromEntries(
+      [...document.querySelectorAll<HTMLElement>("[data-seq]")].map((row) => [
+        row.dataset["seq"],
+        row.getBoundingClientRect().top,
+      ]),
+    ),
+  );
+}
+
+const rowAt = (page: Page, seq: number) => page.locator(`[data-seq="${seq}"]`);
+
+describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
+  let world: Awaited<ReturnType<typeof startWorld>>;
+  let feed: Feed;
+  let long: string;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    ({ feed } = world);
+    long = await makeLong(world.store);
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+  afterEach(() => world.expectNoProblems());
+
+  const newTalk = async (title: string): Promise<{ id: string; talk: Talk }> => {
+    const { id } = await world.store.write(createSession, { repo_path: "/home/somebody/shop" });
+    const talk = createTalk(world.store, feed, id);
+    await talk.begin(title);
+    return { id, talk };
+  };
+
+  it("[PAGE-60] [PAGE-61] opens at the last message, and goes anywhere without moving what is in view", async () => {
+    const page = await world.openPage(`/sessions/${long}`);
+    await rowAt(page, LONG).waitFor();
+    for (const step of [-300, -250, -300, -200, 350, -300]) {
+      const before = await placesOf(page);
+      await page
+        .locator(".transcript-scroller")
+        .evaluate((scroller, top) => scroller.scrollBy({ top, behavior: "instant" }), step);
+      await expect
+        .poll(async () => {
+          const after = await placesOf(page);
+          const moves = Object.keys(after).flatMap((seq) =>
+            before[seq] === undefined ? [] : [(after[seq] ?? 0) - before[seq]],
+          );
+          return moves.length > 0 && moves.every((move) => Math.abs(move + step) < 2);
+        })
+        .toBe(true);
+    }
+    await page.locator(".transcript-scroller").focus();
+    await page.keyboard.press("Home");
+    await page.getByText("Message 1.").first().waitFor();
+    // what is in view stays while messages arrive, and a button counts them
+    const before = await placesOf(page);
+    await world.service.post(long, "A new message");
+    await page.getByRole("button", { name: "1 new message" }).waitFor();
+    expect(await placesOf(page)).toEqual(before);
+    await page.getByRole("button", { name: "1 new message" }).click();
+    await page.getByText("A new message").waitFor();
+    // at the end, they are followed
+    await world.service.post(long, "Another new message");
+    await page.getByText("Another new message").waitFor();
+    await expect
+      .poll(() => page.getByRole("button", { name: /new message|To the end/ }).count())
+      .toBe(0);
+    await page.context().close();
+  });
+
+  it("[PAGE-63] [PAGE-67] shows an answer while it is written, and what its exchange does", async () => {
+    const { id, talk } = await newTalk("How is the weather?");
+    const page = await world.openPage(`/sessions/${id}`);
+    await page.getByText("The agent is working").waitFor();
+    talk.say("answer", "## It is **sunny**\n\n- warm\n");
+    await page.getByRole("heading", { name: "It is sunny" }).waitFor();
+    await page.getByText("The agent is answering").waitFor();
+    talk.say("answer", "- and dry\n\n```ts\nconst a: number = 1;\n```\n");
+    await page.getByText("and dry").waitFor();
+    await page.locator(".code-keyword").first().waitFor();
+    await keepPicture(page, "session-live");
+    talk.hear({
+      type: "retry",
+      message_id: "answer",
+      attempt: 2,
+      code: "model_rate_limited",
+      reason: "the model is overloaded",
+      delay_ms: 60_000,
+    });
+    await page.getByText(/^Retrying \(2 of 3\) in \d+ s: the model is overloaded$/).waitFor();
+    await page.getByText("and dry").waitFor({ state: "detached" });
+    talk.say("again", "It is *raining*.");
+    await page.locator(".growing em, .live em").getByText("raining").waitFor();
+    await talk.store(
+      storedMessage({ role: "assistant", content: "It is *raining*.", message_id: "again" }),
+    );
+    await rowAt(page, 2).getByText("raining").waitFor();
+    expect(await page.locator(".live .message").count()).toBe(0);
+    await talk.end({ code: "model_unreachable", sentence: "The model did not answer." });
+    await page
+      .getByText("This exchange failed (model_unreachable): The model did not answer.")
+      .waitFor();
+    await page.context().close();
+  });
+
+  it("[PAGE-62] shows calls that run and their results, and groups those that read", async () => {
+    const { id, talk } = await newTalk("Fix the tests");
+    const page = await world.openPage(`/sessions/${id}`);
+    const read = (n: number) => ({ id: `r${n}`, name: "read_file", args: { path: `src/${n}.ts` } });
+    await talk.call("I look at them.", [read(1), read(2)]);
+    await page.getByText("Exploring:").waitFor();
+    await talk.result(read(1), "1");
+    await talk.result(read(2), "2");
+    await talk.call("", [read(3)]);
+    await talk.result(read(3), "Error: no such file", "error");
+    await page.getByText("Explored:").waitFor();
+    await page.getByText("read 2 files").waitFor();
+    await page.getByText("1 failed").waitFor();
+    const command = { id: "c", name: "run_command", args: { line: "npm test" } };
+    await talk.call("Now the tests.", [command]);
+    const row = page.locator("summary", { hasText: "npm test" });
+    await row.getByText("running").waitFor();
+    const lines = Array.from({ length: 1000 }, (_, index) => `line ${index + 1}`);
+    await talk.result(command, `exit code 1 after 2.5 s\n\n${lines.join("\n")}`);
+    await row.getByText("exit code 1").waitFor();
+    await row.click();
+    await page.getByText("line 398", { exact: false }).waitFor();
+    expect(await page.getByText("line 399", { exact: false }).count()).toBe(0);
+    await page.getByRole("button", { name: "Show all 1,002 lines" }).click();
+    await page.getByText("line 1000", { exact: false }).waitFor();
+    await talk.end();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it("[PAGE-66] [PAGE-68] goes to messages by the keyboard and by their links", async () => {
+    const page = await world.openPage(`/sessions/${long}#m1500`);
+    await rowAt(page, 1500).waitFor();
+    await rowAt(page, 1500).focus();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("data-seq"))).toBe(
+      "1501",
+    );
+    for (let step = 0; step < 40; step += 1) {
+      await page.keyboard.press("j");
+      await page.waitForFunction(
+        (seq) => document.activeElement?.getAttribute("data-seq") === String(seq),
+        1502 + step,
+      );
+    }
+    await page.keyboard.press("End");
+    await rowAt(page, LONG).waitFor();
+    await page.context().close();
+  });
+
+  it("[PAGE-69] shows hostile text as text, and right-to-left text on its own", async () => {
+    const { id, talk } = await newTalk("<img src=x onerror=alert(1)> \u202eabc");
+    const evil = `<script>alert(1)</script>"><svg onload=alert(1)> \u05d0\u05d1\u05d2 \u202e`;
+    await talk.call(`${evil}\n\n![x](https://example.invalid/a.png) [b](javascript:alert(1))`, [
+      { id: evil, name: evil, args: { path: evil, evil } },
+    ]);
+    await talk.store(storedMessage({ role: "assistant", content: evil, is_summary: true }));
+    const page = await world.openPage(`/sessions/${id}`, { width: 320, height: 640 });
+    for (const summary of await page.locator("summary").all()) {
+      await summary.click();
+    }
+    await page.getByText("<script>alert(1)</script>").first().waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      320,
+    );
+    expect(await page.locator("main img, main script, main svg[onload]").count()).toBe(0);
+    await talk.end();
+    await page.context().close();
+  });
+
+  it("[PAGE-67] says that the session has ended, or was deleted", async () => {
+    const { id, talk } = await newTalk("A short one");
+    await talk.end();
+    const page = await world.openPage(`/sessions/${id}`);
+    await page.getByText("A short one").first().waitFor();
+    await world.service.call("POST", `/api/sessions/${id}/end`);
+    await page.getByText("This session has ended.").waitFor();
+    await page.locator(".session-head .state.ended").waitFor();
+    await page.goto(page.url().replace(id, "00000000-0000-4000-8000-000000000000"));
+    await page.getByText("There is no such session").waitFor();
+    await page.context().close();
+  });
+});
