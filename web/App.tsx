@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 
 import { Header } from "./Header.tsx";
+import { needsLogin } from "./api.ts";
 import { List } from "./list/List.tsx";
 import { showAttention } from "./parts/attention.ts";
 import { ConnectionNotice } from "./parts/ConnectionNotice.tsx";
@@ -41,6 +42,10 @@ function keyOf(route: Route): string {
 }
 
 function Page({ route }: { readonly route: Route }): JSX.Element {
+  if (needsLogin.value && route.page !== "shared") {
+    // once logged in, the reader is where the address says
+    return <LoginPage />;
+  }
   switch (route.page) {
     case "list":
       return <List />;

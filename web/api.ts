@@ -29,6 +29,9 @@ export const whoami = signal<Whoami | null>(null);
 /** True if the service refuses even to read without a login. */
 export const needsLogin = signal(false);
 
+/** Why the last login failed; null if none did. */
+export const loginProblem = signal<string | null>(null);
+
 /** True for who may do everything. */
 export const isOwner = computed(() => whoami.value?.role === "owner");
 

@@ -1,11 +1,16 @@
 import { render } from "preact";
 
 import { App } from "./App.tsx";
-import { readWhoami } from "./api.ts";
+import { begin, hasCode } from "./login/take-code.ts";
 import { applyTheme } from "./parts/theme.ts";
 
 applyTheme();
-void readWhoami();
+const isLoggingIn = hasCode();
+const begun = begin();
+if (isLoggingIn) {
+  // what is read before would be refused
+  await begun;
+}
 const root = document.querySelector("#app");
 if (root !== null) {
   render(<App />, root);

@@ -1,42 +1,170 @@
-import { useSignal } from "@preact/signals";
+import { useComputed, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 
-import type { SessionSummary } from "../../src/entries/client.ts";
-import { client } from "../api.ts";
-import { pageTitle } from "../parts/attention.ts";
-import { connectionProblem } from "../parts/ConnectionNotice.tsx";
-import { sentenceOf } from "../parts/sentence-of.ts";
-import { Link } from "../parts/Link.tsx";
-import { Time } from "../parts/Time.tsx";
+import { client, whoami } from "../api.ts";
+import { pageTitle, waitingQuestions } from "../parts/attention.ts";
+import { Button } from "../parts/Button.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { lazy } from "../parts/Lazy.tsx";
+import { Notice } from "../parts/Notice.tsx";
+import { query } from "../route.ts";
+import { followList } from "./follow-list.ts";
+import { Filters } from "./Filters.tsx";
+import { filtersOf, hasFilter, stateOf } from "./filters.ts";
+import { Rows } from "./Rows.tsx";
+import type { ListRow } from "./rows.ts";
+import { createListSource, type ListSource } from "./source.ts";
 
-/** All sessions, those with something new first. */
+const NewSession = lazy(async () => (await import("./NewSession.tsx")).NewSession);
+const SessionActions = lazy(async () => (await import("./SessionActions.tsx")).SessionActions);
+
+/** All sessions, those with something new first, and what they do now. */
 export function List(): JSX.Element {
-  const sessions = useSignal<readonly SessionSummary[]>([]);
+  const filters = filtersOf(query.value);
+  const source = useSource();
+  const isCreating = useSignal(false);
+  const acting = useSignal<ListRow | null>(null);
+  const sessions = [...source.sessions.value.values()];
+  const waiting = useComputed(
+    () => [...source.sessions.value.values()].filter((each) => stateOf(each) === "waiting").length,
+  );
   useEffect(() => {
     pageTitle.value = null;
-    client.listSessions({ roots: true, include: "labels" }).then(
-      (page) => {
-        sessions.value = page.sessions;
-      },
-      (error: unknown) => {
-        connectionProblem.value = sentenceOf(error);
-      },
-    );
   }, []);
+  useEffect(() => {
+    waitingQuestions.value = waiting.value;
+    return () => {
+      waitingQuestions.value = 0;
+    };
+  }, [waiting.value]);
   return (
-    <>
-      <h1>Sessions</h1>
-      <ul>
-        {sessions.value.map(({ id, title, last_message_at }) => (
-          <li key={id}>
-            <Link to={`/sessions/${id}`}>
-              <bdi>{title ?? id}</bdi>
-            </Link>{" "}
-            {last_message_at === null ? null : <Time at={last_message_at} />}
-          </li>
-        ))}
-      </ul>
-    </>
+    <div class="list-page">
+      <div class="list-head">
+        <h1>Sessions</h1>
+        <Count source={source} waiting={waiting.value} />
+        <span class="space" />
+        {mayCreate() ? (
+          <Button
+            kind="primary"
+            onClick={() => {
+              isCreating.value = true;
+            }}
+          >
+            <Icon name="new" /> New session
+          </Button>
+        ) : null}
+      </div>
+      <Filters
+        filters={filters}
+        folders={different(sessions.map(({ repo_path }) => repo_path))}
+        models={different(sessions.map(({ model }) => model))}
+      />
+      <Problem source={source} />
+      {source.rows.value.length === 0 ? (
+        <Empty source={source} isFiltered={hasFilter(filters)} />
+      ) : (
+        <Rows
+          source={source}
+          onAct={(row) => {
+            acting.value = row;
+          }}
+        />
+      )}
+      {isCreating.value ? (
+        <NewSession
+          folders={different(sessions.map(({ repo_path }) => repo_path))}
+          onClose={() => {
+            isCreating.value = false;
+          }}
+        />
+      ) : null}
+      {acting.value === null ? null : (
+        <SessionActions
+          session={source.sessions.value.get(acting.value.session.id) ?? acting.value.session}
+          source={source}
+          onClose={() => {
+            acting.value = null;
+          }}
+        />
+      )}
+    </div>
   );
+}
+
+/** The list of the address. Another one is shown once its first page is read. */
+function useSource(): ListSource {
+  const filters = filtersOf(query.value);
+  const wanted = useMemo(
+    () => createListSource({ client, follow: followList, filters }),
+    [JSON.stringify(filters)],
+  );
+  useEffect(() => wanted.start(), [wanted]);
+  const shown = useRef(wanted);
+  if (wanted.hasBegun.value || wanted.problem.value !== null) {
+    shown.current = wanted;
+  }
+  return shown.current;
+}
+
+function mayCreate(): boolean {
+  const role = whoami.value?.role;
+  return role === "owner" || role === "guest";
+}
+
+function Count(props: { readonly source: ListSource; readonly waiting: number }): JSX.Element {
+  const count = props.source.rows.value.length;
+  const isComplete = props.source.isComplete.value;
+  return (
+    <output class="muted">
+      {props.source.hasBegun.value
+        ? `${count.toLocaleString("en")}${isComplete ? "" : " or more"}`
+        : ""}
+      {props.waiting === 0
+        ? ""
+        : `, ${props.waiting} ${props.waiting === 1 ? "asks" : "ask"} you something`}
+    </output>
+  );
+}
+
+function Problem({ source }: { readonly source: ListSource }): JSX.Element | null {
+  return source.problem.value === null ? null : (
+    <Notice kind="problem">
+      {source.problem.value}{" "}
+      <Button onClick={() => void source.retry()} disabled={source.isReading.value}>
+        Try again
+      </Button>
+    </Notice>
+  );
+}
+
+function Empty(props: {
+  readonly source: ListSource;
+  readonly isFiltered: boolean;
+}): JSX.Element | null {
+  const { source, isFiltered } = props;
+  const { isComplete, isReading, problem } = source;
+  useEffect(() => {
+    // a filter that the service does not have may let nothing of the first pages through
+    if (source.hasBegun.value && !isComplete.value && !isReading.value && problem.value === null) {
+      void source.readMore();
+    }
+  });
+  if (problem.value !== null) {
+    return null;
+  }
+  if (!isComplete.value) {
+    return <p class="loading">Loading …</p>;
+  }
+  return (
+    <p class="empty">
+      {isFiltered
+        ? "No session is like this."
+        : "There are no sessions yet. Make one here, or type `reprise` in a folder."}
+    </p>
+  );
+}
+
+function different(values: readonly (string | null)[]): string[] {
+  return [...new Set(values.filter((value) => value !== null))].sort();
 }

@@ -2,7 +2,10 @@ import type { AnchorHTMLAttributes, ComponentChildren, JSX, TargetedMouseEvent }
 
 import { go, hrefOf } from "../route.ts";
 
-interface LinkProps extends Pick<AnchorHTMLAttributes, "aria-current" | "class" | "title"> {
+interface LinkProps extends Pick<
+  AnchorHTMLAttributes,
+  "aria-current" | "class" | "onFocus" | "onKeyDown" | "tabIndex" | "title"
+> {
   /** A path of the page, such as `/plans`. */
   readonly to: string;
   readonly children: ComponentChildren;

@@ -9,6 +9,8 @@ const SHAPES = {
   delete: "M3 4h10M6 4V2.5h4V4M4.5 4l.5 9.5h6l.5-9.5",
   light:
     "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM8 1v2M8 13v2M1 8h2M13 8h2M3 3l1.4 1.4M11.6 11.6L13 13M13 3l-1.4 1.4M4.4 11.6L3 13",
+  more: "M3.5 8h.01M8 8h.01M12.5 8h.01",
+  new: "M8 3v10M3 8h10",
   open: "M4 6l4 4 4-4",
   rename: "M3 13l.6-3L10.5 3 13 5.5 6 12.4z",
 } as const;

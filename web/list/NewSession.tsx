@@ -1,0 +1,140 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useId } from "preact/hooks";
+
+import type { ModelInfo, PersonaInfo } from "../../src/entries/client.ts";
+import { client } from "../api.ts";
+import { Button } from "../parts/Button.tsx";
+import { Dialog } from "../parts/Dialog.tsx";
+import { Notice } from "../parts/Notice.tsx";
+import { sentenceOf } from "../parts/sentence-of.ts";
+import { go } from "../route.ts";
+
+interface NewSessionProps {
+  /** Folders of other sessions, which are offered. */
+  readonly folders: readonly string[];
+  readonly onClose: () => void;
+}
+
+/** Makes a session with a folder, a model and a persona, and opens it. */
+export function NewSession({ folders, onClose }: NewSessionProps): JSX.Element {
+  const folder = useSignal("");
+  const model = useSignal("");
+  const persona = useSignal("");
+  const models = useSignal<readonly ModelInfo[]>([]);
+  const personas = useSignal<readonly PersonaInfo[]>([]);
+  const problem = useSignal<string | null>(null);
+  const isBusy = useSignal(false);
+  const known = useId();
+  const fail = (error: unknown): void => {
+    problem.value = sentenceOf(error);
+  };
+  useEffect(() => {
+    client.listModels().then((found) => {
+      models.value = found;
+    }, fail);
+  }, []);
+  useEffect(() => {
+    const path = folder.value.trim();
+    client.listPersonas(path.startsWith("/") ? { repo_path: path } : {}).then((found) => {
+      personas.value = found.filter(({ fault }) => fault === null);
+    }, fail);
+  }, [folder.value]);
+  const create = async (): Promise<void> => {
+    isBusy.value = true;
+    try {
+      const path = folder.value.trim();
+      const { id } = await client.createSession({
+        ...(path === "" ? {} : { repo_path: path }),
+        ...(model.value === "" ? {} : { model_override: model.value }),
+        ...(persona.value === "" ? {} : { persona_name: persona.value }),
+      });
+      onClose();
+      go(`/sessions/${id}`);
+    } catch (error) {
+      fail(error);
+    }
+    isBusy.value = false;
+  };
+  return (
+    <Dialog title="New session" onClose={onClose}>
+      {problem.value === null ? null : <Notice kind="problem">{problem.value}</Notice>}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isBusy.value) {
+            void create();
+          }
+        }}
+      >
+        <label class="field">
+          <span>Folder</span>
+          <input
+            value={folder.value}
+            list={known}
+            pattern="/.*"
+            title="An absolute path, such as /home/me/project"
+            placeholder="/home/me/project"
+            spellcheck={false}
+            autocomplete="off"
+            onChange={({ currentTarget: { value } }) => {
+              folder.value = value;
+            }}
+          />
+          <datalist id={known}>
+            {folders.map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </datalist>
+        </label>
+        <p class="muted">
+          On the machine of the service. Without a folder, the agent has no tools for files.
+        </p>
+        <label class="field">
+          <span>Model</span>
+          <select
+            value={model.value}
+            onChange={({ currentTarget: { value } }) => {
+              model.value = value;
+            }}
+          >
+            <option value="">
+              {models.value.find(({ is_default }) => is_default)?.name ?? "The default model"}
+            </option>
+            {models.value
+              .filter(({ is_default }) => !is_default)
+              .map(({ name, is_usable }) => (
+                <option key={name} value={name} disabled={!is_usable}>
+                  {is_usable ? name : `${name} (no key or address)`}
+                </option>
+              ))}
+          </select>
+        </label>
+        <label class="field">
+          <span>Persona</span>
+          <select
+            value={persona.value}
+            onChange={({ currentTarget: { value } }) => {
+              persona.value = value;
+            }}
+          >
+            <option value="">The default persona</option>
+            {personas.value.map(({ name, source }) => (
+              <option key={`${source}/${name}`} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" disabled={isBusy.value}>
+            Create
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,168 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+
+import type { SessionSummary } from "../../src/entries/client.ts";
+import { client, isOwner, whoami } from "../api.ts";
+import { Button } from "../parts/Button.tsx";
+import { Dialog } from "../parts/Dialog.tsx";
+import { Link } from "../parts/Link.tsx";
+import { Notice } from "../parts/Notice.tsx";
+import { sentenceOf } from "../parts/sentence-of.ts";
+import { countTree, type TreeCount } from "./count-tree.ts";
+import type { ListSource } from "./source.ts";
+import { titleOf } from "./state-text.ts";
+
+interface ActionsProps {
+  readonly session: SessionSummary;
+  readonly source: ListSource;
+  readonly onClose: () => void;
+}
+
+/** What can be done with a session in the list: rename, archive, delete. */
+export function SessionActions(props: ActionsProps): JSX.Element {
+  const step = useSignal<"choose" | "delete">("choose");
+  const title = titleOf(props.session);
+  return step.value === "delete" ? (
+    <Dialog key="delete" title={`Delete “${title}”?`} onClose={props.onClose}>
+      <Deletion {...props} />
+    </Dialog>
+  ) : (
+    <Dialog key="choose" title={title} onClose={props.onClose}>
+      {isOwner.value ? (
+        <Choices
+          {...props}
+          onDelete={() => {
+            step.value = "delete";
+          }}
+        />
+      ) : (
+        <p>
+          {whoami.value?.role === "reader"
+            ? "This login only reads: it cannot rename, archive or delete sessions."
+            : "To rename, archive and delete sessions, log in with the token."}{" "}
+          <Link to="/login">Log in</Link>
+        </p>
+      )}
+    </Dialog>
+  );
+}
+
+function Choices(props: ActionsProps & { readonly onDelete: () => void }): JSX.Element {
+  const { session, source, onClose } = props;
+  const name = useSignal(session.name ?? "");
+  const { problem, isBusy, run } = useCall(onClose);
+  const isArchived = typeof session.archived_at === "string";
+  const change = (to: Parameters<typeof client.patchSession>[1]): void =>
+    run(async () => {
+      const { name, archived_at } = await client.patchSession(session.id, to);
+      source.put({ ...session, name: name ?? null, archived_at: archived_at ?? null });
+    });
+  return (
+    <>
+      {problem}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const text = name.value.trim();
+          change({ name: text === "" ? null : text });
+        }}
+      >
+        <label class="field">
+          <span>Name</span>
+          <input
+            value={name.value}
+            maxLength={255}
+            dir="auto"
+            placeholder={session.title ?? ""}
+            onInput={({ currentTarget: { value } }) => {
+              name.value = value;
+            }}
+          />
+        </label>
+        <p class="muted">Without a name, the list shows the beginning of the first message.</p>
+        <div class="actions">
+          <Button kind="danger" disabled={isBusy} onClick={props.onDelete}>
+            Delete …
+          </Button>
+          <Button disabled={isBusy} onClick={() => change({ archived: !isArchived })}>
+            {isArchived ? "Take out of the archive" : "Archive"}
+          </Button>
+          <Button kind="primary" type="submit" disabled={isBusy}>
+            Rename
+          </Button>
+        </div>
+      </form>
+    </>
+  );
+}
+
+function Deletion({ session, source, onClose }: ActionsProps): JSX.Element {
+  const counted = useSignal<TreeCount | null>(null);
+  const { problem, isBusy, run, fail } = useCall(() => {
+    onClose();
+    // the row that had the focus is gone
+    requestAnimationFrame(() =>
+      document.querySelector<HTMLElement>(".session-rows .row-title[tabindex='0']")?.focus(),
+    );
+  });
+  useEffect(() => {
+    countTree(client, session).then((count) => {
+      counted.value = count;
+    }, fail);
+  }, []);
+  return (
+    <>
+      {problem}
+      <p>
+        {counted.value === null ? "Counting what goes with it …" : goneWith(counted.value)} This
+        cannot be undone. Files in its folder stay as they are.
+      </p>
+      <div class="actions">
+        <Button onClick={onClose}>Keep it</Button>
+        <Button
+          kind="danger"
+          disabled={isBusy || counted.value === null}
+          onClick={() =>
+            run(async () => {
+              const deleted = await client.deleteSession(session.id);
+              source.remove(deleted.map(({ id }) => id));
+            })
+          }
+        >
+          Delete
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function goneWith({ subAgents, messages, isMore }: TreeCount): string {
+  const count = (n: number, what: string): string =>
+    `${isMore ? "more than " : ""}${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
+  const agents = subAgents === 0 ? "" : `, its ${count(subAgents, "sub-agent")}`;
+  return `The session${agents} and ${count(messages, "message")} are deleted for good.`;
+}
+
+/** Runs one call at a time, then closes; or shows why it failed. */
+function useCall(onDone: () => void) {
+  const failure = useSignal<string | null>(null);
+  const isBusy = useSignal(false);
+  const fail = (error: unknown): void => {
+    failure.value = sentenceOf(error);
+  };
+  const run = (call: () => Promise<void>): void => {
+    if (isBusy.value) {
+      return;
+    }
+    isBusy.value = true;
+    failure.value = null;
+    call()
+      .then(onDone, fail)
+      .finally(() => {
+        isBusy.value = false;
+      });
+  };
+  const problem = failure.value === null ? null : <Notice kind="problem">{failure.value}</Notice>;
+  return { problem, isBusy: isBusy.value, run, fail };
+}

@@ -1,0 +1,110 @@
+import type { ListOptions, SessionSummary } from "../../src/entries/client.ts";
+
+/** What a session does, as the list shows and filters it. */
+export const SHOWN_STATES = [
+  "waiting",
+  "running",
+  "queued",
+  "interrupted",
+  "failed",
+  "idle",
+  "ended",
+] as const;
+export type ShownState = (typeof SHOWN_STATES)[number];
+
+/** What the list is limited to; null for no limit. In the query of the address under the same names. */
+export interface Filters {
+  /** The beginning of a name or a title. */
+  readonly q: string | null;
+  readonly state: ShownState | null;
+  readonly folder: string | null;
+  readonly model: string | null;
+  /** Without it, archived sessions are left out. */
+  readonly archived: "only" | "all" | null;
+}
+
+/** Reads a query; what is no filter counts for nothing. */
+export function filtersOf(query: URLSearchParams): Filters {
+  const text = (name: string): string | null => {
+    const value = query.get(name)?.trim() ?? "";
+    return value === "" ? null : value;
+  };
+  const folder = text("folder");
+  const archived = text("archived");
+  return {
+    q: text("q"),
+    state: SHOWN_STATES.find((state) => state === text("state")) ?? null,
+    // the service takes absolute paths only
+    folder: folder?.startsWith("/") === true ? folder : null,
+    model: text("model"),
+    archived: archived === "only" || archived === "all" ? archived : null,
+  };
+}
+
+export function hasFilter({ q, state, folder, model, archived }: Filters): boolean {
+  return [q, state, folder, model, archived].some((filter) => filter !== null);
+}
+
+/** What the service can filter; the rest is done by `passes`. */
+export function listQueryOf({ q, state, folder, archived }: Filters): ListOptions {
+  return {
+    ...(q === null ? {} : { q }),
+    ...(state === null || state === "waiting" || state === "queued" || state === "failed"
+      ? {}
+      : SERVICE_STATES[state]),
+    ...(folder === null ? {} : { repo_path: folder }),
+    ...(archived === "all" ? {} : { archived: archived === "only" }),
+  };
+}
+
+const SERVICE_STATES = {
+  ended: { state: "ended" },
+  idle: { state: "active" },
+  interrupted: { activity: "interrupted" },
+  running: { activity: "running" },
+} as const satisfies Readonly<Record<string, ListOptions>>;
+
+export function stateOf({ state, activity, exchange }: SessionSummary): ShownState {
+  if (state === "ended") {
+    return "ended";
+  }
+  const latest = exchange?.state;
+  if (latest === "waiting" || latest === "queued" || latest === "failed") {
+    return latest;
+  }
+  return activity;
+}
+
+/**
+ * Whether a session belongs to the list. What the service has found (`known`, the same session before a change) is
+ * not asked for its folder and its name again, unless they changed: the service compares them better.
+ */
+export function passes(
+  session: SessionSummary,
+  filters: Filters,
+  {
+    known,
+    folderKeys,
+  }: { readonly known: SessionSummary | null; readonly folderKeys: ReadonlySet<string> },
+): boolean {
+  const { q, state, folder, model, archived } = filters;
+  const isArchived = typeof session.archived_at === "string";
+  const isNamed =
+    q === null ||
+    (known !== null && known.name === session.name && known.title === session.title) ||
+    [session.name, session.title].some(
+      (text) => text?.toLowerCase().startsWith(q.toLowerCase()) === true,
+    );
+  const isThere =
+    folder === null ||
+    (known !== null && known.project_key === session.project_key) ||
+    session.repo_path === folder ||
+    (session.project_key !== null && folderKeys.has(session.project_key));
+  return (
+    isNamed &&
+    isThere &&
+    (state === null || stateOf(session) === state) &&
+    (model === null || session.model === model) &&
+    (archived === "all" || isArchived === (archived === "only"))
+  );
+}

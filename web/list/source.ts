@@ -1,0 +1,236 @@
+import { batch, computed, signal } from "@preact/signals";
+
+import type { Client, SessionEvent, SessionSummary } from "../../src/entries/client.ts";
+import { sentenceOf } from "../parts/sentence-of.ts";
+import { type Filters, listQueryOf, passes } from "./filters.ts";
+import { compare, mergePage, type Position, positionOf, rowsOf, type Sessions } from "./rows.ts";
+
+/** Sessions that are read at once. */
+const PAGE = 200;
+/** Of these the page has names, exchanges and archives. */
+const INCLUDE = "exchange,labels";
+
+interface SourceOptions {
+  readonly client: Pick<Client, "listSessions">;
+  /** Follows what changes in all sessions: see `web/streams/`. */
+  readonly follow: (listener: (event: SessionEvent) => void) => () => void;
+  readonly filters: Filters;
+}
+
+/** The list as far as it is read, and kept up to date. */
+export type ListSource = ReturnType<typeof createListSource>;
+
+/**
+ * Reads the list page by page, and follows what changes in it. After `reset` all that was read is read again, and what
+ * is shown stays until then.
+ */
+export function createListSource({ client, follow, filters }: SourceOptions) {
+  const sessions = signal<Sessions>(new Map());
+  const open = signal<ReadonlySet<string>>(new Set());
+  /** Where the next page begins; null if all is read. */
+  const next = signal<{
+    readonly cursor: string | undefined;
+    readonly after: Position | null;
+  } | null>({ cursor: undefined, after: null });
+  const problem = signal<string | null>(null);
+  const isReading = signal(false);
+  const hasBegun = signal(false);
+  const folderKeys = new Set<string>();
+  let isEnded = false;
+  let again: "all" | "first" | null = null;
+
+  /** Changes that came while a page was read: it may be older than they are. */
+  const meanwhile: SessionEvent[] = [];
+
+  const readPage = async (
+    cursor: string | undefined,
+    after: Position | null,
+  ): Promise<typeof next.value> => {
+    meanwhile.length = 0;
+    const query = { ...listQueryOf(filters), limit: PAGE, include: INCLUDE } as const;
+    const page = await client.listSessions(cursor === undefined ? query : { ...query, cursor });
+    const last = page.sessions.at(-1);
+    for (const { project_key } of filters.folder === null ? [] : page.sessions) {
+      if (project_key !== null) {
+        folderKeys.add(project_key);
+      }
+    }
+    if (!isEnded) {
+      sessions.value = mergePage(sessions.value, page.sessions, {
+        after,
+        isLast: page.next === null,
+      });
+      hasBegun.value = true;
+      meanwhile.splice(0).forEach(apply);
+    }
+    return page.next === null || last === undefined
+      ? null
+      : { cursor: page.next, after: positionOf(last) };
+  };
+
+  /** One read at a time; a problem is kept until a read succeeds. */
+  const reading = async (read: () => Promise<void>): Promise<void> => {
+    isReading.value = true;
+    try {
+      await read();
+      problem.value = null;
+    } catch (error) {
+      problem.value = sentenceOf(error);
+    }
+    isReading.value = false;
+    if (again !== null && !isEnded) {
+      const what = again;
+      again = null;
+      void reload(what);
+    }
+  };
+
+  const reload = async (what: "all" | "first"): Promise<void> => {
+    if (isReading.value) {
+      again = again === "all" ? "all" : what;
+      return;
+    }
+    await reading(async () => {
+      if (what === "first" && hasBegun.value) {
+        const following = await readPage(undefined, null);
+        next.value = following === null ? null : next.value;
+        return;
+      }
+      const until = next.value?.after ?? null;
+      const isAll = next.value === null;
+      let from: typeof next.value = await readPage(undefined, null);
+      while (
+        from !== null &&
+        !isEnded &&
+        (isAll || (until !== null && from.after !== null && compare(from.after, until) < 0))
+      ) {
+        from = await readPage(from.cursor, from.after);
+      }
+      next.value = from;
+    });
+  };
+
+  /** Reads the page that follows, unless one is read or all are. */
+  const readMore = async (): Promise<void> => {
+    const from = next.value;
+    if (from !== null && !isReading.value) {
+      await reading(async () => {
+        next.value = await readPage(from.cursor, from.after);
+      });
+    }
+  };
+
+  const put = (session: SessionSummary): void => {
+    const known = sessions.value.get(session.id) ?? null;
+    const end = next.value?.after ?? null;
+    const isRead = next.value === null || (end !== null && compare(positionOf(session), end) <= 0);
+    const isListed = passes(session, filters, { known, folderKeys }) && (isRead || known !== null);
+    if (isListed || known !== null) {
+      const changed = new Map(sessions.value);
+      if (isListed) {
+        changed.set(session.id, session);
+      } else {
+        changed.delete(session.id);
+      }
+      sessions.value = changed;
+    }
+  };
+
+  const apply = (change: SessionEvent): void => {
+    switch (change.event) {
+      case "reset":
+        // without a position it is a poll, which comes every few seconds
+        void reload(change.id === "" ? "first" : "all");
+        break;
+      case "created":
+      case "changed":
+        put(change.data);
+        break;
+      case "deleted": {
+        if (sessions.value.has(change.data.id)) {
+          const changed = new Map(sessions.value);
+          changed.delete(change.data.id);
+          sessions.value = changed;
+        }
+        break;
+      }
+      case "exchange": {
+        const known = sessions.value.get(change.data.session_id);
+        const { n, state } = change.data;
+        if (known !== undefined && n >= (known.exchange?.n ?? 0)) {
+          put({ ...known, exchange: { n, state } });
+        }
+        break;
+      }
+      case "question":
+        // a session that waits has a change, too
+        break;
+    }
+  };
+
+  /** Changes within one frame are shown together. */
+  let waiting: SessionEvent[] = [];
+  const flush = (): void => {
+    const changes = waiting;
+    waiting = [];
+    if (!isEnded) {
+      batch(() => changes.forEach(apply));
+    }
+  };
+  const hear = (change: SessionEvent): void => {
+    if (isReading.value && change.event !== "reset") {
+      meanwhile.push(change);
+    }
+    waiting.push(change);
+    if (waiting.length === 1) {
+      setTimeout(flush, FRAME_MS);
+    }
+  };
+
+  return {
+    rows: computed(() => {
+      const listed = [...sessions.value.values()].filter((session) =>
+        passes(session, filters, { known: session, folderKeys }),
+      );
+      return rowsOf(listed, open.value);
+    }),
+    sessions,
+    /** False until the first page is read. */
+    hasBegun,
+    problem,
+    isReading,
+    /** True if all sessions that the filters let through are read. */
+    isComplete: computed(() => next.value === null),
+    readMore,
+    /** Reads again, after a problem. */
+    retry: () => reload("all"),
+    /** Shows or hides the sub-agents of a session. */
+    toggle: (id: string, isOpen: boolean): void => {
+      const changed = new Set(open.value);
+      if (isOpen) {
+        changed.add(id);
+      } else {
+        changed.delete(id);
+      }
+      open.value = changed;
+    },
+    /** Shows a change that this page has made before its event comes. */
+    put,
+    remove: (ids: readonly string[]): void => {
+      const changed = new Map(sessions.value);
+      ids.forEach((id) => changed.delete(id));
+      sessions.value = changed;
+    },
+    start: (): (() => void) => {
+      void reload("all");
+      const stop = follow(hear);
+      return () => {
+        isEnded = true;
+        stop();
+      };
+    },
+  };
+}
+
+/** For how long changes are collected. */
+const FRAME_MS = 50;
