@@ -9,7 +9,7 @@ import { Icon } from "../parts/icons.tsx";
 import { lazy } from "../parts/Lazy.tsx";
 import { Notice } from "../parts/Notice.tsx";
 import { query } from "../route.ts";
-import { followList } from "./follow-list.ts";
+import { followList } from "../streams/streams.ts";
 import { Filters } from "./Filters.tsx";
 import { filtersOf, hasFilter, stateOf } from "./filters.ts";
 import { Rows } from "./Rows.tsx";

@@ -7,6 +7,8 @@ import { compare, mergePage, type Position, positionOf, rowsOf, type Sessions } 
 
 /** Sessions that are read at once. */
 const PAGE = 200;
+/** Milliseconds. */
+const PAUSE_MS = 50;
 /** Of these the page has names, exchanges and archives. */
 const INCLUDE = "exchange,labels";
 
@@ -15,6 +17,8 @@ interface SourceOptions {
   /** Follows what changes in all sessions: see `web/streams/`. */
   readonly follow: (listener: (event: SessionEvent) => void) => () => void;
   readonly filters: Filters;
+  /** For how long changes are collected before they are shown. */
+  readonly pauseMs?: number;
 }
 
 /** The list as far as it is read, and kept up to date. */
@@ -24,7 +28,7 @@ export type ListSource = ReturnType<typeof createListSource>;
  * Reads the list page by page, and follows what changes in it. After `reset` all that was read is read again, and what
  * is shown stays until then.
  */
-export function createListSource({ client, follow, filters }: SourceOptions) {
+export function createListSource({ client, follow, filters, pauseMs = PAUSE_MS }: SourceOptions) {
   const sessions = signal<Sessions>(new Map());
   const open = signal<ReadonlySet<string>>(new Set());
   /** Where the next page begins; null if all is read. */
@@ -183,7 +187,7 @@ export function createListSource({ client, follow, filters }: SourceOptions) {
     }
     waiting.push(change);
     if (waiting.length === 1) {
-      setTimeout(flush, FRAME_MS);
+      setTimeout(flush, pauseMs);
     }
   };
 
@@ -231,6 +235,3 @@ export function createListSource({ client, follow, filters }: SourceOptions) {
     },
   };
 }
-
-/** For how long changes are collected. */
-const FRAME_MS = 50;

@@ -11,6 +11,9 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
+/** What has the focus first: a field, or the first of the answers, which changes nothing. */
+const FIRST = ":is(input, select, textarea, .actions button):not(:disabled)";
+
 /**
  * Asks for something before the rest of the page can be used. The browser keeps the focus inside, and returns it to
  * where it was. Show it to open it, remove it to close it.
@@ -21,6 +24,7 @@ export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
+    dialog?.querySelector<HTMLElement>(FIRST)?.focus();
     // removed while open, the browser would leave the focus nowhere
     return () => dialog?.close();
   }, []);
