@@ -103,7 +103,12 @@ export async function fetchAsPage(
   headers.set("x-reprise-page", "1");
   const answer = await fetch(input, { ...init, headers, credentials: "same-origin" });
   if (answer.status === 401 && new URL(answer.url).pathname.startsWith(`${base}api/`)) {
+    // a login that has ended, too
+    const isNew = !needsLogin.value;
     needsLogin.value = true;
+    if (isNew) {
+      void readWhoami();
+    }
   }
   return answer;
 }

@@ -63,7 +63,7 @@ export function hrefOf(path: string): string {
 }
 
 /** The page of a path without the base; `unknown` for none of them. */
-export function routeOf(path: string): Route {
+function routeOf(path: string): Route {
   const [first = "", second, ...rest] = path.replace(/^\/|\/$/g, "").split("/");
   if (rest.length > 0) {
     return { page: "unknown" };

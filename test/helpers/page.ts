@@ -24,6 +24,8 @@ export interface PageView {
   readonly height?: number;
   readonly colorScheme?: "light" | "dark";
   readonly reducedMotion?: "reduce";
+  /** Logged in with this token before the first page is opened. */
+  readonly token?: string;
   /** Tabs of one context share cookies, storage and channels. Default: a new one for each page. */
   readonly context?: BrowserContext;
 }
@@ -40,6 +42,9 @@ export async function openPages(origin: string) {
       reducedMotion: view.reducedMotion ?? null,
     });
     await watch(context, { origin, problems });
+    if (view.token !== undefined) {
+      await logIn(context, { origin, token: view.token });
+    }
     return context;
   };
   return {
@@ -87,6 +92,16 @@ export async function accessibilityProblems(page: Page): Promise<string[]> {
     "axe.run().then(({ violations }) => violations)",
   );
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(", ")}`);
+}
+
+/** As the page does it, without its form. */
+async function logIn(
+  { request }: BrowserContext,
+  { origin, token }: { readonly origin: string; readonly token: string },
+): Promise<void> {
+  const headers = { "x-reprise-page": "1", "sec-fetch-site": "same-origin", origin };
+  const answer = await request.post(`${origin}/page/login`, { data: { token }, headers });
+  expect(answer.status()).toBe(200);
 }
 
 async function axeSource(): Promise<string> {

@@ -269,6 +269,13 @@ export const SIZED_TESTS = {
     short: 100,
     long: 100,
   },
+  "page-list": {
+    what: "The list of sessions in the web page, which is scrolled to its end: sessions",
+    files: ["test/web/browser/list.test.ts"],
+    test: 0,
+    short: 1000,
+    long: 10_000,
+  },
   "page-tabs": {
     what: "Random orders in which tabs of the web page open, hide, close and lose what they read: orders for each kind of lock",
     files: ["test/web/streams.test.ts"],
@@ -503,7 +510,7 @@ export const ONLY_TORTURE = {
   },
   "page-shell": {
     what: "The web page in Chromium: its addresses, its files, and what its policy refuses",
-    files: ["test/web/browser/shell.test.ts"],
+    files: ["test/web/browser/login.test.ts", "test/web/browser/shell.test.ts"],
   },
   polling: {
     what: "Statements of 1, 10 and 200 streams on PostgreSQL",

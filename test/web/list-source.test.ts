@@ -40,7 +40,7 @@ const idsOf = (source: ReturnType<typeof createListSource>): string[] =>
   source.rows.value.map((row) => row.session.id);
 
 describe("the filters of the list", () => {
-  it("[PAGE-52] are read from the address, and what is no filter is left out", () => {
+  it("[PAGE-52] are read from the address, and the rest of the query is ignored", () => {
     const read = (query: string): Filters => filtersOf(new URLSearchParams(query));
     expect(read("q=%20rent%20&state=waiting&folder=/a%20b&model=m&archived=only&x=1")).toEqual({
       q: "rent",
@@ -75,7 +75,7 @@ describe("the filters of the list", () => {
 });
 
 describe("the rows of the list", () => {
-  it("[PAGE-51] put sub-agents below the session that they work for, folded", () => {
+  it("[PAGE-51] put sub-agents below the session that they work for, once it is opened", () => {
     const sessions = [
       session("parent", { last_message_at: at(1) }),
       session("child", { parent_session_id: "parent", last_message_at: at(3) }),

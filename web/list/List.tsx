@@ -9,7 +9,7 @@ import { Icon } from "../parts/icons.tsx";
 import { lazy } from "../parts/Lazy.tsx";
 import { Notice } from "../parts/Notice.tsx";
 import { query } from "../route.ts";
-import { followList } from "../streams/streams.ts";
+import { connection, followList } from "../streams/streams.ts";
 import { Filters } from "./Filters.tsx";
 import { filtersOf, hasFilter, stateOf } from "./filters.ts";
 import { Rows } from "./Rows.tsx";
@@ -117,9 +117,7 @@ function Count(props: { readonly source: ListSource; readonly waiting: number })
   const isComplete = props.source.isComplete.value;
   return (
     <output class="muted">
-      {props.source.hasBegun.value
-        ? `${count.toLocaleString("en")}${isComplete ? "" : " or more"}`
-        : ""}
+      {props.source.hasBegun.value ? `${count.toLocaleString("en")}${isComplete ? "" : "+"}` : ""}
       {props.waiting === 0
         ? ""
         : `, ${props.waiting} ${props.waiting === 1 ? "asks" : "ask"} you something`}
@@ -128,7 +126,9 @@ function Count(props: { readonly source: ListSource; readonly waiting: number })
 }
 
 function Problem({ source }: { readonly source: ListSource }): JSX.Element | null {
-  return source.problem.value === null ? null : (
+  // the notice of the connection says that
+  const isAway = connection.value?.kind === "offline" || connection.value?.kind === "unavailable";
+  return source.problem.value === null || isAway ? null : (
     <Notice kind="problem">
       {source.problem.value}{" "}
       <Button onClick={() => void source.retry()} disabled={source.isReading.value}>

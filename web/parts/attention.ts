@@ -15,13 +15,13 @@ export function showAttention(): () => void {
 }
 
 /** As `(2) The title – Reprise`. */
-export function titleOf(title: string | null, questions: number): string {
+function titleOf(title: string | null, questions: number): string {
   const name = title === null || title === "" ? "Reprise" : `${title} – Reprise`;
   return questions === 0 ? name : `(${questions}) ${name}`;
 }
 
 /** The icon of the tab as a data address: with a mark that has the number of questions, if there are any. */
-export function iconOf(questions: number): string {
+function iconOf(questions: number): string {
   const mark =
     questions === 0
       ? ""
