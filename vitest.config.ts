@@ -60,7 +60,7 @@ export default defineConfig({
     // no file changes what a module holds, and loading LangChain costs more than most files do
     isolate: false,
     // files wait for processes and sockets more than they compute
-    maxWorkers: 5,
+    maxWorkers: 7,
     sequence: { sequencer: LongestFirst },
     reporters: ["default", failureList(), closingLine()],
     // real processes, sockets and files: slow machines need time, and no test asserts a time

@@ -128,40 +128,37 @@ describe("the registry", () => {
     ]);
   });
 
-  it.each<[string, object, string]>([
-    ["a type that is none", { type: "text" }, 'at /type, type must be one of "array", '],
-    ["a pattern that is none", { pattern: "(" }, "a pattern in it is wrong: "],
-    ["a part that is not a schema", { properties: { a: 1 } }, "at /properties/a, a must be "],
-    ["a reference to nothing", { $ref: "dev/missing@1" }, 'its reference "dev/missing@1" leads to'],
-    ["an anchor that is missing", { $ref: "#a" }, "No such anchor"],
-    ["a reference to itself", { $ref: "#" }, "its references form a cycle"],
-    [
-      "a reference to a broken one",
-      { $ref: "dev/bad@1" },
-      "a schema that it refers to is not valid",
-    ],
-  ])(
-    "[SCHEMA-2] refuses a schema with %s, naming the file, and no other",
-    async (_, wrong, fault) => {
-      const registry = await load(
-        project({
-          "bad.json": { $id: "dev/bad@1", type: 1 },
-          "name.json": name,
-          "wrong.json": { $id: "dev/wrong@1", ...wrong },
-        }),
-      );
-      for (let time = 0; time < 2; time += 1) {
-        await expect(codes(registry, "dev/wrong@1", {})).rejects.toMatchObject({
+  it("[SCHEMA-2] refuses each broken schema with its file and the reason, and no other", async () => {
+    const wrong: readonly (readonly [object, string])[] = [
+      [{ type: "text" }, 'at /type, type must be one of "array", '],
+      [{ pattern: "(" }, "a pattern in it is wrong: "],
+      [{ properties: { a: 1 } }, "at /properties/a, a must be "],
+      [{ $ref: "dev/missing@1" }, 'its reference "dev/missing@1" leads to'],
+      [{ $ref: "#a" }, "No such anchor"],
+      [{ $ref: "#" }, "its references form a cycle"],
+      [{ $ref: "dev/bad@1" }, "a schema that it refers to is not valid"],
+    ];
+    const schemas = wrong.map(([schema], at) => ({ $id: `dev/wrong-${at}@1`, ...schema }));
+    const registry = await load(
+      project({
+        "bad.json": { $id: "dev/bad@1", type: 1 },
+        "name.json": name,
+        ...Object.fromEntries(schemas.map((schema, at) => [`wrong-${at}.json`, schema])),
+      }),
+    );
+    for (let time = 0; time < 2; time += 1) {
+      for (const [at, [, reason]] of wrong.entries()) {
+        await expect(codes(registry, `dev/wrong-${at}@1`, {}), reason).rejects.toMatchObject({
           code: "schema_invalid",
           message: expect.stringContaining(
-            `The schema file .reprise/schemas/wrong.json is not a valid JSON Schema 2020-12: ${fault}`,
+            `The schema file .reprise/schemas/wrong-${at}.json is not a valid JSON Schema 2020-12: ${reason}`,
           ),
         });
       }
-      expect(await codes(registry, "dev/name@1", "Ada")).toEqual([]);
-      expect(registry.isSound()).toBe(false);
-    },
-  );
+    }
+    expect(await codes(registry, "dev/name@1", "Ada")).toEqual([]);
+    expect(registry.isSound()).toBe(false);
+  });
 
   it("[SCHEMA-20] refuses the id of a broken file with the file and the reason", async () => {
     const draft7 = { $schema: "http://json-schema.org/draft-07/schema#" };

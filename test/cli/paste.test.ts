@@ -48,19 +48,6 @@ describe("a paste in a terminal", () => {
     expect(await detailOf(home, ID)).toMatchObject({ state: "active" });
   });
 
-  it("[CLI-71] with an end mark in it stays text", async () => {
-    const { home, server } = await session();
-    const terminal = openTerminal(home, `reprise --session ${ID}`);
-    await terminal.shows(/> $/);
-    terminal.type(paste("one\u001b[201~\n/end\ny"));
-    await terminal.shows(/^one\n\/end\n… y$/);
-    terminal.type("\r");
-    await terminal.shows(/got 10\n> $/);
-    terminal.type(CTRL_D);
-    await terminal.finished;
-    expect(sent(server)).toEqual(["one\n/end\ny"]);
-  });
-
   it("[CLI-71] without an end mark is never sent, neither by Ctrl-D nor by closing the window", async () => {
     const { home, server } = await session();
     for (const leave of ["key", "hang up"]) {
@@ -82,10 +69,14 @@ describe("a paste in a terminal", () => {
     expect(await detailOf(home, ID)).toMatchObject({ state: "active", last_seq: 0 });
   });
 
-  it("[CLI-102] without an end mark is reported, and Ctrl-C drops it", async () => {
+  it("[CLI-71] [CLI-102] with an end mark in it stays text; without one is reported, and Ctrl-C drops it", async () => {
     const { home, server } = await session();
     const terminal = openTerminal(home, `reprise --session ${ID}`);
     await terminal.shows(/> $/);
+    terminal.type(paste("one\u001b[201~\n/end\ny"));
+    await terminal.shows(/^one\n\/end\n… y$/);
+    terminal.type("\r");
+    await terminal.shows(/got 10\n> $/);
     terminal.type("typed \u001b[200~one\r/end\r");
     await terminal.shows(/\n\(a paste without its end; Ctrl-C drops it\)\n> typed $/);
     terminal.type(CTRL_C);
@@ -94,7 +85,7 @@ describe("a paste in a terminal", () => {
     await terminal.shows(/got 3\n> $/);
     terminal.type(CTRL_D);
     await terminal.finished;
-    expect(sent(server)).toEqual(["two"]);
+    expect(sent(server)).toEqual(["one\n/end\ny", "two"]);
   });
 
   it("[CLI-75] of 4,000 lines with /exit among them runs nothing in the shell", async () => {

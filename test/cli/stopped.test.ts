@@ -6,9 +6,7 @@ import { ID, slowThenFast, startAnswer, WORDS } from "../helpers/slow-answer.ts"
 describe("an exchange that is stopped", () => {
   it.each([
     ["SIGINT", "option"],
-    ["SIGTERM", "option"],
-    ["SIGINT", "line"],
-    ["SIGHUP", "line"],
+    ["SIGTERM", "line"],
   ] as const)(
     "[CLI-39] by %s keeps the text that had arrived, and the session continues (message by %s)",
     async (signal, how) => {
@@ -55,23 +53,25 @@ describe("an exchange that is stopped", () => {
     ]);
   });
 
-  it("[CLI-40] by kill -9 blocks nobody: the next one starts at once, and nothing is doubled", async () => {
+  it("[CLI-40] [CLI-52] by kill -9 blocks nobody: -p skips it, says so and starts at once, and nothing is doubled", async () => {
     const { home, server } = await slowThenFast();
     const running = await startAnswer(home);
     await running.stop("SIGKILL");
     const detail = await detailOf(home, ID);
     expect(detail.activity).toBe("interrupted");
     expect(rowsOf(detail)).toEqual([[1, "user", "the question"]]);
-    expect(await home.call(["--session", ID, "-p", "go on"])).toMatchObject({
-      code: 0,
-      stdout: "a short one\n",
-    });
+    const skipped = await home.call(["--session", ID, "-p", "go on"]);
+    expect(skipped).toMatchObject({ code: 0, stdout: "a short one\n" });
+    expect(skipped.stderr).toMatch(
+      /^note: The last exchange was interrupted\. This message skips it; --continue-exchange would resume it\.$/m,
+    );
     expect(server.requests()[1]?.map(({ content }) => content)).toEqual(["the question", "go on"]);
     expect(rowsOf(await detailOf(home, ID))).toEqual([
       [1, "user", "the question"],
       [2, "user", "go on"],
       [3, "assistant", "a short one"],
     ]);
+    expect((await home.call(["--session", ID, "-p", "more"])).stderr).not.toContain("interrupted");
   });
 
   it("[CLI-40] by kill -9 leaves its session open to slash commands at once", async () => {
@@ -102,17 +102,6 @@ describe("an interrupted exchange", () => {
       [2, "assistant", "a short one"],
     ]);
     expect((await home.call(["--session", ID])).stderr).not.toContain("interrupted");
-  });
-
-  it("[CLI-52] is reported by -p, whose message skips it", async () => {
-    const { home } = await slowThenFast();
-    await (await startAnswer(home)).stop("SIGKILL");
-    const skipped = await home.call(["--session", ID, "-p", "go on"]);
-    expect(skipped).toMatchObject({ code: 0, stdout: "a short one\n" });
-    expect(skipped.stderr).toMatch(
-      /^note: The last exchange was interrupted\. This message skips it; --continue-exchange would resume it\.$/m,
-    );
-    expect((await home.call(["--session", ID, "-p", "more"])).stderr).not.toContain("interrupted");
   });
 
   it("[CLI-52] [CLI-122] --continue-exchange continues it or hands over what was appended, else it is refused", async () => {

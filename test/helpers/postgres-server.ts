@@ -59,6 +59,8 @@ const SETTINGS = {
   fsync: "off",
   full_page_writes: "off",
   max_connections: "400",
+  // each CREATE and DROP DATABASE searches all of them
+  shared_buffers: "16MB",
   // times are to come out in UTC all the same
   timezone: "Asia/Kolkata",
 };

@@ -107,9 +107,10 @@ describe("a project's schema", () => {
       new URL("projects.schema.json", import.meta.url).href,
       "https://json-schema.org/draft/2020-12/none",
     ];
-    for (const $ref of references) {
-      const folder = project({ "a.json": { ...rule, $ref }, "b.json": { $id: "dev/ok@1" } });
-      await expect(check(folder, rule.$id, "1")).rejects.toMatchObject({
+    const files = references.map(($ref, at) => [`${at}.json`, { $id: `dev/rule@${at}`, $ref }]);
+    const folder = project({ ...Object.fromEntries(files), "ok.json": { $id: "dev/ok@1" } });
+    for (const at of references.keys()) {
+      await expect(check(folder, `dev/rule@${at}`, "1")).rejects.toMatchObject({
         code: "schema_invalid",
         message: expect.stringContaining("leads to no known schema"),
       });
