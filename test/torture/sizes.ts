@@ -280,7 +280,7 @@ export const SIZED_TESTS = {
     what: "Random orders in which tabs of the web page open, hide, close and lose what they read: orders for each kind of lock",
     files: ["test/web/streams.test.ts"],
     test: 4,
-    short: 40,
+    short: 20,
     long: 4000,
   },
   pooler: {

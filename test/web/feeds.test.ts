@@ -122,7 +122,7 @@ it("[PAGE-43] a session that ended has nothing more, a deleted one is gone, one 
   await asOwner(() => undefined).deleteSession(id);
   const failure = (reads: Promise<unknown>): Promise<string> => reads.then(() => "none", failureOf);
   expect(await failure(readFrom(feed, state, 1))).toBe("gone");
-  expect(await failure(feed.check(() => state))).toBe("gone");
+  expect(await failure(feed.check())).toBe("gone");
   const guest = sessionFeed(id, connectAs({}));
   expect(await failure(readFrom(guest, null, 1))).toBe("refused");
 });
@@ -131,11 +131,11 @@ it("[PAGE-42] a name that changes reaches tabs with the next check, and the list
   const id = await newSession(1);
   const feed = sessionFeed(id, asOwner);
   const state = await stateOf(feed);
-  expect(await feed.check(() => state)).toEqual([]);
+  expect((await feed.check())(state)).toEqual([]);
   const list = listFeed(asOwner);
   const [reset] = await readFrom(list, null, 1);
   await asOwner(() => undefined).patchSession(id, { name: "Rent" });
-  const [checked] = await feed.check(() => state);
+  const [checked] = (await feed.check())(state);
   expect(checked).toMatchObject({ event: "snapshot", data: { session: { name: "Rent" } } });
   const [changed] = await readFrom(list, list.fold(null, reset!), 1);
   expect(changed).toMatchObject({ event: "changed", data: { id, name: "Rent" } });

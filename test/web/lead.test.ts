@@ -45,7 +45,7 @@ function createService() {
       if (fails.check !== null) {
         throw fails.check;
       }
-      return [];
+      return () => [];
     },
     needsCheck: () => false,
     fold: (_state, event) => event,

@@ -88,34 +88,47 @@ export function createChannels() {
 
 /** As the browser's: the tabs wait in the order of their requests. */
 export function createLocks(): Locks {
-  const queues = new Map<string, (() => void)[]>();
+  interface Turn {
+    readonly lost: AbortController;
+    readonly take: () => void;
+  }
+  const queues = new Map<string, Turn[]>();
+  const queueOf = (name: string): Turn[] => {
+    const queue = queues.get(name) ?? [];
+    queues.set(name, queue);
+    return queue;
+  };
+  const enter = (name: string, isFirst: boolean) => {
+    const queue = queueOf(name);
+    const taken = Promise.withResolvers<void>();
+    const turn: Turn = { lost: new AbortController(), take: taken.resolve };
+    if (isFirst) {
+      queue.shift()?.lost.abort();
+    }
+    queue.splice(isFirst ? 0 : queue.length, 0, turn);
+    queue[0]?.take();
+    const release = (): void => {
+      const at = queue.indexOf(turn);
+      if (at >= 0) {
+        queue.splice(at, 1);
+      }
+      queue[0]?.take();
+    };
+    return { taken, held: { lost: turn.lost.signal, release } satisfies Held };
+  };
   return {
     hold: async (name, signal) => {
       signal.throwIfAborted();
-      const queue = queues.get(name) ?? [];
-      queues.set(name, queue);
-      const turn = Promise.withResolvers<void>();
-      const leave = (): void => {
-        const at = queue.indexOf(turn.resolve);
-        if (at >= 0) {
-          queue.splice(at, 1);
-        }
-        if (at === 0) {
-          queue[0]?.();
-        }
-      };
+      const { taken, held } = enter(name, false);
       const refuse = (): void => {
-        leave();
-        turn.reject(signal.reason);
+        held.release();
+        taken.reject(signal.reason);
       };
-      queue.push(turn.resolve);
-      if (queue.length === 1) {
-        turn.resolve();
-      }
       signal.addEventListener("abort", refuse, { once: true });
-      await turn.promise;
+      await taken.promise;
       signal.removeEventListener("abort", refuse);
-      return { lost: new AbortController().signal, release: leave } satisfies Held;
+      return held;
     },
+    steal: async (name) => enter(name, true).held,
   };
 }

@@ -120,32 +120,32 @@ export function channelLocks(channel: Channel, clock: Clock, newId: () => string
     decide();
   };
 
-  return {
-    hold: (name, signal) => {
-      signal.throwIfAborted();
-      const { promise, resolve, reject } = Promise.withResolvers<Held>();
-      const refuse = (): void => {
-        remove(request);
-        reject(signal.reason);
-      };
-      const request: Request = {
-        name,
-        id: newId(),
-        since: clock.now(),
-        held: null,
-        grant: () => {
-          signal.removeEventListener("abort", refuse);
-          const lost = request.held?.signal ?? signal;
-          resolve({ lost, release: () => remove(request) });
-        },
-      };
-      signal.addEventListener("abort", refuse, { once: true });
-      requests.add(request);
-      endBeat ??= clock.every(BEAT_MS, beat);
-      say("wanted", request);
-      return promise;
-    },
+  const hold: Locks["hold"] = (name, signal) => {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<Held>();
+    const refuse = (): void => {
+      remove(request);
+      reject(signal.reason);
+    };
+    const request: Request = {
+      name,
+      id: newId(),
+      since: clock.now(),
+      held: null,
+      grant: () => {
+        signal.removeEventListener("abort", refuse);
+        const lost = request.held?.signal ?? signal;
+        resolve({ lost, release: () => remove(request) });
+      },
+    };
+    signal.addEventListener("abort", refuse, { once: true });
+    requests.add(request);
+    endBeat ??= clock.every(BEAT_MS, beat);
+    say("wanted", request);
+    return promise;
   };
+  // a silent holder is replaced anyway
+  return { hold, steal: hold };
 }
 
 /** Null for what no version of this page says. */

@@ -14,8 +14,11 @@ export interface Feed<State, Event> {
   read(from: State | null, attempt: Attempt): AsyncGenerator<Event, void>;
   /** What is new, read without a stream. Throws a ClientError. */
   poll(from: State | null): Promise<readonly Event[]>;
-  /** What a stream does not say, read beside it. Throws if the service or its database is away. */
-  check(state: () => State | null): Promise<readonly Event[]>;
+  /**
+   * What a stream does not say, read beside it: returns the events that the state of then needs. Throws if the service
+   * or its database is away.
+   */
+  check(): Promise<(state: State | null) => readonly Event[]>;
   /** True if what the event says may need a check at once. */
   needsCheck(event: Event): boolean;
   fold(state: State | null, event: Event): State | null;

@@ -162,9 +162,9 @@ function createChecks<State, Event>(
   /** Returns when the next check is. */
   const check = async (): Promise<number> => {
     try {
-      const events = await inTime(host, feed.check(state));
+      const eventsFor = await inTime(host, feed.check());
       if (!signal.aborted) {
-        events.forEach(publish);
+        eventsFor(state()).forEach(publish);
         heard.confirm();
         setStatus({ kind: "live" });
       }

@@ -27,7 +27,7 @@ export function listFeed(
     },
     check: async () => {
       await client.listSessions({ limit: 1 });
-      return [];
+      return () => [];
     },
     needsCheck: () => false,
     fold: (_state, { id }) => ({ id }),

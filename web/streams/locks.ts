@@ -2,11 +2,13 @@
 export interface Locks {
   /** Waits for its turn. Throws the signal's reason if it is aborted before. */
   hold(name: string, signal: AbortSignal): Promise<Held>;
+  /** Takes the lock from a tab that does nothing any more. */
+  steal(name: string, signal: AbortSignal): Promise<Held>;
 }
 
 /** A tab that is closed or crashes loses what it holds by itself. */
 export interface Held {
-  /** Aborted if another tab has the lock, too: only without the browser's own locks. */
+  /** Aborted when another tab took the lock. */
   readonly lost: AbortSignal;
   release(): void;
 }
@@ -15,26 +17,41 @@ export interface Held {
 export interface LockManagerLike {
   request(
     name: string,
-    options: { signal: AbortSignal },
+    options: { signal: AbortSignal } | { steal: true },
     callback: () => Promise<void>,
   ): Promise<unknown>;
 }
 
-const NEVER = new AbortController().signal;
-
 /** The browser's own locks: it has them in secure contexts. */
 export function browserLocks(manager: LockManagerLike): Locks {
+  const request = (
+    name: string,
+    options: Parameters<LockManagerLike["request"]>[1],
+  ): Promise<Held> => {
+    const held = Promise.withResolvers<Held>();
+    const released = Promise.withResolvers<void>();
+    const lost = new AbortController();
+    manager
+      .request(name, options, () => {
+        held.resolve({ lost: lost.signal, release: () => released.resolve() });
+        return released.promise;
+      })
+      .catch((error: unknown) => {
+        held.reject(error);
+        lost.abort(error);
+      });
+    return held.promise;
+  };
   return {
-    hold: (name, signal) => {
-      const held = Promise.withResolvers<Held>();
-      const released = Promise.withResolvers<void>();
-      manager
-        .request(name, { signal }, () => {
-          held.resolve({ lost: NEVER, release: () => released.resolve() });
-          return released.promise;
-        })
-        .catch(held.reject);
-      return held.promise;
+    hold: (name, signal) => request(name, { signal }),
+    steal: async (name, signal) => {
+      signal.throwIfAborted();
+      const held = await request(name, { steal: true });
+      if (signal.aborted) {
+        held.release();
+      }
+      signal.throwIfAborted();
+      return held;
     },
   };
 }

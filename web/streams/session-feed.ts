@@ -117,13 +117,13 @@ function sharedParts(
     fold: foldSession,
     begin: snapshotOf,
     needsCheck: ({ event }) => event === "exchange",
-    check: async (stateNow) => {
+    check: async () => {
       const session = await readSession(client, id);
-      const state = stateNow();
-      const isNew =
-        state !== null &&
-        JSON.stringify({ ...state.session, ...session }) !== JSON.stringify(state.session);
-      return isNew ? [snapshotOf({ ...state, session })] : [];
+      return (state) => {
+        const before = state?.session;
+        const isNew = JSON.stringify({ ...before, ...session }) !== JSON.stringify(before);
+        return state !== null && isNew ? [snapshotOf({ ...state, session })] : [];
+      };
     },
     arrive: (mine, event) => {
       if (mine === null || event.event !== "snapshot") {

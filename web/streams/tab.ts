@@ -1,5 +1,6 @@
 import type { Feed } from "./feed.ts";
 import type { Host } from "./host.ts";
+import type { Held } from "./locks.ts";
 import { lead } from "./lead.ts";
 import { CONNECTING, isSameStatus, type Status } from "./status.ts";
 import { readWire, type Wire } from "./wire.ts";
@@ -22,6 +23,9 @@ export interface TabOptions<State, Event> {
 
 /** A tab that leads has passed on little; a tab that is ahead of it asks again after this long. */
 const BEHIND_MS = 300;
+/** A leader that was not heard of for so long is asked, and replaced if it does not answer in time. */
+const QUIET_MS = 10_000;
+const ANSWER_MS = 5000;
 
 /**
  * Follows in this tab, until the signal is aborted. Each tab waits for the lock of the leader; meanwhile it takes what
@@ -56,9 +60,9 @@ export async function runTab<State, Event>(
   post({ kind: "ask" });
 
   while (!signal.aborted) {
-    const held = await host.locks.hold(name, signal);
+    const held = await holdLead(options, follower, signal);
     try {
-      await follower.pause();
+      follower.pause();
       const term = host.newId();
       let k = 0;
       let status = CONNECTING;
@@ -101,6 +105,28 @@ export async function runTab<State, Event>(
   }
 }
 
+/** Waits for its turn, or until the tab whose turn it is does nothing any more: it shows a dialog, for example. */
+async function holdLead<State, Event>(
+  { name, host: { locks } }: TabOptions<State, Event>,
+  follower: { untilSilent(signal: AbortSignal): Promise<boolean> },
+  signal: AbortSignal,
+): Promise<Held> {
+  const waiting = new AbortController();
+  const either = AbortSignal.any([signal, waiting.signal]);
+  const turn = locks.hold(name, either);
+  turn.catch(() => undefined);
+  try {
+    const isSilent = await Promise.race([turn.then(() => false), follower.untilSilent(either)]);
+    if (!isSilent) {
+      return await turn;
+    }
+  } finally {
+    waiting.abort();
+  }
+  turn.then(({ release }) => release()).catch(() => undefined);
+  return locks.steal(name, signal);
+}
+
 function createFollower<State, Event>(
   { feed, host, followed }: TabOptions<State, Event>,
   post: (message: Wire<Event>) => void,
@@ -110,8 +136,10 @@ function createFollower<State, Event>(
   let known: { readonly term: string; readonly k: number } | null = null;
   let isAsked = true;
   let isPaused = false;
+  let isWorking = false;
+  let turns = 0;
+  let heardAt = Number.NEGATIVE_INFINITY;
   let waiting: Wire<Event>[] = [];
-  let work: Promise<void> | null = null;
 
   const ask = (): void => {
     known = null;
@@ -130,17 +158,17 @@ function createFollower<State, Event>(
     }
   };
   /** False if it is not time for the event yet. */
-  const take = (event: Event | null): boolean | Promise<boolean> => {
+  const take = (event: Event | null, isCurrent: () => boolean): boolean | Promise<boolean> => {
     const arrived = event === null ? [] : feed.arrive(followed.state(), event);
     const pass = (events: readonly Event[] | null): boolean => {
-      if (!signal.aborted) {
+      if (isCurrent()) {
         events?.forEach(followed.take);
       }
       return events !== null;
     };
     return arrived instanceof Promise ? arrived.then(pass) : pass(arrived);
   };
-  const handle = async (message: Wire<Event>): Promise<void> => {
+  const handle = async (message: Wire<Event>, isCurrent: () => boolean): Promise<void> => {
     if (message.kind === "ask") {
       return;
     }
@@ -154,55 +182,81 @@ function createFollower<State, Event>(
       return;
     }
     const { k, event } = message;
-    if (kind === "state") {
-      isAsked = false;
-      const isOld = known?.term === term && known.k >= k;
-      if (!isOld && !(await take(event))) {
-        void askLater();
-        return;
-      }
-      known = isOld ? known : { term, k };
-      if (!signal.aborted) {
-        followed.setStatus(message.status);
-      }
-    } else if (known?.term !== term || k > known.k + 1) {
+    const isOld = known?.term === term && known.k >= k;
+    const isNext = known?.term === term && k === known.k + 1;
+    if (kind === "event" && !isOld && !isNext) {
       ask();
-    } else if (k === known.k + 1) {
-      if (await take(event)) {
-        known = { term, k };
-      } else {
-        void askLater();
-      }
+      return;
+    }
+    isAsked = kind === "state" ? false : isAsked;
+    const isTaken = isOld || (await take(event, isCurrent));
+    if (!isCurrent()) {
+      return;
+    }
+    if (!isTaken) {
+      void askLater();
+      return;
+    }
+    known = isOld ? known : { term, k };
+    if (kind === "state") {
+      followed.setStatus(message.status);
     }
   };
-  const workOff = async (): Promise<void> => {
-    for (let message = waiting.shift(); message !== undefined; message = waiting.shift()) {
+  const workOff = async (turn: number): Promise<void> => {
+    const isCurrent = (): boolean => turn === turns && !signal.aborted;
+    for (let next = waiting.shift(); next !== undefined && isCurrent(); next = waiting.shift()) {
       try {
-        await (signal.aborted ? null : handle(message));
+        await handle(next, isCurrent);
       } catch {
         // what was missing could not be read: the leader's state comes again
-        void askLater();
+        if (isCurrent()) {
+          void askLater();
+        }
       }
     }
-    work = null;
+    isWorking = turn === turns ? false : isWorking;
+  };
+  /** What is read for a message of before may come late, or never. */
+  const drop = (): void => {
+    turns += 1;
+    waiting = [];
+    isWorking = false;
   };
 
   return {
     hear: (message: Wire<Event>): void => {
-      if (!isPaused) {
-        waiting.push(message);
-        work ??= workOff();
+      heardAt = message.kind === "ask" ? heardAt : host.now();
+      waiting.push(message);
+      if (!isWorking) {
+        isWorking = true;
+        void workOff(turns);
       }
     },
-    /** From now on this tab leads. */
-    pause: async (): Promise<void> => {
+    /** True once the tab that leads does not even answer; false if the signal is aborted before. */
+    untilSilent: async (signal: AbortSignal): Promise<boolean> => {
+      // it was asked when this tab began to follow
+      let askedAt = host.now();
+      while (!signal.aborted) {
+        await host.pause(ANSWER_MS, signal);
+        if (heardAt < askedAt && host.now() - askedAt >= ANSWER_MS) {
+          return !signal.aborted;
+        }
+        if (host.now() - heardAt >= QUIET_MS) {
+          askedAt = host.now();
+          post({ kind: "ask" });
+        }
+      }
+      return false;
+    },
+    /** From now on this tab leads, and hears nothing. */
+    pause: (): void => {
       isPaused = true;
-      await work;
-      waiting = [];
+      drop();
     },
     resume: (): void => {
       isPaused = false;
       isAsked = false;
+      drop();
       ask();
     },
   };

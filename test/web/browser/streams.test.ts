@@ -148,6 +148,20 @@ it.skipIf(HAS_NO_BROWSER)(
       expect(tabs.leader()).not.toBe(leader);
     }
 
+    // a dialog stops all that a tab does: the others do not wait for it
+    const stuck = tabs.leader();
+    pages = pages.filter((page) => page !== stuck);
+    const dialog = stuck.waitForEvent("dialog");
+    await stuck.evaluate(() => void setTimeout(() => alert("Wait")));
+    const shown = await dialog;
+    await expect.poll(tabs.leader).not.toBe(stuck);
+    await service.post(id, "beside a dialog");
+    await allShow(pages, "beside a dialog");
+    await shown.accept();
+    pages.push(stuck);
+    await allShow(pages, "beside a dialog");
+    await oneStream();
+
     // hidden, it neither leads nor hears; seen again, it has all of it
     const hidden = tabs.leader();
     const others = pages.filter((page) => page !== hidden);
