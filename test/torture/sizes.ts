@@ -432,6 +432,10 @@ export const ONLY_TORTURE = {
     what: "A node that is frozen for two leases, and a service beside a terminal that is killed",
     files: ["test/torture/frozen-nodes.test.ts", "test/torture/beside-terminal.test.ts"],
   },
+  notified: {
+    what: "A notification of the desktop after an exchange of over 20 s",
+    files: ["test/torture/notified.test.ts"],
+  },
   "sandbox-limits": {
     what: "Commands in the sandbox with too many processes, too much memory or output, and one whose parent is killed",
     files: ["test/agent/sandbox/limits.test.ts"],

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 
 import type { PermissionMode } from "../../core/permissions.ts";
+import type { Session } from "../../core/sessions.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import type { ModelConfig } from "../../exchange/models/config.ts";
 import { windowOf } from "../../exchange/models/context-window.ts";
@@ -41,7 +42,7 @@ export function statusOf(
         : tokens.context_tokens / window,
     persona: answering.agent ?? persona_name,
     model: model ?? answering.model,
-    session: session === null ? null : (name ?? session.id.slice(0, 8)),
+    session: session === null ? null : labelOf(session, name),
     tokens:
       session === null
         ? null
@@ -57,7 +58,7 @@ export function windowTitle(conversation: Conversation, name: string | null): st
   const session = conversation.current();
   const { repo_path } = conversation.planned();
   const folder = repo_path === null ? [] : [basename(repo_path)];
-  return [session === null ? "reprise" : (name ?? session.id.slice(0, 8)), ...folder].join(" · ");
+  return [session === null ? "reprise" : labelOf(session, name), ...folder].join(" · ");
 }
 
 /** Null without a model. Error codes: as `windowOf`. */
@@ -67,4 +68,9 @@ export function contextOf(
 ): number | null {
   const name = conversation.planned().model ?? answering.model;
   return name === null ? null : windowOf({ name, config });
+}
+
+/** A session that has just begun has no name that was read. */
+function labelOf({ title, id }: Pick<Session, "title" | "id">, name: string | null): string {
+  return name ?? title ?? id.slice(0, 8);
 }

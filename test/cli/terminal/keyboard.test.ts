@@ -5,6 +5,8 @@ import { openScreen } from "../../helpers/screen.ts";
 
 const SHIFT_ENTER = "\u001b[13;2u";
 const CTRL = { c: "\u001b[99;5u", d: "\u001b[100;5u", o: "\u001b[111;5u", z: "\u001b[122;5u" };
+const ESC = "\u001b[27u";
+const [KEEP_TITLE, RESTORE_TITLE] = ["\u001b[22;2t", "\u001b[23;2t"];
 /** On a keyboard without Latin letters. */
 const CTRL_CYRILLIC_C = "\u001b[1089::99;5u";
 
@@ -38,3 +40,42 @@ it("[TERM-95] asks for keys with all their modifiers from a terminal that knows 
   screen.type("exit\r");
   expect(await screen.finished).toBe(0);
 });
+
+it("[TERM-5] [TERM-70] takes Esc and Ctrl-C at an empty prompt, from the first frame on, and gives the title back for Ctrl-Z", async () => {
+  const home = freshHome();
+  const screen = openScreen(home, null, { kitty: true });
+  screen.type("reprise\r");
+  await screen.until(/^A new session/m);
+  // nothing that these need is loaded yet
+  screen.type(`${ESC}early`);
+  await screen.until(/^> early$/m);
+  screen.type(ESC);
+  screen.type("!");
+  await screen.until(/^> early!$/m);
+  screen.type(CTRL.c);
+  await screen.until(/^>$[^]*^ready · /m);
+  screen.type(`${ESC}${CTRL.c}`);
+  await screen.until(/^Press Ctrl-C again to leave\.$/m);
+  screen.type(ESC);
+  await screen.until((shown) => !shown.includes("again to leave"));
+  screen.type("hello\r");
+  await screen.until(/\[demo\][^]*^>$[^]*^ready · /m);
+  await screen.until(() => screen.title().startsWith("hello · "));
+  expect(count(screen.written(), RESTORE_TITLE)).toBe(0);
+  screen.type(CTRL.z);
+  await screen.until(/Stopped[^]*^\$$/m);
+  expect(count(screen.written(), RESTORE_TITLE)).toBe(1);
+  screen.type("fg\r");
+  await screen.until(/fg[^]*^>$[^]*^ready · /m);
+  expect(count(screen.written(), KEEP_TITLE)).toBe(2);
+  expect(screen.written().split(KEEP_TITLE).at(-1)).toContain("\u001b]2;hello · ");
+  screen.type(`${CTRL.c}${CTRL.c}`);
+  await screen.until(/^Resume with: [^]*^\$$/m);
+  expect(count(screen.written(), RESTORE_TITLE)).toBe(2);
+  screen.type("exit\r");
+  expect(await screen.finished).toBe(0);
+});
+
+function count(text: string, part: string): number {
+  return text.split(part).length - 1;
+}
