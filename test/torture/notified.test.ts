@@ -11,7 +11,7 @@ import { CTRL_D } from "../helpers/terminal.ts";
 /** Before each piece of the answer: in all, longer than an exchange takes that a person waits for. */
 const LATENCY_MS = 11_000;
 
-it("[TERM-47] a terminal that is not looked at is notified when a long exchange is done, and not of a short one", async () => {
+it("[TERM-47] a terminal without the focus is notified when a long exchange is done, and not of a short one", async () => {
   const server = await startModelServer({
     latencyMs: LATENCY_MS,
     answer: () => ({ content: "It is done." }),
