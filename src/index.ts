@@ -46,6 +46,7 @@ export type {
   DoctorReport,
   ModelInfo,
   NodeInfo,
+  WaitingInfo,
   PersonaInfo,
   VerificationInfo,
 } from "./core/service-schemas.ts";

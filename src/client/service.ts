@@ -1,12 +1,25 @@
-import type { DoctorReport, ModelInfo, NodeInfo, PersonaInfo } from "../core/service-schemas.ts";
+import type { AccessInfo } from "../core/access-schemas.ts";
+import type {
+  DoctorReport,
+  ModelInfo,
+  NodeInfo,
+  PersonaInfo,
+  WaitingInfo,
+} from "../core/service-schemas.ts";
 import type { Connection } from "./connection.ts";
 
 /** What the service finds out about itself, and what new sessions can name. */
 export interface ServiceCalls {
   /** The services on this database that run exchanges now. */
   listNodes(): Promise<readonly NodeInfo[]>;
+  /** The sessions whose next exchange waits for a node, and what starts one if nobody runs it. 20 at most. */
+  listWaiting(): Promise<readonly WaitingInfo[]>;
   /** What `reprise doctor` checks, without the database's files. */
   checkService(): Promise<DoctorReport>;
+  /** Browsers that are logged in, and links of sessions. Needs the token of the service. */
+  listAccess(): Promise<readonly AccessInfo[]>;
+  /** Ends a login or a link at once. Needs the token. Code among others: `access_not_found`. */
+  revokeAccess(id: string): Promise<void>;
   /** What this node has counted, in Prometheus' text format. */
   readMetrics(): Promise<string>;
   /** Those of the user that runs the service, and those of the folder if that user trusts it. */
@@ -19,6 +32,9 @@ export function serviceCalls(connection: Connection): ServiceCalls {
   return {
     listNodes: () => connection.json<NodeInfo[]>("GET", "/api/nodes"),
     checkService: () => connection.json<DoctorReport>("GET", "/api/doctor"),
+    listWaiting: () => connection.json<WaitingInfo[]>("GET", "/api/queue"),
+    listAccess: () => connection.json<AccessInfo[]>("GET", "/api/access"),
+    revokeAccess: (id) => connection.empty("DELETE", `/api/access/${encodeURIComponent(id)}`),
     readMetrics: () => connection.text("/metrics"),
     listPersonas: (query = {}) =>
       connection.json<PersonaInfo[]>("GET", "/api/personas", { query: { ...query } }),

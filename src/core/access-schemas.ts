@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-import { ACCESS_ROLES, MAX_SHARE_DAYS, SHARE_DAYS } from "./access.ts";
+import { ACCESS_ROLES, LOGIN_KINDS, MAX_SHARE_DAYS, SHARE_DAYS } from "./access.ts";
 import { closed, nullable, oneOf } from "./field-schemas.ts";
 
 /** Who may use the page, in the HTTP API. */
@@ -81,3 +81,22 @@ export const ShareInfo = Type.Object(
   { ...closed, $id: "ShareInfo" },
 );
 export type ShareInfo = Static<typeof ShareInfo>;
+
+/** A browser that is logged in, or a link that shows a session (`link`). */
+export const AccessInfo = Type.Object(
+  {
+    id: Type.String({ format: "uuid" }),
+    kind: oneOf([...LOGIN_KINDS, "link"]),
+    created_at: time(),
+    last_used_at: nullable(Type.String({ format: "date-time" })),
+    expires_at: Type.String({
+      format: "date-time",
+      description: "When it ends if it is not used again.",
+    }),
+    session_id: nullable(
+      Type.String({ format: "uuid", description: "What a link shows, and who came by one." }),
+    ),
+  },
+  { ...closed, $id: "AccessInfo" },
+);
+export type AccessInfo = Static<typeof AccessInfo>;

@@ -50,6 +50,20 @@ export const NodeInfo = Type.Object(
 );
 export type NodeInfo = Static<typeof NodeInfo>;
 
+/** A session whose next exchange waits for a node. */
+export const WaitingInfo = Type.Object(
+  {
+    session_id: Type.String({ format: "uuid" }),
+    title: nullable(Type.String({ description: "Its name, else its title." })),
+    repo_path: nullable(Type.String()),
+    waits_since: Type.String({ format: "date-time" }),
+    runnable: Type.Boolean({ description: "False if no node that is alive runs it." }),
+    command: nullable(Type.String({ description: "What starts such a node, if there is none." })),
+  },
+  { ...closed, $id: "WaitingInfo" },
+);
+export type WaitingInfo = Static<typeof WaitingInfo>;
+
 export const DoctorReport = Type.Object(
   {
     ok: Type.Boolean({ description: "False if a check has failed." }),

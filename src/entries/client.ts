@@ -15,6 +15,7 @@ export type { LiveEvent } from "../core/live.ts";
 export type { SessionEvent } from "../core/session-events.ts";
 export type {
   CreateShareRequest,
+  AccessInfo,
   NewShareInfo,
   ShareInfo,
   Whoami,
@@ -54,6 +55,7 @@ export type {
   DoctorReport,
   ModelInfo,
   NodeInfo,
+  WaitingInfo,
   PersonaInfo,
   VerificationInfo,
 } from "../core/service-schemas.ts";

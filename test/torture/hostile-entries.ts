@@ -76,7 +76,10 @@ const COOKIES = [
 export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
   "DELETE /api/sessions/{id}": { headers: [["if-match", '"1"']] },
   "DELETE /api/sessions/{id}/exchanges/{n}": { headers: [["if-match", '"1"']] },
+  "DELETE /api/access/{id}": {},
   "DELETE /api/sessions/{id}/shares/{share}": {},
+  "GET /api/access": {},
+  "GET /api/queue": {},
   "GET /api/artifacts/schemas": {},
   "GET /api/artifacts/schemas/{group}/{name}": {},
   "GET /api/artifacts/schemas/{id}": {},

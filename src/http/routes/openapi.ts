@@ -5,6 +5,7 @@ import { Type } from "typebox";
 import {
   CreateShareRequest,
   LoginRequest,
+  AccessInfo,
   NewShareInfo,
   ShareInfo,
   Whoami,
@@ -39,6 +40,7 @@ import {
   DoctorReport,
   ModelInfo,
   NodeInfo,
+  WaitingInfo,
   PersonaInfo,
   VerificationInfo,
 } from "../../core/service-schemas.ts";
@@ -81,6 +83,7 @@ export async function describeApi(
     QuestionInfo,
     VerificationInfo,
     NodeInfo,
+    WaitingInfo,
     DoctorReport,
     PersonaInfo,
     ModelInfo,
@@ -103,6 +106,7 @@ export async function describeApi(
     CreateShareRequest,
     NewShareInfo,
     ShareInfo,
+    AccessInfo,
   ]) {
     app.addSchema(schema);
   }

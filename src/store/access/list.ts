@@ -51,9 +51,13 @@ export const revokeAccess: Operation<{ readonly id: string }, void> = async (tx,
     .returning("id")
     .execute();
   if (ended.length === 0 && !(await deleteShare(tx, { id }))) {
-    throw new RepriseError(
-      "access_not_found",
-      "No login or link has this id; `reprise tokens list` shows those that are valid.",
-    );
+    throw noAccess();
   }
 };
+
+export function noAccess(): RepriseError {
+  return new RepriseError(
+    "access_not_found",
+    "No login or link has this id; `reprise tokens list` shows those that are valid.",
+  );
+}
