@@ -504,6 +504,10 @@ export const ONLY_TORTURE = {
     what: "Eight tabs in Chromium that share streams, while tabs leave and the service and its database are away",
     files: ["test/web/browser/streams.test.ts"],
   },
+  "page-service": {
+    what: "The page of the service in Chromium: what waits, numbers, logins, narrow and dark screens",
+    files: ["test/web/browser/service.test.ts"],
+  },
   "page-plans": {
     what: "The page of plans in Chromium: findings, files, the picture, large plans, narrow and dark screens",
     files: ["test/web/browser/plans.test.ts"],
