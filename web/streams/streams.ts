@@ -6,7 +6,7 @@ import {
   type LiveEvent,
   type SessionEvent,
 } from "../../src/entries/client.ts";
-import { fetchAsPage, readWhoami, whoami } from "../api.ts";
+import { fetchAsPage, needsLogin, readWhoami, whoami } from "../api.ts";
 import { base } from "../route.ts";
 import { browserHost, openChannel, watchVisibility } from "./browser-host.ts";
 import type { Feed } from "./feed.ts";
@@ -150,6 +150,9 @@ async function hearOfLogin(): Promise<void> {
   isHearing = true;
   await readWhoami();
   isHearing = false;
+  if (whoami.value?.role !== "guest") {
+    needsLogin.value = false;
+  }
 }
 
 whoami.subscribe((who) => {
@@ -168,7 +171,7 @@ whoami.subscribe((who) => {
       topic.start();
     }
   }
-  if (!isHearing && others.length > 0) {
+  if (!isHearing && (isChanged || others.length > 0)) {
     logins.post("changed");
   }
 });

@@ -9,7 +9,7 @@ import { openStoreAt } from "../../helpers/open-store.ts";
 import { builtPage, HAS_NO_BROWSER, openPages } from "../../helpers/page.ts";
 
 /** A service that can be stopped and started again at its address, on a database that can be away. */
-async function startService() {
+async function startService(token?: string) {
   const stack = new AsyncDisposableStack();
   onTestFinished(() => stack.disposeAsync());
   const { location } = stack.use(await createDatabase());
@@ -38,14 +38,24 @@ async function startService() {
   };
   const page = await builtPage();
   const start = (port: number): Promise<RunningServer> =>
-    startServer({ version: "1.2.3", host: "127.0.0.1", port, store, page, log: () => undefined });
+    startServer({
+      version: "1.2.3",
+      host: "127.0.0.1",
+      port,
+      store,
+      page,
+      token,
+      log: () => undefined,
+    });
   let server = await start(0);
   const { url } = server;
   stack.defer(() => server.close());
+  const login: Record<string, string> =
+    token === undefined ? {} : { authorization: `Bearer ${token}` };
   const post = async (path: string, body: unknown): Promise<{ readonly id: string }> => {
     const answer = await fetch(`${url}/api/sessions${path}`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...login },
       body: JSON.stringify(body),
     });
     expect(answer.status).toBe(201);
@@ -56,7 +66,7 @@ async function startService() {
     newSession: async () => (await post("", {})).id,
     post: (id: string, content: string) => post(`/${id}/messages`, { content }),
     openStreams: async (): Promise<number> => {
-      const text = await (await fetch(`${url}/metrics`)).text();
+      const text = await (await fetch(`${url}/metrics`, { headers: login })).text();
       return Number(/^reprise_streams_open(?:\{.*\})? (\d+)/m.exec(text)?.[1]);
     },
     setDatabaseAway: (next: boolean): void => {
@@ -287,6 +297,31 @@ it.skipIf(HAS_NO_BROWSER)(
     await service.post(id, "after the leader is closed");
     await allShow(left, "after the leader is closed");
     await expect.poll(service.openStreams).toBe(1);
+    expect(tabs.problems).toEqual([]);
+  },
+);
+
+it.skipIf(HAS_NO_BROWSER)(
+  "[PAGE-46] a login in one tab begins the streams of all, and a logout ends them (needs Chromium)",
+  async () => {
+    const service = await startService("a-token");
+    const tabs = await openTabs(service);
+    const id = await service.newSession();
+    await service.post(id, "for the owner");
+    const pages = await tabs.openMany([id, id]);
+    const field = "Token of the service";
+    const [page, other] = pages;
+    await Promise.all(pages.map((each) => each.getByLabel(field).waitFor()));
+    expect(await service.openStreams()).toBe(0);
+    await page!.getByLabel(field).fill("a-token");
+    await page!.keyboard.press("Enter");
+    await allShow(pages, "for the owner");
+    await expect.poll(service.openStreams).toBe(1);
+    await service.post(id, "to both tabs");
+    await allShow(pages, "to both tabs");
+    await page!.getByRole("button", { name: "Log out" }).first().click();
+    await other!.getByLabel(field).waitFor();
+    await expect.poll(service.openStreams).toBe(0);
     expect(tabs.problems).toEqual([]);
   },
 );
