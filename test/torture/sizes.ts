@@ -33,7 +33,7 @@ export const SIZED_TESTS = {
     what: "Twelve claimers of three nodes on one queue: exchanges that are queued",
     files: ["test/store/exchanges/claimers.test.ts"],
     test: 24,
-    short: 120,
+    short: 80,
     long: 2000,
   },
   consent: {
@@ -75,7 +75,7 @@ export const SIZED_TESTS = {
     what: "Lists made of the events of all sessions, by readers that change node while nodes are killed: operations",
     files: ["test/http/events/random.test.ts"],
     test: 0,
-    short: 100,
+    short: 60,
     long: 10_000,
   },
   damages: {
@@ -101,21 +101,21 @@ export const SIZED_TESTS = {
       "test/artifacts/yaml-source.test.ts",
     ],
     test: 100,
-    short: 4000,
+    short: 2500,
     long: 200_000,
   },
   "exchange-lives": {
     what: "Random lives of a session's exchanges and questions, compared with a model: lives of 30 steps",
     files: ["test/store/exchanges/random-lives.test.ts"],
     test: 3,
-    short: 25,
+    short: 15,
     long: 2000,
   },
   exchanges: {
     what: "Nodes of a service that are killed, frozen and ended while they answer messages and ask questions: rounds",
     files: ["test/torture/exchanges.test.ts", "test/torture/exchanges-patched.test.ts"],
     test: 0,
-    short: 5,
+    short: 4,
     long: 200,
   },
   foreign: {
@@ -147,7 +147,7 @@ export const SIZED_TESTS = {
     what: "Requests that no client sends, over real sockets",
     files: ["test/http/hostile.test.ts"],
     test: 50,
-    short: 4500,
+    short: 2500,
     long: 20_000,
   },
   "kill-compaction": {
@@ -196,14 +196,14 @@ export const SIZED_TESTS = {
     what: "Rules that are added to a layer that only restricts: decisions before and after",
     files: ["test/exchange/permissions/decide.test.ts"],
     test: 4000,
-    short: 20_000,
+    short: 10_000,
     long: 200_000,
   },
   "large-messages": {
     what: "A session of messages of 1 MiB, read in several answers: messages",
     files: ["test/http/wire.test.ts"],
     test: 0,
-    short: 40,
+    short: 25,
     long: 300,
   },
   "large-values": {
@@ -224,7 +224,7 @@ export const SIZED_TESTS = {
     what: "Readers of the live feed whose connections are cut, of real exchanges on nodes that are killed: cuts",
     files: ["test/torture/live-cuts.test.ts"],
     test: 0,
-    short: 150,
+    short: 100,
     long: 1000,
   },
   locked: {
@@ -294,14 +294,14 @@ export const SIZED_TESTS = {
     what: "A killed process's files, damaged at random positions and opened again: images for each kind of history",
     files: ["test/store/crash/power-loss.test.ts"],
     test: 4,
-    short: 200,
+    short: 120,
     long: 5000,
   },
   programs: {
     what: "Random programs of two savers on one database, compared with LangGraph's MemorySaver: programs",
     files: ["test/langgraph/foreign/programs.test.ts"],
     test: 2,
-    short: 25,
+    short: 15,
     long: 1000,
   },
   "real-clients": {
@@ -315,7 +315,7 @@ export const SIZED_TESTS = {
     what: "Random damage of a session's messages, found and repaired",
     files: ["test/store/verify/random.test.ts", "test/store/verify/repair.test.ts"],
     test: 6,
-    short: 60,
+    short: 40,
     long: 1000,
   },
   restarts: {
@@ -343,7 +343,7 @@ export const SIZED_TESTS = {
     what: "Random orders of the state table's actions",
     files: ["test/conformance/state-table.test.ts"],
     test: 5,
-    short: 120,
+    short: 80,
     long: 4000,
   },
   "shell-lines": {
@@ -390,7 +390,7 @@ export const SIZED_TESTS = {
       "test/agent/prune/prune.test.ts",
     ],
     test: 1,
-    short: 12,
+    short: 8,
     long: 200,
   },
   transfer: {
