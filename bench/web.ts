@@ -155,9 +155,10 @@ async function open({ browser, origin }: Stage, path: string, seq: number | null
     await page.locator(`[data-seq="${seq}"]`).waitFor();
   }
   const shownMs = await page.evaluate(() => performance.now());
-  const paintMs = await page.evaluate(
-    () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0,
+  const painted = await page.waitForFunction(
+    () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime,
   );
+  const paintMs = (await painted.jsonValue()) ?? 0;
   return { page, paintMs, shownMs };
 }
 

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
 import { CodeBlock } from "./CodeBlock.tsx";
+import { SYNTAX, tokensOf } from "./tokens.ts";
 
 /**
  * Text with Markdown, as sanitised elements. The only component that makes elements from text. Raw HTML is shown as
@@ -56,8 +57,7 @@ function words(text: string): string[] {
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 
 const marked = new Marked({
-  gfm: true,
-  breaks: true,
+  ...SYNTAX,
   renderer: {
     html: ({ text }) => escapeHtml(text),
     link({ href, title, tokens }) {
@@ -68,8 +68,7 @@ const marked = new Marked({
 });
 
 function blocksOf(text: string): MarkdownBlock[] {
-  return marked
-    .lexer(text)
+  return tokensOf(text)
     .filter(({ type }) => type !== "space" && type !== "def")
     .map((token) =>
       isCode(token)

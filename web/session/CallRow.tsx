@@ -18,6 +18,8 @@ import { childOf } from "./sub-agents.ts";
 /** Lines of an output that are shown at first, and characters. */
 const LINES_SHOWN = 400;
 const CHARACTERS_SHOWN = 200_000;
+/** Characters of a name: a model may invent one. */
+const NAME_SHOWN = 100;
 /** A call that took less says no time. */
 const MIN_TOOK_MS = 100;
 
@@ -40,7 +42,7 @@ export function CallRow({ model, stored, id }: CallRowProps): JSX.Element {
         <span class={`call-line ${state}`}>
           <CallMark state={state} />
           <strong>
-            <bdi>{call.name}</bdi>
+            <bdi>{call.name.slice(0, NAME_SHOWN)}</bdi>
           </strong>
           <code class="call-subject" dir="auto">
             {subjectOf(call)}
@@ -59,7 +61,7 @@ export function CallRow({ model, stored, id }: CallRowProps): JSX.Element {
           <Link to={`/sessions/${child.id}`}>
             <bdi>{child.name ?? child.title ?? child.id}</bdi>
           </Link>{" "}
-          <span class="muted">{child.activity}</span>
+          <span class="muted">{child.exchange?.state ?? child.activity}</span>
         </p>
       )}
       <div class="part-title">Arguments</div>

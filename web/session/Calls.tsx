@@ -1,13 +1,17 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 
+import { Button } from "../parts/Button.tsx";
 import { CallMark } from "./CallMark.tsx";
 import { CallRow } from "./CallRow.tsx";
-import { isReading, readSummary, subjectOf } from "./call-text.ts";
+import { isReading, plural, readSummary, subjectOf } from "./call-text.ts";
 import { Folded } from "./Folded.tsx";
 import type { SessionModel } from "./model.ts";
 import type { StoredCall } from "./rows.ts";
 import { stateOf } from "./call-state.ts";
 
+/** Rows of one answer at first. */
+const MAX_ROWS = 100;
 /** Names of a group that its row shows. */
 const MAX_NAMED = 12;
 
@@ -20,9 +24,11 @@ interface CallsProps {
 
 /** Calls in their order; those that only read and follow each other are one group. */
 export function Calls({ model, seq, calls }: CallsProps): JSX.Element {
+  const segments = segmentsOf(calls);
+  const isWhole = useSignal(false);
   return (
     <ul class="calls" aria-label="Tool calls">
-      {segmentsOf(calls).map((segment) => {
+      {(isWhole.value ? segments : segments.slice(0, MAX_ROWS)).map((segment) => {
         const [only] = segment;
         return only !== undefined && segment.length === 1 ? (
           <li key={only.call.id}>
@@ -34,6 +40,13 @@ export function Calls({ model, seq, calls }: CallsProps): JSX.Element {
           </li>
         );
       })}
+      {isWhole.value || segments.length <= MAX_ROWS ? null : (
+        <li>
+          <Button kind="quiet" onClick={() => void (isWhole.value = true)}>
+            Show {plural(segments.length - MAX_ROWS, "more call")}
+          </Button>
+        </li>
+      )}
     </ul>
   );
 }

@@ -11,11 +11,15 @@ import { plural } from "./call-text.ts";
 import { ExchangeEnd } from "./ExchangeEnd.tsx";
 import { Folded } from "./Folded.tsx";
 import type { SessionModel } from "./model.ts";
+import { PlainText } from "./PlainText.tsx";
 import type { Row } from "./rows.ts";
-import { PlainText, Text } from "./Text.tsx";
+import { Text } from "./Text.tsx";
 
 /** Characters of a message that are shown at first. */
 const MAX_SHOWN = 60_000;
+
+/** Characters of a message that is shown with its Markdown. */
+const MAX_MARKDOWN = 200_000;
 
 const NAMES = { user: "User", assistant: "Assistant", tool: "Tool", system: "System" } as const;
 
@@ -68,7 +72,9 @@ function MessageHead({ message, isRaw }: MessageHeadProps): JSX.Element {
     <header class="message-head">
       <strong>{is_summary ? "Summary" : NAMES[message.role]}</strong>
       <Time at={ts} />
-      {token_count > 0 ? <span class="muted">{plural(token_count, "token")}</span> : null}
+      {token_count > 0 ? (
+        <span class="muted message-tokens">{plural(token_count, "token")}</span>
+      ) : null}
       {archived ? <span class="mark">archived</span> : null}
       <span class="space" />
       <span class="message-tools">
@@ -106,7 +112,11 @@ function MessageText({ model, message, isRaw }: MessageTextProps): JSX.Element {
   const text = isWhole.value ? content : content.slice(0, MAX_SHOWN);
   const body = (
     <>
-      {hasMarkdown(message) && !isRaw ? <Text text={text} /> : <PlainText text={text} />}
+      {hasMarkdown(message) && !isRaw && text.length <= MAX_MARKDOWN ? (
+        <Text text={text} />
+      ) : (
+        <PlainText text={text} />
+      )}
       {text.length < content.length ? (
         <Button kind="quiet" onClick={() => void (isWhole.value = true)}>
           Show all {content.length.toLocaleString("en")} characters

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 
+import { PlainText } from "./PlainText.tsx";
 import type * as written from "./written.tsx";
 
 /** What makes elements of Markdown; null until it is loaded. */
@@ -24,13 +25,4 @@ export function Text({ text, isGrowing = false }: TextProps): JSX.Element {
     return <PlainText text={text} />;
   }
   return isGrowing ? <loaded.GrowingText text={text} /> : <loaded.WholeText text={text} />;
-}
-
-/** A text as it is. */
-export function PlainText({ text }: { readonly text: string }): JSX.Element {
-  return (
-    <div class="plain-text" dir="auto">
-      {text}
-    </div>
-  );
 }

@@ -51,12 +51,14 @@ export function Transcript({ model }: { readonly model: SessionModel }): JSX.Ele
   }, [isAtEnd, last]);
   const linked = linkedSeq(place.value.hash);
   useLayoutEffect(() => {
-    if (linked !== null && linked >= first && linked <= last) {
+    if (linked !== null && linked > 0 && linked < first && last > 0) {
+      model.showArchived();
+    } else if (linked !== null && linked >= first && linked <= last) {
       rows.scrollToIndex(linked - first, { align: "start" });
     } else if (linked === null) {
       rows.scrollToEnd();
     }
-  }, [linked, last > 0]);
+  }, [linked, last > 0, linked !== null && linked < first]);
 
   const show = (seq: number): void => {
     const at = Math.min(Math.max(seq, first), last);

@@ -1,4 +1,4 @@
-import { marked } from "marked";
+import { tokensOf } from "../parts/tokens.ts";
 
 /** Splits a text with Markdown that grows into pieces that no longer change, and the rest. */
 export interface GrowingBlocks {
@@ -16,6 +16,8 @@ const MIN_PIECE = 400;
 export function createGrowingBlocks(): GrowingBlocks {
   let pieces: string[] = [];
   let done = "";
+  /** The last empty line that was there when the rest was looked at. */
+  let seen = -1;
   return {
     read: (text) => {
       if (!text.startsWith(done)) {
@@ -23,7 +25,11 @@ export function createGrowingBlocks(): GrowingBlocks {
         done = "";
       }
       const rest = text.slice(done.length);
-      const end = rest.length < MIN_PIECE ? 0 : finishedLength(rest);
+      // only an empty line ends a block
+      const gap = text.lastIndexOf("\n\n");
+      const isSame = gap <= seen && gap >= done.length;
+      seen = gap;
+      const end = rest.length < MIN_PIECE || gap < done.length || isSame ? 0 : finishedLength(rest);
       if (end > 0) {
         const piece = rest.slice(0, end);
         pieces = [...pieces, piece];
@@ -36,7 +42,7 @@ export function createGrowingBlocks(): GrowingBlocks {
 
 /** Characters until the last block that has a shape. */
 function finishedLength(text: string): number {
-  const tokens = marked.lexer(text);
+  const tokens = tokensOf(text);
   const last = tokens.findLastIndex(({ type }) => type !== "space");
   const before = tokens.slice(0, Math.max(0, last));
   const length = before.reduce((sum, { raw }) => sum + raw.length, 0);

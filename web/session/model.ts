@@ -1,4 +1,4 @@
-import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { batch, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 
 import {
   ClientError,
@@ -91,8 +91,8 @@ export function createSessionModel(id: string): SessionModel {
     last.value = Math.max(last.value, found.at(-1)?.seq ?? 0);
     version.value += 1;
   };
-  const readSession = async (): Promise<void> => {
-    const found = await client.getSession(id, { messages: false, include: "exchange,labels" });
+  const getSession = () => client.getSession(id, { messages: false, include: "exchange,labels" });
+  const setSession = (found: SessionDetail): void => {
     session.value = summaryOf(found);
     last.value = Math.max(last.value, found.last_seq);
   };
@@ -112,7 +112,8 @@ export function createSessionModel(id: string): SessionModel {
   /** What is not known now is read with the next change; the connection's notice says what is wrong. */
   const readRest = (): Promise<unknown> => Promise.allSettled([readExchanges(), readChildren()]);
   const refresh = (): Promise<void> => {
-    refreshing ??= readSession()
+    refreshing ??= getSession()
+      .then(setSession)
       .then(readRest)
       .then(
         () => undefined,
@@ -164,14 +165,18 @@ export function createSessionModel(id: string): SessionModel {
     draw();
   };
   const begin = async (): Promise<void> => {
-    const [page, shown] = await Promise.all([
+    const [page, shown, found] = await Promise.all([
       client.listMessages(id, { order: "desc", limit: PAGE_SIZE, all: true }),
       client.listMessages(id, { limit: 1 }),
-      readSession(),
+      getSession(),
     ]);
-    first.value = shown.messages[0]?.seq ?? (page.messages[0]?.seq ?? 0) + 1;
-    put(page.messages.toReversed());
-    problem.value = null;
+    // all at once: what is shown first is the last message
+    batch(() => {
+      first.value = shown.messages[0]?.seq ?? (page.messages[0]?.seq ?? 0) + 1;
+      put(page.messages.toReversed());
+      setSession(found);
+      problem.value = null;
+    });
     void readRest();
   };
   const beginOnce = async (signal: AbortSignal): Promise<void> => {

@@ -4,7 +4,7 @@ import {
   observeElementRect,
   Virtualizer,
 } from "@tanstack/virtual-core";
-import { options, type RefObject } from "preact";
+import type { RefObject } from "preact";
 import { useLayoutEffect, useReducer, useState } from "preact/hooks";
 
 /** Pixels of a row that nobody has seen. */
@@ -40,17 +40,12 @@ export function useRows(list: {
     followOnAppend: true,
     scrollEndThreshold: AT_END,
     initialOffset: () => count * estimate,
-    observeElementRect,
+    observeElementRect: observeSize,
     observeElementOffset,
     measureElement: exactHeight,
     scrollToFn: elementScroll,
-    onChange: (_rows: Rows, sync: boolean) => {
-      if (sync) {
-        drawNow(() => draw(null));
-      } else {
-        draw(null);
-      }
-    },
+    // drawn in a microtask: before the browser paints what the library has just scrolled to
+    onChange: () => draw(null),
   };
   const [rows] = useState(() => {
     const made = new Virtualizer<HTMLDivElement, HTMLDivElement>(given);
@@ -67,6 +62,16 @@ export function useRows(list: {
   return rows;
 }
 
+/** Who is at the end stays there when the window gets smaller, such as for a keyboard or a longer draft. */
+const observeSize: typeof observeElementRect = (rows, listener) =>
+  observeElementRect(rows, (rect) => {
+    const wasAtEnd = rows.scrollRect !== null && rows.isAtEnd(AT_END);
+    listener(rect);
+    if (wasAtEnd && rows.options.count > 0) {
+      rows.scrollToEnd();
+    }
+  });
+
 /** The library rounds heights; many rounded ones would move the rows by some pixels. */
 function exactHeight(
   row: HTMLDivElement,
@@ -78,18 +83,6 @@ function exactHeight(
     rows.itemSizeCache.get(rows.options.getItemKey(rows.indexFromElement(row))) ??
     row.getBoundingClientRect().height
   );
-}
-
-/** Draws before it returns, so that the rows move with the position that the library has just written. */
-function drawNow(change: () => void): void {
-  const { debounceRendering } = options;
-  let flush: (() => void) | null = null;
-  options.debounceRendering = (drawAll) => {
-    flush = drawAll;
-  };
-  change();
-  options.debounceRendering = debounceRendering;
-  (flush as (() => void) | null)?.();
 }
 
 const keys = new Map<number, (index: number) => number>();

@@ -1,6 +1,7 @@
-import { marked } from "marked";
+import { Marked } from "marked";
 import { describe, expect, it } from "vitest";
 
+import { tokensOf } from "../../../web/parts/tokens.ts";
 import { createGrowingBlocks } from "../../../web/session/blocks.ts";
 
 const TEXT = [
@@ -14,7 +15,9 @@ const TEXT = [
 
 /** The HTML of pieces, each on its own. */
 function htmlOf(pieces: readonly string[]): string {
-  return pieces.map((piece) => marked.parse(piece, { async: false })).join("");
+  return pieces
+    .map((piece) => new Marked({ gfm: true, breaks: true }).parse(piece, { async: false }))
+    .join("");
 }
 
 describe("blocks of a text that grows", () => {
@@ -44,5 +47,23 @@ describe("blocks of a text that grows", () => {
     const blocks = createGrowingBlocks();
     const text = "a\r\n\r\n\tb\u2028c ".repeat(100);
     expect(blocks.read(text).join("")).toBe(text);
+  });
+});
+
+describe("Markdown of hostile texts", () => {
+  const SIZE = 60_000;
+  it.each([
+    ["emphasis", "*a **b ".repeat(SIZE / 7)],
+    ["links", "[a](".repeat(SIZE / 4)],
+    ["brackets", "[".repeat(SIZE)],
+    ["code", "`a ``b ".repeat(SIZE / 7)],
+    ["quotes", ">".repeat(SIZE)],
+    ["quotes with spaces", "> ".repeat(SIZE / 2)],
+    ["lists", "- ".repeat(SIZE / 2)],
+    ["quotes that end", `${"> ".repeat(20)}x\n`.repeat(SIZE / 41)],
+    ["tags", "<a ".repeat(SIZE / 3)],
+  ])("[PAGE-69] keeps each character of many %s, and ends", (_, text) => {
+    const raw = tokensOf(text).map((token) => token.raw);
+    expect(raw.join("").trimEnd()).toBe(text.trimEnd());
   });
 });
