@@ -81,10 +81,11 @@ function MessageHead({ message, isRaw }: MessageHeadProps): JSX.Element {
         {isEmpty || !hasMarkdown(message) ? null : (
           <Button
             kind="quiet"
+            aria-label="Raw text"
             aria-pressed={isRaw.value}
             onClick={() => void (isRaw.value = !isRaw.value)}
           >
-            Raw text
+            Raw
           </Button>
         )}
         {isEmpty ? null : <CopyButton text={content} label="Copy the message" />}

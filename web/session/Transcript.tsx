@@ -107,6 +107,10 @@ export function Transcript({ model }: { readonly model: SessionModel }): JSX.Ele
           moveInTranscript(event, {
             first,
             last,
+            inView: {
+              from: first + (rows.range?.startIndex ?? 0),
+              to: first + (rows.range?.endIndex ?? 0),
+            },
             show,
             isHidden: (seq) => rowAt(seq).kind === "hidden",
             toEnd: () => {

@@ -4,7 +4,7 @@ import type { MessageInfo } from "../../src/entries/client.ts";
 export const PAGE_SIZE = 100;
 /** Pages that are kept at most, and characters of their messages. */
 const MAX_PAGES = 40;
-const MAX_CHARACTERS = 24 * 1024 * 1024;
+const MAX_CHARACTERS = 3 * 1024 * 1024;
 /** Pages that are read at the same time. */
 const MAX_READS = 2;
 const RETRY_MS = 2000;

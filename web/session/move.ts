@@ -3,6 +3,8 @@ import type { TargetedKeyboardEvent } from "preact";
 interface Moves {
   readonly first: number;
   readonly last: number;
+  /** The first and the last message in view. */
+  readonly inView: { readonly from: number; readonly to: number };
   show(seq: number): void;
   isHidden(seq: number): boolean;
   toEnd(): void;
@@ -11,7 +13,7 @@ interface Moves {
 /** `j` and `k` go to the message after and before, Home and End to the first and the last, Enter opens its calls. */
 export function moveInTranscript(
   event: TargetedKeyboardEvent<HTMLElement>,
-  { first, last, show, isHidden, toEnd }: Moves,
+  { first, last, inView, show, isHidden, toEnd }: Moves,
 ): void {
   const { key, target } = event;
   const isPlain = !(event.ctrlKey || event.metaKey || event.altKey);
@@ -20,7 +22,7 @@ export function moveInTranscript(
   }
   const at = Number(target.closest<HTMLElement>("[data-seq]")?.dataset["seq"] ?? Number.NaN);
   const step = (by: 1 | -1): void => {
-    let next = Number.isNaN(at) ? (by > 0 ? first : last) : at + by;
+    let next = Number.isNaN(at) ? (by > 0 ? inView.from : inView.to) : at + by;
     while (next > first && next < last && isHidden(next)) {
       next += by;
     }
