@@ -29,7 +29,8 @@ it.each(testLevel() === "test" ? SERVICES.slice(0, 1) : SERVICES)(
     writeFileSync(tokenFile, token ?? "");
     await using service = await startService({
       database: postgres?.url ?? join(folder, "reprise.db"),
-      args: ["--log", ...(token === undefined ? [] : ["--token-file", tokenFile])],
+      // whether the page is built is a matter of the checkout; test/http/page asks for its files
+      args: ["--log", "--no-page", ...(token === undefined ? [] : ["--token-file", tokenFile])],
     });
     const { requests, statuses } = await sendHostileRequests({
       url: service.url,

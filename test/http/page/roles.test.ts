@@ -17,7 +17,11 @@ let open: TestServer;
 /** A session with a folder, a persona, metadata and a message; and another one. */
 let shown: string;
 let other: string;
+/** All but those of a login. */
+let routes: readonly string[];
 beforeAll(async () => {
+  const isOther = (route: string): boolean => !/^(OPTIONS |POST \/page\/)/.test(route);
+  routes = (await routesOfService()).filter(isOther);
   t = await startTestServer({ token: TOKEN, readToken: READ });
   open = await startTestServer({ store: t.store, madeToken: TOKEN, readToken: READ });
   shown = await create({
@@ -83,7 +87,6 @@ async function statusOf(page: PageClient, service: TestServer, route: string, id
 /** For every role. */
 const PUBLIC = ["GET /livez", "GET /readyz", "GET /page/me"];
 const SHARED = ["", "/messages", "/stream"].map((path) => `GET /api/sessions/{id}${path}`);
-const LOGIN = ["POST /page/login", "POST /page/logout"];
 
 describe("a visitor, on every route", () => {
   it("[PAGE-10] reads the session of the link, its messages and its stream, and nothing else", async () => {
@@ -91,10 +94,9 @@ describe("a visitor, on every route", () => {
       route,
       route.replace("GET", "HEAD"),
     ]);
-    const routes = (await routesOfService()).filter((route) => !route.startsWith("OPTIONS "));
     const page = await visitor();
     const beside = await visitor(open);
-    for (const route of routes.filter((route) => !LOGIN.includes(route))) {
+    for (const route of routes) {
       const expected = allowed.includes(route) ? 200 : 403;
       expect(await statusOf(page, t, route), route).toBe(expected);
       expect(await statusOf(beside, open, route), `open: ${route}`).toBe(expected);
@@ -158,14 +160,13 @@ describe("a visitor, on every route", () => {
 
 describe("a reader, on every route", () => {
   it("[PAGE-9] reads everything but who may get in, and changes nothing", async () => {
-    const routes = (await routesOfService()).filter((route) => !route.startsWith("OPTIONS "));
     const reads = (route: string): boolean =>
       (/^(GET|HEAD) /.test(route) && !route.endsWith("/shares")) ||
       route.startsWith("POST /api/artifacts/");
     const before = JSON.stringify(await rowsOf());
     const page = openPage(t);
     expect((await page.login({ token: READ })).json).toMatchObject({ role: "reader" });
-    for (const route of routes.filter((route) => !LOGIN.includes(route))) {
+    for (const route of routes) {
       const status = await statusOf(page, t, route);
       if (reads(route)) {
         expect([200, 204, 404, 422], `${route}: ${status}`).toContain(status);

@@ -75,11 +75,11 @@ it("[PAGE-11] only an owner makes, lists and ends links, of sessions that are th
   }
   const nowhere = "00000000-0000-4000-8000-000000000000";
   for (const call of [
-    client.createShare(nowhere),
-    client.listShares(nowhere),
-    client.revokeShare(nowhere, nowhere),
+    () => client.createShare(nowhere),
+    () => client.listShares(nowhere),
+    () => client.revokeShare(nowhere, nowhere),
   ]) {
-    await expect(call).rejects.toMatchObject({ code: "session_not_found" });
+    await expect(call()).rejects.toMatchObject({ code: "session_not_found" });
   }
   expect(await client.listShares(id)).toEqual([]);
 });
