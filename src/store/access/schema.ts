@@ -25,7 +25,7 @@ interface LoginCodeTable {
 }
 
 /** A link that shows one session; deleted with it. */
-interface SessionShareTable {
+export interface SessionShareTable {
   id: string;
   session_id: string;
   hash: string;
@@ -36,7 +36,7 @@ interface SessionShareTable {
 }
 
 /** A browser that is logged in; deleted when it logs out or is revoked. */
-interface PageLoginTable {
+export interface PageLoginTable {
   id: string;
   kind: LoginKind;
   /** Of the kind `share`; deleted with the link. */

@@ -161,7 +161,7 @@ describe("a visitor, on every route", () => {
 describe("a reader, on every route", () => {
   it("[PAGE-9] reads everything but who may get in, and changes nothing", async () => {
     const reads = (route: string): boolean =>
-      (/^(GET|HEAD) /.test(route) && !route.endsWith("/shares")) ||
+      (/^(GET|HEAD) /.test(route) && !/\/(shares|access)$/.test(route)) ||
       route.startsWith("POST /api/artifacts/");
     const before = JSON.stringify(await rowsOf());
     const page = openPage(t);
