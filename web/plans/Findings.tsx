@@ -7,15 +7,15 @@ import { checked } from "./check.ts";
 import { changeDraft, draft } from "./draft.ts";
 import { withSuggestion } from "./plan-text.ts";
 
-/** More are shown on request. */
-const SHOWN = 100;
+/** So many are shown, and so many more on each request: a text may have ten thousand. */
+const STEP = 100;
 
 /** What is wrong with the text; each finding leads to its line. */
 export function Findings(props: { readonly goTo: (finding: FindingInfo) => void }): JSX.Element {
-  const all = useSignal(false);
+  const count = useSignal(STEP);
   const found = checked.value;
   const findings = found.state === "checked" ? found.report.findings : [];
-  const shown = all.value ? findings : findings.slice(0, SHOWN);
+  const shown = findings.slice(0, count.value);
   return (
     <>
       <h2 id="plan-findings-title" class={findings.length === 0 ? "visually-hidden" : undefined}>
@@ -31,8 +31,9 @@ export function Findings(props: { readonly goTo: (finding: FindingInfo) => void 
         </ol>
       )}
       {shown.length < findings.length ? (
-        <Button onClick={() => (all.value = true)}>
-          Show all {findings.length.toLocaleString("en")}
+        <Button onClick={() => (count.value += STEP)}>
+          Show {Math.min(STEP, findings.length - shown.length)} more of{" "}
+          {findings.length.toLocaleString("en")}
         </Button>
       ) : null}
     </>

@@ -5,14 +5,14 @@ import type { PhaseInfo, PlanInfo } from "../../src/entries/client.ts";
 import { Button } from "../parts/Button.tsx";
 import { plural } from "./plan-text.ts";
 
-/** Phases that are listed at first. */
-const SHOWN = 300;
+/** So many phases are listed, and so many more on each request. */
+const STEP = 300;
 
 /** The plan in words: its waves, and the longest chain. */
 export function PlanText({ plan }: { readonly plan: PlanInfo }): JSX.Element {
-  const all = useSignal(false);
+  const count = useSignal(STEP);
   const { longest_chain: chain, estimated_duration_hours: hours } = plan;
-  const waves = firstPhases(plan.waves, all.value ? Infinity : SHOWN);
+  const waves = firstPhases(plan.waves, count.value);
   const phases = new Map(plan.phases.map((phase) => [phase.key, phase]));
   const inChain = new Set(chain.length > 1 ? chain : []);
   return (
@@ -38,7 +38,7 @@ export function PlanText({ plan }: { readonly plan: PlanInfo }): JSX.Element {
         It decides how long the plan takes: each phase waits for the one before it.
       </p>
       <ol class="chain">
-        {chain.slice(0, all.value ? chain.length : SHOWN).map((key) => (
+        {chain.slice(0, count.value).map((key) => (
           <li key={key}>
             <code>{key}</code>
           </li>
@@ -61,9 +61,10 @@ export function PlanText({ plan }: { readonly plan: PlanInfo }): JSX.Element {
           </li>
         ))}
       </ol>
-      {!all.value && plan.phases.length > SHOWN ? (
-        <Button onClick={() => (all.value = true)}>
-          Show all {plan.phases.length.toLocaleString("en")} phases
+      {plan.phases.length > count.value ? (
+        <Button onClick={() => (count.value += STEP)}>
+          Show {Math.min(STEP, plan.phases.length - count.value)} more of{" "}
+          {plural(plan.phases.length, "phase")}
         </Button>
       ) : null}
     </>

@@ -64,6 +64,12 @@ describe.skipIf(HAS_NO_BROWSER)("the page of plans (needs Chromium)", () => {
       field.value.slice(field.selectionStart, field.selectionEnd),
     );
 
+  /** Takes a text as a file: typed, so many lines would take long. */
+  const choose = (text: string) =>
+    page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "plan.json", mimeType: "", buffer: Buffer.from(text) });
+
   it("[PAGE-104] [PAGE-105] [PAGE-106] leads from a finding to its line, corrects it, and shows the plan", async () => {
     await editor().fill(WRONG);
     await state().getByText("1 error").waitFor();
@@ -157,6 +163,36 @@ describe.skipIf(HAS_NO_BROWSER)("the page of plans (needs Chromium)", () => {
     await page.mouse.up();
     expect(await scrolled()).toBe(before + 80);
     await keepPicture(page, "plan-large");
+  });
+
+  it("[PAGE-109] shows a part of thousands of findings and phases, and more on request", async () => {
+    const wrong = JSON.stringify({ phases: Array.from({ length: 12_000 }, () => 1) }, null, 1);
+    await choose(wrong);
+    await state().getByText("10,001 errors").waitFor();
+    const findings = page.locator(".finding");
+    expect(await findings.count()).toBe(100);
+    await page.getByRole("button", { name: "Show 100 more of 10,001" }).click();
+    await findings.nth(190).getByRole("button").click();
+    expect(await selection()).toBe("1,");
+    const phases = Array.from({ length: 5000 }, (_, at) =>
+      phase({ key: `p${at}`, depends_on: at === 0 ? [] : [`p${at - 1}`] }),
+    );
+    await choose(JSON.stringify(plan({ phases })));
+    await page.getByText("The plan is too large to draw here.").waitFor();
+    expect(await page.locator(".phase").count()).toBe(300);
+    await page.getByRole("button", { name: "Show 300 more of 5,000 phases" }).click();
+    expect(await page.locator(".phase").count()).toBe(600);
+  });
+
+  it("[PAGE-104] says when the service does not answer, and checks again", async () => {
+    await page.context().route("**/api/artifacts/plan", (route) => route.abort());
+    await editor().fill("runId: 1");
+    await page.getByText("The service did not answer").waitFor();
+    await page.context().unroute("**/api/artifacts/plan");
+    await page.getByRole("button", { name: "Check again" }).click();
+    await state().getByText("Not valid").waitFor();
+    // what the browser says about the call that was cut
+    world.problems.length = 0;
   });
 
   it("[PAGE-110] works at 320 pixels and in the dark", async () => {
