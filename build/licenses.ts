@@ -67,7 +67,13 @@ function readPackage(folder: string): ThirdParty {
     ...(existsSync(notice) ? [readFileSync(notice, "utf8").trim()] : []),
   ];
   const text = texts.join("\n\n").trim() || `${license}; the package has no licence text.`;
-  return { name: String(name), version: String(version), license: String(license), text };
+  return { name: String(name), version: String(version), license: chosenOf(String(license)), text };
+}
+
+/** The licence that is used of several to choose from, such as `(MPL-2.0 OR Apache-2.0)`. */
+function chosenOf(license: string): string {
+  const offered = license.replaceAll(/[()]/g, "").split(" OR ");
+  return offered.find((each) => ALLOWED.includes(each)) ?? license;
 }
 
 /** Some packages have their licence only at the end of their README; empty if there is none. */
