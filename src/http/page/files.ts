@@ -50,12 +50,17 @@ const ENCODINGS = [
   ["gzip", ".gz"],
 ] as const;
 
-const NOT_BUILT =
-  "The web page is not built. In a checkout, start the service with `npm start`, or run `npm run build:page` once.\n";
+const notBuilt = (): RepriseError =>
+  new RepriseError(
+    "route_not_found",
+    "The web page is not built. In a checkout, start the service with `npm start`, or run `npm run build:page` once.",
+  );
 
 /**
  * The web page: the same document at each of its addresses, and its assets. They hold no data and need no token.
  * Nothing is read before the first request; then all of it is kept in memory.
+ *
+ * Error codes: `route_not_found` while the page is not built, and for an asset that it does not have.
  */
 export async function pageRoutes(
   app: FastifyInstance,
@@ -84,12 +89,13 @@ export async function pageRoutes(
         schema: { hide: true },
         handler: async (request, reply) => {
           const found = await page();
-          reply.headers(DOCUMENT_HEADERS);
-          return found === null
-            ? reply.code(404).type("text/plain; charset=utf-8").send(NOT_BUILT)
-            : reply
-                .type("text/html; charset=utf-8")
-                .send(found.html.replaceAll("{base}", publicPath(request, "/")));
+          if (found === null) {
+            throw notBuilt();
+          }
+          return reply
+            .headers(DOCUMENT_HEADERS)
+            .type("text/html; charset=utf-8")
+            .send(found.html.replaceAll("{base}", publicPath(request, "/")));
         },
       });
     }

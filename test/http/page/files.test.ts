@@ -51,9 +51,15 @@ afterAll(async () => {
 
 describe("the files of the page", () => {
   it("[PAGE-36] are missed with a sentence until the page is built, and then found", async () => {
-    const missed = await fetch(t.url);
-    expect(missed.status).toBe(404);
-    expect(await missed.text()).toMatch(/^The web page is not built\. .*`npm start`/);
+    for (const path of DOCUMENTS) {
+      const missed = await fetch(`${t.url}${path}`);
+      expect(missed.status).toBe(404);
+      expect(missed.headers.get("content-type")).toMatch(/^application\/problem\+json;/);
+      expect(await missed.json()).toMatchObject({
+        code: "route_not_found",
+        detail: expect.stringMatching(/^The web page is not built\. .*`npm start`/),
+      });
+    }
     expect((await get("/assets/page-1.js")).json.code).toBe("route_not_found");
     writePage('<meta name="reprise-base" content="{base}"><script src="{base}assets/page-1.js">', {
       "page-1.js": "export {};",
