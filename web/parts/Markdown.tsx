@@ -67,7 +67,16 @@ const marked = new Marked({
   },
 });
 
+/** What the library cannot read is shown as it is: no text may take the page away. */
 function blocksOf(text: string): MarkdownBlock[] {
+  try {
+    return parsedBlocks(text);
+  } catch {
+    return [{ kind: "html", html: `<p>${escapeHtml(text)}</p>` }];
+  }
+}
+
+function parsedBlocks(text: string): MarkdownBlock[] {
   return tokensOf(text)
     .filter(({ type }) => type !== "space" && type !== "def")
     .map((token) =>

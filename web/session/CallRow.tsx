@@ -33,6 +33,8 @@ interface CallRowProps {
 export function CallRow({ model, stored, id }: CallRowProps): JSX.Element {
   const { call, asked_at, result } = stored;
   const { state, reason, took } = stateOf(stored, model);
+  // arguments may be large, and the row is drawn 10 times a second while an answer arrives
+  const subject = useMemo(() => subjectOf(call), [call]);
   const child = call.name === "delegate" ? childOf(stored, model.children.value) : null;
   return (
     <Folded
@@ -45,7 +47,7 @@ export function CallRow({ model, stored, id }: CallRowProps): JSX.Element {
             <bdi>{call.name.slice(0, NAME_SHOWN)}</bdi>
           </strong>
           <code class="call-subject" dir="auto">
-            {subjectOf(call)}
+            {subject}
           </code>
           {reason === "" ? null : <span class="call-reason">{reason}</span>}
           {state === "running" ? <Running since={asked_at} /> : null}

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
 
 import { Button } from "../parts/Button.tsx";
 import { CallMark } from "./CallMark.tsx";
@@ -75,7 +76,7 @@ function CallGroup({ model, seq, calls }: CallsProps): JSX.Element {
   const failed = states.filter(({ state }) => state === "error").length;
   const isRunning = states.some(({ state }) => state === "running");
   const done = calls.filter((_, index) => states[index]?.state === "success");
-  const subjects = [...new Set(calls.map(({ call }) => subjectOf(call)))];
+  const subjects = useMemo(() => [...new Set(calls.map(({ call }) => subjectOf(call)))], [calls]);
   const summary = readSummary(
     isRunning || done.length === 0 ? calls.map(({ call }) => call) : done.map(({ call }) => call),
   );

@@ -1,3 +1,5 @@
+import type { Token } from "marked";
+
 import { tokensOf } from "../parts/tokens.ts";
 
 /** Splits a text with Markdown that grows into pieces that no longer change, and the rest. */
@@ -42,10 +44,19 @@ export function createGrowingBlocks(): GrowingBlocks {
 
 /** Characters until the last block that has a shape. */
 function finishedLength(text: string): number {
-  const tokens = tokensOf(text);
+  const tokens = tokensOrNone(text);
   const last = tokens.findLastIndex(({ type }) => type !== "space");
   const before = tokens.slice(0, Math.max(0, last));
   const length = before.reduce((sum, { raw }) => sum + raw.length, 0);
   // the lexer changes white space such as CRLF: then the text stays in one piece
   return text.startsWith(before.map(({ raw }) => raw).join("")) ? length : 0;
+}
+
+/** Without tokens, the text stays in one piece. */
+function tokensOrNone(text: string): readonly Token[] {
+  try {
+    return tokensOf(text);
+  } catch {
+    return [];
+  }
 }

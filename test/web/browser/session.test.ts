@@ -173,6 +173,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     await page.getByText("line 1000", { exact: false }).waitFor();
     await talk.end();
     expect(await accessibilityProblems(page)).toEqual([]);
+    await keepPicture(page, "session-calls");
     await page.context().close();
   });
 
