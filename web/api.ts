@@ -43,10 +43,7 @@ export async function readWhoami(): Promise<void> {
   try {
     const answer = await fetchAsPage(`${base}page/me`);
     if (answer.ok) {
-      const who: Whoami = await answer.json();
-      whoami.value = who;
-      // another tab may have logged in
-      needsLogin.value &&= who.role === "guest";
+      whoami.value = await answer.json();
     }
   } catch {
     // the notice of the connection says it

@@ -508,6 +508,10 @@ export const ONLY_TORTURE = {
     what: "The page of the service in Chromium: what waits, numbers, logins, narrow and dark screens",
     files: ["test/web/browser/service.test.ts"],
   },
+  "page-acting": {
+    what: "What a person does in the page of a session in Chromium: questions, the queue, undo, links, by keyboard and from a phone",
+    files: ["test/web/browser/acting.test.ts"],
+  },
   "page-plans": {
     what: "The page of plans in Chromium: findings, files, the picture, large plans, narrow and dark screens",
     files: ["test/web/browser/plans.test.ts"],

@@ -7,9 +7,8 @@ import { client, isOwner, whoami } from "../api.ts";
 import { Button } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Link } from "../parts/Link.tsx";
-import { Notice } from "../parts/Notice.tsx";
-import { sentenceOf } from "../parts/sentence-of.ts";
-import { countTree, type TreeCount } from "./count-tree.ts";
+import { useCall } from "../parts/use-call.tsx";
+import { countTree, goneWith, type TreeCount } from "./count-tree.ts";
 import type { ListSource } from "./source.ts";
 import { titleOf } from "./state-text.ts";
 
@@ -135,34 +134,4 @@ function Deletion({ session, source, onClose }: ActionsProps): JSX.Element {
       </div>
     </>
   );
-}
-
-function goneWith({ subAgents, messages, isMore }: TreeCount): string {
-  const count = (n: number, what: string): string =>
-    `${isMore ? "more than " : ""}${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
-  const agents = subAgents === 0 ? "" : `, its ${count(subAgents, "sub-agent")}`;
-  return `The session${agents} and ${count(messages, "message")} are deleted for good.`;
-}
-
-/** Runs one call at a time, then closes; or shows why it failed. */
-function useCall(onDone: () => void) {
-  const failure = useSignal<string | null>(null);
-  const isBusy = useSignal(false);
-  const fail = (error: unknown): void => {
-    failure.value = sentenceOf(error);
-  };
-  const run = (call: () => Promise<void>): void => {
-    if (isBusy.value) {
-      return;
-    }
-    isBusy.value = true;
-    failure.value = null;
-    call()
-      .then(onDone, fail)
-      .finally(() => {
-        isBusy.value = false;
-      });
-  };
-  const problem = failure.value === null ? null : <Notice kind="problem">{failure.value}</Notice>;
-  return { problem, isBusy: isBusy.value, run, fail };
 }

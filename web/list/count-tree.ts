@@ -42,3 +42,11 @@ export async function countTree(
   }
   return { ...count, isMore: false };
 }
+
+/** What is deleted, as a sentence. */
+export function goneWith({ subAgents, messages, isMore }: TreeCount): string {
+  const count = (n: number, what: string): string =>
+    `${isMore ? "more than " : ""}${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
+  const agents = subAgents === 0 ? "" : `, its ${count(subAgents, "sub-agent")}`;
+  return `The session${agents} and ${count(messages, "message")} are deleted for good.`;
+}

@@ -8,10 +8,17 @@ import { type DiffLine, diffLines } from "./diff-lines.ts";
 /** Lines that are shown at first. */
 const LINES_SHOWN = 400;
 
+interface DiffProps {
+  readonly diff: string;
+  /** True for all lines at once. */
+  readonly isWhole?: boolean;
+}
+
 /** A unified diff of one file: both line numbers, the sign of each line, and the text as it is. */
-export function Diff({ diff }: { readonly diff: string }): JSX.Element {
+export function Diff(props: DiffProps): JSX.Element {
+  const { diff } = props;
   const lines = useMemo(() => diffLines(diff), [diff]);
-  const isWhole = useSignal(false);
+  const isWhole = useSignal(props.isWhole === true);
   const shown = isWhole.value ? lines : lines.slice(0, LINES_SHOWN);
   return (
     <>

@@ -9,11 +9,14 @@ type Load<Props> = () => Promise<ComponentType<Props>>;
 
 /**
  * A component whose code is loaded when it is first shown. If the service does not have it any more, a newer
- * version runs there, and the reader is asked to reload.
+ * version runs there, and the reader is asked to reload. `meanwhile` has its place until it is loaded.
  */
-export function lazy<Props extends object>(load: Load<Props>): ComponentType<Props> {
+export function lazy<Props extends object>(
+  load: Load<Props>,
+  meanwhile: JSX.Element | null = <p class="loading">Loading …</p>,
+): ComponentType<Props> {
   let loaded: ComponentType<Props> | null = null;
-  return function Lazy(props: Props): JSX.Element {
+  return function Lazy(props: Props): JSX.Element | null {
     const component = useSignal(loaded);
     const problem = useSignal<string | null>(null);
     useSignalEffect(() => {
@@ -34,7 +37,7 @@ export function lazy<Props extends object>(load: Load<Props>): ComponentType<Pro
       return <Component {...props} />;
     }
     return problem.value === null ? (
-      <p class="loading">Loading …</p>
+      meanwhile
     ) : (
       <Notice kind="problem">
         {problem.value} <Button onClick={() => location.reload()}>Reload</Button>

@@ -4,8 +4,8 @@ import { useMemo } from "preact/hooks";
 
 import { Button } from "../parts/Button.tsx";
 import { CopyButton } from "../parts/CopyButton.tsx";
+import { lazy } from "../parts/Lazy.tsx";
 import { Link } from "../parts/Link.tsx";
-import { CallDiffs } from "./CallDiffs.tsx";
 import { CallMark } from "./CallMark.tsx";
 import { stateOf } from "./call-state.ts";
 import { argumentsText, pathsOf, subjectOf, tookText } from "./call-text.ts";
@@ -14,6 +14,8 @@ import type { SessionModel } from "./model.ts";
 import { Running } from "./Running.tsx";
 import type { StoredCall } from "./rows.ts";
 import { childOf } from "./sub-agents.ts";
+
+const CallDiffs = lazy(async () => (await import("./CallDiffs.tsx")).CallDiffs);
 
 /** Lines of an output that are shown at first, and characters. */
 const LINES_SHOWN = 400;

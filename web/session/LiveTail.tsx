@@ -13,7 +13,7 @@ export function LiveTail({ model }: { readonly model: SessionModel }): JSX.Eleme
     ({ status, call_id }) => status === "running" && !isStored(model, call_id),
   );
   return (
-    <div class="live">
+    <article class="live" aria-label="What happens now">
       {text === null ? null : (
         <article class="message assistant" aria-label="The answer that is being written">
           <header class="message-head">
@@ -32,7 +32,7 @@ export function LiveTail({ model }: { readonly model: SessionModel }): JSX.Eleme
         </ul>
       )}
       <LiveState model={model} />
-    </div>
+    </article>
   );
 }
 

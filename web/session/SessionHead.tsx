@@ -2,14 +2,13 @@ import type { ComponentChildren, JSX } from "preact";
 
 import type { SessionSummary } from "../../src/entries/client.ts";
 import { Button } from "../parts/Button.tsx";
+import { lazy } from "../parts/Lazy.tsx";
 import { Link } from "../parts/Link.tsx";
-import { Time } from "../parts/Time.tsx";
 import { plural } from "./call-text.ts";
-import { Exchanges } from "./Exchanges.tsx";
 import { Folded } from "./Folded.tsx";
 import type { SessionModel } from "./model.ts";
-import { SubAgents } from "./SubAgents.tsx";
-import { Verify } from "./Verify.tsx";
+
+const Details = lazy(async () => (await import("./Details.tsx")).Details);
 
 interface SessionHeadProps {
   readonly model: SessionModel;
@@ -55,18 +54,9 @@ export function SessionHead({ model, session, menu, children }: SessionHeadProps
           </span>
         }
       >
-        <p class="muted">
-          Session <code>{session.id}</code>, made <Time at={session.created_at} />
-          {session.ended_at === null ? null : (
-            <>
-              , ended <Time at={session.ended_at} />
-            </>
-          )}
-        </p>
-        <Verify model={model} />
-        <SubAgents model={model} />
-        <Exchanges model={model} />
-        {children}
+        <Details model={model} session={session}>
+          {children}
+        </Details>
       </Folded>
       {archived > 0 ? (
         <p class="session-archived">

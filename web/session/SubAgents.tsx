@@ -12,7 +12,7 @@ export function SubAgents({ model }: { readonly model: SessionModel }): JSX.Elem
   const children = model.children.value;
   return children.length === 0 ? null : (
     <section>
-      <h2 class="part-title">Sub-agents</h2>
+      <h3>Sub-agents</h3>
       <Branch sessions={children} />
     </section>
   );

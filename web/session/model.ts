@@ -11,7 +11,7 @@ import {
 } from "../../src/entries/client.ts";
 import { client } from "../api.ts";
 import type { LiveMessage, SessionState } from "../streams/session-state.ts";
-import { connection, followSession } from "../streams/streams.ts";
+import { connection, followSession, followShared } from "../streams/streams.ts";
 import { createMessageCache, type MessageCache, PAGE_SIZE } from "./message-cache.ts";
 
 export type LiveCall = Extract<LiveEvent, { event: "tool_call" }>["data"];
@@ -66,7 +66,15 @@ export interface SessionModel {
   start(): () => void;
 }
 
-export function createSessionModel(id: string): SessionModel {
+interface ModelOptions {
+  /** For a visitor with a link, who reads the session and its messages alone. */
+  readonly isShared?: boolean;
+}
+
+export function createSessionModel(
+  id: string,
+  { isShared = false }: ModelOptions = {},
+): SessionModel {
   const session = signal<SessionSummary | null>(null);
   const problem = signal<SessionProblem | null>(null);
   const [first, last, version] = [signal(1), signal(0), signal(0)];
@@ -110,7 +118,8 @@ export function createSessionModel(id: string): SessionModel {
     children.value = found.sessions.toReversed();
   };
   /** What is not known now is read with the next change; the connection's notice says what is wrong. */
-  const readRest = (): Promise<unknown> => Promise.allSettled([readExchanges(), readChildren()]);
+  const readRest = (): Promise<unknown> =>
+    Promise.allSettled(isShared ? [] : [readExchanges(), readChildren()]);
   const refresh = (): Promise<void> => {
     refreshing ??= getSession()
       .then(setSession)
@@ -232,7 +241,7 @@ export function createSessionModel(id: string): SessionModel {
       const follow = (): void => {
         const whole = session.value?.id;
         if (!signal.aborted && whole !== undefined) {
-          const end = followSession(whole, hear);
+          const end = (isShared ? followShared : followSession)(whole, hear);
           const endWatch = connection.subscribe((status) => {
             if (status?.kind === "ended" || status?.kind === "gone") {
               void refresh();

@@ -1,10 +1,92 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
 
-/** One session, for visitors of a link to it. */
+import { logIn, whoami } from "../api.ts";
+import { pageTitle } from "../parts/attention.ts";
+import { Notice } from "../parts/Notice.tsx";
+import { sentenceOf } from "../parts/sentence-of.ts";
+import { createSessionModel } from "../session/model.ts";
+import { loadMarkdown } from "../session/Text.tsx";
+import { Transcript } from "../session/Transcript.tsx";
+import { ClientError } from "../../src/entries/client.ts";
+import { takeShare } from "./take-share.ts";
+
+void loadMarkdown();
+
+/** What a visitor sees who has a link to one session: its messages, and new ones as they are stored. */
 export function Shared({ id }: { readonly id: string }): JSX.Element {
+  const problem = useSignal<string | null>(null);
+  useEffect(() => {
+    const secret = takeShare();
+    if (secret !== null) {
+      logIn({ share: secret }).catch((error: unknown) => {
+        problem.value =
+          error instanceof ClientError && error.code === "login_refused"
+            ? "This link is not valid: it has expired, was ended, or its session was deleted. Ask for another one."
+            : sentenceOf(error);
+      });
+    }
+  }, [id]);
+  const who = whoami.value;
+  if (problem.value !== null) {
+    return <Notice kind="problem">{problem.value}</Notice>;
+  }
+  if (who === null) {
+    return <p class="loading">Loading …</p>;
+  }
+  const mayRead = who.session === id || who.role === "owner" || who.role === "reader";
+  return mayRead ? (
+    <SharedSession id={id} />
+  ) : (
+    <Notice kind="problem">
+      This page needs the whole link, with what follows its number sign. Open it again from where
+      you got it.
+    </Notice>
+  );
+}
+
+function SharedSession({ id }: { readonly id: string }): JSX.Element {
+  const model = useMemo(() => createSessionModel(id, { isShared: true }), [id]);
+  useEffect(() => model.start(), [model]);
+  const session = model.session.value;
+  const title = session === null ? null : (session.name ?? session.title);
+  useEffect(() => {
+    pageTitle.value = title;
+    return () => {
+      pageTitle.value = null;
+    };
+  }, [title]);
+  const problem = model.problem.value;
   return (
-    <h1>
-      Session <bdi>{id}</bdi>
-    </h1>
+    <div class="session shared">
+      {problem === null ? null : (
+        <Notice kind="problem">
+          {problem.code === "session_not_found" || problem.code === "unauthorized"
+            ? "This link is not valid any more."
+            : problem.sentence}
+        </Notice>
+      )}
+      {session === null ? (
+        problem === null ? (
+          <p class="loading">Loading …</p>
+        ) : null
+      ) : (
+        <>
+          <header class="session-head">
+            <div class="session-title">
+              <h1>
+                <bdi>{title ?? "(no message yet)"}</bdi>
+              </h1>
+              {session.state === "ended" ? <span class="state ended">ended</span> : null}
+            </div>
+            <p class="muted">
+              You read this session by a link. New messages appear as they are stored.
+            </p>
+          </header>
+          <Transcript model={model} />
+        </>
+      )}
+    </div>
   );
 }

@@ -1,7 +1,127 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
 
+import type { ExchangeChangesInfo, FileChangeInfo } from "../../../src/entries/client.ts";
+import { client, isOwner, whoami } from "../../api.ts";
+import { Button } from "../../parts/Button.tsx";
+import { Diff } from "../../parts/Diff.tsx";
+import { useCall } from "../../parts/use-call.tsx";
+import { plural } from "../call-text.ts";
+import { Folded } from "../Folded.tsx";
 import type { SessionModel } from "../model.ts";
+import { Undo } from "./later.ts";
 
-export function Changes(_: { readonly model: SessionModel }): JSX.Element | null {
-  return null;
+/** The files that exchanges changed, with their diffs; undoes an exchange, and makes it again. */
+export function Changes({ model }: { readonly model: SessionModel }): JSX.Element | null {
+  const changes = useSignal<readonly ExchangeChangesInfo[]>([]);
+  const role = whoami.value?.role;
+  const mayRead = role === "owner" || role === "reader";
+  const { problem, fail } = useCall();
+  const read = (): void => {
+    client.listChanges(model.id).then((found) => {
+      changes.value = found;
+    }, fail);
+  };
+  const ended = model.exchanges.value?.filter(({ ended_at }) => ended_at !== null).length;
+  useEffect(() => {
+    if (mayRead) {
+      read();
+    }
+  }, [mayRead, ended]);
+  if (changes.value.length === 0) {
+    return problem;
+  }
+  return (
+    <section>
+      <h3>Changed files</h3>
+      {problem}
+      {changes.value.map((exchange) => (
+        <Folded
+          key={exchange.n}
+          model={model}
+          id={`changes ${exchange.n}`}
+          title={
+            <>
+              Exchange {exchange.n}: {plural(exchange.changes, "change")}
+              {exchange.undone === 0
+                ? ""
+                : exchange.undone === exchange.changes
+                  ? ", undone"
+                  : `, ${exchange.undone} undone`}
+            </>
+          }
+        >
+          <ExchangeChanges model={model} exchange={exchange} onChanged={read} />
+        </Folded>
+      ))}
+    </section>
+  );
+}
+
+interface ExchangeChangesProps {
+  readonly model: SessionModel;
+  readonly exchange: ExchangeChangesInfo;
+  readonly onChanged: () => void;
+}
+
+function ExchangeChanges({ model, exchange, onChanged }: ExchangeChangesProps): JSX.Element {
+  const { n, changes, undone } = exchange;
+  const files = useSignal<readonly FileChangeInfo[]>([]);
+  const step = useSignal<"undo" | "redo" | null>(null);
+  const { problem, fail } = useCall();
+  useEffect(() => {
+    client.getChanges(model.id, n).then((found) => {
+      files.value = found;
+    }, fail);
+  }, [n, changes, undone]);
+  return (
+    <>
+      {problem}
+      {isOwner.value ? (
+        <div class="row-actions">
+          {undone < changes ? (
+            <Button onClick={() => void (step.value = "undo")}>Undo exchange {n} …</Button>
+          ) : null}
+          {undone > 0 ? (
+            <Button onClick={() => void (step.value = "redo")}>Make it again …</Button>
+          ) : null}
+        </div>
+      ) : null}
+      {files.value.map((file) => (
+        <FileChange key={file.path} file={file} />
+      ))}
+      {step.value === null ? null : (
+        <Undo
+          model={model}
+          n={n}
+          step={step.value}
+          onChanged={onChanged}
+          onClose={() => void (step.value = null)}
+        />
+      )}
+    </>
+  );
+}
+
+function FileChange({ file }: { readonly file: FileChangeInfo }): JSX.Element {
+  const { path, kind, added, removed, diff, reason, undone } = file;
+  return (
+    <figure class="change">
+      <figcaption>
+        <code>
+          <bdi>{path}</bdi>
+        </code>{" "}
+        {kind}
+        {added === null || removed === null ? "" : `, +${added} −${removed}`}
+        {undone ? ", undone" : ""}
+        {reason === null ? null : <span class="muted"> {reason}</span>}
+      </figcaption>
+      {diff === null ? (
+        <p class="muted">Its content is not on the service’s machine any more.</p>
+      ) : (
+        <Diff diff={diff} />
+      )}
+    </figure>
+  );
 }

@@ -1,7 +1,143 @@
-import type { JSX } from "preact";
+import type { JSX, TargetedKeyboardEvent } from "preact";
+import { useMemo } from "preact/hooks";
 
+import { isOwner, whoami } from "../../api.ts";
+import { Button } from "../../parts/Button.tsx";
+import { CopyButton } from "../../parts/CopyButton.tsx";
+import { Notice } from "../../parts/Notice.tsx";
 import type { SessionModel } from "../model.ts";
+import { MayNot } from "./Rights.tsx";
+import { Queue } from "./later.ts";
+import { createSender, type Sender } from "./sender.ts";
 
-export function Composer(_: { readonly model: SessionModel }): JSX.Element | null {
-  return null;
+/** Where it is written, and what stops an exchange. The element that `focusComposer` gives the focus to. */
+const COMPOSER_ID = "composer";
+const MAX_ROWS = 12;
+
+/** Puts the focus where a message is written, if there is such a place. */
+export function focusComposer(): void {
+  document.getElementById(COMPOSER_ID)?.focus();
+}
+
+/** Writes to the agent: a message, the queue of those that wait, stop and continue. */
+export function Composer({ model }: { readonly model: SessionModel }): JSX.Element | null {
+  const sender = useMemo(() => createSender(model), [model]);
+  const session = model.session.value;
+  const role = whoami.value?.role;
+  if (session === null || session.state === "ended" || role === undefined) {
+    return null;
+  }
+  if (role === "reader" || role === "visitor") {
+    return <MayNot what="write to the agent" />;
+  }
+  return (
+    <div class="composer">
+      <Outcome sender={sender} />
+      {isOwner.value && hasQueue(model) ? <Queue model={model} /> : null}
+      {session.parent_session_id !== null && isOwner.value ? (
+        <p class="muted">The agent of the parent session writes to this one.</p>
+      ) : (
+        <Editor model={model} sender={sender} />
+      )}
+    </div>
+  );
+}
+
+function hasQueue({ exchanges }: SessionModel): boolean {
+  return exchanges.value?.some(({ state }) => state === "queued") ?? false;
+}
+
+interface EditorProps {
+  readonly model: SessionModel;
+  readonly sender: Sender;
+}
+
+function Editor({ model, sender }: EditorProps): JSX.Element {
+  const { text } = sender.draft.value;
+  const { exchange = null, questions = [] } = model.live.value ?? {};
+  const isEmpty = text.trim() === "";
+  const running = exchange?.state === "running" ? exchange.n : null;
+  const waiting = exchange?.state === "waiting" && questions.length > 0;
+  const send = (): void => void sender.send();
+  const onKeyDown = (event: TargetedKeyboardEvent<HTMLTextAreaElement>): void => {
+    if (event.isComposing) {
+      return;
+    }
+    if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
+      event.preventDefault();
+      send();
+    } else if (event.key === "Escape" && running !== null && isOwner.peek()) {
+      event.preventDefault();
+      void sender.stop(running);
+    }
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <label class="visually-hidden" for={COMPOSER_ID}>
+        {isOwner.value ? "Message to the agent" : "Message to leave"}
+      </label>
+      <textarea
+        id={COMPOSER_ID}
+        dir="auto"
+        rows={Math.min(MAX_ROWS, Math.max(2, text.split("\n").length))}
+        value={text}
+        placeholder={isOwner.value ? "Message to the agent" : "Leave a message"}
+        aria-describedby={`${COMPOSER_ID}-keys`}
+        onInput={({ currentTarget: { value } }) => sender.write(value)}
+        onKeyDown={onKeyDown}
+      />
+      <div class="composer-actions">
+        <span class="muted" id={`${COMPOSER_ID}-keys`}>
+          {isOwner.value
+            ? "Enter sends, Shift-Enter begins a line"
+            : "Without a login, a message waits for a person’s yes."}
+        </span>
+        <span class="space" />
+        {isOwner.value && running !== null ? (
+          <Button onClick={() => void sender.stop(running)}>Stop</Button>
+        ) : null}
+        {isOwner.value && exchange?.state === "interrupted" ? (
+          <Button disabled={sender.isBusy.value} onClick={() => void sender.proceed()}>
+            Continue
+          </Button>
+        ) : null}
+        {isOwner.value && waiting ? (
+          <Button
+            disabled={isEmpty || sender.isBusy.value}
+            onClick={() => void sender.send(true)}
+            title="Withdraws the open questions"
+          >
+            Send instead of answering
+          </Button>
+        ) : null}
+        <Button kind="primary" type="submit" disabled={isEmpty || sender.isBusy.value}>
+          {isOwner.value ? (running === null && !waiting ? "Send" : "Queue") : "Leave it"}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Outcome({ sender }: { readonly sender: Sender }): JSX.Element {
+  const said = sender.said.value;
+  return (
+    <div aria-live="polite">
+      {said === null ? null : (
+        <Notice kind={said.kind}>
+          <span>{said.sentence}</span>
+          {said.command === null ? null : (
+            <>
+              <code>{said.command}</code>
+              <CopyButton text={said.command} label="Copy the command" />
+            </>
+          )}
+        </Notice>
+      )}
+    </div>
+  );
 }

@@ -1,7 +1,115 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 
+import type { QuestionInfo } from "../../../src/entries/client.ts";
+import { client, isOwner } from "../../api.ts";
+import { waitingQuestions } from "../../parts/attention.ts";
+import { Button } from "../../parts/Button.tsx";
+import { Notice } from "../../parts/Notice.tsx";
+import { plural } from "../call-text.ts";
 import type { SessionModel } from "../model.ts";
+import { focusComposer } from "./Composer.tsx";
+import { Question } from "./later.ts";
+import { MayNot } from "./Rights.tsx";
 
-export function Questions(_: { readonly model: SessionModel }): JSX.Element | null {
-  return null;
+/** What the session and its sub-agents ask now. One that is answered elsewhere goes away, and the page says who did it. */
+export function Questions({ model }: { readonly model: SessionModel }): JSX.Element {
+  const questions = model.live.value?.questions ?? [];
+  const ended = useEnded(model, questions);
+  useEffect(() => {
+    waitingQuestions.value = questions.length;
+    return () => {
+      waitingQuestions.value = 0;
+    };
+  }, [questions.length]);
+  return (
+    <section class="questions" aria-label="Questions">
+      <div aria-live="polite">
+        {ended.sentences.value.map((sentence) => (
+          <Notice key={sentence}>
+            <span dir="auto">{sentence}</span>
+            <Button kind="quiet" onClick={() => ended.forget(sentence)}>
+              Dismiss
+            </Button>
+          </Notice>
+        ))}
+        {questions.length > 1 ? (
+          <p class="questions-count">{plural(questions.length, "question")} wait for an answer.</p>
+        ) : null}
+      </div>
+      {questions.map((question, index) => (
+        <Question
+          key={question.id}
+          model={model}
+          question={question}
+          place={{ index: index + 1, count: questions.length }}
+          onAnswered={() => {
+            ended.own(question.id);
+            const next = questions[index + 1] ?? questions.find(({ id }) => id !== question.id);
+            if (next === undefined) {
+              focusComposer();
+            } else {
+              document.getElementById(`question-${next.id}`)?.focus();
+            }
+          }}
+        />
+      ))}
+      {questions.length > 0 && !isOwner.value ? <MayNot what="answer" /> : null}
+    </section>
+  );
+}
+
+/** Sentences that are kept at most. */
+const MAX_SAID = 3;
+
+/** Who answered the questions that went away. */
+function useEnded(model: SessionModel, questions: readonly QuestionInfo[]) {
+  const sentences = useSignal<readonly string[]>([]);
+  const known = useRef<readonly QuestionInfo[]>([]);
+  const own = useRef(new Set<string>());
+  useEffect(() => {
+    const gone = known.current.filter(
+      ({ id }) => !own.current.has(id) && !questions.some((question) => question.id === id),
+    );
+    known.current = questions;
+    if (gone.length > 0) {
+      void say(model.id, gone).then((said) => {
+        sentences.value = [...sentences.value, ...said].slice(-MAX_SAID);
+      });
+    }
+  }, [questions]);
+  return {
+    sentences,
+    own: (id: string) => void own.current.add(id),
+    forget: (sentence: string) => {
+      sentences.value = sentences.value.filter((each) => each !== sentence);
+    },
+  };
+}
+
+async function say(id: string, gone: readonly QuestionInfo[]): Promise<string[]> {
+  const found = await client.listQuestions(id, { include: "answered" }).catch(() => []);
+  return gone.map((question) => {
+    const [title = ""] = question.text.split("\n", 1);
+    const answered = found.find((each) => each.id === question.id);
+    return answered === undefined || answered.state === "withdrawn"
+      ? `The question was withdrawn: ${title}`
+      : `Answered by ${answererOf(answered)}, ${answered.answer ?? ""}: ${title}`;
+  });
+}
+
+const WHERE = {
+  terminal: "in a terminal",
+  prompt: "as a command",
+  http: "over HTTP",
+  agent: "by another agent",
+  timeout: "after its time",
+} as const;
+
+function answererOf({ answered_by, answered_who }: QuestionInfo): string {
+  const where = answered_by === null ? "" : WHERE[answered_by];
+  return answered_by === "timeout"
+    ? "nobody in time"
+    : `${answered_who ?? "somebody"}${where === "" ? "" : ` ${where}`}`;
 }

@@ -1,0 +1,324 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+
+import {
+  accessibilityProblems,
+  HAS_NO_BROWSER,
+  keepPicture,
+  openPages,
+  type PageView,
+} from "../../helpers/page.ts";
+import { PAGE_TOKEN, startPageService } from "../../helpers/page-service.ts";
+import { freshHome } from "../../helpers/reprise.ts";
+import { startScriptedProvider, type Step } from "../../helpers/scripted-provider.ts";
+
+const text = (words: string): Step => ({ kind: "text", text: words });
+const call = (name: string, args: unknown): Step => ({
+  kind: "call",
+  name,
+  args: JSON.stringify(args),
+  size: 1000,
+});
+
+/** What the model does for a message: its first word says it. After a result it ends. */
+function stepsFor(body: string): readonly Step[] {
+  const { messages } = JSON.parse(body) as { messages: { role: string; content: string }[] };
+  const last = messages.at(-1);
+  if (last?.role === "tool") {
+    return [text("It is done.")];
+  }
+  const [what, path = "note.txt"] = String(last?.content).split(" ");
+  switch (what) {
+    case "write":
+      return [call("write_file", { path, content: "one\ntwo\nthree\n" })];
+    case "twice":
+      return [
+        call("write_file", { path: "a.txt", content: "a\n" }),
+        call("write_file", { path: "b.txt", content: "b\n" }),
+      ];
+    case "long":
+      return [call("write_file", { path, content: "a line of the file\n".repeat(300) })];
+    case "ask":
+      return [call("ask_user", { question: "Which colour?", choices: ["red", "blue"] })];
+    case "stall":
+      return [text("The answer begins"), { kind: "stall" }];
+    default:
+      return [text(`You said: ${last?.content}`)];
+  }
+}
+
+/** A real service that answers with a model on loopback, and a browser. */
+async function startWorld() {
+  const stack = new AsyncDisposableStack();
+  const provider = stack.use(await startScriptedProvider("openai", (_, body) => stepsFor(body)));
+  const home = freshHome(provider.env);
+  const { service, url, client } = await startPageService(home, ["--repos", home.project]);
+  stack.defer(async () => void (await service.stop("SIGKILL")));
+  const pages = stack.use(await openPages(url));
+  /** Opens a path in a browser that is logged in. */
+  const openAs = async (path: string, view: PageView = {}): Promise<Page> => {
+    const page = await pages.openPage("/login", view);
+    const status = await page.evaluate(async (token) => {
+      const { status } = await fetch("/page/login", {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-reprise-page": "1" },
+        body: JSON.stringify({ token }),
+      });
+      return status;
+    }, PAGE_TOKEN);
+    expect(status).toBe(200);
+    await page.goto(new URL(path, url).href);
+    return page;
+  };
+  return {
+    ...pages,
+    home,
+    url,
+    client,
+    openAs,
+    /** A session in the project, opened so. */
+    open: async (view: PageView = {}): Promise<{ id: string; page: Page }> => {
+      const { id } = await client.createSession({ repo_path: home.project });
+      return { id, page: await openAs(`/sessions/${id}`, view) };
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", () => {
+  const composer = (page: Page) => page.getByLabel("Message to the agent");
+  const say = async (page: Page, words: string): Promise<void> => {
+    await composer(page).fill(words);
+    await page.keyboard.press("Enter");
+  };
+  const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
+  const answerWith = async (page: Page, name: string): Promise<void> => {
+    await page.locator(".choices").first().scrollIntoViewIfNeeded();
+    await page.locator(`.choices button:not([aria-disabled=true]):has-text("${name}")`).click();
+  };
+
+  it("[PAGE-80] [PAGE-82] [PAGE-88] asks before a file is written, and takes it back afterwards", async () => {
+    await using world = await startWorld();
+    const { page } = await world.open();
+    const file = join(world.home.project, "note.txt");
+    await say(page, "write note.txt");
+    const question = page.getByRole("article").filter({ hasText: "allow once" });
+    await question.getByText("three").waitFor();
+    expect(await page.title()).toMatch(/^\(1\) /);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await keepPicture(page, "question");
+    expect(existsSync(file)).toBe(false);
+    await answerWith(page, "allow once");
+    await page.getByText("It is done.").waitFor();
+    expect(readFileSync(file, "utf8")).toBe("one\ntwo\nthree\n");
+    // the question is gone, and the focus is where the next message is written
+    await expect.poll(() => page.title()).not.toMatch(/^\(/);
+    await expect
+      .poll(() => composer(page).evaluate((element) => element === document.activeElement))
+      .toBe(true);
+    await page.locator(".session-facts").click();
+    await page.getByText("Exchange 1: 1 change").click();
+    await button(page, "Undo exchange 1 …").click();
+    await page.getByText("1 file can be undone.").waitFor();
+    await button(page, "Undo 1 file").click();
+    await page.getByText("1 file was undone.").waitFor();
+    expect(existsSync(file)).toBe(false);
+    await button(page, "Close").last().click();
+    await button(page, "Make it again …").click();
+    await button(page, "Make again 1 file").click();
+    await page.getByText("1 file was made again.").waitFor();
+    expect(existsSync(file)).toBe(true);
+    world.expectNoProblems();
+  });
+
+  it("[PAGE-83] a click or key that comes before the answers were in view for 400 ms does nothing", async () => {
+    await using world = await startWorld();
+    const { id, page } = await world.open();
+    const file = join(world.home.project, "early.txt");
+    await page.clock.install({ time: 0 });
+    await page.clock.pauseAt(1000);
+    await world.client.queueExchange(id, "write early.txt");
+    const yes = button(page, "allow once");
+    while ((await yes.count()) === 0) {
+      await page.clock.runFor(20);
+    }
+    // the press begins too early, whenever it ends
+    await yes.dispatchEvent("pointerdown");
+    await yes.dispatchEvent("click");
+    await yes.dispatchEvent("pointerdown");
+    await yes.focus();
+    while ((await yes.getAttribute("aria-disabled")) === "true") {
+      await page.clock.runFor(20);
+    }
+    await yes.dispatchEvent("click");
+    // a key that is held down
+    await yes.dispatchEvent("keydown", { key: "Enter", repeat: true });
+    await yes.dispatchEvent("click");
+    await page.clock.runFor(1000);
+    expect(await yes.count()).toBe(1);
+    expect(existsSync(file)).toBe(false);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => existsSync(file)).toBe(true);
+  });
+
+  it("[PAGE-84] a yes to more than 200 lines needs to have seen them, a no does not", async () => {
+    await using world = await startWorld();
+    const { page } = await world.open();
+    await say(page, "long big.txt");
+    const yes = page.locator(".choices button", { hasText: "allow once" });
+    await page.locator(".choices button:not([aria-disabled=true])", { hasText: "deny" }).waitFor();
+    expect(await yes.getAttribute("aria-disabled")).toBe("true");
+    await button(page, /^Show the \d+ lines between$/).click();
+    await page.locator(".question-end").scrollIntoViewIfNeeded();
+    await answerWith(page, "allow once");
+    await page.getByText("It is done.").waitFor();
+    expect(readFileSync(join(world.home.project, "big.txt"), "utf8").split("\n")).toHaveLength(301);
+  });
+
+  it("[PAGE-85] a question that is answered in a terminal goes away in all tabs, and they say who answered", async () => {
+    await using world = await startWorld();
+    const { id, page } = await world.open();
+    const other = await world.openPage(`/sessions/${id}`, { context: page.context() });
+    const phone = await world.openAs(`/sessions/${id}`, {
+      width: 320,
+      height: 640,
+      colorScheme: "dark",
+    });
+    await say(page, "twice");
+    for (const each of [page, other, phone]) {
+      await each.locator(".questions-count").waitFor();
+    }
+    expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+    await keepPicture(phone, "question-phone");
+    // the first from the phone
+    await answerWith(phone, "allow once");
+    await expect.poll(() => existsSync(join(world.home.project, "a.txt"))).toBe(false);
+    for (const each of [page, other]) {
+      await each.getByText("Answered by token over HTTP, allow once", { exact: false }).waitFor();
+    }
+    const answered = await world.home.call(["sessions", "answer", id, "deny"]);
+    expect(answered.code, answered.stderr).toBe(0);
+    for (const each of [page, other, phone]) {
+      await each
+        .getByText(/Answered by \S+@\S+ as a command, deny|Answered by \S+@\S+ in a terminal, deny/)
+        .waitFor();
+      await each.getByText("It is done.").waitFor();
+    }
+    expect(existsSync(join(world.home.project, "a.txt"))).toBe(true);
+    expect(existsSync(join(world.home.project, "b.txt"))).toBe(false);
+  });
+
+  it("[PAGE-81] [PAGE-86] stops an answer, and queues, changes and withdraws what waits, by keyboard alone", async () => {
+    await using world = await startWorld();
+    const { page } = await world.open({ width: 320, height: 640 });
+    await say(page, "stall");
+    await page.getByText("The answer begins").waitFor();
+    await composer(page).waitFor();
+    await say(page, "first in the queue");
+    await page.getByText("1 message in the queue").waitFor();
+    await say(page, "second in the queue");
+    await page.getByText("2 messages in the queue").waitFor();
+    await page.getByText("second in the queue").waitFor();
+    await button(page, "Change").first().focus();
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Message 2 of the queue").fill("changed in the queue");
+    await button(page, "Keep the change").focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("changed in the queue").waitFor();
+    await button(page, "Withdraw").last().focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("1 message in the queue").waitFor();
+    await composer(page).focus();
+    await page.keyboard.press("Escape");
+    await page.getByText("You said: changed in the queue").waitFor();
+    expect(await page.getByText("You said: second").count()).toBe(0);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+    world.expectNoProblems();
+  });
+
+  it("[PAGE-87] a draft survives a reload, and is sent once although the answer of the service is lost", async () => {
+    await using world = await startWorld();
+    const { id, page } = await world.open();
+    await composer(page).fill("kept over a reload");
+    await page.reload();
+    await expect.poll(() => composer(page).inputValue()).toBe("kept over a reload");
+    let lost = 0;
+    await page.route("**/exchanges", async (route) => {
+      if (route.request().method() === "POST" && lost === 0) {
+        lost += 1;
+        await route.fetch();
+        await route.abort("connectionreset");
+      } else {
+        await route.continue();
+      }
+    });
+    await composer(page).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("sent again, it is stored once").waitFor();
+    await page.reload();
+    await expect.poll(() => composer(page).inputValue()).toBe("kept over a reload");
+    await composer(page).focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => composer(page).inputValue()).toBe("");
+    await page.getByText("You said: kept over a reload").waitFor();
+    const messages = await world.client.listMessages(id);
+    expect(messages.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+  });
+
+  it("[PAGE-89] [PAGE-91] names, archives, shares, exports, ends and deletes a session", async () => {
+    await using world = await startWorld();
+    const { id, page } = await world.open();
+    await say(page, "hello");
+    await page.getByText("You said: hello").waitFor();
+    const choose = async (name: string): Promise<void> => {
+      await page.locator(".menu summary").click();
+      await page.locator(".menu").getByRole("button", { name }).click();
+    };
+    await choose("Name and settings …");
+    await page.getByLabel("Name", { exact: true }).fill("The first one");
+    await page.getByLabel(/^Planning mode/).check();
+    await button(page, "Save").click();
+    await page.getByRole("heading", { name: "The first one" }).waitFor();
+    await page.getByText("planning mode", { exact: true }).waitFor();
+    await choose("Archive");
+    await page.getByText("archived", { exact: true }).waitFor();
+    await choose("Links to read it …");
+    await button(page, "Make a link").click();
+    const link = await page.locator(".share-made code").innerText();
+    await button(page, "Close").click();
+    const download = page.waitForEvent("download");
+    await choose("Export");
+    const exported = await (await download).path();
+    expect(readFileSync(exported, "utf8")).toContain("You said: hello");
+    const visitor = await world.openPage(link);
+    await visitor.getByText("You said: hello").waitFor();
+    expect(await visitor.content()).not.toContain(world.home.project);
+    expect(visitor.url()).not.toContain("share=");
+    await world.client.postMessage(id, "a message for all");
+    await visitor.getByText("a message for all").waitFor();
+    expect(await accessibilityProblems(visitor)).toEqual([]);
+    await keepPicture(visitor, "shared");
+    await choose("End …");
+    await button(page, "End the session").click();
+    await page.getByText("This session has ended").waitFor();
+    expect(await composer(page).count()).toBe(0);
+    await choose("Delete …");
+    await page.getByText("3 messages").first().waitFor();
+    await page.locator("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { name: "Sessions" }).waitFor();
+    await visitor.reload();
+    await visitor.getByText(/not valid|needs the whole link/).waitFor();
+    world.expectNoProblems();
+  });
+
+  it("[PAGE-90] who is not logged in is asked for the token, and sees nothing", async () => {
+    await using world = await startWorld();
+    const { id } = await world.client.createSession({});
+    const page = await world.openPage(`/sessions/${id}`);
+    await page.getByLabel("Token").waitFor();
+    expect(await composer(page).count()).toBe(0);
+  });
+});

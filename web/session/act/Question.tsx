@@ -1,0 +1,277 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+
+import { ClientError, type QuestionInfo } from "../../../src/entries/client.ts";
+import { client, isOwner } from "../../api.ts";
+import { Button } from "../../parts/Button.tsx";
+import { Diff } from "../../parts/Diff.tsx";
+import { Link } from "../../parts/Link.tsx";
+import { Time } from "../../parts/Time.tsx";
+import { useCall } from "../../parts/use-call.tsx";
+import type { SessionModel } from "../model.ts";
+import { type Asked, askedOf, type Choice, choicesOf } from "./choices.ts";
+import { useArmed } from "./use-armed.ts";
+
+interface QuestionProps {
+  readonly model: SessionModel;
+  readonly question: QuestionInfo;
+  readonly place: { readonly index: number; readonly count: number };
+  /** After an answer that was stored from here. */
+  readonly onAnswered: () => void;
+}
+
+/**
+ * A question: what, with all of the change or command; for which rule; where; and the answers. What allows something
+ * cannot be chosen before its end was in view.
+ */
+export function Question({ model, question, place, onAnswered }: QuestionProps): JSX.Element {
+  const asked = useMemo(() => askedOf(question.text), [question.text]);
+  const isWhole = useSignal(asked.leftOut === 0);
+  const hasSeenEnd = useSignal(asked.leftOut === 0);
+  const note = useSignal("");
+  const { problem, isBusy, run } = useCall();
+  const choices = choicesOf(question);
+  const answer = (text: string): void =>
+    run(async () => {
+      const given = note.peek().trim();
+      try {
+        await client.answerQuestion(question.session_id, question.id, {
+          answer: text,
+          ...(given === "" ? {} : { note: given }),
+        });
+      } catch (error) {
+        await model.refresh();
+        if (!isOver(error)) {
+          throw error;
+        }
+        // the feed takes it away, and says who answered
+        return;
+      }
+      onAnswered();
+    });
+  return (
+    <article class="question" aria-labelledby={`question-${question.id}`}>
+      <h2 id={`question-${question.id}`} tabIndex={-1} dir="auto">
+        {place.count > 1 ? <span class="muted">{`${place.index} of ${place.count} `}</span> : null}
+        {asked.title}
+      </h2>
+      <Body
+        asked={asked}
+        text={question.text}
+        isWhole={isWhole.value}
+        onWhole={() => void (isWhole.value = true)}
+        onEnd={() => void (hasSeenEnd.value = isWhole.peek())}
+      />
+      <Where model={model} question={question} />
+      {problem}
+      {isOwner.value ? (
+        <>
+          {question.choices === null ? (
+            <FreeAnswer isBusy={isBusy} onAnswer={answer} />
+          ) : (
+            <Choices
+              choices={choices}
+              effect={question.effect}
+              isBusy={isBusy}
+              mayAllow={hasSeenEnd.value}
+              onAnswer={answer}
+            />
+          )}
+          {question.kind === "permission" ? (
+            <label class="note">
+              <span>Tell the agent something with the answer</span>
+              <input
+                value={note.value}
+                dir="auto"
+                maxLength={20_000}
+                onInput={({ currentTarget: { value } }) => {
+                  note.value = value;
+                }}
+              />
+            </label>
+          ) : null}
+        </>
+      ) : null}
+    </article>
+  );
+}
+
+function isOver(error: unknown): boolean {
+  return (
+    error instanceof ClientError &&
+    (error.code === "question_answered" || error.code === "question_withdrawn")
+  );
+}
+
+interface BodyProps {
+  readonly asked: Asked;
+  readonly text: string;
+  readonly isWhole: boolean;
+  readonly onWhole: () => void;
+  readonly onEnd: () => void;
+}
+
+function Body({ asked, text, isWhole, onWhole, onEnd }: BodyProps): JSX.Element | null {
+  const end = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    const { current } = end;
+    if (current === null) {
+      return undefined;
+    }
+    const observer = new IntersectionObserver(([entry]) => {
+      if (entry?.isIntersecting === true) {
+        onEnd();
+      }
+    });
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [isWhole]);
+  if (asked.head === "") {
+    return null;
+  }
+  const whole = text.slice(asked.title.length + 1);
+  return (
+    <div class="question-body">
+      <Part text={isWhole ? whole : asked.head} isDiff={asked.isDiff} />
+      {isWhole || asked.tail === null ? null : (
+        <>
+          <p>
+            <Button onClick={onWhole}>
+              Show the {asked.leftOut.toLocaleString("en")} lines between
+            </Button>{" "}
+            <span class="muted">A yes needs to have seen them.</span>
+          </p>
+          <Part text={asked.tail} isDiff={false} />
+        </>
+      )}
+      <span ref={end} class="question-end" />
+    </div>
+  );
+}
+
+function Part({ text, isDiff }: { readonly text: string; readonly isDiff: boolean }): JSX.Element {
+  return isDiff ? (
+    <Diff diff={text} isWhole />
+  ) : (
+    <pre tabIndex={0} dir="auto">
+      {text}
+    </pre>
+  );
+}
+
+function Where({ model, question }: Pick<QuestionProps, "model" | "question">): JSX.Element {
+  const folder = model.session.value?.repo_path ?? null;
+  return (
+    <p class="muted">
+      Asked <Time at={question.asked_at} />
+      {question.session_id === model.session.value?.id ? null : (
+        <>
+          {" "}
+          by the{" "}
+          <Link to={`/sessions/${question.session_id}`}>
+            sub-agent {question.session_id.slice(0, 8)}
+          </Link>
+        </>
+      )}
+      {folder === null ? null : (
+        <>
+          {" "}
+          in <bdi>{folder}</bdi>
+        </>
+      )}
+      {question.answer_by === null || question.default_answer === null ? null : (
+        <>
+          . Without an answer it is “{question.default_answer}” <Time at={question.answer_by} />
+        </>
+      )}
+    </p>
+  );
+}
+
+interface ChoicesProps {
+  readonly choices: readonly Choice[];
+  readonly effect: string | null;
+  readonly isBusy: boolean;
+  readonly mayAllow: boolean;
+  readonly onAnswer: (answer: string) => void;
+}
+
+/** Buttons that count once they were in view for a while: no key or click that came before answers. */
+function Choices({ choices, effect, isBusy, mayAllow, onAnswer }: ChoicesProps): JSX.Element {
+  const element = useRef<HTMLUListElement>(null);
+  const isArmed = useArmed(element);
+  /** A press that began before the buttons counted does not count when it ends. */
+  const hasBegun = useRef(false);
+  return (
+    <>
+      {effect === null ? null : (
+        <p class="muted" dir="auto">
+          {longerText(effect)}
+        </p>
+      )}
+      <ul class="choices" ref={element}>
+        {choices.map(({ answer, meaning, allows }) => {
+          const isOff = isBusy || !isArmed || (allows && !mayAllow);
+          return (
+            <li key={answer}>
+              <Button
+                aria-disabled={isOff}
+                onPointerDown={() => void (hasBegun.current = isArmed)}
+                onKeyDown={({ repeat }) => void (hasBegun.current = isArmed && !repeat)}
+                onClick={() => {
+                  const counts = hasBegun.current;
+                  hasBegun.current = false;
+                  if (!isOff && counts) {
+                    onAnswer(answer);
+                  }
+                }}
+              >
+                <bdi>{answer}</bdi>
+              </Button>
+              {meaning === null ? null : <span class="muted">{meaning}</span>}
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
+/** What the longer permissions are for; other effects are said as they are. */
+function longerText(effect: string): string {
+  const rule = /longer permissions are for the rule (.+)$/su.exec(effect)?.[1];
+  return rule === undefined ? effect : `The longer permissions are for ${rule}`;
+}
+
+interface FreeAnswerProps {
+  readonly isBusy: boolean;
+  readonly onAnswer: (answer: string) => void;
+}
+
+function FreeAnswer({ isBusy, onAnswer }: FreeAnswerProps): JSX.Element {
+  const text = useSignal("");
+  return (
+    <form
+      class="free-answer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onAnswer(text.value);
+      }}
+    >
+      <textarea
+        dir="auto"
+        rows={2}
+        maxLength={20_000}
+        aria-label="Your answer"
+        value={text.value}
+        onInput={({ currentTarget: { value } }) => {
+          text.value = value;
+        }}
+      />
+      <Button kind="primary" type="submit" disabled={isBusy || text.value.trim() === ""}>
+        Answer
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,107 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+
+import type { ExchangeInfo } from "../../../src/entries/client.ts";
+import { client } from "../../api.ts";
+import { Button } from "../../parts/Button.tsx";
+import { useCall } from "../../parts/use-call.tsx";
+import { plural } from "../call-text.ts";
+import type { SessionModel } from "../model.ts";
+
+/** The messages that wait for their turn, the next one first. Each can be changed or withdrawn until it begins. */
+export function Queue({ model }: { readonly model: SessionModel }): JSX.Element | null {
+  const queued = (model.exchanges.value ?? []).filter(({ state }) => state === "queued").reverse();
+  if (queued.length === 0) {
+    return null;
+  }
+  return (
+    <details class="queue" open>
+      <summary>{plural(queued.length, "message")} in the queue</summary>
+      <ol>
+        {queued.map((exchange) => (
+          <Entry key={exchange.id} model={model} exchange={exchange} />
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+interface EntryProps {
+  readonly model: SessionModel;
+  readonly exchange: ExchangeInfo;
+}
+
+function Entry({ model, exchange: { n, revision } }: EntryProps): JSX.Element {
+  const content = useSignal<string | null>(null);
+  /** The changed text; null while it is not being changed. */
+  const changed = useSignal<string | null>(null);
+  const { problem, isBusy, run, fail } = useCall();
+  useEffect(() => {
+    client.getExchange(model.id, n, { include: "queue" }).then(({ queue }) => {
+      content.value = queue?.content ?? null;
+    }, fail);
+  }, [n, revision]);
+  const act = (call: () => Promise<unknown>): void =>
+    run(async () => {
+      try {
+        await call();
+        changed.value = null;
+      } finally {
+        // also after a refusal: it has begun, or somebody else changed it
+        await model.refresh();
+      }
+    });
+  const text = changed.value;
+  return (
+    <li>
+      {problem}
+      {text === null ? (
+        <>
+          <p class="queued-text" dir="auto">
+            {content.value ?? "Continues what was interrupted."}
+          </p>
+          <div class="row-actions">
+            {content.value === null ? null : (
+              <Button kind="quiet" onClick={() => void (changed.value = content.value)}>
+                Change
+              </Button>
+            )}
+            <Button
+              kind="quiet"
+              disabled={isBusy}
+              onClick={() => act(() => client.withdrawExchange(model.id, n, { revision }))}
+            >
+              Withdraw
+            </Button>
+          </div>
+        </>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            act(() => client.changeExchange(model.id, n, text, { revision }));
+          }}
+        >
+          <textarea
+            dir="auto"
+            rows={3}
+            value={text}
+            aria-label={`Message ${n} of the queue`}
+            onInput={({ currentTarget: { value } }) => {
+              changed.value = value;
+            }}
+          />
+          <div class="row-actions">
+            <Button kind="primary" type="submit" disabled={isBusy || text.trim() === ""}>
+              Keep the change
+            </Button>
+            <Button kind="quiet" onClick={() => void (changed.value = null)}>
+              Cancel
+            </Button>
+          </div>
+        </form>
+      )}
+    </li>
+  );
+}
