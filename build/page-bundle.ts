@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
+import type { ModuleSource } from "./chunks.ts";
 import { type OutputChunk, rolldown, type RolldownOutput } from "rolldown";
 
 /** Bytes with gzip that a first visit may load, script and style together. */
@@ -41,7 +42,9 @@ export async function buildPage(
   const template = readFileSync(join(root, "web/index.html"), "utf8");
   const tags = [
     `<link rel="stylesheet" href="{base}${styleName}" />`,
-    ...(entry?.imports ?? []).map((name) => `<link rel="modulepreload" href="{base}${name}" />`),
+    ...reached(chunks, entry === undefined ? [] : [entry])
+      .slice(1)
+      .map((name) => `<link rel="modulepreload" href="{base}${name}" />`),
     `<script type="module" src="{base}${entry?.fileName}"></script>`,
   ];
   writeFileSync(join(folder, "index.html"), template.replace("{assets}", tags.join("\n    ")));
@@ -66,6 +69,10 @@ async function bundleScripts(root: string): Promise<RolldownOutput> {
     minify: true,
     entryFileNames: "assets/[name]-[hash].js",
     chunkFileNames: "assets/[name]-[hash].js",
+    // one file for what every page needs: without it, each module that several pages share would be one
+    codeSplitting: {
+      groups: [{ name: neededAtOnce(join(root, "web/main.tsx")), debugName: "first" }],
+    },
     comments: false,
   });
   await bundled.close();
@@ -73,6 +80,22 @@ async function bundleScripts(root: string): Promise<RolldownOutput> {
     throw new Error(`the bundler warns: ${warnings.join("\n")}`);
   }
   return output;
+}
+
+/** Makes what names the file of the modules that the entry imports, and of those that they import; null for others. */
+function neededAtOnce(entry: string): (id: string, source: ModuleSource) => string | null {
+  let needed: Set<string> | null = null;
+  return (id, source) => {
+    if (needed === null) {
+      needed = new Set([entry]);
+      for (const each of needed) {
+        for (const imported of source.getModuleInfo(each)?.importedIds ?? []) {
+          needed.add(imported);
+        }
+      }
+    }
+    return needed.has(id) ? "first" : null;
+  };
 }
 
 /** All styles as one file: the base first, then by name. Comments and indentation are left out. */

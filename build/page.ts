@@ -65,4 +65,12 @@ function filesIn(root: string, source: string): string[] {
     .sort();
 }
 
-await main();
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof Error && "syscall" in error)) {
+    throw error;
+  }
+  // a checkout that its user cannot write to, or a full disk: everything but the page works
+  console.error(`The web page cannot be built: ${error.message}`);
+}

@@ -1,8 +1,9 @@
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useSignalEffect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 
 import { Header } from "./Header.tsx";
-import { needsLogin } from "./api.ts";
+import { needsLogin, readWhoami, whoami } from "./api.ts";
 import { List } from "./list/List.tsx";
 import { showAttention } from "./parts/attention.ts";
 import { ConnectionNotice } from "./parts/ConnectionNotice.tsx";
@@ -10,6 +11,7 @@ import { Guard } from "./parts/Guard.tsx";
 import { lazy } from "./parts/Lazy.tsx";
 import { Link } from "./parts/Link.tsx";
 import { type Route, route } from "./route.ts";
+import { connection } from "./streams/streams.ts";
 
 const Session = lazy(async () => (await import("./session/Session.tsx")).Session);
 const Plans = lazy(async () => (await import("./plans/Plans.tsx")).Plans);
@@ -19,7 +21,21 @@ const Shared = lazy(async () => (await import("./shared/Shared.tsx")).Shared);
 
 /** The whole page: its head, what is wrong with the connection, and the page of the address. */
 export function App(): JSX.Element {
+  const main = useRef<HTMLElement>(null);
+  const key = keyOf(route.value);
   useEffect(showAttention, []);
+  useEffect(() => {
+    // the link that was followed may be gone with its page, and the focus with it
+    if (document.activeElement === document.body) {
+      main.current?.focus({ preventScroll: true });
+    }
+  }, [key]);
+  useSignalEffect(() => {
+    // the service did not answer when the page was opened
+    if (connection.value?.kind === "live" && whoami.peek() === null) {
+      void readWhoami();
+    }
+  });
   return (
     <>
       <a class="skip" href="#main">
@@ -27,8 +43,8 @@ export function App(): JSX.Element {
       </a>
       <Header />
       <ConnectionNotice />
-      <main id="main" tabIndex={-1}>
-        <Guard key={keyOf(route.value)}>
+      <main ref={main} id="main" tabIndex={-1}>
+        <Guard key={key}>
           <Page route={route.value} />
         </Guard>
       </main>

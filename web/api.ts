@@ -43,7 +43,10 @@ export async function readWhoami(): Promise<void> {
   try {
     const answer = await fetchAsPage(`${base}page/me`);
     if (answer.ok) {
-      whoami.value = await answer.json();
+      const who: Whoami = await answer.json();
+      whoami.value = who;
+      // another tab may have logged in
+      needsLogin.value &&= who.role === "guest";
     }
   } catch {
     // the notice of the connection says it

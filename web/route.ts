@@ -59,7 +59,8 @@ export function changeQuery(change: Readonly<Record<string, string | null>>): vo
 
 /** The address of a path of the page, as links and `history` take it. */
 export function hrefOf(path: string): string {
-  return `${base}${path.replace(/^\//, "")}`;
+  // two slashes in front would name another host
+  return `${base}${path.replace(/^\/+/, "")}`;
 }
 
 /** The page of a path without the base; `unknown` for none of them. */

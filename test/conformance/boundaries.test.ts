@@ -88,6 +88,19 @@ const violations: readonly (readonly [file: string, rule: string, source: string
     ),
   ),
   imports("store/sessions/deep/a.ts", "../../../agent/a.ts"),
+  ...[
+    ...Object.keys(ROOMS).map((room) => `../../src/${room}/a.ts`),
+    "../../src/index.ts",
+    "../../src/entries/server.ts",
+    "../../test/a.ts",
+    "node:fs",
+    "preact/compat",
+  ].map((target, index) => ofPage(`list/wrong-${index}.ts`, target)),
+  [
+    "web/list/html.tsx",
+    "no-danger",
+    "export const a = (html: string) => <p dangerouslySetInnerHTML={{ __html: html }} />;\n",
+  ],
   ["src/http/again.ts", "no-restricted-imports", `export { a } from "../agent/a.ts";\n`],
   [
     "src/cli/late.ts",
@@ -149,6 +162,10 @@ const allowed: readonly (readonly [file: string, source: string])[] = [
     importsFrom(`${room}/fine.ts`, ...others.map((other) => `../${other}/a.ts`)),
   ),
   importsFrom("agent/libraries.ts", "langchain"),
+  [
+    "web/list/fine.ts",
+    `export { a } from "../../src/entries/client.ts";\nexport { h } from "preact";\n`,
+  ],
   importsFrom("langgraph/libraries.ts", "@langchain/core/messages"),
   importsFrom("http/libraries.ts", "fastify"),
   [
@@ -267,6 +284,10 @@ function imports(file: string, target: string): readonly [string, string, string
 function importsType(file: string, target: string): readonly [string, string, string] {
   const [at, rule] = imports(file, target);
   return [at.replace("imports-", "types-"), rule, `export type { a } from "${target}";\n`];
+}
+
+function ofPage(file: string, target: string): readonly [string, string, string] {
+  return [`web/${file}`, "no-restricted-imports", source([target])];
 }
 
 function output(file: string, line: string, start = ""): readonly [string, string, string] {

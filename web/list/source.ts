@@ -1,4 +1,4 @@
-import { batch, computed, signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 
 import type { Client, SessionEvent, SessionSummary } from "../../src/entries/client.ts";
 import { sentenceOf } from "../parts/sentence-of.ts";
@@ -65,7 +65,7 @@ export function createListSource({ client, follow, filters, pauseMs = PAUSE_MS }
         isLast: page.next === null,
       });
       hasBegun.value = true;
-      meanwhile.splice(0).forEach(apply);
+      applyAll(meanwhile.splice(0));
     }
     return page.next === null || last === undefined
       ? null
@@ -124,19 +124,28 @@ export function createListSource({ client, follow, filters, pauseMs = PAUSE_MS }
     }
   };
 
+  /** The sessions while several changes are made at once: they are copied once for all. */
+  let draft: Map<string, SessionSummary> | null = null;
+  const edit = (change: (map: Map<string, SessionSummary>) => void): void => {
+    if (draft === null) {
+      const map = new Map(sessions.value);
+      change(map);
+      sessions.value = map;
+    } else {
+      change(draft);
+    }
+  };
+  const knownOf = (id: string): SessionSummary | null => (draft ?? sessions.value).get(id) ?? null;
+
   const put = (session: SessionSummary): void => {
-    const known = sessions.value.get(session.id) ?? null;
+    const known = knownOf(session.id);
     const end = next.value?.after ?? null;
     const isRead = next.value === null || (end !== null && compare(positionOf(session), end) <= 0);
     const isListed = passes(session, filters, { known, folderKeys }) && (isRead || known !== null);
-    if (isListed || known !== null) {
-      const changed = new Map(sessions.value);
-      if (isListed) {
-        changed.set(session.id, session);
-      } else {
-        changed.delete(session.id);
-      }
-      sessions.value = changed;
+    if (isListed) {
+      edit((map) => map.set(session.id, session));
+    } else if (known !== null) {
+      edit((map) => map.delete(session.id));
     }
   };
 
@@ -150,18 +159,15 @@ export function createListSource({ client, follow, filters, pauseMs = PAUSE_MS }
       case "changed":
         put(change.data);
         break;
-      case "deleted": {
-        if (sessions.value.has(change.data.id)) {
-          const changed = new Map(sessions.value);
-          changed.delete(change.data.id);
-          sessions.value = changed;
+      case "deleted":
+        if (knownOf(change.data.id) !== null) {
+          edit((map) => map.delete(change.data.id));
         }
         break;
-      }
       case "exchange": {
-        const known = sessions.value.get(change.data.session_id);
+        const known = knownOf(change.data.session_id);
         const { n, state } = change.data;
-        if (known !== undefined && n >= (known.exchange?.n ?? 0)) {
+        if (known !== null && n >= (known.exchange?.n ?? 0)) {
           put({ ...known, exchange: { n, state } });
         }
         break;
@@ -172,13 +178,22 @@ export function createListSource({ client, follow, filters, pauseMs = PAUSE_MS }
     }
   };
 
+  const applyAll = (changes: readonly SessionEvent[]): void => {
+    if (changes.length > 0) {
+      draft = new Map(sessions.value);
+      changes.forEach(apply);
+      sessions.value = draft;
+      draft = null;
+    }
+  };
+
   /** Changes within one frame are shown together. */
   let waiting: SessionEvent[] = [];
   const flush = (): void => {
     const changes = waiting;
     waiting = [];
     if (!isEnded) {
-      batch(() => changes.forEach(apply));
+      applyAll(changes);
     }
   };
   const hear = (change: SessionEvent): void => {
@@ -220,11 +235,7 @@ export function createListSource({ client, follow, filters, pauseMs = PAUSE_MS }
     },
     /** Shows a change that this page has made before its event comes. */
     put,
-    remove: (ids: readonly string[]): void => {
-      const changed = new Map(sessions.value);
-      ids.forEach((id) => changed.delete(id));
-      sessions.value = changed;
-    },
+    remove: (ids: readonly string[]): void => edit((map) => ids.forEach((id) => map.delete(id))),
     start: (): (() => void) => {
       void reload("all");
       const stop = follow(hear);

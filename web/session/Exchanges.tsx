@@ -15,7 +15,7 @@ export function Exchanges({ model }: { readonly model: SessionModel }): JSX.Elem
   }
   return (
     <section>
-      <h3>Exchanges</h3>
+      <h2 class="part-title">Exchanges</h2>
       <section class="exchanges" tabIndex={0} aria-label="Exchanges, the latest first">
         <table>
           <thead>

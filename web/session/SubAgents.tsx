@@ -12,7 +12,7 @@ export function SubAgents({ model }: { readonly model: SessionModel }): JSX.Elem
   const children = model.children.value;
   return children.length === 0 ? null : (
     <section>
-      <h3>Sub-agents</h3>
+      <h2 class="part-title">Sub-agents</h2>
       <Branch sessions={children} />
     </section>
   );

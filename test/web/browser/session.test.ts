@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
 import { createFeed, type Feed } from "../../../src/exchange/live/feed.ts";
 import { mirrorMessages } from "../../../src/store/messages/mirror.ts";
+import { startThread } from "../../../src/store/sessions/change.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../../helpers/database.ts";
@@ -215,6 +216,69 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     );
     expect(await page.locator("main img, main script, main svg[onload]").count()).toBe(0);
     await talk.end();
+    await page.context().close();
+  });
+
+  it("[PAGE-69] stays usable with messages and calls that are as large as they can be", async () => {
+    const { id, talk } = await newTalk("Large ones");
+    const size = 1024 * 1024 - 100;
+    await talk.store(
+      storedMessage({ role: "assistant", content: "*a **b _c [d ".repeat(size / 13) }),
+    );
+    await talk.store(storedMessage({ role: "user", content: "\u202ex".repeat(size / 4) }));
+    await talk.call(
+      "",
+      Array.from({ length: 3000 }, (_, n) => ({
+        id: `c${n}`,
+        name: n % 2 === 0 ? "run_command" : "x".repeat(2000),
+        args: { line: "y".repeat(n === 0 ? size : 10) },
+      })),
+    );
+    talk.say("answer", "*a **b ".repeat(20_000));
+    const page = await world.openPage(`/sessions/${id}`);
+    await rowAt(page, 4).waitFor();
+    await page.getByRole("button", { name: "Show 2,900 more calls" }).waitFor();
+    await page.locator(".live .message").waitFor();
+    for (const seq of [3, 2]) {
+      await page.locator(".transcript-scroller").focus();
+      await page.keyboard.press("Home");
+      await rowAt(page, seq).waitFor({ state: "attached" });
+    }
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(1280);
+    await talk.end();
+    await page.context().close();
+  });
+
+  it("[PAGE-66] shows archived messages if they are asked for, and what else the session is", async () => {
+    const { id, talk } = await newTalk("Before the end");
+    await talk.end();
+    await world.store.write(startThread, { id, archive: true });
+    await talk.begin("After it");
+    const task = "Look at the prices of the shop, one after another, please";
+    const delegate = { id: "d", name: "delegate", args: { persona: "reviewer", task } };
+    await talk.call("I ask another one.", [delegate]);
+    const child = await world.store.write(createSession, { parent_session_id: id, depth: 1 });
+    await createTalk(world.store, feed, child.id).begin(task);
+    const page = await world.openPage(`/sessions/${id}`);
+    await rowAt(page, 2).waitFor();
+    expect(await rowAt(page, 1).count()).toBe(0);
+    await page.locator("summary", { hasText: "delegate" }).click();
+    await page
+      .locator(".folded-body")
+      .getByRole("link", { name: /^Look at the prices/ })
+      .waitFor();
+    await page.getByRole("button", { name: "Show archived messages" }).click();
+    await rowAt(page, 1).getByText("archived").waitFor();
+    await talk.result(delegate, "All is well.");
+    await talk.end();
+    await page.locator(".session-head summary").click();
+    await page.getByRole("row", { name: /^2 done/ }).waitFor();
+    await page.locator(".sub-agents a").waitFor();
+    await page.getByRole("button", { name: "Compare the messages with the checkpoints" }).click();
+    await page.getByText("The messages are not those of the checkpoints.").waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.goto(page.url().replace(/#.*|$/, "#m1"));
+    await rowAt(page, 1).waitFor();
     await page.context().close();
   });
 
