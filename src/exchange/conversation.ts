@@ -16,8 +16,7 @@ import { type ModelConfig, modelConfig } from "./models/config.ts";
 import { modelSettings } from "./models/settings.ts";
 import { hasNotBegun } from "./nothing-to-continue.ts";
 import { checkNewSession, checkPersona } from "./preflight.ts";
-import type { FileChangeInfo, UndoInfo } from "../core/file-change-schemas.ts";
-import type { Direction } from "./undo/restore.ts";
+import { changesOfConversation, type ConversationChanges } from "./undo/conversation-changes.ts";
 import type { Decision } from "./permissions/decide.ts";
 import type { CallPlace, ShownRule } from "./permissions/explain.ts";
 import { beginThread } from "./start-thread.ts";
@@ -40,7 +39,7 @@ export interface Confirmation {
 }
 
 /** One session as a front end uses it. Nothing is stored before the first message or command. */
-export interface Conversation {
+export interface Conversation extends ConversationChanges {
   /** The session as last seen; null while nothing has been stored. */
   current(): Session | null;
   /** What a session that is not there yet will begin with. */
@@ -92,15 +91,6 @@ export interface Conversation {
   explain(call: string): Promise<Decision>;
   /** Takes a rule of the session back; false if it has none such. */
   removeRule(rule: string): Promise<boolean>;
-  /** What the last exchange that changed files changed. */
-  changes(): Promise<readonly FileChangeInfo[]>;
-  /** What calls of a session of the conversation changed in files, by the id of the call. */
-  changesOfCalls(calls: {
-    readonly session_id: string;
-    readonly call_ids: readonly string[];
-  }): Promise<ReadonlyMap<string, readonly FileChangeInfo[]>>;
-  /** As `undoExchange`. Error codes: `nothing_to_undo` without a session. */
-  undo(direction: Direction, n: number | undefined): Promise<UndoInfo>;
   /** Null if nothing was stored, so that there is nothing to end. */
   end(): Promise<Session | null>;
   /** Error codes: `persona_not_found`, `persona_invalid`, `folder_not_trusted`, `invalid_usage`. */
@@ -244,37 +234,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       const { removeRule } = await import("../store/sessions/permissions.ts");
       return session !== null && store.write(removeRule, { id: session.id, rule });
     },
-    changes: async () => {
-      const [{ changedExchanges, changesOfExchange }, { keptBytesIn }] = await Promise.all([
-        import("./undo/show-changes.ts"),
-        import("./undo/kept-bytes.ts"),
-      ]);
-      const kept = keptBytesIn(config.undoFolder);
-      const source = { store, kept, secrets: config.secrets };
-      const reference = session?.id ?? "";
-      const [last] = session === null ? [] : await changedExchanges(source, { reference });
-      return last === undefined ? [] : changesOfExchange(source, { reference, n: last.n });
-    },
-    changesOfCalls: async (calls) => {
-      const [{ changesOfCalls }, { keptBytesIn }] = await Promise.all([
-        import("./undo/show-changes.ts"),
-        import("./undo/kept-bytes.ts"),
-      ]);
-      const kept = keptBytesIn(config.undoFolder);
-      return changesOfCalls({ store, kept, secrets: config.secrets }, calls);
-    },
-    undo: async (direction, n) => {
-      const [{ undoExchange, nothingTo }, { keptBytesIn }] = await Promise.all([
-        import("./undo/undo-exchange.ts"),
-        import("./undo/kept-bytes.ts"),
-      ]);
-      if (session === null) {
-        throw nothingTo(direction, "No session was stored");
-      }
-      const kept = keptBytesIn(config.undoFolder);
-      const options = { store, kept, secrets: config.secrets, command: "reprise" };
-      return undoExchange(options, { reference: session.id, direction, n, who });
-    },
+    ...changesOfConversation(config, { session: () => session, who }),
     end: async () =>
       session === null ? null : keep(await store.write(endSession, { id: session.id })),
     checkPersona: async (name) => {

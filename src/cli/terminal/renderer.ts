@@ -187,8 +187,6 @@ export function createRenderer(options: RendererOptions) {
     },
     /** Draws the live rows again, with the next frame. */
     draw,
-    /** Draws what is to be drawn now. */
-    flush: frame,
     /** Removes the live rows; the cursor is where they began. Nothing is drawn until `enter`. */
     leave: (): void => {
       if (state === "left") {

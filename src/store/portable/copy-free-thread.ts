@@ -3,7 +3,7 @@ import { isStorableText } from "../../core/text.ts";
 import { targetHasThread, threadNotFound } from "../checkpoints/free-threads.ts";
 import type { Operation, ReadOnlyStore, Store } from "../store.ts";
 import { threadChecksumOf } from "./export-text.ts";
-import type { FreeThread } from "./export-schema.ts";
+import type { FreeThread } from "./portable-threads.ts";
 import { readContent, storeFreeThread } from "./free-thread.ts";
 import { findFreeThread, type ThreadVersion } from "./thread-versions.ts";
 

@@ -11,11 +11,13 @@ import {
 } from "../../core/field-schemas.ts";
 import { ASKED_BY, EXCHANGE_STATES } from "../../core/exchanges.ts";
 import { metadata, sessionName } from "../../core/label-schemas.ts";
-import { MAX_SUBAGENT_DEPTH, MAX_NAME_LENGTH } from "../../core/limits.ts";
+import { MAX_SUBAGENT_DEPTH } from "../../core/limits.ts";
 import { ORIGINS } from "../../core/origins.ts";
 import { ANSWERERS, MAX_CHOICES, QUESTION_KINDS, QUESTION_STATES } from "../../core/questions.ts";
 import { MESSAGE_FIELDS, ROLES, SESSION_FIELDS, SESSION_STATES } from "../../core/sessions.ts";
 import { CHANGED_FIELDS } from "../schema.ts";
+import { count, exportFields, id, name, origins, time } from "./portable-fields.ts";
+import { PortableThread } from "./portable-threads.ts";
 
 /**
  * A session outside of any database: its row, its messages, its threads with every checkpoint, and
@@ -24,12 +26,6 @@ import { CHANGED_FIELDS } from "../schema.ts";
  * wherever it comes from.
  */
 export const FORMAT = "reprise/session@1";
-
-const name = () => Type.String({ format: "storable-text", maxLength: MAX_NAME_LENGTH });
-const count = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-const id = () => Type.String({ pattern: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$" });
-const time = () =>
-  Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" });
 
 const ERROR_CODE = "^[a-z_]{1,64}$";
 
@@ -45,13 +41,6 @@ const KINDS = {
   position: count,
   flag: () => Type.Boolean(),
   "calls?": () => nullable(Type.Array(ToolCall)),
-} as const;
-
-/** Optional fields: each is written only if it says more than its absence. */
-const origins = {
-  origin: Type.Optional(oneOf(ORIGINS)),
-  authenticated: Type.Optional(Type.Unsafe<false>({ const: false })),
-  accepted_at: Type.Optional(time()),
 } as const;
 
 const tokens = () => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
@@ -210,93 +199,6 @@ export const SESSION_COLUMNS = Object.keys(PortableSession.properties).filter(
   (name) => !MADE_OF_OTHERS.some((other) => other === name),
 ) as SessionColumn[];
 export const MESSAGE_COLUMNS = Object.keys(PortableMessage.properties) as (keyof PortableMessage)[];
-
-/** A StoredValue (`checkpoints/value.ts`) with positions instead of ids; `mapIds` reads it. */
-const value = () => Type.Unknown();
-
-const PortableList = Type.Object(
-  {
-    /** The place of an earlier list whose first `base_length` items come first. */
-    base: nullable(count()),
-    base_length: count(),
-    /** Places of bodies. */
-    items: Type.Array(count()),
-  },
-  closed,
-);
-export type PortableList = Static<typeof PortableList>;
-
-const PortableCheckpoint = Type.Object(
-  {
-    ns: text(),
-    checkpoint_id: text(),
-    parent_id: nullable(text()),
-    ts: text(),
-    /** Place of a body. */
-    shape: count(),
-    versions: text(),
-    channels: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object" }),
-    metadata: value(),
-  },
-  closed,
-);
-export type PortableCheckpoint = Static<typeof PortableCheckpoint>;
-
-const PortableWrites = Type.Object(
-  {
-    ns: text(),
-    checkpoint_id: text(),
-    task_id: text(),
-    /** [index, channel, value, path], ascending by index; the path only if there is one. */
-    writes: Type.Array(Type.Array(Type.Unknown(), { minItems: 3, maxItems: 4 })),
-  },
-  closed,
-);
-export type PortableWrites = Static<typeof PortableWrites>;
-
-const threadFields = {
-  bodies: Type.Array(text()),
-  lists: Type.Array(PortableList),
-  /** In the order in which they were stored: the last one is the latest. */
-  checkpoints: Type.Array(PortableCheckpoint),
-  writes: Type.Array(PortableWrites),
-  /** How many of each, from the first on, existed when the thread was last pruned. */
-  folded: Type.Object({ checkpoints: count(), bodies: count(), lists: count() }, closed),
-} as const;
-
-const ThreadContent = Type.Object(threadFields, closed);
-/** What a thread has, under whatever id. */
-export type ThreadContent = Static<typeof ThreadContent>;
-/** A thread without a session. */
-export interface FreeThread extends ThreadContent {
-  readonly thread_id: string;
-}
-
-/** The format of a free thread outside of any database. */
-export const THREAD_FORMAT = "reprise/thread@1";
-
-/** Of every export: its format, when it was written, and the checksum of the rest. */
-function exportFields<Format extends string>(format: Format) {
-  return {
-    format: Type.Unsafe<Format>({ const: format }),
-    /** The only part that differs between two exports of the same state. */
-    exported_at: time(),
-    /** Hex SHA-256 of `canonicalText` of the rest but `format` and `exported_at`. */
-    sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
-  };
-}
-
-export const ThreadExport = Type.Object(
-  { ...exportFields(THREAD_FORMAT), thread_id: text(), ...threadFields },
-  closed,
-);
-export type ThreadExport = Static<typeof ThreadExport>;
-
-/** What a thread has, without the texts, which it names by their positions. */
-export type ThreadStructure = Omit<ThreadContent, "bodies">;
-
-const PortableThread = Type.Object({ suffix: count(), ...threadFields }, closed);
-export type PortableThread = Static<typeof PortableThread>;
 
 export interface SessionTree {
   readonly session: PortableSession;

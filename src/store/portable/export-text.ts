@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
+import { FORMAT, type SessionTree } from "./export-schema.ts";
 import {
-  FORMAT,
   type FreeThread,
   type PortableThread,
-  type SessionTree,
   THREAD_FORMAT,
   type ThreadContent,
-} from "./export-schema.ts";
+} from "./portable-threads.ts";
 
 /**
  * An export as text, in pieces. Each message, body, list and checkpoint has its own line, so

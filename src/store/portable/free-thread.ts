@@ -5,7 +5,7 @@ import {
   threadNotFound,
 } from "../checkpoints/free-threads.ts";
 import type { Operation, Tx } from "../store.ts";
-import type { FreeThread } from "./export-schema.ts";
+import type { FreeThread } from "./portable-threads.ts";
 import { readThread, selectThreads } from "./read-thread.ts";
 import { writeThread } from "./write-thread.ts";
 

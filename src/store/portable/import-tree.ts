@@ -15,12 +15,8 @@ import {
 import type { Store } from "../store.ts";
 import type { Verification, VerifiedThread } from "../verify/read.ts";
 import { firstMirrorDifference } from "../verify/verify-session.ts";
-import {
-  type PortableCheckpoint,
-  type PortableThread,
-  type SessionTree,
-  sessionsOf,
-} from "./export-schema.ts";
+import { type SessionTree, sessionsOf } from "./export-schema.ts";
+import type { PortableCheckpoint, PortableThread } from "./portable-threads.ts";
 import { messageRow, writeSessionTree } from "./write-tree.ts";
 
 /**

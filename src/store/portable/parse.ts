@@ -6,15 +6,8 @@ import { type Fault, RepriseError } from "../../core/errors.ts";
 import { faultsOf } from "../../core/schema-errors.ts";
 import { isStorableText } from "../../core/text.ts";
 import { checksumOf, threadChecksumOf } from "./export-text.ts";
-import {
-  FORMAT,
-  type FreeThread,
-  SessionExport,
-  type SessionTree,
-  SessionTreeSchema,
-  THREAD_FORMAT,
-  ThreadExport,
-} from "./export-schema.ts";
+import { FORMAT, SessionExport, type SessionTree, SessionTreeSchema } from "./export-schema.ts";
+import { type FreeThread, THREAD_FORMAT, ThreadExport } from "./portable-threads.ts";
 import { inconsistencyOf, threadInconsistencyOf } from "./consistency.ts";
 
 /**

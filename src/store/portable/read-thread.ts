@@ -14,7 +14,7 @@ import type {
   PortableWrites,
   ThreadContent,
   ThreadStructure,
-} from "./export-schema.ts";
+} from "./portable-threads.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
 import { threadRange } from "../sessions/tree-ids.ts";
 

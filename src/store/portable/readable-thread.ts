@@ -9,7 +9,7 @@ import {
   storedWrite,
 } from "../checkpoints/value.ts";
 import { isWhole, type Referred } from "../checkpoints/whole-value.ts";
-import type { FreeThread, PortableList } from "./export-schema.ts";
+import type { FreeThread, PortableList } from "./portable-threads.ts";
 
 /**
  * The first checkpoint or write of a thread that cannot be read, although all that it refers to is

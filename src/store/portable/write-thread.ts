@@ -4,7 +4,7 @@ import { batches, keepBodies, textHash } from "../checkpoints/bodies.ts";
 import { findThread, keepThread, markLatest } from "../checkpoints/threads.ts";
 import { at } from "../checkpoints/value.ts";
 import type { Tx } from "../store.ts";
-import type { PortableThread, ThreadContent, ThreadStructure } from "./export-schema.ts";
+import type { PortableThread, ThreadContent, ThreadStructure } from "./portable-threads.ts";
 import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
 

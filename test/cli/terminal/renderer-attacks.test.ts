@@ -91,9 +91,9 @@ describe("a terminal of any kind", () => {
   ])("[TERM-1] of %i columns and %i rows shows what is finished once", async (columns, rows) => {
     const screen = emulated(columns, rows);
     const drawing = renderer(screen.terminal);
-    drawing.flush();
+    drawing.enter();
     drawing.finish(["first", "second"].flatMap((row) => cellText.wrap(row, columns)));
-    drawing.flush();
+    drawing.enter();
     screen.resize(columns + 1, rows + 1);
     drawing.finish(["third"].flatMap((row) => cellText.wrap(row, columns)));
     drawing.leave();
@@ -105,7 +105,7 @@ describe("a terminal of any kind", () => {
   it("[TERM-1] gets a row of 1 MB and 10,000 rows that come at once, in order", async () => {
     const screen = emulated(80, 24);
     const drawing = renderer(screen.terminal);
-    drawing.flush();
+    drawing.enter();
     drawing.finish(cellText.wrap("x".repeat(1_000_000), 80));
     for (let row = 0; row < 10_000; row += 1) {
       drawing.finish([`row ${row}`]);
@@ -121,7 +121,7 @@ describe("a terminal of any kind", () => {
   it("[TERM-7] that takes nothing gets the last rows and how many are missing, in little memory", async () => {
     const screen = emulated(80, 24);
     const drawing = renderer(screen.terminal);
-    drawing.flush();
+    drawing.enter();
     screen.block();
     const before = screen.written().length;
     const row = "y".repeat(70);

@@ -3,7 +3,7 @@ import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
-import type { FreeThread } from "../../../src/store/portable/export-schema.ts";
+import type { FreeThread } from "../../../src/store/portable/portable-threads.ts";
 import { threadChecksumOf, threadExportText } from "../../../src/store/portable/export-text.ts";
 import { readFreeThread } from "../../../src/store/portable/free-thread.ts";
 import { parseThreadExport } from "../../../src/store/portable/parse.ts";

@@ -1,0 +1,53 @@
+import type { FileChangeInfo, UndoInfo } from "../../core/file-change-schemas.ts";
+import type { Session } from "../../core/sessions.ts";
+import type { ExchangerConfig } from "../exchanger.ts";
+import type { Direction } from "./restore.ts";
+
+/** What exchanges of a conversation changed in files. */
+export interface ConversationChanges {
+  /** What the last exchange that changed files changed. */
+  changes(): Promise<readonly FileChangeInfo[]>;
+  /** What calls of a session of the conversation changed in files, by the id of the call. */
+  changesOfCalls(calls: {
+    readonly session_id: string;
+    readonly call_ids: readonly string[];
+  }): Promise<ReadonlyMap<string, readonly FileChangeInfo[]>>;
+  /** As `undoExchange`. Error codes: `nothing_to_undo` without a session. */
+  undo(direction: Direction, n: number | undefined): Promise<UndoInfo>;
+}
+
+export function changesOfConversation(
+  { store, undoFolder, secrets }: Pick<ExchangerConfig, "store" | "undoFolder" | "secrets">,
+  { session, who }: { readonly session: () => Session | null; readonly who: string | undefined },
+): ConversationChanges {
+  // what a prompt can be shown without is loaded when it is used
+  const source = async () => {
+    const { keptBytesIn } = await import("./kept-bytes.ts");
+    return { store, kept: keptBytesIn(undoFolder), secrets };
+  };
+  return {
+    changes: async () => {
+      const reference = session()?.id;
+      if (reference === undefined) {
+        return [];
+      }
+      const { changedExchanges, changesOfExchange } = await import("./show-changes.ts");
+      const from = await source();
+      const [last] = await changedExchanges(from, { reference });
+      return last === undefined ? [] : changesOfExchange(from, { reference, n: last.n });
+    },
+    changesOfCalls: async (calls) => {
+      const { changesOfCalls } = await import("./show-changes.ts");
+      return changesOfCalls(await source(), calls);
+    },
+    undo: async (direction, n) => {
+      const { undoExchange, nothingTo } = await import("./undo-exchange.ts");
+      const reference = session()?.id;
+      if (reference === undefined) {
+        throw nothingTo(direction, "No session was stored");
+      }
+      const options = { ...(await source()), command: "reprise" };
+      return undoExchange(options, { reference, direction, n, who });
+    },
+  };
+}
