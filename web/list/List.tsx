@@ -160,7 +160,7 @@ function Empty(props: {
     <p class="empty">
       {isFiltered
         ? "No session is like this."
-        : "There are no sessions yet. Make one here, or type `reprise` in a folder."}
+        : "There are no sessions yet. Make one here, or start reprise in a folder."}
     </p>
   );
 }

@@ -24,7 +24,7 @@ export function sentenceOf(exchange: ExchangeInfo): string | null {
 const ASKED_BY = {
   terminal: "in a terminal",
   prompt: "as a command",
-  http: "by a service",
+  http: "over HTTP",
   library: "in a program",
   agent: "by another agent",
 } as const;

@@ -32,7 +32,7 @@ export function Composer({ model }: { readonly model: SessionModel }): JSX.Eleme
   }
   return (
     <div class="composer">
-      <Outcome sender={sender} />
+      <Outcome model={model} sender={sender} />
       {isOwner.value && hasQueue(model) ? <Queue model={model} /> : null}
       {session.parent_session_id !== null && isOwner.value ? (
         <p class="muted">The agent of the parent session writes to this one.</p>
@@ -123,8 +123,10 @@ function Editor({ model, sender }: EditorProps): JSX.Element {
   );
 }
 
-function Outcome({ sender }: { readonly sender: Sender }): JSX.Element {
-  const said = sender.said.value;
+/** What became of the last message. A command that would run it goes once it runs. */
+function Outcome({ model, sender }: EditorProps): JSX.Element {
+  const last = sender.said.value;
+  const said = last === null || (last.command !== null && !hasQueue(model)) ? null : last;
   return (
     <div aria-live="polite">
       {said === null ? null : (

@@ -95,7 +95,8 @@ async function store(id: string, { text, key }: Draft, supersede: boolean): Prom
 
 function saidOf({ runnable, command, open_question }: QueuedExchangeInfo): Said | null {
   if (!runnable) {
-    const sentence = "No service that runs now answers this session. The message waits for one.";
+    const sentence =
+      "No service that runs now answers sessions of this folder. The message waits for one that does.";
     return { kind: "warning", sentence, command };
   }
   return open_question === null
