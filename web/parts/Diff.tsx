@@ -10,15 +10,15 @@ const LINES_SHOWN = 400;
 
 interface DiffProps {
   readonly diff: string;
-  /** True for all lines at once. */
+  /** True for all lines at once, those that are not of a file too: what a person says yes to. */
   readonly isWhole?: boolean;
 }
 
 /** A unified diff of one file: both line numbers, the sign of each line, and the text as it is. */
 export function Diff(props: DiffProps): JSX.Element {
-  const { diff } = props;
-  const lines = useMemo(() => diffLines(diff), [diff]);
-  const isWhole = useSignal(props.isWhole === true);
+  const { diff, isWhole: keepsAll = false } = props;
+  const lines = useMemo(() => diffLines(diff, { keepsAll }), [diff, keepsAll]);
+  const isWhole = useSignal(keepsAll);
   const shown = isWhole.value ? lines : lines.slice(0, LINES_SHOWN);
   return (
     <>

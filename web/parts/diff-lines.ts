@@ -10,10 +10,13 @@ const SIGNS = ["+", "-", " "] as const;
 
 /**
  * The lines of a unified diff of one file. The counts of each part decide what its lines are: a removed line `-- a` does
- * not name a file.
+ * not name a file. With `keepsAll`, for a text that only may be a diff, each line of it is one of these, unchanged but
+ * for its sign.
  */
-export function diffLines(diff: string): DiffLine[] {
+export function diffLines(diff: string, { keepsAll = false } = {}): DiffLine[] {
   const found: DiffLine[] = [];
+  const note = (text: string): void =>
+    void found.push({ sign: null, before: null, after: null, text });
   const at = { before: 0, after: 0 };
   const left = { before: 0, after: 0 };
   for (const line of diff.split("\n")) {
@@ -38,11 +41,13 @@ export function diffLines(diff: string): DiffLine[] {
       const [, from, removed = 1, to, added = 1] = part;
       [at.before, left.before] = [Number(from), Number(removed)];
       [at.after, left.after] = [Number(to), Number(added)];
-      if (found.length > 0) {
-        found.push({ sign: null, before: null, after: null, text: "⋮" });
+      if (keepsAll) {
+        note(line);
+      } else if (found.length > 0) {
+        note("⋮");
       }
-    } else if (line !== "" && (found.length > 0 || !/^(?:---|\+\+\+) /.test(line))) {
-      found.push({ sign: null, before: null, after: null, text: line });
+    } else if (keepsAll || (line !== "" && (found.length > 0 || !/^(?:---|\+\+\+) /.test(line)))) {
+      note(line);
     }
   }
   return found;

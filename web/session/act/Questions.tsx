@@ -12,6 +12,7 @@ import type { SessionModel } from "../model.ts";
 import { focusComposer } from "./Composer.tsx";
 import { Question } from "./later.ts";
 import { MayNot } from "./Rights.tsx";
+import { visibleText } from "./visible-text.ts";
 
 /** What the session and its sub-agents ask now. One that is answered elsewhere goes away, and the page says who did it. */
 export function Questions({ model }: { readonly model: SessionModel }): JSX.Element {
@@ -91,7 +92,7 @@ function useEnded(model: SessionModel, questions: readonly QuestionInfo[]) {
 async function say(id: string, gone: readonly QuestionInfo[]): Promise<string[]> {
   const found = await client.listQuestions(id, { include: "answered" }).catch(() => []);
   return gone.map((question) => {
-    const [title = ""] = question.text.split("\n", 1);
+    const [title = ""] = visibleText(question.text).split("\n", 1);
     const answered = found.find((each) => each.id === question.id);
     return answered === undefined || answered.state === "withdrawn"
       ? `The question was withdrawn: ${title}`
