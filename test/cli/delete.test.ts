@@ -34,8 +34,10 @@ const WHAT_GOES = [
 describe("sessions delete", () => {
   it("[MOVE-10] [MOVE-11] deletes with --yes, and reports the deleted sub-agents", async () => {
     const home = await seeded();
+    await home.call(["sessions", "rename", CHILD, "Rent \u001b[2J"]);
     const deleted = await home.call(["sessions", "delete", "aaaaaa", "--yes"]);
-    expect(deleted).toMatchObject({ code: 0, stderr: "", stdout: `Deleted:\n${WHAT_GOES}\n` });
+    const listed = WHAT_GOES.replace("task", "Rent ␛[2J");
+    expect(deleted).toMatchObject({ code: 0, stderr: "", stdout: `Deleted:\n${listed}\n` });
     expect(await idsOf(home)).toEqual([OTHER]);
     expect(await home.call(["sessions", "delete", PARENT, "--yes"])).toMatchObject({ code: 3 });
     expect(await home.json(["sessions", "delete", OTHER, "--yes", "--json"])).toEqual([

@@ -5,6 +5,8 @@ export interface CommandUsage {
   readonly argument?: string;
   /** One line, of at most 50 columns. */
   readonly help: string;
+  /** Of at most 28 columns, for narrow terminals; needed if `help` is longer. */
+  readonly brief?: string;
 }
 
 /** `/plan on|off` */

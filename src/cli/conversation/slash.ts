@@ -37,6 +37,7 @@ const COMMANDS: readonly SlashCommand[] = [
     name: "model",
     argument: "<provider:model>",
     help: "answer with another model, in a fresh context",
+    brief: "answer with another model",
     run: async (context, model) => {
       if (model === "") {
         const now = context.conversation.planned().model ?? "the default";
@@ -51,6 +52,7 @@ const COMMANDS: readonly SlashCommand[] = [
     name: "agent",
     argument: "<persona>",
     help: "let another persona answer, in a fresh context",
+    brief: "let another persona answer",
     run: async (context, persona_name) => {
       if (persona_name === "") {
         noticeLine(context.cli, `persona: ${oneLine(context.conversation.planned().persona_name)}`);
@@ -70,6 +72,7 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "clear",
     help: "archive all messages and begin a fresh context",
+    brief: "archive all; fresh context",
     run: async (context) => {
       if (await agrees(context, "Archive all messages and begin a fresh context?")) {
         await startThread(context, { archive: true });
@@ -79,6 +82,7 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "compact",
     help: "summarise older messages for the model; all stay",
+    brief: "summarise older messages",
     run: async ({ cli, conversation, signal }) => {
       const compacted = await conversation.compact(signal);
       noticeLine(cli, COMPACTED[compacted?.outcome ?? "nothing"]);
@@ -88,6 +92,7 @@ const COMMANDS: readonly SlashCommand[] = [
     name: "plan",
     argument: "on|off",
     help: "planning mode: read and plan, change nothing",
+    brief: "plan, and change nothing",
     run: async ({ cli, conversation }, argument) => {
       const on = argument === "" ? conversation.current()?.plan_mode !== true : argument === "on";
       if (!["", "on", "off"].includes(argument)) {
@@ -101,12 +106,14 @@ const COMMANDS: readonly SlashCommand[] = [
     name: "permission",
     argument: "<mode>|<call>",
     help: "show the rules, set the mode, explain a call",
+    brief: "show and set permissions",
     run: permission,
   },
   {
     name: "undo",
     argument: "<exchange>",
     help: "take back what an exchange changed in files",
+    brief: "take back changes of files",
     run: (context, argument) => undo(context, "undo", argument),
   },
   {
@@ -118,29 +125,34 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "copy",
     help: "copy the last answer to the terminal's clipboard",
+    brief: "copy the last answer",
     run: async (context) => (await import("./copy-answer.ts")).copyCommand(context),
   },
   {
     name: "export",
     argument: "<file>",
     help: "write the session as Markdown to a new file",
+    brief: "write it to a Markdown file",
     run: async (context, file) =>
       (await import("./export-session.ts")).exportCommand(context, file),
   },
   {
     name: "continue",
     help: "resume an exchange that was interrupted or failed",
+    brief: "resume the last exchange",
     run: async () => "continue",
   },
   {
     name: "retry",
     help: "ask the model again after a failure",
+    brief: "ask again after a failure",
     run: async () => "continue",
   },
   {
     name: "show",
     argument: "<n>",
     help: "open the last tool call in full, or the n-th",
+    brief: "open a tool call in full",
     run: async ({ cli, front }, argument) => {
       if (!/^\d{0,9}$/.test(argument)) {
         throw wrongUsage("Write /show alone, or with the number of a call.");
@@ -154,6 +166,7 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "stop",
     help: "stop the exchange that another process runs",
+    brief: "stop what runs elsewhere",
     run: async ({ cli, conversation }) => {
       const { n, state } = await conversation.stop();
       noticeLine(cli, `${state === "running" ? "Stopping" : "Stopped"}: exchange ${n}`);
@@ -162,6 +175,7 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "end",
     help: "end the session for good and leave",
+    brief: "end the session for good",
     run: async (context) => {
       const { cli, conversation } = context;
       if (!(await agrees(context, "End this session for good?"))) {

@@ -13,7 +13,8 @@ interface QuestionPlace {
 }
 
 /**
- * Asks with the keys of a screen. What was typed for a question is kept while another one is shown.
+ * Asks with the keys of a screen. What was typed for a question is kept while another one is shown, and until it is
+ * asked again.
  */
 export function askOnScreen(
   cli: CliContext,
@@ -21,23 +22,29 @@ export function askOnScreen(
   { show, keep }: QuestionPlace,
 ): Front["ask"] {
   const views = new Map<string, QuestionView>();
+  const drafts = new Map<string, Message>();
   return async ({ question, offered, folder, over, place }) => {
     const { choices } = offered;
+    const { id } = question;
+    const draft = drafts.get(id);
     const view =
-      views.get(question.id) ?? createQuestionView({ screen, question, choices, place, folder });
-    views.delete(question.id);
+      views.get(id) ?? createQuestionView({ screen, question, choices, place, folder, draft });
+    views.delete(id);
+    drafts.delete(id);
     show(view);
     try {
       for (;;) {
         const outcome = await view.ask(over);
         if (outcome === "next") {
-          views.set(question.id, view);
+          views.set(id, view);
           return outcome;
         }
         if (typeof outcome === "string") {
-          const draft = outcome === "over" ? view.draft() : null;
-          if (draft !== null) {
-            keep(draft);
+          const typed = view.draft();
+          if (typed !== null && outcome === "over") {
+            keep(typed);
+          } else if (typed !== null) {
+            drafts.set(id, typed);
           }
           return null;
         }

@@ -2,12 +2,16 @@ import { type CommandUsage, usageOf } from "../conversation/command-usage.ts";
 import type { CellText } from "./cell-text.ts";
 
 /** What the editor understands besides the commands. */
-const TYPED: readonly (readonly [string, string])[] = [
-  ["//text", "send a message that begins with /"],
-  ["!command", "run a command; !! gives its output to the agent"],
+const TYPED = [
+  {
+    usage: "//text",
+    help: "send a message that begins with /",
+    brief: "a message that begins with /",
+  },
+  { usage: "!command", help: "run a command; !! gives its output to the agent" },
 ];
 
-/** In a narrower terminal the arguments are left out: the completion shows them. */
+/** A narrower terminal gets the brief texts without the arguments, which the completion shows. */
 const MIN_USAGES = 60;
 
 /** The rows of `/help`: what is typed, and beside it what that does. Rows of at most `width` columns. */
@@ -17,14 +21,14 @@ export function helpRows(
 ): string[] {
   const isWide = width >= MIN_USAGES;
   const rows = [
-    ...commands.map((each) => [isWide ? usageOf(each) : `/${each.name}`, each.help] as const),
+    ...commands.map((each) => ({ ...each, usage: isWide ? usageOf(each) : `/${each.name}` })),
     ...TYPED,
   ];
   const [indent, gap] = isWide ? ["  ", 2] : ["", 1];
-  const first = Math.max(...rows.map(([typed]) => typed.length)) + indent.length + gap;
-  return rows.flatMap(([typed, help]) =>
+  const first = Math.max(...rows.map(({ usage }) => usage.length)) + indent.length + gap;
+  return rows.flatMap(({ usage, help, brief = help }) =>
     text
-      .wrap(help, Math.max(10, width - first))
-      .map((row, index) => `${(index === 0 ? indent + typed : "").padEnd(first)}${row}`),
+      .wrap(isWide ? help : brief, Math.max(10, width - first))
+      .map((row, index) => `${(index === 0 ? indent + usage : "").padEnd(first)}${row}`),
   );
 }

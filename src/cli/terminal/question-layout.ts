@@ -1,8 +1,9 @@
 import { oneLine, visible } from "../../core/terminal-text.ts";
 import { ruleOfEffect, ruleText } from "../../exchange/permissions/rule.ts";
+import type { GivenAnswer } from "../question-lines.ts";
 import { cutLine } from "./fold.ts";
 import { choiceRows, type KeyedChoice } from "./question-choices.ts";
-import { labelled, LONGER, sentencesOf, type ShownQuestion } from "./question-text.ts";
+import { answerRows, labelled, LONGER, sentencesOf, type ShownQuestion } from "./question-text.ts";
 import type { Part } from "./screen.ts";
 import type { Theme } from "./theme.ts";
 
@@ -43,12 +44,10 @@ export function liveRows(live: LiveQuestion, width: number, height: number): str
   const max = Math.max(3, Math.min(MAX_LIVE_ROWS, height));
   const below = acting(live, width, max - 2);
   const title = titleRows({ ...live, width }, MAX_TITLE_ROWS);
-  // what a longer answer is for counts more than where, that more than the rest of the title, and that than why
+  // what a longer answer is for counts more than where, and that more than the rest of the title
   const free = max - 2 - below.length;
   const [longer, where] = [longerRows(live, width), whereRows(live, width)];
-  const needed = [...longer, ...(free > longer.length + 1 ? where : [])].slice(0, free);
-  const why = free >= needed.length + title.length ? whyRows(live, width) : [];
-  const about = [...why, ...needed];
+  const about = [...longer, ...(free > longer.length + 1 ? where : [])].slice(0, free);
   return [
     ...titleRows({ ...live, width }, Math.min(title.length, 1 + free - about.length)),
     ...about,
@@ -72,18 +71,15 @@ function lastRow({ theme, hint, keys }: LiveQuestion, width: number): string {
   return hint === null ? theme.dim(row) : theme.warning(row);
 }
 
+type Titled = Pick<LiveQuestion, "theme" | "question" | "place"> & { readonly width: number };
+
+/** For the scrollback: the answer, after the title if the last question there may be another one. */
+export function answeredRows(answer: GivenAnswer, titled: Titled): string[] {
+  return [...(titled.place.count > 1 ? titleRows(titled, 1) : []), ...answerRows(answer, titled)];
+}
+
 /** Which question, and its first line. */
-export function titleRows(
-  {
-    theme,
-    question,
-    place,
-    width,
-  }: Pick<LiveQuestion, "theme" | "question" | "place"> & {
-    readonly width: number;
-  },
-  max: number,
-): string[] {
+function titleRows({ theme, question, place, width }: Titled, max: number): string[] {
   const { index, count } = place;
   const isPermission = question.kind === "permission";
   const alone = isPermission ? "" : "The agent asks: ";
@@ -95,13 +91,6 @@ export function titleRows(
 
 function begin({ text }: ShownQuestion): string {
   return visible(text.slice(0, MAX_TITLE)).trim();
-}
-
-/** Which rule asks. */
-function whyRows({ theme, question }: LiveQuestion, width: number): string[] {
-  const { why } = sentencesOf({ kind: question.kind, text: begin(question) });
-  const [line = ""] = why.split("\n", 1);
-  return line === "" ? [] : labelled("Why: ", line, width, 1).map(theme.dim);
 }
 
 /** What the answers are for that count for longer than this call. */

@@ -8,8 +8,8 @@ import type { LiveView } from "./live-view.ts";
 import { isKeyRelease, matchesKey } from "./pi/keys.ts";
 import { keyedChoices } from "./question-choices.ts";
 import { shownKeys } from "./question-keys.ts";
-import { liveRows, titleRows, type QuestionPlace } from "./question-layout.ts";
-import { answerRows, committedRows, questionRows, type ShownQuestion } from "./question-text.ts";
+import { answeredRows, liveRows, type QuestionPlace } from "./question-layout.ts";
+import { committedRows, questionRows, type ShownQuestion } from "./question-text.ts";
 import type { Screen } from "./screen.ts";
 import type { Theme } from "./theme.ts";
 
@@ -31,6 +31,8 @@ export interface QuestionViewOptions {
   readonly place: QuestionPlace;
   /** The folder of the session; null if it has none. */
   readonly folder: string | null;
+  /** What was typed as an answer before the question stayed open. */
+  readonly draft?: Message | undefined;
 }
 
 /** `later`: the question stays open. `next`: another one first. `over`: it has ended elsewhere. */
@@ -55,6 +57,8 @@ class ShownQuestionView implements QuestionView {
   readonly #keys;
   /** For a text, or for the reason of a no; null while there are choices. */
   #editor: Editor | null = null;
+  /** Keeps a reason while the choices are shown again. */
+  #reason: Editor | null = null;
   #finish: ((outcome: QuestionOutcome) => void) | null = null;
   #isCommitted = false;
   #hasSeenAll = false;
@@ -76,7 +80,7 @@ class ShownQuestionView implements QuestionView {
     this.#hint = null;
     this.#finish = resolve;
     if (this.#takesText()) {
-      this.#editor ??= this.#openEditor();
+      this.#editor ??= this.#openEditor(this.#options.draft);
     }
     const onOver = (): void => this.#end("over");
     over.addEventListener("abort", onOver);
@@ -192,13 +196,12 @@ class ShownQuestionView implements QuestionView {
 
   #choose(at: number): void {
     const chosen = this.#choices[at];
+    const { kind } = this.#options.question;
     if (chosen === undefined || (!chosen.isSafe && !this.#hasSeenAll)) {
       this.#say("Not all of it was shown: press o, and read to its end first.");
-    } else if (
-      this.#options.question.kind === "permission" &&
-      chosen.text === PERMISSION_ANSWERS.no
-    ) {
-      this.#editor = this.#openEditor();
+    } else if (kind === "permission" && chosen.text === PERMISSION_ANSWERS.no) {
+      this.#reason ??= this.#openEditor();
+      this.#editor = this.#reason;
     } else {
       this.#end({ text: chosen.text, note: null });
     }
@@ -222,11 +225,14 @@ class ShownQuestionView implements QuestionView {
     return true;
   }
 
-  #openEditor(): Editor {
+  #openEditor(draft?: Message): Editor {
     const editor = this.#options.screen.openEditor({
       submit: (message) => this.#submit(editor, message),
       note: (sentence) => this.#say(sentence),
     });
+    if (draft !== undefined) {
+      editor.set(draft);
+    }
     return editor;
   }
 
@@ -246,10 +252,10 @@ class ShownQuestionView implements QuestionView {
   }
 
   #read(): void {
-    const { screen } = this.#options;
+    const { screen, question } = this.#options;
     this.#isReading = true;
     void screen
-      .openPager("What is asked", this.#textRows())
+      .openPager("What is asked", questionRows(question, screen))
       .then(({ seenAll }) => {
         this.#hasSeenAll ||= seenAll;
       })
@@ -263,18 +269,13 @@ class ShownQuestionView implements QuestionView {
   }
 
   #commit(): void {
-    const { screen } = this.#options;
+    const { screen, question } = this.#options;
     if (!this.#isCommitted) {
-      const { rows, isAll } = committedRows(this.#textRows(), screen.theme);
+      const { rows, isAll } = committedRows(questionRows(question, screen), screen.theme);
       screen.commit(["", ...rows]);
       this.#isCommitted = true;
       this.#hasSeenAll = isAll;
     }
-  }
-
-  #textRows(): string[] {
-    const { screen, question } = this.#options;
-    return questionRows(question, screen);
   }
 
   #say(sentence: string): void {
@@ -283,15 +284,10 @@ class ShownQuestionView implements QuestionView {
   }
 
   #end(outcome: QuestionOutcome): void {
-    const { screen } = this.#options;
+    const { screen, question, place } = this.#options;
+    const { theme, width } = screen;
     if (this.#finish !== null && typeof outcome === "object") {
-      // the last question above may be another one
-      const { question, place } = this.#options;
-      const title =
-        place.count > 1
-          ? titleRows({ theme: screen.theme, width: screen.width, question, place }, 1)
-          : [];
-      screen.commit([...title, ...answerRows(outcome, screen)]);
+      screen.commit(answeredRows(outcome, { question, place, theme, width }));
     }
     this.#finish?.(outcome);
     this.#finish = null;

@@ -13,15 +13,18 @@ import { childIdsOf, threadRange, treeIdsOf } from "./tree-ids.ts";
 /** What a session's deletion takes away. */
 export interface DeletionPreview {
   readonly session: Session;
+  /** What people call it; null if it has no name. */
+  readonly name: string | null;
   readonly messages: number;
   readonly threads: number;
   readonly checkpoints: number;
 }
 
 /** The same for programs. */
-export function deletedSession({ session, ...counts }: DeletionPreview): DeletedSession {
+export function deletedSession(preview: DeletionPreview): DeletedSession {
+  const { session, messages, threads, checkpoints } = preview;
   const { id, title, parent_session_id } = session;
-  return { id, title, parent_session_id, ...counts };
+  return { id, title, parent_session_id, messages, threads, checkpoints };
 }
 
 /**
@@ -42,6 +45,11 @@ export const previewDeletion: Operation<
 
 async function readOne(tx: Tx, id: string): Promise<DeletionPreview> {
   const session = await readSession(tx, { id });
+  const { name } = await tx.db
+    .selectFrom("sessions")
+    .select("name")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
   const { from, before } = threadRange(id);
   const { messages } = await tx.db
     .selectFrom("messages")
@@ -60,7 +68,7 @@ async function readOne(tx: Tx, id: string): Promise<DeletionPreview> {
     // a free thread may begin with a session's id
     .where(sessionInThreadId(), "=", id)
     .executeTakeFirstOrThrow();
-  return { session, messages, threads, checkpoints };
+  return { session, name, messages, threads, checkpoints };
 }
 
 /**

@@ -55,7 +55,9 @@ async function asking(store: Store, ...choices: readonly (readonly string[] | nu
     },
     keep: (draft) => void drafts.push(draft),
   });
-  const end = askQuestions({ cli, conversation, store, front: { ask } }, { continues: true });
+  const again = () =>
+    askQuestions({ cli, conversation, store, front: { ask } }, { continues: true });
+  const end = again();
   const shows = async (text: string): Promise<LiveView> => {
     await expect.poll(() => (view === null ? "" : place.draw(view))).toContain(text);
     return view as unknown as LiveView;
@@ -66,6 +68,7 @@ async function asking(store: Store, ...choices: readonly (readonly string[] | nu
     notices,
     drafts,
     end,
+    again,
     view: () => view,
     shows,
     type: async (text: string, ...keys: readonly string[]) => {
@@ -105,6 +108,18 @@ describeEngine("questions of a stored session on the screen", (engine) => {
     expect(await end).toBe("open");
     expect(notices.join("")).toMatch(/^The question stays open\./);
     expect((await answers()).map(([, answer]) => answer)).toEqual([null, "a"]);
+  });
+
+  it("[TERM-45] keep what was typed when they stay open, until they are asked again", async () => {
+    const store = await openFresh(engine);
+    const { type, end, again, answers, drafts } = await asking(store, null);
+    await type("Question 0?", "A", "d", "esc");
+    expect(await end).toBe("open");
+    const answered = again();
+    await type("> Ad", "a", "enter");
+    expect(await answered).toBe("answered");
+    expect(await answers()).toEqual([["Question 0?", "Ada"]]);
+    expect(drafts).toEqual([]);
   });
 
   it("[TERM-45] [TERM-96] go away once they are answered elsewhere, and say so", async () => {

@@ -109,6 +109,7 @@ describe("the keys of a question", () => {
     ["a change", {}, "n enter", of(no)],
     ["a change", {}, "n u s e enter", of(no, "use")],
     ["a change", {}, "n y esc y", of(once)],
+    ["a change", {}, "n u s e esc n enter", of(no, "use")],
     ["a change", {}, "n x ctrl-c enter", of(no)],
     ["a change", {}, "n x ctrl-c ctrl-c esc", "later"],
     ["a change", {}, "down down enter", of(exchange)],
@@ -241,7 +242,6 @@ describe("the rows of a question", () => {
     expect(shown()).toBe(
       [
         "  Question 2 of 3: May the agent change a.txt (edit_file)?",
-        "  Why: The rule edit_file (built-in) asks.",
         "  Longer: for edit_file(a.txt)",
         "  Where: session 5841d4ab, folder /home/ada/project",
         "  [y] allow once   [e] allow for this exchange",
