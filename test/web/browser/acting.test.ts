@@ -164,6 +164,30 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     await expect.poll(() => existsSync(file)).toBe(true);
   });
 
+  it("[PAGE-83] answers that came to where others were do not count at once, and a screen reader's click counts", async () => {
+    await using world = await startWorld();
+    const { id, page } = await world.open({ height: 2000 });
+    await say(page, "twice");
+    const armed = page.locator(".choices button:not([aria-disabled=true])", {
+      hasText: "allow once",
+    });
+    await expect.poll(() => armed.count()).toBeGreaterThan(0);
+    // what moves with the page under a finger: the press comes before the page is drawn again
+    await armed.first().evaluate((button) => {
+      const pane = button.closest<HTMLElement>(".question");
+      pane?.style.setProperty("margin-top", "90px");
+      button.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
+      button.dispatchEvent(new PointerEvent("click", { bubbles: true }));
+    });
+    await expect.poll(() => armed.count()).toBeGreaterThan(0);
+    expect(await page.locator(".questions-count").innerText()).toContain("2 questions");
+    expect(await world.client.listQuestions(id)).toHaveLength(2);
+    // assistive technology sends a click alone
+    await armed.first().evaluate((button: HTMLButtonElement) => button.click());
+    await expect.poll(async () => (await world.client.listQuestions(id)).length).toBe(1);
+    world.expectNoProblems();
+  });
+
   it("[PAGE-84] a yes to more than 200 lines needs to have seen them, a no does not", async () => {
     await using world = await startWorld();
     const { page } = await world.open();

@@ -202,9 +202,9 @@ interface ChoicesProps {
 /** Buttons that count once they were in view for a while: no key or click that came before answers. */
 function Choices({ choices, effect, isBusy, mayAllow, onAnswer }: ChoicesProps): JSX.Element {
   const element = useRef<HTMLUListElement>(null);
-  const isArmed = useArmed(element);
-  /** A press that began before the buttons counted does not count when it ends. */
-  const hasBegun = useRef(false);
+  const { isArmed, isArmedNow } = useArmed(element);
+  /** A press that began before the buttons counted does not count when it ends. Null without one: screen readers have none. */
+  const hasBegun = useRef<boolean | null>(null);
   return (
     <>
       {effect === null ? null : (
@@ -219,11 +219,11 @@ function Choices({ choices, effect, isBusy, mayAllow, onAnswer }: ChoicesProps):
             <li key={answer}>
               <Button
                 aria-disabled={isOff}
-                onPointerDown={() => void (hasBegun.current = isArmed)}
-                onKeyDown={({ repeat }) => void (hasBegun.current = isArmed && !repeat)}
+                onPointerDown={() => void (hasBegun.current = isArmedNow())}
+                onKeyDown={({ repeat }) => void (hasBegun.current = isArmedNow() && !repeat)}
                 onClick={() => {
-                  const counts = hasBegun.current;
-                  hasBegun.current = false;
+                  const counts = hasBegun.current ?? isArmedNow();
+                  hasBegun.current = null;
                   if (!isOff && counts) {
                     onAnswer(answer);
                   }

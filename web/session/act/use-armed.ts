@@ -1,13 +1,23 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
-/** So long has a button to be in view before it counts: a click that was on its way when it came does nothing. */
+/**
+ * So long has a button to be in view, at the same place, before it counts: a click that was on its way when it came,
+ * or that was meant for what was there before, does nothing.
+ */
 const ARMED_MS = 400;
 
-/** True while an element has been in view for 400 ms, in a tab that is in view. */
-export function useArmed(element: RefObject<Element | null>): boolean {
+export interface Armed {
+  /** True while the element has been in view for 400 ms where it is, in a tab that is in view. */
+  readonly isArmed: boolean;
+  /** The same at the moment of an event: what moved since the last frame is not armed any more. */
+  isArmedNow(): boolean;
+}
+
+export function useArmed(element: RefObject<Element | null>): Armed {
   const isArmed = useSignal(false);
+  const hasMoved = useRef((): boolean => false);
   useEffect(() => {
     const { current } = element;
     if (current === null) {
@@ -15,20 +25,38 @@ export function useArmed(element: RefObject<Element | null>): boolean {
     }
     let isInView = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let frame = 0;
+    let place = placeOf(current);
     const judge = (): void => {
       clearTimeout(timer);
+      isArmed.value = false;
       if (isInView && document.visibilityState === "visible") {
         timer = setTimeout(() => {
           isArmed.value = true;
         }, ARMED_MS);
-      } else {
-        isArmed.value = false;
+      }
+    };
+    hasMoved.current = () => {
+      const next = placeOf(current);
+      const isMoved = next !== place;
+      place = next;
+      if (isMoved) {
+        judge();
+      }
+      return isMoved;
+    };
+    const watch = (): void => {
+      cancelAnimationFrame(frame);
+      if (isInView) {
+        hasMoved.current();
+        frame = requestAnimationFrame(watch);
       }
     };
     const observer = new IntersectionObserver(
-      ([entry]) => {
-        isInView = entry?.isIntersecting ?? false;
+      (entries) => {
+        isInView = entries.at(-1)?.isIntersecting ?? false;
         judge();
+        watch();
       },
       { threshold: 0.5 },
     );
@@ -36,9 +64,19 @@ export function useArmed(element: RefObject<Element | null>): boolean {
     document.addEventListener("visibilitychange", judge);
     return () => {
       clearTimeout(timer);
+      cancelAnimationFrame(frame);
       observer.disconnect();
       document.removeEventListener("visibilitychange", judge);
     };
   }, []);
-  return isArmed.value;
+  return {
+    isArmed: isArmed.value,
+    isArmedNow: () => !hasMoved.current() && isArmed.peek(),
+  };
+}
+
+/** In whole pixels of the window. */
+function placeOf(element: Element): string {
+  const { left, top } = element.getBoundingClientRect();
+  return `${Math.round(left)} ${Math.round(top)}`;
 }
