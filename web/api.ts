@@ -38,12 +38,19 @@ export const isOwner = computed(() => whoami.value?.role === "owner");
 /** The service, with this page's login. */
 export const client = createClient({ baseUrl: `${location.origin}${base}`, fetch: fetchAsPage });
 
+/** Counts what may change who this page is: an answer from before says nothing any more. */
+let changes = 0;
+
 /** Reads `GET /page/me` into `whoami`. Does not throw: without an answer, `whoami` stays as it is. */
 export async function readWhoami(): Promise<void> {
+  const asked = ++changes;
   try {
     const answer = await fetchAsPage(`${base}page/me`);
     if (answer.ok) {
       const who: Whoami = await answer.json();
+      if (asked !== changes) {
+        return;
+      }
       whoami.value = who;
       // another tab may have logged in
       needsLogin.value &&= who.role === "guest";
@@ -57,8 +64,15 @@ export async function readWhoami(): Promise<void> {
  * Logs in. Codes of the ClientError: `login_refused`, `unreachable` and the service's others.
  */
 export async function logIn(login: Login): Promise<Whoami> {
+  if (!navigator.cookieEnabled) {
+    // before the request: a code can be used once
+    const sentence =
+      "This browser keeps no cookies, so it cannot log in. Allow them for this address.";
+    throw new ClientError("login_refused", sentence, { status: 0 });
+  }
   const answer = await post("page/login", login);
   const who: Whoami = await answer.json();
+  changes += 1;
   needsLogin.value = false;
   whoami.value = who;
   return who;

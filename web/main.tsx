@@ -11,6 +11,12 @@ if (isLoggingIn) {
   // what is read before would be refused
   await begun;
 }
+// an address with a code that is put into a tab in which the page is open
+addEventListener("hashchange", () => {
+  if (hasCode()) {
+    void begin();
+  }
+});
 const root = document.querySelector("#app");
 if (root !== null) {
   render(<App />, root);

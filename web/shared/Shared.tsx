@@ -1,8 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 
 import { logIn, whoami } from "../api.ts";
+import { place } from "../route.ts";
 import { pageTitle } from "../parts/attention.ts";
 import { Notice } from "../parts/Notice.tsx";
 import { sentenceOf } from "../parts/sentence-of.ts";
@@ -17,27 +18,39 @@ void loadMarkdown();
 /** What a visitor sees who has a link to one session: its messages, and new ones as they are stored. */
 export function Shared({ id }: { readonly id: string }): JSX.Element {
   const problem = useSignal<string | null>(null);
-  useEffect(() => {
+  const isEntering = useSignal(false);
+  /** How often a link was opened in this tab: another one begins again. */
+  const entered = useSignal(0);
+  const { hash } = place.value;
+  useLayoutEffect(() => {
     const secret = takeShare();
-    if (secret !== null) {
-      logIn({ share: secret }).catch((error: unknown) => {
-        problem.value =
-          error instanceof ClientError && error.code === "login_refused"
-            ? "This link is not valid: it has expired, was ended, or its session was deleted. Ask for another one."
-            : sentenceOf(error);
-      });
+    if (secret === null) {
+      return;
     }
-  }, [id]);
+    problem.value = null;
+    isEntering.value = true;
+    logIn({ share: secret })
+      .then(
+        () => void (entered.value += 1),
+        (error: unknown) => {
+          problem.value =
+            error instanceof ClientError && error.code === "login_refused" && error.status === 401
+              ? "This link is not valid: it has expired, was ended, or its session was deleted. Ask for another one."
+              : sentenceOf(error);
+        },
+      )
+      .finally(() => void (isEntering.value = false));
+  }, [id, hash]);
   const who = whoami.value;
   if (problem.value !== null) {
     return <Notice kind="problem">{problem.value}</Notice>;
   }
-  if (who === null) {
+  if (who === null || isEntering.value) {
     return <p class="loading">Loading …</p>;
   }
   const mayRead = who.session === id || who.role === "owner" || who.role === "reader";
   return mayRead ? (
-    <SharedSession id={id} />
+    <SharedSession key={entered.value} id={id} />
   ) : (
     <Notice kind="problem">
       This page needs the whole link, with what follows its number sign. Open it again from where

@@ -1,9 +1,11 @@
+import { go, place } from "../route.ts";
+
 /** The secret of a link. It is taken out of the address, so that neither the history nor a copied address has it. */
 export function takeShare(): string | null {
-  const secret = new URLSearchParams(location.hash.slice(1)).get("share");
-  if (secret === null) {
-    return null;
+  const { path, search, hash } = place.value;
+  const secret = new URLSearchParams(hash.slice(1)).get("share");
+  if (secret !== null) {
+    go(`${path}${search}`, { replace: true });
   }
-  history.replaceState(history.state, "", `${location.pathname}${location.search}`);
   return secret;
 }

@@ -40,6 +40,56 @@ describe.skipIf(HAS_NO_BROWSER)("the login (needs Chromium)", () => {
     await keepPicture(other, "login-refused");
   });
 
+  it("[PAGE-38] with the code of an address that is put into an open tab, and without cookies uses no code", async () => {
+    const page = await world.openPage("/");
+    await page.getByRole("heading", { name: "Log in" }).waitFor();
+    const session = await page.context().newCDPSession(page);
+    const code = newSecret();
+    await world.service.store.write(addLoginCode, { hash: hashOf(code) });
+    await session.send("Emulation.setDocumentCookieDisabled", { disabled: true });
+    await page.goto(`${world.service.url}/#code=${code}`);
+    await page.getByText("This browser keeps no cookies").waitFor();
+    expect(page.url()).toBe(`${world.service.url}/login`);
+    await session.send("Emulation.setDocumentCookieDisabled", { disabled: false });
+    await page.goto(`${world.service.url}/`);
+    await page.getByRole("heading", { name: "Log in" }).waitFor();
+    await page.goto(`${world.service.url}/#code=${code}`);
+    await page.getByRole("heading", { name: "Sessions" }).waitFor();
+    expect(page.url()).toBe(`${world.service.url}/`);
+  });
+
+  it("[PAGE-91] a link is opened in a tab that shows another one, which was ended, and is never in its address", async () => {
+    const id = await world.service.newSession();
+    await world.service.post(id, "what is shared");
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const make = () =>
+      world.service
+        .call<{ id: string; path: string }>("POST", `/api/sessions/${id}/shares`, { headers })
+        .then(({ json }) => json);
+    const first = await make();
+    const page = await world.openPage("/plans");
+    let isAnswered = false;
+    await page.route("**/page/login", async (route) => {
+      const response = await route.fetch();
+      // what does not wait for the answer would say that the link is not whole
+      expect(await page.getByText("needs the whole link").count()).toBe(0);
+      isAnswered = true;
+      await route.fulfill({ response });
+    });
+    await page.goto(`${world.service.url}${first.path}`);
+    await page.getByText("what is shared").last().waitFor();
+    expect(isAnswered).toBe(true);
+    await world.service.call("DELETE", `/api/sessions/${id}/shares/${first.id}`, { headers });
+    await page.goto(`${world.service.url}${first.path}`);
+    await page.getByText("This link is not valid").waitFor();
+    expect(page.url()).not.toContain("share=");
+    await page.goto(`${world.service.url}${first.path}`);
+    await expect.poll(() => page.url()).not.toContain("share=");
+    await page.goto(`${world.service.url}${(await make()).path}`);
+    await page.getByText("what is shared").last().waitFor();
+    expect(page.url()).not.toContain("share=");
+  });
+
   it("[PAGE-38] with the token, by keyboard; then the address is shown, and logging out shows the form again", async () => {
     const page = await world.openPage("/plans", { width: 320, height: 640 });
     await page.goto(`${world.service.url}/service`);
