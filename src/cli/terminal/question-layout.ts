@@ -44,10 +44,12 @@ export function liveRows(live: LiveQuestion, width: number, height: number): str
   const max = Math.max(3, Math.min(MAX_LIVE_ROWS, height));
   const below = acting(live, width, max - 2);
   const title = titleRows({ ...live, width }, MAX_TITLE_ROWS);
-  // what a longer answer is for counts more than where, and that more than the rest of the title
+  // what a longer answer is for counts more than where, that more than the rest of the title, and that than why
   const free = max - 2 - below.length;
   const [longer, where] = [longerRows(live, width), whereRows(live, width)];
-  const about = [...longer, ...(free > longer.length + 1 ? where : [])].slice(0, free);
+  const needed = [...longer, ...(free > longer.length + 1 ? where : [])].slice(0, free);
+  const why = free >= needed.length + title.length ? whyRows(live, width) : [];
+  const about = [...why, ...needed];
   return [
     ...titleRows({ ...live, width }, Math.min(title.length, 1 + free - about.length)),
     ...about,
@@ -91,6 +93,13 @@ function titleRows({ theme, question, place, width }: Titled, max: number): stri
 
 function begin({ text }: ShownQuestion): string {
   return visible(text.slice(0, MAX_TITLE)).trim();
+}
+
+/** Which rule asks. */
+function whyRows({ theme, question }: LiveQuestion, width: number): string[] {
+  const { why } = sentencesOf({ kind: question.kind, text: begin(question) });
+  const [line = ""] = why.split("\n", 1);
+  return line === "" ? [] : labelled("Why: ", line, width, 1).map(theme.dim);
 }
 
 /** What the answers are for that count for longer than this call. */

@@ -242,6 +242,7 @@ describe("the rows of a question", () => {
     expect(shown()).toBe(
       [
         "  Question 2 of 3: May the agent change a.txt (edit_file)?",
+        "  Why: The rule edit_file (built-in) asks.",
         "  Longer: for edit_file(a.txt)",
         "  Where: session 5841d4ab, folder /home/ada/project",
         "  [y] allow once   [e] allow for this exchange",
