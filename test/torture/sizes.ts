@@ -512,6 +512,10 @@ export const ONLY_TORTURE = {
     what: "What a person does in the page of a session in Chromium: questions, the queue, undo, links, by keyboard and from a phone",
     files: ["test/web/browser/acting.test.ts"],
   },
+  "page-hostile": {
+    what: "Texts that would run a script or load something, in each place of the web page in Chromium, with its policy and without",
+    files: ["test/web/browser/hostile.test.ts"],
+  },
   "page-plans": {
     what: "The page of plans in Chromium: findings, files, the picture, large plans, narrow and dark screens",
     files: ["test/web/browser/plans.test.ts"],

@@ -45,6 +45,8 @@ const SANITISED = {
   ),
   ALLOWED_ATTR: words("align checked disabled href rel start target title type"),
   ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
+  // they hold no address, and would be removed as wrong ones
+  ADD_URI_SAFE_ATTR: words("align checked disabled rel start target type"),
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   RETURN_DOM_FRAGMENT: true,
