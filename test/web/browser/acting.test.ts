@@ -97,6 +97,11 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
   const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
   const answerWith = async (page: Page, name: string): Promise<void> => {
     await page.locator(".choices").first().scrollIntoViewIfNeeded();
+    await page.locator(`.choices button:has-text("${name}")`).first().scrollIntoViewIfNeeded();
+    // a press in the moment of scrolling does not count
+    await page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
     await page.locator(`.choices button:not([aria-disabled=true]):has-text("${name}")`).click();
   };
 
