@@ -207,7 +207,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     ]);
     await talk.store(storedMessage({ role: "assistant", content: evil, is_summary: true }));
     const page = await world.openPage(`/sessions/${id}`, { width: 320, height: 640 });
-    for (const summary of await page.locator("summary").all()) {
+    for (const summary of await page.locator(".folded > summary").all()) {
       await summary.click();
     }
     await page.getByText("<script>alert(1)</script>").first().waitFor();
@@ -271,7 +271,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     await rowAt(page, 1).getByText("archived").waitFor();
     await talk.result(delegate, "All is well.");
     await talk.end();
-    await page.locator(".session-head summary").click();
+    await page.locator(".session-facts").click();
     await page.getByRole("row", { name: /^2 done/ }).waitFor();
     await page.locator(".sub-agents a").waitFor();
     await page.getByRole("button", { name: "Compare the messages with the checkpoints" }).click();
