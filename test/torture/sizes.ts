@@ -516,6 +516,10 @@ export const ONLY_TORTURE = {
     what: "Texts that would run a script or load something, in each place of the web page in Chromium, with its policy and without",
     files: ["test/web/browser/hostile.test.ts"],
   },
+  "page-everybody": {
+    what: "What axe-core finds in each page and dialog of the web page in Chromium, light, dark and narrow",
+    files: ["test/web/browser/everybody.test.ts"],
+  },
   "page-plans": {
     what: "The page of plans in Chromium: findings, files, the picture, large plans, narrow and dark screens",
     files: ["test/web/browser/plans.test.ts"],

@@ -1,0 +1,109 @@
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+
+import { type Client, createClient } from "../../src/client/client.ts";
+import { openPages, type PageView } from "./page.ts";
+import { PAGE_TOKEN } from "./page-service.ts";
+import type { Running } from "./process.ts";
+import { freshHome } from "./reprise.ts";
+import { startScriptedProvider, type Step } from "./scripted-provider.ts";
+
+const text = (words: string): Step => ({ kind: "text", text: words });
+const call = (name: string, args: unknown): Step => ({
+  kind: "call",
+  name,
+  args: JSON.stringify(args),
+  size: 1000,
+});
+
+/** What the model does for a message: its first word says it. After a result it ends. */
+function stepsFor(body: string): readonly Step[] {
+  const { messages } = JSON.parse(body) as { messages: { role: string; content: string }[] };
+  const last = messages.at(-1);
+  if (last?.role === "tool") {
+    return [text("It is done.")];
+  }
+  const [what, path = "note.txt"] = String(last?.content).split(" ");
+  switch (what) {
+    case "write":
+      return [call("write_file", { path, content: "one\ntwo\nthree\n" })];
+    case "twice":
+      return [
+        call("write_file", { path: "a.txt", content: "a\n" }),
+        call("write_file", { path: "b.txt", content: "b\n" }),
+      ];
+    case "long":
+      return [call("write_file", { path, content: "a line of the file\n".repeat(300) })];
+    case "ask":
+      return [call("ask_user", { question: "Which colour?", choices: ["red", "blue"] })];
+    case "stall":
+      return [text("The answer begins"), { kind: "stall" }];
+    default:
+      return [text(`You said: ${last?.content}`)];
+  }
+}
+
+/** A real service that answers with a model on loopback, and a browser. */
+export async function startPageWorld({
+  token = PAGE_TOKEN,
+}: {
+  /** Null for a service that makes its token. */
+  readonly token?: string | null;
+} = {}) {
+  const stack = new AsyncDisposableStack();
+  const provider = stack.use(await startScriptedProvider("openai", (_, body) => stepsFor(body)));
+  const home = freshHome(provider.env);
+  const start = async (port: string): Promise<{ service: Running; url: string }> => {
+    const service = home.start(["serve", "--port", port, "--repos", home.project], {
+      env: token === null ? {} : { REPRISE_TOKEN: token },
+    });
+    const [, url = ""] = await service.waitFor(/^listening on (\S+)$/m);
+    return { service, url };
+  };
+  let { service, url } = await start("0");
+  stack.defer(async () => void (await service.stop("SIGKILL")));
+  const client: Client = createClient({ baseUrl: url, ...(token === null ? {} : { token }) });
+  const pages = stack.use(await openPages(url));
+  /** Opens a path in a browser that is logged in. */
+  const openAs = async (path: string, view: PageView = {}): Promise<Page> => {
+    const page = await pages.openPage("/login", view);
+    const status = await page.evaluate(async (secret) => {
+      const answer = await fetch("/page/login", {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-reprise-page": "1" },
+        body: JSON.stringify({ token: secret }),
+      });
+      return answer.status;
+    }, PAGE_TOKEN);
+    expect(status).toBe(200);
+    await page.goto(new URL(path, url).href);
+    return page;
+  };
+  return {
+    ...pages,
+    home,
+    url,
+    client,
+    openAs,
+    /** A session in the project, opened so. */
+    open: async (view: PageView = {}): Promise<{ id: string; page: Page }> => {
+      const { id } = await client.createSession({ repo_path: home.project });
+      return { id, page: await openAs(`/sessions/${id}`, view) };
+    },
+    /** Kills the service at once. */
+    kill: async () => void (await service.stop("SIGKILL")),
+    /** Starts it again at its address. */
+    restart: async () => {
+      ({ service, url } = await start(new URL(url).port));
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+const composerOf = (page: Page) => page.getByLabel("Message to the agent");
+
+/** Sends a message by keyboard. */
+export async function say(page: Page, words: string): Promise<void> {
+  await composerOf(page).fill(words);
+  await page.keyboard.press("Enter");
+}
