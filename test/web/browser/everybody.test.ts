@@ -28,6 +28,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page for everybody", () => {
   const startWithQuestion = async (world: World): Promise<{ asked: string; done: string }> => {
     const { id: done, page } = await world.open();
     await say(page, "write note.txt");
+    await page.locator(".choices").first().scrollIntoViewIfNeeded();
     await page.locator(".choices button:not([aria-disabled=true])").first().waitFor();
     await page.locator(".choices button", { hasText: "allow once" }).click();
     await page.getByText("It is done.").waitFor();
@@ -71,6 +72,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page for everybody", () => {
       await check(page, `list-actions-${name}`);
 
       await to(`/sessions/${asked}`);
+      await page.locator(".choices").first().scrollIntoViewIfNeeded();
       await page.locator(".choices button:not([aria-disabled=true])").first().waitFor();
       await check(page, `question-${name}`);
 
