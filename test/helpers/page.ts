@@ -1,6 +1,5 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
@@ -77,10 +76,8 @@ export async function startPage(options: Partial<ServerOptions> = {}) {
 export async function keepPicture(page: Page, name: string): Promise<void> {
   const folder = process.env["REPRISE_TEST_PICTURES"];
   if (folder !== undefined) {
-    const chosen =
-      folder === "write" ? fileURLToPath(new URL("../../docs/pictures", import.meta.url)) : folder;
-    mkdirSync(chosen, { recursive: true });
-    await page.screenshot({ path: join(chosen, `page-${name}.png`) });
+    mkdirSync(folder, { recursive: true });
+    await page.screenshot({ path: join(folder, `page-${name}.png`) });
   }
 }
 

@@ -116,7 +116,11 @@ export function makeFolders(home: string): void {
 
 /** Lets the service answer in all sessions; returns the ids of the ones that are shown. */
 export async function fillShop(client: Client, home: string) {
-  const begin = async (folder: string, message: string, permission: "ask" | "edits" = "ask"): Promise<string> => {
+  const begin = async (
+    folder: string,
+    message: string,
+    permission: "ask" | "edits" = "ask",
+  ): Promise<string> => {
     const { id } = await client.createSession({
       repo_path: join(home, folder),
       permission,

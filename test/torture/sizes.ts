@@ -520,6 +520,10 @@ export const ONLY_TORTURE = {
     what: "What axe-core finds in each page and dialog of the web page in Chromium, light, dark and narrow",
     files: ["test/web/browser/everybody.test.ts"],
   },
+  "page-pictures": {
+    what: "The pictures of the web page in the docs, made again in Chromium",
+    files: ["test/web/browser/pictures.test.ts"],
+  },
   "page-plans": {
     what: "The page of plans in Chromium: findings, files, the picture, large plans, narrow and dark screens",
     files: ["test/web/browser/plans.test.ts"],

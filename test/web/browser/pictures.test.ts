@@ -45,7 +45,14 @@ async function startWorld() {
   stack.defer(async () => void (await service.stop("SIGKILL")));
   const shop = await fillShop(client, folder);
   const pages = stack.use(await openPages(url));
-  return { ...pages, ...shop, folder, url, client, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return {
+    ...pages,
+    ...shop,
+    folder,
+    url,
+    client,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
 }
 
 function picturesOf(session: string, question: string, share: string): readonly Picture[] {
@@ -66,6 +73,9 @@ function picturesOf(session: string, question: string, share: string): readonly 
         await page.locator(".diff").first().waitFor();
         await page.locator(".transcript-scroller").focus();
         await page.keyboard.press("End");
+        await page.evaluate(
+          () => document.activeElement instanceof HTMLElement && document.activeElement.blur(),
+        );
       },
     },
     {
@@ -108,7 +118,7 @@ function picturesOf(session: string, question: string, share: string): readonly 
   ];
 }
 
-/** Shows another user's folder and the usual port; no folder of this machine is left. */
+/** Shows another user's folder and the default port; no folder of this machine is left. */
 async function hideMachine(page: Page, folder: string, origin: string): Promise<void> {
   const pairs = [
     [folder, "/home/ada"],

@@ -81,7 +81,7 @@ export function Question({ model, question, place, onAnswered }: QuestionProps):
             />
           )}
           {question.kind === "permission" ? (
-            <label class="note">
+            <label class="answer-note">
               <span>Tell the agent something with the answer</span>
               <input
                 value={note.value}
