@@ -50,7 +50,7 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
 
   it("[PAGE-50] shows each session with what it does, its folder, model and tokens, and each change at once", async () => {
     const id = await make("Plan the move", {
-      repo_path: "/work/reprise",
+      repo_path: "/home/ada/reprise",
       model_override: "openai:gpt-5",
     });
     const page = await open("/");
@@ -195,11 +195,11 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
   it("[PAGE-56] a new session is made with a folder, and opened", async () => {
     const page = await open("/");
     await page.getByRole("button", { name: "New session" }).click();
-    await page.getByRole("dialog").getByLabel("Folder").fill("/work/new");
+    await page.getByRole("dialog").getByLabel("Folder").fill("/home/ada/new");
     await page.getByRole("button", { name: "Create" }).click();
     await page.waitForURL(/\/sessions\/[0-9a-f-]{36}$/);
     const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
-    expect(await client.getSession(id)).toMatchObject({ repo_path: "/work/new" });
+    expect(await client.getSession(id)).toMatchObject({ repo_path: "/home/ada/new" });
   });
 
   it("[PAGE-58] a guest is offered what needs no login, and a visitor nothing", async () => {
