@@ -100,7 +100,8 @@ export async function startPageWorld({
   };
 }
 
-const composerOf = (page: Page) => page.getByLabel("Message to the agent");
+/** Where a message is written. */
+export const composerOf = (page: Page) => page.getByLabel("Message to the agent");
 
 /** Sends a message by keyboard. */
 export async function say(page: Page, words: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
 import { logIn, whoami } from "../api.ts";
 import { place } from "../route.ts";
@@ -21,25 +21,29 @@ export function Shared({ id }: { readonly id: string }): JSX.Element {
   const isEntering = useSignal(false);
   /** How often a link was opened in this tab: another one begins again. */
   const entered = useSignal(0);
+  /** The last link that was opened: what becomes of those before it does not count. */
+  const latest = useRef<symbol | null>(null);
   const { hash } = place.value;
   useLayoutEffect(() => {
     const secret = takeShare();
     if (secret === null) {
       return;
     }
+    const attempt = Symbol();
+    latest.current = attempt;
     problem.value = null;
     isEntering.value = true;
-    logIn({ share: secret })
-      .then(
-        () => void (entered.value += 1),
-        (error: unknown) => {
-          problem.value =
-            error instanceof ClientError && error.code === "login_refused" && error.status === 401
-              ? "This link is not valid: it has expired, was ended, or its session was deleted. Ask for another one."
-              : sentenceOf(error);
-        },
-      )
-      .finally(() => void (isEntering.value = false));
+    const end = (sentence: string | null): void => {
+      if (latest.current === attempt) {
+        isEntering.value = false;
+        problem.value = sentence;
+        entered.value += 1;
+      }
+    };
+    logIn({ share: secret }).then(
+      () => end(null),
+      (error: unknown) => end(refusalOf(error)),
+    );
   }, [id, hash]);
   const who = whoami.value;
   if (problem.value !== null) {
@@ -57,6 +61,12 @@ export function Shared({ id }: { readonly id: string }): JSX.Element {
       you got it.
     </Notice>
   );
+}
+
+function refusalOf(error: unknown): string {
+  return error instanceof ClientError && error.code === "login_refused" && error.status === 401
+    ? "This link is not valid: it has expired, was ended, or its session was deleted. Ask for another one."
+    : sentenceOf(error);
 }
 
 function SharedSession({ id }: { readonly id: string }): JSX.Element {

@@ -4,96 +4,10 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 
-import {
-  accessibilityProblems,
-  HAS_NO_BROWSER,
-  keepPicture,
-  openPages,
-  type PageView,
-} from "../../helpers/page.ts";
-import { PAGE_TOKEN, startPageService } from "../../helpers/page-service.ts";
-import { freshHome } from "../../helpers/reprise.ts";
-import { startScriptedProvider, type Step } from "../../helpers/scripted-provider.ts";
-
-const text = (words: string): Step => ({ kind: "text", text: words });
-const call = (name: string, args: unknown): Step => ({
-  kind: "call",
-  name,
-  args: JSON.stringify(args),
-  size: 1000,
-});
-
-/** What the model does for a message: its first word says it. After a result it ends. */
-function stepsFor(body: string): readonly Step[] {
-  const { messages } = JSON.parse(body) as { messages: { role: string; content: string }[] };
-  const last = messages.at(-1);
-  if (last?.role === "tool") {
-    return [text("It is done.")];
-  }
-  const [what, path = "note.txt"] = String(last?.content).split(" ");
-  switch (what) {
-    case "write":
-      return [call("write_file", { path, content: "one\ntwo\nthree\n" })];
-    case "twice":
-      return [
-        call("write_file", { path: "a.txt", content: "a\n" }),
-        call("write_file", { path: "b.txt", content: "b\n" }),
-      ];
-    case "long":
-      return [call("write_file", { path, content: "a line of the file\n".repeat(300) })];
-    case "ask":
-      return [call("ask_user", { question: "Which colour?", choices: ["red", "blue"] })];
-    case "stall":
-      return [text("The answer begins"), { kind: "stall" }];
-    default:
-      return [text(`You said: ${last?.content}`)];
-  }
-}
-
-/** A real service that answers with a model on loopback, and a browser. */
-async function startWorld() {
-  const stack = new AsyncDisposableStack();
-  const provider = stack.use(await startScriptedProvider("openai", (_, body) => stepsFor(body)));
-  const home = freshHome(provider.env);
-  const { service, url, client } = await startPageService(home, ["--repos", home.project]);
-  stack.defer(async () => void (await service.stop("SIGKILL")));
-  const pages = stack.use(await openPages(url));
-  /** Opens a path in a browser that is logged in. */
-  const openAs = async (path: string, view: PageView = {}): Promise<Page> => {
-    const page = await pages.openPage("/login", view);
-    const status = await page.evaluate(async (token) => {
-      const { status } = await fetch("/page/login", {
-        method: "POST",
-        headers: { "content-type": "application/json", "x-reprise-page": "1" },
-        body: JSON.stringify({ token }),
-      });
-      return status;
-    }, PAGE_TOKEN);
-    expect(status).toBe(200);
-    await page.goto(new URL(path, url).href);
-    return page;
-  };
-  return {
-    ...pages,
-    home,
-    url,
-    client,
-    openAs,
-    /** A session in the project, opened so. */
-    open: async (view: PageView = {}): Promise<{ id: string; page: Page }> => {
-      const { id } = await client.createSession({ repo_path: home.project });
-      return { id, page: await openAs(`/sessions/${id}`, view) };
-    },
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  };
-}
+import { accessibilityProblems, HAS_NO_BROWSER, keepPicture } from "../../helpers/page.ts";
+import { composerOf as composer, say, startPageWorld } from "../../helpers/page-world.ts";
 
 describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", () => {
-  const composer = (page: Page) => page.getByLabel("Message to the agent");
-  const say = async (page: Page, words: string): Promise<void> => {
-    await composer(page).fill(words);
-    await page.keyboard.press("Enter");
-  };
   const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
   const answerWith = async (page: Page, name: string): Promise<void> => {
     await page.locator(".choices").first().scrollIntoViewIfNeeded();
@@ -106,7 +20,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
   };
 
   it("[PAGE-80] [PAGE-82] [PAGE-88] asks before a file is written, and takes it back afterwards", async () => {
-    await using world = await startWorld();
+    await using world = await startPageWorld();
     const { page } = await world.open();
     const file = join(world.home.project, "note.txt");
     await say(page, "write note.txt");
@@ -140,7 +54,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
   });
 
   it("[PAGE-83] a click or key that comes before the answers were in view for 400 ms does nothing", async () => {
-    await using world = await startWorld();
+    await using world = await startPageWorld();
     const { id, page } = await world.open();
     const file = join(world.home.project, "early.txt");
     await page.clock.install({ time: 0 });
@@ -170,7 +84,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
   });
 
   it("[PAGE-83] answers that came to where others were do not count at once, and a screen reader's click counts", async () => {
-    await using world = await startWorld();
+    await using world = await startPageWorld();
     const { id, page } = await world.open({ height: 2000 });
     await say(page, "twice");
     const armed = page.locator(".choices button:not([aria-disabled=true])", {
@@ -180,7 +94,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     // what moves with the page under a finger: the press comes before the page is drawn again
     await armed.first().evaluate((button) => {
       const pane = button.closest<HTMLElement>(".question");
-      pane?.style.setProperty("margin-top", "90px");
+      pane?.style.setProperty("transform", "translateY(30px)");
       button.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
       button.dispatchEvent(new PointerEvent("click", { bubbles: true }));
     });
@@ -194,7 +108,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
   });
 
   it("[PAGE-84] a yes to more than 200 lines needs to have seen them, a no does not", async () => {
-    await using world = await startWorld();
+    await using world = await startPageWorld();
     const { page } = await world.open();
     await say(page, "long big.txt");
     const yes = page.locator(".choices button", { hasText: "allow once" });
@@ -208,7 +122,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
   });
 
   it("[PAGE-85] a question that is answered in a terminal goes away in all tabs, and they say who answered", async () => {
-    await using world = await startWorld();
+    await using world = await startPageWorld();
     const { id, page } = await world.open();
     const other = await world.openPage(`/sessions/${id}`, { context: page.context() });
     const phone = await world.openAs(`/sessions/${id}`, {
@@ -241,7 +155,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
   });
 
   it("[PAGE-81] [PAGE-86] stops an answer, and queues, changes and withdraws what waits, by keyboard alone", async () => {
-    await using world = await startWorld();
+    await using world = await startPageWorld();
     const { page } = await world.open({ width: 320, height: 640 });
     await say(page, "stall");
     await page.getByText("The answer begins").waitFor();
@@ -269,7 +183,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
   });
 
   it("[PAGE-87] a draft survives a reload, and is sent once although the answer of the service is lost", async () => {
-    await using world = await startWorld();
+    await using world = await startPageWorld();
     const { id, page } = await world.open();
     await composer(page).fill("kept over a reload");
     await page.reload();
@@ -298,7 +212,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
   });
 
   it("[PAGE-89] [PAGE-91] names, archives, shares, exports, ends and deletes a session", async () => {
-    await using world = await startWorld();
+    await using world = await startPageWorld();
     const { id, page } = await world.open();
     await say(page, "hello");
     await page.getByText("You said: hello").waitFor();
@@ -344,7 +258,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
   });
 
   it("[PAGE-90] who is not logged in is asked for the token, and sees nothing", async () => {
-    await using world = await startWorld();
+    await using world = await startPageWorld();
     const { id } = await world.client.createSession({});
     const page = await world.openPage(`/sessions/${id}`);
     await page.getByLabel("Token").waitFor();

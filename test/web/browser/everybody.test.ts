@@ -7,7 +7,7 @@ import {
   keepPicture,
   type PageView,
 } from "../../helpers/page.ts";
-import { say, startPageWorld } from "../../helpers/page-world.ts";
+import { composerOf, say, startPageWorld } from "../../helpers/page-world.ts";
 
 type World = Awaited<ReturnType<typeof startPageWorld>>;
 
@@ -117,5 +117,120 @@ describe.skipIf(HAS_NO_BROWSER)("the page for everybody", () => {
       await page.context().close();
     }
     world.expectNoProblems();
+  });
+
+  it.each([
+    ["at 320 pixels", { width: 320, height: 640 }],
+    ["at 200 % zoom", { width: 640, height: 400 }],
+  ] as const)("[PAGE-121] keys alone send, stop, answer, undo and log out %s", async (_, view) => {
+    await using world = await startPageWorld();
+    const { page } = await world.open(view);
+    const focused = (): Promise<string> =>
+      page.evaluate(
+        () =>
+          document.activeElement?.getAttribute("aria-label") ??
+          document.activeElement?.id.replace(/-.*/, "-") ??
+          "",
+      );
+    /** Presses Tab until the focus is on what matches. */
+    const tabTo = async (pattern: RegExp, key = "Tab"): Promise<void> => {
+      for (let n = 0; n < 60; n += 1) {
+        const name = await page.evaluate(() => document.activeElement?.textContent ?? "");
+        if (pattern.test(name)) {
+          return;
+        }
+        await page.keyboard.press(key);
+      }
+      expect.fail(`no Tab reaches ${pattern}`);
+    };
+    await composerOf(page).focus();
+    await page.keyboard.type("stall");
+    await page.keyboard.press("Enter");
+    await page.getByText("The answer begins").waitFor();
+    expect(await focused()).toBe("composer");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Send" }).waitFor();
+    expect(await focused()).toBe("composer");
+    await page.keyboard.type("write note.txt");
+    await page.keyboard.press("Enter");
+    await page.locator(".choices").waitFor();
+    expect(await focused()).toBe("composer");
+    await tabTo(/^allow once$/, "Shift+Tab");
+    await page.locator(".choices button[aria-disabled=false]:focus").waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByText("It is done.").waitFor();
+    await expect.poll(focused).toBe("composer");
+    await tabTo(/tokens in/, "Shift+Tab");
+    await page.keyboard.press("Enter");
+    await page.getByText("Exchange 2: 1 change").waitFor();
+    await tabTo(/^Exchange 2: 1 change/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Undo exchange 2 …" }).waitFor();
+    await tabTo(/^Undo exchange 2/);
+    await page.keyboard.press("Enter");
+    await page.getByText("1 file can be undone.").waitFor();
+    await tabTo(/^Undo 1 file$/);
+    await page.keyboard.press("Enter");
+    await page.getByText("1 file was undone.").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("dialog").waitFor({ state: "detached" });
+    await tabTo(/^Log out$/, "Shift+Tab");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Token").waitFor();
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.getAttribute("type")))
+      .toBe("password");
+    world.expectNoProblems();
+  });
+
+  it("[PAGE-122] an answer continues over a reload, and the page over a restart of the service", async () => {
+    await using world = await startPageWorld();
+    const { id, page } = await world.open();
+    await say(page, "stall");
+    await page.getByText("The answer begins").waitFor();
+    await page.reload();
+    await page.getByText("The answer begins").waitFor();
+    await composerOf(page).fill("written while it was away");
+    await world.kill();
+    await page.locator(".connection").filter({ hasText: /\S/ }).waitFor();
+    expect(await composerOf(page).inputValue()).toBe("written while it was away");
+    await world.restart();
+    await page.locator(".connection").filter({ hasText: /\S/ }).waitFor({ state: "detached" });
+    // the exchange that was cut begins again in the new process; the next message waits for it
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByText("You said: written while it was away").waitFor();
+    const { messages } = await world.client.listMessages(id);
+    expect(messages.filter(({ content }) => content === "written while it was away")).toHaveLength(
+      1,
+    );
+    await page.context().close();
+  });
+
+  it("[PAGE-123] eight tabs and a terminal on one session show the same, and a question once", async () => {
+    await using world = await startPageWorld();
+    const { id, page } = await world.open();
+    const tabs = [page];
+    while (tabs.length < 8) {
+      tabs.push(await world.openPage(`/sessions/${id}`, { context: page.context() }));
+    }
+    const terminal = world.home.start(["follow", id]);
+    await say(page, "write note.txt");
+    for (const tab of tabs) {
+      await tab.locator(".choices").waitFor();
+    }
+    await terminal.waitFor(/May the agent change note\.txt/);
+    await tabs[7]?.bringToFront();
+    await tabs[7]
+      ?.locator(".choices button:not([aria-disabled=true])", { hasText: "allow once" })
+      .click();
+    for (const tab of tabs) {
+      await tab.bringToFront();
+      await tab.getByText("It is done.").waitFor();
+      await expect.poll(() => tab.locator(".choices").count()).toBe(0);
+    }
+    await terminal.waitFor(/It is done\./);
+    world.expectNoProblems();
+    await page.context().close();
   });
 });

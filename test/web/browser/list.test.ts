@@ -56,7 +56,7 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
     const page = await open("/");
     await row(page, "Plan the move").waitFor();
     expect(await row(page, "Plan the move").textContent()).toMatch(
-      /ready.*work\/reprise.*openai:gpt-5.*\d tok/,
+      /ready.*ada\/reprise.*openai:gpt-5.*\d tok/,
     );
     await make("Made elsewhere");
     await row(page, "Made elsewhere").waitFor();

@@ -52,14 +52,12 @@ export function useArmed(element: RefObject<Element | null>): Armed {
         frame = requestAnimationFrame(watch);
       }
     };
-    const observer = new IntersectionObserver(
-      (entries) => {
-        isInView = entries.at(-1)?.isIntersecting ?? false;
-        judge();
-        watch();
-      },
-      { threshold: 0.5 },
-    );
+    // a part is enough, for a low window shows no more: what comes into view later has moved
+    const observer = new IntersectionObserver((entries) => {
+      isInView = entries.at(-1)?.isIntersecting ?? false;
+      judge();
+      watch();
+    });
     observer.observe(current);
     document.addEventListener("visibilitychange", judge);
     return () => {
