@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 
 import type { SessionSummary } from "../../src/entries/client.ts";
 import { client, isOwner, whoami } from "../api.ts";
@@ -8,7 +7,7 @@ import { Button } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Link } from "../parts/Link.tsx";
 import { useCall } from "../parts/use-call.tsx";
-import { countTree, goneWith, type TreeCount } from "./count-tree.ts";
+import { Deletion } from "./Deletion.tsx";
 import type { ListSource } from "./source.ts";
 import { titleOf } from "./state-text.ts";
 
@@ -24,7 +23,18 @@ export function SessionActions(props: ActionsProps): JSX.Element {
   const title = titleOf(props.session);
   return step.value === "delete" ? (
     <Dialog key="delete" title={`Delete “${title}”?`} onClose={props.onClose}>
-      <Deletion {...props} />
+      <Deletion
+        session={props.session}
+        onClose={props.onClose}
+        onDeleted={(ids) => {
+          props.source.remove(ids);
+          props.onClose();
+          // the row that had the focus is gone
+          requestAnimationFrame(() =>
+            document.querySelector<HTMLElement>(".session-rows .row-title[tabindex='0']")?.focus(),
+          );
+        }}
+      />
     </Dialog>
   ) : (
     <Dialog key="choose" title={title} onClose={props.onClose}>
@@ -92,46 +102,6 @@ function Choices(props: ActionsProps & { readonly onDelete: () => void }): JSX.E
           </Button>
         </div>
       </form>
-    </>
-  );
-}
-
-function Deletion({ session, source, onClose }: ActionsProps): JSX.Element {
-  const counted = useSignal<TreeCount | null>(null);
-  const { problem, isBusy, run, fail } = useCall(() => {
-    onClose();
-    // the row that had the focus is gone
-    requestAnimationFrame(() =>
-      document.querySelector<HTMLElement>(".session-rows .row-title[tabindex='0']")?.focus(),
-    );
-  });
-  useEffect(() => {
-    countTree(client, session).then((count) => {
-      counted.value = count;
-    }, fail);
-  }, []);
-  return (
-    <>
-      {problem}
-      <p>
-        {counted.value === null ? "Counting what goes with it …" : goneWith(counted.value)} This
-        cannot be undone. Files in its folder stay as they are.
-      </p>
-      <div class="actions">
-        <Button onClick={onClose}>Keep it</Button>
-        <Button
-          kind="danger"
-          disabled={isBusy || counted.value === null}
-          onClick={() =>
-            run(async () => {
-              const deleted = await client.deleteSession(session.id);
-              source.remove(deleted.map(({ id }) => id));
-            })
-          }
-        >
-          Delete
-        </Button>
-      </div>
     </>
   );
 }

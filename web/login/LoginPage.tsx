@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 import { logIn, loginProblem, logOut, whoami, type Whoami } from "../api.ts";
-import { pageTitle } from "../parts/attention.ts";
+import { usePageTitle } from "../parts/attention.ts";
 import { Button } from "../parts/Button.tsx";
 import { Notice } from "../parts/Notice.tsx";
 import { sentenceOf } from "../parts/sentence-of.ts";
@@ -13,12 +13,7 @@ import { go, route } from "../route.ts";
 /** Logs in with the token, and says who is logged in. */
 export function LoginPage(): JSX.Element {
   const who = whoami.value;
-  useEffect(() => {
-    pageTitle.value = "Log in";
-    return () => {
-      pageTitle.value = null;
-    };
-  }, []);
+  usePageTitle("Log in");
   return (
     <div class="login">
       <h1>Log in</h1>

@@ -1,10 +1,21 @@
 import { effect, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 
 /** How many questions wait for the reader, as far as the page knows. Shown in the title and the icon of the tab. */
 export const waitingQuestions = signal(0);
 
 /** What the page is about, such as the title of a session; null for the name of the program alone. */
 export const pageTitle = signal<string | null>(null);
+
+/** Makes a title the page's, as long as what calls it is shown. */
+export function usePageTitle(title: string | null): void {
+  useEffect(() => {
+    pageTitle.value = title;
+    return () => {
+      pageTitle.value = null;
+    };
+  }, [title]);
+}
 
 /** Keeps the tab's title and icon up to date until the returned function is called. */
 export function showAttention(): () => void {

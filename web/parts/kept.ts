@@ -9,16 +9,18 @@ export function readKept(name: string): string | null {
   }
 }
 
-/** Keeps a text, or with null removes it. A full or forbidden storage keeps nothing: the text lasts as long as the page. */
-export function keep(name: string, text: string | null): void {
+/** Keeps a text, or with null removes it. False if the browser does not: the text then lasts as long as the page. */
+export function keep(name: string, text: string | null): boolean {
   try {
     if (text === null) {
       sessionStorage.removeItem(keyOf(name));
     } else {
       sessionStorage.setItem(keyOf(name), text);
     }
+    return true;
   } catch {
-    // nothing else depends on it
+    // full or forbidden
+    return false;
   }
 }
 

@@ -1,9 +1,9 @@
 import { signal } from "@preact/signals";
 
+import { keep, readKept } from "./kept.ts";
+
 /** `auto` is the system's choice. */
 export type Theme = "auto" | "light" | "dark";
-
-const KEY = "reprise-theme";
 
 export const theme = signal<Theme>(storedTheme());
 
@@ -14,19 +14,11 @@ export function applyTheme(): void {
 
 export function chooseTheme(next: Theme): void {
   theme.value = next;
-  try {
-    sessionStorage.setItem(KEY, next);
-  } catch {
-    // a full or forbidden storage: the choice lasts until the page is left
-  }
+  keep("theme", next);
   applyTheme();
 }
 
 function storedTheme(): Theme {
-  try {
-    const stored = sessionStorage.getItem(KEY);
-    return stored === "light" || stored === "dark" ? stored : "auto";
-  } catch {
-    return "auto";
-  }
+  const stored = readKept("theme");
+  return stored === "light" || stored === "dark" ? stored : "auto";
 }

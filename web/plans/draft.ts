@@ -1,5 +1,7 @@
 import { signal } from "@preact/signals";
 
+import { keep, readKept } from "../parts/kept.ts";
+
 /** The text of a plan that the reader works on. */
 export interface Draft {
   readonly text: string;
@@ -9,7 +11,7 @@ export interface Draft {
 
 export type Syntax = "json" | "yaml";
 
-const KEY = "reprise-plan";
+const KEPT = "plan";
 
 const EMPTY: Draft = { text: "", name: null };
 
@@ -22,21 +24,12 @@ export const isKept = signal(true);
 export function changeDraft(next: Draft): void {
   // as a text field has them: positions count the same in both
   draft.value = { ...next, text: next.text.replaceAll(/\r\n?/g, "\n") };
-  try {
-    if (next.text === "") {
-      sessionStorage.removeItem(KEY);
-    } else {
-      sessionStorage.setItem(KEY, JSON.stringify(draft.value));
-    }
-    isKept.value = true;
-  } catch {
-    isKept.value = false;
-  }
+  isKept.value = keep(KEPT, next.text === "" ? null : JSON.stringify(draft.value));
 }
 
 function storedDraft(): Draft {
   try {
-    const value: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
+    const value: unknown = JSON.parse(readKept(KEPT) ?? "null");
     return isDraft(value) ? { text: value.text, name: value.name } : EMPTY;
   } catch {
     return EMPTY;

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 
-import { pageTitle } from "../parts/attention.ts";
+import { usePageTitle } from "../parts/attention.ts";
 import { Link } from "../parts/Link.tsx";
 import { Notice } from "../parts/Notice.tsx";
 import { Changes, SessionMenu } from "./act/later.ts";
@@ -20,12 +20,7 @@ export function Session({ id }: { readonly id: string }): JSX.Element {
   useEffect(() => model.start(), [model]);
   const session = model.session.value;
   const title = session === null ? null : (session.name ?? session.title);
-  useEffect(() => {
-    pageTitle.value = title;
-    return () => {
-      pageTitle.value = null;
-    };
-  }, [title]);
+  usePageTitle(title);
   return (
     <div class="session">
       <SessionProblemNotice model={model} />

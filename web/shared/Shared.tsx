@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
 import { logIn, whoami } from "../api.ts";
 import { place } from "../route.ts";
-import { pageTitle } from "../parts/attention.ts";
+import { usePageTitle } from "../parts/attention.ts";
 import { Notice } from "../parts/Notice.tsx";
 import { sentenceOf } from "../parts/sentence-of.ts";
 import { createSessionModel } from "../session/model.ts";
@@ -74,12 +74,7 @@ function SharedSession({ id }: { readonly id: string }): JSX.Element {
   useEffect(() => model.start(), [model]);
   const session = model.session.value;
   const title = session === null ? null : (session.name ?? session.title);
-  useEffect(() => {
-    pageTitle.value = title;
-    return () => {
-      pageTitle.value = null;
-    };
-  }, [title]);
+  usePageTitle(title);
   const problem = model.problem.value;
   return (
     <div class="session shared">

@@ -24,7 +24,11 @@ const KNOWN: Readonly<Record<string, Known>> = {
     meaning: "As long as the session lasts.",
   },
   "decide for each file": { rank: 3, allows: false, meaning: "Asks about each file." },
-  deny: { rank: 4, allows: false, meaning: "The agent is told so, and continues without it." },
+  deny: {
+    rank: 4,
+    allows: false,
+    meaning: "The agent gets this answer and continues without the call.",
+  },
   yes: { rank: 0, allows: true, meaning: "The agent gets these messages." },
   no: {
     rank: 4,

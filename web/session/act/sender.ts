@@ -75,11 +75,15 @@ export function createSender(model: SessionModel): Sender {
         return found;
       }),
     proceed: () => once(async () => saidOf(await client.queueExchange(id, null))),
-    stop: (n) =>
-      once(async () => {
+    // also while a message is sent: a stop that is pressed then must not be lost
+    stop: async (n) => {
+      try {
         await client.stopExchange(id, n).catch(unlessEnded);
-        return null;
-      }),
+      } catch (error) {
+        said.value = { kind: "problem", sentence: sentenceOf(error), command: null };
+      }
+      await model.refresh();
+    },
   };
 }
 
