@@ -1,11 +1,9 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 
 import type { SessionSummary } from "../../src/entries/client.ts";
 import { client } from "../api.ts";
 import { Button } from "../parts/Button.tsx";
-import { useCall } from "../parts/use-call.tsx";
+import { useCall, useRead } from "../parts/use-call.tsx";
 import { countTree, goneWith, type TreeCount } from "./count-tree.ts";
 
 interface DeletionProps {
@@ -17,25 +15,25 @@ interface DeletionProps {
 
 /** In a dialog: says what goes with a session, and deletes it after a yes. */
 export function Deletion({ session, onClose, onDeleted }: DeletionProps): JSX.Element {
-  const counted = useSignal<TreeCount | null>(null);
   const { problem, isBusy, run, fail } = useCall();
-  useEffect(() => {
-    countTree(client, session).then((count) => {
-      counted.value = count;
-    }, fail);
-  }, []);
+  const { value: counted } = useRead<TreeCount | null>(
+    () => countTree(client, session),
+    null,
+    [session.id],
+    fail,
+  );
   return (
     <>
       {problem}
       <p>
-        {counted.value === null ? "Counting what goes with it …" : goneWith(counted.value)} This
-        cannot be undone. Files in its folder stay as they are.
+        {counted === null ? "Counting what goes with it …" : goneWith(counted)} This cannot be
+        undone. Files in its folder stay as they are.
       </p>
       <div class="actions">
         <Button onClick={onClose}>Keep it</Button>
         <Button
           kind="danger"
-          disabled={isBusy || counted.value === null}
+          disabled={isBusy || counted === null}
           onClick={() =>
             run(async () => {
               const deleted = await client.deleteSession(session.id);

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useId } from "preact/hooks";
+import { useId } from "preact/hooks";
 
 import type { ModelInfo, PersonaInfo } from "../../src/entries/client.ts";
 import { client } from "../api.ts";
@@ -8,6 +8,7 @@ import { Button } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Notice } from "../parts/Notice.tsx";
 import { sentenceOf } from "../parts/sentence-of.ts";
+import { useRead } from "../parts/use-call.tsx";
 import { go } from "../route.ts";
 
 interface NewSessionProps {
@@ -21,29 +22,23 @@ export function NewSession({ folders, onClose }: NewSessionProps): JSX.Element {
   const folder = useSignal("");
   const model = useSignal("");
   const persona = useSignal("");
-  const models = useSignal<readonly ModelInfo[]>([]);
-  const personas = useSignal<readonly PersonaInfo[]>([]);
   const problem = useSignal<string | null>(null);
   const isBusy = useSignal(false);
   const known = useId();
   const fail = (error: unknown): void => {
     problem.value = sentenceOf(error);
   };
-  useEffect(() => {
-    client.listModels().then((found) => {
-      models.value = found;
-    }, fail);
-  }, []);
-  useEffect(() => {
-    const path = folder.value.trim();
-    client.listPersonas(path.startsWith("/") ? { repo_path: path } : {}).then((found) => {
-      personas.value = found.filter(({ fault }) => fault === null);
-    }, fail);
-  }, [folder.value]);
+  const { value: models } = useRead<readonly ModelInfo[]>(() => client.listModels(), [], [], fail);
+  const path = folder.value.trim();
+  const { value: personas } = useRead<readonly PersonaInfo[]>(
+    () => client.listPersonas(path.startsWith("/") ? { repo_path: path } : {}),
+    [],
+    [path],
+    fail,
+  );
   const create = async (): Promise<void> => {
     isBusy.value = true;
     try {
-      const path = folder.value.trim();
       const { id } = await client.createSession({
         ...(path === "" ? {} : { repo_path: path }),
         ...(model.value === "" ? {} : { model_override: model.value }),
@@ -101,9 +96,9 @@ export function NewSession({ folders, onClose }: NewSessionProps): JSX.Element {
             }}
           >
             <option value="">
-              {models.value.find(({ is_default }) => is_default)?.name ?? "The default model"}
+              {models.find(({ is_default }) => is_default)?.name ?? "The default model"}
             </option>
-            {models.value
+            {models
               .filter(({ is_default }) => !is_default)
               .map(({ name, is_usable }) => (
                 <option key={name} value={name} disabled={!is_usable}>
@@ -121,11 +116,13 @@ export function NewSession({ folders, onClose }: NewSessionProps): JSX.Element {
             }}
           >
             <option value="">The default persona</option>
-            {personas.value.map(({ name, source }) => (
-              <option key={`${source}/${name}`} value={name}>
-                {name}
-              </option>
-            ))}
+            {personas
+              .filter(({ fault }) => fault === null)
+              .map(({ name, source }) => (
+                <option key={`${source}/${name}`} value={name}>
+                  {name}
+                </option>
+              ))}
           </select>
         </label>
         <div class="actions">

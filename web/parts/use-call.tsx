@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { type Inputs, useEffect, useRef } from "preact/hooks";
 
 import { Notice } from "./Notice.tsx";
 import { sentenceOf } from "./sentence-of.ts";
@@ -37,4 +38,39 @@ export function useCall(onDone: () => void = () => undefined): Calling {
         });
     },
   };
+}
+
+/**
+ * What a call returns, `initial` until it is known. It is read again when `inputs` change and with `again`; the
+ * answer to the latest call counts, whichever arrives last.
+ */
+export function useRead<Value>(
+  read: () => Promise<Value>,
+  initial: Value,
+  inputs: Inputs,
+  fail: (error: unknown) => void,
+): { readonly value: Value; again(): void } {
+  const value = useSignal(initial);
+  const asked = useRef(0);
+  const again = (): void => {
+    asked.current += 1;
+    const mine = asked.current;
+    read().then(
+      (found) => {
+        if (mine === asked.current) {
+          value.value = found;
+        }
+      },
+      (error: unknown) => {
+        if (mine === asked.current) {
+          fail(error);
+        }
+      },
+    );
+  };
+  useEffect(() => {
+    again();
+    return () => void (asked.current += 1);
+  }, inputs);
+  return { value: value.value, again };
 }

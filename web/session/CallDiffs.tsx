@@ -1,10 +1,9 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 
 import type { ExchangeInfo, FileChangeInfo } from "../../src/entries/client.ts";
 import { client } from "../api.ts";
 import { Diff } from "../parts/Diff.tsx";
+import { useRead } from "../parts/use-call.tsx";
 import type { SessionModel } from "./model.ts";
 
 interface CallDiffsProps {
@@ -16,22 +15,18 @@ interface CallDiffsProps {
 
 /** What the exchange of a call changed in the files that the call names. Shows nothing to who may not read changes. */
 export function CallDiffs({ model, seq, paths }: CallDiffsProps): JSX.Element | null {
-  const changes = useSignal<readonly FileChangeInfo[] | null>(null);
   const exchange = exchangeOf(seq, model.exchanges.value ?? []);
-  useEffect(() => {
-    if (exchange !== null) {
-      client.getChanges(model.id, exchange.n).then(
-        (found) => {
-          changes.value = found.filter(({ path }) => paths.includes(path));
-        },
-        () => undefined,
-      );
-    }
-  }, [exchange?.n]);
-  return changes.value === null || changes.value.length === 0 ? null : (
+  const { value: found } = useRead<readonly FileChangeInfo[]>(
+    async () => (exchange === null ? [] : await client.getChanges(model.id, exchange.n)),
+    [],
+    [exchange?.n],
+    () => undefined,
+  );
+  const changes = found.filter(({ path }) => paths.includes(path));
+  return changes.length === 0 ? null : (
     <>
       <div class="part-title">Changed in exchange {exchange?.n}</div>
-      {changes.value.map(({ path, kind, added, removed, diff }) => (
+      {changes.map(({ path, kind, added, removed, diff }) => (
         <figure key={path} class="change">
           <figcaption>
             <code>

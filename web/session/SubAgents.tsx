@@ -1,11 +1,9 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 
 import type { SessionSummary } from "../../src/entries/client.ts";
-import { client } from "../api.ts";
 import { Link } from "../parts/Link.tsx";
-import type { SessionModel } from "./model.ts";
+import { useRead } from "../parts/use-call.tsx";
+import { readChildren, type SessionModel } from "./model.ts";
 
 /** The tree of sub-agents, with what each does. */
 export function SubAgents({ model }: { readonly model: SessionModel }): JSX.Element | null {
@@ -39,14 +37,11 @@ function Branch({ sessions }: { readonly sessions: readonly SessionSummary[] }):
 
 /** Sub-agents are nested three deep at most. */
 function Grandchildren({ of }: { readonly of: string }): JSX.Element | null {
-  const found = useSignal<readonly SessionSummary[]>([]);
-  useEffect(() => {
-    client.listSessions({ parent: of, limit: 200, include: "exchange,labels" }).then(
-      ({ sessions }) => {
-        found.value = sessions.toReversed();
-      },
-      () => undefined,
-    );
-  }, [of]);
-  return found.value.length === 0 ? null : <Branch sessions={found.value} />;
+  const { value: sessions } = useRead<readonly SessionSummary[]>(
+    () => readChildren(of),
+    [],
+    [of],
+    () => undefined,
+  );
+  return sessions.length === 0 ? null : <Branch sessions={sessions} />;
 }

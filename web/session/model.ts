@@ -89,6 +89,7 @@ export function createSessionModel(
   let state: SessionState | null = null;
   let drawing: ReturnType<typeof setTimeout> | undefined;
   let refreshing: Promise<void> | null = null;
+  let isOld = false;
 
   const messages = createMessageCache({
     read: async (after, before) => (await client.listMessages(id, range(after, before))).messages,
@@ -112,25 +113,30 @@ export function createSessionModel(
       kept.length === 0 ? found.length === EXCHANGES_READ : hasEarlierExchanges.value;
     exchanges.value = [...found, ...kept];
   };
-  const readChildren = async (): Promise<void> => {
-    const parent = session.value?.id ?? id;
-    const found = await client.listSessions({ parent, limit: 200, include: "exchange,labels" });
-    children.value = found.sessions.toReversed();
-  };
   /** What is not known now is read with the next change; the connection's notice says what is wrong. */
   const readRest = (): Promise<unknown> =>
-    Promise.allSettled(isShared ? [] : [readExchanges(), readChildren()]);
+    Promise.allSettled(
+      isShared
+        ? []
+        : [
+            readExchanges(),
+            readChildren(session.value?.id ?? id).then((found) => void (children.value = found)),
+          ],
+    );
+  const readAll = async (): Promise<void> => {
+    while (isOld) {
+      isOld = false;
+      await getSession()
+        .then(setSession)
+        .then(readRest)
+        .catch(() => undefined);
+    }
+    refreshing = null;
+  };
   const refresh = (): Promise<void> => {
-    refreshing ??= getSession()
-      .then(setSession)
-      .then(readRest)
-      .then(
-        () => undefined,
-        () => undefined,
-      )
-      .finally(() => {
-        refreshing = null;
-      });
+    // what changes while it is read is read again: the answer may be older than the change
+    isOld = true;
+    refreshing ??= readAll();
     return refreshing;
   };
   /** At most 10 times a second: a text of 1,000 tokens/s is drawn as smoothly as one of 10. */
@@ -186,7 +192,7 @@ export function createSessionModel(
       setSession(found);
       problem.value = null;
     });
-    void readRest();
+    void refresh();
   };
   const beginOnce = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
@@ -261,6 +267,12 @@ export function createSessionModel(
       };
     },
   };
+}
+
+/** The direct sub-agents of a session, the first one first. */
+export async function readChildren(parent: string): Promise<readonly SessionSummary[]> {
+  const found = await client.listSessions({ parent, limit: 200, include: "exchange,labels" });
+  return found.sessions.toReversed();
 }
 
 /** True for what another attempt may fix. */

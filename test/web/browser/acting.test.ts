@@ -182,6 +182,27 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     world.expectNoProblems();
   });
 
+  it("[PAGE-86] a stop that is pressed while a message is on its way stops", async () => {
+    await using world = await startPageWorld();
+    const { page } = await world.open();
+    await say(page, "stall");
+    await page.getByText("The answer begins").waitFor();
+    const { promise: stopped, resolve: stop } = Promise.withResolvers<unknown>();
+    await page.route("**/exchanges", async (route) => {
+      if (route.request().method() === "POST") {
+        await stopped;
+      }
+      await route.continue();
+    });
+    const asked = page.waitForRequest(/\/exchanges$/);
+    await say(page, "sent slowly");
+    await asked;
+    stop(page.waitForResponse(/\/stop$/));
+    await button(page, "Stop").click();
+    await page.getByText("You said: sent slowly").waitFor();
+    world.expectNoProblems();
+  });
+
   it("[PAGE-87] a draft survives a reload, and is sent once although the answer of the service is lost", async () => {
     await using world = await startPageWorld();
     const { id, page } = await world.open();

@@ -1,12 +1,11 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 
 import type { ExchangeChangesInfo, FileChangeInfo } from "../../../src/entries/client.ts";
 import { client, isOwner, whoami } from "../../api.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Diff } from "../../parts/Diff.tsx";
-import { useCall } from "../../parts/use-call.tsx";
+import { useCall, useRead } from "../../parts/use-call.tsx";
 import { plural } from "../call-text.ts";
 import { Folded } from "../Folded.tsx";
 import type { SessionModel } from "../model.ts";
@@ -14,29 +13,24 @@ import { Undo } from "./later.ts";
 
 /** The files that exchanges changed, with their diffs; undoes an exchange, and makes it again. */
 export function Changes({ model }: { readonly model: SessionModel }): JSX.Element | null {
-  const changes = useSignal<readonly ExchangeChangesInfo[]>([]);
   const role = whoami.value?.role;
   const mayRead = role === "owner" || role === "reader";
   const { problem, fail } = useCall();
-  const read = (): void => {
-    client.listChanges(model.id).then((found) => {
-      changes.value = found;
-    }, fail);
-  };
   const ended = model.exchanges.value?.filter(({ ended_at }) => ended_at !== null).length;
-  useEffect(() => {
-    if (mayRead) {
-      read();
-    }
-  }, [mayRead, ended]);
-  if (changes.value.length === 0) {
+  const { value: changes, again } = useRead<readonly ExchangeChangesInfo[]>(
+    async () => (mayRead ? await client.listChanges(model.id) : []),
+    [],
+    [mayRead, ended],
+    fail,
+  );
+  if (changes.length === 0) {
     return problem;
   }
   return (
     <section>
       <h3>Changed files</h3>
       {problem}
-      {changes.value.map((exchange) => (
+      {changes.map((exchange) => (
         <Folded
           key={exchange.n}
           model={model}
@@ -52,7 +46,7 @@ export function Changes({ model }: { readonly model: SessionModel }): JSX.Elemen
             </>
           }
         >
-          <ExchangeChanges model={model} exchange={exchange} onChanged={read} />
+          <ExchangeChanges model={model} exchange={exchange} onChanged={again} />
         </Folded>
       ))}
     </section>
@@ -67,14 +61,14 @@ interface ExchangeChangesProps {
 
 function ExchangeChanges({ model, exchange, onChanged }: ExchangeChangesProps): JSX.Element {
   const { n, changes, undone } = exchange;
-  const files = useSignal<readonly FileChangeInfo[]>([]);
   const step = useSignal<"undo" | "redo" | null>(null);
   const { problem, fail } = useCall();
-  useEffect(() => {
-    client.getChanges(model.id, n).then((found) => {
-      files.value = found;
-    }, fail);
-  }, [n, changes, undone]);
+  const { value: files } = useRead<readonly FileChangeInfo[]>(
+    () => client.getChanges(model.id, n),
+    [],
+    [n, changes, undone],
+    fail,
+  );
   return (
     <>
       {problem}
@@ -88,7 +82,7 @@ function ExchangeChanges({ model, exchange, onChanged }: ExchangeChangesProps): 
           ) : null}
         </div>
       ) : null}
-      {files.value.map((file) => (
+      {files.map((file) => (
         <FileChange key={file.path} file={file} />
       ))}
       {step.value === null ? null : (

@@ -1,11 +1,10 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 
 import type { ExchangeInfo } from "../../../src/entries/client.ts";
 import { client } from "../../api.ts";
 import { Button } from "../../parts/Button.tsx";
-import { useCall } from "../../parts/use-call.tsx";
+import { useCall, useRead } from "../../parts/use-call.tsx";
 import { plural } from "../call-text.ts";
 import type { SessionModel } from "../model.ts";
 
@@ -33,15 +32,16 @@ interface EntryProps {
 }
 
 function Entry({ model, exchange: { n, revision } }: EntryProps): JSX.Element {
-  const content = useSignal<string | null>(null);
   /** The changed text; null while it is not being changed. */
   const changed = useSignal<string | null>(null);
   const { problem, isBusy, run, fail } = useCall();
-  useEffect(() => {
-    client.getExchange(model.id, n, { include: "queue" }).then(({ queue }) => {
-      content.value = queue?.content ?? null;
-    }, fail);
-  }, [n, revision]);
+  const { value: content } = useRead<string | null>(
+    async () =>
+      (await client.getExchange(model.id, n, { include: "queue" })).queue?.content ?? null,
+    null,
+    [n, revision],
+    fail,
+  );
   const act = (call: () => Promise<unknown>): void =>
     run(async () => {
       try {
@@ -59,11 +59,11 @@ function Entry({ model, exchange: { n, revision } }: EntryProps): JSX.Element {
       {text === null ? (
         <>
           <p class="queued-text" dir="auto">
-            {content.value ?? "Continues what was interrupted."}
+            {content ?? "Continues what was interrupted."}
           </p>
           <div class="row-actions">
-            {content.value === null ? null : (
-              <Button kind="quiet" onClick={() => void (changed.value = content.value)}>
+            {content === null ? null : (
+              <Button kind="quiet" onClick={() => void (changed.value = content)}>
                 Change
               </Button>
             )}

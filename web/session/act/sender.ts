@@ -90,7 +90,7 @@ export function createSender(model: SessionModel): Sender {
 async function store(id: string, { text, key }: Draft, supersede: boolean): Promise<Said | null> {
   const idempotencyKey = key ?? newKey();
   if (isOwner.peek()) {
-    return saidOf(await client.queueExchange(id, text, { idempotencyKey, supersede }));
+    return client.queueExchange(id, text, { idempotencyKey, supersede }).then(saidOf, storedBefore);
   }
   await client.postMessage(id, text, { idempotencyKey });
   const sentence = "The message is stored. The agent gets it once a person with the token agrees.";
@@ -110,6 +110,15 @@ function saidOf({ runnable, command, open_question }: QueuedExchangeInfo): Said 
         sentence: "The message waits for the answer to the question.",
         command: null,
       };
+}
+
+/** The answer to this message was lost, and it was sent again in another way: it is stored as it was first sent. */
+function storedBefore(error: unknown): Said {
+  if (error instanceof ClientError && error.code === "idempotency_key_reused") {
+    const sentence = "The message was stored before, and waits in the queue.";
+    return { kind: "hint", sentence, command: null };
+  }
+  throw error;
 }
 
 function failureOf(error: unknown): string {
