@@ -36,11 +36,23 @@ addEventListener("hashchange", () => {
 export function go(path: string, options: { readonly replace?: boolean } = {}): void {
   const address = hrefOf(path);
   if (options.replace === true) {
-    history.replaceState(null, "", address);
+    history.replaceState(history.state, "", address);
   } else {
+    keepTop();
     history.pushState(null, "", address);
   }
   place.value = readPlace();
+}
+
+/** Keeps with this page of the history how far it is scrolled. */
+export function keepTop(): void {
+  history.replaceState({ top: scrollY }, "");
+}
+
+/** How far it was scrolled when it was left, in pixels; 0 if it is new. */
+export function keptTop(): number {
+  const { top } = { top: 0, ...(history.state as { readonly top?: unknown } | null) };
+  return typeof top === "number" ? top : 0;
 }
 
 /** Changes parameters of the query in place; null removes one. Other pages of the history stay. */

@@ -10,14 +10,24 @@ export interface PageService {
 
 export const PAGE_TOKEN = "the-token-of-tests";
 
-/** Starts `reprise serve` with its page and the same token as any time before. */
+interface PageServiceOptions {
+  /** Where its agent works. */
+  readonly folder: string;
+  /** The same token as any time before; null for a service that makes its token. */
+  readonly token?: string | null;
+  /** Default: one that is free. */
+  readonly port?: string;
+}
+
+/** Starts `reprise serve` with its page. */
 export async function startPageService(
   home: Home,
-  args: readonly string[] = [],
+  { folder, token = PAGE_TOKEN, port = "0" }: PageServiceOptions,
 ): Promise<PageService> {
-  const service = home.start(["serve", "--port", "0", ...args], {
-    env: { REPRISE_TOKEN: PAGE_TOKEN },
+  const service = home.start(["serve", "--port", port, "--repos", folder], {
+    env: token === null ? {} : { REPRISE_TOKEN: token },
   });
   const [, url = ""] = await service.waitFor(/^listening on (\S+)$/m);
-  return { service, url, client: createClient({ baseUrl: url, token: PAGE_TOKEN }) };
+  const client = createClient({ baseUrl: url, ...(token === null ? {} : { token }) });
+  return { service, url, client };
 }

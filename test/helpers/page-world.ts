@@ -1,10 +1,8 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
-import { type Client, createClient } from "../../src/client/client.ts";
 import { openPages, type PageView } from "./page.ts";
-import { PAGE_TOKEN } from "./page-service.ts";
-import type { Running } from "./process.ts";
+import { PAGE_TOKEN, startPageService } from "./page-service.ts";
 import { freshHome } from "./reprise.ts";
 import { startScriptedProvider, type Step } from "./scripted-provider.ts";
 
@@ -53,16 +51,10 @@ export async function startPageWorld({
   const stack = new AsyncDisposableStack();
   const provider = stack.use(await startScriptedProvider("openai", (_, body) => stepsFor(body)));
   const home = freshHome(provider.env);
-  const start = async (port: string): Promise<{ service: Running; url: string }> => {
-    const service = home.start(["serve", "--port", port, "--repos", home.project], {
-      env: token === null ? {} : { REPRISE_TOKEN: token },
-    });
-    const [, url = ""] = await service.waitFor(/^listening on (\S+)$/m);
-    return { service, url };
-  };
-  let { service, url } = await start("0");
+  const options = { folder: home.project, token };
+  const { url, client, ...started } = await startPageService(home, options);
+  let { service } = started;
   stack.defer(async () => void (await service.stop("SIGKILL")));
-  const client: Client = createClient({ baseUrl: url, ...(token === null ? {} : { token }) });
   const pages = stack.use(await openPages(url));
   /** Opens a path in a browser that is logged in. */
   const openAs = async (path: string, view: PageView = {}): Promise<Page> => {
@@ -94,7 +86,7 @@ export async function startPageWorld({
     kill: async () => void (await service.stop("SIGKILL")),
     /** Starts it again at its address. */
     restart: async () => {
-      ({ service, url } = await start(new URL(url).port));
+      ({ service } = await startPageService(home, { ...options, port: new URL(url).port }));
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

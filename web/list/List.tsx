@@ -15,6 +15,7 @@ import { filtersOf, hasFilter, stateOf } from "./filters.ts";
 import { Rows } from "./Rows.tsx";
 import type { ListRow } from "./rows.ts";
 import { createListSource, type ListSource } from "./source.ts";
+import { usePlace } from "./use-place.ts";
 
 const NewSession = lazy(async () => (await import("./NewSession.tsx")).NewSession);
 const SessionActions = lazy(async () => (await import("./SessionActions.tsx")).SessionActions);
@@ -23,6 +24,7 @@ const SessionActions = lazy(async () => (await import("./SessionActions.tsx")).S
 export function List(): JSX.Element {
   const filters = filtersOf(query.value);
   const source = useSource();
+  usePlace(source);
   const isCreating = useSignal(false);
   const acting = useSignal<ListRow | null>(null);
   const sessions = [...source.sessions.value.values()];

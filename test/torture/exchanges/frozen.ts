@@ -27,7 +27,7 @@ export async function freeze(store: Store, location: string, { child, pid }: Run
 
 /** As `freeze`, outside any transaction that writes: in one, it would rightly hold up everybody else. */
 export async function freezeAtRest(store: Store, location: string, running: Running) {
-  for (;;) {
+  for (let runMs = 50; ; runMs = Math.min(2 * runMs, 1000)) {
     await freeze(store, location, running);
     const isAtRest = isPostgres(location)
       ? !(await connectionsOf(store, running.pid)).some(({ has_written }) => has_written)
@@ -36,8 +36,8 @@ export async function freezeAtRest(store: Store, location: string, running: Runn
       return;
     }
     running.child.kill("SIGCONT");
-    // long enough to finish what it does, also on a busy machine
-    await sleep(50);
+    // long enough to finish what it does and to renew its leases, also on a busy machine
+    await sleep(runMs);
   }
 }
 

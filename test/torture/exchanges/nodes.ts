@@ -131,8 +131,9 @@ export class Nodes {
     await freezeAtRest(store, location, node.running);
     node.state = "frozen";
     node.wasEnded = true;
-    await meanwhile();
+    // first: on a busy machine its leases may run out by themselves meanwhile
     const held = await this.#noteDeaths(node);
+    await meanwhile();
     await store.write(expireLeases, { pid });
     await until(`another node runs what ${node.name} ran`, async () => {
       const { records } = await store.read(selectOpen, null);

@@ -213,7 +213,7 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
     open.expectNoProblems();
   });
 
-  it("[PAGE-57] any number of sessions is read as it is scrolled, and keys reach each", async () => {
+  it("[PAGE-57] [PAGE-52] any number of sessions is read as it is scrolled, keys reach each, and the way back its place", async () => {
     const count = testSize("page-list");
     await world.service.store.write(async (tx) => {
       for (let index = 0; index < count; index += 1) {
@@ -247,8 +247,19 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
     expect(await made()).toBeLessThan(120);
     await page.keyboard.press("Home");
     await expect.poll(place).toBe("1");
-    await expect.poll(() => page.evaluate(() => scrollY)).toBeLessThan(400);
+    const top = (): Promise<number> => page.evaluate(() => Math.round(scrollY));
+    await expect.poll(top).toBeLessThan(400);
     await keepPicture(page, "list");
+    await page.keyboard.press("End");
+    await expect.poll(place).toBe(String(length));
+    const left = await top();
+    expect(left).toBeGreaterThan(400);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/sessions\//);
+    await page.goBack();
+    await expect.poll(top).toBe(left);
+    await page.reload();
+    await expect.poll(top).toBe(left);
 
     async function everySession(): Promise<readonly unknown[]> {
       const all: unknown[] = [];

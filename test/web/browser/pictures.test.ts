@@ -41,7 +41,7 @@ async function startWorld() {
   // the list shows the last two parts of a folder
   const folder = join(realpathSync(home.home), "ada");
   makeFolders(folder);
-  const { service, url, client } = await startPageService(home, ["--repos", folder]);
+  const { service, url, client } = await startPageService(home, { folder });
   stack.defer(async () => void (await service.stop("SIGKILL")));
   const shop = await fillShop(client, folder);
   const pages = stack.use(await openPages(url));

@@ -27,10 +27,10 @@ export function Questions({ model }: { readonly model: SessionModel }): JSX.Elem
   return (
     <section class="questions" aria-label="Questions">
       <div aria-live="polite">
-        {ended.sentences.value.map((sentence) => (
-          <Notice key={sentence}>
+        {ended.said.value.map(({ id, sentence }) => (
+          <Notice key={id}>
             <span dir="auto">{sentence}</span>
-            <Button kind="quiet" onClick={() => ended.forget(sentence)}>
+            <Button kind="quiet" onClick={() => ended.forget(id)}>
               Dismiss
             </Button>
           </Notice>
@@ -61,12 +61,18 @@ export function Questions({ model }: { readonly model: SessionModel }): JSX.Elem
   );
 }
 
+/** What became of a question, by its id. */
+interface Said {
+  readonly id: string;
+  readonly sentence: string;
+}
+
 /** Sentences that are kept at most. */
 const MAX_SAID = 3;
 
 /** Who answered the questions that went away. */
 function useEnded(model: SessionModel, questions: readonly QuestionInfo[]) {
-  const sentences = useSignal<readonly string[]>([]);
+  const said = useSignal<readonly Said[]>([]);
   const known = useRef<readonly QuestionInfo[]>([]);
   const own = useRef(new Set<string>());
   useEffect(() => {
@@ -75,28 +81,30 @@ function useEnded(model: SessionModel, questions: readonly QuestionInfo[]) {
     );
     known.current = questions;
     if (gone.length > 0) {
-      void say(model.id, gone).then((said) => {
-        sentences.value = [...sentences.value, ...said].slice(-MAX_SAID);
+      void say(model.id, gone).then((found) => {
+        said.value = [...said.value, ...found].slice(-MAX_SAID);
       });
     }
   }, [questions]);
   return {
-    sentences,
+    said,
     own: (id: string) => void own.current.add(id),
-    forget: (sentence: string) => {
-      sentences.value = sentences.value.filter((each) => each !== sentence);
+    forget: (id: string) => {
+      said.value = said.value.filter((each) => each.id !== id);
     },
   };
 }
 
-async function say(id: string, gone: readonly QuestionInfo[]): Promise<string[]> {
+async function say(id: string, gone: readonly QuestionInfo[]): Promise<Said[]> {
   const found = await client.listQuestions(id, { include: "answered" }).catch(() => []);
   return gone.map((question) => {
     const [title = ""] = visibleText(question.text).split("\n", 1);
     const answered = found.find((each) => each.id === question.id);
-    return answered === undefined || answered.state === "withdrawn"
-      ? `The question was withdrawn: ${title}`
-      : `Answered by ${answererOf(answered)}, ${answered.answer ?? ""}: ${title}`;
+    const sentence =
+      answered === undefined || answered.state === "withdrawn"
+        ? `The question was withdrawn: ${title}`
+        : `Answered by ${answererOf(answered)}, ${answered.answer ?? ""}: ${title}`;
+    return { id: question.id, sentence };
   });
 }
 
