@@ -3,7 +3,6 @@ import { isRepriseError } from "../core/errors.ts";
 import { addLoginCode } from "../store/access/logins.ts";
 import { hashOf, newSecret } from "../store/access/secrets.ts";
 import type { Store } from "../store/store.ts";
-import type { CliContext } from "./context.ts";
 
 interface PageService {
   readonly store: Store;
@@ -15,6 +14,8 @@ interface PageService {
   readonly madeToken: string | undefined;
   /** The number of this process among those that share a port. */
   readonly process?: number;
+  /** True if a terminal shows what is printed. */
+  readonly shown: boolean;
 }
 
 /**
@@ -22,11 +23,17 @@ interface PageService {
  * terminal gets it: elsewhere the output is a log, which may have other readers than the token. None if the database
  * takes no code; the page takes the token too.
  */
-export async function pageLines(
-  cli: CliContext,
-  { store, url, publicPath = "", token, madeToken, process = 1, page }: PageService,
-): Promise<readonly string[]> {
-  const isForReader = madeToken !== undefined || (token !== undefined && cli.stdout.isTTY);
+export async function pageLines({
+  store,
+  url,
+  publicPath = "",
+  token,
+  madeToken,
+  process = 1,
+  shown,
+  page,
+}: PageService): Promise<readonly string[]> {
+  const isForReader = madeToken !== undefined || (token !== undefined && shown);
   // of the processes that share a port, one prints it for all
   if (!page || !isForReader || process !== 1) {
     return [];

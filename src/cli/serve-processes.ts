@@ -121,7 +121,8 @@ type Child = ChildProcessByStdio<Writable, Readable, null>;
 /** In a separate process group, so that Ctrl-C reaches it only once. */
 function start(cli: CliContext, port: number, number: number): Child {
   const { node, script } = cli.program;
-  const own = ["--port", String(port), "--process", String(number)];
+  const shown = cli.stdout.isTTY ? ["--shown"] : [];
+  const own = ["--port", String(port), "--process", String(number), ...shown];
   return spawn(node, [script, ...cli.args, ...own], {
     cwd: cli.cwd,
     env: cli.env,

@@ -48,6 +48,8 @@ interface ServeOptions {
   readonly agent?: string;
   readonly processes?: number;
   readonly process?: number;
+  /** What one of several processes prints goes to a terminal. */
+  readonly shown?: true;
   readonly answerAfter?: DefaultAnswer;
   readonly page: boolean;
   readonly log?: true;
@@ -105,6 +107,7 @@ export function serveCommand(cli: CliContext): Command {
       wholeNumber("--processes", 1, MAX_PROCESSES),
     )
     .addOption(new Option("--process <n>").argParser(Number).hideHelp())
+    .addOption(new Option("--shown").hideHelp())
     .option("--answer-after <time=answer>", ANSWER_AFTER_HELP, answerAfter)
     .option("--no-page", "serve no web page")
     .option("--log", "write a line of JSON for each request to standard error")
@@ -191,7 +194,13 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   const { location: database } = store;
   const token = tokens.madeIn === null ? [] : [`token file ${tokens.madeIn}`];
   const { pageLines } = await import("./page-address.ts");
-  const page = await pageLines(cli, { ...options, ...tokens, store, url });
+  const page = await pageLines({
+    ...options,
+    ...tokens,
+    store,
+    url,
+    shown: cli.stdout.isTTY || options.shown === true,
+  });
   printLines(cli, [
     `listening on ${url}`,
     `database ${database}`,

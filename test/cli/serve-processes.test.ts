@@ -6,6 +6,7 @@ import { expect, it } from "vitest";
 import { refuseOtherSystems } from "../../src/cli/serve-processes.ts";
 import { createClient } from "../../src/client/client.ts";
 import { freshHome } from "../helpers/reprise.ts";
+import { CTRL_C, openTerminal } from "../helpers/terminal.ts";
 import { isAlive, logged, SERVICE_TOKEN, startTwo, until } from "../helpers/service-processes.ts";
 
 /** On a new connection, which any of the processes may accept. */
@@ -47,6 +48,16 @@ it("[CLI-183] [CLI-184] [CLI-185] several processes serve one port, one that end
   const pids = logged(service, "started").map(({ pid }) => pid);
   expect(pids.filter(isAlive)).toEqual([]);
   expect(logged(service, "stopped")).toHaveLength(2);
+});
+
+it("[PAGE-7] on a terminal, one of several processes prints the address that logs in", async () => {
+  const env = { REPRISE_MODEL: "demo", REPRISE_TOKEN: SERVICE_TOKEN };
+  const terminal = openTerminal(freshHome(), "exec reprise serve --port 0 --processes 2", env);
+  await terminal.shows(/^version /m);
+  terminal.type(CTRL_C);
+  const { code, screen } = await terminal.finished;
+  expect(code).toBe(0);
+  expect(screen.match(/^page \S+#code=[\w-]{22} /gm)).toHaveLength(1);
 });
 
 it("[CLI-185] what one process would refuse is refused once, and so are other systems", async () => {

@@ -18,6 +18,8 @@ export type LiveCall = Extract<LiveEvent, { event: "tool_call" }>["data"];
 
 /** Exchanges that are read at a time. */
 const EXCHANGES_READ = 50;
+/** Calls of which it is remembered how they ended; older ones tell it by their results. */
+const CALLS_KEPT = 5000;
 /** Milliseconds between two drawings of a text that arrives. */
 const DRAW_MS = 100;
 
@@ -148,7 +150,7 @@ export function createSessionModel(
   };
   const store = ({ message_id: _, call_id, ...message }: LiveMessage): void => {
     if (call_id !== null) {
-      callIds.set(message.seq, call_id);
+      remember(callIds, message.seq, call_id);
     }
     // with its row, the text that arrived goes
     clearTimeout(drawing);
@@ -168,7 +170,7 @@ export function createSessionModel(
         break;
       case "tool_call":
         if (event.data.status !== "running") {
-          ends.set(event.data.call_id, event.data);
+          remember(ends, event.data.call_id, event.data);
         }
         break;
       case "exchange":
@@ -278,6 +280,14 @@ export async function readChildren(parent: string): Promise<readonly SessionSumm
 /** True for what another attempt may fix. */
 function isPassing(error: unknown): boolean {
   return error instanceof ClientError && (error.status === 0 || error.status >= 500);
+}
+
+/** Keeps a value with the latest ones: a tab may be open for weeks. */
+function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  map.set(key, value);
+  if (map.size > CALLS_KEPT) {
+    map.delete(map.keys().next().value as Key);
+  }
 }
 
 function range(after: number, before: number) {
