@@ -3,10 +3,10 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
-import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 
 import { buildPage } from "../build/page-bundle.ts";
-import { installedBrowser } from "../test/helpers/browser.ts";
+import { heapOf, installedBrowser } from "../test/helpers/browser.ts";
 import { type Bench, type Measurement, median, percentile } from "./measurement.ts";
 import { makeSeeded, someIds } from "./seed.ts";
 import { startProgram, temporaryFolder } from "./services.ts";
@@ -215,7 +215,7 @@ function framesLines(what: string, ours: number[], floor: number[]): Measurement
 }
 
 async function streaming(stage: Stage): Promise<Measurement[]> {
-  const seconds = Math.max(1, STREAM_SECONDS * stage.scale * streamScale());
+  const seconds = Math.max(1, STREAM_SECONDS * stage.scale);
   const { page: empty } = await open(stage, "/livez", null);
   const floor = await frames(empty, Math.min(10, seconds), null);
   const emptyHeap = await heapOf(empty);
@@ -247,18 +247,4 @@ async function streaming(stage: Stage): Promise<Measurement[]> {
     },
     { what: "rows drawn then", unit: "rows", ours: shown, floor: null, reach: { at_most: 60 } },
   ];
-}
-
-/** `REPRISE_BENCH_WEB_MINUTES=30` streams for longer. */
-function streamScale(): number {
-  return (Number(process.env["REPRISE_BENCH_WEB_MINUTES"] ?? 3) * 60) / STREAM_SECONDS;
-}
-
-/** Megabytes of JavaScript that are in use after a collection. */
-async function heapOf(page: Page): Promise<number> {
-  const session: CDPSession = await page.context().newCDPSession(page);
-  await session.send("HeapProfiler.collectGarbage");
-  const { usedSize } = await session.send("Runtime.getHeapUsage");
-  await session.detach();
-  return usedSize / 2 ** 20;
 }

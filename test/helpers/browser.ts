@@ -49,3 +49,12 @@ export async function openBrowser() {
     [Symbol.asyncDispose]: () => browser.close(),
   };
 }
+
+/** Megabytes of JavaScript that a page uses after a collection. */
+export async function heapOf(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("HeapProfiler.collectGarbage");
+  const { usedSize } = await session.send("Runtime.getHeapUsage");
+  await session.detach();
+  return usedSize / 2 ** 20;
+}

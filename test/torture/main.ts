@@ -10,7 +10,7 @@ export interface Torture {
 
 interface Program {
   readonly what: string;
-  /** Its size with `--short`. */
+  /** Its size with `--short`; 0 if it is left out. */
   readonly short: number;
   readonly load: () => Promise<Torture>;
 }
@@ -26,6 +26,11 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     what: "Readers that do not read, and the memory that they cost",
     short: 100,
     load: () => import("./run-stalled.ts"),
+  },
+  page: {
+    what: "A page in which 1,000 tokens/s arrive, and its memory: minutes",
+    short: 0,
+    load: () => import("./run-page.ts"),
   },
 };
 
@@ -88,7 +93,8 @@ async function runAll(
   if (names.includes(POSTGRES)) {
     await runLongTests({ ...options, level, files: [], project: "postgres" });
   }
-  for (const program of names.flatMap((name) => PROGRAMS[name] ?? [])) {
+  const programs = names.flatMap((name) => PROGRAMS[name] ?? []);
+  for (const program of programs.filter((each) => !short || each.short > 0)) {
     const torture = await program.load();
     await torture.run({ ...(short ? { size: program.short } : {}), ...options });
   }
