@@ -202,6 +202,15 @@ describe("the layout", () => {
     expect(lines).toHaveLength(2);
     expect(lines.join(" ")).toBe(title);
   });
+
+  it("[PLAN-13] writes a role in full beside its key if the widest box has space for both", () => {
+    const roles = ["assistant", "reviewer", "Writer of Manuals"];
+    const svg = drawSvg(
+      planOf(roles.map((role, n) => ({ key: `describe-discount${n}`, title: "T", role }))),
+    );
+    const shown = [...svg.matchAll(/class="role">([^<]*)</g)].map(([, role]) => role);
+    expect(shown).toEqual(["assistant", "reviewer", expect.stringMatching(/^Writer .*…$/)]);
+  });
 });
 
 describe("the text forms", () => {

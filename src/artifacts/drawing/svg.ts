@@ -14,6 +14,8 @@ const FOOT = 36;
 /** Pixels of a letter in a title, and in a key or role. */
 const TITLE_LETTER = 8;
 const SMALL_LETTER = 7;
+/** Pixels between a key and its role. */
+const ROLE_GAP = 10;
 /** Letters of a title's line that is not broken. */
 const TITLE_WIDTH = 22;
 /** Below it a picture is too narrow for its own caption. */
@@ -83,10 +85,10 @@ text { fill: #9198a1 }
 
 function boxWidth(phase: Phase | undefined): number {
   const { title = "", key = "", role = "" } = phase ?? {};
-  const small = SMALL_LETTER * widthOf(oneLine(`${key}  ${role}`));
+  const small = SMALL_LETTER * widthOf(oneLine(key + role)) + ROLE_GAP;
   const lines = onTwoLines(oneLine(title), TITLE_WIDTH);
   const text = Math.max(...lines.map((line) => TITLE_LETTER * widthOf(line)), small);
-  return Math.round(Math.min(MAX_BOX_WIDTH, Math.max(MIN_BOX_WIDTH, text + 2 * PADDING)));
+  return Math.ceil(Math.min(MAX_BOX_WIDTH, Math.max(MIN_BOX_WIDTH, text + 2 * PADDING)));
 }
 
 function caption(
@@ -172,13 +174,13 @@ function node(
       (line, index) =>
         `<text class="title" ${at(top + 17 * index)}>${xml(fitted(line, textWidth / TITLE_LETTER))}</text>`,
     ),
-    `<text class="key" ${at(62)}>${xml(fitted(key, textWidth / SMALL_LETTER))}<tspan dx="10" class="role">${xml(roleBeside(key, role, textWidth))}</tspan></text>`,
+    `<text class="key" ${at(62)}>${xml(fitted(key, textWidth / SMALL_LETTER))}<tspan dx="${ROLE_GAP}" class="role">${xml(roleBeside(key, role, textWidth))}</tspan></text>`,
     "</g>",
   ].join("");
 }
 
 function roleBeside(key: string, role: string, textWidth: number): string {
-  const left = textWidth - SMALL_LETTER * widthOf(key) - 10;
+  const left = textWidth - SMALL_LETTER * widthOf(key) - ROLE_GAP;
   return left < 40 ? "" : fitted(role, left / SMALL_LETTER);
 }
 
