@@ -77,6 +77,17 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
   it("[PAGE-60] [PAGE-61] opens at the last message, and goes anywhere without moving what is in view", async () => {
     const page = await world.openPage(`/sessions/${long}`);
     await rowAt(page, LONG).waitFor();
+    // it stays in view when the window gets lower, as with the keyboard of a phone
+    const belowView = (): Promise<number> =>
+      page
+        .locator(".transcript-scroller")
+        .evaluate(
+          ({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight,
+        );
+    for (const height of [600, 450, 800]) {
+      await page.setViewportSize({ width: 1280, height });
+      await expect.poll(belowView).toBeLessThan(2);
+    }
     for (const step of [-300, -250, -300, -200, 350, -300]) {
       const before = await placesOf(page);
       await page
