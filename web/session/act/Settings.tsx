@@ -18,6 +18,7 @@ import type { SessionModel } from "../model.ts";
 const MODES = [
   { mode: "ask", label: "ask: each change is asked about" },
   { mode: "edits", label: "edits: ordinary files in the folder without a question" },
+  { mode: "auto", label: "auto: as edits, and commands in the sandbox without a question" },
   { mode: "all", label: "all: only protected files are asked about" },
 ] as const;
 type Mode = (typeof MODES)[number]["mode"];
