@@ -61,7 +61,9 @@ function LoginState(): JSX.Element | null {
     return null;
   }
   return who.role === "guest" ? (
-    <Link to="/login">Log in</Link>
+    <Link to="/login" class="top-login">
+      Log in
+    </Link>
   ) : (
     <Button kind="quiet" onClick={() => void leave()}>
       Log out

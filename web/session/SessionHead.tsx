@@ -34,7 +34,6 @@ export function SessionHead({ model, session, menu, children }: SessionHeadProps
           <bdi>{name ?? title ?? "(no message yet)"}</bdi>
         </h1>
         <StateMark model={model} session={session} />
-        <span class="space" />
         {menu}
       </div>
       <Folded
