@@ -82,21 +82,24 @@ describe("messages near to where somebody reads", () => {
   });
 
   it("[PAGE-60] reads again after a failure, and takes the parts of a page that was cut", async () => {
-    let attempt = 0;
+    let isAway = true;
+    let answers = 0;
     const { cache } = readCache({
       retryMs: 1,
       read: async (after, before) => {
-        attempt += 1;
-        if (attempt === 1) {
+        if (isAway) {
           throw new Error("away");
         }
+        answers += 1;
         return [messageInfo(after + 1)].filter(({ seq }) => seq < before);
       },
     });
     cache.want(1, 5);
+    // it stays away until the error was seen: under load, the next attempt would clear it before
     await until(() => cache.error !== null);
+    isAway = false;
     await until(() => cache.get(5) !== undefined);
     expect(cache.error).toBeNull();
-    expect(attempt).toBe(6);
+    expect(answers).toBe(5);
   });
 });
