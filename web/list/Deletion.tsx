@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 
-import type { SessionSummary } from "../../src/entries/client.ts";
+import { ClientError, type SessionSummary } from "../../src/entries/client.ts";
 import { client } from "../api.ts";
 import { Button } from "../parts/Button.tsx";
 import { useCall, useRead } from "../parts/use-call.tsx";
@@ -15,16 +15,15 @@ interface DeletionProps {
 
 /** In a dialog: says what goes with a session, and deletes it after a yes. */
 export function Deletion({ session, onClose, onDeleted }: DeletionProps): JSX.Element {
-  const { problem, isBusy, run, fail } = useCall();
-  const { value: counted } = useRead<TreeCount | null>(
+  const { problem, isBusy, run } = useCall();
+  const { value: counted, ...counting } = useRead<TreeCount | null>(
     () => countTree(client, session),
     null,
     [session.id],
-    fail,
   );
   return (
     <>
-      {problem}
+      {problem ?? counting.problem}
       <p>
         {counted === null ? "Counting what goes with it …" : goneWith(counted)} This cannot be
         undone. Files in its folder stay as they are.
@@ -36,8 +35,8 @@ export function Deletion({ session, onClose, onDeleted }: DeletionProps): JSX.El
           disabled={isBusy || counted === null}
           onClick={() =>
             run(async () => {
-              const deleted = await client.deleteSession(session.id);
-              onDeleted(deleted.map(({ id }) => id));
+              const deleted = await client.deleteSession(session.id).catch(deletedBefore);
+              onDeleted([session.id, ...deleted.map(({ id }) => id)]);
             })
           }
         >
@@ -46,4 +45,12 @@ export function Deletion({ session, onClose, onDeleted }: DeletionProps): JSX.El
       </div>
     </>
   );
+}
+
+/** The answer to the first attempt was lost, or somebody else was faster: that is what was wanted. */
+function deletedBefore(error: unknown): [] {
+  if (error instanceof ClientError && error.code === "session_not_found") {
+    return [];
+  }
+  throw error;
 }

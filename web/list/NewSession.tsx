@@ -25,16 +25,16 @@ export function NewSession({ folders, onClose }: NewSessionProps): JSX.Element {
   const problem = useSignal<string | null>(null);
   const isBusy = useSignal(false);
   const known = useId();
-  const fail = (error: unknown): void => {
-    problem.value = sentenceOf(error);
-  };
-  const { value: models } = useRead<readonly ModelInfo[]>(() => client.listModels(), [], [], fail);
+  const { value: models, ...readingModels } = useRead<readonly ModelInfo[]>(
+    () => client.listModels(),
+    [],
+    [],
+  );
   const path = folder.value.trim();
-  const { value: personas } = useRead<readonly PersonaInfo[]>(
+  const { value: personas, ...readingPersonas } = useRead<readonly PersonaInfo[]>(
     () => client.listPersonas(path.startsWith("/") ? { repo_path: path } : {}),
     [],
     [path],
-    fail,
   );
   const create = async (): Promise<void> => {
     isBusy.value = true;
@@ -47,13 +47,17 @@ export function NewSession({ folders, onClose }: NewSessionProps): JSX.Element {
       onClose();
       go(`/sessions/${id}`);
     } catch (error) {
-      fail(error);
+      problem.value = sentenceOf(error);
     }
     isBusy.value = false;
   };
   return (
     <Dialog title="New session" onClose={onClose}>
-      {problem.value === null ? null : <Notice kind="problem">{problem.value}</Notice>}
+      {problem.value === null ? (
+        (readingModels.problem ?? readingPersonas.problem)
+      ) : (
+        <Notice kind="problem">{problem.value}</Notice>
+      )}
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -1,7 +1,9 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentType, JSX } from "preact";
+import { useEffect } from "preact/hooks";
 
 import { base } from "../route.ts";
+import { connection } from "../streams/streams.ts";
 import { Button } from "./Button.tsx";
 import { Notice } from "./Notice.tsx";
 
@@ -9,7 +11,8 @@ type Load<Props> = () => Promise<ComponentType<Props>>;
 
 /**
  * A component whose code is loaded when it is first shown. If the service does not have it any more, a newer
- * version runs there, and the reader is asked to reload. `meanwhile` has its place until it is loaded.
+ * version runs there, and the reader is asked to reload; if it did not answer, the code is loaded once it does.
+ * `meanwhile` has its place until it is loaded.
  */
 export function lazy<Props extends object>(
   load: Load<Props>,
@@ -19,7 +22,7 @@ export function lazy<Props extends object>(
   return function Lazy(props: Props): JSX.Element | null {
     const component = useSignal(loaded);
     const problem = useSignal<string | null>(null);
-    useSignalEffect(() => {
+    const attempt = (): void => {
       load().then(
         (found) => {
           loaded = found;
@@ -31,6 +34,12 @@ export function lazy<Props extends object>(
             : "The service does not answer. Reload the page when it runs again.";
         },
       );
+    };
+    useEffect(attempt, []);
+    useSignalEffect(() => {
+      if (connection.value?.kind === "live" && problem.peek() !== null) {
+        attempt();
+      }
     });
     const Component = component.value;
     if (Component !== null) {

@@ -1,7 +1,8 @@
-import { useSignal } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
 import { type Inputs, useEffect, useRef } from "preact/hooks";
 
+import { connection } from "../streams/streams.ts";
 import { Notice } from "./Notice.tsx";
 import { sentenceOf } from "./sentence-of.ts";
 
@@ -22,7 +23,7 @@ export function useCall(onDone: () => void = () => undefined): Calling {
     failure.value = sentenceOf(error);
   };
   return {
-    problem: failure.value === null ? null : <Notice kind="problem">{failure.value}</Notice>,
+    problem: noticeOf(failure.value),
     isBusy: isBusy.value,
     fail,
     run: (call) => {
@@ -40,17 +41,24 @@ export function useCall(onDone: () => void = () => undefined): Calling {
   };
 }
 
+export interface Reading<Value> {
+  readonly value: Value;
+  /** Why the last read failed; null if it did not. */
+  readonly problem: JSX.Element | null;
+  again(): void;
+}
+
 /**
- * What a call returns, `initial` until it is known. It is read again when `inputs` change and with `again`; the
- * answer to the latest call counts, whichever arrives last.
+ * What a call returns, `initial` until it is known. It is read again when `inputs` change, with `again`, and after a
+ * failure once the service answers again; the answer to the latest call counts, whichever arrives last.
  */
 export function useRead<Value>(
   read: () => Promise<Value>,
   initial: Value,
   inputs: Inputs,
-  fail: (error: unknown) => void,
-): { readonly value: Value; again(): void } {
+): Reading<Value> {
   const value = useSignal(initial);
+  const failure = useSignal<string | null>(null);
   const asked = useRef(0);
   const again = (): void => {
     asked.current += 1;
@@ -59,11 +67,12 @@ export function useRead<Value>(
       (found) => {
         if (mine === asked.current) {
           value.value = found;
+          failure.value = null;
         }
       },
       (error: unknown) => {
         if (mine === asked.current) {
-          fail(error);
+          failure.value = sentenceOf(error);
         }
       },
     );
@@ -72,5 +81,14 @@ export function useRead<Value>(
     again();
     return () => void (asked.current += 1);
   }, inputs);
-  return { value: value.value, again };
+  useSignalEffect(() => {
+    if (connection.value?.kind === "live" && failure.peek() !== null) {
+      again();
+    }
+  });
+  return { value: value.value, problem: noticeOf(failure.value), again };
+}
+
+function noticeOf(sentence: string | null): JSX.Element | null {
+  return sentence === null ? null : <Notice kind="problem">{sentence}</Notice>;
 }

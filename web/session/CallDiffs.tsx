@@ -20,7 +20,6 @@ export function CallDiffs({ model, seq, paths }: CallDiffsProps): JSX.Element | 
     async () => (exchange === null ? [] : await client.getChanges(model.id, exchange.n)),
     [],
     [exchange?.n],
-    () => undefined,
   );
   const changes = found.filter(({ path }) => paths.includes(path));
   return changes.length === 0 ? null : (
@@ -36,7 +35,7 @@ export function CallDiffs({ model, seq, paths }: CallDiffsProps): JSX.Element | 
             {added === null || removed === null ? "" : `, +${added} −${removed}`}
           </figcaption>
           {diff === null ? (
-            <p class="muted">Its content is not on the service's machine any more.</p>
+            <p class="muted">Its content is not on the service’s machine any more.</p>
           ) : (
             <Diff diff={diff} />
           )}

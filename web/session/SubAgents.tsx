@@ -37,11 +37,6 @@ function Branch({ sessions }: { readonly sessions: readonly SessionSummary[] }):
 
 /** Sub-agents are nested three deep at most. */
 function Grandchildren({ of }: { readonly of: string }): JSX.Element | null {
-  const { value: sessions } = useRead<readonly SessionSummary[]>(
-    () => readChildren(of),
-    [],
-    [of],
-    () => undefined,
-  );
+  const { value: sessions } = useRead<readonly SessionSummary[]>(() => readChildren(of), [], [of]);
   return sessions.length === 0 ? null : <Branch sessions={sessions} />;
 }

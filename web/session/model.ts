@@ -158,7 +158,15 @@ export function createSessionModel(
     live.value = state;
     put([message]);
   };
+  /** True if what was read of the exchanges may be from before: a gap in what is followed, or a poll. */
+  const isGap = ({ id, data }: Extract<LiveEvent, { event: "snapshot" }>): boolean => {
+    const known = exchanges.value?.[0];
+    const { exchange } = data;
+    const isOther = exchange?.n !== known?.n || exchange?.state !== known?.state;
+    return (state !== null && id !== "") || exchanges.value === null || isOther;
+  };
   const hear = (event: LiveEvent, now: SessionState): void => {
+    const isMissing = event.event === "snapshot" && isGap(event);
     state = now;
     switch (event.event) {
       case "message":
@@ -167,6 +175,9 @@ export function createSessionModel(
       case "snapshot":
         session.value = { ...session.value, ...event.data.session };
         last.value = Math.max(last.value, event.data.last_seq);
+        if (isMissing) {
+          void refresh();
+        }
         break;
       case "tool_call":
         if (event.data.status !== "running") {

@@ -54,6 +54,9 @@ export function useRows(list: {
       made.itemSizeCache.has(key)
         ? start + size <= (scrollOffset ?? 0)
         : start < (scrollOffset ?? 0);
+    // as of the last size and place that were observed: a window that got smaller since then has a reader at the end
+    made.isAtEnd = (threshold = AT_END) =>
+      made.getTotalSize() - (made.scrollRect?.height ?? 0) - (made.scrollOffset ?? 0) <= threshold;
     return made;
   });
   rows.setOptions(given);
@@ -62,7 +65,7 @@ export function useRows(list: {
   return rows;
 }
 
-/** Who is at the end stays there when the window gets smaller, such as for a keyboard or a longer draft. */
+/** Who is at the end stays there when the window gets smaller, such as for a question, a notice or a keyboard. */
 const observeSize: typeof observeElementRect = (rows, listener) =>
   observeElementRect(rows, (rect) => {
     const { scrollRect, scrollOffset } = rows;

@@ -209,18 +209,34 @@ describe.skipIf(HAS_NO_BROWSER)("the page for everybody", () => {
     await page.getByText("The answer begins").waitFor();
     await page.reload();
     await page.getByText("The answer begins").waitFor();
+    await say(page, "taken back while it was away");
+    await page.getByText("1 message in the queue").waitFor();
     await composerOf(page).fill("written while it was away");
     await world.kill();
     await page.locator(".connection").filter({ hasText: /\S/ }).waitFor();
     expect(await composerOf(page).inputValue()).toBe("written while it was away");
+    // what was not loaded before is loaded once the service answers
+    await page.locator(".session-facts").click();
+    await page.getByText("Reload the page when it runs again").waitFor();
+    await page.context().setOffline(true);
     await world.restart();
+    await world.client.withdrawExchange(id, 2);
+    await page.context().setOffline(false);
     await page.locator(".connection").filter({ hasText: /\S/ }).waitFor({ state: "detached" });
+    await page.getByText("1 message in the queue").waitFor({ state: "detached" });
+    await page.getByRole("row", { name: /^2 stopped/ }).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    await composerOf(page).focus();
     // the exchange that was cut begins again in the new process; the next message waits until it is stopped
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByText("You said: written while it was away").waitFor();
     const exchanges = await world.client.listExchanges(id);
-    expect(exchanges.map(({ n, state }) => `${n} ${state}`)).toEqual(["2 done", "1 stopped"]);
+    expect(exchanges.map(({ n, state }) => `${n} ${state}`)).toEqual([
+      "3 done",
+      "2 stopped",
+      "1 stopped",
+    ]);
     await page.context().close();
   });
 

@@ -119,6 +119,17 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     await expect
       .poll(() => page.getByRole("button", { name: /new message|To the end/ }).count())
       .toBe(0);
+    // also after a question or a notice has taken most of the window, and with a message in that moment
+    const fromEnd = () =>
+      page
+        .locator(".transcript-scroller")
+        .evaluate(({ scrollHeight, scrollTop, clientHeight }) =>
+          Math.floor(scrollHeight - scrollTop - clientHeight),
+        );
+    await page.setViewportSize({ width: 1280, height: 400 });
+    await world.service.post(long, "A message in a low window");
+    await page.getByText("A message in a low window").waitFor();
+    await expect.poll(fromEnd).toBe(0);
     await page.context().close();
   });
 

@@ -5,7 +5,7 @@ import type { ExchangeChangesInfo, FileChangeInfo } from "../../../src/entries/c
 import { client, isOwner, whoami } from "../../api.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Diff } from "../../parts/Diff.tsx";
-import { useCall, useRead } from "../../parts/use-call.tsx";
+import { useRead } from "../../parts/use-call.tsx";
 import { plural } from "../call-text.ts";
 import { Folded } from "../Folded.tsx";
 import type { SessionModel } from "../model.ts";
@@ -13,15 +13,17 @@ import { Undo } from "./later.ts";
 
 /** The files that exchanges changed, with their diffs; undoes an exchange, and makes it again. */
 export function Changes({ model }: { readonly model: SessionModel }): JSX.Element | null {
+  const ended = model.exchanges.value?.filter(({ ended_at }) => ended_at !== null).length;
   const role = whoami.value?.role;
   const mayRead = role === "owner" || role === "reader";
-  const { problem, fail } = useCall();
-  const ended = model.exchanges.value?.filter(({ ended_at }) => ended_at !== null).length;
-  const { value: changes, again } = useRead<readonly ExchangeChangesInfo[]>(
+  const {
+    value: changes,
+    problem,
+    again,
+  } = useRead<readonly ExchangeChangesInfo[]>(
     async () => (mayRead ? await client.listChanges(model.id) : []),
     [],
     [mayRead, ended],
-    fail,
   );
   if (changes.length === 0) {
     return problem;
@@ -62,12 +64,10 @@ interface ExchangeChangesProps {
 function ExchangeChanges({ model, exchange, onChanged }: ExchangeChangesProps): JSX.Element {
   const { n, changes, undone } = exchange;
   const step = useSignal<"undo" | "redo" | null>(null);
-  const { problem, fail } = useCall();
-  const { value: files } = useRead<readonly FileChangeInfo[]>(
+  const { value: files, problem } = useRead<readonly FileChangeInfo[]>(
     () => client.getChanges(model.id, n),
     [],
     [n, changes, undone],
-    fail,
   );
   return (
     <>

@@ -96,9 +96,12 @@ function useEnded(model: SessionModel, questions: readonly QuestionInfo[]) {
 }
 
 async function say(id: string, gone: readonly QuestionInfo[]): Promise<Said[]> {
-  const found = await client.listQuestions(id, { include: "answered" }).catch(() => []);
+  const found = await client.listQuestions(id, { include: "answered" }).catch(() => null);
   return gone.map((question) => {
     const [title = ""] = visibleText(question.text).split("\n", 1);
+    if (found === null) {
+      return { id: question.id, sentence: `The question is not open any more: ${title}` };
+    }
     const answered = found.find((each) => each.id === question.id);
     const sentence =
       answered === undefined || answered.state === "withdrawn"

@@ -34,13 +34,13 @@ interface EntryProps {
 function Entry({ model, exchange: { n, revision } }: EntryProps): JSX.Element {
   /** The changed text; null while it is not being changed. */
   const changed = useSignal<string | null>(null);
-  const { problem, isBusy, run, fail } = useCall();
-  const { value: content } = useRead<string | null>(
+  const { problem, isBusy, run } = useCall();
+  /** Null for what continues without a message; undefined until it was read. */
+  const { value: content, ...reading } = useRead<string | null | undefined>(
     async () =>
       (await client.getExchange(model.id, n, { include: "queue" })).queue?.content ?? null,
-    null,
+    undefined,
     [n, revision],
-    fail,
   );
   const act = (call: () => Promise<unknown>): void =>
     run(async () => {
@@ -55,14 +55,14 @@ function Entry({ model, exchange: { n, revision } }: EntryProps): JSX.Element {
   const text = changed.value;
   return (
     <li>
-      {problem}
+      {problem ?? reading.problem}
       {text === null ? (
         <>
           <p class="queued-text" dir="auto">
-            {content ?? "Continues what was interrupted."}
+            {content === undefined ? "…" : (content ?? "Continues what was interrupted.")}
           </p>
           <div class="row-actions">
-            {content === null ? null : (
+            {content === null || content === undefined ? null : (
               <Button kind="quiet" onClick={() => void (changed.value = content)}>
                 Change
               </Button>
