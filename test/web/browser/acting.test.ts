@@ -142,12 +142,17 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     for (const each of [page, other]) {
       await each.getByText("Answered by token over HTTP, allow once", { exact: false }).waitFor();
     }
+    // a tab that cannot read what became of it says no more than it knows
+    await other.route("**/questions?include=answered", (route) => route.fulfill({ status: 404 }));
     const answered = await world.home.call(["sessions", "answer", id, "deny"]);
     expect(answered.code, answered.stderr).toBe(0);
-    for (const each of [page, other, phone]) {
+    await other.getByText("The question is not open any more: May the agent").waitFor();
+    for (const each of [page, phone]) {
       await each
         .getByText(/Answered by \S+@\S+ as a command, deny|Answered by \S+@\S+ in a terminal, deny/)
         .waitFor();
+    }
+    for (const each of [page, other, phone]) {
       await each.getByText("It is done.").waitFor();
     }
     expect(existsSync(join(world.home.project, "a.txt"))).toBe(true);
