@@ -134,6 +134,13 @@ async function hideMachine(page: Page, folder: string, origin: string): Promise<
     }
   }, pairs);
   expect(await page.evaluate(() => document.body.innerText)).not.toContain(folder);
+  // the texts have moved the answers of a question: they count again after a moment
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+  );
+  await page.waitForFunction(
+    () => document.querySelector(".choices button[aria-disabled=true]") === null,
+  );
 }
 
 describe.skipIf(HAS_NO_BROWSER)("pictures of the web page (need Chromium)", () => {
