@@ -68,11 +68,7 @@ export function useRows(list: {
 /** Who is at the end stays there when the window gets smaller, such as for a question, a notice or a keyboard. */
 const observeSize: typeof observeElementRect = (rows, listener) =>
   observeElementRect(rows, (rect) => {
-    const { scrollRect, scrollOffset } = rows;
-    // by the height before: `isAtEnd` reads the element, which has the new one
-    const wasAtEnd =
-      scrollRect !== null &&
-      rows.getTotalSize() - scrollRect.height - (scrollOffset ?? 0) <= AT_END;
+    const wasAtEnd = rows.scrollRect !== null && rows.isAtEnd(AT_END);
     listener(rect);
     if (wasAtEnd && rows.options.count > 0) {
       rows.scrollToEnd();
