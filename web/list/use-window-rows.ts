@@ -9,8 +9,6 @@ import {
 import type { RefObject } from "preact";
 import { useLayoutEffect, useReducer, useState } from "preact/hooks";
 
-/** Pixels of a row that nobody has seen. */
-const ESTIMATE = 46;
 /** Rows beyond the window. */
 const OVERSCAN = 8;
 
@@ -24,10 +22,11 @@ export function useWindowRows(list: {
 }): Virtualizer<Window, HTMLElement> {
   const { element, count, keyOf, kept } = list;
   const [, draw] = useReducer((n: number) => n + 1, 0);
+  const [estimate] = useState(rowHeight);
   const given = {
     count,
     getScrollElement: () => window,
-    estimateSize: () => ESTIMATE,
+    estimateSize: () => estimate,
     getItemKey: keyOf,
     overscan: OVERSCAN,
     rangeExtractor: (range: Range) => {
@@ -46,4 +45,15 @@ export function useWindowRows(list: {
   useLayoutEffect(() => rows._didMount(), []);
   useLayoutEffect(() => rows._willUpdate());
   return rows;
+}
+
+/**
+ * Pixels of a row that nobody has seen, as `list.css` makes it: with another height, rows that are measured would move
+ * the place to which a reader comes back.
+ */
+function rowHeight(): number {
+  if (matchMedia("(width < 62rem)").matches) {
+    return 56;
+  }
+  return matchMedia("(pointer: coarse)").matches ? 45 : 42;
 }
