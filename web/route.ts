@@ -102,7 +102,9 @@ function decoded(part: string): string | null {
 
 function readPlace(): Place {
   const { pathname, search, hash } = location;
-  const path = pathname.startsWith(base) ? pathname.slice(base.length - 1) : pathname;
+  // the address of the service may be written without the slash at its end
+  const whole = `${pathname}/` === base ? base : pathname;
+  const path = whole.startsWith(base) ? whole.slice(base.length - 1) : whole;
   return { path, search, hash };
 }
 

@@ -8,6 +8,7 @@ import {
 } from "../../src/entries/client.ts";
 import { fetchAsPage, needsLogin, readWhoami, whoami } from "../api.ts";
 import { base } from "../route.ts";
+import { answerInTime } from "./answer-in-time.ts";
 import { browserHost, openChannel, watchVisibility } from "./browser-host.ts";
 import type { Feed } from "./feed.ts";
 import { listFeed } from "./list-feed.ts";
@@ -27,6 +28,7 @@ interface Open<State, Event> {
 type Kept<State, Event> = Map<StreamKey, Open<State, Event>>;
 
 const host = browserHost();
+const send = answerInTime(fetchAsPage);
 const lists: Kept<{ id: string }, SessionEvent> = new Map();
 const sessions: Kept<SessionState, LiveEvent> = new Map();
 const statuses = new Map<StreamKey, Signal<Status>>();
@@ -130,7 +132,7 @@ function connect(onOpen: () => void): Client {
   return createClient({
     baseUrl: `${location.origin}${base}`,
     fetch: async (input, init) => {
-      const answer = await fetchAsPage(input, init);
+      const answer = await send(input, init);
       if (answer.headers.get("content-type")?.startsWith("text/event-stream") === true) {
         onOpen();
       }

@@ -8,9 +8,9 @@ import {
 } from "../../helpers/page.ts";
 
 it.skipIf(HAS_NO_BROWSER)(
-  "[PAGE-31] the page shows the sessions, and its other pages by links (needs Chromium)",
+  "[PAGE-31] [PAGE-34] the page shows the sessions, and its other pages by links (needs Chromium)",
   async () => {
-    await using world = await startPage();
+    await using world = await startPage({ trustProxy: true });
     const id = await world.service.newSession();
     await world.service.post(id, "What is the rent?");
     const page = await world.openPage("/");
@@ -23,6 +23,19 @@ it.skipIf(HAS_NO_BROWSER)(
     await page.goBack();
     await page.getByRole("link", { name: "What is the rent?" }).click();
     await page.getByRole("heading", { name: "What is the rent?" }).waitFor();
+
+    // below a path, as a proxy passes it on; its address may be written without the slash at its end
+    const proxied = await world.openPage("/livez");
+    await proxied.route(/\/reprise(\/|$)/, (route) =>
+      route.continue({
+        url: route.request().url().replace("/reprise", ""),
+        headers: { ...route.request().headers(), "x-forwarded-prefix": "/reprise" },
+      }),
+    );
+    await proxied.goto(`${world.service.url}/reprise`);
+    await proxied.getByRole("link", { name: "What is the rent?" }).click();
+    await proxied.getByRole("heading", { name: "What is the rent?" }).waitFor();
+    expect(new URL(proxied.url()).pathname).toBe(`/reprise/sessions/${id}`);
     world.expectNoProblems();
   },
 );
