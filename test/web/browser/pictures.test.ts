@@ -71,11 +71,10 @@ function picturesOf(session: string, question: string, share: string): readonly 
         await page.getByText("112.50").waitFor();
         await page.locator("summary", { hasText: "edit_file" }).click();
         await page.locator(".diff").first().waitFor();
-        await page.locator(".transcript-scroller").focus();
-        await page.keyboard.press("End");
-        await page.evaluate(
-          () => document.activeElement instanceof HTMLElement && document.activeElement.blur(),
-        );
+        // without a key, which would draw a frame around what has the focus
+        await page.locator(".transcript-scroller").evaluate((scroller) => {
+          scroller.scrollTop = scroller.scrollHeight;
+        });
       },
     },
     {
@@ -99,7 +98,12 @@ function picturesOf(session: string, question: string, share: string): readonly 
       name: "service",
       path: "/service",
       views: ["dark"],
-      show: (page) => page.locator(".measure").first().waitFor(),
+      show: async (page) => {
+        // each part is read on its own: the folders have to be there before they are replaced
+        for (const text of ["in these folders", "The database can be opened", "Memory"]) {
+          await page.getByText(text).first().waitFor();
+        }
+      },
     },
     {
       name: "login",
