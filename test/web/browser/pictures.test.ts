@@ -88,7 +88,7 @@ function picturesOf(session: string, question: string, share: string): readonly 
     {
       name: "plans",
       path: "/plans",
-      views: ["light"],
+      views: ["light", "dark", "phone"],
       show: async (page) => {
         await page.locator("textarea").fill(PLAN);
         await page.getByRole("img", { name: /^Picture of the plan/ }).waitFor();
@@ -97,7 +97,7 @@ function picturesOf(session: string, question: string, share: string): readonly 
     {
       name: "service",
       path: "/service",
-      views: ["dark"],
+      views: ["light", "dark", "phone"],
       show: async (page) => {
         // each part is read on its own: the folders have to be there before they are replaced
         for (const text of ["in these folders", "The database can be opened", "Memory"]) {
