@@ -4,6 +4,7 @@ import type { ExchangeInfo, FileChangeInfo } from "../../src/entries/client.ts";
 import { client } from "../api.ts";
 import { Diff } from "../parts/Diff.tsx";
 import { useRead } from "../parts/use-call.tsx";
+import { visibleName } from "./act/visible-text.ts";
 import type { SessionModel } from "./model.ts";
 
 interface CallDiffsProps {
@@ -29,7 +30,7 @@ export function CallDiffs({ model, seq, paths }: CallDiffsProps): JSX.Element | 
         <figure key={path} class="change">
           <figcaption>
             <code>
-              <bdi>{path}</bdi>
+              <bdi>{visibleName(path)}</bdi>
             </code>{" "}
             {kind}
             {added === null || removed === null ? "" : `, +${added} −${removed}`}

@@ -21,9 +21,11 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
 
   it("[PAGE-80] [PAGE-82] [PAGE-88] asks before a file is written, and takes it back afterwards", async () => {
     await using world = await startPageWorld();
-    const { page } = await world.open();
-    const file = join(world.home.project, "note.txt");
-    await say(page, "write note.txt");
+    const { id, page } = await world.open();
+    // a name that would read as another one, over two lines
+    const file = join(world.home.project, "no\u202e\nte.txt");
+    const shown = "no<U+202E>\u240ate.txt";
+    await world.client.queueExchange(id, "write no\u202e\nte.txt");
     const question = page.getByRole("article").filter({ hasText: "allow once" });
     await question.getByText("three").waitFor();
     expect(await page.title()).toMatch(/^\(1\) /);
@@ -42,8 +44,12 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     await page.getByText("Exchange 1: 1 change").click();
     await button(page, "Undo exchange 1 …").click();
     await page.getByText("1 file can be undone.").waitFor();
+    expect(await page.locator("dialog figcaption").innerText()).toContain(shown);
     await button(page, "Undo 1 file").click();
     await page.getByText("1 file was undone.").waitFor();
+    expect(await page.locator(".session-head .change > figcaption").first().innerText()).toContain(
+      shown,
+    );
     expect(existsSync(file)).toBe(false);
     await button(page, "Close").last().click();
     await button(page, "Make it again …").click();

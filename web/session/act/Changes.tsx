@@ -10,6 +10,7 @@ import { plural } from "../call-text.ts";
 import { Folded } from "../Folded.tsx";
 import type { SessionModel } from "../model.ts";
 import { Undo } from "./later.ts";
+import { visibleName } from "./visible-text.ts";
 
 /** The files that exchanges changed, with their diffs; undoes an exchange, and makes it again. */
 export function Changes({ model }: { readonly model: SessionModel }): JSX.Element | null {
@@ -104,7 +105,7 @@ function FileChange({ file }: { readonly file: FileChangeInfo }): JSX.Element {
     <figure class="change">
       <figcaption>
         <code>
-          <bdi>{path}</bdi>
+          <bdi>{visibleName(path)}</bdi>
         </code>{" "}
         {kind}
         {added === null || removed === null ? "" : `, +${added} −${removed}`}

@@ -10,6 +10,7 @@ import { Diff } from "../../parts/Diff.tsx";
 import { useCall } from "../../parts/use-call.tsx";
 import { plural } from "../call-text.ts";
 import type { SessionModel } from "../model.ts";
+import { visibleName } from "./visible-text.ts";
 
 interface UndoProps {
   readonly model: SessionModel;
@@ -105,7 +106,7 @@ function Outcome({ file }: { readonly file: FileOutcome }): JSX.Element {
     <figure class="change">
       <figcaption>
         <code>
-          <bdi>{path}</bdi>
+          <bdi>{visibleName(path)}</bdi>
         </code>{" "}
         <span class={outcome === "refused" ? "problem" : "muted"}>
           {OUTCOMES[outcome]}

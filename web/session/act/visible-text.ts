@@ -17,7 +17,16 @@ export function visibleText(text: string): string {
       return "\u2421";
     }
     return code < 0x20
-      ? String.fromCodePoint(CONTROL_PICTURES + code)
+      ? signOf(character)
       : `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
   });
+}
+
+/** The same of the name of a file: also a line break or a tab in it is a sign. */
+export function visibleName(name: string): string {
+  return visibleText(name.replace(/[\t\n\r]/g, signOf));
+}
+
+function signOf(control: string): string {
+  return String.fromCodePoint(CONTROL_PICTURES + (control.codePointAt(0) ?? 0));
 }
