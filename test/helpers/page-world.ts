@@ -30,6 +30,10 @@ function stepsFor(body: string): readonly Step[] {
         call("write_file", { path: "a.txt", content: "a\n" }),
         call("write_file", { path: "b.txt", content: "b\n" }),
       ];
+    case "many":
+      return Array.from({ length: 201 }, (_, n) =>
+        call("write_file", { path: `${n}.txt`, content: "a\n" }),
+      );
     case "long":
       return [call("write_file", { path, content: "a line of the file\n".repeat(300) })];
     case "ask":

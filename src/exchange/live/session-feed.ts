@@ -133,7 +133,9 @@ export function createSessionFeed<Step extends FeedStep>(
       asked.delete(question.id);
       ended.set(question.id, question);
     }
-    for (const id of [...ended.keys()].slice(0, Math.max(0, ended.size - MAX_ENDED))) {
+    // all that ended together, however many: an exchange that is stopped withdraws all of its questions
+    const kept = Math.max(MAX_ENDED, snapshot.ended.length);
+    for (const id of [...ended.keys()].slice(0, Math.max(0, ended.size - kept))) {
       ended.delete(id);
     }
   };

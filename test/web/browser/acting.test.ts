@@ -165,6 +165,16 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     expect(existsSync(join(world.home.project, "b.txt"))).toBe(false);
   });
 
+  it("[PAGE-85] hundreds of questions that are withdrawn at once all go away", async () => {
+    await using world = await startPageWorld();
+    const { id, page } = await world.open();
+    await say(page, "many");
+    await page.getByText("201 questions wait for an answer.").first().waitFor();
+    await world.client.stopExchange(id, 1);
+    await expect.poll(() => page.locator(".question").count()).toBe(0);
+    world.expectNoProblems();
+  });
+
   it("[PAGE-81] [PAGE-86] stops an answer, and queues, changes and withdraws what waits, by keyboard alone", async () => {
     await using world = await startPageWorld();
     const { page } = await world.open({ width: 320, height: 640 });

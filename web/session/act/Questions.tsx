@@ -75,15 +75,25 @@ function useEnded(model: SessionModel, questions: readonly QuestionInfo[]) {
   const said = useSignal<readonly Said[]>([]);
   const known = useRef<readonly QuestionInfo[]>([]);
   const own = useRef(new Set<string>());
+  const waiting = useRef<QuestionInfo[]>([]);
+  const isAsking = useRef(false);
+  /** One read for all that went away while the last one was made: an exchange that is stopped may withdraw hundreds. */
+  const ask = async (): Promise<void> => {
+    isAsking.current = true;
+    while (waiting.current.length > 0) {
+      const found = await say(model.id, waiting.current.splice(0).slice(-MAX_SAID));
+      said.value = [...said.value, ...found].slice(-MAX_SAID);
+    }
+    isAsking.current = false;
+  };
   useEffect(() => {
     const gone = known.current.filter(
       ({ id }) => !own.current.has(id) && !questions.some((question) => question.id === id),
     );
     known.current = questions;
-    if (gone.length > 0) {
-      void say(model.id, gone).then((found) => {
-        said.value = [...said.value, ...found].slice(-MAX_SAID);
-      });
+    waiting.current.push(...gone);
+    if (!isAsking.current) {
+      void ask();
     }
   }, [questions]);
   return {
