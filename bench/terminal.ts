@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,6 +16,7 @@ import {
   startInTerminal,
   type TerminalProgram,
 } from "./terminal-program.ts";
+import { besideOtherTerminals } from "./other-terminals.ts";
 import { startTokenModel, type TokenModel } from "./token-model.ts";
 
 const TOKENS = 5000;
@@ -38,6 +38,10 @@ interface Stage {
   startScript(path: string): TerminalProgram;
   readonly sessions: Readonly<Record<Session, string>>;
   readonly folder: string;
+  readonly cwd: string;
+  readonly env: Record<string, string>;
+  /** What Node.js runs. */
+  readonly program: readonly string[];
 }
 
 /** The screen of a session in a real terminal, with a model on loopback, against lines and bare writes. */
@@ -51,16 +55,12 @@ export const bench: Bench = {
       everyMs: TOKEN_MS,
     });
     const stage = await setUp({ folder: folder.path, model, scale, tokens });
-    for (const name of ["pi", "codex"]) {
-      if (spawnSync(name, ["--version"]).error !== undefined) {
-        console.error(`${name} is not installed: it is left out`);
-      }
-    }
     return [
       ...(await measureTokens(stage)),
       await measureRequests(stage),
       await measureMemory(stage),
       ...(await measureStarts(stage)),
+      ...(await besideOtherTerminals([process.execPath, ...stage.program], stage)),
     ];
   },
 };
@@ -93,13 +93,16 @@ async function setUp(given: {
     await fill(store, { session_id: id, exchanges: Math.round((messages * scale) / 2), rounds: 0 });
     return id;
   };
+  const program = ["--disable-warning=ExperimentalWarning", bin];
   return {
     scale,
     model,
     tokens,
     folder,
-    start: (args) =>
-      startInTerminal(["--disable-warning=ExperimentalWarning", bin, ...args], { cwd, env }),
+    cwd,
+    env,
+    program,
+    start: (args) => startInTerminal([...program, ...args], { cwd, env }),
     startScript: (path) => startInTerminal([path], { cwd, env }),
     sessions: {
       empty: await made(SESSIONS.empty),

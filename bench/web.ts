@@ -7,6 +7,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 
 import { buildPage } from "../build/page-bundle.ts";
 import { heapOf, installedBrowser } from "../test/helpers/browser.ts";
+import { besideOpencode } from "./opencode.ts";
 import { type Bench, type Measurement, median, percentile } from "./measurement.ts";
 import { makeSeeded, someIds } from "./seed.ts";
 import { startProgram, temporaryFolder } from "./services.ts";
@@ -44,6 +45,7 @@ export const bench: Bench = {
     try {
       const stage = { browser, origin: `http://127.0.0.1:${service.port}`, ids, scale };
       return [
+        ...(await besideOpencode(stage)),
         ...sizes(page),
         ...(await opening(stage)),
         ...(await scrolling(stage)),

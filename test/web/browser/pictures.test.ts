@@ -80,7 +80,7 @@ function picturesOf(session: string, question: string, share: string): readonly 
     {
       name: "question",
       path: `/sessions/${question}`,
-      views: ["light", "phone-dark"],
+      views: ["light", "dark", "phone", "phone-dark"],
       show: async (page) => {
         await page.locator(".choices button:not([aria-disabled=true])").first().waitFor();
       },
@@ -108,14 +108,14 @@ function picturesOf(session: string, question: string, share: string): readonly 
     {
       name: "login",
       path: "/login",
-      views: ["light"],
+      views: ["light", "dark", "phone"],
       guest: true,
       show: (page) => page.getByLabel("Token").waitFor(),
     },
     {
       name: "shared",
       path: share,
-      views: ["phone"],
+      views: ["light", "dark", "phone"],
       guest: true,
       show: (page) => page.getByText("112.50").waitFor(),
     },
