@@ -4,15 +4,7 @@ import { expect } from "vitest";
 import { openPages, type PageView } from "./page.ts";
 import { PAGE_TOKEN, startPageService } from "./page-service.ts";
 import { freshHome } from "./reprise.ts";
-import { startScriptedProvider, type Step } from "./scripted-provider.ts";
-
-const text = (words: string): Step => ({ kind: "text", text: words });
-const call = (name: string, args: unknown): Step => ({
-  kind: "call",
-  name,
-  args: JSON.stringify(args),
-  size: 1000,
-});
+import { call, startScriptedProvider, type Step, text } from "./scripted-provider.ts";
 
 /** What the model does for a message: its first word says it. After a result it ends. */
 function stepsFor(body: string): readonly Step[] {

@@ -26,6 +26,16 @@ export type Step =
       readonly error?: Readonly<Record<string, string>>;
     };
 
+export const text = (words: string): Step => ({ kind: "text", text: words });
+
+/** A call of a tool whose arguments come at once. */
+export const call = (name: string, args: unknown): Step => ({
+  kind: "call",
+  name,
+  args: JSON.stringify(args),
+  size: 1000,
+});
+
 export interface ScriptedProvider extends AsyncDisposable {
   /** The body of each request so far. */
   readonly requests: Record<string, unknown>[];

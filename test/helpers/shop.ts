@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Client } from "../../src/client/client.ts";
-import { startScriptedProvider, type Step } from "./scripted-provider.ts";
+import { call, startScriptedProvider, type Step, text } from "./scripted-provider.ts";
 
 /** A phase plan without findings. */
 export const PLAN = `runId: 3f2c8a54-6f0e-4f6b-9d43-0b1f3c1e7a90
@@ -56,14 +56,6 @@ const sum = prices.reduce((all, price) => all + price, 0);
 return sum < 10_000 ? sum : Math.round(sum * 0.9);
 \`\`\`
 `;
-
-const text = (words: string): Step => ({ kind: "text", text: words });
-const call = (name: string, args: unknown): Step => ({
-  kind: "call",
-  name,
-  args: JSON.stringify(args),
-  size: 1000,
-});
 
 const CHANGE = call("edit_file", {
   path: "total.js",

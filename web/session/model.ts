@@ -1,18 +1,18 @@
 import { batch, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 
-import {
-  ClientError,
-  type ExchangeInfo,
-  type LiveEvent,
-  type MessageInfo,
-  type SessionDetail,
-  type SessionSummary,
-  type VerificationInfo,
+import type {
+  ExchangeInfo,
+  LiveEvent,
+  MessageInfo,
+  SessionDetail,
+  SessionSummary,
+  VerificationInfo,
 } from "../../src/entries/client.ts";
 import { client } from "../api.ts";
 import type { LiveMessage, SessionState } from "../streams/session-state.ts";
 import { connection, followSession, followShared } from "../streams/streams.ts";
 import { createMessageCache, type MessageCache, PAGE_SIZE } from "./message-cache.ts";
+import { isPassing, problemOf, type SessionProblem } from "./problem.ts";
 
 export type LiveCall = Extract<LiveEvent, { event: "tool_call" }>["data"];
 
@@ -25,12 +25,6 @@ const DRAW_MS = 100;
 
 /** Milliseconds before the session is read again, if the service did not answer. */
 const RETRY_MS = 2000;
-
-/** Why there is no session to show. */
-export interface SessionProblem {
-  readonly code: string;
-  readonly sentence: string;
-}
 
 /** One session as the page shows it. All of it comes from the service; nothing here outlives the page. */
 export interface SessionModel {
@@ -288,11 +282,6 @@ export async function readChildren(parent: string): Promise<readonly SessionSumm
   return found.sessions.toReversed();
 }
 
-/** True for what another attempt may fix. */
-function isPassing(error: unknown): boolean {
-  return error instanceof ClientError && (error.status === 0 || error.status >= 500);
-}
-
 /** Keeps a value with the latest ones: a tab may be open for weeks. */
 function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
   map.set(key, value);
@@ -307,10 +296,4 @@ function range(after: number, before: number) {
 
 function summaryOf({ messages: _, has_earlier: __, ...summary }: SessionDetail): SessionSummary {
   return summary;
-}
-
-function problemOf(error: unknown): SessionProblem {
-  return error instanceof ClientError
-    ? { code: error.code, sentence: error.message }
-    : { code: "internal", sentence: error instanceof Error ? error.message : String(error) };
 }

@@ -4,6 +4,7 @@ import { ClientError, type QueuedExchangeInfo } from "../../../src/entries/clien
 import { client, isOwner } from "../../api.ts";
 import { sentenceOf } from "../../parts/sentence-of.ts";
 import type { SessionModel } from "../model.ts";
+import { isPassing } from "../problem.ts";
 import { type Draft, keepDraft, readDraft } from "./draft.ts";
 
 /** A sentence after something was sent. */
@@ -122,8 +123,7 @@ function storedBefore(error: unknown): Said {
 }
 
 function failureOf(error: unknown): string {
-  const isLost = error instanceof ClientError && (error.status === 0 || error.status >= 500);
-  return isLost
+  return isPassing(error)
     ? `${sentenceOf(error)} Your text is kept; sent again, it is stored once.`
     : sentenceOf(error);
 }
