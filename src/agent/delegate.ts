@@ -20,10 +20,16 @@ import { endsExchange } from "./tools-node.ts";
  * parent, and its last answer is the call's result. A call that is run again after the program was
  * stopped finds its sub-agent and resumes it.
  *
+ * Each sub-agent that begins is added to `begun`: LangGraph does not wait for a call that it has
+ * aborted, so who ends the exchange does.
+ *
  * Not offered without a folder, to personas that may not, and at the greatest depth, where the
  * store would refuse it too.
  */
-export function delegateTool(context: ExchangeContext): StructuredToolInterface | null {
+export function delegateTool(
+  context: ExchangeContext,
+  begun: Promise<unknown>[],
+): StructuredToolInterface | null {
   const { options, prepared, held, report, tree } = context;
   const { session: parent, fence } = held;
   const { store, personas } = options;
@@ -59,7 +65,11 @@ export function delegateTool(context: ExchangeContext): StructuredToolInterface 
           return answerOf(config, () => outsideTheGraph(runChildSession, child));
         },
       });
-      return answer === null ? failedResult(TOO_MANY, config) : unlessEnded(tree, answer);
+      if (answer === null) {
+        return failedResult(TOO_MANY, config);
+      }
+      begun.push(answer);
+      return unlessEnded(tree, answer);
     },
     {
       name: "delegate",

@@ -23,7 +23,10 @@ import { createCallModel } from "./models/call-model.ts";
 import { type GraphInput, type RunEnd, streamAnswer } from "./stream-answer.ts";
 import { mayBeRepeated, type OpenCall, withResults, type ThreadState } from "./thread-state.ts";
 
-/** The exchange between taking the lease and giving it back. No command of it runs on after it. */
+/**
+ * The exchange between taking the lease and giving it back. No command and no sub-agent of it is
+ * still running afterwards.
+ */
 export async function runExchange(context: ExchangeContext): Promise<Worked<ExchangeResult>> {
   const { options, held, prepared } = context;
   const given = options.commands;
@@ -37,14 +40,16 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
             conceal: prepared.conceal,
           },
         );
+  const children: Promise<unknown>[] = [];
   try {
     if (held.wasInterrupted) {
       await commands?.endLeftRunning();
     }
     const { store, kept } = options;
     await settleLeft({ store, kept, session_id: held.session.id }, { isHeld: true });
-    return await runWith(context, commands);
+    return await runWith(context, commands, children);
   } finally {
+    await Promise.allSettled(children);
     await commands?.end();
   }
 }
@@ -52,6 +57,7 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
 async function runWith(
   context: ExchangeContext,
   commands: Commands | null,
+  children: Promise<unknown>[],
 ): Promise<Worked<ExchangeResult>> {
   const { options, request, held, prepared, report, state } = context;
   const { session: before } = held;
@@ -109,7 +115,7 @@ async function runWith(
     }),
     session: before,
     saver: context.saver,
-    delegate: delegateTool(context),
+    delegate: delegateTool(context, children),
     commands:
       commands === null
         ? null

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { tool } from "@langchain/core/tools";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 
 import type { Session } from "../../../src/core/sessions.ts";
+import { releaseLease } from "../../../src/store/leases/lease.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
 import { endSession } from "../../../src/store/sessions/change.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
@@ -147,6 +150,61 @@ describe("delegate", () => {
     await expectNoDrift(bench.database, bench.session.id);
     await expectNoDrift(bench.database, before[0]?.id ?? "");
   });
+
+  for (const [cause, code] of [
+    ["is stopped", undefined],
+    ["reaches a limit in another sub-agent", "call_limit_reached"],
+  ] as const) {
+    it(`[AGENT-19] has no sub-agent that still runs when an exchange ends that ${cause}`, async () => {
+      const waits = Promise.withResolvers<void>();
+      const options = { description: "Waits.", schema: z.object({}) };
+      const wait = tool(
+        async (_input, { signal }: { signal?: AbortSignal }) => {
+          waits.resolve();
+          return new Promise<string>((_, reject) => {
+            signal?.addEventListener("abort", () => reject(signal.reason as Error));
+          });
+        },
+        { ...options, name: "wait" },
+      );
+      const join = tool(() => waits.promise.then(() => "both run"), { ...options, name: "join" });
+      const server = await startModelServer({
+        answer: ([first, ...more]) => ({
+          toolCalls:
+            first?.content === "begin"
+              ? ["wait", "join"].map((task) => ({
+                  name: "delegate",
+                  arguments: JSON.stringify({ task }),
+                }))
+              : [{ name: more.length === 0 ? String(first?.content) : "wait", arguments: "{}" }],
+        }),
+      });
+      const bench = await openBench(server, {}, (store) => ({
+        tools: [wait, join],
+        limits: { childrenAtOnce: 2, children: 2, modelCalls: code === undefined ? 600 : 3 },
+        store: {
+          ...store,
+          // a slow disk: sub-agents that were stopped still have to give back their leases
+          write: async (operation, input) => {
+            const isRelease = operation.name === releaseLease.name;
+            await sleep(isRelease ? 100 : 0);
+            return store.write(operation, input);
+          },
+        },
+      }));
+      const stop = new AbortController();
+      const ended = bench.run({ text: "begin" }, { signal: stop.signal });
+      if (code === undefined) {
+        await waits.promise;
+        stop.abort();
+        expect(await ended).toMatchObject({ state: "stopped" });
+      } else {
+        await expect(ended).rejects.toMatchObject({ code });
+      }
+      const children = await childrenOf(bench);
+      expect(children.map(({ activity }) => activity)).toEqual(["interrupted", "interrupted"]);
+    });
+  }
 
   it("[AGENT-4] ends open sub-agents with their parent", async () => {
     const bench = await openBench(await startModelServer({ answer: delegating }));
