@@ -192,9 +192,10 @@ async function closeCalls(
 }
 
 /**
- * What the agent gets next. A message, new or appended through the API, abandons an interrupted
- * exchange. To continue is to resume from the checkpoint; calls that may have taken effect get the
- * result "outcome unknown" unless a person allows them.
+ * What the agent gets next. A new message abandons an interrupted exchange, and so do pending ones
+ * if no call is open: the process of their exchange may have died before the agent had them. To continue
+ * is else to resume from the checkpoint; calls that may have taken effect get the result "outcome unknown"
+ * unless a person allows them.
  */
 async function nextInput(
   { options, state, request, live, held }: ExchangeContext,
@@ -212,7 +213,7 @@ async function nextInput(
     throw await nothingToContinue(options.store, held.fence.session_id);
   }
   const { next } = await thread.agent.getState(thread.config);
-  if (next.length > 0) {
+  if (next.length > 0 && (messages.length === 0 || state.openCalls.length > 0)) {
     const suspects = state.openCalls.filter((call) => mayHaveActed(call, { state, continues }));
     if (suspects.length > 0 && (await live.mayRepeat?.(suspects)) !== true) {
       const closed = state.openCalls.filter(

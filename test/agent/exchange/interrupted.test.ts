@@ -4,6 +4,7 @@ import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 
 import { buildAgent } from "../../../src/agent/agent.ts";
+import { createExchanger } from "../../../src/agent/exchange.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
 import { modelConfig } from "../../../src/exchange/models/config.ts";
@@ -11,8 +12,11 @@ import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { readDetail } from "../../../src/store/messages/read.ts";
+import { createSession } from "../../../src/store/sessions/create.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
+import { dyingStore } from "../../helpers/dying-store.ts";
 import { PERMITTED } from "../../helpers/permit.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
@@ -234,6 +238,62 @@ describe("an exchange that was interrupted while its tools ran", () => {
 });
 
 describe("continuing a session", () => {
+  for (const before of ["is done", "was stopped", "was cut in its tools"]) {
+    it(`[EXCHANGE-40] answers a message, whichever write its process dies at, when the exchange before ${before}`, async () => {
+      let stop = new AbortController();
+      const server = await startModelServer({
+        latencyMs: 10,
+        answer: (messages, index) => {
+          if (messages.at(-1)?.content === "stop") {
+            stop.abort();
+          }
+          return { content: `answer ${index}` };
+        },
+      });
+      const bench = await openBench(server);
+      const { store, parts } = bench;
+      const live = { listener: () => undefined, signal: new AbortController().signal };
+      let stored = 0;
+      for (let at = 1, isOver = false; !isOver; at += 1) {
+        const session = await store.write(createSession, { repo_path: bench.repo });
+        const session_id = session.id;
+        if (before === "was cut in its tools") {
+          await cutWhileToolsRan({ ...bench, session }, [LIST]);
+        } else {
+          stop = new AbortController();
+          const text = before === "is done" ? "first" : "stop";
+          const { state } = await bench.run({ session_id, text }, { signal: stop.signal });
+          expect(state).toBe(before === "is done" ? "done" : "stopped");
+        }
+        const asked = server.requests().length;
+        const dying = dyingStore(store, at, "after");
+        const dead = createExchanger({ ...parts, store: dying.store });
+        const lost = dead.exchange({ session_id, text: "second" }, live);
+        lost.catch(() => undefined);
+        isOver = (await Promise.race([dying.dead.then(() => null), lost])) !== null;
+        const { messages } = await store.read(readDetail, {
+          reference: session_id,
+          all: true,
+        });
+        if (messages.some(({ content }) => content === "second")) {
+          stored += 1;
+          // it says that there is nothing to do if only the end of the exchange was not stored
+          await bench.run({ session_id, when_busy: "take_over" }).catch(() => undefined);
+          for (const messages of server.requests().slice(asked)) {
+            expect(messages.at(-1), `write ${at}`).toMatchObject({ content: "second" });
+          }
+          const rows = await expectNoDrift(bench.database, session_id);
+          expect(
+            rows.slice(-2).map(({ content }) => content),
+            `write ${at}`,
+          ).toEqual(["second", expect.stringMatching(/^answer /)]);
+        }
+        dying.bury();
+      }
+      expect(stored).toBeGreaterThan(2);
+    });
+  }
+
   it("[EXCHANGE-7] hands over the pending messages of a session without an interruption, else says there is nothing", async () => {
     const bench = await openBench(await answering());
     await expect(bench.run()).rejects.toMatchObject({ code: "nothing_to_continue" });
