@@ -25,7 +25,7 @@ describe("the end of a session on a screen", () => {
     await screen.until(/^\[1\]\+ +Stopped[^]*^\$$/m);
     release();
     screen.type("stty -a | grep -ow -e -icanon -e icanon; echo shell $((40 + 2))\r");
-    await screen.until(/^icanon\nshell 42$/m);
+    await screen.until(/^icanon\nshell 42\n\$$/m);
     screen.type("fg\r");
     await screen.until(/^shell 42\n\$ fg\n[^]*^w0 w1 and the rest$[^]*^>$[^]*^ready · /m);
     screen.type(CTRL_D);
