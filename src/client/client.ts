@@ -141,7 +141,10 @@ export interface DetailOptions {
   readonly before_seq?: number;
   /** False for the session alone: `messages` is empty, `has_earlier` true if there are any. */
   readonly messages?: boolean;
-  /** Adds `exchange`: what the session does now, or did last; `labels`: name, archive, metadata. */
+  /**
+   * Adds `exchange`: what the session does now, or did last; `labels`: name, archive, metadata;
+   * `permission`: what is asked before a tool takes effect, while the session does not plan.
+   */
   readonly include?: Include;
 }
 

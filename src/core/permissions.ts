@@ -6,8 +6,9 @@
 export const PERMISSION_MODES = ["ask", "edits", "auto", "all", "plan"] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
-/** A mode that a session keeps; `plan` is its planning mode, which ends without losing the other one. */
-export type KeptMode = Exclude<PermissionMode, "plan">;
+/** Modes that a session keeps; `plan` is its planning mode, which ends without losing the other one. */
+export const KEPT_MODES = ["ask", "edits", "auto", "all"] as const satisfies PermissionMode[];
+export type KeptMode = (typeof KEPT_MODES)[number];
 
 /** A call that a person allowed, for as long as the session or one exchange of it lasts. */
 export interface GivenRule {

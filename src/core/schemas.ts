@@ -12,7 +12,7 @@ import {
   ToolCall,
 } from "./field-schemas.ts";
 import { MAX_NAME_LENGTH, MAX_PATH_LENGTH, MESSAGES_PER_READ } from "./limits.ts";
-import { PERMISSION_MODES } from "./permissions.ts";
+import { KEPT_MODES, PERMISSION_MODES } from "./permissions.ts";
 import { labelFields, metadata } from "./label-schemas.ts";
 import {
   ANSWERERS,
@@ -82,8 +82,14 @@ const exchange = Type.Optional(
   nullable(Type.Object({ n: Type.Integer({ minimum: 1 }), state: oneOf(EXCHANGE_STATES) }, closed)),
 );
 
+/** Only with `include=permission`: the mode that counts while `plan_mode` is false; null for another agent. */
+const permission = Type.Optional(nullableOneOf(KEPT_MODES));
+
+/** The fields that `include` adds. */
+const included = { exchange, ...labelFields, permission } as const;
+
 export const SessionSummary = Type.Object(
-  { ...summaryFields, exchange, ...labelFields },
+  { ...summaryFields, ...included },
   { ...closed, $id: "SessionSummary" },
 );
 export type SessionSummary = Static<typeof SessionSummary>;
@@ -170,8 +176,7 @@ export const SessionDetail = Type.Object(
     ...summaryFields,
     messages: Type.Array(named(MessageInfo), { maxItems: MESSAGES_PER_READ }),
     has_earlier: Type.Boolean(),
-    exchange,
-    ...labelFields,
+    ...included,
   },
   { ...closed, $id: "SessionDetail" },
 );

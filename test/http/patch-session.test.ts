@@ -229,6 +229,34 @@ it("[HTTP-156] a repeated request to create has to have the same metadata, in an
   expect((await create({ a: "1" })).status).toBe(422);
 });
 
+it("[PERMISSION-87] include=permission adds the mode that counts while a session does not plan", async () => {
+  const { id } = await client.createSession({ permission: "edits" });
+  const child = await t.store.write(createSession, {
+    parent_session_id: id,
+    parent_call_id: "call",
+    depth: 1,
+  });
+  const modes = async (): Promise<unknown[]> => [
+    (await client.getSession(id, { include: "permission" })).permission,
+    (await client.getSession(child.id, { include: "labels,permission" })).permission,
+    ...(await client.listSessions({ limit: 2, include: "exchange,permission" })).sessions.map(
+      ({ permission }) => permission,
+    ),
+  ];
+  expect(await modes()).toEqual(Array(4).fill("edits"));
+  await client.patchSession(id, { permission: "plan" });
+  expect(await modes()).toEqual(Array(4).fill("edits"));
+  await client.patchSession(id, { permission: "all" });
+  expect(await modes()).toEqual(Array(4).fill("all"));
+  await t.store.write(
+    async (tx, agent) =>
+      tx.db.updateTable("sessions").set({ agent }).where("id", "=", child.id).execute(),
+    "another",
+  );
+  const { permission } = await client.getSession(child.id, { include: "permission" });
+  expect(permission).toBeNull();
+});
+
 it("[HTTP-157] include=labels adds name, archived_at and metadata to lists and details", async () => {
   const { id } = await client.createSession({ metadata: { team: "green" } });
   const labelled = await client.patchSession(id, { name: "N" });

@@ -7,6 +7,7 @@ import { Link } from "../parts/Link.tsx";
 import { plural } from "./call-text.ts";
 import { Folded } from "./Folded.tsx";
 import type { SessionModel } from "./model.ts";
+import { MODES } from "./modes.ts";
 
 const Details = lazy(async () => (await import("./Details.tsx")).Details);
 
@@ -44,7 +45,7 @@ export function SessionHead({ model, session, menu, children }: SessionHeadProps
             <Fact label="Folder" text={repo_path} />
             <Fact label="Model" text={language} />
             <Fact label="Persona" text={persona_name} />
-            {session.plan_mode ? <span class="mark">planning mode</span> : null}
+            <ModeMark session={session} />
             <span>
               {session.total_input_tokens.toLocaleString("en")} tokens in,{" "}
               {session.total_output_tokens.toLocaleString("en")} out
@@ -74,6 +75,20 @@ function Fact(props: { readonly label: string; readonly text: string | null }): 
     <span class="fact">
       <span class="visually-hidden">{props.label}: </span>
       <bdi title={`${props.label}: ${props.text}`}>{props.text}</bdi>
+    </span>
+  );
+}
+
+/** What the agent may do without a question. Not shown to who sees the session alone. */
+function ModeMark({ session }: Pick<SessionHeadProps, "session">): JSX.Element | null {
+  const { plan_mode, permission = null } = session;
+  if (plan_mode) {
+    return <span class="mark">planning mode</span>;
+  }
+  return permission === null ? null : (
+    <span class={permission === "all" ? "mark warning" : "mark"} title={MODES[permission]}>
+      <span class="visually-hidden">Permissions: </span>
+      {permission}
     </span>
   );
 }

@@ -29,7 +29,7 @@ const RETRY_MS = 2000;
 /** One session as the page shows it. All of it comes from the service; nothing here outlives the page. */
 export interface SessionModel {
   readonly id: string;
-  /** Null until it was read. With its name, archive and metadata. */
+  /** Null until it was read. With its name, archive, metadata and permissions. */
   readonly session: ReadonlySignal<SessionSummary | null>;
   readonly problem: ReadonlySignal<SessionProblem | null>;
   /** The first message that is shown: archived ones before it are not. */
@@ -96,7 +96,8 @@ export function createSessionModel(
     last.value = Math.max(last.value, found.at(-1)?.seq ?? 0);
     version.value += 1;
   };
-  const getSession = () => client.getSession(id, { messages: false, include: "exchange,labels" });
+  const getSession = () =>
+    client.getSession(id, { messages: false, include: "exchange,labels,permission" });
   const setSession = (found: SessionDetail): void => {
     session.value = summaryOf(found);
     last.value = Math.max(last.value, found.last_seq);

@@ -31,7 +31,7 @@ export function readSessionRoute(app: Api, { store }: SessionService): void {
   });
 }
 
-/** What a link shows of a session: neither its folder nor its persona, its labels and the session above it. */
+/** What a link shows of a session: neither its folder nor its persona, labels, permissions and the session above it. */
 function withoutSurroundings(text: string): string {
   const detail = JSON.parse(text) as SessionDetail;
   return JSON.stringify({
@@ -41,5 +41,6 @@ function withoutSurroundings(text: string): string {
     project_key: null,
     parent_session_id: null,
     ...(detail.metadata === undefined ? {} : { metadata: {} }),
+    ...(detail.permission === undefined ? {} : { permission: null }),
   });
 }

@@ -117,7 +117,7 @@ describe("a visitor, on every route", () => {
     const path = `/api/sessions/${shown}`;
     const { json, text } = await page.call<Record<string, unknown>>(
       "GET",
-      `${path}?include=labels`,
+      `${path}?include=labels,permission`,
     );
     expect(json).toMatchObject({
       id: shown,
@@ -126,6 +126,7 @@ describe("a visitor, on every route", () => {
       persona_name: null,
       parent_session_id: null,
       metadata: {},
+      permission: null,
       name: "the name",
       messages: [{ content: "hello" }],
     });

@@ -253,7 +253,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     expect(messages.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
-  it("[PAGE-89] [PAGE-91] names, archives, shares, exports, ends and deletes a session", async () => {
+  it("[PAGE-89] [PAGE-91] [PAGE-124] names, archives, shares, exports, ends and deletes a session", async () => {
     await using world = await startPageWorld();
     const { id, page } = await world.open();
     await say(page, "hello");
@@ -268,6 +268,14 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     await button(page, "Save").click();
     await page.getByRole("heading", { name: "The first one" }).waitFor();
     await page.getByText("planning mode", { exact: true }).waitFor();
+    const mode = page.getByRole("combobox", { name: "Permissions" });
+    // set in another program while the page is open
+    await world.client.patchSession(id, { permission: "edits" });
+    await choose("Name and settings …");
+    await expect.poll(() => mode.inputValue()).toBe("edits");
+    await mode.selectOption("all");
+    await button(page, "Save").click();
+    await page.locator(".session-facts .mark", { hasText: "all" }).waitFor();
     await choose("Archive");
     await page.getByText("archived", { exact: true }).waitFor();
     await choose("Links to read it …");

@@ -13,15 +13,7 @@ import { Button } from "../../parts/Button.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
 import { useCall } from "../../parts/use-call.tsx";
 import type { SessionModel } from "../model.ts";
-
-/** What is asked before a tool takes effect; planning is a setting beside it. */
-const MODES = [
-  { mode: "ask", label: "ask: each change is asked about" },
-  { mode: "edits", label: "edits: ordinary files in the folder without a question" },
-  { mode: "auto", label: "auto: as edits, and commands in the sandbox without a question" },
-  { mode: "all", label: "all: only protected files are asked about" },
-] as const;
-type Mode = (typeof MODES)[number]["mode"];
+import { type Mode, MODES } from "../modes.ts";
 
 interface SettingsProps {
   readonly model: SessionModel;
@@ -29,18 +21,26 @@ interface SettingsProps {
   readonly onClose: () => void;
 }
 
-/** The name of a session, its model, persona, planning mode and permission mode. Only what is changed is sent. */
+/**
+ * The name of a session, its model, persona, planning mode and permission mode. Only what is changed here
+ * is sent: the rest follows the session.
+ */
 export function Settings({ model, session, onClose }: SettingsProps): JSX.Element {
-  const name = useSignal(session.name ?? "");
+  const name = useSignal<string | null>(null);
   const chosenModel = useSignal("");
   const persona = useSignal("");
-  const mode = useSignal<Mode | "">("");
-  const isPlanning = useSignal(session.plan_mode);
+  // a sub-agent has the mode of its root
+  const given = session.parent_session_id === null ? session.permission : null;
+  const mode = useSignal<Mode | null>(null);
+  const planning = useSignal<boolean | null>(null);
+  const isPlanning = planning.value ?? session.plan_mode;
   const models = useSignal<readonly ModelInfo[]>([]);
   const personas = useSignal<readonly PersonaInfo[]>([]);
   const known = useId();
   const { problem, isBusy, run, fail } = useCall(onClose);
   useEffect(() => {
+    // a terminal may have changed it
+    void model.refresh();
     const { repo_path } = session;
     Promise.all([
       client.listModels(),
@@ -50,14 +50,20 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
       personas.value = foundPersonas.filter(({ fault }) => fault === null);
     }, fail);
   }, []);
+  const changedMode = (): PatchSessionRequest => {
+    if (mode.value !== null && !isPlanning) {
+      // it ends planning mode, too
+      return { permission: mode.value };
+    }
+    return planning.value === null ? {} : { plan_mode: planning.value };
+  };
   const change = (): PatchSessionRequest => {
-    const text = name.value.trim();
+    const text = name.value?.trim();
     return {
-      ...(text === (session.name ?? "") ? {} : { name: text === "" ? null : text }),
+      ...(text === undefined ? {} : { name: text === "" ? null : text }),
       ...(chosenModel.value.trim() === "" ? {} : { model: chosenModel.value.trim() }),
       ...(persona.value === "" ? {} : { persona_name: persona.value }),
-      ...(mode.value === "" ? {} : { permission: mode.value }),
-      ...(isPlanning.value === session.plan_mode ? {} : { plan_mode: isPlanning.value }),
+      ...changedMode(),
     };
   };
   const save = (): void =>
@@ -80,7 +86,7 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
         <label class="field">
           <span>Name</span>
           <input
-            value={name.value}
+            value={name.value ?? session.name ?? ""}
             dir="auto"
             maxLength={255}
             placeholder={session.title ?? ""}
@@ -123,27 +129,27 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
           Another model or persona begins a new thread: the agent then sees none of the messages
           before it.
         </p>
-        <label class="field">
-          <span>Permissions</span>
-          <select
-            value={mode.value}
-            onChange={({ currentTarget: { value } }) => {
-              mode.value = MODES.find((each) => each.mode === value)?.mode ?? "";
-            }}
-          >
-            <option value="">as it is</option>
-            {MODES.map((each) => (
-              <option key={each.mode} value={each.mode}>
-                {each.label}
-              </option>
-            ))}
-          </select>
-        </label>
+        {given === null || given === undefined ? null : (
+          <label class="field">
+            <span>Permissions</span>
+            <select
+              disabled={isPlanning}
+              value={mode.value ?? given}
+              onChange={({ currentTarget: { value } }) => void (mode.value = value as Mode)}
+            >
+              {Object.entries(MODES).map(([each, label]) => (
+                <option key={each} value={each}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         <label class="check">
           <input
             type="checkbox"
-            checked={isPlanning.value}
-            onChange={({ currentTarget: { checked } }) => void (isPlanning.value = checked)}
+            checked={isPlanning}
+            onChange={({ currentTarget: { checked } }) => void (planning.value = checked)}
           />
           Planning mode: the agent reads, and changes nothing
         </label>
