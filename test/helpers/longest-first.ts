@@ -6,7 +6,10 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Small files with long tests, the longest first: Vitest orders files by size, so it would run these last. */
 const LONG = [
   "bench/benches.test.ts",
+  "web/browser/everybody.test.ts",
+  "web/browser/acting.test.ts",
   "torture/frozen-nodes.test.ts",
+  "web/browser/streams.test.ts",
   "e2e/package.test.ts",
   "store/postgres/restarts.test.ts",
   "torture/live-cuts.test.ts",
@@ -15,6 +18,7 @@ const LONG = [
   "conformance/state-table.test.ts",
   "langgraph/foreign/programs.test.ts",
   "client/browser.test.ts",
+  "torture/notified.test.ts",
   "store/crash/power-loss.test.ts",
   "e2e/kill-exchange.test.ts",
   "e2e/kill-server.test.ts",
@@ -28,6 +32,11 @@ const LONG = [
   "cli/serve-exchanges.test.ts",
   "agent/graph/stop-asked.test.ts",
   "cli/verify-real.test.ts",
+  "cli/agent-ends.test.ts",
+  "cli/serve-npm.test.ts",
+  "store/postgres/polling.test.ts",
+  "torture/agent-nodes.test.ts",
+  "agent/models/streamed-arguments.test.ts",
 ].map((name) => fileURLToPath(new URL(`../${name}`, import.meta.url)));
 
 /** Begins each project with its long files, so that none of them is left to run alone at the end. */
