@@ -2,6 +2,7 @@ import { computed, signal } from "@preact/signals";
 
 import { ClientError, createClient } from "../src/entries/client.ts";
 import { base } from "./route.ts";
+import { answerInTime } from "./streams/answer-in-time.ts";
 
 /** Who the service takes this page for; see `GET /page/me`. */
 export interface Whoami {
@@ -37,6 +38,15 @@ export const isOwner = computed(() => whoami.value?.role === "owner");
 
 /** The service, with this page's login. */
 export const client = createClient({ baseUrl: `${location.origin}${base}`, fetch: fetchAsPage });
+
+/** Milliseconds. Nothing that is sent so does more than store something. */
+const STORED_MS = 20_000;
+
+/** As `client`, for what can be sent again: a connection that was dropped without a word is given up in time. */
+export const sending = createClient({
+  baseUrl: `${location.origin}${base}`,
+  fetch: answerInTime(fetchAsPage, STORED_MS),
+});
 
 /** Counts what may change who this page is: an answer from before says nothing any more. */
 let changes = 0;

@@ -224,34 +224,42 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     world.expectNoProblems();
   });
 
-  it("[PAGE-87] a draft survives a reload, and is sent once although the answer of the service is lost", async () => {
-    await using world = await startPageWorld();
-    const { id, page } = await world.open();
-    await composer(page).fill("kept over a reload");
-    await page.reload();
-    await expect.poll(() => composer(page).inputValue()).toBe("kept over a reload");
-    let lost = 0;
-    await page.route("**/exchanges", async (route) => {
-      if (route.request().method() === "POST" && lost === 0) {
-        lost += 1;
-        await route.fetch();
-        await route.abort("connectionreset");
-      } else {
-        await route.continue();
+  it.each(["lost", "held back for ever"])(
+    "[PAGE-87] a draft survives a reload, and is sent once although the answer of the service is %s",
+    async (how) => {
+      await using world = await startPageWorld();
+      const { id, page } = await world.open();
+      await composer(page).fill("kept over a reload");
+      await page.reload();
+      await expect.poll(() => composer(page).inputValue()).toBe("kept over a reload");
+      let lost = 0;
+      await page.route("**/exchanges", async (route) => {
+        if (route.request().method() === "POST" && lost === 0) {
+          await route.fetch();
+          lost += 1;
+          await (how === "lost" ? route.abort("connectionreset") : new Promise(() => undefined));
+        } else {
+          await route.continue();
+        }
+      });
+      await page.clock.install();
+      await composer(page).focus();
+      await page.keyboard.press("Enter");
+      if (how !== "lost") {
+        await expect.poll(() => lost).toBe(1);
+        await page.clock.fastForward(20_000);
       }
-    });
-    await composer(page).focus();
-    await page.keyboard.press("Enter");
-    await page.getByText("sent again, it is stored once").waitFor();
-    await page.reload();
-    await expect.poll(() => composer(page).inputValue()).toBe("kept over a reload");
-    await composer(page).focus();
-    await page.keyboard.press("Enter");
-    await expect.poll(() => composer(page).inputValue()).toBe("");
-    await page.getByText("You said: kept over a reload").waitFor();
-    const messages = await world.client.listMessages(id);
-    expect(messages.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
-  });
+      await page.getByText("sent again, it is stored once").waitFor();
+      await page.reload();
+      await expect.poll(() => composer(page).inputValue()).toBe("kept over a reload");
+      await composer(page).focus();
+      await page.keyboard.press("Enter");
+      await expect.poll(() => composer(page).inputValue()).toBe("");
+      await page.getByText("You said: kept over a reload").waitFor();
+      const messages = await world.client.listMessages(id);
+      expect(messages.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    },
+  );
 
   it("[PAGE-89] [PAGE-91] [PAGE-124] names, archives, shares, exports, ends and deletes a session", async () => {
     await using world = await startPageWorld();

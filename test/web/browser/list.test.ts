@@ -140,6 +140,7 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
   });
 
   it("[PAGE-55] a session is renamed, archived and deleted by keyboard, and the focus stays in the list", async () => {
+    await make("Beside it");
     const parent = await make("To be changed");
     await makeChild(parent, "its child");
     const page = await open("/", { width: 320, height: 640 });
@@ -176,9 +177,9 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
     await expect.poll(() => focused(page)).toBe(first);
     await expect(client.getSession(parent)).rejects.toThrow("No session");
 
-    await row(page, "Made elsewhere").getByRole("button", { name: "Actions" }).click();
+    await row(page, "Beside it").getByRole("button", { name: "Actions" }).click();
     await page.getByRole("button", { name: "Archive" }).click();
-    await row(page, "Made elsewhere").waitFor({ state: "detached" });
+    await row(page, "Beside it").waitFor({ state: "detached" });
   });
 
   it("[PAGE-55] what the service refuses is shown in the dialog, and nothing is changed", async () => {

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import { ClientError, type QuestionInfo } from "../../../src/entries/client.ts";
-import { client, isOwner } from "../../api.ts";
+import { isOwner, sending } from "../../api.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Diff } from "../../parts/Diff.tsx";
 import { Link } from "../../parts/Link.tsx";
@@ -38,7 +38,7 @@ export function Question({ model, question, place, onAnswered }: QuestionProps):
     run(async () => {
       const given = note.peek().trim();
       try {
-        await client.answerQuestion(question.session_id, question.id, {
+        await sending.answerQuestion(question.session_id, question.id, {
           answer: text,
           ...(given === "" ? {} : { note: given }),
         });

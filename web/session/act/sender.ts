@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 
 import { ClientError, type QueuedExchangeInfo } from "../../../src/entries/client.ts";
-import { client, isOwner } from "../../api.ts";
+import { isOwner, sending } from "../../api.ts";
 import { sentenceOf } from "../../parts/sentence-of.ts";
 import type { SessionModel } from "../model.ts";
 import { isPassing } from "../problem.ts";
@@ -75,11 +75,11 @@ export function createSender(model: SessionModel): Sender {
         }
         return found;
       }),
-    proceed: () => once(async () => saidOf(await client.queueExchange(id, null))),
+    proceed: () => once(async () => saidOf(await sending.queueExchange(id, null))),
     // also while a message is sent: a stop that is pressed then must not be lost
     stop: async (n) => {
       try {
-        await client.stopExchange(id, n).catch(unlessEnded);
+        await sending.stopExchange(id, n).catch(unlessEnded);
       } catch (error) {
         said.value = { kind: "problem", sentence: sentenceOf(error), command: null };
       }
@@ -91,9 +91,11 @@ export function createSender(model: SessionModel): Sender {
 async function store(id: string, { text, key }: Draft, supersede: boolean): Promise<Said | null> {
   const idempotencyKey = key ?? newKey();
   if (isOwner.peek()) {
-    return client.queueExchange(id, text, { idempotencyKey, supersede }).then(saidOf, storedBefore);
+    return sending
+      .queueExchange(id, text, { idempotencyKey, supersede })
+      .then(saidOf, storedBefore);
   }
-  await client.postMessage(id, text, { idempotencyKey });
+  await sending.postMessage(id, text, { idempotencyKey });
   const sentence = "The message is stored. The agent gets it once a person with the token agrees.";
   return { kind: "hint", sentence, command: null };
 }
