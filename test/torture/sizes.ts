@@ -85,6 +85,13 @@ export const SIZED_TESTS = {
     short: 40,
     long: 400,
   },
+  deaths: {
+    what: "Random lives of a session whose process dies, stops and fails at any write of an exchange: lives of 12 exchanges",
+    files: ["test/agent/exchange/random-deaths.test.ts"],
+    test: 3,
+    short: 20,
+    long: 3000,
+  },
   delta: {
     what: "Graphs with delta channels, compared with LangGraph's MemorySaver: exchanges",
     files: ["test/agent/graph/delta-channel.test.ts"],
