@@ -7,6 +7,8 @@ import { isRepriseError } from "../../../src/core/errors.ts";
 import type { Message } from "../../../src/core/sessions.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readDetail, readPending } from "../../../src/store/messages/read.ts";
+import { answerQuestion } from "../../../src/store/questions/answer.ts";
+import { listOpenQuestions } from "../../../src/store/questions/read.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { dyingStore } from "../../helpers/dying-store.ts";
@@ -22,7 +24,7 @@ import { testSize } from "../../helpers/size.ts";
 const STEPS = 12;
 /** What becomes of an exchange. One that dies does so at one of its writes, if it has as many. */
 const WAYS = ["whole", "dies", "dies", "stops", "fails"] as const;
-const KINDS = ["say", "read", "pay", "both", "delegate"] as const;
+const KINDS = ["say", "read", "pay", "both", "ask", "delegate"] as const;
 
 const usersOf = (messages: readonly { role: string; content: string }[]): readonly string[] =>
   messages.filter(({ role }) => role === "user").map(({ content }) => content);
@@ -53,6 +55,7 @@ it("[EXCHANGE-40] [EXCHANGE-2] whatever its exchanges do and die of, a session h
     const given = {
       read: { name: "list_files", arguments: '{"path":"."}' },
       pay: { name: "pay", arguments: JSON.stringify({ what: `${calls}` }) },
+      ask: { name: "ask_user", arguments: JSON.stringify({ question: `${calls}` }) },
       delegate: { name: "delegate", arguments: JSON.stringify({ task: `child ${calls}` }) },
     };
     const wanted =
@@ -123,7 +126,13 @@ it("[EXCHANGE-40] [EXCHANGE-2] whatever its exchanges do and die of, a session h
       for (let step = 0; step < STEPS; step += 1) {
         const way = pick(WAYS);
         const chance = random();
-        if (chance < 0.15) {
+        const [open] = await store.read(listOpenQuestions, { reference: id });
+        if (open !== undefined && chance < 0.3) {
+          const { session_id: reference, id: question } = open;
+          const given = { answer: "a reply", note: null, answered_by: "http" } as const;
+          await store.write(answerQuestion, { reference, question, ...given });
+          story.push("answered");
+        } else if (chance < 0.15) {
           await store.write(appendUserMessage, { reference: id, content: `say left ${step}` });
           story.push(`left ${step}`);
         } else {
