@@ -33,6 +33,9 @@ export async function startPages(modules: Readonly<Record<string, string>> = {})
   };
 }
 
+/** Milliseconds for whatever a test waits for in a page: far more than it takes, for machines under load. */
+export const PAGE_WAIT_MS = 240_000;
+
 /** Opens pages in the installed browser; `failures` are their uncaught errors. */
 export async function openBrowser() {
   const executablePath = installedBrowser() ?? "";
@@ -42,6 +45,7 @@ export async function openBrowser() {
     failures,
     open: async (origin: string): Promise<Page> => {
       const page = await browser.newPage();
+      page.setDefaultTimeout(PAGE_WAIT_MS);
       page.on("pageerror", ({ message }) => failures.push(message));
       await page.goto(origin);
       return page;

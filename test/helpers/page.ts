@@ -5,7 +5,7 @@ import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
 
 import type { ServerOptions } from "../../src/http/serve.ts";
-import { installedBrowser } from "./browser.ts";
+import { installedBrowser, PAGE_WAIT_MS } from "./browser.ts";
 import { ask } from "./on-first-ask.ts";
 import { PAGE_VARIABLE } from "./page-setup.ts";
 import { startTestServer } from "./server.ts";
@@ -40,6 +40,7 @@ export async function openPages(origin: string) {
       colorScheme: view.colorScheme ?? "light",
       reducedMotion: view.reducedMotion ?? null,
     });
+    context.setDefaultTimeout(PAGE_WAIT_MS);
     await watch(context, { origin, problems });
     if (view.token !== undefined) {
       await logIn(context, { origin, token: view.token });

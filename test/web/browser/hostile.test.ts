@@ -8,6 +8,7 @@ import { patchSession } from "../../../src/store/sessions/patch.ts";
 import { newId } from "../../../src/core/ids.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { phase, plan } from "../../helpers/artifacts/plans.ts";
+import { PAGE_WAIT_MS } from "../../helpers/browser.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { HAS_NO_BROWSER, startPage } from "../../helpers/page.ts";
@@ -137,7 +138,6 @@ describe.skipIf(HAS_NO_BROWSER)("the page with hostile texts (needs Chromium)", 
   it("[PAGE-39] runs and loads nothing from any text of a session, and makes no element of it", async () => {
     const id = await makeHostile(world.store, world.feed, ALL);
     const page = await world.openPage(`/sessions/${id}`, { context: world.context });
-    page.setDefaultTimeout(6000);
     await page.locator(".question").nth(1).waitFor();
     await showAll(page);
     // a link in a message leads to another page, which learns nothing of this one
@@ -178,7 +178,6 @@ describe.skipIf(HAS_NO_BROWSER)("the page with hostile texts (needs Chromium)", 
 
   it("[PAGE-39] runs and loads nothing from a plan, and from names in an address", async () => {
     const page = await world.openPage("/plans", { context: world.context });
-    page.setDefaultTimeout(6000);
     const editor = page.getByLabel("Phase plan, as JSON or YAML");
     for (const evil of [...HOSTILE_TEXTS.slice(0, 20), ALL].map(storable)) {
       const phases = [
@@ -226,6 +225,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page with hostile texts (needs Chromium)", 
       bypassCSP: true,
       viewport: { width: 1280, height: 4000 },
     });
+    context.setDefaultTimeout(PAGE_WAIT_MS);
     const problems: string[] = [];
     await context.exposeFunction(CANARY, () => void problems.push("a text was run"));
     context.on("page", (page) => {

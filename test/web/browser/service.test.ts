@@ -62,9 +62,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page of the service (needs Chromium)", () =
     await page.getByText("alive").waitFor();
     // two samples, so that a rate is known and its line is drawn
     await measures.filter({ hasText: "Requests" }).getByText("/s").waitFor();
-    await expect
-      .poll(() => measures.first().locator("path").getAttribute("d"), { timeout: 30_000 })
-      .toMatch(/^M.*L/);
+    await expect.poll(() => measures.first().locator("path").getAttribute("d")).toMatch(/^M.*L/);
     await keepPicture(page, "service");
     world.expectNoProblems();
     await page.context().close();

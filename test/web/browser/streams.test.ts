@@ -107,7 +107,7 @@ async function openTabs(service: Service, { hasLocks = true } = {}) {
 }
 
 const shows = (page: Page, text: string): Promise<void> =>
-  page.getByText(text, { exact: true }).first().waitFor({ timeout: 60_000 });
+  page.getByText(text, { exact: true }).first().waitFor();
 const allShow = async (pages: readonly Page[], text: string): Promise<void> => {
   await Promise.all(pages.map((page) => shows(page, text)));
 };
