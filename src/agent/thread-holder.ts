@@ -42,6 +42,8 @@ export interface HoldRequest {
   readonly session_id: string;
   /** `refuse` if it is not given. */
   readonly when_busy?: WhenBusy;
+  /** See `OpenExchange`. */
+  readonly parent_fence?: Fence;
 }
 
 /** What was done in a session under its lease. */
@@ -111,6 +113,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       owner: { ...options.owner, since: new Date().toISOString() },
       life_ms: options.leaseMs ?? LEASE_MS,
       when_busy: request.when_busy ?? "refuse",
+      parent_fence: request.parent_fence,
       signal,
       skips,
       begin,

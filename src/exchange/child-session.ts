@@ -76,6 +76,7 @@ export async function runChildSession(input: ChildSessionInput): Promise<ChildEn
     keep_partial: false,
     caller: AGENT,
     parent_n: input.parent_n,
+    parent_fence: input.fence,
   };
   return input.exchanger.exchange(request, {
     ...live,

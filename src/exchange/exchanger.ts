@@ -5,6 +5,7 @@ import type { Caller } from "../core/origins.ts";
 import type { DefaultAnswer } from "../core/questions.ts";
 import type { Session, ToolCall } from "../core/sessions.ts";
 import type { ClaimedExchange } from "../store/exchanges/ready.ts";
+import type { Fence } from "../store/leases/fence.ts";
 import type { Store } from "../store/store.ts";
 import type { Settings } from "./config/settings.ts";
 import type { ExchangeListener, ExchangeResult } from "./events.ts";
@@ -80,6 +81,8 @@ export interface ExchangeRequest {
   readonly claim?: ClaimedExchange;
   /** Of a sub-agent: the number of the exchange of its parent session. */
   readonly parent_n?: number | null;
+  /** Of a sub-agent: the lease of that exchange. Once it is lost, this one does not begin. */
+  readonly parent_fence?: Fence;
 }
 
 /** True for an exchange of a service that another process continues, because this one stops. */

@@ -54,6 +54,8 @@ export interface HoldInput {
   readonly owner: LeaseOwner;
   readonly life_ms: number;
   readonly when_busy: WhenBusy;
+  /** See `OpenExchange`. */
+  readonly parent_fence?: Fence | undefined;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
   /** True for a new message, which skips an exchange that was interrupted. */
@@ -74,7 +76,7 @@ const STOP_POLL_MS = 2000;
  * holder is known to be dead is taken at once: nobody should wait for a process that was killed, nor
  * for a lease that this process could not release.
  *
- * Error codes: `session_not_found`, `session_ended`, `session_busy`.
+ * Error codes: as `openExchange`.
  */
 export async function holdLease(input: HoldInput): Promise<HeldSession> {
   const { store, life_ms, stop_poll_ms = STOP_POLL_MS } = input;
@@ -150,13 +152,14 @@ async function takeWhenFree(input: HoldInput): Promise<Opened> {
 }
 
 async function take(input: HoldInput): Promise<Opened> {
-  const { store, session_id, owner, life_ms, begin = null } = input;
+  const { store, session_id, owner, life_ms, parent_fence, begin = null } = input;
   const attempt = (take_over_epoch?: number): Promise<Opened> =>
     store.write(openExchange, {
       session_id,
       owner,
       life_ms,
       begin,
+      ...(parent_fence === undefined ? {} : { parent_fence }),
       ...(take_over_epoch === undefined ? {} : { take_over_epoch }),
     });
   try {
@@ -179,6 +182,9 @@ function mayTakeOver(input: HoldInput, owner: LeaseOwner): boolean {
   return input.when_busy === "take_over" || isGone(owner) || isUnreleased(input.session_id, owner);
 }
 
+/** Errors of a lease that was not taken. */
+const NOT_TAKEN = ["session_busy", "session_ended", "session_not_found", "lease_lost"] as const;
+
 /** Work after which, if it fails, the lease may be held although nobody works under it. */
 async function rememberingUnreleased<Result>(
   { session_id, owner }: HoldInput,
@@ -187,7 +193,7 @@ async function rememberingUnreleased<Result>(
   try {
     return await work();
   } catch (error) {
-    if (!isRepriseError(error, "session_busy", "session_ended", "session_not_found")) {
+    if (!isRepriseError(error, ...NOT_TAKEN)) {
       rememberUnreleased(session_id, owner);
     }
     throw error;

@@ -84,18 +84,26 @@ export const beginExchange: Operation<BeginExchange, BegunExchange> = async (tx,
 export interface OpenExchange extends TakeLease {
   /** What to begin with under the new lease; null to take the lease alone. */
   readonly begin: (Omit<BeginExchange, "fence"> & { readonly leaseState: LeaseState }) | null;
+  /**
+   * The lease of the parent's exchange, for a sub-agent. A process that was suspended and lost it would
+   * otherwise take the sub-agent from the process that has it.
+   */
+  readonly parent_fence?: Fence;
 }
 
 /**
  * Takes the session's lease and, in the same transaction, begins the exchange, unless the session
  * is interrupted or somebody had the lease since the session was read. Then `begun` is null.
  *
- * Error codes: as `takeLease`.
+ * Error codes: as `takeLease`; `lease_lost` and `session_ended` of the parent.
  */
 export const openExchange: Operation<
   OpenExchange,
   Lease & { readonly begun: BegunExchange | null }
 > = async (tx, input) => {
+  if (input.parent_fence !== undefined) {
+    await holdFence(tx, input.parent_fence);
+  }
   const lease = await takeLease(tx, input);
   const { session: before, epoch, was_interrupted } = lease;
   const leaseState = input.begin?.leaseState;

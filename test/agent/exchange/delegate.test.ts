@@ -4,12 +4,15 @@ import { tool } from "@langchain/core/tools";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
+import { createExchanger } from "../../../src/agent/exchange.ts";
 import type { Session } from "../../../src/core/sessions.ts";
+import { listExchanges } from "../../../src/store/exchanges/read.ts";
 import { releaseLease } from "../../../src/store/leases/lease.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
 import { endSession } from "../../../src/store/sessions/change.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
+import { openChild } from "../../../src/store/sessions/open-child.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
@@ -205,6 +208,60 @@ describe("delegate", () => {
       expect(children.map(({ activity }) => activity)).toEqual(["interrupted", "interrupted"]);
     });
   }
+
+  it("[AGENT-20] does not take its sub-agent from the process that continues the exchange, after it was suspended", async () => {
+    const [works, isDone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const work = tool(
+      async () => {
+        works.resolve();
+        await isDone.promise;
+        return "worked";
+      },
+      { name: "work", description: "Works.", schema: z.object({}) },
+    );
+    const call = (name: string, args: object) => ({ name, arguments: JSON.stringify(args) });
+    const server = await startModelServer({
+      answer: ([first, ...more]) => {
+        if (more.length > 0) {
+          return { content: "it is done" };
+        }
+        const isChild = first?.content === TASK;
+        return { toolCalls: [isChild ? call("work", {}) : call("delegate", { task: TASK })] };
+      },
+    });
+    const bench = await openBench(server, {}, { tools: [work] });
+    const { store, parts, session } = bench;
+    const [opened, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const suspended = createExchanger({
+      ...parts,
+      store: {
+        ...store,
+        write: async (operation, input) => {
+          const output = await store.write(operation, input);
+          if (operation.name === openChild.name) {
+            opened.resolve();
+            await resumed.promise;
+          }
+          return output;
+        },
+      },
+    });
+    const live = { listener: () => undefined, signal: new AbortController().signal };
+    const lost = suspended.exchange({ session_id: session.id, text: "how many files?" }, live);
+    lost.catch(() => undefined);
+    await opened.promise;
+    const continued = bench.run({ when_busy: "take_over" });
+    await works.promise;
+    resumed.resolve();
+    await expect(lost).rejects.toMatchObject({ code: "lease_lost" });
+    isDone.resolve();
+    expect(await continued).toMatchObject({ state: "done", answer: "it is done" });
+    const [child] = await childrenOf(bench);
+    const exchanges = await store.read(listExchanges, { reference: child?.id ?? "", limit: 9 });
+    expect(exchanges.map(({ state }) => state)).toEqual(["done"]);
+    const rows = await expectNoDrift(bench.database, child?.id ?? "");
+    expect(rows.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);
+  });
 
   it("[AGENT-4] ends open sub-agents with their parent", async () => {
     const bench = await openBench(await startModelServer({ answer: delegating }));
