@@ -89,7 +89,7 @@ export const SIZED_TESTS = {
     what: "Random lives of a session whose process dies, stops and fails at any write of an exchange: lives of 12 exchanges",
     files: ["test/agent/exchange/random-deaths.test.ts"],
     test: 3,
-    short: 20,
+    short: 10,
     long: 3000,
   },
   delta: {
