@@ -223,6 +223,10 @@ async function stream(
 ): Promise<GraphEnd> {
   const { attached, thread, late, live, progress } = exchange;
   const { held } = thread;
+  if (live.signal.aborted) {
+    // LangGraph may store the input before it reads the signal
+    return { state: "stopped", answer: "" };
+  }
   const before = late.puts;
   const guard = new TokenGuard(exchange.store, held.session.id, exchange.isLimited);
   const interrupts: GraphQuestion[] = [];
