@@ -12,8 +12,8 @@ import {
   ToolCall,
 } from "./field-schemas.ts";
 import { MAX_NAME_LENGTH, MAX_PATH_LENGTH, MESSAGES_PER_READ } from "./limits.ts";
-import { KEPT_MODES, PERMISSION_MODES } from "./permissions.ts";
-import { labelFields, metadata } from "./label-schemas.ts";
+import { PERMISSION_MODES } from "./permissions.ts";
+import { includedFields, metadata } from "./label-schemas.ts";
 import {
   ANSWERERS,
   MAX_ANSWER,
@@ -77,19 +77,8 @@ const KINDS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
 
 const summaryFields = fieldSchemas(SESSION_FIELDS, KINDS);
 
-/** Only with `include=exchange`: what a session does now, or did last; null if it has no record. */
-const exchange = Type.Optional(
-  nullable(Type.Object({ n: Type.Integer({ minimum: 1 }), state: oneOf(EXCHANGE_STATES) }, closed)),
-);
-
-/** Only with `include=permission`: the mode that counts while `plan_mode` is false; null for another agent. */
-const permission = Type.Optional(nullableOneOf(KEPT_MODES));
-
-/** The fields that `include` adds. */
-const included = { exchange, ...labelFields, permission } as const;
-
 export const SessionSummary = Type.Object(
-  { ...summaryFields, ...included },
+  { ...summaryFields, ...includedFields },
   { ...closed, $id: "SessionSummary" },
 );
 export type SessionSummary = Static<typeof SessionSummary>;
@@ -176,7 +165,7 @@ export const SessionDetail = Type.Object(
     ...summaryFields,
     messages: Type.Array(named(MessageInfo), { maxItems: MESSAGES_PER_READ }),
     has_earlier: Type.Boolean(),
-    ...included,
+    ...includedFields,
   },
   { ...closed, $id: "SessionDetail" },
 );
