@@ -35,7 +35,8 @@ describe("reprise --agent", () => {
     const id = first.session_id;
     const again = await home.call(["--agent", AGENT, "--session", id], { input: "time?\n" });
     expect(again.stdout).toContain("It is 12:00, asked 2 times.");
-    expect(again.stderr).toContain(`--session ${id} --agent ${AGENT}`);
+    // the path is quoted if a shell would split it
+    expect(again.stderr.replaceAll("'", "")).toContain(`--session ${id} --agent ${AGENT}`);
     expect((await home.call(["sessions", "show", id])).stdout).toContain("  agent     watch");
     expect((await home.call(["sessions", "verify", id])).code).toBe(0);
   });

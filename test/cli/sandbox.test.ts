@@ -12,7 +12,7 @@ import { freshHome } from "../helpers/reprise.ts";
 import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
 import { sessionsOf } from "../helpers/sessions/seed.ts";
 
-const { reason } = await createSandboxProbe()();
+const { bubblewrap, reason } = await createSandboxProbe()();
 
 /** An agent that runs each message as a line, with the access that its first word names, and repeats the result. */
 async function running() {
@@ -133,11 +133,14 @@ describe("the terminal", () => {
   });
 
   it("[SANDBOX-31] says once, in mode all too, that there is no sandbox, and why", async () => {
+    // by its path: it need not be on PATH
     const without =
-      reason === null ? "bwrap --dev-bind / / --ro-bind /dev/null /usr/bin/bwrap " : "";
+      bubblewrap === null
+        ? ""
+        : `${bubblewrap.file} --dev-bind / / --ro-bind /dev/null ${bubblewrap.file} `;
     const text = await talk(`${without}reprise --permission all`);
     expect(text.match(/note: no sandbox \(/g)).toHaveLength(1);
-    if (reason === null) {
+    if (bubblewrap !== null) {
       expect(text).toContain("bwrap is not installed (package bubblewrap)");
     }
   });

@@ -45,6 +45,8 @@ export async function undoBench(
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(repo, path)), { recursive: true });
     writeFileSync(join(repo, path), content);
+    // with any umask
+    chmodSync(join(repo, path), 0o644);
   }
   const kept = createKeptBytes(folder, limits);
   const session = await store.write(createSession, { repo_path: repo });

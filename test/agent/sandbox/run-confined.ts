@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { homedir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,8 +27,8 @@ const PROGRAMS = [dirname(process.execPath), process.env["PATH"]].join(delimiter
 
 const CACHE = fileURLToPath(new URL("../../../node_modules/.cache/", import.meta.url));
 
-/** Not in a folder that a sandbox has a private one of: the checkout can be in one. */
-function makeHome(): string {
+/** Not in a folder that a sandbox has a private one of: the checkout can be in one. Null if this user has no other. */
+function makeHome(): string | null {
   mkdirSync(CACHE, { recursive: true });
   for (const folder of [realpathSync(CACHE), homedir(), "/var/cache", "/opt"]) {
     if (!/^\/(?:tmp|var\/tmp|run|dev)\//.test(`${folder}/`)) {
@@ -39,21 +39,25 @@ function makeHome(): string {
       }
     }
   }
-  throw new Error("No folder outside of /tmp, /run and /dev can be written.");
+  return null;
 }
 
-/** A home with a state folder and a project, and shell lines that run in the project in the sandbox. */
+/** A home with a state folder and a project, and shell lines that run in the project in the sandbox, if `reason` is null. */
 export async function sandboxHome() {
-  const home = makeHome();
+  const outside = makeHome();
+  const home = outside ?? mkdtempSync(join(tmpdir(), "reprise-sandbox-"));
   const [state, folder] = [join(home, "state"), join(home, "project")];
   mkdirSync(folder);
-  const { bubblewrap, reason } = await createSandboxProbe()();
+  const probed = await createSandboxProbe()();
+  const { bubblewrap } = probed;
+  const reason =
+    probed.reason ?? (outside === null ? "no folder outside of /tmp, /run and /dev" : null);
   const shared =
     bubblewrap === null ? null : createConfine({ bubblewrap, state, home, protectedPaths: [] });
   const run = async (line: string, options: RunOptions = {}): Promise<Ran> => {
     const { network = false, env = {}, onOutput, ...rest } = options;
     if (bubblewrap === null) {
-      throw new Error(reason);
+      throw new Error(probed.reason);
     }
     const confine =
       Object.keys(rest).length > 0 || shared === null

@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 
 import { expect, it } from "vitest";
 
@@ -7,6 +8,7 @@ import { type SentMessage, startModelServer } from "../../helpers/model-server.t
 import { freshHome, type Home } from "../../helpers/reprise.ts";
 import { openScreen, type TestScreen } from "../../helpers/screen.ts";
 import { expectScreenFile } from "../../helpers/screen-file.ts";
+import { temporaryFolder } from "../../helpers/temp.ts";
 
 const ID = "1a2b3c4d-0000-4000-8000-000000000000";
 const LEXER = "export const lex = (text) => text.split(' ');\n";
@@ -74,22 +76,27 @@ function stable(home: Home, rows: readonly string[]): string[] {
   );
 }
 
+function show(home: Home, options: string, env = {}): TestScreen {
+  return openScreen(home, `reprise sessions show 1a2b3c4d ${options}`, { columns: 80, env });
+}
+
 it("[TERM-63] [TERM-64] sessions show is a transcript in a terminal, in the user's pager", async () => {
   const home = await aSession();
-  const show = (options: string, env = {}, columns = 80): TestScreen =>
-    openScreen(home, `reprise sessions show 1a2b3c4d ${options}`, { columns, env });
-
-  const whole = show("--no-pager");
+  const whole = show(home, "--no-pager");
   expect(await whole.finished).toBe(0);
   expectScreenFile("show-80", stable(home, whole.everything()));
   expect(whole.written()).not.toContain("\u001b");
 
-  const paged = show("", { PAGER: undefined, NO_COLOR: undefined });
-  await paged.until(/^:$/m);
-  paged.type("q");
+  const folder = temporaryFolder();
+  const script = '#!/bin/sh\ncat >/dev/null\necho "less with $LESS"\n';
+  writeFileSync(join(folder, "less"), script);
+  chmodSync(join(folder, "less"), 0o755);
+  const path = [folder, home.environment()["PATH"]].join(delimiter);
+  const paged = show(home, "", { PAGER: undefined, LESS: undefined, PATH: path });
   expect(await paged.finished).toBe(0);
+  expect(paged.text().trim()).toBe("less with FRX");
 
-  const interrupted = show("", {
+  const interrupted = show(home, "", {
     PAGER: "trap 'echo caught' INT; cat >/dev/null; echo READY; read key </dev/tty; echo left",
   });
   await interrupted.until(/READY/);
@@ -97,9 +104,23 @@ it("[TERM-63] [TERM-64] sessions show is a transcript in a terminal, in the user
   expect(await interrupted.finished).toBe(0);
   expect(interrupted.text()).toMatch(/caught\nleft/);
 
-  const killed = show("", { PAGER: "sh -c 'kill -9 $PPID; kill -9 $$'" });
+  const killed = show(home, "", { PAGER: "sh -c 'kill -9 $PPID; kill -9 $$'" });
   expect(await killed.finished).toBe(0);
-  const missing = show("", { PAGER: "no-such-pager-of-anybody" });
+  const missing = show(home, "", { PAGER: "no-such-pager-of-anybody" });
   expect(await missing.finished).toBe(0);
   expect(missing.everything().join("\n")).toContain("Done: it splits at runs of spaces.");
 });
+
+it.skipIf(spawnSync("less", ["--version"]).status !== 0)(
+  "[TERM-64] less shows it a page at a time, until q",
+  async () => {
+    const paged = show(await aSession(), "", {
+      PAGER: undefined,
+      LESS: undefined,
+      NO_COLOR: undefined,
+    });
+    await paged.until(/^:$/m);
+    paged.type("q");
+    expect(await paged.finished).toBe(0);
+  },
+);
