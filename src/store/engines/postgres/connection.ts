@@ -21,8 +21,13 @@ export interface PostgresConnection {
   readonly rows: Tx["rows"];
   /** The value of `SERVER_LIFE`; null behind a pooler, where it may change between transactions. */
   readonly server: string | null;
-  /** Statements without parameters. Answers with the last one's command and rows. */
-  run(sql: string): Promise<Pick<Answered, "command" | "rows">>;
+  /**
+   * Statements without parameters. Answers with the last one's command and rows, and whether the server
+   * warned of anything meanwhile.
+   */
+  run(sql: string): Promise<Pick<Answered, "command" | "rows"> & { readonly hasWarned: boolean }>;
+  /** True if a statement has changed a row since the last BEGIN. */
+  readonly hasChanged: boolean;
   /** What ended the connection; null while it is of use. */
   readonly loss: unknown;
 }
@@ -30,6 +35,8 @@ export interface PostgresConnection {
 /** Throws the client library's own errors: the caller turns them into sentences. */
 export function wrapClient(client: ClientBase, server: string | null): PostgresConnection {
   let loss: unknown = null;
+  let hasChanged = false;
+  let warnings = 0;
   const noticed = (error: unknown): unknown => {
     if (isLoss(error)) {
       loss ??= error;
@@ -38,12 +45,18 @@ export function wrapClient(client: ClientBase, server: string | null): PostgresC
   };
   // without a listener an error event would end the process
   client.on("error", noticed);
+  client.on("notice", () => (warnings += 1));
   const query = async (text: string, values?: readonly unknown[]): Promise<Answered[]> => {
     // outside, because a value that no database stores says nothing about the connection
     const parameters = values?.map(postgresValue);
     try {
       const answer: Answered | Answered[] = await client.query(text, parameters);
-      return Array.isArray(answer) ? answer : [answer];
+      const answers = Array.isArray(answer) ? answer : [answer];
+      for (const { command, rowCount } of answers) {
+        hasChanged =
+          command !== "BEGIN" && (hasChanged || (CHANGES.has(command) && rowCount !== 0));
+      }
+      return answers;
     } catch (error) {
       throw noticed(error);
     }
@@ -58,8 +71,13 @@ export function wrapClient(client: ClientBase, server: string | null): PostgresC
     rows: preparedRows(db, query),
     server,
     run: async (sql) => {
+      const before = warnings;
       const last = (await query(sql)).at(-1);
-      return { command: last?.command ?? "", rows: last?.rows ?? [] };
+      const hasWarned = warnings > before;
+      return { command: last?.command ?? "", rows: last?.rows ?? [], hasWarned };
+    },
+    get hasChanged() {
+      return hasChanged;
     },
     get loss() {
       return loss;
@@ -78,6 +96,8 @@ function preparedRows(
     return (answer?.rows ?? []) as Row[];
   };
 }
+
+const CHANGES: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERGE"]);
 
 interface Answered {
   readonly command: string;

@@ -142,6 +142,14 @@ export function unknownCommit(error: unknown): RepriseError {
   );
 }
 
+/** For a commit of which the server says that its standby may lack it. */
+export function unconfirmedCommit(): RepriseError {
+  return unavailable(
+    "The database server was told not to wait for its standby while a change was being stored. The change may or may not be stored. Check before you try again.",
+    undefined,
+  );
+}
+
 /** PgBouncer has one code, 08P01, for all that it refuses: only its text says what it is. */
 function isPoolerRefusal(error: unknown): boolean {
   return (

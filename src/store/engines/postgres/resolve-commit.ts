@@ -2,22 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { type RawBuilder, sql } from "kysely";
 
+import type { RepriseError } from "../../../core/errors.ts";
 import { attempt, WAITS_AFTER_LOSS } from "./retry.ts";
 import { unknownCommit } from "./failure.ts";
 import type { PostgresPool } from "./pool.ts";
 import { SERVER_LIFE } from "./server-life.ts";
-
-/** A transaction that writes, as the server knows it. */
-export interface Transaction {
-  /** The server's number of it. */
-  readonly id: string;
-  /** The server (and its life) that gave it out. */
-  readonly server: string;
-}
+import { beginWriting, commit, type Transaction } from "./writing.ts";
 
 /**
  * Asks the server, on another connection, what became of a transaction whose COMMIT was sent and
- * never answered. One that COMMIT did not reach is ended.
+ * never answered. One that COMMIT did not reach is ended. True for one that is committed and kept.
  *
  * Error codes: `database_unavailable` if the outcome cannot be determined.
  */
@@ -29,8 +23,12 @@ export async function didCommit(
   for (const wait of [0, ...WAITS_AFTER_LOSS, 1000, 1000]) {
     await sleep(wait);
     const status = await statusOf(pool, transaction);
-    if (status === "committed" || status === "aborted") {
-      return status === "committed";
+    if (status === "committed") {
+      await requireKept(pool, transaction, unknownCommit(loss));
+      return true;
+    }
+    if (status === "aborted") {
+      return false;
     }
     if (status === "unknown") {
       break;
@@ -38,6 +36,37 @@ export async function didCommit(
     await end(pool, transaction, sql`state = 'idle in transaction'`);
   }
   throw unknownCommit(loss);
+}
+
+/**
+ * Refuses a commit of which only the server itself is known to have it: whoever ends the wait for a
+ * standby makes it commit alone, and a failover would lose it. A later commit that every server has
+ * which is to have it comes after it in the log.
+ */
+export async function requireKept(
+  pool: PostgresPool,
+  transaction: Transaction,
+  refusal: RepriseError,
+): Promise<void> {
+  for (const wait of [0, ...WAITS_AFTER_LOSS]) {
+    await sleep(wait);
+    let isSent = false;
+    const tried = await attempt(pool, async ({ connection }) => {
+      const { server } = await beginWriting(connection);
+      if (server !== transaction.server) {
+        throw refusal;
+      }
+      isSent = true;
+      return { kind: "done", output: await commit(connection) } as const;
+    }).catch(() => null);
+    if (tried?.kind === "done" && tried.output) {
+      return;
+    }
+    if (tried === null || isSent) {
+      break;
+    }
+  }
+  throw refusal;
 }
 
 /**

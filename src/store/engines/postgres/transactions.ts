@@ -1,13 +1,12 @@
 import type { CommitListener, Operation, Store } from "../../store.ts";
 import { type AttemptResult, attempt, retry } from "./retry.ts";
-import type { PostgresConnection } from "./connection.ts";
+import { unconfirmedCommit } from "./failure.ts";
 import { shuttingDown } from "../closing.ts";
 import { createTx } from "../connection.ts";
 import { postgresDialect } from "./dialect.ts";
-import { requireDurable, SYNCHRONOUS_COMMIT } from "./durability.ts";
 import type { CheckedOutClient, PostgresPool } from "./pool.ts";
-import { SERVER_LIFE } from "./server-life.ts";
-import { abandon, didCommit, type Transaction } from "./resolve-commit.ts";
+import { abandon, didCommit, requireKept } from "./resolve-commit.ts";
+import { beginWriting, commit, type Transaction } from "./writing.ts";
 
 export type Transactions = Pick<Store, "read" | "write" | "mayHaveChanged" | "close">;
 
@@ -18,6 +17,8 @@ export type Transactions = Pick<Store, "read" | "write" | "mayHaveChanged" | "cl
  *       │        └─ lost, collision ─┘  └─ lost: did it commit? ─ yes ─> answer
  *       └──<── again, some times ──<──┴──<── no ────┘         └ nobody knows:
  * `database_unavailable`
+ *
+ * A commit whose answer was lost, or came with a warning, is acknowledged once a later one is kept.
  *
  * Operations keep nothing outside their transaction, so one that did not commit can be run again.
  */
@@ -80,6 +81,8 @@ interface Seen<Output> {
   transaction: Transaction | null;
   /** Set once COMMIT was sent and its answer failed to come. */
   unanswered: Written<Output> | null;
+  /** False if the server committed it without its standby. */
+  isKept: boolean;
 }
 
 async function writeOnce<Input, Output>(
@@ -87,21 +90,24 @@ async function writeOnce<Input, Output>(
   operation: Operation<Input, Output>,
   input: Input,
 ): Promise<AttemptResult<Written<Output>>> {
-  const seen: Seen<Output> = { transaction: null, unanswered: null };
+  const seen: Seen<Output> = { transaction: null, unanswered: null, isKept: true };
   const tried = await attempt(pool, async ({ connection }) => {
     seen.transaction = await beginWriting(connection);
     const touched = new Set<string>();
     const tx = createTx(connection, postgresDialect, touched);
     const written = { output: await operation(tx, input), touched };
     try {
-      await commit(connection);
+      seen.isKept = await commit(connection);
     } catch (error) {
       seen.unanswered = written;
       throw error;
     }
     return { kind: "done", output: written } as const;
   });
-  const { transaction, unanswered } = seen;
+  const { transaction, unanswered, isKept } = seen;
+  if (!isKept && transaction !== null) {
+    await requireKept(pool, transaction, unconfirmedCommit());
+  }
   if (tried.kind === "done" || tried.why !== "lost" || transaction === null) {
     return tried;
   }
@@ -111,24 +117,4 @@ async function writeOnce<Input, Output>(
   }
   const committed = await didCommit(pool, transaction, tried.error);
   return committed ? { kind: "done", output: unanswered } : tried;
-}
-
-/** One round trip: the check and the server's number of the transaction come along with BEGIN. */
-const BEGIN_WRITING = `BEGIN ISOLATION LEVEL READ COMMITTED;
-  SELECT pg_current_xact_id()::text AS id, ${SYNCHRONOUS_COMMIT} AS synchronous_commit`;
-const BEGIN_WRITING_POOLED = `${BEGIN_WRITING}, ${SERVER_LIFE} AS server`;
-
-async function beginWriting({ run, server }: PostgresConnection): Promise<Transaction> {
-  const { rows } = await run(server === null ? BEGIN_WRITING_POOLED : BEGIN_WRITING);
-  const [began] = rows;
-  requireDurable(began?.["synchronous_commit"]);
-  return { id: String(began?.["id"]), server: server ?? String(began?.["server"]) };
-}
-
-/** The server answers a COMMIT after a failed statement with ROLLBACK, and without an error. */
-async function commit(connection: PostgresConnection): Promise<void> {
-  const { command } = await connection.run("COMMIT");
-  if (command !== "COMMIT") {
-    throw new Error("an operation continued after the database had refused one of its statements");
-  }
 }
