@@ -128,9 +128,28 @@ describe("the profile of macOS", () => {
 });
 
 describe.each([
-  ["x64", 0xc000003e, { socket: 41, socketpair: 53, keyctl: 250, read: 0 }],
-  ["arm64", 0xc00000b7, { socket: 198, socketpair: 199, keyctl: 219, read: 63 }],
-])("the filter of system calls on %s", (processor, audit, numbers) => {
+  [
+    "x64",
+    0xc000003e,
+    { socket: 41, socketpair: 53, keyctl: 250, read: 0 },
+    {
+      creat: [85, 1],
+      chmod: [90, 1],
+      fchmod: [91, 1],
+      mknod: [133, 1],
+      mknodat: [259, 2],
+      fchmodat: [268, 2],
+    },
+    { open: [2, 1], openat: [257, 2] },
+  ],
+  [
+    "arm64",
+    0xc00000b7,
+    { socket: 198, socketpair: 199, keyctl: 219, read: 63 },
+    { fchmod: [52, 1], mknodat: [33, 2], fchmodat: [53, 2] },
+    { openat: [56, 2] },
+  ],
+])("the filter of system calls on %s", (processor, audit, numbers, modes, opens) => {
   const filter = systemCallFilter(processor) ?? Buffer.alloc(0);
   const result = (nr: number, args: readonly number[] = [], from = audit) =>
     ACTIONS.get(interpret(filter, [nr, from, ...args])) ?? "unknown";
@@ -140,7 +159,7 @@ describe.each([
     ["socket", "refused", [1, 1]],
     ["socket", "allowed", [2, 1]],
     ["socket", "allowed", [10, 2]],
-    ["socket", "allowed", [16, 3]],
+    ["socket", "refused", [16, 3]],
     ["socket", "refused", [40, 1]],
     ["socketpair", "allowed", [1, 0x80801]],
     ["socketpair", "allowed", [1, 5]],
@@ -149,6 +168,31 @@ describe.each([
     ["keyctl", "missing", []],
   ] as const)("[SANDBOX-5] %s is %s with %j", (name, expected, args) => {
     expect(result(numbers[name], args)).toBe(expected);
+  });
+
+  it("[SANDBOX-50] refuses the setuid and setgid bits in each call that sets a mode", () => {
+    for (const [name, [nr = 0, at = 0]] of Object.entries({ ...modes, fchmodat2: [452, 2] })) {
+      const withMode = (mode: number) => result(nr, [0, 0, 0, 0].with(at, mode));
+      expect([0o755, 0o1777, 0o100644].map(withMode), name).toEqual(Array(3).fill("allowed"));
+      expect([0o4755, 0o2755, 0o6000, 0o104755].map(withMode), name).toEqual(
+        Array(4).fill("refused"),
+      );
+    }
+    for (const [name, [nr = 0, at = 0]] of Object.entries(opens)) {
+      const opened = (flags: number, mode: number) =>
+        result(nr, [0, 0, 0, 0].with(at, flags).with(at + 1, mode));
+      // O_RDONLY, O_DIRECTORY; O_WRONLY | O_CREAT, O_RDWR | O_TMPFILE
+      expect([0, 0o200000].map((flags) => opened(flags, 0o7777))).toEqual(["allowed", "allowed"]);
+      expect([0o101, 0o20200002].map((flags) => opened(flags, 0o644))).toEqual([
+        "allowed",
+        "allowed",
+      ]);
+      expect(
+        [0o101, 0o20200002].map((flags) => opened(flags, 0o4755)),
+        name,
+      ).toEqual(["refused", "refused"]);
+    }
+    expect(result(437)).toBe("missing");
   });
 
   it("[SANDBOX-5] io_uring is missing, and a program for another processor is killed", () => {
@@ -192,6 +236,9 @@ function interpret(program: Buffer, [nr = 0, audit = 0, ...args]: readonly numbe
         break;
       case 0x35:
         at += jump(value >= operand);
+        break;
+      case 0x45:
+        at += jump((value & operand) !== 0);
         break;
       case 0x06:
         return operand;
