@@ -23,6 +23,8 @@ interface PlanResult {
   readonly validate_ms: number;
   readonly layer_ms: number;
   readonly explain_ms: number;
+  /** Of the same plan with one dependency named twice. */
+  readonly warned_ms: number;
   /** Validating and layering for one phase, held against the smallest plan: 1 is linear. */
   readonly growth: number;
   /** The same of the floor: what memory and caches make of size, for any reader of the plan. */
@@ -59,14 +61,19 @@ export const bench: Bench = {
 };
 
 function measurements(result: PlanResult, smallest: PlanResult): Measurement[] {
-  const { phases, lookup_ms, validate_ms, layer_ms, bare_ms, explain_ms, growth, floor_growth } =
-    result;
+  const { phases, lookup_ms, validate_ms, layer_ms, bare_ms, explain_ms, warned_ms } = result;
+  const { growth, floor_growth } = result;
   const size = `${phases} phases`;
   const line = (what: string, ours: number): Measurement => {
     return { what: `${size}: ${what}`, unit: "ms", ours, floor: null, reach: null };
   };
   const own = [
     { ...line("validated; JSON.parse and ajv", validate_ms), floor: bare_ms, reach: AT_MOST_THREE },
+    {
+      ...line("validated, with a warning; JSON.parse and ajv", warned_ms),
+      floor: bare_ms,
+      reach: result === smallest ? AT_MOST_FOUR : null,
+    },
     line("names looked up, nothing else", lookup_ms),
     line("layered", layer_ms),
     line("validated with all positions, as if it had errors", explain_ms),
@@ -88,6 +95,7 @@ function measurements(result: PlanResult, smallest: PlanResult): Measurement[] {
 }
 
 const AT_MOST_THREE = { at_most: 3 } as const;
+const AT_MOST_FOUR = { at_most: 4 } as const;
 /** Ours grows with the size as memory and caches make the floor grow; the rest is noise. */
 const NO_WORSE = { at_most: 1.25 } as const;
 
@@ -96,12 +104,16 @@ function measure(
   { schemaText, smallest }: { schemaText: string; smallest: PlanResult | undefined },
 ): PlanResult {
   const text = planText(phases);
+  const warned = planText(phases, { repeats: true });
   const bare = bareSchema(schemaText);
   const schema = compileSchema(JSON.parse(schemaText));
   const checks = { syntax: "json", schema } as const;
   const { plan } = validatePlan(text, checks);
   if (plan === null) {
     throw new Error("the bench's plan is not valid");
+  }
+  if (validatePlan(warned, checks).findings.length !== 1) {
+    throw new Error("the bench's plan has not one warning");
   }
   const bare_ms = leastTime(() => bare(JSON.parse(text)));
   const validate_ms = leastTime(() => validatePlan(text, checks));
@@ -120,6 +132,7 @@ function measure(
     validate_ms,
     layer_ms,
     explain_ms,
+    warned_ms: leastTime(() => validatePlan(warned, checks)),
     growth: growth(
       validate_ms + layer_ms,
       (smallest?.validate_ms ?? 1) + (smallest?.layer_ms ?? 1),
@@ -149,7 +162,7 @@ function bareSchema(schemaText: string): ValidateFunction {
  * Each phase depends on some of the earlier ones, drawn from a fixed seed. All keys have one
  * length, so that the sizes differ in nothing else: JSON.parse shares strings of up to 10 letters.
  */
-function planText(size: number): string {
+function planText(size: number, { repeats = false } = {}): string {
   let seed = 1;
   const draw = (below: number): number => {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -161,10 +174,22 @@ function planText(size: number): string {
     title: `Phase number ${index}`,
     role: "assistant",
     instructions: `Implement part ${index} of the work as the design says.`,
-    depends_on: Array.from({ length: Math.min(index, DEPENDENCIES) }, () => key(draw(index))),
+    depends_on: distinct(index, draw).map(key),
   }));
+  if (repeats) {
+    phases.at(-1)?.depends_on.splice(0, DEPENDENCIES, key(0), key(0));
+  }
   const runId = "0b6f0c5e-3f4b-4d0e-9a55-0d2f6f1f6a01";
   return JSON.stringify({ runId, phaseKey: "planning", phases }, null, 2);
+}
+
+/** Different numbers below one, so that no dependency is named twice. */
+function distinct(below: number, draw: (below: number) => number): number[] {
+  const numbers = new Set<number>();
+  while (numbers.size < Math.min(below, DEPENDENCIES)) {
+    numbers.add(draw(below));
+  }
+  return [...numbers];
 }
 
 function leastTime(work: () => unknown, runs = RUNS): number {

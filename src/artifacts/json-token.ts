@@ -33,7 +33,8 @@ export function nextToken(text: string, from: number): Token {
   }
 }
 
-function skipSpace(text: string, from: number): number {
+/** The offset of what comes after the space at an offset. */
+export function skipSpace(text: string, from: number): number {
   let at = from;
   while (at < text.length && isSpace(text.charCodeAt(at))) {
     at += 1;

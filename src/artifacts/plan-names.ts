@@ -21,6 +21,13 @@ export interface KnownNames {
  * its artifact; another run's UUID is an error.
  */
 export function checkNames(plan: PlanOutline, known: KnownNames): OffsetFinding[] {
+  return [...runIdMismatch(plan.runId, known.runId), ...plan.phases.flatMap(phaseNames(known))];
+}
+
+/** What checks the names of one phase after the other. */
+export function phaseNames(
+  known: KnownNames,
+): (phase: OutlinedPhase, index: number) => OffsetFinding[] {
   const role = unknownName("unknown_role", known.roles, (name) => ({
     unknown: `no persona has the role ${name}`,
     advice: "make one in .reprise/personas/, or use an existing one",
@@ -29,12 +36,11 @@ export function checkNames(plan: PlanOutline, known: KnownNames): OffsetFinding[
     unknown: `no schema has the id ${name}`,
     advice: "put its schema into .reprise/schemas/, or use an existing one",
   }));
-  const named = plan.phases.flatMap((phase, index) => [
+  return (phase, index) => [
     ...role(phase.role, `/phases/${index}/role`),
     ...cannotWrite(phase, known.readers, `/phases/${index}/role`),
     ...schema(phase.artifactSchema, `/phases/${index}/expected_artifact/schema`),
-  ]);
-  return [...runIdMismatch(plan.runId, known.runId), ...named];
+  ];
 }
 
 function cannotWrite(

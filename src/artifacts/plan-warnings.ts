@@ -58,13 +58,12 @@ function normalPath(path: string): string {
  * written, or that phases share which can run side by side, and dependencies that are named twice.
  */
 export function checkWarnings(phases: readonly OutlinedPhase[]): OffsetFinding[] {
-  return [
-    ...phases.flatMap((phase, index) => [
-      ...pathWarning(phase, index),
-      ...repeatedDependencies(phase, index),
-    ]),
-    ...sharedPathWarnings(phases),
-  ];
+  return [...phases.flatMap(phaseWarnings), ...sharedPathWarnings(phases)];
+}
+
+/** The warnings of a phase by itself. */
+export function phaseWarnings(phase: OutlinedPhase, index: number): OffsetFinding[] {
+  return [...pathWarning(phase, index), ...repeatedDependencies(phase, index)];
 }
 
 function pathWarning({ artifactPath }: OutlinedPhase, index: number): OffsetFinding[] {
@@ -109,11 +108,18 @@ function sharedPathWarnings(phases: readonly OutlinedPhase[]): OffsetFinding[] {
   const paths = phases.map(({ artifactPath }) => {
     return artifactPath === null ? null : comparedPath(artifactPath.text);
   });
-  return sharedPaths(paths, layers).map(({ phase, other }) => {
-    const offset = phases[phase]?.artifactPath?.offset ?? 0;
-    const pointer = pathPointer(phase);
-    const name = quote(phases[other]?.key?.text ?? "");
-    const message = `the phase ${name} writes this artifact too and can run side by side; choose another path, or let one depend on the other`;
-    return { code: "artifact_path_shared", severity: "warning", pointer, offset, message };
-  });
+  return sharedPaths(paths, layers).map(({ phase, other }) =>
+    sharedPathWarning(phases[phase], { index: phase, other: phases[other]?.key?.text }),
+  );
+}
+
+/** The warning of a phase whose path the phase with the key `other` has. */
+export function sharedPathWarning(
+  phase: OutlinedPhase | undefined,
+  { index, other = "" }: { readonly index: number; readonly other: string | undefined },
+): OffsetFinding {
+  const offset = phase?.artifactPath?.offset ?? 0;
+  const pointer = pathPointer(index);
+  const message = `the phase ${quote(other)} writes this artifact too and can run side by side; choose another path, or let one depend on the other`;
+  return { code: "artifact_path_shared", severity: "warning", pointer, offset, message };
 }

@@ -31,14 +31,15 @@ export function validatePlan(text: string, checks: PlanChecks): PlanReport {
   const { syntax, schema, known = {}, limits = FILE_LIMITS } = checks;
   const maxValues = limits.values;
   const unmarked = withoutMark(text);
-  const good = syntax === "json" ? readPlanFast(unmarked, { schema, known, maxValues }) : null;
-  if (good === null) {
+  const read = syntax === "json" ? readPlanFast(unmarked, { schema, known, maxValues }) : null;
+  if (read === null) {
     return explainPlan(unmarked, checks);
   }
-  return { valid: true, findings: [], phases: good.phases.length, plan: good };
+  const { plan, warnings } = read;
+  return { ...toReport(warnings), phases: plan.phases.length, plan };
 }
 
-/** The same, but slower for a valid plan: it records positions. */
+/** The same, but slower for a valid plan: it records all positions. */
 export function explainPlan(text: string, checks: PlanChecks): PlanReport {
   const { syntax, schema, known = {}, limits } = checks;
   const lines = createLineIndex(text);
