@@ -28,6 +28,10 @@ function stepsFor(body: string): readonly Step[] {
       );
     case "long":
       return [call("write_file", { path, content: "a line of the file\n".repeat(300) })];
+    case "lines":
+      return [call("write_file", { path, content: `${"a line\n".repeat(40)}the last line\n` })];
+    case "tasks":
+      return [text("- [ ] to be done\n- [x] has been done")];
     case "ask":
       return [call("ask_user", { question: "Which colour?", choices: ["red", "blue"] })];
     case "stall":

@@ -20,6 +20,8 @@ interface NewSessionProps {
 /** Makes a session with a folder, a model and a persona, and opens it. */
 export function NewSession({ folders, onClose }: NewSessionProps): JSX.Element {
   const folder = useSignal("");
+  /** The folder once it is typed to its end: personas are read for that one alone. */
+  const finished = useSignal("");
   const model = useSignal("");
   const persona = useSignal("");
   const problem = useSignal<string | null>(null);
@@ -30,13 +32,13 @@ export function NewSession({ folders, onClose }: NewSessionProps): JSX.Element {
     [],
     [],
   );
-  const path = folder.value.trim();
   const { value: personas, ...readingPersonas } = useRead<readonly PersonaInfo[]>(
-    () => client.listPersonas(path.startsWith("/") ? { repo_path: path } : {}),
+    () => client.listPersonas(finished.value.startsWith("/") ? { repo_path: finished.value } : {}),
     [],
-    [path],
+    [finished.value],
   );
   const create = async (): Promise<void> => {
+    const path = folder.peek().trim();
     isBusy.value = true;
     try {
       const { id } = await client.createSession({
@@ -76,8 +78,11 @@ export function NewSession({ folders, onClose }: NewSessionProps): JSX.Element {
             placeholder="/home/me/project"
             spellcheck={false}
             autocomplete="off"
-            onChange={({ currentTarget: { value } }) => {
+            onInput={({ currentTarget: { value } }) => {
               folder.value = value;
+            }}
+            onChange={({ currentTarget: { value } }) => {
+              finished.value = value.trim();
             }}
           />
           <datalist id={known}>

@@ -7,6 +7,7 @@ export const SHOWN_STATES = [
   "queued",
   "interrupted",
   "failed",
+  "stopped",
   "idle",
   "ended",
 ] as const;
@@ -45,34 +46,36 @@ export function hasFilter({ q, state, folder, model, archived }: Filters): boole
   return [q, state, folder, model, archived].some((filter) => filter !== null);
 }
 
-/** What the service can filter; the rest is done by `passes`. */
+/** Filters of the service; `passes` does the rest. */
 export function listQueryOf({ q, state, folder, archived }: Filters): ListOptions {
   return {
     ...(q === null ? {} : { q }),
-    ...(state === null || state === "waiting" || state === "queued" || state === "failed"
-      ? {}
-      : SERVICE_STATES[state]),
+    ...(state === null ? {} : SERVICE_STATES[state]),
     ...(folder === null ? {} : { repo_path: folder }),
     ...(archived === "all" ? {} : { archived: archived === "only" }),
   };
 }
 
-const SERVICE_STATES = {
+const SERVICE_STATES: Readonly<Partial<Record<ShownState, ListOptions>>> = {
   ended: { state: "ended" },
   idle: { state: "active" },
   interrupted: { activity: "interrupted" },
   running: { activity: "running" },
-} as const satisfies Readonly<Record<string, ListOptions>>;
+};
 
 export function stateOf({ state, activity, exchange }: SessionSummary): ShownState {
   if (state === "ended") {
     return "ended";
   }
-  const latest = exchange?.state;
-  if (latest === "waiting" || latest === "queued" || latest === "failed") {
-    return latest;
+  switch (exchange?.state) {
+    case "waiting":
+    case "queued":
+    case "failed":
+    case "stopped":
+      return exchange.state;
+    default:
+      return activity;
   }
-  return activity;
 }
 
 /**

@@ -7,6 +7,7 @@ export const STATE_TEXTS: Readonly<Record<ShownState, string>> = {
   queued: "queued",
   interrupted: "interrupted",
   failed: "failed",
+  stopped: "stopped",
   idle: "ready",
   ended: "ended",
 };

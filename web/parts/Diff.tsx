@@ -22,8 +22,8 @@ export function Diff(props: DiffProps): JSX.Element {
   const shown = isWhole.value ? lines : lines.slice(0, LINES_SHOWN);
   return (
     <>
-      {/* focusable, because it scrolls sideways */}
-      <section class="diff" tabIndex={0} aria-label="Changed lines" dir="ltr">
+      {/* focusable, because it scrolls sideways; a group, because a page may show many and a landmark has to be unique */}
+      <fieldset class="diff" tabIndex={0} aria-label="Changed lines" dir="ltr">
         <table>
           <tbody>
             {shown.map((line, index) => (
@@ -31,7 +31,7 @@ export function Diff(props: DiffProps): JSX.Element {
             ))}
           </tbody>
         </table>
-      </section>
+      </fieldset>
       {shown.length < lines.length ? (
         <Button kind="quiet" onClick={() => void (isWhole.value = true)}>
           Show all {lines.length.toLocaleString("en")} lines

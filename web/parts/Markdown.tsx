@@ -33,9 +33,18 @@ type MarkdownBlock =
 function Block({ html }: { readonly html: string }): JSX.Element {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    element.current?.replaceChildren(DOMPurify.sanitize(html, SANITISED));
+    const block = DOMPurify.sanitize(html, SANITISED);
+    nameCheckboxes(block);
+    element.current?.replaceChildren(block);
   }, [html]);
   return <div ref={element} />;
+}
+
+/** Names the boxes of a task list for screen readers: they have no text themselves. */
+function nameCheckboxes(block: DocumentFragment): void {
+  for (const box of block.querySelectorAll("input")) {
+    box.ariaLabel = box.checked ? "Done" : "To do";
+  }
 }
 
 /** What Markdown needs. Neither forms nor frames, styles nor ids: nothing that loads, runs or names a part of the page. */

@@ -102,7 +102,7 @@ function StateMark({ model, session }: Pick<SessionHeadProps, "model" | "session
       ? (["ended", "ended"] as const)
       : questions > 0
         ? (["waiting", plural(questions, "question")] as const)
-        : exchange === undefined || exchange === "done" || exchange === "stopped"
+        : exchange === undefined || exchange === "done"
           ? (["idle", "ready"] as const)
           : ([exchange, exchange] as const);
   return (

@@ -10,6 +10,7 @@ import { composerOf as composer, say, startPageWorld } from "../../helpers/page-
 describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", () => {
   const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
   const answerWith = async (page: Page, name: string): Promise<void> => {
+    await page.locator(".question-end").first().scrollIntoViewIfNeeded();
     await page.locator(".choices").first().scrollIntoViewIfNeeded();
     await page.locator(`.choices button:has-text("${name}")`).first().scrollIntoViewIfNeeded();
     // a press in the moment of scrolling does not count
@@ -113,6 +114,51 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     world.expectNoProblems();
   });
 
+  const LOW: readonly (readonly [number, number])[] = [
+    [1280, 800],
+    [390, 844],
+    [844, 390],
+    [932, 430],
+    [640, 400],
+    [1280, 540],
+    [360, 300],
+  ];
+
+  it("[PAGE-84] [PAGE-130] a yes needs the end in view, and a question can be read and answered in windows of any height", async () => {
+    await using world = await startPageWorld();
+    const { id, page } = await world.open();
+    for (const [n, [width, height]] of LOW.entries()) {
+      const name = `${width} x ${height}`;
+      await page.setViewportSize({ width, height });
+      await world.client.queueExchange(id, `lines ${n}.txt`);
+      await page.locator(".choices button", { hasText: "deny" }).waitFor({ state: "attached" });
+      await keepPicture(page, `question-first-${width}-${height}`);
+      // the answers are reached without the end of the text
+      await page.locator(".choices").scrollIntoViewIfNeeded();
+      const yes = page.locator(".choices button", { hasText: "allow once" });
+      await page
+        .locator(".choices button:not([aria-disabled=true])", { hasText: "deny" })
+        .waitFor();
+      await yes.evaluate((element: HTMLButtonElement) => element.click());
+      await page.getByText("Scroll to the end of it to allow it.").waitFor();
+      expect(await yes.getAttribute("aria-disabled"), name).toBe("true");
+      await page.locator(".question-body").scrollIntoViewIfNeeded();
+      const seen = await page.locator(".question-body").evaluate((body) => {
+        const { top, bottom } = body.getBoundingClientRect();
+        return Math.min(bottom, innerHeight) - Math.max(top, 0);
+      });
+      expect.soft(seen, name).toBeGreaterThan(70);
+      await keepPicture(page, `question-${width}-${height}`);
+      expect(existsSync(join(world.home.project, `${n}.txt`)), name).toBe(false);
+      await answerWith(page, "allow once");
+      await expect.poll(async () => (await world.client.getExchange(id, n + 1)).state).toBe("done");
+      expect(readFileSync(join(world.home.project, `${n}.txt`), "utf8")).toMatch(
+        /the last line\n$/,
+      );
+    }
+    world.expectNoProblems();
+  });
+
   it("[PAGE-84] a yes to more than 200 lines needs to have seen them, a no does not", async () => {
     await using world = await startPageWorld();
     const { page } = await world.open();
@@ -200,6 +246,24 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     await page.getByText("You said: changed in the queue").waitFor();
     expect(await page.getByText("You said: second").count()).toBe(0);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+    world.expectNoProblems();
+  });
+
+  it("[PAGE-131] a session whose exchange was stopped is stopped in its head and in the list", async () => {
+    await using world = await startPageWorld();
+    const { page } = await world.open();
+    const list = await world.openPage("/", { context: page.context() });
+    await say(page, "stall");
+    await page.getByText("The answer begins").waitFor();
+    await button(page, "Stop").click();
+    await page.locator(".session-head .state.stopped").waitFor();
+    await list.locator(".session-row .state.stopped").waitFor();
+    await page.reload();
+    await page.locator(".session-head .state.stopped").waitFor();
+    await list.goto(new URL("/?state=stopped", world.url).href);
+    await list.locator(".session-row .state.stopped").waitFor();
+    await say(page, "hello");
+    await page.locator(".session-head .state.idle").waitFor();
     world.expectNoProblems();
   });
 

@@ -35,7 +35,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page for everybody", () => {
         .filter(
           ({ box, each }) =>
             box.left < 0 ||
-            box.right > innerWidth ||
+            box.right > (each.closest("dialog")?.getBoundingClientRect().right ?? innerWidth) ||
             (innerWidth < 400 && box.height < 44 && !each.matches("[type=checkbox]")),
         )
         .map(({ name, box }) => `${name} ${box.left} to ${box.right}, ${box.height} high`),
@@ -46,10 +46,14 @@ describe.skipIf(HAS_NO_BROWSER)("the page for everybody", () => {
     await say(page, "write note.txt");
     await page.locator(".choices").first().scrollIntoViewIfNeeded();
     await page.locator(".choices button:not([aria-disabled=true])").first().waitFor();
+    await page.locator(".question-end").scrollIntoViewIfNeeded();
     await page.locator(".choices button", { hasText: "allow once" }).click();
     await page.getByText("It is done.").waitFor();
+    await say(page, "tasks");
+    await page.getByText("has been done").waitFor();
     const { id: asked } = await world.client.createSession({ repo_path: world.home.project });
-    await world.client.queueExchange(asked, "write other.txt");
+    // two diffs at once
+    await world.client.queueExchange(asked, "twice");
     await page.goto(new URL(`/sessions/${asked}`, world.url).href);
     await page.locator(".choices button").first().waitFor();
     await page.context().close();

@@ -203,6 +203,27 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
     expect(await client.getSession(id)).toMatchObject({ repo_path: "/home/ada/new" });
   });
 
+  it("[PAGE-56] a folder that is typed before the models are known is kept", async () => {
+    const page = await open("/");
+    const { promise: isTyped, resolve: release } = Promise.withResolvers<unknown>();
+    await page.route("**/api/models", async (route) => {
+      await isTyped;
+      await route.fulfill({ json: [{ name: "late:model", is_default: true, is_usable: true }] });
+    });
+    await page.getByRole("button", { name: "New session" }).click();
+    const folder = page.getByRole("dialog").getByLabel("Folder");
+    await folder.pressSequentially("/home/ada/ty");
+    release(null);
+    await page.locator("option", { hasText: "late:model" }).waitFor({ state: "attached" });
+    expect(await folder.inputValue()).toBe("/home/ada/ty");
+    await folder.pressSequentially("ped");
+    // without leaving the field
+    await folder.press("Enter");
+    await page.waitForURL(/\/sessions\/[0-9a-f-]{36}$/);
+    const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+    expect(await client.getSession(id)).toMatchObject({ repo_path: "/home/ada/typed" });
+  });
+
   it("[PAGE-58] a guest is offered what needs no login, and a visitor nothing", async () => {
     await using open = await startPage({ madeToken: TOKEN });
     await open.service.post(await open.service.newSession(), "Read by everybody");

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 
 import { ClientError, type QuestionInfo } from "../../../src/entries/client.ts";
 import { isOwner, sending } from "../../api.ts";
@@ -23,14 +23,14 @@ interface QuestionProps {
 }
 
 /**
- * A question: what, with all of the change or command; for which rule; where; and the answers. What allows something
- * cannot be chosen before its end was in view.
+ * A question: what, with all of the change or command; for which rule; where; and the answers. An answer that allows
+ * something cannot be chosen before the end of the change or command was in view, however short it is.
  */
 export function Question({ model, question, place, onAnswered }: QuestionProps): JSX.Element {
   const text = useMemo(() => visibleText(question.text), [question.text]);
   const asked = useMemo(() => askedOf(text), [text]);
   const isWhole = useSignal(asked.leftOut === 0);
-  const hasSeenEnd = useSignal(asked.leftOut === 0);
+  const hasSeenEnd = useSignal(asked.head === "");
   const note = useSignal("");
   const { problem, isBusy, run } = useCall();
   const choices = choicesOf(question);
@@ -77,6 +77,7 @@ export function Question({ model, question, place, onAnswered }: QuestionProps):
               effect={question.effect}
               isBusy={isBusy}
               mayAllow={hasSeenEnd.value}
+              isWhole={isWhole.value}
               onAnswer={answer}
             />
           )}
@@ -141,8 +142,7 @@ function Body({ asked, text, isWhole, onWhole, onEnd }: BodyProps): JSX.Element 
           <p>
             <Button onClick={onWhole}>
               Show the {asked.leftOut.toLocaleString("en")} lines between
-            </Button>{" "}
-            <span class="muted">A yes needs to have seen them.</span>
+            </Button>
           </p>
           <Part text={asked.tail} isDiff={false} />
         </>
@@ -195,12 +195,16 @@ interface ChoicesProps {
   readonly choices: readonly Choice[];
   readonly effect: string | null;
   readonly isBusy: boolean;
+  /** False until the end of what is asked was in view. */
   readonly mayAllow: boolean;
+  readonly isWhole: boolean;
   readonly onAnswer: (answer: string) => void;
 }
 
 /** Buttons that count once they were in view for a while: no key or click that came before answers. */
-function Choices({ choices, effect, isBusy, mayAllow, onAnswer }: ChoicesProps): JSX.Element {
+function Choices(props: ChoicesProps): JSX.Element {
+  const { choices, effect, isBusy, mayAllow, isWhole, onAnswer } = props;
+  const hint = useId();
   const element = useRef<HTMLUListElement>(null);
   const { isArmed, isArmedNow } = useArmed(element);
   /** A press that began before the buttons counted does not count when it ends. Null without one: screen readers have none. */
@@ -212,6 +216,13 @@ function Choices({ choices, effect, isBusy, mayAllow, onAnswer }: ChoicesProps):
           {visibleText(longerText(effect))}
         </p>
       )}
+      {mayAllow ? null : (
+        <p id={hint} class="allow-hint">
+          {isWhole
+            ? "Scroll to the end of it to allow it."
+            : "Show the lines between and scroll to the end to allow it."}
+        </p>
+      )}
       <ul class="choices" ref={element}>
         {choices.map(({ answer, meaning, allows }) => {
           const isOff = isBusy || !isArmed || (allows && !mayAllow);
@@ -219,6 +230,7 @@ function Choices({ choices, effect, isBusy, mayAllow, onAnswer }: ChoicesProps):
             <li key={answer}>
               <Button
                 aria-disabled={isOff}
+                aria-describedby={allows && !mayAllow ? hint : undefined}
                 onPointerDown={() => void (hasBegun.current = isArmedNow())}
                 onKeyDown={({ repeat }) => void (hasBegun.current = isArmedNow() && !repeat)}
                 onClick={() => {
