@@ -76,7 +76,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
         parent_n: request.parent_n ?? null,
         ...(request.claim === undefined ? {} : { claim: request.claim }),
       },
-      isGivenBack: () => isGivenBack(isUnattended, live),
+      isGivenBack: (error) => isGivenBack(isUnattended, live, error),
       reporter,
       // calls that were left open get their results before the new message
       mayBegin: (tuple) => request.text === null || threadStateOf(tuple).openCalls.length === 0,

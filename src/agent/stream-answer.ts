@@ -7,6 +7,7 @@ import { MODEL_NODE } from "./agent-graph.ts";
 import { TokenStreamHandler } from "./token-stream.ts";
 import { addSummary } from "./compaction/add-summary.ts";
 import type { Compaction } from "./compaction/compaction.ts";
+import { isPassing } from "../exchange/exchange-failure.ts";
 import { isGivenBack } from "../exchange/exchanger.ts";
 import type { ExchangeContext } from "./exchange-context.ts";
 import { modelFailure } from "./models/failure.ts";
@@ -129,6 +130,10 @@ async function compactOrThrow(input: StreamInput, error: unknown): Promise<void>
   const { saver, prepared } = input.context;
   const failure = modelFailure(error, prepared.modelName, prepared.keyless);
   const full = failure.code === "model_context_full";
+  if (isPassing(failure)) {
+    // no answer of a provider has failed
+    throw failure;
+  }
   if (!full && !compaction.isDue()) {
     await keepPartial(input, droppedFields(failure.code));
     throw failure;

@@ -76,8 +76,8 @@ export interface ThreadExchange<Result> {
   readonly leaseState: LeaseState;
   /** What the exchange begins with. */
   readonly begin: Omit<NonNullable<HoldInput["begin"]>, "leaseState" | "exchange_id">;
-  /** True once another process is to continue the exchange. */
-  readonly isGivenBack?: () => boolean;
+  /** True once another process is to continue the exchange, and for an error after which one is. */
+  readonly isGivenBack?: (error?: unknown) => boolean;
   /** Gets the record when the exchange begins. */
   readonly reporter: Pick<Reporter, "identity" | "live">;
   /** False if something has to be done in the thread before the exchange begins. */
@@ -103,7 +103,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
     exchange: {
       readonly begin: HoldInput["begin"];
       readonly skips?: boolean;
-      readonly isGivenBack?: (() => boolean) | undefined;
+      readonly isGivenBack?: ThreadExchange<Result>["isGivenBack"];
     } = { begin: null },
   ): Promise<Result> => {
     const { begin, skips = false, isGivenBack = () => false } = exchange;
@@ -116,6 +116,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       parent_fence: request.parent_fence,
       signal,
       skips,
+      insists: begin?.claim !== undefined,
       begin,
     });
     // a sub-agent's is continued by its parent's
@@ -131,7 +132,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       const finished = isRepriseError(error, "nothing_to_continue");
       const failure = isBegun ? exchangeFailure(error) : null;
       const isCut = isBegun && failure === null && !finished;
-      const end = isCut && isGivenBack() ? { end: givenBack } : endOf(error, isBegun);
+      const end = isCut && isGivenBack(error) ? { end: givenBack } : endOf(error, isBegun);
       await held.release({ finished, failure, ...end });
       throw error;
     }

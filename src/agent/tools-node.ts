@@ -8,6 +8,7 @@ import { type ErrorCode, isRepriseError } from "../core/errors.ts";
 import type { AnswerProgress } from "./answer-progress.ts";
 import type { Permit } from "./permit.ts";
 import type { Change } from "./tools/change.ts";
+import { isPassing } from "../exchange/exchange-failure.ts";
 import { GIT_COMMIT, RUN_COMMAND, SESSION_TOOLS } from "../exchange/tool-catalogue.ts";
 import type { Conceal } from "../exchange/secrets.ts";
 import { begunMark } from "./begun-calls.ts";
@@ -40,7 +41,7 @@ const ENDINGS: readonly ErrorCode[] = [
 
 /** True for an error after which nothing more is done in an exchange, or in one above it. */
 export function endsExchange(error: unknown): boolean {
-  return isRepriseError(error, ...ENDINGS);
+  return isRepriseError(error, ...ENDINGS) || (isRepriseError(error) && isPassing(error));
 }
 
 /**

@@ -236,9 +236,10 @@ async function isActive(store: Store, id: string): Promise<boolean> {
     const { state } = await store.read(readSession, { id });
     return state === "active";
   } catch (error) {
-    if (!isRepriseError(error, "session_not_found")) {
+    if (!isRepriseError(error)) {
       throw error;
     }
-    return false;
+    // a database that is away has the session all the same
+    return error.code !== "session_not_found";
   }
 }

@@ -156,6 +156,14 @@ export function isRepriseError(error: unknown, ...codes: ErrorCode[]): error is 
   return error instanceof RepriseError && (codes.length === 0 || codes.includes(error.code));
 }
 
+/** True if an error, or what caused it, is that this process or its machine has no file descriptor left. */
+export function lacksDescriptors(error: unknown): boolean {
+  return (
+    ["EMFILE", "ENFILE"].includes(String(systemCode(error))) ||
+    (error instanceof Error && error.cause !== undefined && lacksDescriptors(error.cause))
+  );
+}
+
 /** The code of an error of the system or of a library, such as `ENOENT`. */
 export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string"

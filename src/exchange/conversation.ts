@@ -74,6 +74,8 @@ export interface Conversation extends ConversationChanges {
   stop(): Promise<ExchangeRecord>;
   /** True if the last exchange failed and can be continued; false if that cannot be read. */
   hasFailed(): Promise<boolean>;
+  /** True if an exchange has begun that is not over; null if that cannot be read. */
+  isOpen(): Promise<boolean | null>;
   /** Lets the model summarise its older messages; null if nothing was stored yet. */
   compact(signal: AbortSignal): Promise<Compacted | null>;
   /** Begins a fresh agent thread; `archive` hides the messages so far as well. */
@@ -197,6 +199,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       return store.write(stopCurrent, { reference: session.id });
     },
     hasFailed: () => (session === null ? Promise.resolve(false) : hasFailed(store, session.id)),
+    isOpen: () => (session === null ? Promise.resolve(false) : isOpen(store, session.id)),
     compact: async (signal) => {
       if (session === null) {
         return null;
@@ -256,6 +259,17 @@ function refuseSetting(agent: string | null): void {
       "invalid_usage",
       "This agent chooses its model and its instructions itself. Change them in its module.",
     );
+  }
+}
+
+async function isOpen(store: Store, id: string): Promise<boolean | null> {
+  try {
+    return (await store.read(readSession, { id })).activity !== "idle";
+  } catch (error) {
+    if (isRepriseError(error)) {
+      return null;
+    }
+    throw error;
   }
 }
 

@@ -8,7 +8,7 @@ import { findDead, findUnready, makeReady, reviveDead } from "../store/exchanges
 import { isLiveHint } from "../store/live/live-hint.ts";
 import type { Store } from "../store/store.ts";
 import { keepAnswering } from "./answer-due.ts";
-import { failureOf } from "./exchange-failure.ts";
+import { failureOf, isLacking, isPassing } from "./exchange-failure.ts";
 import type { ExchangeListener } from "./events.ts";
 import type { Exchanger } from "./exchanger.ts";
 import { createReadyScan } from "./ready-scan.ts";
@@ -53,17 +53,8 @@ const TAKEN = [
   "agent_differs",
 ] as const;
 
-/** Errors of this node or its database, which say nothing about the exchange. */
-const PASSING = [
-  "database_locked",
-  "database_readonly",
-  "database_full",
-  "database_unavailable",
-  "descriptors_exhausted",
-] as const;
-
-/** What this node lacks for an exchange. Another one may have it, and this one after a restart. */
-const LACKING = ["model_key_missing", "config_invalid"] as const;
+/** The longest pause before an exchange that was given back is tried again: each try may call a model. */
+const MAX_PAUSE_MS = 60_000;
 
 /**
  * Runs queued exchanges, as many at once as it may. Several nodes take turns: who gets the session's
@@ -75,6 +66,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const running = new Map<string, Promise<void>>();
   /** Sessions in which nothing could begin, by the time at which they are tried again. */
   const later = new Map<string, number>();
+  /** How often in a row this node, or its database, has prevented the exchange of a session. */
+  const prevented = new Map<string, number>();
   const retired = new AbortController();
   const stopping = new AbortController();
   let wake = new AbortController();
@@ -137,10 +130,10 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       if (isRepriseError(error, ...TAKEN)) {
         return false;
       }
-      if (isRepriseError(error, ...PASSING)) {
+      if (isPassing(error)) {
         throw error;
       }
-      if (isRepriseError(error, ...LACKING)) {
+      if (isLacking(error)) {
         reportFailure(error);
         // there may be many: tried again and again, they would keep this node from all others
         scan.leave(session_id);
@@ -156,15 +149,21 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 
   const begin = (id: string): void => {
     const job = run(id)
+      .then((isDone) => {
+        prevented.delete(id);
+        return isDone ? null : pollMs;
+      })
       .catch((error: unknown) => {
         reportFailure(error);
         pausedUntil = performance.now() + pollMs;
-        return false;
+        const times = (prevented.get(id) ?? 0) + 1;
+        prevented.set(id, times);
+        return Math.min(pollMs * 2 ** (times - 1), MAX_PAUSE_MS);
       })
-      .then((isDone) => {
+      .then((pauseMs) => {
         running.delete(id);
-        if (!isDone) {
-          later.set(id, performance.now() + pollMs);
+        if (pauseMs !== null) {
+          later.set(id, performance.now() + pauseMs);
         }
         wakeUp();
       });

@@ -1,4 +1,4 @@
-import { type ErrorCode, isRepriseError } from "../core/errors.ts";
+import { type ErrorCode, isRepriseError, lacksDescriptors } from "../core/errors.ts";
 import type { ExchangeFailure } from "../core/sessions.ts";
 
 /** Another process has the session by then, this one is being stopped, or nothing was run. */
@@ -10,9 +10,34 @@ const NO_FAILURES: readonly ErrorCode[] = [
   "exchange_interrupted",
 ];
 
+/** Errors of this node or its database, which say nothing about the exchange. */
+const PASSING: readonly ErrorCode[] = [
+  "database_locked",
+  "database_readonly",
+  "database_full",
+  "database_unavailable",
+  "database_unsupported",
+  "database_newer",
+  "descriptors_exhausted",
+];
+
+/** What a node lacks for an exchange. Another one may have it, and this one after a restart. */
+const LACKING: readonly ErrorCode[] = ["model_key_missing", "config_invalid"];
+
+/** True for what keeps this node, now, from running any exchange. */
+export function isPassing(error: unknown): boolean {
+  return isRepriseError(error, ...PASSING) || (!isRepriseError(error) && lacksDescriptors(error));
+}
+
+/** True for what keeps this node from running this exchange. */
+export function isLacking(error: unknown): boolean {
+  return isRepriseError(error, ...LACKING);
+}
+
 /** What is stored of an error that ended an exchange; null if the exchange was cut, not failed. */
 export function exchangeFailure(error: unknown): ExchangeFailure | null {
-  return isRepriseError(error, ...NO_FAILURES) ? null : failureOf(error);
+  const isCut = isPassing(error) || isLacking(error) || isRepriseError(error, ...NO_FAILURES);
+  return isCut ? null : failureOf(error);
 }
 
 /** What may be shown of an error that ended an exchange. */

@@ -9,6 +9,7 @@ import type { Fence } from "../store/leases/fence.ts";
 import type { Store } from "../store/store.ts";
 import type { Settings } from "./config/settings.ts";
 import type { ExchangeListener, ExchangeResult } from "./events.ts";
+import { isLacking, isPassing } from "./exchange-failure.ts";
 import type { Feed } from "./live/feed.ts";
 import type { WhenBusy } from "./lease-holder.ts";
 import type { Secrets } from "./secrets.ts";
@@ -85,9 +86,17 @@ export interface ExchangeRequest {
   readonly parent_fence?: Fence;
 }
 
-/** True for an exchange of a service that another process continues, because this one stops. */
-export function isGivenBack(isOfService: boolean, { signal }: Pick<Live, "signal">): boolean {
-  return isOfService && isRepriseError(signal.reason, "shutting_down");
+/**
+ * True for an exchange of a service that is continued later, because this process stops, or something
+ * of this node or its database has ended it.
+ */
+export function isGivenBack(
+  isOfService: boolean,
+  { signal }: Pick<Live, "signal">,
+  error?: unknown,
+): boolean {
+  const isOfNode = isPassing(error) || isLacking(error);
+  return isOfService && (isOfNode || isRepriseError(signal.reason, "shutting_down"));
 }
 
 export interface Live {

@@ -19,6 +19,7 @@ import {
   type OpenExchange,
 } from "../store/messages/begin-exchange.ts";
 import type { Store } from "../store/store.ts";
+import { isPassing } from "./exchange-failure.ts";
 import { createTurn } from "./turn.ts";
 import { isUnreleased, rememberUnreleased } from "./unreleased.ts";
 
@@ -60,6 +61,11 @@ export interface HoldInput {
   readonly signal: AbortSignal;
   /** True for a new message, which skips an exchange that was interrupted. */
   readonly skips?: boolean;
+  /**
+   * True for an exchange of a service: while the database is away, it is tried again and again to give the
+   * lease back, until `signal` is aborted. Else it would count as an attempt that took its process with it.
+   */
+  readonly insists?: boolean;
   /** See `openExchange`. */
   readonly begin?: OpenExchange["begin"];
   /** Time between two polls for a stop of which no hint has come. */
@@ -108,7 +114,9 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
   };
   const release = async (end: Omit<ReleaseLease, "fence">): Promise<void> => {
     letGo();
-    await rememberingUnreleased(input, () => store.write(releaseLease, { fence, ...end }));
+    await rememberingUnreleased(input, () =>
+      whenBack(input, () => store.write(releaseLease, { fence, ...end })),
+    );
   };
   return {
     fence,
@@ -180,6 +188,22 @@ type Opened = Awaited<ReturnType<typeof openExchange>>;
 
 function mayTakeOver(input: HoldInput, owner: LeaseOwner): boolean {
   return input.when_busy === "take_over" || isGone(owner) || isUnreleased(input.session_id, owner);
+}
+
+async function whenBack<Result>(
+  { insists = false, signal }: Pick<HoldInput, "insists" | "signal">,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!insists || signal.aborted || !isPassing(error)) {
+        throw error;
+      }
+      await sleep(WAIT_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
 }
 
 /** Errors of a lease that was not taken. */

@@ -1,7 +1,13 @@
 import { STATUS_CODES } from "node:http";
 
 import { FAILED_LOGINS_MS } from "../core/access.ts";
-import { type ErrorCode, isRepriseError, RepriseError, systemCode } from "../core/errors.ts";
+import {
+  type ErrorCode,
+  isRepriseError,
+  lacksDescriptors,
+  RepriseError,
+  systemCode,
+} from "../core/errors.ts";
 import type { Problem } from "../core/schemas.ts";
 
 /** The one table from an error code to a status. A code that no request can cause is 500. */
@@ -125,13 +131,6 @@ function refusalFor(error: unknown): RepriseError {
   const refusal = isRepriseError(error) ? error : refusalOf(error);
   // parts of the program are loaded with the first request that needs them
   return STATUSES[refusal.code] === 500 && lacksDescriptors(error) ? NO_DESCRIPTORS : refusal;
-}
-
-function lacksDescriptors(error: unknown): boolean {
-  return (
-    ["EMFILE", "ENFILE"].includes(String(systemCode(error))) ||
-    (error instanceof Error && error.cause !== undefined && lacksDescriptors(error.cause))
-  );
 }
 
 const NO_DESCRIPTORS = new RepriseError(

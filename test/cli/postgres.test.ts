@@ -2,7 +2,9 @@ import { Client } from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { createPostgres } from "../helpers/postgres.ts";
+import { startCuttingProxy } from "../helpers/postgres/cutting-proxy.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
+import { startScriptedProvider, text } from "../helpers/scripted-provider.ts";
 
 describe("the program on PostgreSQL", () => {
   it("[CLI-10] [PG-8] remembers between processes, and its command to resume shows no password", async () => {
@@ -24,6 +26,29 @@ describe("the program on PostgreSQL", () => {
       expect(stdout + stderr).not.toContain(PGPASSWORD);
       expect(stdout + stderr).not.toContain(new URL(url).password);
     }
+  });
+
+  it("[EXCHANGE-41] says how to continue an exchange whose database went away", async () => {
+    let shut = (): void => undefined;
+    await using provider = await startScriptedProvider("openai", (index) => {
+      if (index === 0) {
+        shut();
+      }
+      return [text("the answer")];
+    });
+    const { home, url } = await openHome(provider.env);
+    const proxy = await startCuttingProxy(url);
+    shut = proxy.refuseAll;
+
+    const lost = await home.call(["-p", "a question", "--database", proxy.url]);
+
+    expect(lost.code).toBe(1);
+    const step =
+      "If the exchange had begun, --continue-exchange resumes it. [database_unavailable]";
+    expect(lost.stderr).toContain(step);
+    const [, id = ""] = /^Resume with: reprise --session (\S+) /m.exec(lost.stderr) ?? [];
+    const resume = ["--session", id, "--continue-exchange", "--database", url];
+    expect(await home.call(resume)).toMatchObject({ code: 0, stdout: "the answer\n" });
   });
 
   it("[PG-30] doctor shows a sequence that gives out numbers in blocks", async () => {
@@ -98,10 +123,12 @@ describe("the program on PostgreSQL", () => {
   });
 });
 
-async function openHome(): Promise<{ home: Home; url: string }> {
+async function openHome(
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ home: Home; url: string }> {
   const database = await createPostgres();
   onTestFinished(() => database[Symbol.asyncDispose]());
-  return { home: freshHome(), url: database.url };
+  return { home: freshHome(env), url: database.url };
 }
 
 /** An export but for the time at which it was made. */

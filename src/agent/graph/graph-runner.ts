@@ -92,7 +92,7 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
         ...(request.claim === undefined ? {} : { claim: request.claim }),
         continues: input.kind === "continue" || (input.kind === "command" && input.resumes),
       },
-      isGivenBack: () => isGivenBack(request.claim !== undefined, live),
+      isGivenBack: (error) => isGivenBack(request.claim !== undefined, live, error),
       reporter,
       mayBegin: (tuple) => !mustKeep(input, tuple),
       onStored: (stored, messages) => progress.onStored(stored, messages),

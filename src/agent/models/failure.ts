@@ -1,4 +1,4 @@
-import { isRepriseError, RepriseError, type ErrorCode } from "../../core/errors.ts";
+import { type ErrorCode, isRepriseError, lacksDescriptors, RepriseError } from "../../core/errors.ts";
 import type { Keyless } from "../../exchange/models/settings.ts";
 import { parseModelName, PROVIDER_LABELS } from "../../exchange/models/name.ts";
 import { isLongWait, readProviderError, type ProviderError } from "./provider-error.ts";
@@ -91,6 +91,13 @@ export function modelFailure(
 ): RepriseError {
   if (isRepriseError(error)) {
     return error;
+  }
+  if (lacksDescriptors(error)) {
+    return new RepriseError(
+      "descriptors_exhausted",
+      "This process has no file descriptor left. Try again later; raise its limit (ulimit -n) if this repeats.",
+      { cause: error },
+    );
   }
   const found = readProviderError(error);
   const cause = CAUSES.find(({ applies }) => applies(found));

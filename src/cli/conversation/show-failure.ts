@@ -1,4 +1,6 @@
 import { type ErrorCode, isRepriseError, RepriseError } from "../../core/errors.ts";
+import type { Conversation } from "../../exchange/conversation.ts";
+import { isPassing } from "../../exchange/exchange-failure.ts";
 import { noticeLine } from "../context.ts";
 import { showError } from "../show-error.ts";
 import type { Talk } from "./talk.ts";
@@ -7,9 +9,9 @@ import type { Talk } from "./talk.ts";
 export async function showFailure(talk: Talk, error: unknown): Promise<number> {
   const { cli, conversation, json } = talk;
   const isTerminal = cli.stdin.isTTY === true && !json;
-  const known = isRepriseError(error) ? NEXT_STEPS[error.code] : undefined;
-  // nothing may wait: what failed may have been `/compact`
-  const step = known !== undefined && (await conversation.hasFailed()) ? known : null;
+  const step = isPassing(error)
+    ? await stepAfterLoss(conversation)
+    : await stepAfterFailure(conversation, error);
   const whole =
     isRepriseError(error) && step !== null && !isTerminal
       ? new RepriseError(error.code, `${error.message} ${step.command}`, { cause: error.cause })
@@ -22,6 +24,24 @@ export async function showFailure(talk: Talk, error: unknown): Promise<number> {
     noticeLine(cli, "Use --wait to wait until it is done, or --take-over to stop it.");
   }
   return exitCode;
+}
+
+/** An exchange that the database or this process prevents has not failed. */
+async function stepAfterLoss(conversation: Conversation): Promise<NextStep | null> {
+  const isOpen = await conversation.isOpen();
+  if (isOpen === null) {
+    return CONTINUE_BEGUN;
+  }
+  return isOpen ? CONTINUE : null;
+}
+
+/** Nothing may wait: what failed may have been `/compact`. */
+async function stepAfterFailure(
+  conversation: Conversation,
+  error: unknown,
+): Promise<NextStep | null> {
+  const known = isRepriseError(error) ? NEXT_STEPS[error.code] : undefined;
+  return known !== undefined && (await conversation.hasFailed()) ? known : null;
 }
 
 /** What to do after a failure, in a session of a terminal and for a command that ran once. */
@@ -39,6 +59,11 @@ const RETRY: NextStep = {
 const CONTINUE: NextStep = {
   terminal: "/continue resumes it.",
   command: "--continue-exchange resumes it.",
+};
+
+const CONTINUE_BEGUN: NextStep = {
+  terminal: "If the exchange had begun, /continue resumes it.",
+  command: "If the exchange had begun, --continue-exchange resumes it.",
 };
 
 const NEXT_STEPS: Partial<Record<ErrorCode, NextStep>> = {

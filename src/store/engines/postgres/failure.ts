@@ -145,7 +145,7 @@ export function unknownCommit(error: unknown): RepriseError {
 /** For a commit of which the server says that its standby may lack it. */
 export function unconfirmedCommit(): RepriseError {
   return unavailable(
-    "The database server was told not to wait for its standby while a change was being stored. The change may or may not be stored. Check before you try again.",
+    "The wait for a standby was ended while a change was being stored. The change may or may not be stored. Check before you try again.",
     undefined,
   );
 }

@@ -39,8 +39,8 @@ export async function didCommit(
 }
 
 /**
- * Refuses a commit of which only the server itself is known to have it: whoever ends the wait for a
- * standby makes it commit alone, and a failover would lose it. A later commit that every server has
+ * Refuses a commit of which only the server itself is known to have it: if the wait for a
+ * standby is ended, it commits alone, and a failover would lose it. A later commit that every server has
  * which is to have it comes after it in the log.
  */
 export async function requireKept(
