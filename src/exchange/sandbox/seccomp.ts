@@ -61,6 +61,9 @@ const FCHMODAT2 = 452;
 
 /** AF_INET, AF_INET6. */
 const FAMILIES = [2, 10];
+const AF_NETLINK = 16;
+/** Lists interfaces and addresses, which servers and test runners do at their start. */
+const NETLINK_ROUTE = 0;
 /** SOCK_STREAM, SOCK_SEQPACKET; a pair of another type can send to any socket of the machine. */
 const PAIR_TYPES = [1, 5];
 
@@ -94,7 +97,13 @@ export function systemCallFilter(processor: string): Buffer | null {
     load(0),
     ...(from === null ? [] : [step(IF_AT_LEAST, from, 0, 1), end(EPERM)]),
     ...missing.flatMap((number) => [step(IF_EQUAL, number, 0, 1), end(ENOSYS)]),
-    ...ofCall(socket, [argument(0), ...onlyOne(FAMILIES)]),
+    ...ofCall(socket, [
+      argument(0),
+      step(IF_EQUAL, AF_NETLINK, 0, 4),
+      argument(2),
+      ...onlyOne([NETLINK_ROUTE]),
+      ...onlyOne(FAMILIES),
+    ]),
     ...ofCall(socketpair, [argument(1), step(AND, 0xf), ...onlyOne(PAIR_TYPES)]),
     ...modes.concat([[FCHMODAT2, 2]]).flatMap(([number, at]) => ofCall(number, plainMode(at))),
     ...opens.flatMap(([number, flagsAt]) =>
