@@ -6,13 +6,13 @@ import { failQueued } from "../store/exchanges/change.ts";
 import { type QueuedExchange, readNextQueued } from "../store/exchanges/ready.ts";
 import { findDead, findUnready, makeReady, reviveDead } from "../store/exchanges/revive.ts";
 import { isLiveHint } from "../store/live/live-hint.ts";
+import { refuseUnconfirmed } from "../store/sessions/refuse-unconfirmed.ts";
 import type { Store } from "../store/store.ts";
 import { keepAnswering } from "./answer-due.ts";
 import { failureOf, isLacking, isPassing } from "./exchange-failure.ts";
 import type { ExchangeListener } from "./events.ts";
 import type { Exchanger } from "./exchanger.ts";
 import { createReadyScan } from "./ready-scan.ts";
-import { refuseUnconfirmed } from "./refuse-unconfirmed.ts";
 
 export interface DispatcherOptions {
   readonly store: Store;

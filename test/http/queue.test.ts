@@ -246,3 +246,15 @@ it("[HTTP-132] the client has all of it", async () => {
   const unknown = createClient({ baseUrl: t.url });
   await expect(unknown.queueExchange(id, "x")).rejects.toMatchObject({ code: "unauthorized" });
 });
+
+it("[QUEUE-41] refuses at once what no service would run: the folder of a session came without the token", async () => {
+  await using open = await startTestServer({ madeToken: TOKEN });
+  const body = { repo_path: "/srv/shop" };
+  const { json: made } = await open.call<{ id: string }>("POST", "/api/sessions", { body });
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const refused = await open.call("POST", pathOf(made.id), { body: { content: "x" }, headers });
+  expect(refused).toMatchObject({ status: 409, json: { code: "not_confirmed" } });
+  expect(refused.text).toContain(`reprise --session ${made.id}`);
+  const listed = await open.call("GET", pathOf(made.id), { headers });
+  expect(listed.json).toEqual([]);
+});

@@ -25,6 +25,9 @@ describe("the queue", () => {
     await patchSession(first.id, { name: "Rent" });
     const second = await createSession();
     await queue(t.store, first.id, "Pay the rent");
+    // the one that has waited longest is the first: both may not have the same millisecond
+    const queuedBy = Date.now();
+    await expect.poll(() => Date.now()).toBeGreaterThan(queuedBy);
     await queue(t.store, second.id, "Water the plants");
     const queued = {
       session_id: first.id,

@@ -74,7 +74,7 @@ const queueSchema = {
       ...SESSION_PROBLEMS,
       ...BODY_PROBLEMS,
       403: "`token_required`: the request has no token.",
-      409: "`session_ended`, `session_busy` (a sub-agent's session), `nothing_to_continue`, `question_open` (it waits for an answer), or `ambiguous_id`.",
+      409: "`session_ended`, `session_busy` (a sub-agent's session), `not_confirmed` (its model, persona or folder came without the token), `nothing_to_continue`, `question_open` (it waits for an answer), or `ambiguous_id`.",
     }),
   },
 };

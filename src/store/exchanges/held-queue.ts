@@ -16,6 +16,8 @@ export interface HeldQueue {
   readonly isOpen: boolean;
   /** True while a process has the lease. */
   readonly isRunning: boolean;
+  /** False if no model, persona or folder came without authentication: then nothing is to be confirmed. */
+  readonly mayBeUnconfirmed: boolean;
   /** The exchange that has begun and not ended. */
   readonly begun: BegunRecord | null;
   /** The exchange that an earlier request with the same key queued. */
@@ -39,6 +41,7 @@ export async function holdQueue(
 ): Promise<HeldQueue> {
   const row = await selectSessions(tx)
     .select(["exchange_count", "lease_epoch"])
+    .select(mayBeUnconfirmed)
     .where("id", "=", id)
     .modifyEnd(tx.dialect.forUpdate)
     .executeTakeFirstOrThrow();
@@ -58,6 +61,7 @@ export async function holdQueue(
     exchange_count: row.exchange_count,
     isOpen: row.exchange_open === 1,
     isRunning: session.activity === "running",
+    mayBeUnconfirmed: row.may_be_unconfirmed === 1,
     begun:
       begun === undefined
         ? null
@@ -71,6 +75,13 @@ export async function holdQueue(
     earlier: records.find(({ is_begun }) => is_begun === 0) ?? null,
   };
 }
+
+/** Part of a statement that runs anyway: only a session for which it is true costs more. */
+const mayBeUnconfirmed =
+  sql<number>`case when (authenticated = 0 and accepted_at is null) or exists (
+  select 1 from session_changes
+  where session_id = sessions.id and session_changes.authenticated = 0 and session_changes.accepted_at is null
+) then 1 else 0 end`.as("may_be_unconfirmed");
 
 /** One statement, in which each half has an index. */
 function recordsOf(tx: Tx, session_id: string, idempotency_key: string | null) {

@@ -12,6 +12,7 @@ import { firstOpenQuestion } from "../questions/read.ts";
 import { withdrawQuestions } from "../questions/withdraw.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { resolveSession } from "../sessions/read.ts";
+import { refuseUnconfirmed } from "../sessions/refuse-unconfirmed.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type HeldQueue, holdQueue } from "./held-queue.ts";
 import { RECORD_COLUMNS, readRecord, recordOf } from "./read.ts";
@@ -38,7 +39,7 @@ export interface QueueExchange {
  * an exchange that waits for a person to continue it, as one typed in a terminal does.
  *
  * Error codes: as `resolveSession`, `session_ended`, `idempotency_key_reused`,
- * `nothing_to_continue`, `question_open`; `session_busy` or `invalid_usage` for the session of a sub-agent.
+ * `not_confirmed`, `nothing_to_continue`, `question_open`; `session_busy` or `invalid_usage` for the session of a sub-agent.
  */
 export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx, input) => {
   const { content, supersede = false, idempotency_key = null } = input;
@@ -53,6 +54,9 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
   }
   refuseEnded(held);
   await refuseSubAgent(tx, held.parent_session_id);
+  if (held.mayBeUnconfirmed) {
+    await refuseUnconfirmed(tx, { session_id: id });
+  }
   let recorded = 0;
   if (content === null) {
     const n = await queueAgain(tx, held, { idempotency_key, request });

@@ -8,6 +8,8 @@ import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readDetail } from "../../../src/store/messages/read.ts";
 import { endSession, startThread } from "../../../src/store/sessions/change.ts";
 import { countQueue } from "../../../src/store/exchanges/count-queue.ts";
+import { patchSession } from "../../../src/store/sessions/patch.ts";
+import { acceptChoices } from "../../../src/store/sessions/waiting.ts";
 import { pruneSession, readPrunable } from "../../../src/store/sessions/prune.ts";
 import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -239,6 +241,35 @@ describeEngines("the queue of a session", (engine) => {
     await expire(store, id);
     await refused("session_busy");
     expect(await statesOf(store, child.id)).toEqual([]);
+  });
+
+  it("[QUEUE-41] is not for what nobody confirmed: nothing is stored, and a repeated key still finds its exchange", async () => {
+    const store = await openFresh(engine);
+    const caller = { origin: "http", authenticated: false } as const;
+    const { id } = await newSession(store, { model: "demo", caller });
+    const before = await store.read(readDetail, { reference: id, all: true });
+    const refused = { code: "not_confirmed", message: expect.stringContaining(id) };
+    await expect(queue(store, id, "a question")).rejects.toMatchObject(refused);
+    await expect(queue(store, id, null)).rejects.toMatchObject(refused);
+    expect(await statesOf(store, id)).toEqual([]);
+    expect(await store.read(readDetail, { reference: id, all: true })).toEqual(before);
+    expect(await readyOf(store)).toEqual([]);
+
+    await store.write(acceptChoices, { session_id: id, through_change: 0 });
+    const key = { idempotency_key: "k" };
+    expect(await queue(store, id, "a question", key)).toMatchObject({ n: 1, state: "queued" });
+    const change = { model: "openai:other" };
+    await store.write(patchSession, { reference: id, change, project_key: null, caller });
+    expect(await queue(store, id, "a question", key)).toMatchObject({ n: 1, state: "queued" });
+    await expect(queue(store, id, "another")).rejects.toMatchObject(refused);
+    // somebody with the token chooses another
+    await store.write(patchSession, {
+      reference: id,
+      change: { model: "demo" },
+      project_key: null,
+      caller: { origin: "http", authenticated: true },
+    });
+    expect(await queue(store, id, "another")).toMatchObject({ n: 2, state: "queued" });
   });
 
   it("[QUEUE-18] ends with its session, /clear withdraws it, and another model or persona keeps it", async () => {
