@@ -22,6 +22,7 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   session_ended: 5,
   session_busy: 6,
   schema_checks_busy: 6,
+  answers_unread: 6,
   question_open: 7,
 };
 

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, Option } from "commander";
-import { QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
+import { MAX_UNSENT_BYTES, QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
 import { packageFile } from "../core/package-file.ts";
 import { type CliContext, printLines } from "./context.ts";
 import { databaseOption, openDatabase, withStore } from "./database.ts";
@@ -42,6 +42,7 @@ interface ServeOptions {
   readonly publicPath?: string;
   readonly trustProxy?: true;
   readonly streamPollMs: number;
+  readonly unsentMib: number;
   readonly drain: number;
   readonly jobs: number;
   readonly repos?: readonly string[];
@@ -80,6 +81,12 @@ export function serveCommand(cli: CliContext): Command {
       "milliseconds between two polls of a stream",
       wholeNumber("--stream-poll-ms", 20, 60_000),
       STREAM_POLL_MS,
+    )
+    .option(
+      "--unsent-mib <n>",
+      "MiB of answers that clients have not taken yet; then pages become small",
+      wholeNumber("--unsent-mib", 16, 65_536),
+      MAX_UNSENT_BYTES / MIB,
     )
     .option(
       "--drain <seconds>",
@@ -153,6 +160,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     shared: process !== undefined,
     process,
     stream: { pollMs: options.streamPollMs },
+    unsent: { maxBytes: options.unsentMib * MIB },
     live: feed,
     ...tokens,
     allowHosts: options.allowHost,
@@ -226,6 +234,8 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
 }
 
 const MAX_PROCESSES = 64;
+
+const MIB = 1024 * 1024;
 
 /** Exchanges that a node runs at once. */
 const DEFAULT_JOBS = 4;

@@ -91,6 +91,7 @@ export const ERROR_CODES = [
   "address_unavailable",
   "node_too_old",
   "shutting_down",
+  "answers_unread",
   "descriptors_exhausted",
   "internal",
 ] as const;

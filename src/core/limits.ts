@@ -22,6 +22,16 @@ export const MAX_BODY_VALUES = 10_000;
 export const MAX_BODIES_BYTES = 64 * 1024 * 1024;
 /** Bytes of content in one session read over HTTP; one larger message then comes alone. */
 export const MAX_DETAIL_BYTES = 16 * 1024 * 1024;
+/** The same for a visitor, and for everybody while much of the budget below is taken. */
+export const VISITOR_PAGE_BYTES = 1024 * 1024;
+/** Bytes of large answers that their clients have not taken; then pages become as small as small answers. */
+export const MAX_UNSENT_BYTES = 256 * 1024 * 1024;
+/** Larger answers count. */
+export const LARGE_ANSWER_BYTES = 64 * 1024;
+/** A connection that takes nothing of its answer for this long is closed. */
+export const ANSWER_STALL_MS = 30_000;
+/** Requests of one connection that wait for the answers before theirs, at most. */
+export const MAX_PIPELINED = 100;
 /** Calls that read a whole session, which run at once in a service, at most. */
 export const LARGE_READS = 2;
 /** Sessions in one page of the list. */

@@ -21,6 +21,8 @@ import { storeOf } from "../store/store-of.ts";
 import { refuseUnknownRoutes } from "./guards/allowed-methods.ts";
 import { typed } from "./routes/api.ts";
 import { accessListRoutes } from "./routes/access-list.ts";
+import { answerInTurn } from "./guards/answer-in-turn.ts";
+import { limitUnsent, type UnsentAnswers, type UnsentSettings } from "./guards/unsent-answers.ts";
 import { artifactRoutes } from "./routes/artifacts.ts";
 import { limitBodyMemory } from "./guards/body-budget.ts";
 import { createClientErrors } from "./guards/client-error.ts";
@@ -98,6 +100,8 @@ export interface AppOptions extends PublicPathOptions {
   readonly schemaCheckMs?: number | undefined;
   /** Default: the values of `core/limits.ts`. */
   readonly stream?: Partial<StreamSettings> | undefined;
+  /** Default: the values of `core/limits.ts`. */
+  readonly unsent?: Partial<UnsentSettings> | undefined;
   /** What the exchanges do that this process runs; without it, their text comes from the database. */
   readonly live?: LiveSource | undefined;
   /** How long an answer stays open at most after its login has ended; `LOGIN_CHECK_MS` by default. */
@@ -130,6 +134,7 @@ export interface App {
   readonly fastify: FastifyInstance;
   readonly streams: Streams;
   readonly live: LiveStreams;
+  readonly unsent: UnsentAnswers;
   /** Ends the answers of these and of the changes of all sessions; see `Streams`. */
   closeStreams(): Promise<void>;
   /** Counts what the exchanges use that the process runs. */
@@ -183,7 +188,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     checkMs: options.loginCheckMs,
     onFailure,
   });
-  const app = await createFastify(options, { log, observe, logins });
+  const { app, unsent } = await createFastify(options, { log, observe, logins });
   app.addHook("preClose", async () => {
     readiness.retire();
     await closeStreams();
@@ -198,7 +203,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     const inTurn = createLargeReads();
     const kept = keptBytesIn(options.undoFolder);
     const { outputFolder = null, secrets } = options;
-    const service = { store, publicPath, observe, kept, outputFolder, secrets };
+    const service = { store, publicPath, observe, kept, outputFolder, secrets, unsent };
     listSessionsRoute(api, service);
     createSessionRoute(api, service);
     readSessionRoute(api, service);
@@ -242,7 +247,7 @@ export async function createApp(given: AppOptions): Promise<App> {
       observe({ kind: "usage", input: event.input_tokens, output: event.output_tokens });
     }
   };
-  return { fastify: app, streams, live, closeStreams, countUse, retire: readiness.retire };
+  return { fastify: app, streams, live, unsent, closeStreams, countUse, retire: readiness.retire };
 }
 
 async function createFastify(
@@ -252,7 +257,7 @@ async function createFastify(
     observe,
     logins,
   }: { readonly log: Log; readonly observe: Observe; readonly logins: Logins },
-): Promise<FastifyInstance> {
+): Promise<{ readonly app: FastifyInstance; readonly unsent: UnsentAnswers }> {
   const clientErrors = createClientErrors(observe);
   const headersTimeout = options.timeouts?.headersMs ?? HEADERS_TIMEOUT_MS;
   const app = fastify({
@@ -289,11 +294,13 @@ async function createFastify(
   // bounded by their bytes: beyond Node.js' own count, headers would be dropped without a word
   app.server.maxHeadersCount = 0;
   clientErrors.follow(app.server);
+  answerInTurn(app);
+  const unsent = limitUnsent(app, options.unsent);
   logRequests(app, { log, observe });
   await guard(app, options, logins);
   refuseUnknownRoutes(app);
   acceptOnlyJson(app);
   limitBodyMemory(app);
   await describeApi(app, options);
-  return app;
+  return { app, unsent };
 }

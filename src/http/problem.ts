@@ -91,6 +91,7 @@ const STATUSES: Record<ErrorCode, number> = {
   address_unavailable: 500,
   node_too_old: 500,
   shutting_down: 503,
+  answers_unread: 503,
   descriptors_exhausted: 503,
   internal: 500,
 };

@@ -40,6 +40,7 @@ describe("wrong usage", () => {
       [["serve", "--port", secret], /--port takes a whole number from 0 to 65535/],
       [["serve", "--port", "65536"], /--port takes a whole number from 0 to 65535/],
       [["serve", "--stream-poll-ms", "1"], /--stream-poll-ms takes a whole number/],
+      [["serve", "--unsent-mib", "15"], /--unsent-mib takes a whole number/],
     ];
     for (const [args, sentence] of wrong) {
       const { code, stdout, stderr } = await home.call(args);

@@ -3,6 +3,7 @@ import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 
 import { RepriseError, systemCode } from "../../core/errors.ts";
+import { ANSWER_STALL_MS } from "../../core/limits.ts";
 import type { Observe } from "../metrics/observation.ts";
 import { PROBLEM_TYPE, problemOf } from "../problem.ts";
 
@@ -59,6 +60,7 @@ function refuse(
   if (!socket.writable || broken?.headersSent === true) {
     socket.destroy();
   } else if (earlier === undefined) {
+    socket.setTimeout(ANSWER_STALL_MS, () => socket.destroy());
     socket.end(rawAnswer(refusalFor(error)), () => socket.destroy());
   } else {
     const unanswered = broken === undefined ? [] : [broken];

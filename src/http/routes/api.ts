@@ -5,6 +5,7 @@ import { Type } from "typebox";
 import type { KeptOfSessions } from "../../exchange/forget-sessions.ts";
 import type { Secrets } from "../../exchange/secrets.ts";
 import type { Store } from "../../store/store.ts";
+import type { UnsentAnswers } from "../guards/unsent-answers.ts";
 import type { PublicPath } from "../guards/public-path.ts";
 import type { Observe } from "../metrics/observation.ts";
 
@@ -21,6 +22,7 @@ export interface SessionService extends KeptOfSessions {
   readonly publicPath: PublicPath;
   readonly observe: Observe;
   readonly secrets: Secrets | undefined;
+  readonly unsent: UnsentAnswers;
 }
 
 /** The path parameter of every call on one session. */

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 
-import { DEFAULT_LIST_LIMIT, MAX_DETAIL_BYTES } from "../../core/limits.ts";
+import { DEFAULT_LIST_LIMIT } from "../../core/limits.ts";
 import { MessagesQuery } from "../../core/query-schemas.ts";
 import { MessageInfo, named } from "../../core/schemas.ts";
 import { readMessagePage } from "../../store/messages/message-page.ts";
@@ -28,7 +28,7 @@ const schema = {
   },
 };
 
-export function listMessagesRoute(app: Api, { store, publicPath }: SessionService): void {
+export function listMessagesRoute(app: Api, { store, publicPath, unsent }: SessionService): void {
   app.route({
     method: "GET",
     url: "/api/sessions/:id/messages",
@@ -43,7 +43,7 @@ export function listMessagesRoute(app: Api, { store, publicPath }: SessionServic
         order,
         all,
         limit,
-        max_bytes: MAX_DETAIL_BYTES,
+        max_bytes: unsent.pageBytes(request, reply),
       });
       if (next !== null) {
         const begin = order === "asc" ? { after_seq: next } : { before_seq: next };

@@ -17,14 +17,17 @@ const schema = {
   },
 };
 
-export function readSessionRoute(app: Api, { store }: SessionService): void {
+export function readSessionRoute(app: Api, { store, unsent }: SessionService): void {
   app.route({
     method: "GET",
     url: "/api/sessions/:id",
     schema,
     config: { shared: true },
     handler: async (request, reply) => {
-      const detail = await detailRequested(store, request.params.id, request.query);
+      const detail = await detailRequested(store, request.params.id, {
+        ...request.query,
+        max_bytes: unsent.pageBytes(request, reply),
+      });
       const isShared = request.access.role === "visitor";
       return reply.type(JSON_TYPE).send(isShared ? withoutSurroundings(detail) : detail);
     },

@@ -182,9 +182,14 @@ function pairOf(text: string): { readonly key: string; readonly value: string } 
 export async function detailRequested(
   store: Store,
   reference: string,
-  { all = false, include, ...before }: DetailQuery,
+  {
+    all = false,
+    include,
+    max_bytes = MAX_DETAIL_BYTES,
+    ...before
+  }: DetailQuery & { readonly max_bytes?: number },
 ): Promise<string> {
-  const input = { reference, all, ...before, max_bytes: MAX_DETAIL_BYTES, include };
+  const input = { reference, all, ...before, max_bytes, include };
   const read: typeof readDetailAndMore =
     include === undefined ? readDetailWithin : readDetailAndMore;
   const { session, json, has_earlier, more = {} } = await store.read(read, input);

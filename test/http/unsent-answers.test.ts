@@ -1,0 +1,194 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import net, { type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { describe, expect, it } from "vitest";
+
+import { createClient } from "../../src/client/client.ts";
+import type { SessionDetail } from "../../src/core/schemas.ts";
+import { openPage } from "../helpers/page-client.ts";
+import { startTestServer, type TestServer } from "../helpers/server.ts";
+
+const MIB = 1024 * 1024;
+
+/** A session with so many messages of 500 KB that no compression makes small. */
+async function longSession(t: TestServer, messages = 24): Promise<string> {
+  const id = await t.newSession();
+  for (let index = 0; index < messages; index += 1) {
+    await t.post(id, randomBytes(375_000).toString("base64"));
+  }
+  return id;
+}
+
+interface UnreadConnection {
+  readonly socket: Socket;
+  /** The service's end. */
+  readonly side: Socket;
+}
+
+/** Sends requests on one connection and reads nothing of their answers. */
+async function sendAndNotRead(
+  t: TestServer,
+  { path, times = 1, headers = "" }: { path: string; times?: number; headers?: string },
+): Promise<UnreadConnection> {
+  const { host, hostname, port } = new URL(t.url);
+  const accepted = once(t.server.app.fastify.server, "connection");
+  const socket = net.connect(Number(port), hostname).pause();
+  socket.on("error", () => undefined);
+  const [side] = (await accepted) as [Socket];
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${headers}\r\n`.repeat(times));
+  return { socket, side };
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) {
+    await sleep(10);
+  }
+}
+
+describe("answers that nobody reads", () => {
+  it("[HTTP-240] hold no more than their budget, and make the pages of others small", async () => {
+    await using t = await startTestServer({ unsent: { maxBytes: 64 * MIB } });
+    const id = await longSession(t);
+    const { unsent } = t.server.app;
+    const connections: UnreadConnection[] = [];
+    let most = 0;
+    for (let index = 0; index < 40; index += 1) {
+      const path = index % 2 === 0 ? `/api/sessions/${id}/messages` : `/api/sessions/${id}`;
+      connections.push(await sendAndNotRead(t, { path, times: 20 }));
+      most = Math.max(most, unsent.bytes);
+    }
+    await until(() => {
+      most = Math.max(most, unsent.bytes);
+      return unsent.bytes > 32 * MIB;
+    });
+    const other = await t.call<SessionDetail>("GET", `/api/sessions/${id}`);
+    expect(other.status).toBe(200);
+    expect(other.json.messages.length).toBeLessThanOrEqual(2);
+    expect(other.json.has_earlier).toBe(true);
+    const list = await t.call("GET", "/api/sessions");
+    expect(list.status).toBe(200);
+    expect(most).toBeLessThanOrEqual(64 * MIB);
+    connections.forEach(({ socket }) => socket.destroy());
+    await until(() => unsent.bytes === 0);
+    // the whole budget is there again
+    const again = await t.call<SessionDetail>("GET", `/api/sessions/${id}`);
+    expect(again.json.messages.length).toBe(24);
+  });
+
+  it("[HTTP-241] give their bytes back once others need them: 503 only until then", async () => {
+    await using t = await startTestServer({ unsent: { maxBytes: 4 * MIB } });
+    const id = await longSession(t);
+    const path = `/api/sessions/${id}/messages`;
+    const readers: UnreadConnection[] = [];
+    for (let index = 0; index < 40; index += 1) {
+      readers.push(await sendAndNotRead(t, { path, times: 20 }));
+    }
+    const statuses = new Set<number>();
+    await until(async () => {
+      const answers = await Promise.all(Array.from({ length: 4 }, () => t.call("GET", path)));
+      answers.forEach(({ status }) => statuses.add(status));
+      const refused = answers.find(({ status }) => status === 503);
+      expect(refused?.text ?? "answers_unread").toContain("answers_unread");
+      expect(refused?.headers.get("retry-after") ?? "5").toBe("5");
+      return readers.some(({ side }) => side.destroyed) && statuses.has(200);
+    });
+    expect([...statuses].filter((status) => ![200, 503].includes(status))).toEqual([]);
+    readers.forEach(({ socket }) => socket.destroy());
+  });
+
+  it.each([
+    { what: "large", times: 1, headers: "" },
+    { what: "compressed", times: 1, headers: "Accept-Encoding: br\r\n" },
+    { what: "pipelined", times: 100, headers: "" },
+  ])("[HTTP-242] that are $what end their connection", async ({ what, ...request }) => {
+    await using t = await startTestServer({ unsent: { stallMs: 300 } });
+    const id = await longSession(t);
+    const query = what === "pipelined" ? "?limit=1" : "";
+    const path = `/api/sessions/${id}/messages${query}`;
+    const { side } = await sendAndNotRead(t, { path, ...request });
+    await until(() => side.destroyed);
+    await until(() => t.server.app.unsent.bytes === 0);
+  });
+
+  it("[HTTP-242] do not end the connection of a slow reader that takes something", async () => {
+    await using t = await startTestServer({ unsent: { stallMs: 1000 } });
+    const id = await longSession(t);
+    const response = await fetch(`${t.url}/api/sessions/${id}/messages`, {
+      headers: { "accept-encoding": "identity" },
+    });
+    const length = Number(response.headers.get("content-length"));
+    let bytes = 0;
+    let pauses = 0;
+    for await (const piece of response.body ?? []) {
+      bytes += piece.length;
+      if (bytes > (pauses + 1) * 1.5 * MIB) {
+        pauses += 1;
+        await sleep(300);
+      }
+    }
+    expect(pauses).toBeGreaterThan(5);
+    expect(bytes).toBe(length);
+  });
+});
+
+describe("pipelined requests", () => {
+  it("[HTTP-243] are answered in their order, one after the other", async () => {
+    await using t = await startTestServer();
+    const id = await t.newSession();
+    const { host, hostname, port } = new URL(t.url);
+    const socket = net.connect(Number(port), hostname);
+    const post = (content: string): string => {
+      const body = JSON.stringify({ content });
+      return `POST /api/sessions/${id}/messages HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    };
+    socket.write(Array.from({ length: 50 }, (_, index) => post(`message ${index}`)).join(""));
+    let text = "";
+    socket.setEncoding("utf8").on("data", (piece: string) => {
+      text += piece;
+    });
+    await until(() => text.split("HTTP/1.1 201").length === 51);
+    const { json } = await t.call<SessionDetail>("GET", `/api/sessions/${id}`);
+    expect(json.messages.map(({ content }) => content)).toEqual(
+      Array.from({ length: 50 }, (_, index) => `message ${index}`),
+    );
+    socket.destroy();
+  });
+
+  it("[HTTP-243] end their connection if more than 100 wait", async () => {
+    await using t = await startTestServer();
+    const { side, socket } = await sendAndNotRead(t, { path: "/api/sessions", times: 500 });
+    await until(() => side.destroyed);
+    const { status } = await t.call("GET", "/api/sessions");
+    expect(status).toBe(200);
+    socket.destroy();
+    expect(t.log.filter(({ event }) => event === "failure")).toEqual([]);
+  });
+});
+
+describe("a page of messages for a visitor", () => {
+  it("[HTTP-244] holds 1 MiB at most", async () => {
+    const token = "the-token-of-the-service";
+    await using t = await startTestServer({ token });
+    const headers = { authorization: `Bearer ${token}` };
+    const { json: session } = await t.call<{ id: string }>("POST", "/api/sessions", { headers });
+    const { id } = session;
+    for (let index = 0; index < 6; index += 1) {
+      const body = { content: "x".repeat(400_000) };
+      await t.call("POST", `/api/sessions/${id}/messages`, { body, headers });
+    }
+    const client = createClient({ baseUrl: t.url, token });
+    const page = openPage(t);
+    await page.login({ share: (await client.createShare(id)).secret });
+    const detail = await page.call<SessionDetail>("GET", `/api/sessions/${id}`);
+    expect(detail.status).toBe(200);
+    expect(detail.json.messages.map(({ seq }) => seq)).toEqual([5, 6]);
+    expect(detail.json.has_earlier).toBe(true);
+    const list = await page.call<unknown[]>("GET", `/api/sessions/${id}/messages`);
+    expect(list.json).toHaveLength(2);
+    expect(list.headers.get("link")).toContain("after_seq=2");
+    const owner = await t.call<unknown[]>("GET", `/api/sessions/${id}/messages`, { headers });
+    expect(owner.json).toHaveLength(6);
+  });
+});
