@@ -22,26 +22,28 @@ function blockUnder(heading: string, language: string, page = readme): string {
   return new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "s").exec(section)?.[1] ?? "";
 }
 
-it("[DOC-1] the README's curl lines work as they are, pasted into a shell", async () => {
+it("[DOC-1] the README's curl lines work as they are, pasted into a shell, until the agent has answered", async () => {
   const home = freshHome();
-  const service = home.start(["serve", "--port", "0"]);
+  const [, command = ""] = /service that may work in [^`]*`reprise (.*?)`/.exec(readme) ?? [];
+  expect(command).toBe('serve --repos "$PWD"');
+  const service = home.startShell(`exec reprise ${command} --port 0`);
   const [, url = ""] = await service.waitFor(/listening on (http:\S+)/);
   const script = blockUnder("Over HTTP", "sh").replace("http://127.0.0.1:8787", url);
   expect(script).toContain(url);
-  const env = home.environment();
-  const pasted = (lines: string) =>
-    startProcess("bash", ["--norc", "-euo", "pipefail", "-c", lines], { input: "", env }).finished;
-  const { code, stdout, stderr } = await pasted(script);
-  expect(stderr).toBe("");
-  expect(code).toBe(0);
+  const options = { input: "", env: home.environment(), cwd: home.project };
+  const { code, stdout, stderr } = await startProcess(
+    "bash",
+    ["--norc", "-euo", "pipefail", "-c", script],
+    options,
+  ).finished;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toContain('"runnable":true');
+  expect(stdout).toContain('"state":"done"');
+  expect(stdout).toMatch(/"role":"assistant","content":"\[demo\]/);
   expect(stdout).toContain('"content":"Hello from curl"');
   expect(stdout).toContain('"state":"ended"');
-  expect(stdout).toMatch(/id: 1\nevent: message\n/);
+  expect(stdout).toMatch(/id: 1\nevent: message\n[^]*id: 3\nevent: message\n/);
   expect(stdout).not.toContain('"code"');
-  const [, withToken = ""] = /service answers by itself:\n\n```sh\n(.*?)```/s.exec(readme) ?? [];
-  const queued = await pasted(script.slice(0, script.indexOf("\n# store")) + "\n" + withToken);
-  expect(queued).toMatchObject({ code: 0, stderr: "" });
-  expect(queued.stdout).toContain('"state":"queued"');
 });
 
 it("[DOC-2] the README's terminal session appears as it is shown", async () => {

@@ -1,0 +1,238 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { expect, it } from "vitest";
+
+import { startModelServer } from "../helpers/model-server.ts";
+import { freshHome, type Home } from "../helpers/reprise.ts";
+import { sessionsOf } from "../helpers/sessions/seed.ts";
+import { openScreen } from "../helpers/screen.ts";
+import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const SHOWN = /^(?:sh|bash|shell|http|console)$/;
+const CLIENT = new URL("../../src/entries/client.ts", import.meta.url).href;
+
+interface Block {
+  /** The page, the heading above it, and the number of the block below that heading. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What a person can paste, or is shown as pasted. */
+function blocksOf(page: string): Block[] {
+  const blocks: Block[] = [];
+  let heading = "";
+  let below = 0;
+  const parts = /^#+ (.*)$|^```(\w*)\n([^]*?)^```$/gm;
+  for (const [, title, language = "", text = ""] of readFileSync(join(ROOT, page), "utf8").matchAll(
+    parts,
+  )) {
+    if (title !== undefined) {
+      [heading, below] = [title, 0];
+    } else if (SHOWN.test(language)) {
+      below += 1;
+      blocks.push({ name: `${page}, ${heading}, ${below}`, text });
+    }
+  }
+  return blocks;
+}
+
+const pages = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  ...readdirSync(join(ROOT, "docs"))
+    .filter((file) => file.endsWith(".md"))
+    .map((file) => `docs/${file}`),
+];
+const blocks = pages.flatMap(blocksOf);
+
+/** Runs a block in a shell, and returns what it printed; it must end with 0 and print no error. */
+async function pasted(home: Home, text: string): Promise<string> {
+  const { code, stdout, stderr } = await home.startShell(`set -e\n${text}`, { input: "" }).finished;
+  expect({ code, error: /^reprise: .*/m.exec(stderr)?.[0] }).toEqual({ code: 0, error: undefined });
+  return stdout + stderr;
+}
+
+function write(home: Home, path: string, text: string): void {
+  mkdirSync(dirname(join(home.project, path)), { recursive: true });
+  writeFileSync(join(home.project, path), text);
+}
+
+/** A home with a session whose agent has changed `src/main.ts` in three exchanges; its id begins as in the pages. */
+async function changed(): Promise<Home> {
+  const server = await startModelServer({
+    answer: (messages) => {
+      const { role, content = "" } = messages.at(-1) ?? { role: "" };
+      const call = { path: "src/main.ts", content };
+      return role === "user"
+        ? { toolCalls: [{ name: "write_file", arguments: JSON.stringify(call) }] }
+        : { content: "Done." };
+    },
+  });
+  const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+  const id = ["--session", "5841d4bf-a5fc-4b67-bf9b-bade08265b42", "--permission", "edits"];
+  for (const text of ["one", "two", "three"]) {
+    expect(await home.call([...id, "-p", text])).toMatchObject({ code: 0 });
+  }
+  return home;
+}
+
+/** The lines of a terminal's question are shown as in a page, whose first line is `The agent asks:`. */
+async function expectQuestion(name: string, args: object, text: string): Promise<void> {
+  const server = await startModelServer({
+    answer: () => ({ toolCalls: [{ name, arguments: JSON.stringify(args) }] }),
+  });
+  const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+  write(home, "a.txt", "one\n");
+  const terminal = openTerminal(home, "reprise");
+  await terminal.shows(/\n> $/);
+  terminal.type("go\r");
+  const [shown] = await terminal.shows(/The agent asks:[^]*answer> $/);
+  for (const line of text.trim().split("\n")) {
+    expect(shown).toContain(line);
+  }
+}
+
+const RUN: Readonly<Record<string, (text: string) => Promise<void>>> = {
+  "docs/configuration.md, Configuration, 1": async (text) => {
+    const home = freshHome();
+    mkdirSync(join(home.home, "projects/billing"), { recursive: true });
+    const shown = await pasted(home, text);
+    expect(shown).toMatch(/model +anthropic:claude-sonnet-5 +config/);
+    expect(shown).toContain(join(home.home, ".config/reprise/config.jsonc"));
+  },
+  "docs/operations.md, The token, 1": async (text) => {
+    const home = freshHome();
+    const [, url = ""] = await home
+      .start(["serve", "--port", "0"])
+      .waitFor(/listening on (http:\S+)/);
+    expect(await pasted(home, text.replace("http://127.0.0.1:8787", url))).toMatch(/^\[\]/);
+  },
+  "docs/operations.md, The page, 1": async (text) => {
+    const home = freshHome();
+    await home.call(["-p", "hello"]);
+    const [session] = await sessionsOf(home);
+    const [make = "", ...others] = text
+      .replaceAll("3f2a9c41", session?.id.slice(0, 8) ?? "")
+      .trim()
+      .split("\n");
+    expect(await pasted(home, make)).toContain("https://reprise.example.org/");
+    const [, share = ""] = /^(\S{6,})/m.exec(await pasted(home, others[0] ?? "")) ?? [];
+    await pasted(home, (others[1] ?? "").replace("<id>", share));
+    expect(await pasted(home, others[0] ?? "")).not.toMatch(new RegExp(`^${share}.*active`, "m"));
+  },
+  "docs/permissions.md, Permissions, 1": (text) =>
+    expectQuestion("edit_file", { path: "a.txt", old_text: "one", new_text: "two" }, text),
+  "docs/permissions.md, Rules, 1": async (text) => {
+    const server = await startModelServer({
+      answer: (messages) => {
+        const call = { path: "docs/new.md", content: "new\n" };
+        return messages.at(-1)?.role === "user"
+          ? { toolCalls: [{ name: "write_file", arguments: JSON.stringify(call) }] }
+          : { content: "Done." };
+      },
+    });
+    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+    await pasted(home, text);
+    expect(readFileSync(join(home.project, "docs/new.md"), "utf8")).toBe("new\n");
+  },
+  "docs/permissions.md, Rules, 2": async (text) => {
+    const home = await changed();
+    const [session] = await sessionsOf(home);
+    expect(session?.id).toMatch(/^5841d4/);
+    const [remove = "", ...lines] = text.trim().split("\n").toReversed();
+    const shown = await pasted(home, lines.toReversed().join("\n"));
+    expect(shown).toContain("ask: rule write_file(**/AGENTS.md) (built-in)");
+    // nobody has answered "always" in this session
+    const { code, stderr } = await home.startShell(remove, { input: "" }).finished;
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining("Nobody allowed"),
+    });
+  },
+  "docs/personas.md, Write one, 1": async (text) => {
+    const home = freshHome();
+    const [, file = ""] =
+      /```markdown\n([^]*?)```/.exec(readFileSync(join(ROOT, "docs/personas.md"), "utf8")) ?? [];
+    write(home, ".reprise/personas/librarian.md", file);
+    expect(await pasted(home, text)).toMatch(/librarian[^]*\[demo\]/);
+  },
+  "docs/plans.md, Let the agent hand in a plan, 1": async (text) => {
+    const home = freshHome();
+    write(home, "docs/spec.md", "# The feature\n");
+    expect(await pasted(home, text)).toContain("[demo]");
+  },
+  "docs/undo.md, Undo, 1": async (text) => {
+    const home = await changed();
+    const shown = await pasted(home, text.replace("--exchange 3", "--exchange 2"));
+    expect(shown).toMatch(/src\/main\.ts/);
+  },
+  "docs/terminal.md, Plain lines and screen readers, 1": async (text) => {
+    for (const line of text.trim().split("\n")) {
+      const screen = openScreen(
+        freshHome(),
+        line.startsWith("export ") ? `${line}\nreprise` : line,
+      );
+      await screen.until(/Ctrl-C stops an answer\.$[^]*^>$/m);
+      screen.type(CTRL_D);
+      expect(await screen.finished).toBe(0);
+    }
+  },
+};
+
+/** Blocks that tests with these numbers run. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  "README.md, A first conversation, without a key, 1": "DOC-2",
+  "README.md, A first conversation, without a key, 2": "DOC-2",
+  "README.md, With a real model, 1": "DOC-4",
+  "README.md, A feature, tested and undone, 1": "DOC-8",
+  "README.md, Over HTTP, 1": "DOC-1",
+  "docs/langgraph.md, Move from SqliteSaver or PostgresSaver, 1": "COPY-28",
+  "docs/langgraph.md, Sessions around your graph, 1": "CLI-160",
+  "docs/plans.md, Let the agent hand in a plan, 2": "PERMISSION-76",
+  "docs/plans.md, Check a plan, 1": "DOC-5",
+  "docs/plans.md, Look at a plan, 1": "DOC-5",
+};
+
+/** Blocks that cannot be run in a test. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  "CONTRIBUTING.md, Set up, 1": "installs the packages with which the tests run",
+  "README.md, Install, 1":
+    "`npm run check:package` packs the package and installs it in these ways",
+  "README.md, Install, 2": "starts a service on a fixed port, and all tests",
+  "README.md, The page, 1": "starts a service on a fixed port",
+  "docs/langgraph.md, Install, 1": "`npm run check:package` installs the package with these",
+  "docs/library.md, Use Reprise in a program, 1": "`npm run check:package` installs these",
+  "docs/operations.md, Containers, 1": "needs docker",
+  "docs/operations.md, Containers, 2": "needs docker",
+  "docs/operations.md, Front and worker nodes, 1": "needs another machine",
+  "docs/operations.md, One node or several, 1": "needs PostgreSQL's createdb and two fixed ports",
+  "docs/permissions.md, Commands, 1":
+    "shows a question only on a machine with a sandbox: DOC-8 does",
+};
+
+it("[DOC-11] every block of commands is run by a test, or is listed with the reason", () => {
+  const known = [...Object.keys(RUN), ...Object.keys(ELSEWHERE), ...Object.keys(LEFT_OUT)];
+  expect(blocks.map(({ name }) => name).toSorted()).toEqual(known.toSorted());
+});
+
+it.each(Object.keys(RUN))("[DOC-11] %s", async (name) => {
+  await RUN[name]?.(blocks.find((block) => block.name === name)?.text ?? "");
+});
+
+it("[DOC-11] the first program of docs/clients.md prints the answer", async () => {
+  const page = readFileSync(join(ROOT, "docs/clients.md"), "utf8");
+  const [, program = ""] = /```ts\n([^]*?)```/.exec(page) ?? [];
+  const home = freshHome();
+  const [, url = ""] = await home
+    .start(["serve", "--port", "0"])
+    .waitFor(/listening on (http:\S+)/);
+  const text = program
+    .replace('"reprise/client"', JSON.stringify(CLIENT))
+    .replace("http://127.0.0.1:8787", url);
+  write(home, "program.ts", text);
+  expect(await pasted(home, "node program.ts")).toMatch(/^\[demo\] Hello!/m);
+});
