@@ -99,6 +99,8 @@ export interface Prepared {
   readonly configured: readonly ProtectedPath[];
   /** Names of variables that commands get besides, after the configuration. */
   readonly environment: readonly string[];
+  /** What of the home its commands in the sandbox see besides, after the configuration. */
+  readonly visible: readonly string[];
   /** Of its commands in the sandbox. */
   readonly sandboxLimits: SandboxLimits;
 }

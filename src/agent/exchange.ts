@@ -183,6 +183,7 @@ async function prepare(
     limits: lowered(configured?.limits ?? options.limits ?? EXCHANGE_LIMITS, repository.limits),
     configured: [...(configured?.protected ?? []), ...repository.protected],
     environment: configured?.environment ?? [],
+    visible: configured?.visible ?? [],
     sandboxLimits: loweredSandbox(configured?.sandbox ?? {}, repository.sandbox),
     instructions:
       session.repo_path === null

@@ -34,7 +34,12 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
     given === undefined || !prepared.mayRun
       ? null
       : createCommands(
-          { ...given, environment: prepared.environment, limits: prepared.sandboxLimits },
+          {
+            ...given,
+            environment: prepared.environment,
+            visible: prepared.visible,
+            limits: prepared.sandboxLimits,
+          },
           {
             session_id: held.session.id,
             conceal: prepared.conceal,

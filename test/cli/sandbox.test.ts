@@ -69,6 +69,24 @@ describe.skipIf(reason !== null)("commands of the program in the sandbox", () =>
     expect(stdout).toMatch(/^1048576$/m);
   });
 
+  it("[SANDBOX-55] [CONFIG-18] a failure names what of the home was hidden, and the config makes it visible", async () => {
+    const home = await running();
+    mkdirSync(join(home.home, ".tool"));
+    writeFileSync(join(home.home, ".tool/settings"), "from the tool");
+    const line = `sandbox: cat ${home.home}/.tool/settings`;
+    const auto = ["--permission", "auto"];
+    const { stdout } = await home.call(["-p", line, ...auto]);
+    expect(stdout).toContain("so the command did not see ~/.tool/settings, if that exists");
+    expect(stdout).toContain("sandbox.visible");
+    const set = ["config", "set", "sandbox.visible"];
+    expect(await home.call([...set, '["~/.tool"]'])).toMatchObject({ code: 0 });
+    expect((await home.call(["config", "get", "sandbox.visible"])).stdout).toContain("~/.tool");
+    expect((await home.call(["-p", line, ...auto])).stdout).toContain("from the tool");
+    const refused = await home.call([...set, '["~/.."]']);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain("a path below your home folder");
+  });
+
   it("[SANDBOX-22] [SANDBOX-23] to leave it is a question, which says what that means, and no rule lifts it", async () => {
     const home = await running();
     const service = createServer((socket) => socket.end("from a service")).listen(0, "127.0.0.1");

@@ -21,6 +21,8 @@ export interface CommandOptions {
   readonly maxOutputBytes?: number;
   /** Where whole outputs are kept; null for nowhere. */
   readonly outputFolder: string | null;
+  /** What of the home commands in the sandbox see besides: paths relative to it. */
+  readonly visible?: readonly string[];
   /** Of commands in the sandbox; `SANDBOX_LIMITS` by default. */
   readonly limits?: SandboxLimits;
   /** Without it no command runs in a sandbox. */
@@ -60,7 +62,12 @@ export interface CommandEnd extends RunEnd {
   /** The name of all of the output; null if it is in `output`, or could not be kept. */
   readonly name: string | null;
   /** What happened in the sandbox; null without one. */
-  readonly sandbox: SandboxResult | null;
+  readonly sandbox: CommandSandboxResult | null;
+}
+
+export interface CommandSandboxResult extends SandboxResult {
+  /** What of the home a command that failed did not see and its output names, as `~/…`. */
+  readonly missed: readonly string[];
 }
 
 /** Bytes of the beginning and of the end of an output that the model is given. */
@@ -77,6 +84,7 @@ export function createCommands(
     outputFolder,
     maxOutputBytes = MAX_OUTPUT_BYTES,
     sandbox: openSandbox,
+    visible = [],
     limits,
   }: CommandOptions,
   { session_id, conceal }: { readonly session_id: string; readonly conceal: Conceal },
@@ -103,7 +111,9 @@ export function createCommands(
     });
     const { sandbox = null } = request;
     const confined =
-      sandbox === null ? null : await sandbox.confine(launch, { limits, ...sandbox, signal });
+      sandbox === null
+        ? null
+        : await sandbox.confine(launch, { limits, visible, ...sandbox, signal });
     try {
       const end = await runLaunch({
         launch: confined?.launch ?? launch,
@@ -119,13 +129,16 @@ export function createCommands(
         },
       });
       live.end();
+      const output = kept.text();
+      const missed =
+        end.code === 0 ? [] : (confined?.missed(`${output.head}\n${output.tail}`) ?? []);
       const result = (await confined?.finish()) ?? null;
       return {
         ...end,
-        output: kept.text(),
+        output,
         bytes: kept.bytes,
         name: whole.name(),
-        sandbox: result,
+        sandbox: result === null ? null : { ...result, missed },
       };
     } finally {
       await Promise.all([whole.close(), confined?.finish()]);

@@ -1,8 +1,7 @@
-import { homedir } from "node:os";
-
 import type { ExchangerConfig } from "../../exchange/exchanger.ts";
 import type { SandboxSource } from "../../exchange/sandbox/probe.ts";
 import { isWideFolder, realFolder } from "../../exchange/trust/wide-folder.ts";
+import { ownHomes } from "./home-view.ts";
 import type { Confine } from "./confine.ts";
 
 /**
@@ -28,10 +27,10 @@ export function createCommandSandbox(
     const { keys = {} } = (await settings?.config()) ?? {};
     const keyFiles = Object.values(keys).flatMap((key) => ("file" in key ? [key.file] : []));
     const own = [...protectedPaths, ...keyFiles];
-    return createConfine({ bubblewrap, state, home: homedir(), protectedPaths: own });
+    return createConfine({ bubblewrap, state, protectedPaths: own });
   };
   return async (folder) => {
-    const home = await realFolder(homedir());
-    return isWideFolder(folder, home) ? null : (opened ??= open());
+    const homes = await Promise.all(ownHomes(null).map(realFolder));
+    return homes.some((home) => isWideFolder(folder, home)) ? null : (opened ??= open());
   };
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { realpath, rename, writeFile } from "node:fs/promises";
-import { homedir, userInfo } from "node:os";
 import { join } from "node:path";
 
 import { isInside } from "../../exchange/files/real-path.ts";
@@ -11,6 +10,7 @@ import { makeControlGroup, removeGroup } from "./control-group.ts";
 import { findControlPlaces, isUnreadable } from "./control-places.ts";
 import { findHidden, missingCompanions } from "./hidden-places.ts";
 import { createTurns } from "./turns.ts";
+import { missedPlaces } from "./missed-places.ts";
 import { findPrograms } from "./program-folders.ts";
 import { isDiskFull, type Exceeded, watchLimits } from "./limits.ts";
 import { moveOutNew } from "./move-out.ts";
@@ -20,8 +20,6 @@ export interface SandboxOptions {
   readonly bubblewrap: Bubblewrap;
   /** The folder for this user's state. */
   readonly state: string;
-  /** The user's home, if the environment names one. */
-  readonly home: string | null;
   /** Files and folders of Reprise itself. */
   readonly protectedPaths: readonly string[];
   readonly limits?: Partial<SandboxLimits>;
@@ -40,6 +38,8 @@ export interface Confined {
    * programs out of the folder.
    */
   finish(): Promise<SandboxResult>;
+  /** What of the home the command did not see and its output names, as `~/…`. */
+  missed(output: string): readonly string[];
 }
 
 export interface SandboxResult {
@@ -57,6 +57,8 @@ export interface ConfinedPlace {
   readonly network: boolean;
   /** Paths that the command must not see besides. */
   readonly hidden?: readonly string[];
+  /** What of the home it sees besides: paths relative to that. */
+  readonly visible?: readonly string[];
   /** Aborting it while another command has its turn in the folder rejects. */
   readonly signal?: AbortSignal;
   readonly limits?: SandboxLimits | undefined;
@@ -69,7 +71,7 @@ export interface ConfinedPlace {
  */
 export function createConfine(options: SandboxOptions): Confine {
   const turns = createTurns();
-  return async (launch, { folder: named, network, hidden = [], signal, limits }) => {
+  return async (launch, { folder: named, network, hidden = [], visible = [], signal, limits }) => {
     const folder = await realpath(named).catch(() => null);
     if (folder === null) {
       throw refusal("the session's folder no longer exists; ask the user to restore it");
@@ -77,7 +79,7 @@ export function createConfine(options: SandboxOptions): Confine {
     const release = await turns(folder, signal);
     try {
       const given = limits === undefined ? options : { ...options, limits };
-      return await confined({ options: given, launch, folder, network, hidden, release });
+      return await confined({ options: given, launch, folder, network, hidden, visible, release });
     } catch (error) {
       release();
       throw error;
@@ -91,6 +93,7 @@ interface Confining {
   readonly folder: string;
   readonly network: boolean;
   readonly hidden: readonly string[];
+  readonly visible: readonly string[];
   readonly release: () => void;
 }
 
@@ -103,8 +106,13 @@ async function confined(input: Confining): Promise<Confined> {
   }
   const kept = join(state, "sandbox");
   const notes = await finishInterrupted(kept);
-  const [hidden, { places, isComplete }, absent] = await Promise.all([
-    findHidden({ homes: homesOf(options), own: [...own, state], others: input.hidden }),
+  const [{ hidden, home }, { places, isComplete }, absent] = await Promise.all([
+    findHidden({
+      ...input,
+      home: launch.env["HOME"] ?? null,
+      own: [...own, state],
+      others: input.hidden,
+    }),
     findControlPlaces(folder),
     missingCompanions(own),
   ]);
@@ -131,10 +139,20 @@ async function confined(input: Confining): Promise<Confined> {
   const programs = await findPrograms({
     ...bubblewrap.host,
     path: launch.env["PATH"] ?? "",
+    homes: home.homes,
     hidden,
     folder,
   });
-  const policy = { folder, readOnly: readOnly.sort(), hidden, programs, empty, network, limits };
+  const policy = {
+    folder,
+    readOnly: readOnly.sort(),
+    hidden,
+    home,
+    programs,
+    empty,
+    network,
+    limits,
+  };
   const stopSeen = keepRunSeen(kept, id);
   let watching: ReturnType<typeof watchLimits> | null = null;
   const finish = async (): Promise<SandboxResult> => {
@@ -157,6 +175,11 @@ async function confined(input: Confining): Promise<Confined> {
       watching ??= watchLimits({ pid, folder, limits, group });
     },
     finish: () => (finished ??= finish()),
+    missed: (output) =>
+      missedPlaces(output, {
+        homes: home.names,
+        seen: [folder, ...home.visible, ...home.links.map(({ path }) => path), ...programs],
+      }),
   };
 }
 
@@ -241,20 +264,5 @@ function refuseUnsafe(input: {
     throw refusal(
       `the folder has ${many}, so commands cannot run in the sandbox there; ask the user`,
     );
-  }
-}
-
-/** The one that the environment names and the one of the user's account can differ. */
-function homesOf({ home }: SandboxOptions): string[] {
-  return [...new Set([...(home === null ? [] : [home]), homedir(), accountHome()])].filter((path) =>
-    path.startsWith("/"),
-  );
-}
-
-function accountHome(): string {
-  try {
-    return userInfo().homedir;
-  } catch {
-    return "";
   }
 }

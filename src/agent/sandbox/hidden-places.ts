@@ -1,38 +1,56 @@
-import { readdir, realpath, stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 
 import { isInside } from "../../exchange/files/real-path.ts";
 import { hiddenPaths } from "../../exchange/sandbox/hidden-paths.ts";
-import type { HiddenPlace } from "../../exchange/sandbox/policy.ts";
+import type { HiddenPlace, HomeView } from "../../exchange/sandbox/policy.ts";
+import { findHomeView, otherHomes, ownHomes } from "./home-view.ts";
 
-/** Whose files are hidden. */
 export interface HiddenFor {
-  /** Home folders of the user, by full path. */
-  readonly homes: readonly string[];
+  /** The home that the environment of the command names; null if it names none. */
+  readonly home: string | null;
   /** Files and folders of Reprise itself. */
   readonly own: readonly string[];
   readonly others: readonly string[];
+  /** What of the homes the user makes visible: paths relative to them. */
+  readonly visible: readonly string[];
+  /** The session's folder, by real path. */
+  readonly folder: string;
 }
 
 /** SQLite keeps these beside a database, and believes what is in them. */
 const COMPANIONS = ["-wal", "-shm", "-journal"];
 
-/** What is hidden from a command, as far as it exists now, by real path; nothing below another one. */
+/**
+ * What is hidden from a command, as far as it exists now, by real path, nothing below another one; and what it sees of the
+ * homes. What the user names is visible although it is on the list, but nothing of Reprise itself.
+ */
 export async function findHidden({
-  homes,
+  home,
   own,
-  others: more,
-}: HiddenFor): Promise<readonly HiddenPlace[]> {
-  // the administrator can read everybody's files
-  const others = process.getuid?.() === 0 ? await readdir("/home").catch(() => []) : [];
-  const allHomes = new Set([...homes, ...others.map((name) => join("/home", name))]);
-  const paths = [...hiddenPaths([...allHomes]), ...own.flatMap(withCompanions), ...more];
-  const places = (await Promise.all(paths.map(placeOf))).filter((place) => place !== null);
-  const folders = places.filter(({ kind }) => kind === "folder");
-  const byPath = new Map(places.map((place) => [place.path, place]));
-  return [...byPath.values()].filter(
-    ({ path }) => !folders.some((above) => above.path !== path && isInside(above.path, path)),
-  );
+  others,
+  visible,
+  folder,
+}: HiddenFor): Promise<{ readonly hidden: readonly HiddenPlace[]; readonly home: HomeView }> {
+  const homes = { own: ownHomes(home), others: await otherHomes() };
+  const all = [...homes.own, ...homes.others];
+  const named = new Set(all.flatMap((each) => visible.map((name) => join(each, name))));
+  const [listed, kept, view] = await Promise.all([
+    placesOf(hiddenPaths(all).filter((path) => !named.has(path))),
+    placesOf([...own.flatMap(withCompanions), ...others]),
+    findHomeView({ ...homes, visible, folder }),
+  ]);
+  const byPath = new Map([...listed, ...kept].map((place) => [place.path, place]));
+  const folders = [...byPath.values()].filter(({ kind }) => kind === "folder");
+  return {
+    hidden: [...byPath.values()].filter(
+      ({ path }) => !folders.some((above) => above.path !== path && isInside(above.path, path)),
+    ),
+    home: {
+      ...view,
+      visible: view.visible.filter((path) => !kept.some((place) => isInside(place.path, path))),
+    },
+  };
 }
 
 /** The files beside a database that are not there, by real path. */
@@ -54,6 +72,10 @@ export async function missingCompanions(own: readonly string[]): Promise<readonl
 
 function withCompanions(path: string): string[] {
   return [path, ...COMPANIONS.map((end) => path + end)];
+}
+
+async function placesOf(paths: readonly string[]): Promise<readonly HiddenPlace[]> {
+  return (await Promise.all(paths.map(placeOf))).filter((place) => place !== null);
 }
 
 async function placeOf(path: string): Promise<HiddenPlace | null> {

@@ -166,9 +166,9 @@ const PLACES: Readonly<Record<Place, string>> = {
   none: `It runs without a sandbox: ${WITHOUT_LIMITS}`,
   outside: `It leaves the sandbox: ${WITHOUT_LIMITS}`,
   network:
-    "It runs in the sandbox, but with the network: it can send what it reads, and reach the services of this machine.\nIt can change this folder only, and does not see the credentials in your home folder.",
+    "It runs in the sandbox, but with the network: it can send what it reads, and reach the services of this machine.\nIt can change this folder only, and sees of your home folder only toolchains and caches.",
   sandbox:
-    "It runs in the sandbox: it can change this folder only, has no network, and does not see the credentials in your home folder.",
+    "It runs in the sandbox: it can change this folder only, has no network, and sees of your home folder only toolchains and caches.",
 };
 
 function describe({
@@ -232,6 +232,11 @@ function ofSandbox({ code, ended, sandbox }: CommandEnd, place: Place): string[]
   return [
     ...(sandbox.ended === null ? [] : [sandbox.ended]),
     ...sandbox.notes,
+    ...(sandbox.missed.length === 0
+      ? []
+      : [
+          `The sandbox hides the home folder, so the command did not see ${sandbox.missed.join(", ")}, if that exists. The user can add it to sandbox.visible in the config of Reprise, if the command needs it.`,
+        ]),
     ...(mayLackAccess
       ? [
           `It ran in a sandbox, with ${missing}only this folder to write to. If that is why it failed, call it again with another access; the user is asked.`,

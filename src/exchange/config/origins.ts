@@ -68,6 +68,7 @@ export function settingOrigins(
         (section) => section.sandbox[limit] ?? null,
       ),
     ),
+    ...lists(settings, "sandbox.visible", ({ visible }) => visible.map((name) => `~/${name}`)),
     {
       key: "theme",
       value: config?.theme ?? "auto",

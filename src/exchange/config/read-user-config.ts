@@ -113,6 +113,7 @@ type Members = ReadonlyMap<string, Member>;
 function sectionOf(members: Members, report: Report, home: string): ConfigSection {
   const permission = objectAt(members, "permission", report, ["mode", ...EFFECTS]);
   const limits = objectAt(members, "limits", report, [...Object.keys(LIMIT_KEYS), "tokens"]);
+  const sandbox = objectAt(members, "sandbox", report, ["limits", "visible"]);
   return {
     model: readMember(members, "model", textReader(modelName), report),
     persona: readMember(members, "persona", textReader(String), report),
@@ -122,7 +123,8 @@ function sectionOf(members: Members, report: Report, home: string): ConfigSectio
     limits: limitsAt(limits, report),
     tokens: tokensAt(limits, report),
     environment: readMember(members, "environment", listReader(variable), report) ?? [],
-    sandbox: sandboxAt(members, report),
+    sandbox: sandboxLimitsAt(sandbox, report),
+    visible: readMember(sandbox, "visible", listReader(belowHome), report) ?? [],
   };
 }
 
@@ -151,9 +153,8 @@ export function limitsAt(limits: Members, report: Report): Partial<ExchangeLimit
   );
 }
 
-/** `sandbox.limits` of a section. */
-export function sandboxAt(section: Members, report: Report): SandboxMaxima {
-  const sandbox = objectAt(section, "sandbox", report, ["limits"]);
+/** `limits` of the member `sandbox` of a section. */
+export function sandboxLimitsAt(sandbox: Members, report: Report): SandboxMaxima {
   const limits = objectAt(sandbox, "limits", report, Object.keys(SANDBOX_KEYS));
   return Object.fromEntries(
     Object.entries(SANDBOX_KEYS).flatMap(([key, { limit, unit }]) => {
@@ -181,6 +182,21 @@ function tokensAt(limits: Members, report: Report): TokenLimits {
     }),
   );
 }
+
+/** No part of such a path leads back. */
+const BELOW_HOME = /^~((?:\/(?!\.{1,2}(?:\/|$))[^/]+)+)\/?$/;
+
+const belowHome: Reader<string> = (node, report) => {
+  const path = textReader(String)(node, report);
+  const name = path === null ? null : BELOW_HOME.exec(path)?.[1];
+  if (name === undefined) {
+    report(
+      node,
+      "This must be a path below your home folder, such as ~/.config/tool, without . and ..",
+    );
+  }
+  return name?.slice(1) ?? null;
+};
 
 const variable: Reader<string> = (node, report) => {
   const name = textReader(String)(node, report);

@@ -3,7 +3,7 @@ import { parsePattern, type Rule } from "../permissions/rule.ts";
 import { parseDocument, type Problem } from "./document.ts";
 import { placed, type PlacedProblem } from "./load-config.ts";
 import { listReader, membersOf, readMember, type Report, textReader } from "./readers.ts";
-import { limitsAt, objectAt, rulesAt, sandboxAt } from "./read-user-config.ts";
+import { limitsAt, objectAt, rulesAt, sandboxLimitsAt } from "./read-user-config.ts";
 import { LIMIT_KEYS, type ProtectedPath, type SandboxMaxima } from "./user-config.ts";
 
 const KEYS = ["$schema", "permission", "protected", "limits", "sandbox"] as const;
@@ -28,7 +28,7 @@ export function readRepositoryConfig(text: string): {
     rules: STRICTER.flatMap((effect) => rulesAt(permission, effect, report)),
     protected: readMember(members, "protected", listReader(pattern), report) ?? [],
     limits: limitsAt(limits, report),
-    sandbox: sandboxAt(members, report),
+    sandbox: sandboxLimitsAt(objectAt(members, "sandbox", report, ["limits"]), report),
     problems: placed(text, found),
   };
 }

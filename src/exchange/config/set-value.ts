@@ -22,6 +22,7 @@ const CONFIG_KEYS: readonly string[] = [
   ...Object.keys(LIMIT_KEYS).map((key) => `limits.${key}`),
   ...TOKEN_LIMITS.map((name) => `limits.tokens.${name}`),
   ...Object.keys(SANDBOX_KEYS).map((key) => `sandbox.limits.${key}`),
+  "sandbox.visible",
   ...KEYED_PROVIDERS.flatMap((name) =>
     ["key_file", "key_command"].map((key) => `providers.${name}.${key}`),
   ),

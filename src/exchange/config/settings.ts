@@ -38,6 +38,8 @@ export interface FolderSettings {
   readonly environment: readonly string[];
   /** Of commands in the sandbox, as far as the config sets them. */
   readonly sandbox: SandboxMaxima;
+  /** What of the home commands in the sandbox see besides: paths relative to it. */
+  readonly visible: readonly string[];
   /** What of it comes from the config, the weakest first. */
   readonly sections: readonly NamedSection[];
 }
@@ -164,6 +166,7 @@ function combined(env: SettingsSource["env"], sections: readonly NamedSection[])
     limits: exchangeLimits(env, Object.assign({}, ...all.map(({ limits }) => limits))),
     tokens: Object.assign({}, ...all.map(({ tokens }) => tokens)),
     sandbox: Object.assign({}, ...all.map(({ sandbox }) => sandbox)),
+    visible: [...new Set(all.flatMap(({ visible }) => visible))],
     environment: [...new Set(all.flatMap(({ environment }) => environment))],
     sections,
   };

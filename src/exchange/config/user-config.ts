@@ -18,6 +18,8 @@ export interface ConfigSection {
   readonly environment: readonly string[];
   /** Of commands in the sandbox. */
   readonly sandbox: SandboxMaxima;
+  /** What of the home commands in the sandbox see besides: paths relative to it. */
+  readonly visible: readonly string[];
 }
 
 /** What the config sets of the limits of a command in the sandbox. */

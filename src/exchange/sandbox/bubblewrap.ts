@@ -1,6 +1,6 @@
 import { isInside } from "../files/real-path.ts";
 import { foldersAbove } from "./folders-above.ts";
-import type { HiddenPlace, Launch, SandboxPolicy } from "./policy.ts";
+import type { HiddenPlace, HomeView, Launch, SandboxPolicy } from "./policy.ts";
 
 /** What of the machine the arguments depend on. */
 export interface BubblewrapHost {
@@ -23,7 +23,7 @@ const RUN_BYTES = 16 * 1024 * 1024;
 /**
  * The arguments of bubblewrap for one command. Reads nothing but its input.
  *
- * Later mounts cover earlier ones: the system, then what is hidden, the folder, what is read-only in it, and
+ * Later mounts cover earlier ones: the system, then what is hidden with what is visible in it, the folder, what is read-only in it, and
  * what is hidden in it. What is mounted cannot be renamed, so the folders above what is hidden in it are mounted
  * too: under another name the next command would see it, and something else could take its place.
  */
@@ -32,11 +32,11 @@ export function bubblewrapArguments(
   { file, args, cwd }: Omit<Launch, "env">,
   host: BubblewrapHost,
 ): string[] {
-  const { folder, limits, network } = policy;
+  const { folder, limits, network, home } = policy;
   const roots = [...host.privateFolders, "/dev", "/proc"];
-  const isGone = ({ path }: HiddenPlace) => roots.some((root) => isInside(root, path));
   const inFolder = policy.hidden.filter(({ path }) => isInside(folder, path) && path !== folder);
-  const outside = policy.hidden.filter((place) => !inFolder.includes(place) && !isGone(place));
+  const hiddenOutside = policy.hidden.filter((place) => !inFolder.includes(place));
+  const outside = placesOutside({ roots, home, hidden: hiddenOutside });
   const hide = ({ path, kind }: HiddenPlace): string[] =>
     kind === "folder"
       ? ["--perms", "0755", "--size", "4096", "--tmpfs", path]
@@ -58,7 +58,7 @@ export function bubblewrapArguments(
     ...host.privateFolders.flatMap((path) =>
       tmpfs(path, path.endsWith("tmp") ? limits.temporary : RUN_BYTES),
     ),
-    ...outside.flatMap(hide),
+    ...outside.flatMap((place) => (place.kind === "visible" ? place.show : hide(place))),
     ...policy.programs.flatMap((path) => ["--ro-bind", path, path]),
     "--bind",
     folder,
@@ -100,6 +100,32 @@ const NAMESPACES = [
   "--cap-drop",
   "ALL",
 ];
+
+interface Outside {
+  readonly roots: readonly string[];
+  readonly home: HomeView;
+  readonly hidden: readonly HiddenPlace[];
+}
+
+/**
+ * Homes, what is visible in them, and what is hidden besides, the outer ones first: the inner one counts. Nothing that is
+ * covered already.
+ */
+function placesOutside({ roots, home, hidden }: Outside) {
+  const depthIn = (folders: readonly string[], path: string): number =>
+    Math.max(0, ...folders.filter((each) => isInside(each, path)).map((each) => each.length));
+  const isCovered = (path: string, covers: readonly string[]): boolean =>
+    depthIn(covers, path) > depthIn(home.visible, path);
+  const folders = home.homes
+    .filter((path) => !isCovered(path, roots))
+    .map((path) => ({ path, kind: "folder" as const }));
+  const shown = [
+    ...home.visible.map((path) => ({ path, show: ["--ro-bind", path, path] })),
+    ...home.links.map(({ path, target }) => ({ path, show: ["--symlink", target, path] })),
+  ].map((each) => ({ ...each, kind: "visible" as const }));
+  const further = hidden.filter(({ path }) => !isCovered(path, [...roots, ...home.homes]));
+  return [...folders, ...shown, ...further].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
 
 function tmpfs(path: string, bytes: number): string[] {
   return ["--perms", "1777", "--size", String(bytes), "--tmpfs", path];

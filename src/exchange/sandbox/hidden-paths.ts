@@ -1,4 +1,7 @@
-/** Below a home folder: credentials, other agents' folders and browser profiles. */
+/**
+ * Below a home folder: credentials, other agents' folders, browser profiles and histories. They are hidden also in what is
+ * visible of it.
+ */
 const IN_HOME = listed(`
   .ssh, .gnupg, .pki, .age, .config/age, .config/sops, .config/Bitwarden CLI, .config/keepassxc, .config/1Password, .password-store, .local/share/keyrings, .config/op, .aws, .azure, .config/gcloud,
   .boto, .s3cfg, .oci, .config/doctl, .fly, .kube, .docker, .config/containers/auth.json, .config/helm, .config/rclone,
@@ -19,7 +22,22 @@ const IN_HOME = listed(`
   .config/zed, .local/share/zed, .mozilla, .config/google-chrome, .config/chromium, .config/BraveSoftware,
   .config/microsoft-edge, .config/vivaldi, .config/opera, .thunderbird, snap/firefox, snap/chromium,
   .var/app, Library/Keychains, Library/Cookies, Library/Application Support/Google/Chrome,
-  Library/Application Support/Firefox, Library/Safari, Library/Application Support/Claude
+  Library/Application Support/Firefox, Library/Safari, Library/Application Support/Claude,
+  .env, .config/Bitwarden, .electrum, .bitcoin, .ethereum, .local/share/uv/credentials, .supabase, .databricks, .netlify,
+  .minikube, .config/kaggle, .android, .mylogin.cnf, .authinfo, .authinfo.gpg, .dockercfg, .smbcredentials, .bundle/config,
+  .ivy2/.credentials, .sbt/.credentials, .sbt/1.0, .fetchmailrc, .offlineimaprc, .getmail, .expo, .config/coursier/credentials.properties,
+  .rye/credentials, .rye/config.toml, .config/pypoetry/auth.toml, .local/share/gem/credentials, .hex/hex.config, .pub-cache/credentials.json,
+  .dotnet/corefx, .cabal/config, .condarc, miniconda3/.condarc, anaconda3/.condarc, miniforge3/.condarc, mambaforge/.condarc,
+  .continuum, .rattler, .cargo/config, .cargo/config.toml, .config/uv, .luarocks/upload_config.lua, .config/mise, .config/fish,
+  .bashrc, .bash_profile, .bash_login, .profile, .zshrc, .zshenv, .zprofile, .zlogin, .config/zsh, .kshrc, .cshrc, .tcshrc,
+  .xonshrc, .config/environment.d, .pam_environment, .local/share/zsh, .local/share/atuin, .config/atuin, .xonsh_history,
+  .local/share/xonsh, .viminfo, .lesshst, .mongodb, .local/share/nvim/shada, .local/state/nvim, .wget-hsts, .curlrc, .wgetrc,
+  .config/autostart, .crush, .local/share/crush, .amp, .config/amp, .kiro, .roo, .cline, .windsurf, .config/Windsurf,
+  .factory, .augment, .junie, .trae, .openhands, .config/openai, .config/anthropic, .ollama/id_ed25519, .lmstudio,
+  .cache/gh, .local/share/gnupg, .config/gnupg, .config/linode-cli, .config/vultr-cli.yaml, .config/turso, .config/flyctl,
+  .railway, .render, .config/sentry, .config/gws, .config/nats, .config/step, .step, .local/share/step, .terraform.d/credentials, .config/infracost,
+  .config/BraveSoftware-Beta, .config/thunderbird, .config/evolution, .local/share/evolution, .config/obsidian, .config/Element,
+  .local/share/TelegramDesktop, .config/skypeforlinux, .config/teams
 `);
 
 /** What only the administrator can read, and a command of the administrator could. */

@@ -39,6 +39,23 @@ export interface HiddenPlace {
   readonly kind: "file" | "folder";
 }
 
+/** A link in a home folder that leads to something visible. Both are absolute, the target is a real path. */
+export interface HomeLink {
+  readonly path: string;
+  readonly target: string;
+}
+
+/** What of home folders a command sees. Real paths that exist. */
+export interface HomeView {
+  /** They are empty but for the rest, the programs and the session's folder. */
+  readonly homes: readonly string[];
+  /** Below a home or a private folder, and read-only. */
+  readonly visible: readonly string[];
+  readonly links: readonly HomeLink[];
+  /** The paths, not only real ones, that `~` means. */
+  readonly names: readonly string[];
+}
+
 /** What a command may reach. Every path is a real one. */
 export interface SandboxPolicy {
   /** The one place that it may change. */
@@ -46,7 +63,8 @@ export interface SandboxPolicy {
   /** What it may not change in the folder; each exists. */
   readonly readOnly: readonly string[];
   readonly hidden: readonly HiddenPlace[];
-  /** Folders of programs that would be covered by the private folders; each exists and holds nothing hidden. */
+  readonly home: HomeView;
+  /** Folders of programs that would be covered by the private folders or a home; each exists and holds nothing hidden. */
   readonly programs: readonly string[];
   /** The path of an empty file, which hidden files look like. */
   readonly empty: string;

@@ -158,6 +158,7 @@ async function tryOut(bubblewrap: Bubblewrap): Promise<SandboxProbe> {
       folder,
       readOnly: [kept],
       hidden: [{ path: secret, kind: "file" }],
+      home: { homes: [], visible: [], links: [], names: [] },
       programs: [],
       empty,
       network: false,

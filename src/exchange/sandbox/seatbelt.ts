@@ -1,3 +1,4 @@
+import { isInside } from "../files/real-path.ts";
 import { foldersAbove } from "./folders-above.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
@@ -7,7 +8,14 @@ import type { SandboxPolicy } from "./policy.ts";
  * `/tmp`. It limits neither processes nor memory.
  */
 export function seatbeltProfile(policy: SandboxPolicy, temporary: string): string {
-  const { folder, readOnly, hidden, network } = policy;
+  const { folder, readOnly, hidden, home, programs, network } = policy;
+  const visible = [...home.visible, ...programs, folder, temporary];
+  const inHomes = home.homes.flatMap((top) =>
+    foldersAbove(
+      visible.filter((path) => isInside(top, path)).map((path) => ({ path })),
+      top,
+    ),
+  );
   const writable = [folder, temporary];
   const guarded = [...readOnly.map((path) => ({ path })), ...hidden];
   return [
@@ -18,6 +26,12 @@ export function seatbeltProfile(policy: SandboxPolicy, temporary: string): strin
     "(allow sysctl-read)",
     '(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo"))',
     "(allow file-read*)",
+    ...home.homes.map((path) => `(deny file-read* (subpath ${quoted(path)}))`),
+    // a path to what is visible leads through these
+    ...[...home.homes, ...inHomes, ...home.links.map(({ path }) => path)].map(
+      (path) => `(allow file-read-metadata (literal ${quoted(path)}))`,
+    ),
+    ...visible.map((path) => `(allow file-read* (subpath ${quoted(path)}))`),
     ...["/dev/null", "/dev/zero", "/dev/dtracehelper"].map(
       (path) => `(allow file-write-data (literal ${quoted(path)}))`,
     ),

@@ -118,7 +118,7 @@ export function systemCallFilter(processor: string): Buffer | null {
   ]);
 }
 
-/** Decides about one call; `steps` come to an end. */
+/** Decides about one call; the last one of `steps` returns. */
 function ofCall(number: number, steps: readonly Buffer[]): readonly Buffer[] {
   return [step(IF_EQUAL, number, 0, steps.length), ...steps];
 }

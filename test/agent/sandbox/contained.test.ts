@@ -44,7 +44,7 @@ describe.skipIf(sandbox.reason !== null)(`a command in the sandbox`, () => {
       writeFileSync(join(home, path), CANARY);
     }
     mkdirSync(join(home, "elsewhere"));
-    writeFileSync(join(home, "elsewhere/readable"), "readable");
+    writeFileSync(join(home, "elsewhere/private"), CANARY);
     execFileSync("git", ["init", "-q", folder]);
     writeFileSync(join(folder, "AGENTS.md"), "before");
     for (const path of [...sockets, `\0reprise-test-${process.pid}`]) {
@@ -60,7 +60,8 @@ describe.skipIf(sandbox.reason !== null)(`a command in the sandbox`, () => {
     await new Promise((resolve) => service.on("listening", resolve));
     servers.push(service);
     ({ port } = service.address() as AddressInfo);
-    const reads = [...hidden, ...own, "elsewhere/readable"].map((path) => join(home, path));
+    const inHome = [...hidden, ...own, "elsewhere/private"].map((path) => join(home, path));
+    const reads = [...inHome, "/etc/passwd"];
     const writes = [
       "/etc/reprise-test",
       join(home, "elsewhere/new"),
@@ -94,7 +95,7 @@ describe.skipIf(sandbox.reason !== null)(`a command in the sandbox`, () => {
 
   it("[SANDBOX-1] writes in the folder and reads the system", () => {
     expect(results).toMatchObject({ "write inside": "done" });
-    expect(results[`read ${join(home, "elsewhere/readable")}`]).toBe("readable");
+    expect(results["read /etc/passwd"]).toContain("root:");
     expect(readFileSync(join(folder, "inside"), "utf8")).toBe("x");
   });
 
@@ -106,7 +107,7 @@ describe.skipIf(sandbox.reason !== null)(`a command in the sandbox`, () => {
     expect(results["change a setting of the kernel"]).toBe("EROFS");
   });
 
-  it.each(hidden)("[SANDBOX-3] does not see ~/%s", (path) => {
+  it.each([...hidden, "elsewhere/private"])("[SANDBOX-3] does not see ~/%s", (path) => {
     expect(results[`read ${join(home, path)}`]).toMatch(UNSEEN);
   });
 

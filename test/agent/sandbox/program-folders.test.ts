@@ -33,6 +33,7 @@ it.skipIf(sandbox.reason !== null)(
         folder,
         hidden: hidden.map((each) => ({ path: each, kind: "file" })),
         privateFolders: ["/tmp"],
+        homes: [],
       });
     expect(await find(`${bin}:/usr/bin:/tmp:relative::/nowhere`)).toEqual([dirname(bin)]);
     expect(await find(bin, [join(top, "tools/key")])).toEqual([bin]);

@@ -17,6 +17,10 @@ export interface Ran {
 
 export interface RunOptions extends Partial<SandboxOptions> {
   readonly network?: boolean;
+  /** What of the home is visible besides. */
+  readonly visible?: readonly string[];
+  /** The session's folder, if it is not the usual one. */
+  readonly at?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Called with the process and what it has printed so far. */
   readonly onOutput?: (pid: number, output: string) => void;
@@ -53,23 +57,23 @@ export async function sandboxHome() {
   const reason =
     probed.reason ?? (outside === null ? "no folder outside of /tmp, /run and /dev" : null);
   const shared =
-    bubblewrap === null ? null : createConfine({ bubblewrap, state, home, protectedPaths: [] });
+    bubblewrap === null ? null : createConfine({ bubblewrap, state, protectedPaths: [] });
   const run = async (line: string, options: RunOptions = {}): Promise<Ran> => {
-    const { network = false, env = {}, onOutput, ...rest } = options;
+    const { network = false, visible = [], at = folder, env = {}, onOutput, ...rest } = options;
     if (bubblewrap === null) {
       throw new Error(probed.reason);
     }
     const confine =
       Object.keys(rest).length > 0 || shared === null
-        ? createConfine({ bubblewrap, state, home, protectedPaths: [], ...rest })
+        ? createConfine({ bubblewrap, state, protectedPaths: [], ...rest })
         : shared;
     const inner = {
       file: "/bin/sh",
       args: ["-c", line],
-      cwd: folder,
+      cwd: at,
       env: { PATH: PROGRAMS, HOME: home, SANDBOX_TEST: folder, ...env },
     };
-    const { launch, watch, finish } = await confine(inner, { folder, network });
+    const { launch, watch, finish } = await confine(inner, { folder: at, network, visible });
     const child = spawn(launch.file, [...launch.args], {
       cwd: launch.cwd,
       env: launch.env,

@@ -67,6 +67,15 @@ it("[CONFIG-10] [CONFIG-17] takes rules that ask and deny, protected patterns an
   });
 });
 
+it("[CONFIG-18] cannot make anything of the home visible", async () => {
+  const { problems, ...others } = await read(
+    `{"sandbox": {"visible": ["~/.ssh"], "limits": {"processes": 9}}}`,
+  );
+  expect(others).toMatchObject({ sandbox: { processes: 9 } });
+  expect(others).not.toHaveProperty("visible");
+  expect(problems[0]).toMatch(/config\.jsonc:1:14 is not used\. There is no such key/);
+});
+
 it("[CONFIG-11] leaves out what it cannot use, names the place, and uses the rest", async () => {
   const secret = "sk-a-secret";
   const mixed = await read(`{

@@ -44,6 +44,7 @@ const ACCEPTED = [
   `{"permission": {"mode": "edits", "allow": ["write_file(docs/**)"], "ask": [], "deny": ["delegate"]}}`,
   `{"protected": [".env", "secrets/**", "~/private", "/etc"]}`,
   `{"sandbox": {"limits": {"processes": 50, "memory_mib": 4096, "file_mib": 1}}, "folders": {"/w": {"sandbox": {}}}}`,
+  `{"sandbox": {"visible": ["~/.tool", "~/a b/c/", "~/..rc"]}, "folders": {"/w": {"sandbox": {"visible": []}}}}`,
   `{"limits": {"children": 3, "tokens": {"exchange": 100000}}}`,
   `{"environment": ["JAVA_HOME", "_x1"], "theme": "light", "notifications": "system"}`,
   `{"folders": {"~/work": {"persona": "reviewer"}, "/srv": {}}}`,
@@ -90,6 +91,13 @@ const REFUSED: readonly (readonly [text: string, place: string, sentence: RegExp
   [`{"sandbox": {"limits": {"file_mib": 0}}}`, "1:37", /1 or more/],
   [`{"sandbox": {"limits": {"memory_mib": 1048577}}}`, "1:39", /1,048,576 or less/],
   [`{"sandbox": {"off": true}}`, "1:14", /no such key/],
+  [`{"sandbox": {"visible": ["~"]}}`, "1:26", /path below your home folder, such as/],
+  [`{"sandbox": {"visible": ["~/"]}}`, "1:26", /path below your home folder/],
+  [`{"sandbox": {"visible": ["~/a/../.."]}}`, "1:26", /path below your home folder/],
+  [`{"sandbox": {"visible": ["~/."]}}`, "1:26", /path below your home folder/],
+  [`{"sandbox": {"visible": ["/home/ada/.tool"]}}`, "1:26", /path below your home folder/],
+  [`{"sandbox": {"visible": [".tool"]}}`, "1:26", /path below your home folder/],
+  [`{"sandbox": {"visible": "~/.tool"}}`, "1:25", /list/],
   [`{"environment": ["AWS_*"]}`, "1:18", /exact name/],
   [`{"folders": {"work": {}}}`, "1:14", /absolute path/],
   [`{"folders": {"/w": {"folders": {}}}}`, "1:21", /no such key/],
@@ -120,10 +128,17 @@ describe("[CONFIG-1] [CONFIG-2] the text of a config", () => {
     expect(JSON.stringify([message, faults])).not.toContain(SECRET);
   });
 
+  it("[CONFIG-18] has lists of what is visible of the home, which count together", async () => {
+    const text = `{"sandbox": {"visible": ["~/.tool/"]}, "folders": {"/w": {"sandbox": {"visible": ["~/a/b"]}}}}`;
+    expect((await settingsAt(text, "/w")).visible).toEqual([".tool", "a/b"]);
+    expect((await settingsAt(text, "/")).visible).toEqual([".tool"]);
+    expect((await settingsAt("{}", "/w")).visible).toEqual([]);
+  });
+
   it("has a schema that refuses the same documents, as far as a schema can", () => {
     for (const [text, place] of REFUSED) {
       if (
-        /modell|"model": 3|__proto__|yolo|"permission": "all"|: 0}|"5"|"work"|"folders": {}|providers/.test(
+        /modell|"model": 3|visible|__proto__|yolo|"permission": "all"|: 0}|"5"|"work"|"folders": {}|providers/.test(
           text,
         )
       ) {

@@ -18,10 +18,18 @@ const POLICY: SandboxPolicy = {
   readOnly: ["/home/ada/billing/.git", "/home/ada/billing/sub/AGENTS.md"],
   hidden: [
     { path: "/home/ada/.ssh", kind: "folder" },
-    { path: "/home/ada/.npmrc", kind: "file" },
+    { path: "/home/ada/.config/gh", kind: "folder" },
+    { path: "/home/ada/.config/key", kind: "file" },
+    { path: "/opt/key", kind: "file" },
     { path: "/home/ada/billing/reprise.db", kind: "file" },
     { path: "/tmp/reprise/state", kind: "folder" },
   ],
+  home: {
+    homes: ["/home/ada", "/tmp/ci"],
+    visible: ["/home/ada/.nvm", "/home/ada/.config", "/tmp/ci/.nvm"],
+    links: [{ path: "/home/ada/.pyenv", target: "/data/pyenv" }],
+    names: [],
+  },
   programs: ["/tmp/node"],
   empty: "/state/empty",
   network: false,
@@ -45,8 +53,13 @@ describe("the arguments of bubblewrap", () => {
     ["a small /dev/shm", "--perms 1777 --size 67108864 --tmpfs /dev/shm"],
     ["a private /tmp", "--perms 1777 --size 536870912 --tmpfs /tmp"],
     ["a private /run", "--perms 1777 --size 16777216 --tmpfs /run"],
-    ["a hidden folder", "--perms 0755 --size 4096 --tmpfs /home/ada/.ssh"],
-    ["a hidden file", "--ro-bind /state/empty /home/ada/.npmrc"],
+    ["an empty home", "--perms 0755 --size 4096 --tmpfs /home/ada"],
+    ["what is visible of the home", "--ro-bind /home/ada/.nvm /home/ada/.nvm"],
+    ["what is visible of a home in a private folder", "--ro-bind /tmp/ci/.nvm /tmp/ci/.nvm"],
+    ["a link to what is visible", "--symlink /data/pyenv /home/ada/.pyenv"],
+    ["a hidden folder", "--perms 0755 --size 4096 --tmpfs /home/ada/.config/gh"],
+    ["a hidden file", "--ro-bind /state/empty /home/ada/.config/key"],
+    ["a hidden file of the system", "--ro-bind /state/empty /opt/key"],
     ["programs of the path in a private folder", "--ro-bind /tmp/node /tmp/node"],
     ["the folder", "--bind /home/ada/billing /home/ada/billing"],
     ["what is read-only in it", "--ro-bind /home/ada/billing/.git /home/ada/billing/.git"],
@@ -62,10 +75,17 @@ describe("the arguments of bubblewrap", () => {
   });
 
   it.each([
+    ["the home before what is visible of it", "--tmpfs /home/ada", "--ro-bind /home/ada/.config"],
     [
-      "the hidden before the folder that may be in it",
-      "--tmpfs /home/ada/.ssh",
-      "--bind /home/ada/billing",
+      "what is visible before what is hidden in it",
+      "--ro-bind /home/ada/.config",
+      "--tmpfs /home/ada/.config/gh",
+    ],
+    ["the home before the folder in it", "--tmpfs /home/ada", "--bind /home/ada/billing"],
+    [
+      "the folder before the home cannot be changed",
+      "--bind /home/ada/b",
+      "--remount-ro /home/ada",
     ],
     [
       "the folder before what is read-only in it",
@@ -86,6 +106,11 @@ describe("the arguments of bubblewrap", () => {
 
   it("[SANDBOX-18] name nothing hidden that a private folder covers already", () => {
     expect(line()).not.toContain("/tmp/reprise/state");
+    expect(line()).not.toContain("--tmpfs /tmp/ci");
+  });
+
+  it("[SANDBOX-18] name nothing hidden that an empty home covers already", () => {
+    expect(line()).not.toContain("/home/ada/.ssh");
   });
 
   it("[SANDBOX-18] keep the network with the names of hosts if they are asked to", () => {
@@ -110,12 +135,20 @@ describe("the profile of macOS", () => {
     '(deny file-write-unlink (literal "/Users/a \\"b\\"/p/sub"))',
     '(deny file-write-unlink (literal "/Users/a \\"b\\"/p"))',
     '(deny file-read* file-write* (subpath "/home/ada/.ssh"))',
+    '(deny file-read* (subpath "/home/ada"))',
+    '(allow file-read-metadata (literal "/home/ada"))',
+    '(allow file-read* (subpath "/home/ada/.nvm"))',
+    '(allow file-read* (subpath "/Users/a \\"b\\"/p"))',
   ])("[SANDBOX-18] has the rule %s", (rule) => {
     expect(lines).toContain(rule);
   });
 
   it("[SANDBOX-18] denies first, and what is hidden last", () => {
     expect(lines[1]).toBe("(deny default)");
+    const at = (rule: string) => lines.findIndex((each) => each.startsWith(rule));
+    expect(at('(allow file-read* (subpath "/home/ada/')).toBeGreaterThan(
+      at('(deny file-read* (subpath "/home/ada")'),
+    );
     expect(lines.at(-1)).toMatch(/^\(deny file-read/);
     expect(profile).not.toContain("network");
   });
