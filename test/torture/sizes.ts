@@ -92,6 +92,13 @@ export const SIZED_TESTS = {
     short: 10,
     long: 3000,
   },
+  "deleted-meanwhile": {
+    what: "Every call of a session while the session is deleted, at random moments: rounds",
+    files: ["test/http/deleted-meanwhile.test.ts"],
+    test: 1,
+    short: 10,
+    long: 200,
+  },
   delta: {
     what: "Graphs with delta channels, compared with LangGraph's MemorySaver: exchanges",
     files: ["test/agent/graph/delta-channel.test.ts"],

@@ -2,7 +2,8 @@ import { DAY_MS } from "../../core/access.ts";
 import type { ShareInfo } from "../../core/access-schemas.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
-import { resolveSession } from "../sessions/read.ts";
+import { lockSession } from "../sessions/lock.ts";
+import { readSession, resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
 
 const COLUMNS = ["id", "created_at", "expires_at", "last_used_at"] as const;
@@ -18,6 +19,9 @@ export const addShare: Operation<
 > = async (tx, { reference, hash, days }) => {
   const { db, dialect } = tx;
   const { id: session_id } = await resolveSession(tx, { reference });
+  // from here on nobody deletes it; the one who did so first is seen by the second read
+  await lockSession(tx, session_id);
+  await readSession(tx, { id: session_id });
   await db.deleteFrom("session_shares").where("expires_at", "<=", dialect.now()).execute();
   return db
     .insertInto("session_shares")

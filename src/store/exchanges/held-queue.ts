@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import type { ExchangeState } from "../../core/exchanges.ts";
 import { withdrawQuestions } from "../questions/withdraw.ts";
+import { sessionNotFound } from "../sessions/read.ts";
 import { selectSessions, sessionOf } from "../sessions/rows.ts";
 import type { Tx } from "../store.ts";
 import { BEGUN, stopRecords } from "./records.ts";
@@ -35,6 +36,7 @@ export interface BegunRecord {
   readonly idempotency_key: string | null;
 }
 
+/** Error codes: `session_not_found`, if it was deleted since it was read. */
 export async function holdQueue(
   tx: Tx,
   { id, idempotency_key = null }: { readonly id: string; readonly idempotency_key?: string | null },
@@ -44,7 +46,10 @@ export async function holdQueue(
     .select(mayBeUnconfirmed)
     .where("id", "=", id)
     .modifyEnd(tx.dialect.forUpdate)
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw sessionNotFound();
+  }
   const session = sessionOf(row);
   const records = await recordsOf(tx, id, idempotency_key);
   let begun = records.find(({ is_begun }) => is_begun === 1);
