@@ -8,6 +8,7 @@ import { HAND_IN_PLAN } from "../exchange/tool-catalogue.ts";
 import { isOffered } from "../exchange/permissions/decide.ts";
 import type { Layer } from "../exchange/permissions/layers.ts";
 import type { PermitFiles } from "./permit-files.ts";
+import type { KnownFiles } from "./known-files.ts";
 import { askUserTool } from "./tools/ask-user.ts";
 import { type CheckPlan, handInPlanTool } from "./tools/hand-in-plan.ts";
 import type { Compaction } from "./compaction/compaction.ts";
@@ -21,6 +22,8 @@ export interface AgentOfExchange
     Pick<Parameters<typeof sessionTools>[0], "keep">,
     Partial<Pick<AgentGraph, "callModel" | "onMessage" | "askAtLimit" | "conceal">> {
   readonly session: Session;
+  /** What the thread's model knows of files; without it, nothing. */
+  readonly known?: KnownFiles;
   /** As `permit`, for calls that change several files. */
   readonly permitFiles: PermitFiles;
   /** The tool that begins sub-agents, or null. */
@@ -43,8 +46,8 @@ export interface AgentOfExchange
 /** Builds the agent of one exchange. Costs under a millisecond, so nothing is kept between two. */
 export function buildAgent(options: AgentOfExchange) {
   const { folder, protectedPaths, configured, delegate, compaction, tools = [] } = options;
-  const { permit, permitFiles, keep, commands } = options;
-  const guards = { permit, permitFiles, keep };
+  const { permit, permitFiles, keep, known, commands } = options;
+  const guards = { permit, permitFiles, keep, known };
   const offered = (name: string): boolean => isOfferedIn(options, name);
   const prompt = systemPrompt(options);
   return agentGraph({
@@ -59,7 +62,10 @@ export function buildAgent(options: AgentOfExchange) {
     systemPrompt: prompt,
     callModel: options.callModel ?? (({ id = newId(), ask }) => ask(id)),
     onMessage: options.onMessage ?? (() => {}),
-    shown: (messages) => compaction?.shown(messages, prompt) ?? messages,
+    shown: (messages) => {
+      known?.modelSees(messages);
+      return compaction?.shown(messages, prompt) ?? messages;
+    },
   });
 }
 

@@ -9,6 +9,7 @@ import type { Report } from "../exchange/report-events.ts";
 import type { KeptBytes } from "../exchange/undo/kept-bytes.ts";
 import type { RunningRecord } from "../store/exchanges/records.ts";
 import type { BegunExchange } from "../store/messages/begin-exchange.ts";
+import type { KnownFiles } from "./known-files.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { ModelConfig } from "../exchange/models/config.ts";
 import type { ProtectedPath } from "../exchange/config/user-config.ts";
@@ -61,6 +62,7 @@ export interface ExchangeContext {
   readonly saver: BaseCheckpointSaver;
   /** The thread, read under the lease. */
   readonly state: ThreadState;
+  readonly known: KnownFiles;
   readonly tree: ExchangeTree;
   /** Called before each call of a model; rejects if there may be no more. */
   readonly mayCall: () => Promise<void>;

@@ -7,6 +7,7 @@ import { readLeaseState } from "../store/leases/lease.ts";
 import { continueParents } from "../store/questions/continue.ts";
 import { runExchange } from "./run-exchange.ts";
 import { compactThread } from "./compaction/compact-thread.ts";
+import { KnownFiles } from "./known-files.ts";
 import { threadStateOf } from "./thread-state.ts";
 import {
   type Exchanger,
@@ -90,6 +91,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
           live: { ...live, signal: AbortSignal.any([live.signal, held.stop]) },
           held,
           state: threadStateOf(tuple),
+          known: new KnownFiles(tuple),
           saver,
           prepared,
           tree,
@@ -193,12 +195,12 @@ async function prepare(
   };
 }
 
-/** Nobody would see that the agent had no files. Error codes: `invalid_usage`. */
+/** Nobody would see that the agent had no files. Error codes: `folder_missing`. */
 async function refuseMissingFolder(path: string): Promise<void> {
   const found = await stat(path).catch(() => null);
   if (found?.isDirectory() !== true) {
     throw new RepriseError(
-      "invalid_usage",
+      "folder_missing",
       "The session's folder does not exist on the machine that runs its exchanges. Restore the folder, then send the message again.",
     );
   }

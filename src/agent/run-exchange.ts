@@ -119,6 +119,7 @@ async function runWith(
       kept: options.kept,
     }),
     session: before,
+    known: context.known,
     saver: context.saver,
     delegate: delegateTool(context, children),
     commands:

@@ -182,7 +182,7 @@ export function closedId({ tool_call_id }: { readonly tool_call_id?: string }): 
 }
 
 /** Results of tools that finished beside one that did not: they wait in the pending writes. */
-function finishedResults(tuple: CheckpointTuple | undefined): Map<string, ToolMessage> {
+export function finishedResults(tuple: CheckpointTuple | undefined): Map<string, ToolMessage> {
   const results = new Map<string, ToolMessage>();
   for (const [, channel, value] of tuple?.pendingWrites ?? []) {
     if (channel !== "messages") {

@@ -77,7 +77,7 @@ export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareC
     id: string,
     options?: { limit?: number; before_n?: number },
   ): Promise<readonly ExchangeInfo[]>;
-  /** With `include: "queue"`, it has its message, as long as it has not begun. */
+  /** With `include: "queue"`, it has its message if it has not begun, also if it ended before it could. */
   getExchange(id: string, n: number, options?: { include?: "queue" }): Promise<ExchangeInfo>;
   /**
    * Queues a message, which a running service answers after the exchanges before it. Null continues

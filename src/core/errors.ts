@@ -79,6 +79,7 @@ export const ERROR_CODES = [
   "persona_not_found",
   "persona_invalid",
   "folder_not_trusted",
+  "folder_missing",
   // artifacts
   "schema_unknown",
   "schema_invalid",

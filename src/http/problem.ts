@@ -81,6 +81,7 @@ const STATUSES: Record<ErrorCode, number> = {
   persona_not_found: 422,
   persona_invalid: 422,
   folder_not_trusted: 422,
+  folder_missing: 422,
   schema_unknown: 404,
   schema_invalid: 422,
   schema_checks_busy: 503,

@@ -11,21 +11,22 @@ import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
 
 const CONTENT = "new \u001b[31mline\n";
 
-/** An agent that writes the file that it is named, and then repeats the tool's result. */
+/** An agent that reads and then writes the file that it is named, and then repeats the tool's result. */
 async function writing(): Promise<Home & { readonly file: (path: string) => string | null }> {
   const server = await startModelServer({
     answer: (messages: readonly SentMessage[]) => {
       const { role, content = "" } = messages.at(-1) ?? { role: "" };
+      const [user, asked] = messages.slice(messages.findLastIndex(({ role }) => role === "user"));
+      const path = user?.content;
+      const call = (name: string, args: object) => ({
+        toolCalls: [{ name, arguments: JSON.stringify(args) }],
+      });
+      const hasRead = messages.at(-2) === asked;
       return role === "user"
-        ? {
-            toolCalls: [
-              {
-                name: "write_file",
-                arguments: JSON.stringify({ path: content, content: CONTENT }),
-              },
-            ],
-          }
-        : { content: `it is: ${content}` };
+        ? call("read_file", { path })
+        : hasRead
+          ? call("write_file", { path, content: CONTENT })
+          : { content: `it is: ${content}` };
     },
   });
   const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });

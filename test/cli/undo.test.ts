@@ -9,16 +9,19 @@ import { freshHome, type Home } from "../helpers/reprise.ts";
 import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
 import { sessionsOf } from "../helpers/sessions/seed.ts";
 
-/** An agent that writes `second\n` and an escape into each file that it is named. */
+/** An agent that reads each file that it is named, if it is there, and writes `second\n` and an escape into each file that it is named. */
 async function writing(): Promise<Home & { readonly file: (path: string) => string | null }> {
   const server = await startModelServer({
     answer: (messages: readonly SentMessage[]) => {
-      const { role, content = "" } = messages.at(-1) ?? { role: "" };
-      const write = (path: string) => ({
-        name: "write_file",
-        arguments: JSON.stringify({ path, content: "second \u001b[31m\n" }),
-      });
-      return role === "user" ? { toolCalls: content.split(" ").map(write) } : { content: "done" };
+      const at = messages.findLastIndex(({ role }) => role === "user");
+      const paths = (messages[at]?.content ?? "").split(" ");
+      const call = (name: string, args: object) => ({ name, arguments: JSON.stringify(args) });
+      const answers = messages.slice(at).filter(({ role }) => role === "assistant").length;
+      const steps = [
+        paths.map((path) => call("read_file", { path })),
+        paths.map((path) => call("write_file", { path, content: "second \u001b[31m\n" })),
+      ];
+      return steps[answers] === undefined ? { content: "done" } : { toolCalls: steps[answers] };
     },
   });
   const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });

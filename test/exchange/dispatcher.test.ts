@@ -11,7 +11,7 @@ import { createExchanger } from "../../src/agent/exchange.ts";
 import { type DispatcherOptions, startDispatcher } from "../../src/exchange/dispatcher.ts";
 import { refuseUnconfirmed } from "../../src/store/sessions/refuse-unconfirmed.ts";
 import { withdrawQueued, changeQueued, stopExchange } from "../../src/store/exchanges/change.ts";
-import { listExchanges } from "../../src/store/exchanges/read.ts";
+import { listExchanges, readQueuedExchange } from "../../src/store/exchanges/read.ts";
 import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
 import { thisProcess } from "../../src/store/leases/this-process.ts";
 import { openExchange } from "../../src/store/messages/begin-exchange.ts";
@@ -103,7 +103,7 @@ it("[CLI-180] sessions take turns, the one that has waited longest first", async
   expect(asked).toEqual(["a1", "b1", "a2", "a3"]);
 });
 
-it("[QUEUE-38] fails in a session whose folder is gone, and says so", async () => {
+it("[QUEUE-38] [QUEUE-50] fails in a session whose folder is gone, says so and keeps the message", async () => {
   const server = await startModelServer({ answer: () => ({ content: "answered" }) });
   const bench = await openBench(server);
   const { store } = bench;
@@ -114,9 +114,11 @@ it("[QUEUE-38] fails in a session whose folder is gone, and says so", async () =
   await until(async () => (await statesOf(store, id))[0] === "failed");
   const [record] = await store.read(listExchanges, { reference: id, limit: 1 });
   expect(record).toMatchObject({
-    error_code: "invalid_usage",
+    error_code: "folder_missing",
     error_sentence: expect.stringContaining("folder does not exist") as string,
   });
+  const { queue: kept } = await store.read(readQueuedExchange, { reference: id, n: 1 });
+  expect(kept.content).toBe("a question");
   expect(server.requests()).toEqual([]);
 });
 

@@ -1,8 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
+import { KnownFiles } from "../../src/agent/known-files.ts";
 import { sessionTools } from "../../src/agent/tools/session-tools.ts";
 import { PERMITTED } from "./permit.ts";
+import { readingFirst } from "./reading-first.ts";
 import { temporaryFolder } from "./temp.ts";
 
 export interface ToolBox {
@@ -25,7 +27,9 @@ export function toolBox(
     mkdirSync(dirname(join(repo, path)), { recursive: true });
     writeFileSync(join(repo, path), content);
   }
+  const known = new KnownFiles();
   const tools = sessionTools({
+    known,
     repoPath: repo,
     protectedPaths: protect(outside),
     ...PERMITTED,
@@ -33,12 +37,6 @@ export function toolBox(
   return {
     outside,
     repo,
-    call: async (name, args) => {
-      const found = tools.find((tool) => tool.name === name);
-      if (found === undefined) {
-        throw new Error(`no tool ${name}`);
-      }
-      return String(await found.invoke(args));
-    },
+    call: readingFirst(tools, known),
   };
 }

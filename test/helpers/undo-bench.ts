@@ -11,6 +11,7 @@ import { dirname, join } from "node:path";
 
 import { onTestFinished } from "vitest";
 
+import { KnownFiles } from "../../src/agent/known-files.ts";
 import { sessionTools } from "../../src/agent/tools/session-tools.ts";
 import type { Session } from "../../src/core/sessions.ts";
 import { holdLease } from "../../src/exchange/lease-holder.ts";
@@ -24,6 +25,7 @@ import { commandTools } from "./command-tools.ts";
 import { createDatabase } from "./database.ts";
 import { openStoreAt } from "./open-store.ts";
 import { PERMITTED } from "./permit.ts";
+import { readingFirst } from "./reading-first.ts";
 import { temporaryFolder } from "./temp.ts";
 
 /** A session in a folder with files, whose tools change them so that it can be undone. */
@@ -65,15 +67,16 @@ export async function undoBench(
     });
     const keep = between(createKeeper({ store, fence: held.fence, n: () => n, kept }));
     const commands = commandTools({ ...recording, store, session_id: of.id, n: () => n, kept });
+    const known = new KnownFiles();
     const tools = sessionTools({
+      known,
       ...PERMITTED,
       repoPath: repo,
       protectedPaths: [],
       keep,
       commands,
     });
-    const call: Call = async (name, args) =>
-      String(await tools.find((tool) => tool.name === name)?.invoke(args));
+    const call = readingFirst(tools, known);
     try {
       return await work(call, keep);
     } finally {

@@ -29,6 +29,13 @@ export const SIZED_TESTS = {
     short: 100,
     long: 100,
   },
+  "changed-files": {
+    what: "Files that a person changes while an exchange is killed and continued: kills",
+    files: ["test/agent/exchange/changed-files-killed.test.ts"],
+    test: 6,
+    short: 30,
+    long: 200,
+  },
   claimers: {
     what: "Twelve claimers of three nodes on one queue: exchanges that are queued",
     files: ["test/store/exchanges/claimers.test.ts"],

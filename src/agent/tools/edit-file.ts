@@ -1,12 +1,12 @@
 import type { Sandbox } from "../../exchange/files/sandbox.ts";
-import type { PermitChange } from "../permit.ts";
 import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 import { openFile } from "../../exchange/files/open-file.ts";
 import { secretFileOf } from "../../exchange/permissions/call.ts";
+import { contentHash } from "../known-files.ts";
 import { type Change, describeChange } from "./change.ts";
 import { type Edited, editedText, type TextEdit } from "./edited-text.ts";
-import { replaceFile } from "./write-file.ts";
+import { type FileCall, replaceFile } from "./write-file.ts";
 
 const MAX_EDITED_BYTES = 10n * 1024n * 1024n;
 
@@ -22,16 +22,21 @@ interface Edit extends TextEdit {
 export async function editTextFile(
   sandbox: Sandbox,
   input: Edit,
-  permit: PermitChange,
+  { permit, files }: FileCall,
 ): Promise<string> {
   const target = await resolvePath(sandbox, input.path, "edit_file");
-  const before = await editableText(target);
+  const { text: before, hash } = await editableText(target);
   const edited = editedText(before, input);
-  if (edited.refused !== null && secretFileOf({ tool: "edit_file", file: target.file }) === null) {
+  const isSecret = secretFileOf({ tool: "edit_file", file: target.file }) !== null;
+  if (edited.refused !== null && !isSecret && files.isKnown(target.shown, hash)) {
     throw refusal(edited.refused);
   }
   // which text is in a file of secrets is not revealed without permission
-  const make = await permit(target, async () => describeEdit({ target, before, edited }));
+  const make = await permit(target, async () => {
+    files.refuseOther(target.shown, hash);
+    return describeEdit({ target, before, edited });
+  });
+  files.refuseOther(target.shown, hash);
   if (edited.refused !== null) {
     throw refusal(edited.refused);
   }
@@ -50,14 +55,22 @@ async function describeEdit(edit: {
     : { shown: `Nothing would be changed: ${edited.refused}.`, basis: target.path };
 }
 
+/** The text of a file that may be edited, and the hash of its bytes. */
+interface Editable {
+  readonly text: string;
+  readonly hash: string;
+}
+
 /** The whole text of a file that is about to be edited. Refuses what could not be written back as it was. */
-export async function editableText(target: ResolvedPath): Promise<string> {
+export async function editableText(target: ResolvedPath): Promise<Editable> {
   await using file = await openFile(target);
   if ((target.stat?.size ?? 0n) > MAX_EDITED_BYTES) {
     throw refusal("the file is over 10 MiB, too large to edit; ask the user to do it");
   }
+  const bytes = await file.readFile();
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await file.readFile());
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return { text, hash: contentHash(bytes) };
   } catch (cause) {
     if (!(cause instanceof TypeError)) {
       throw cause;

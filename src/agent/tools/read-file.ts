@@ -1,11 +1,14 @@
+import { createHash, type Hash } from "node:crypto";
 import { StringDecoder } from "node:string_decoder";
 import type { FileHandle } from "node:fs/promises";
 
 import type { Sandbox } from "../../exchange/files/sandbox.ts";
 import { resolvePath } from "../../exchange/files/resolve-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
-import type { PermitChange } from "../permit.ts";
-import { isBinary, openFile } from "../../exchange/files/open-file.ts";
+import { chunksOf, isBinary, openFile } from "../../exchange/files/open-file.ts";
+import { digestOf } from "../known-files.ts";
+import { MAX_HASHED_BYTES } from "./call-files.ts";
+import type { FileCall } from "./write-file.ts";
 
 export const MAX_LINES = 2000;
 const MAX_OUTPUT_BYTES = 100_000;
@@ -21,12 +24,12 @@ interface Window {
 /**
  * Lines of a text file, each with its number and a tab before it. At most 2,000 lines and 100 KB,
  * lines cut at 2,000 characters; says where to read on. A file of any size is read in constant
- * memory, and no further than the window.
+ * memory; all of it is hashed, so that a later change of it by somebody else is noticed.
  */
 export async function readTextFile(
   sandbox: Sandbox,
   input: Window & { readonly path: string },
-  permit: PermitChange,
+  { permit, files }: FileCall,
 ): Promise<string> {
   const target = await resolvePath(sandbox, input.path, "read_file");
   await using file = await openFile(target);
@@ -34,15 +37,30 @@ export async function readTextFile(
     shown: `What it holds (${target.stat?.size ?? 0} bytes) is sent to the model and stored in the session.`,
     basis: target.path,
   }));
-  if (await isBinary(file)) {
-    return `(a binary file of ${target.stat?.size ?? 0} bytes; not shown)`;
+  const size = target.stat?.size ?? 0n;
+  const whole = { hash: createHash("sha256"), bytes: 0 };
+  const text = (await isBinary(file))
+    ? `(a binary file of ${size} bytes; not shown)`
+    : await readLines(file, input, whole);
+  if (size <= MAX_HASHED_BYTES) {
+    // from where the window ended: what the model is shown is what is hashed
+    for await (const chunk of chunksOf(file, whole.bytes)) {
+      whole.hash.update(chunk);
+    }
+    files.hasRead(target, digestOf(whole.hash));
   }
-  return await readLines(file, input);
+  return text;
+}
+
+/** The bytes of a file that were read, from its beginning. */
+interface Hashed {
+  readonly hash: Hash;
+  bytes: number;
 }
 
 /** The same of a file that is open. */
-export async function readLines(file: FileHandle, input: Window): Promise<string> {
-  const { shown, next } = await readWindow(file, input);
+export async function readLines(file: FileHandle, input: Window, hashed?: Hashed): Promise<string> {
+  const { shown, next } = await readWindow(linesOf(file, hashed), input);
   if (shown.length === 0) {
     return emptyWindow(input.offset);
   }
@@ -63,11 +81,11 @@ interface Lines {
   readonly next: number | null;
 }
 
-async function readWindow(file: FileHandle, { offset, limit }: Window): Promise<Lines> {
+async function readWindow(lines: AsyncIterable<string>, { offset, limit }: Window): Promise<Lines> {
   const shown: string[] = [];
   let bytes = 0;
   let number = 0;
-  for await (const line of linesOf(file)) {
+  for await (const line of lines) {
     number += 1;
     if (number < offset) {
       continue;
@@ -83,7 +101,7 @@ async function readWindow(file: FileHandle, { offset, limit }: Window): Promise<
 }
 
 /** Lines without their ends. What is longer than a line may be is dropped as it is read. */
-async function* linesOf(file: FileHandle): AsyncGenerator<string> {
+async function* linesOf(file: FileHandle, hashed?: Hashed): AsyncGenerator<string> {
   const decoder = new StringDecoder("utf8");
   let line = "";
   let dropped = false;
@@ -94,8 +112,12 @@ async function* linesOf(file: FileHandle): AsyncGenerator<string> {
     dropped = false;
     return whole;
   };
-  for await (const chunk of file.createReadStream({ start: 0, autoClose: false })) {
-    const parts = decoder.write(Buffer.from(chunk)).split("\n");
+  for await (const bytes of chunksOf(file)) {
+    if (hashed !== undefined) {
+      hashed.hash.update(bytes);
+      hashed.bytes += bytes.byteLength;
+    }
+    const parts = decoder.write(bytes).split("\n");
     for (const [index, part] of parts.entries()) {
       if (index > 0) {
         yield finish();

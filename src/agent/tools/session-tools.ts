@@ -12,13 +12,15 @@ import { MAX_LINES, readLines, readTextFile } from "./read-file.ts";
 import { type CommandTool, runCommandTool } from "./run-command.ts";
 import { searchFiles } from "./search-files.ts";
 import type { KeepChanges } from "../../exchange/undo/keeper.ts";
+import { KnownFiles } from "../known-files.ts";
 import { asksFirst, beginCall } from "../tool-asking.ts";
 import type { Spool } from "../commands/spool.ts";
 import type { Permit, PermitChange } from "../permit.ts";
 import type { PermitFiles } from "../permit-files.ts";
+import { reportFiles } from "./call-files.ts";
 import { STEP_TOOLS } from "./step-tools.ts";
-import { createQueue, reportFailure } from "./tool-result.ts";
-import { writeTextFile } from "./write-file.ts";
+import { createQueue } from "./tool-result.ts";
+import { type FileCall, writeTextFile } from "./write-file.ts";
 
 /**
  * The tools of a session: its repository's files, read, listed, searched, written and edited, and
@@ -33,7 +35,9 @@ import { writeTextFile } from "./write-file.ts";
  * in the repository.
  */
 export function sessionTools(
-  input: Guards & {
+  input: Omit<Guards, "known"> & {
+    /** The files as the model knows them; without it, none. */
+    readonly known?: KnownFiles | undefined;
     readonly repoPath: string | null;
     readonly protectedPaths: readonly string[];
     /** What the configuration protects besides. */
@@ -47,15 +51,16 @@ export function sessionTools(
     return [];
   }
   const folder = { repoPath, protectedPaths, configured, linked: createLinkSearch() };
+  const guards = { ...input, known: input.known ?? new KnownFiles() };
   const run: Run = async (work) => work(await resolveSandbox(folder));
   const inOrder = createQueue();
   const runInOrder: Run = (work) => inOrder(() => run(work));
   const spool = commands?.commands.spool ?? null;
   return [
-    readFileTool(spool)(run, input),
-    ...READERS.map((open) => open(run, input)),
-    ...WRITERS.map((open) => open(runInOrder, input)).map(asksFirst),
-    ...STEP_TOOLS.map((open) => open(runInOrder, input)).map(asksFirst),
+    readFileTool(spool)(run, guards),
+    ...READERS.map((open) => open(run, guards)),
+    ...WRITERS.map((open) => open(runInOrder, guards)).map(asksFirst),
+    ...STEP_TOOLS.map((open) => open(runInOrder, guards)).map(asksFirst),
     ...(commands === null
       ? []
       : [runCommandTool, gitCommitTool].map((open) =>
@@ -72,6 +77,8 @@ interface Guards {
   readonly permitFiles: PermitFiles;
   /** Makes its changes. */
   readonly keep: KeepChanges;
+  /** The files as the model knows them. */
+  readonly known: KnownFiles;
 }
 
 /** Gives a tool's work its sandbox. */
@@ -90,10 +97,10 @@ const readFileTool = (spool: Spool | null) =>
       offset: z.int().min(1).default(1).describe("first line"),
       limit: z.int().min(1).max(MAX_LINES).default(MAX_LINES).describe("lines"),
     }),
-    act: async (sandbox, input, permit) => {
+    act: async (sandbox, input, call) => {
       await using output = (await spool?.open(input.path)) ?? null;
       return await (output === null
-        ? readTextFile(sandbox, input, permit)
+        ? readTextFile(sandbox, input, call)
         : readLines(output, input));
     },
   });
@@ -103,13 +110,13 @@ const READERS = [
     name: "list_files",
     description: "List a folder.",
     schema: z.object({ path: FOLDER }),
-    act: listFolder,
+    act: (sandbox, input, { permit }) => listFolder(sandbox, input, permit),
   }),
   define({
     name: "find_files",
     description: "Find files by a glob such as src/**/*.ts.",
     schema: z.object({ pattern: z.string(), path: FOLDER }),
-    act: findFiles,
+    act: (sandbox, input, { permit }) => findFiles(sandbox, input, permit),
   }),
   define({
     name: "search_files",
@@ -120,20 +127,21 @@ const READERS = [
       files: z.string().default("**").describe("glob of the files to search"),
       ignore_case: z.boolean().default(false),
     }),
-    act: searchFiles,
+    act: (sandbox, input, { permit }) => searchFiles(sandbox, input, permit),
   }),
 ];
 
 const WRITERS = [
   define({
     name: "write_file",
-    description: "Create a file or replace all of it.",
+    description:
+      "Create a file, or replace all of one that you have read and that has not changed since.",
     schema: z.object({ path: PATH, content: z.string() }),
     act: writeTextFile,
   }),
   define({
     name: "edit_file",
-    description: "Replace a text that occurs exactly once in a file.",
+    description: "Replace a text that occurs exactly once in a file that you have read.",
     schema: z.object({
       path: PATH,
       old_text: z.string().describe("exactly as in the file, without line numbers"),
@@ -148,25 +156,19 @@ function define<Schema extends z.ZodObject>(entry: {
   readonly name: SessionToolName;
   readonly description: string;
   readonly schema: Schema;
-  readonly act: (
-    sandbox: Sandbox,
-    input: z.output<Schema>,
-    permit: PermitChange,
-  ) => Promise<string>;
+  readonly act: (sandbox: Sandbox, input: z.output<Schema>, call: FileCall) => Promise<string>;
 }) {
   const { act, ...fields } = entry;
-  return (run: Run, { permit, keep }: Guards): StructuredToolInterface =>
+  return (run: Run, { permit, keep, known }: Guards): StructuredToolInterface =>
     tool(
-      reportFailure((input: z.output<Schema>, config) =>
-        run((sandbox) =>
-          act(sandbox, input, async ({ file }, change, judgedAs = entry.name) => {
-            await permit(config, { tool: judgedAs, file, command: null }, change);
-            await beginCall(config);
-            const call = { call_id: config.toolCall?.id ?? "", tool: entry.name };
-            return (root, changes, make) => keep({ ...call, root }, changes, make);
-          }),
-        ),
-      ),
+      reportFiles(known, (input: z.output<Schema>, config, files) => {
+        const permitted: PermitChange = async ({ file }, change, judgedAs = entry.name) => {
+          await permit(config, { tool: judgedAs, file, command: null }, change);
+          await beginCall(config);
+          return files.through(keep, { call_id: config.toolCall?.id ?? "", tool: entry.name });
+        };
+        return run((sandbox) => act(sandbox, input, { permit: permitted, files }));
+      }),
       fields,
     );
 }

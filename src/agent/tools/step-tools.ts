@@ -7,18 +7,26 @@ import type { Sandbox } from "../../exchange/files/sandbox.ts";
 import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
 import type { KeepChanges } from "../../exchange/undo/keeper.ts";
 import type { PermitFiles } from "../permit-files.ts";
+import type { KnownFiles } from "../known-files.ts";
 import { beginCall } from "../tool-asking.ts";
 import { editableText } from "./edit-file.ts";
 import { editedText, type TextEdit } from "./edited-text.ts";
 import { checkSteps, type FileStep, partOf, takeSteps } from "./file-steps.ts";
 import { type FilePatch, MAX_FILES, parsePatch } from "./patch/parse-patch.ts";
 import { patchedText } from "./patch/patched-text.ts";
-import { reportFailure } from "./tool-result.ts";
+import { type CallFiles, reportFiles } from "./call-files.ts";
 
 /** What the effect of these tools needs. */
 interface Guards {
   readonly permitFiles: PermitFiles;
   readonly keep: KeepChanges;
+  readonly known: KnownFiles;
+}
+
+/** Where a call plans its steps, and what its model knows of it. */
+interface Place {
+  readonly sandbox: Sandbox;
+  readonly files: CallFiles;
 }
 
 const MAX_EDITS = 100;
@@ -30,7 +38,7 @@ export const STEP_TOOLS = [
   define({
     name: "multi_edit",
     description:
-      "Replace texts in one file or several, in this order. Each text must occur exactly once when its turn comes. If one edit is not possible, none is made.",
+      "Replace texts in one file or several, in this order. Each text must occur exactly once when its turn comes. If one edit is not possible, none is made. Read each file first.",
     schema: z.object({
       edits: z
         .array(
@@ -48,7 +56,7 @@ export const STEP_TOOLS = [
   }),
   define({
     name: "apply_patch",
-    description: `Add, change, move and delete files by one patch of at most ${MAX_FILES} files. If a part of it does not fit, nothing is done. Form:
+    description: `Add, change, move and delete files by one patch of at most ${MAX_FILES} files. If a part of it does not fit, nothing is done. Read each file that is there first. Form:
 *** Begin Patch
 *** Update File: src/a.ts
 *** Move to: src/b.ts (only if its path changes)
@@ -69,25 +77,23 @@ function define<Schema extends z.ZodObject>(entry: {
   readonly name: SessionToolName;
   readonly description: string;
   readonly schema: Schema;
-  readonly plan: (sandbox: Sandbox, input: z.output<Schema>) => Promise<readonly FileStep[]>;
+  readonly plan: (place: Place, input: z.output<Schema>) => Promise<readonly FileStep[]>;
 }) {
   const { plan, ...fields } = entry;
   return (
     run: (work: (sandbox: Sandbox) => Promise<string>) => Promise<string>,
-    { permitFiles, keep }: Guards,
+    { permitFiles, keep, known }: Guards,
   ): StructuredToolInterface =>
     tool(
-      reportFailure((input: z.output<Schema>, config) =>
+      reportFiles(known, (input: z.output<Schema>, config, files) =>
         run(async (sandbox) => {
-          const steps = await plan(sandbox, input);
+          const steps = await plan({ sandbox, files }, input);
           checkSteps(steps, entry.name);
           const parts = steps.map((step) => partOf(step, entry.name));
           const reasons = await permitFiles(config, parts);
           await beginCall(config);
           const call = { call_id: config.toolCall?.id ?? "", tool: entry.name };
-          return takeSteps(steps, reasons, (root, changes, act) =>
-            keep({ ...call, root }, changes, act),
-          );
+          return takeSteps(steps, reasons, files.through(keep, call));
         }),
       ),
       fields,
@@ -99,7 +105,7 @@ interface EditOfFile extends TextEdit {
 }
 
 async function planEdits(
-  sandbox: Sandbox,
+  { sandbox, files: known }: Place,
   { edits }: { readonly edits: readonly EditOfFile[] },
 ): Promise<readonly FileStep[]> {
   const files = new Map<
@@ -117,7 +123,7 @@ async function planEdits(
   }
   return Promise.all(
     [...files.values()].map(async ({ target, edits }) => {
-      const before = await editableText(target);
+      const before = await knownText(target, known);
       let after = before;
       let count = 0;
       let refused: string | null = null;
@@ -140,14 +146,14 @@ async function planEdits(
 }
 
 async function planPatch(
-  sandbox: Sandbox,
+  place: Place,
   { patch }: { readonly patch: string },
 ): Promise<readonly FileStep[]> {
   const files = parsePatch(patch);
-  return Promise.all(files.map((file) => planFile(sandbox, file)));
+  return Promise.all(files.map((file) => planFile(place, file)));
 }
 
-async function planFile(sandbox: Sandbox, patch: FilePatch): Promise<FileStep> {
+async function planFile({ sandbox, files }: Place, patch: FilePatch): Promise<FileStep> {
   const target = await resolvePath(sandbox, patch.path, "apply_patch");
   const { shown } = target;
   const step = { target, to: null, before: null, after: null, refused: null };
@@ -161,17 +167,25 @@ async function planFile(sandbox: Sandbox, patch: FilePatch): Promise<FileStep> {
     throw refusal(`${shown}: there is no such file; list_files or find_files shows what there is`);
   }
   if (patch.kind === "delete") {
+    await files.refuseForeign(target);
     return { ...step, done: `deleted ${shown}` };
   }
   const to = patch.to === null ? null : await resolvePath(sandbox, patch.to, "apply_patch");
   if (to !== null && to.stat !== null) {
     throw refusal(`${to.shown} is there already; choose another path`);
   }
-  const before = await editableText(target);
+  const before = await knownText(target, files);
   const edited =
     patch.hunks.length === 0 ? { refused: null, after: before } : patchedText(before, patch.hunks);
   const done = to === null ? `changed ${shown}` : `changed ${shown}, which is now ${to.shown}`;
   return edited.refused === null
     ? { ...step, to, before, after: edited.after, done }
     : { ...step, to, before, after: before, refused: edited.refused, done };
+}
+
+/** The text of a file that is as the model knows it. */
+async function knownText(target: ResolvedPath, files: CallFiles): Promise<string> {
+  const { text, hash } = await editableText(target);
+  files.refuseOther(target.shown, hash);
+  return text;
 }

@@ -9,6 +9,7 @@ import { openFile } from "../../exchange/files/open-file.ts";
 import type { Content } from "../../exchange/undo/keeper.ts";
 import { KEPT_LIMITS } from "../../exchange/undo/kept-bytes.ts";
 import type { MakeChanges, PermitChange } from "../permit.ts";
+import { type CallFiles, fileChanged } from "./call-files.ts";
 import { describeChange, shownText } from "./change.ts";
 import { holdFolder } from "../../exchange/files/held-folder.ts";
 import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
@@ -17,17 +18,24 @@ import { refusal } from "../../exchange/files/refusal.ts";
 
 const NEW_FILE_MODE = 0o644;
 
+/** A call that reads or changes a file. */
+export interface FileCall {
+  readonly permit: PermitChange;
+  readonly files: CallFiles;
+}
+
 /** Creates or replaces a file, with the folders above it, and says how much was written. */
 export async function writeTextFile(
   sandbox: Sandbox,
   input: { readonly path: string; readonly content: string },
-  permit: PermitChange,
+  { permit, files }: FileCall,
 ): Promise<string> {
   const target = await resolvePath(sandbox, input.path, "write_file");
   refuseFolder(target);
-  const make = await permit(target, async () =>
-    describeChange({ target, before: await shownText(target), after: input.content }),
-  );
+  const make = await permit(target, async () => {
+    await files.refuseForeign(target);
+    return describeChange({ target, before: await shownText(target), after: input.content });
+  });
   await replaceFile(target, { content: input.content }, make);
   const verb = target.stat === null ? "created" : "replaced";
   return `${verb} ${target.shown} (${Buffer.byteLength(input.content)} bytes)`;
@@ -155,9 +163,9 @@ function refuseFolder({ shown, stat }: ResolvedPath): void {
 }
 
 /** What a person allowed, or a model has read, is not what is there any more. */
-async function refuseChanged({ stat }: ResolvedPath, path: string): Promise<void> {
+async function refuseChanged({ stat, shown }: ResolvedPath, path: string): Promise<void> {
   const now = await lstat(path, { bigint: true }).catch(() => null);
   if (now?.ino !== stat?.ino || now?.mtimeNs !== stat?.mtimeNs || now?.size !== stat?.size) {
-    throw refusal("the file was changed by another program meanwhile; read it again");
+    throw fileChanged(shown);
   }
 }

@@ -38,6 +38,20 @@ export async function openFile(target: ResolvedPath): Promise<FileHandle> {
   }
 }
 
+const CHUNK_BYTES = 64 * 1024;
+
+/** The bytes of a file from a position on. It stays open, also if not all of them are read, unlike with a stream. */
+export async function* chunksOf(file: FileHandle, start = 0): AsyncGenerator<Buffer> {
+  for (let at = start; ;) {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, at);
+    if (bytesRead === 0) {
+      return;
+    }
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
 /** True if the beginning holds a NUL byte, which text does not. */
 export async function isBinary(file: FileHandle): Promise<boolean> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(SNIFFED_BYTES), 0, SNIFFED_BYTES, 0);

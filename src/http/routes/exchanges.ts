@@ -145,7 +145,8 @@ const withdrawSchema = {
 const readSchema = {
   operationId: "getExchange",
   summary: "Returns one exchange of a session",
-  description: "With `include=queue`, it has its message, as long as it has not begun.",
+  description:
+    "With `include=queue`, it has its message if it has not begun, also if it ended before it could.",
   params: oneExchange,
   querystring: ExchangeQuery,
   response: {

@@ -44,6 +44,8 @@ const editing = (path: string, old_text: string, new_text: string) => ({
   arguments: JSON.stringify({ path, old_text, new_text }),
 });
 
+const reading = (path: string) => ({ name: "read_file", arguments: JSON.stringify({ path }) });
+
 type Calls = NonNullable<ModelAnswer["toolCalls"]>;
 
 /** The model makes these calls, one answer each, and then repeats the last result. */
@@ -111,7 +113,8 @@ describe("a change of several files in one call", () => {
     "+more",
   );
   const openPatching = async (steps: readonly Calls[], options = {}) => {
-    const bench = await openAsking(steps, options);
+    const reads = ["a.txt", "b.txt", "c.txt"].map(reading);
+    const bench = await openAsking([reads, ...steps], options);
     for (const name of ["a", "b", "c"]) {
       writeFileSync(join(bench.repo, `${name}.txt`), `${name}\n`);
     }
@@ -161,16 +164,16 @@ describe("a change of several files in one call", () => {
     expect(bench.files()).toEqual(CHANGED);
   });
 
-  it("[PERMISSION-85] asks again if one of the files changes before the answer is used", async () => {
+  it("[TOOL-30] [PERMISSION-85] is refused as a whole if one of the files changes before the answer is used", async () => {
     const bench = await openPatching([[PATCH]]);
     await bench.run({ text: "patch" });
     await bench.answer(once);
     writeFileSync(join(bench.repo, "b.txt"), "new\n");
-    expect((await bench.run()).state).toBe("waiting");
-    const question = await bench.answer(once);
-    expect(question?.text).toContain("\n-new\n");
-    expect((await bench.run()).state).toBe("done");
-    expect(bench.file("b.txt")).toBeNull();
+    expect((await bench.run()).answer).toBe(
+      "end: Error: file_changed: b.txt changed since you read it: read it again",
+    );
+    expect(bench.files()).toEqual(["a\n", "new\n", "c\n", null]);
+    expect(await bench.open()).toEqual([]);
   });
 
   it("[PERMISSION-85] asks only about the files that no rule decides about, and keeps a rule for each", async () => {
@@ -226,11 +229,13 @@ describe("a change of several files in one call", () => {
     );
     expect(new Set(results).size).toBe(1);
     const bench = await openAsking(
-      [[patching("*** Update File: .env", "*** Move to: plain.txt")]],
+      [[reading(".env")], [patching("*** Update File: .env", "*** Move to: plain.txt")]],
       { columns: { permission: "all" } },
     );
     writeFileSync(join(bench.repo, ".env"), "hunter22\n");
     expect((await bench.run({ text: "move" })).state).toBe("waiting");
+    await bench.answer(once);
+    expect((await bench.run()).state).toBe("waiting");
     const question = await bench.answer(no);
     expect(question?.text).toContain("Its path becomes plain.txt.");
     expect(question?.text).not.toContain("hunter22");
@@ -240,7 +245,6 @@ describe("a change of several files in one call", () => {
 });
 
 describe("a file that often holds secrets", () => {
-  const reading = (path: string) => ({ name: "read_file", arguments: JSON.stringify({ path }) });
   const searching = {
     name: "search_files",
     // `**` matches no name that begins with a dot
@@ -297,9 +301,11 @@ describe("a file that often holds secrets", () => {
       }),
     );
     expect(new Set(results).size).toBe(1);
-    const bench = await openAsking([[editing(".env", "passwurd", "x")]]);
+    const bench = await openAsking([[reading(".env")], [editing(".env", "passwurd", "x")]]);
     writeFileSync(join(bench.repo, ".env"), "password\n");
     await bench.run({ text: "guess" });
+    await bench.answer(once);
+    await bench.run();
     const question = await bench.answer(once);
     expect(question?.text).toContain("Nothing would be changed: old_text is not in the file");
     expect((await bench.run()).answer).toContain("old_text is not in the file");
@@ -308,7 +314,7 @@ describe("a file that often holds secrets", () => {
 
 describe("a change of a file", () => {
   it("[PERMISSION-6] [PERMISSION-7] asks with rule, layer and diff, and happens after the answer", async () => {
-    const bench = await openAsking([[editing("a.txt", "two", "TWO")]]);
+    const bench = await openAsking([[reading("a.txt")], [editing("a.txt", "two", "TWO")]]);
     writeFileSync(join(bench.repo, "a.txt"), "one\r\ntwo\r\nthree\r\n");
     expect((await bench.run({ text: "edit" })).state).toBe("waiting");
     expect(bench.file("a.txt")).toBe("one\r\ntwo\r\nthree\r\n");
@@ -358,7 +364,10 @@ describe("a change of a file", () => {
       },
     ];
     for (const { path, before, content, shown } of cases) {
-      const bench = await openAsking([[writing(path, content)]]);
+      const bench = await openAsking([
+        ...(before === null ? [] : [[reading(path)]]),
+        [writing(path, content)],
+      ]);
       if (before !== null) {
         writeFileSync(join(bench.repo, path), before);
       }
@@ -399,49 +408,43 @@ describe("a change of a file", () => {
     expect((await bench.run({ text: "once more" })).state).toBe("waiting");
   });
 
-  it("[PERMISSION-10] that another change of the file came before is another question", async () => {
-    const bench = await openAsking([[writing("a.txt", "agent's")]]);
-    writeFileSync(join(bench.repo, "a.txt"), "first");
-    await bench.run({ text: "write" });
-    await bench.answer(once);
-    writeFileSync(join(bench.repo, "a.txt"), "second, by a person");
-    expect((await bench.run()).state).toBe("waiting");
-    expect(bench.file("a.txt")).toBe("second, by a person");
-    const question = await bench.answer(once);
-    expect(question).toMatchObject({ number: 2 });
-    expect(question?.text).toContain("-second, by a person");
-    expect((await bench.run()).state).toBe("done");
-    expect(bench.file("a.txt")).toBe("agent's");
-  });
+  it.each([
+    ["write_file", writing("a.txt", "agent's")],
+    ["edit_file", editing("a.txt", "line 1\n", "LINE 1\n")],
+  ])(
+    "[TOOL-30] [PERMISSION-10] by %s is refused if another one came before the answer, also one that the diff does not show",
+    async (_, call) => {
+      const bench = await openAsking([[reading("a.txt")], [call]]);
+      const lines = Array.from({ length: 50 }, (_, at) => `line ${at}\n`);
+      writeFileSync(join(bench.repo, "a.txt"), lines.join(""));
+      await bench.run({ text: "change" });
+      await bench.answer(once);
+      const persons = [...lines.slice(0, -1), "changed\n"].join("");
+      writeFileSync(join(bench.repo, "a.txt"), persons);
+      expect(await bench.run()).toMatchObject({
+        state: "done",
+        answer: "end: Error: file_changed: a.txt changed since you read it: read it again",
+      });
+      expect(bench.file("a.txt")).toBe(persons);
+      expect(await bench.open()).toEqual([]);
+    },
+  );
 
-  it("[PERMISSION-10] is another question too if the diff shows nothing of the other change", async () => {
-    const bench = await openAsking([[editing("a.txt", "line 1\n", "LINE 1\n")]]);
-    const lines = Array.from({ length: 50 }, (_, at) => `line ${at}\n`);
-    writeFileSync(join(bench.repo, "a.txt"), lines.join(""));
-    await bench.run({ text: "edit" });
-    const before = await bench.answer(once);
-    writeFileSync(join(bench.repo, "a.txt"), [...lines.slice(0, -1), "changed\n"].join(""));
-    expect((await bench.run()).state).toBe("waiting");
-    expect(await bench.answer(no)).toMatchObject({ number: 2, text: before?.text });
-    await bench.run();
-    expect(bench.file("a.txt")).toContain("line 1\n");
-  });
-
-  it("[PERMISSION-10] counts no more once the same was asked about another state of the file, also if that is gone", async () => {
-    const bench = await openAsking([[writing("a.txt", "agent's")]]);
+  it("[TOOL-30] [PERMISSION-10] that is refused needs another answer once the file was read again", async () => {
+    const read = [reading("a.txt")];
+    const write = [writing("a.txt", "agent's")];
+    const bench = await openAsking([read, write, read, write]);
     const state = (text: string) => writeFileSync(join(bench.repo, "a.txt"), text);
     state("first");
     await bench.run({ text: "write" });
     await bench.answer(once);
     state("second");
     expect((await bench.run()).state).toBe("waiting");
-    await bench.answer(no);
+    expect((await bench.answer(once))?.text).toContain("-second");
+    // what the model knew before counts no more
     state("first");
-    expect((await bench.run()).state).toBe("waiting");
+    expect((await bench.run()).answer).toContain("file_changed");
     expect(bench.file("a.txt")).toBe("first");
-    expect(await bench.answer(once)).toMatchObject({ number: 3 });
-    expect((await bench.run()).state).toBe("done");
-    expect(bench.file("a.txt")).toBe("agent's");
   });
 
   it("[PERMISSION-11] is judged by the rules at the time of the answer", async () => {
@@ -583,7 +586,7 @@ describe("[PERMISSION-14] a sub-agent", () => {
 
 describe("[PERMISSION-15] a process that is killed", () => {
   it("while the question is open or after the answer loses no consent and changes nothing twice", async () => {
-    const bench = await openAsking([[writing("a.txt", "agent's")]]);
+    const bench = await openAsking([[reading("a.txt")], [writing("a.txt", "agent's")]]);
     const { store, repo, parts } = bench;
     const live = { listener: () => undefined, signal: new AbortController().signal };
     const counts = { written: 0, unknown: 0 };

@@ -18,6 +18,8 @@ import { modelConfig } from "../../../src/exchange/models/config.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
 import { SESSION_TOOLS } from "../../../src/exchange/tool-catalogue.ts";
 import { sessionTools } from "../../../src/agent/tools/session-tools.ts";
+import { KnownFiles } from "../../../src/agent/known-files.ts";
+import { callsAsModel } from "../../helpers/reading-first.ts";
 import { PERMITTED } from "../../helpers/permit.ts";
 import { toolBox } from "../../helpers/tool-box.ts";
 
@@ -63,11 +65,15 @@ describe("sessionTools", () => {
 it("[PERMISSION-10] replace no file that changes after the check", async () => {
   const box = toolBox({ "a.txt": "old" });
   const path = join(box.repo, "a.txt");
-  const permit = async (): Promise<void> => writeFileSync(path, "a person's");
-  const tools = sessionTools({ ...PERMITTED, repoPath: box.repo, protectedPaths: [], permit });
-  const call = async (name: string, args: object) =>
-    String(await tools.find((tool) => tool.name === name)?.invoke(args));
-  const refused = /^Error: the file was changed by another program meanwhile/;
+  let isChanging = false;
+  const permit = async (): Promise<void> =>
+    isChanging ? writeFileSync(path, "a person's") : undefined;
+  const known = new KnownFiles();
+  const options = { ...PERMITTED, repoPath: box.repo, protectedPaths: [], permit, known };
+  const call = callsAsModel(sessionTools(options), known);
+  const refused = /^Error: file_changed: a\.txt changed since you read it/;
+  await call("read_file", { path: "a.txt" });
+  isChanging = true;
   expect(await call("write_file", { path: "a.txt", content: "new" })).toMatch(refused);
   writeFileSync(path, "old");
   const edit = { path: "a.txt", old_text: "old", new_text: "new" };

@@ -13,6 +13,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { sessionTools } from "../../../src/agent/tools/session-tools.ts";
+import { KnownFiles } from "../../../src/agent/known-files.ts";
+import { readingFirst } from "../../helpers/reading-first.ts";
 import { PERMITTED } from "../../helpers/permit.ts";
 import { toolBox } from "../../helpers/tool-box.ts";
 
@@ -128,10 +130,12 @@ describe("apply_patch", () => {
 
   it("[PERMISSION-84] says what was done if a file changes meanwhile", async () => {
     const box = boxOf({ "a.txt": "one\n", "b.txt": "two\n", "c.txt": "three\n" });
+    const known = new KnownFiles();
     const tools = sessionTools({
       repoPath: box.repo,
       protectedPaths: [],
       ...PERMITTED,
+      known,
       permitFiles: async (_, parts) => {
         writeFileSync(join(box.repo, "b.txt"), "a person's\n");
         return parts.map(() => null);
@@ -139,9 +143,8 @@ describe("apply_patch", () => {
     });
     const files = ["a.txt", "b.txt", "c.txt"].map((path) => `*** Delete File: ${path}`);
     const patch = ["*** Begin Patch", ...files, "*** End Patch"].join("\n");
-    const tool = tools.find(({ name }) => name === "apply_patch");
-    expect(String(await tool?.invoke({ patch }))).toBe(
-      "Error: only a part of this was done:\ndeleted a.txt\nfailed: b.txt: the file was changed by another program meanwhile; read it again\nnot tried: c.txt",
+    expect(await readingFirst(tools, known)("apply_patch", { patch })).toBe(
+      "Error: only a part of this was done:\ndeleted a.txt\nfailed: b.txt: file_changed: b.txt changed since you read it: read it again\nnot tried: c.txt",
     );
     expect([box.file("a.txt"), box.file("b.txt"), box.file("c.txt")]).toEqual([
       null,
