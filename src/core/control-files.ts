@@ -1,53 +1,30 @@
-/** When the agent may write a file that other programs execute or obey. */
-type Rule = "never" | "for_now";
-
-export interface ControlFile {
-  /** One name, or two below each other with `/` between. */
-  readonly name: string;
-  readonly rule: Rule;
-  /** What a written one would do, for the model and for readers of this table. */
-  readonly reason: string;
-}
-
-/**
- * Files that decide what programs do in a folder, protected at every depth. `never`: they direct
- * agents and git themselves. `for_now`: until a person can be asked.
- */
-export const CONTROL_FILES: readonly ControlFile[] = [
-  { name: ".git", rule: "never", reason: "git runs hooks and programs that it names" },
-  { name: ".reprise", rule: "never", reason: "it directs Reprise" },
-  { name: ".claude", rule: "never", reason: "it directs Claude Code and holds its commands" },
-  { name: ".agents", rule: "never", reason: "it directs agents" },
-  { name: ".codex", rule: "never", reason: "it directs Codex and holds its commands" },
-  { name: "AGENTS.md", rule: "for_now", reason: "every agent obeys it from then on" },
-  { name: "CLAUDE.md", rule: "for_now", reason: "Claude Code obeys it from then on" },
-  { name: ".mcp.json", rule: "for_now", reason: "agents start the servers that it names" },
-  { name: ".vscode", rule: "for_now", reason: "the editor runs its tasks" },
-  { name: ".idea", rule: "for_now", reason: "the editor runs its configurations" },
-  { name: ".envrc", rule: "for_now", reason: "the shell runs it on entering the folder" },
-  {
-    name: ".github/workflows",
-    rule: "for_now",
-    reason: "GitHub runs it with the project's rights",
-  },
-  { name: ".husky", rule: "for_now", reason: "git runs its hooks" },
-  { name: ".npmrc", rule: "for_now", reason: "npm takes packages and programs from where it says" },
-  { name: ".gitattributes", rule: "for_now", reason: "git runs the filters that it names" },
-  { name: ".gitmodules", rule: "for_now", reason: "git fetches what it names" },
-];
+import { CONTROL_FILES, type ControlFile } from "./control-file-table.ts";
 
 /**
  * The entry that a path of names falls under, at whatever depth and however it is spelled; with
  * `rule` only an entry of that rule.
  */
-export function controlFileIn(names: readonly string[], rule?: Rule): ControlFile | null {
+export function controlFileIn(
+  names: readonly string[],
+  rule?: ControlFile["rule"],
+): ControlFile | null {
   const keys = names.map(spellingKey);
-  const found = ENTRIES.find(
-    ({ file, parts }) =>
-      (rule === undefined || file.rule === rule) &&
-      keys.some((_, at) => parts.every((part, index) => isSameName(keys[at + index] ?? "", part))),
-  );
+  const found = keys
+    .flatMap((key, at) =>
+      entriesFor(key).filter(
+        ({ file, parts }) =>
+          (rule === undefined || file.rule === rule) &&
+          parts.every((part, index) => isNamed(keys[at + index] ?? "", part)),
+      ),
+    )
+    .toSorted((one, other) => one.index - other.index)[0];
   return found?.file ?? null;
+}
+
+/** The last names of the entries, as they are usually written. */
+export function hasUsualControlName(name: string): boolean {
+  const key = name.toLowerCase();
+  return LAST_NAMES.has(key) || ENDS.some((end) => key.endsWith(end));
 }
 
 /** True if a path of names falls under an entry, or would with more names below it. */
@@ -55,7 +32,7 @@ export function canHoldControlFile(names: readonly string[]): boolean {
   const last = spellingKey(names.at(-1) ?? "");
   return (
     controlFileIn(names) !== null ||
-    ENTRIES.some(({ parts }) => parts.slice(0, -1).some((part) => isSameName(last, part)))
+    ENTRIES.some(({ parts }) => parts.slice(0, -1).some((part) => isNamed(last, part)))
   );
 }
 
@@ -87,8 +64,36 @@ export interface NameKey {
   readonly hashedStem: string;
 }
 
-const ENTRIES = CONTROL_FILES.map((file) => ({ file, parts: file.name.split("/").map(nameKey) }));
+/** A part of an entry; `end` is set if any text may come before it. */
+interface Part extends NameKey {
+  readonly end: string | null;
+}
+
+const ENTRIES = CONTROL_FILES.map((file, index) => ({
+  file,
+  index,
+  parts: file.name.split("/").map(partOf),
+}));
+const BY_KEY = Map.groupBy(ENTRIES, ({ parts }) => parts[0]?.key ?? "");
+const PATTERNS = ENTRIES.filter(({ parts }) => parts[0]?.end !== null);
+const ENDS = PATTERNS.flatMap(({ parts }) => parts[0]?.end ?? []);
+const LAST_NAMES: ReadonlySet<string> = new Set(
+  CONTROL_FILES.map(({ name }) => name.split("/").at(-1)?.toLowerCase() ?? ""),
+);
 const GIT = nameKey(".git");
+
+/** Those that can begin with a name: a short name can be that of any of them. */
+function entriesFor(key: string): typeof ENTRIES {
+  return key.includes("~") ? ENTRIES : [...(BY_KEY.get(key) ?? []), ...PATTERNS];
+}
+
+function isNamed(key: string, part: Part): boolean {
+  return part.end === null ? isSameName(key, part) : key.endsWith(part.end);
+}
+
+function partOf(name: string): Part {
+  return { ...nameKey(name), end: name.startsWith("*") ? spellingKey(name.slice(1)) : null };
+}
 
 export function nameKey(name: string): NameKey {
   const base = name.replace(/^\.+/, "").replace(/\.[^.]*$/, "");

@@ -1,11 +1,12 @@
+import { CONTROL_FILES } from "../../core/control-file-table.ts";
 import type { Dirent, Stats } from "node:fs";
 import { lstat, readdir, readFile, readlink, realpath } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 
 import {
-  CONTROL_FILES,
   canHoldControlFile,
   controlFileIn,
+  hasUsualControlName,
   isGit,
 } from "../../core/control-files.ts";
 import { isInside } from "../../exchange/files/real-path.ts";
@@ -111,13 +112,10 @@ export function isUnreadable(path: string): boolean {
 
 const GIT_REASON = CONTROL_FILES.find(({ name }) => name === ".git")?.reason ?? "";
 
-/** The last names of the table, as they are usually written: most entries of a folder have another. */
-const LAST_NAMES = new Set(CONTROL_FILES.map(({ name }) => name.split("/").at(-1)?.toLowerCase()));
-
 function reasonFor(above: string, entry: Dirent): string | null {
   const { name } = entry;
   const isPlain = /^[\w.@+-]*[\w@+-]$/.test(name);
-  if (isPlain && !entry.isSymbolicLink() && !LAST_NAMES.has(name.toLowerCase())) {
+  if (isPlain && !entry.isSymbolicLink() && !hasUsualControlName(name)) {
     return null;
   }
   const control = controlFileIn([above, name]);

@@ -1,4 +1,5 @@
-import { type ControlFile, controlFileIn } from "../../core/control-files.ts";
+import type { ControlFile } from "../../core/control-file-table.ts";
+import { controlFileIn } from "../../core/control-files.ts";
 import { type SecretFile, secretFileIn } from "../../core/secret-files.ts";
 import { AGENT_TOOLS, type SessionToolName } from "../tool-catalogue.ts";
 

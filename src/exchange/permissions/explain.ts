@@ -1,4 +1,4 @@
-import { CONTROL_FILES } from "../../core/control-files.ts";
+import { CONTROL_FILES } from "../../core/control-file-table.ts";
 import { SECRET_FILES } from "../../core/secret-files.ts";
 import { RepriseError } from "../../core/errors.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
@@ -101,9 +101,10 @@ export function allRules(judgement: Judgement): readonly ShownRule[] {
   const { mode, below, user, restricting } = judgement;
   const changing = SESSION_TOOLS.map(({ name }) => name).filter((name) => !isHarmless(name));
   const denied = (rule: string) => ({ effect: "deny", rule, layer: "planning mode" }) as const;
+  // one row for each file: all tools that change files are judged alike
   const files = (rule: (typeof CONTROL_FILES)[number]["rule"]) =>
-    CONTROL_FILES.filter((file) => file.rule === rule).flatMap(({ name }) =>
-      changing.map((tool) => `${tool}(**/${name})`),
+    CONTROL_FILES.filter((file) => file.rule === rule).map(
+      ({ name }) => `${changing.join("|")}(**/${name})`,
     );
   return [
     ...files("never").map((rule) => ({ effect: "deny", rule, layer: "fixed limit" }) as const),

@@ -3,7 +3,8 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { CONTROL_FILES } from "../../../src/core/control-files.ts";
+import { CONTROL_FILES } from "../../../src/core/control-file-table.ts";
+import { controlFileIn } from "../../../src/core/control-files.ts";
 import { toolBox } from "../../helpers/tool-box.ts";
 
 /** Spellings that some file system takes for the same name. */
@@ -43,11 +44,35 @@ describe("files that other programs execute or obey", () => {
       CONTROL_FILES.filter((file) => file.rule === rule).map(({ name }) => name);
     expect(named("never")).toEqual([".git", ".reprise", ".claude", ".agents", ".codex"]);
     expect(named("for_now")).toEqual(
-      "AGENTS.md CLAUDE.md .mcp.json .vscode .idea .envrc .github/workflows .husky .npmrc .gitattributes .gitmodules".split(
-        " ",
+      expect.arrayContaining(
+        "AGENTS.md CLAUDE.md .mcp.json .vscode .idea .envrc .github/workflows .husky .npmrc .gitattributes .gitmodules".split(
+          " ",
+        ),
       ),
     );
     expect(CONTROL_FILES.filter(({ reason }) => reason === "")).toEqual([]);
+  });
+
+  it.each(
+    `.cursor/mcp.json .cursor/rules/a.mdc .cursorrules GEMINI.md .gemini/settings.json CLAUDE.local.md AGENTS.override.md
+    .github/copilot-instructions.md .github/prompts/a.md opencode.json .windsurfrules .clinerules .roo/rules.md .kiro/hooks/a
+    .amp/settings.json .mise.toml mise.toml .hg/hgrc .jj/repo/config.toml .devcontainer/devcontainer.json .zed/tasks.json
+    .vs/tasks.vs.json my.code-workspace sub/MY.CODE-WORKSPACE .nvim.lua .exrc .dir-locals.el .gitlab-ci.yml .circleci/config.yml
+    .github/actions/a/action.yml .yarnrc.yml .pnpmfile.cjs bunfig.toml .cargo/config.toml .pre-commit-config.yaml lefthook.yml`
+      .split(/\s+/)
+      .filter((name) => name !== ""),
+  )("[PERMISSION-88] %s waits for a person", (path) => {
+    expect(controlFileIn(path.split("/"), "for_now")).not.toBeNull();
+  });
+
+  it.each(
+    `package.json Makefile tsconfig.json Cargo.toml pyproject.toml go.mod pom.xml Dockerfile compose.yaml .gitignore
+    .editorconfig .prettierrc .eslintrc.json .tool-versions .nvmrc .github/dependabot.yml .cargo/registry .yarn/cache
+    .config/app.json mise/readme.md code-workspace.md vite.config.ts .env.example`
+      .split(/\s+/)
+      .filter((name) => name !== ""),
+  )("[PERMISSION-88] %s is an ordinary file", (path) => {
+    expect(controlFileIn(path.split("/"))).toBeNull();
   });
 
   it("[TOOL-1] are not edited, nor written through a link from or to another name", async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { CONTROL_FILES } from "../../../src/core/control-files.ts";
+import { CONTROL_FILES } from "../../../src/core/control-file-table.ts";
 import { SECRET_FILES } from "../../../src/core/secret-files.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../src/core/permissions.ts";
 import { createLinkSearch } from "../../../src/exchange/files/control-links.ts";
