@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Page } from "playwright-core";
@@ -58,6 +58,15 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     await page.getByText("1 file was made again.").waitFor();
     expect(existsSync(file)).toBe(true);
     world.expectNoProblems();
+  });
+
+  it("[PAGE-125] a message whose exchange could not begin is shown, and goes back into the composer", async () => {
+    await using world = await startPageWorld();
+    const { id, page } = await world.open();
+    rmSync(world.home.project, { recursive: true });
+    await world.client.queueExchange(id, "a long and careful message");
+    await button(page, "Edit and send again").click();
+    await expect.poll(() => composer(page).inputValue()).toBe("a long and careful message");
   });
 
   it("[PAGE-83] a click or key that comes before the answers were in view for 400 ms does nothing", async () => {

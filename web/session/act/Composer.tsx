@@ -7,7 +7,7 @@ import { CopyButton } from "../../parts/CopyButton.tsx";
 import { Notice } from "../../parts/Notice.tsx";
 import type { SessionModel } from "../model.ts";
 import { MayNot } from "./Rights.tsx";
-import { Queue } from "./later.ts";
+import { Queue, Unsent } from "./later.ts";
 import { createSender, type Sender } from "./sender.ts";
 
 /** Where it is written, and what stops an exchange. The element that `focusComposer` gives the focus to. */
@@ -37,10 +37,28 @@ export function Composer({ model }: { readonly model: SessionModel }): JSX.Eleme
       {session.parent_session_id !== null && isOwner.value ? (
         <p class="muted">The agent of the parent session writes to this one.</p>
       ) : (
-        <Editor model={model} sender={sender} />
+        <>
+          {isOwner.value && hasFailedEarly(model) ? (
+            <Unsent model={model} onEdit={(text) => writeAgain(sender, text)} />
+          ) : null}
+          <Editor model={model} sender={sender} />
+        </>
       )}
     </div>
   );
+}
+
+/** Puts a text into the composer, after what is written there. */
+function writeAgain(sender: Sender, text: string): void {
+  const { text: written } = sender.draft.peek();
+  sender.write(written.trim() === "" ? text : `${written}\n\n${text}`);
+  focusComposer();
+}
+
+/** True if the latest exchange failed before it began: its message is nowhere else. */
+function hasFailedEarly({ exchanges }: SessionModel): boolean {
+  const latest = exchanges.value?.[0];
+  return latest?.state === "failed" && latest.first_seq === null;
 }
 
 function hasQueue({ exchanges }: SessionModel): boolean {

@@ -9,4 +9,5 @@ export const Queue = lazy(async () => (await import("./Queue.tsx")).Queue, null)
 export const SessionMenu = lazy(async () => (await import("./SessionMenu.tsx")).SessionMenu, null);
 export const Settings = lazy(async () => (await import("./Settings.tsx")).Settings);
 export const Share = lazy(async () => (await import("./Share.tsx")).Share);
+export const Unsent = lazy(async () => (await import("./Unsent.tsx")).Unsent, null);
 export const Undo = lazy(async () => (await import("./Undo.tsx")).Undo);

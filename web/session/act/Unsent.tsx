@@ -1,0 +1,38 @@
+import type { JSX } from "preact";
+
+import { client } from "../../api.ts";
+import { Button } from "../../parts/Button.tsx";
+import { useRead } from "../../parts/use-call.tsx";
+import type { SessionModel } from "../model.ts";
+
+interface UnsentProps {
+  readonly model: SessionModel;
+  /** Gets the text that is to be written again. */
+  readonly onEdit: (text: string) => void;
+}
+
+/** The message of the latest exchange, which failed before it began: no agent has got it. */
+export function Unsent({ model, onEdit }: UnsentProps): JSX.Element | null {
+  const n = model.exchanges.value?.[0]?.n ?? null;
+  const { value: content, problem } = useRead<string | null>(
+    async () =>
+      n === null
+        ? null
+        : ((await client.getExchange(model.id, n, { include: "queue" })).queue?.content ?? null),
+    null,
+    [n],
+  );
+  if (n === null || content === null) {
+    return problem ?? null;
+  }
+  return (
+    <div class="queue">
+      <p class="queued-text" dir="auto">
+        {content}
+      </p>
+      <div class="row-actions">
+        <Button onClick={() => onEdit(content)}>Edit and send again</Button>
+      </div>
+    </div>
+  );
+}
