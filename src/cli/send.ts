@@ -2,8 +2,8 @@ import { Command } from "commander";
 
 import { isFinal } from "../core/exchanges.ts";
 import { createStoredReport } from "../exchange/report-stored-exchange.ts";
-import { type Runnable, whetherRuns } from "../exchange/runnable.ts";
-import { queueExchange } from "../store/exchanges/queue.ts";
+import { type Runnable, runnableOn } from "../exchange/runnable.ts";
+import { queueAndRead } from "../store/exchanges/queue-and-read.ts";
 import { listOpenQuestions } from "../store/questions/read.ts";
 import { EVENTS_OPTION } from "./chat-options.ts";
 import { type CliContext, printJson, printLine } from "./context.ts";
@@ -51,7 +51,11 @@ export function sendCommand(cli: CliContext): Command {
       const supersede = options.supersede === true;
       const before = supersede ? await store.read(listOpenQuestions, { reference }) : [];
       const origin = cli.stdin.isTTY === true ? "terminal" : "prompt";
-      const queued = await store.write(queueExchange, {
+      const {
+        record: queued,
+        open: asked,
+        nodes,
+      } = await store.write(queueAndRead, {
         reference,
         content,
         supersede,
@@ -60,10 +64,9 @@ export function sendCommand(cli: CliContext): Command {
         caller: { origin, authenticated: true },
       });
       if (before.length > 0 && options.json !== true) {
-        const after = await store.read(listOpenQuestions, { reference: queued.session_id });
-        noticeWithdrawn(cli, before, after);
+        noticeWithdrawn(cli, before, asked);
       }
-      const runs = await whetherRuns(store, queued, { besides: false });
+      const runs = await runnableOn(nodes, { besides: false });
       const warn = ({ command: start }: Runnable): void => showCommand(cli, command, start);
       warn(runs);
       const onPoll = events
@@ -77,7 +80,10 @@ export function sendCommand(cli: CliContext): Command {
               onInterrupted: () => showInterrupted(cli, command, queued.session_id),
             })
           : queued;
-      const open = await openQuestions(store, exchange);
+      const open =
+        exchange === queued
+          ? asked.filter(({ kind }) => kind !== "messages")
+          : await openQuestions(store, exchange);
       if (options.json === true) {
         const more = exchange === queued ? { ...runs, open_question: open[0]?.id ?? null } : {};
         const questions = exchange !== queued && open.length > 0 ? { questions: open } : {};

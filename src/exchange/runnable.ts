@@ -22,6 +22,14 @@ export async function whetherRuns(
   { besides }: { readonly besides: boolean },
 ): Promise<Runnable> {
   const session = state === "queued" ? await store.read(readSessionNodes, { session_id }) : null;
+  return runnableOn(session, { besides });
+}
+
+/** As `whetherRuns`, of what was read before; null for an exchange that need not be run. */
+export async function runnableOn(
+  session: SessionNodes | null,
+  { besides }: { readonly besides: boolean },
+): Promise<Runnable> {
   if (session === null || (await isServedBy(session))) {
     return { runnable: true, command: null };
   }

@@ -31,11 +31,16 @@ const BODIES: Readonly<Record<string, object>> = {
   "POST /api/sessions/{id}/questions/{q}/answer": { answer: "yes" },
   "POST /api/sessions/{id}/shares": {},
   "POST /api/sessions/{id}/ui/ag-ui": {
-    ...{ threadId: "t", runId: "r", state: {}, tools: [], context: [], forwardedProps: {} },
+    threadId: "t",
+    runId: "r",
+    state: {},
+    tools: [],
+    context: [],
+    forwardedProps: {},
     messages: [{ id: "m", role: "user", content: "hello" }],
   },
   "POST /api/sessions/{id}/ui/ai-sdk": {
-    ...{ trigger: "submit-message" },
+    trigger: "submit-message",
     messages: [{ role: "user", id: "m", parts: [{ type: "text", text: "hello" }] }],
   },
 };

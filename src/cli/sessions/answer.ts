@@ -5,6 +5,7 @@ import { ALLOW_IN_CONFIG } from "../../core/permissions.ts";
 import { MAX_ANSWER } from "../../core/questions.ts";
 import type { ExchangeRecord, QuestionRecord } from "../../core/sessions.ts";
 import { exactLine } from "../../core/terminal-text.ts";
+import { isPassing } from "../../exchange/exchange-failure.ts";
 import { whetherRuns } from "../../exchange/runnable.ts";
 import { refuseUnstorable } from "../../exchange/storable-message.ts";
 import { answerQuestion, terminalRequired } from "../../store/questions/answer.ts";
@@ -105,7 +106,12 @@ export function answerCommand(cli: CliContext): Command {
       } else {
         printLine(cli, `Answered: question ${question.id} of ${question.session_id}`);
       }
-      await showNextStep(cli, store, { command, question });
+      await showNextStep(cli, store, { command, question }).catch((error: unknown) => {
+        // the answer is stored: a database that goes away now does not make it fail
+        if (!isPassing(error)) {
+          throw error;
+        }
+      });
     });
   return withStore(command);
 }

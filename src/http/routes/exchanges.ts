@@ -17,9 +17,8 @@ import {
   stopExchange,
   withdrawQueued,
 } from "../../store/exchanges/change.ts";
-import { whetherRuns } from "../../exchange/runnable.ts";
+import { runnableOn } from "../../exchange/runnable.ts";
 import { listExchanges, readExchange, readQueuedExchange } from "../../store/exchanges/read.ts";
-import { listOpenQuestions } from "../../store/questions/read.ts";
 import { queueRequested, refuseLong } from "../../store/sessions/requests.ts";
 import { emptyBodyAsObject, refuseBody } from "../guards/json-body.ts";
 import { callerOf } from "../guards/require-token.ts";
@@ -163,7 +162,7 @@ export function exchangeRoutes(app: Api, { store, publicPath }: SessionService):
     bodyLimit: MAX_BODY_BYTES,
     preValidation: emptyBodyAsObject,
     handler: async (request, reply) => {
-      const record = await queueRequested(
+      const { record, open, nodes } = await queueRequested(
         store,
         { reference: request.params.id, ...request.body },
         { caller: callerOf(request), idempotencyKey: request.headers["idempotency-key"] },
@@ -171,11 +170,10 @@ export function exchangeRoutes(app: Api, { store, publicPath }: SessionService):
       const { session_id, n } = record;
       reply.header("location", publicPath(request, `/api/sessions/${session_id}/exchanges/${n}`));
       reply.code(202);
-      const [question] = await store.read(listOpenQuestions, { reference: session_id });
       return {
         ...record,
-        ...(await whetherRuns(store, record, { besides: true })),
-        open_question: question?.id ?? null,
+        ...(await runnableOn(nodes, { besides: true })),
+        open_question: open[0]?.id ?? null,
       };
     },
   });

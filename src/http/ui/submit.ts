@@ -45,7 +45,7 @@ export async function submit(
 ): Promise<Submitted> {
   if (request.type === "message") {
     const idempotencyKey = keyOfMessage(request.id);
-    const exchange = await queueRequested(
+    const { record: exchange } = await queueRequested(
       store,
       { reference: session_id, content: request.text, supersede: true },
       { caller, idempotencyKey },

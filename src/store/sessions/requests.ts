@@ -5,8 +5,8 @@ import type { Include } from "../../core/labels.ts";
 import type { Caller } from "../../core/origins.ts";
 import type { DetailQuery, ListQuery } from "../../core/query-schemas.ts";
 import type { CreateSessionRequest, QueueExchangeRequest } from "../../core/schemas.ts";
-import type { ExchangeRecord, Session } from "../../core/sessions.ts";
-import { queueExchange } from "../exchanges/queue.ts";
+import type { Session } from "../../core/sessions.ts";
+import { queueAndRead, type Queued } from "../exchanges/queue-and-read.ts";
 import { type Appended, appendUserMessage } from "../messages/append.ts";
 import {
   type DetailText,
@@ -103,12 +103,12 @@ export async function queueRequested(
   store: Store,
   { reference, content, supersede = false }: QueueExchangeRequest & { readonly reference: string },
   { caller, idempotencyKey }: Sender,
-): Promise<ExchangeRecord> {
+): Promise<Queued> {
   if (content !== undefined) {
     refuseLong(content);
   }
   const asked_by = "http";
-  return store.write(queueExchange, {
+  return store.write(queueAndRead, {
     reference,
     content: content ?? null,
     supersede,
