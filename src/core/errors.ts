@@ -158,12 +158,19 @@ export function isRepriseError(error: unknown, ...codes: ErrorCode[]): error is 
   return error instanceof RepriseError && (codes.length === 0 || codes.includes(error.code));
 }
 
+/** Causes of causes that are read at most: they may form a cycle. */
+const MAX_CAUSES = 10;
+
 /** True if an error, or what caused it, is that this process or its machine has no file descriptor left. */
 export function lacksDescriptors(error: unknown): boolean {
-  return (
-    ["EMFILE", "ENFILE"].includes(String(systemCode(error))) ||
-    (error instanceof Error && error.cause !== undefined && lacksDescriptors(error.cause))
-  );
+  let next = error;
+  for (let depth = 0; depth < MAX_CAUSES && next instanceof Error; depth += 1) {
+    if (["EMFILE", "ENFILE"].includes(String(systemCode(next)))) {
+      return true;
+    }
+    next = next.cause;
+  }
+  return false;
 }
 
 /** The code of an error of the system or of a library, such as `ENOENT`. */

@@ -75,7 +75,6 @@ it("[TERM-86] no document and no message names a command that takes the package 
     "CONTRIBUTING.md: npx reprise",
     "README.md: npx reprise",
     "README.md: npx reprise",
-    "README.md: npx reprise",
     "bin/node-version.js: npx reprise",
     "docs/operations.md: npx reprise",
   ]);
