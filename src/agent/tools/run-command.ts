@@ -13,7 +13,7 @@ import { coveredBy, type Sandbox } from "../../exchange/files/sandbox.ts";
 import type { CalledCommand } from "../../exchange/permissions/call.ts";
 import { RUN_COMMAND } from "../../exchange/tool-catalogue.ts";
 import type { RecordCommand } from "../../exchange/undo/commands/record-command.ts";
-import { shownCommand } from "../../exchange/commands/shown-command.ts";
+import { shownCommand, visibleBlanks } from "../../exchange/commands/shown-command.ts";
 import type { CommandEnd, Commands } from "../commands/commands.ts";
 import type { Command } from "../commands/launch.ts";
 import type { Permit } from "../permit.ts";
@@ -190,7 +190,7 @@ function describe({
   const where = folder === "." ? "the session's folder" : `${name} in the session's folder`;
   return {
     // the command is last, so that no line of it can pass for one of these
-    shown: [`In ${where}, for ${timeout_s} s at most.`, PLACES[place], how, shown].join("\n"),
+    shown: [`In ${where}, for ${timeout_s} s at most.`, PLACES[place], how, visibleBlanks(shown)].join("\n"),
     basis: JSON.stringify([argv ?? null, line ?? null, cwd, timeout_s, place]),
   };
 }

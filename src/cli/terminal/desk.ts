@@ -259,7 +259,7 @@ function answerEditor(
     history: { entries: () => [], add: () => undefined },
     completions: firstOf([]),
     changed: screen.changed,
-    edit: externalEditor({ screen, env: cli.env, cwd: cli.cwd, leaving }),
+    edit: externalEditor({ screen, env: cli.env, leaving }),
     on,
   });
 }

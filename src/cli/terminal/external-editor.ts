@@ -19,12 +19,10 @@ const MAX_BYTES = 8 * 1024 * 1024;
 export function externalEditor({
   screen,
   env,
-  cwd,
   leaving,
 }: {
   readonly screen: Pick<Screen, "outside">;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
   /** The program is asked to end, and ends the editor. */
   readonly leaving: AbortSignal;
 }): (text: string) => Promise<Edited> {
@@ -43,7 +41,7 @@ export function externalEditor({
       if (failure !== undefined) {
         return notMade(failure);
       }
-      const end = await screen.outside(() => run(line, { file, env, cwd, leaving }));
+      const end = await screen.outside(() => run(line, { file, env, folder, leaving }));
       return end === 0 ? await readText(file, text) : { problem: endedWith(line, end) };
     } finally {
       // one that cannot be removed is only in the way
@@ -69,15 +67,16 @@ function run(
   given: {
     readonly file: string;
     readonly env: Readonly<Record<string, string | undefined>>;
-    readonly cwd: string;
+    readonly folder: string;
     readonly leaving: AbortSignal;
   },
 ): Promise<number | string> {
-  const { file, env, cwd, leaving } = given;
+  const { file, env, folder, leaving } = given;
   return new Promise((resolve) => {
     const command = SIMPLE.test(line) ? `exec ${line}` : line;
     const editor = spawn("/bin/sh", ["-c", `${command} "$@"`, line, file], {
-      cwd,
+      // not the session's: an editor could run what a command left there
+      cwd: folder,
       env,
       stdio: "inherit",
     });

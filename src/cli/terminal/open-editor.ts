@@ -45,6 +45,6 @@ export async function openEditor({
     }),
     fileCompletions(createFolderFiles({ folder, changed })),
   ]);
-  const edit = externalEditor({ screen, env: cli.env, cwd, leaving });
+  const edit = externalEditor({ screen, env: cli.env, leaving });
   return { editor: createEditor({ theme, history, completions, changed, edit, on }), history };
 }

@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { describe, expect, it, vi } from "vitest";
@@ -14,7 +13,6 @@ function openIn(env: Readonly<Record<string, string>>, leaving = new AbortContro
   return externalEditor({
     screen: { outside: (work) => work() },
     env: { PATH, ...env },
-    cwd: tmpdir(),
     leaving,
   });
 }
