@@ -5,6 +5,7 @@ import { newId } from "../core/ids.ts";
 import { agentGraph, type AgentGraph } from "./agent-graph.ts";
 import type { Prepared } from "./exchange-context.ts";
 import { HAND_IN_PLAN } from "../exchange/tool-catalogue.ts";
+import type { GitUser } from "../exchange/places/ask-git.ts";
 import { isOffered } from "../exchange/permissions/decide.ts";
 import type { Layer } from "../exchange/permissions/layers.ts";
 import type { PermitFiles } from "./permit-files.ts";
@@ -29,6 +30,8 @@ export interface AgentOfExchange
   /** The tool that begins sub-agents, or null. */
   readonly delegate: StructuredToolInterface | null;
   readonly protectedPaths: readonly string[];
+  /** As of `sessionTools`. */
+  readonly gitUser?: GitUser;
   /** Without it no plan can be handed in. */
   readonly checkPlan?: CheckPlan | undefined;
   /** Further tools. */
@@ -53,7 +56,14 @@ export function buildAgent(options: AgentOfExchange) {
   return agentGraph({
     ...options,
     tools: [
-      ...sessionTools({ repoPath: folder, protectedPaths, configured, ...guards, commands }),
+      ...sessionTools({
+        repoPath: folder,
+        protectedPaths,
+        configured,
+        ...(options.gitUser === undefined ? {} : { gitUser: options.gitUser }),
+        ...guards,
+        commands,
+      }),
       ...(delegate === null ? [] : [delegate]),
       ...(options.asking !== undefined && options.asks ? [askUserTool()] : []),
       ...planTools(options),

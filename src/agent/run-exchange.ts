@@ -1,3 +1,5 @@
+import { homedir } from "node:os";
+
 import { HumanMessage, type ToolMessage } from "@langchain/core/messages";
 
 import { threadId } from "../core/threads.ts";
@@ -133,6 +135,7 @@ async function runWith(
           },
     asking: { store: options.store, default: options.defaultAnswer },
     protectedPaths: options.protectedPaths,
+    gitUser: { home: homedir(), env: options.commands?.env ?? {} },
     tools: options.tools,
     checkPlan: options.checkPlan,
     callModel,

@@ -1,3 +1,4 @@
+import { commandNotes } from "../core/command-notes.ts";
 import type { ToolCall } from "../core/sessions.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { shownCommand } from "../exchange/commands/shown-command.ts";
@@ -65,13 +66,22 @@ export function fieldOf(value: unknown, key: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 }
 
-/** Of the result of a command, how it ended; null for another one. */
-export function commandEndLine(result: {
+interface ToolResult {
   readonly name: string;
   readonly content: string;
-}): string | null {
+}
+
+/** Of the result of a command, how it ended and what else a person has to know; none for another one. */
+export function commandEndLines(result: ToolResult): string[] {
   const [first = ""] = result.content.split("\n", 1);
-  return result.name === RUN_COMMAND ? `· ${shortened(first)}` : null;
+  return result.name === RUN_COMMAND
+    ? [`· ${shortened(first)}`, ...notesOf(result).map((note) => `note: ${note}`)]
+    : [];
+}
+
+/** What a person has to know of a result, in clean lines. */
+export function notesOf({ name, content }: ToolResult): string[] {
+  return name === RUN_COMMAND ? commandNotes(content).map((note) => oneLine(note)) : [];
 }
 
 /** A text on one line, cut. */

@@ -50,6 +50,13 @@ export const SIZED_TESTS = {
     short: 1,
     long: 1,
   },
+  escapes: {
+    what: "Random repositories, and commands in the sandbox that leave programs for git, editors and shells there: repositories",
+    files: ["test/agent/sandbox/escapes.test.ts"],
+    test: 3,
+    short: 30,
+    long: 300,
+  },
   history: {
     what: "Four processes that add to one history while each of them trims it: rounds",
     files: ["test/cli/conversation/history-processes.test.ts"],

@@ -2,10 +2,12 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 
+import { commandNotes } from "../../src/entries/client.ts";
 import { Button } from "../parts/Button.tsx";
 import { CopyButton } from "../parts/CopyButton.tsx";
 import { lazy } from "../parts/Lazy.tsx";
 import { Link } from "../parts/Link.tsx";
+import { visibleText } from "./act/visible-text.ts";
 import { CallMark } from "./CallMark.tsx";
 import { stateOf } from "./call-state.ts";
 import { argumentsText, pathsOf, subjectOf, tookText } from "./call-text.ts";
@@ -52,6 +54,11 @@ export function CallRow({ model, stored, id }: CallRowProps): JSX.Element {
             {subject}
           </code>
           {reason === "" ? null : <span class="call-reason">{reason}</span>}
+          {notesOf(stored).map((note) => (
+            <span class="call-note" dir="auto" key={note}>
+              {visibleText(note)}
+            </span>
+          ))}
           {state === "running" ? <Running since={asked_at} /> : null}
           {state !== "running" && took !== null && took >= MIN_TOOK_MS ? (
             <span class="muted">{tookText(took)}</span>
@@ -81,6 +88,11 @@ export function CallRow({ model, stored, id }: CallRowProps): JSX.Element {
       )}
     </Folded>
   );
+}
+
+/** What a person has to know of a command, also if the row stays closed. */
+function notesOf({ call, result }: StoredCall): readonly string[] {
+  return call.name === "run_command" ? commandNotes(result?.content ?? "") : [];
 }
 
 /** Lines of a program or a tool: text alone, cut at first. */

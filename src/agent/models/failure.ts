@@ -1,4 +1,9 @@
-import { type ErrorCode, isRepriseError, lacksDescriptors, RepriseError } from "../../core/errors.ts";
+import {
+  type ErrorCode,
+  isRepriseError,
+  lacksDescriptors,
+  RepriseError,
+} from "../../core/errors.ts";
 import type { Keyless } from "../../exchange/models/settings.ts";
 import { parseModelName, PROVIDER_LABELS } from "../../exchange/models/name.ts";
 import { isLongWait, readProviderError, type ProviderError } from "./provider-error.ts";

@@ -13,7 +13,7 @@ export type CommandSandbox = (folder: string) => Promise<Confine | null>;
 /** One for all exchanges of a process: commands in one folder take turns. */
 export function createCommandSandbox(
   { state, probe }: SandboxSource,
-  { settings, protectedPaths }: Pick<ExchangerConfig, "settings" | "protectedPaths">,
+  { settings, protectedPaths, env }: Pick<ExchangerConfig, "settings" | "protectedPaths" | "env">,
 ): CommandSandbox {
   let opened: Promise<Confine | null> | undefined;
   const open = async (): Promise<Confine | null> => {
@@ -27,7 +27,7 @@ export function createCommandSandbox(
     const { keys = {} } = (await settings?.config()) ?? {};
     const keyFiles = Object.values(keys).flatMap((key) => ("file" in key ? [key.file] : []));
     const own = [...protectedPaths, ...keyFiles];
-    return createConfine({ bubblewrap, state, protectedPaths: own });
+    return createConfine({ bubblewrap, state, env, protectedPaths: own });
   };
   return async (folder) => {
     const homes = await Promise.all(ownHomes(null).map(realFolder));

@@ -1,25 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { realpath, rename, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 
 import { isInside } from "../../exchange/files/real-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
+import { type ControlPlaces, findControlPlaces } from "../../exchange/places/control-places.ts";
+import { isUnreadable } from "../../exchange/places/entry-search.ts";
 import { type Launch, SANDBOX_LIMITS, type SandboxLimits } from "../../exchange/sandbox/policy.ts";
 import { type Bubblewrap, bubblewrapLaunch } from "../../exchange/sandbox/probe.ts";
 import { makeControlGroup, removeGroup } from "./control-group.ts";
-import { findControlPlaces, isUnreadable } from "./control-places.ts";
 import { findHidden, missingCompanions } from "./hidden-places.ts";
 import { createTurns } from "./turns.ts";
 import { missedPlaces } from "./missed-places.ts";
 import { findPrograms } from "./program-folders.ts";
 import { isDiskFull, type Exceeded, watchLimits } from "./limits.ts";
-import { moveOutNew } from "./move-out.ts";
+import { missedBecause, moveOutNew } from "./move-out.ts";
 import { forgetRun, interruptedRuns, keepRunSeen, rememberRun, type Run } from "./runs.ts";
 
 export interface SandboxOptions {
   readonly bubblewrap: Bubblewrap;
   /** The folder for this user's state. */
   readonly state: string;
+  /** Of it only the names of the user's configuration of git are used. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Files and folders of Reprise itself. */
   readonly protectedPaths: readonly string[];
   readonly limits?: Partial<SandboxLimits>;
@@ -106,23 +110,26 @@ async function confined(input: Confining): Promise<Confined> {
   }
   const kept = join(state, "sandbox");
   const notes = await finishInterrupted(kept);
-  const [{ hidden, home }, { places, isComplete }, absent] = await Promise.all([
+  const ownHome = launch.env["HOME"] ?? homedir();
+  const [{ hidden, home }, found, absent] = await Promise.all([
     findHidden({
       ...input,
       home: launch.env["HOME"] ?? null,
       own: [...own, state],
       others: input.hidden,
     }),
-    findControlPlaces(folder),
+    findControlPlaces(folder, { user: { home: ownHome, env: options.env } }),
     missingCompanions(own),
   ]);
-  refuseUnsafe({ options, folder, isComplete, places: [...places.keys()] });
+  refuseUnsafe({ options, folder, found });
+  const { places, named } = found;
   const readOnly = [...places].flatMap(([path, { kind }]) => (kind === "link" ? [] : [path]));
   const id = `reprise-${process.pid}-${randomUUID().slice(0, 8)}`;
   const group = options.groups === false ? null : await makeControlGroup(id, limits);
   const run: Run = {
     folder,
     before: [...places],
+    named,
     absent: absent.filter((path) => isInside(folder, path)),
     groups: group?.folders ?? [],
   };
@@ -204,7 +211,7 @@ async function finishRun(
   const day = new Date().toISOString().slice(0, 10);
   const to = join(kept, "moved", `${day}-${id}`);
   await Promise.all(run.groups.map(removeGroup));
-  const before = new Map(run.before);
+  const before = { places: new Map(run.before), named: run.named };
   const notes = await moveOutNew({ ...run, before, to, ...(until === undefined ? {} : { until }) });
   await forgetRun(kept, id);
   return notes;
@@ -228,6 +235,8 @@ async function finishInterrupted(kept: string): Promise<readonly string[]> {
 
 const SENTENCES: Readonly<Record<Exceeded, (limits: SandboxLimits) => string>> = {
   processes: ({ processes }) => `it had more than ${processes} processes.`,
+  files: ({ files }) =>
+    `it made more than ${files} files, or another program did on the same disk.`,
   memory: ({ memory }) => `it used more than ${mebibytes(memory)} of memory.`,
   disk: ({ free }) =>
     `the disk of the folder has less than ${mebibytes(free)} or 10,000 files free.`,
@@ -244,25 +253,29 @@ const MAX_PLACES = 500;
 function refuseUnsafe(input: {
   readonly folder: string;
   readonly options: Pick<SandboxOptions, "state" | "protectedPaths">;
-  readonly isComplete: boolean;
-  readonly places: readonly string[];
+  readonly found: ControlPlaces;
 }): void {
-  const { folder, options, isComplete, places } = input;
+  const { folder, options, found } = input;
   const own = [options.state, ...options.protectedPaths];
   if (own.some((path) => isInside(path, folder))) {
     throw refusal("the folder belongs to Reprise itself, so no command runs in it");
   }
-  if (places.some(isUnreadable)) {
-    throw refusal(
-      "the folder has another folder whose name is not UTF-8, so commands cannot run in the sandbox there; ask the user to rename it",
-    );
+  const because = unsafeBecause(folder, found);
+  if (because !== null) {
+    throw refusal(`${because}, so commands cannot run in the sandbox there; ask the user`);
   }
-  if (!isComplete || places.length > MAX_PLACES) {
-    const many = isComplete
-      ? `more than ${MAX_PLACES} files that other programs execute or obey`
-      : "too many files to find those that other programs execute or obey";
-    throw refusal(
-      `the folder has ${many}, so commands cannot run in the sandbox there; ask the user`,
-    );
+}
+
+/** Why nothing could protect what other programs execute or obey; null if it can. */
+function unsafeBecause(folder: string, { places, missed }: ControlPlaces): string | null {
+  const [first] = missed;
+  if (first !== undefined) {
+    return missedBecause(folder, first);
   }
+  if ([...places.keys()].some(isUnreadable)) {
+    return "the folder has another folder whose name is not UTF-8";
+  }
+  return places.size > MAX_PLACES
+    ? `the folder has more than ${MAX_PLACES} files that other programs execute or obey`
+    : null;
 }

@@ -6,7 +6,7 @@ import type { SandboxLimits } from "../../exchange/sandbox/policy.ts";
 import type { ControlGroup } from "./control-group.ts";
 
 /** What a command had too much of, or left too little of. */
-export type Exceeded = "processes" | "memory" | "disk" | "machine";
+export type Exceeded = "processes" | "memory" | "files" | "disk" | "machine";
 
 /** Without a control group, a command ends before the whole machine has less memory than this. */
 const MIN_MACHINE_MEMORY = 256 * 1024 * 1024;
@@ -23,12 +23,13 @@ export interface WatchedCommand {
 
 /** Watches a command until `close`, and ends it with all that it started once it exceeds a limit. */
 export function watchLimits(command: WatchedCommand): { close(): Promise<Exceeded | null> } {
+  const filesBefore = filesOn(command.folder);
   let exceeded: Exceeded | null = null;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let last = Promise.resolve();
   const poll = async () => {
-    exceeded ??= await exceededBy(command);
+    exceeded ??= await exceededBy(command, filesBefore);
     if (exceeded !== null) {
       await command.group?.kill();
       endGroup(command.pid);
@@ -58,14 +59,21 @@ export function isDiskFull(folder: string, { free }: Pick<SandboxLimits, "free">
   return bavail * bsize < free || (files > 0 && ffree < MIN_FREE_FILES);
 }
 
-async function exceededBy({
-  pid,
-  folder,
-  limits,
-  group,
-}: WatchedCommand): Promise<Exceeded | null> {
+/** Files on the disk of a folder, of every program; 0 if the file system does not count them. */
+function filesOn(folder: string): number {
+  const { files, ffree } = statfsSync(folder);
+  return files - ffree;
+}
+
+async function exceededBy(
+  { pid, folder, limits, group }: WatchedCommand,
+  filesBefore: number,
+): Promise<Exceeded | null> {
   if (isDiskFull(folder, limits)) {
     return "disk";
+  }
+  if (filesOn(folder) - filesBefore > limits.files) {
+    return "files";
   }
   if (group !== null) {
     return group.exceeded();

@@ -4,13 +4,15 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import { systemCode } from "../../core/errors.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { holdFolder } from "../../exchange/files/held-folder.ts";
-import { type ControlPlace, findControlPlaces, isUnreadable } from "./control-places.ts";
+import { findPlacesAfter } from "../../exchange/places/control-places.ts";
+import { isUnreadable, type Missed } from "../../exchange/places/entry-search.ts";
+import { type Before, type ControlPlace, knownPlaces } from "../../exchange/places/known-places.ts";
 
 export interface MoveOut {
   /** The real path of the folder that a command could change. */
   readonly folder: string;
   /** What was there before the command. */
-  readonly before: ReadonlyMap<string, ControlPlace>;
+  readonly before: Before;
   /** Files that must not appear in the folder, by full path: they belong to a database in it. */
   readonly absent: readonly string[];
   /** A folder that is made, if anything is moved. */
@@ -22,51 +24,67 @@ export interface MoveOut {
 /** More are moved, but not named. */
 const MAX_NAMED = 20;
 
+/** What became of new things, each with its reason, as one line. */
+interface Outcome {
+  readonly done: string[];
+  readonly failed: string[];
+  readonly later: string[];
+}
+
 /**
  * Moves what other programs would execute or obey, and was not there before, out of a folder. Returns
- * sentences about it, empty if nothing was moved. What cannot be moved is named as well.
+ * sentences about it, empty if nothing was moved. What cannot be moved or searched is named as well.
  */
 export async function moveOutNew(input: MoveOut): Promise<readonly string[]> {
   const { folder, before, absent, to } = input;
-  // what a new one leads to is moved nowhere: without it, it directs nothing
-  const { places, isComplete } = await findControlPlaces(
-    folder,
-    (path, place) => !isNew(input, path, place),
-  );
-  const added = [...places].filter(([path, place]) => isNew(input, path, place));
+  const { places, missed } = await findPlacesAfter(folder, before);
+  const known = knownPlaces(folder, before);
   const companions = await Promise.all(
     absent.map(async (path) => ((await lstat(path).catch(() => null)) === null ? [] : [path])),
   );
   const moves = [
-    ...added.map(([, { source, reason }]) => ({ path: source, reason })),
+    ...[...places]
+      .filter(([path, place]) => known.isNew(path, place))
+      .map(([, { source, reason }]) => ({ path: source, reason })),
     ...companions
       .flat()
       .map((path) => ({ path, reason: "a database in this folder would read it" })),
   ];
-  const done: string[] = [];
-  const failed: string[] = [];
-  const later: string[] = [];
+  const outcome: Outcome = { done: [], failed: [], later: [] };
   for (const [index, { path, reason }] of moves.entries()) {
-    const target = join(to, `${index + 1}-${basename(path)}`);
-    const shown = oneLine(relative(folder, path));
+    const shown = `${oneLine(relative(folder, path))} (${reason})`;
     if (input.until !== undefined && (await madeAt(path)) > input.until) {
-      later.push(`${shown} (${reason})`);
+      outcome.later.push(shown);
       continue;
     }
     try {
       await mkdir(to, { recursive: true, mode: 0o700 });
-      await move(folder, path, target);
-      done.push(`${shown} (${reason})`);
-      await restoreLink(path, before.get(path));
+      await move(folder, path, join(to, `${index + 1}-${basename(path)}`));
+      outcome.done.push(shown);
+      await restoreLink(path, before.places.get(path));
     } catch {
-      failed.push(`${shown} (${reason})`);
+      outcome.failed.push(shown);
     }
   }
+  const renamed = [...places].flatMap(([path, place]) => {
+    const earlier = before.places.has(path) ? null : known.earlierPath(place);
+    return earlier === null
+      ? []
+      : [`${oneLine(relative(folder, earlier))} to ${oneLine(relative(folder, path))}`];
+  });
+  return [
+    ...sentences(outcome, to),
+    ...(renamed.length === 0 ? [] : [`Renamed with a folder above it: ${listed(renamed)}.`]),
+    ...missedSentences(folder, missed),
+  ];
+}
+
+function sentences({ done, failed, later }: Outcome, to: string): string[] {
   return [
     ...(done.length === 0
       ? []
       : [
-          `Moved out of the folder, because a command must not write files that other programs execute or obey: ${listed(done)}. They are in ${to}. To have one of them, write it with the tools for files, which ask the user.`,
+          `Moved out of the folder, because a command must not write files that other programs execute or obey: ${listed(done)}. They are in ${oneLine(to)}. To have one of them, write it with the tools for files, which ask the user.`,
         ]),
     ...(failed.length === 0
       ? []
@@ -78,12 +96,33 @@ export async function moveOutNew(input: MoveOut): Promise<readonly string[]> {
       : [
           `New since then, and not moved: ${listed(later)}. Ask the user about those that you do not know.`,
         ]),
-    ...(isComplete
-      ? []
-      : [
-          "WARNING: the folder has too many files to find those that other programs execute or obey. Ask the user to look for new ones.",
-        ]),
   ];
+}
+
+function missedSentences(folder: string, missed: readonly Missed[]): string[] {
+  return missed.length === 0
+    ? []
+    : [
+        `WARNING: not all of the folder was searched for new files that other programs execute or obey: ${listed(missed.map((each) => missedBecause(folder, each)))}. Ask the user to look there.`,
+      ];
+}
+
+/** Why a part of a folder was not searched, as a part of a sentence. */
+export function missedBecause(folder: string, { path, why }: Missed): string {
+  const name = oneLine(relative(folder, path));
+  const at = name === "" ? "the folder" : name;
+  switch (why) {
+    case "many":
+      return "the folder has too many files to find those that other programs execute or obey";
+    case "git":
+      return `git cannot read the configuration of its repository in ${at}`;
+    case "rights":
+      return `${at} cannot be listed by its owner`;
+    case "too_long":
+      return `${at} has a path that is too long`;
+    case "other":
+      return `${at} cannot be read`;
+  }
 }
 
 /** 0 if the file system does not keep it. */
@@ -91,20 +130,6 @@ async function madeAt(path: string): Promise<number> {
   return lstat(path).then(
     ({ birthtimeMs }) => birthtimeMs,
     () => 0,
-  );
-}
-
-/**
- * In the top folder names stay what they are, because what is mounted there cannot be renamed; below it, a
- * command can rename the folder above one and make another.
- */
-function isNew({ folder, before }: MoveOut, path: string, place: ControlPlace): boolean {
-  const known = before.get(path);
-  const isFixed = dirname(path) === folder || path === folder;
-  return (
-    known === undefined ||
-    known.kind !== place.kind ||
-    (known.identity !== place.identity && !(isFixed && place.kind !== "link"))
   );
 }
 

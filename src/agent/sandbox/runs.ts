@@ -3,7 +3,8 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 
 import { isGone, type LeaseOwner, thisProcess } from "../../store/leases/this-process.ts";
-import type { ControlPlace } from "./control-places.ts";
+import type { ControlPlace } from "../../exchange/places/known-places.ts";
+import type { NamedPath } from "../../exchange/places/named-by-git.ts";
 
 /** What has to be done after a command, also if the process that ran it is killed. */
 export interface Run {
@@ -11,6 +12,8 @@ export interface Run {
   readonly folder: string;
   /** What directed other programs there before. */
   readonly before: readonly (readonly [string, ControlPlace])[];
+  /** What git's configuration named there. */
+  readonly named: readonly NamedPath[];
   /** Files that must not appear: they belong to a database in the folder. */
   readonly absent: readonly string[];
   /** The folders of its control groups. */

@@ -5,6 +5,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
+import { commandNote } from "../../core/command-notes.ts";
 import { oneLine, visible } from "../../core/terminal-text.ts";
 import { plainParts } from "../../exchange/commands/plain-line.ts";
 import { resolvePath } from "../../exchange/files/resolve-path.ts";
@@ -230,8 +231,8 @@ function ofSandbox({ code, ended, sandbox }: CommandEnd, place: Place): string[]
   const mayLackAccess = code !== 0 && ended === null && sandbox.ended === null;
   const missing = place === "sandbox" ? "no network and " : "";
   return [
-    ...(sandbox.ended === null ? [] : [sandbox.ended]),
-    ...sandbox.notes,
+    ...(sandbox.ended === null ? [] : [commandNote(sandbox.ended)]),
+    ...sandbox.notes.map(commandNote),
     ...(sandbox.missed.length === 0
       ? []
       : [

@@ -1,3 +1,5 @@
+import { homedir } from "node:os";
+
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
@@ -5,6 +7,8 @@ import type { ProtectedPath } from "../../exchange/config/user-config.ts";
 import { resolveSandbox, type Sandbox } from "../../exchange/files/sandbox.ts";
 import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
 import { createLinkSearch } from "../../exchange/files/control-links.ts";
+import type { GitUser } from "../../exchange/places/ask-git.ts";
+import { createControlSearch } from "../../exchange/places/found-control.ts";
 import { editTextFile } from "./edit-file.ts";
 import { gitCommitTool } from "./git-commit.ts";
 import { findFiles, listFolder } from "./list-files.ts";
@@ -42,15 +46,19 @@ export function sessionTools(
     readonly protectedPaths: readonly string[];
     /** What the configuration protects besides. */
     readonly configured?: readonly ProtectedPath[] | undefined;
+    /** Whose configuration of git names files that ask. */
+    readonly gitUser?: GitUser;
     /** Without it, or with null, no command may run in the folder. */
     readonly commands?: Pick<CommandTool, "commands" | "record" | "onOutput"> | null | undefined;
   },
 ): StructuredToolInterface[] {
   const { repoPath, protectedPaths, configured = [], permit, commands = null } = input;
+  const { gitUser = { home: homedir(), env: {} } } = input;
   if (repoPath === null) {
     return [];
   }
-  const folder = { repoPath, protectedPaths, configured, linked: createLinkSearch() };
+  const [linked, found] = [createLinkSearch(), createControlSearch(gitUser)];
+  const folder = { repoPath, protectedPaths, configured, linked, found };
   const guards = { ...input, known: input.known ?? new KnownFiles() };
   const run: Run = async (work) => work(await resolveSandbox(folder));
   const inOrder = createQueue();

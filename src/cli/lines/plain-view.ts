@@ -5,7 +5,7 @@ import { type CliContext, noticeLine } from "../context.ts";
 import type { ExchangeView } from "../conversation/front.ts";
 import { isAsking } from "../conversation/talk.ts";
 import { GRAPH_ASKS } from "../question-lines.ts";
-import { commandEndLine, shortened, toolCallLine } from "../tool-lines.ts";
+import { commandEndLines, shortened, toolCallLine } from "../tool-lines.ts";
 import { createAnswerText } from "./answer-text.ts";
 import { createCommandOutput } from "./command-output.ts";
 
@@ -54,10 +54,7 @@ export function createPlainView(cli: CliContext): ExchangeView {
             const reason = event.content.replace(/^Error: /, "");
             noticeLine(cli, `· ${shortened(event.name)} failed: ${shortened(reason)}`);
           } else if (event.status === "success") {
-            const ended = commandEndLine(event);
-            if (ended !== null) {
-              notice(ended);
-            }
+            commandEndLines(event).forEach(notice);
           }
           break;
         case "retry": {

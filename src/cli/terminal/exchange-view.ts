@@ -2,6 +2,7 @@ import type { LiveEvent } from "../../core/live.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
 import { DELEGATE } from "../../exchange/tool-catalogue.ts";
+import { notesOf } from "../tool-lines.ts";
 import { GRAPH_ASKS } from "../question-lines.ts";
 import { inSeconds, tokensText } from "./amounts.ts";
 import { createCallLog, type Details } from "./call-log.ts";
@@ -201,6 +202,9 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       }
       if (!agents.heard(event) && event.session_id === own) {
         readEvent(event, steps, now);
+      } else if (event.type === "tool_result") {
+        // the row of a sub-agent has no room for them
+        notesOf(event).forEach((sentence) => steps.note(sentence));
       }
       changed();
     },

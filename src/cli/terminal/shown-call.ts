@@ -15,6 +15,7 @@ import {
   indented,
   type Layout,
   mayChangeFiles,
+  noteRows,
   outcomeOf,
   runningRow,
 } from "./tool-rows.ts";
@@ -114,6 +115,7 @@ export function createShownCall(call: ToolCall, begunAt: number): ShownCall {
       const facts = [...countsOf(changes), ...notes];
       return [
         ...endedRows({ call: text, end, content, duration_ms, n, facts }, layout),
+        ...noteRows(call.name, content, layout),
         ...(text.isCommand ? outputSummary(output(), outcome().end, layout) : []),
         ...(SAYS.has(call.name) && end === "success"
           ? indented(folded(content, layout.width - 2, SAID_ROWS), layout.theme.dim)

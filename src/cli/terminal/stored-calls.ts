@@ -13,6 +13,7 @@ import {
   callText,
   indented,
   type Layout,
+  noteRows,
   outcomeOf,
   readSummary,
   styleOf,
@@ -112,6 +113,7 @@ function oneCallRows(stored: StoredCall | undefined, view: CallView): string[] {
   return [
     headRow(outcome, { name: text.name, text: said }, view),
     ...(reason === "" ? [] : below([reason], view, styleOf(outcome, view.theme))),
+    ...noteRows(call?.name ?? "", result?.content ?? "", view),
     ...(call === null ? [] : (view.changes.get(call.id) ?? [])).flatMap((change) =>
       changeRows(change, view),
     ),

@@ -2,7 +2,7 @@ import { plural } from "../../core/text.ts";
 import { oneLine, visible } from "../../core/terminal-text.ts";
 import type { ToolCall } from "../../core/sessions.ts";
 import { AGENT_TOOLS, ASK_USER, DELEGATE, RUN_COMMAND } from "../../exchange/tool-catalogue.ts";
-import { callSubject, fieldOf } from "../tool-lines.ts";
+import { callSubject, fieldOf, notesOf } from "../tool-lines.ts";
 import { took } from "./amounts.ts";
 import { cutLine, foldLine } from "./fold.ts";
 import { sliceByColumn, visibleWidth } from "./pi/text.ts";
@@ -74,6 +74,15 @@ export function endedRows(ended: EndedCall, { theme, width }: Layout): string[] 
     ...(inline ? [] : indented(folded(subject, width - 2, SUBJECT_ROWS), theme.code)),
     ...(reason === "" ? [] : indented(folded(reason, width - 2, REASON_ROWS), style)),
   ];
+}
+
+const NOTE_ROWS = 8;
+
+/** What a person has to know of a command's result: `/show` has all of a long note. */
+export function noteRows(name: string, content: string, { theme, width }: Layout): string[] {
+  return notesOf({ name, content }).flatMap((note) =>
+    indented(folded(note, Math.max(1, width - 2), NOTE_ROWS), theme.warning),
+  );
 }
 
 /** `• write_file src/a.ts  12 s`: a call that runs. */

@@ -77,9 +77,10 @@ export async function locate(
   const target = { root, path: real, shown, stat: await statOrNull(real) };
   // a search of the whole repository, which reading does not need
   const linked = isHarmless(tool) ? null : await sandbox.linked(root, real);
+  const found = isHarmless(tool) ? null : await sandbox.found(root, real);
   const names = [[...above, ...asked], real.split(sep), ...(linked === null ? [] : [linked])];
   const paths = [shownAsked, shown];
-  return { target, file: { paths, names, place: placeOf(sandbox, target, paths) } };
+  return { target, file: { paths, names, place: placeOf(sandbox, target, paths), found } };
 }
 
 /** Null for an absolute path outside. */

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 
 import type { ProtectedPath } from "../config/user-config.ts";
 import { covers } from "../permissions/rule.ts";
+import type { FindControl } from "../places/found-control.ts";
 import type { LinkedNames } from "./control-links.ts";
 import { refusal } from "./refusal.ts";
 import { isInside, realPath, statOrNull } from "./real-path.ts";
@@ -16,6 +17,8 @@ export interface SandboxFolder {
   readonly configured?: readonly ProtectedPath[];
   /** Finds the protected names that links give to a path. */
   readonly linked: LinkedNames;
+  /** Finds what directs other programs by what names it. */
+  readonly found: FindControl;
 }
 
 /** The same on the disk, during one call of a tool. */
@@ -29,6 +32,7 @@ export interface Sandbox {
   /** Of paths below the root. */
   readonly patterns: readonly string[];
   readonly linked: LinkedNames;
+  readonly found: FindControl;
 }
 
 interface Guarded {
@@ -45,6 +49,7 @@ export async function resolveSandbox({
   protectedPaths,
   configured = [],
   linked,
+  found,
 }: SandboxFolder): Promise<Sandbox> {
   const names = protectedPaths.flatMap((path) => [path, ...COMPANIONS.map((end) => path + end)]);
   return {
@@ -56,6 +61,7 @@ export async function resolveSandbox({
     ),
     patterns: configured.flatMap((entry) => ("pattern" in entry ? entry.pattern : [])),
     linked,
+    found,
   };
 }
 

@@ -14,6 +14,15 @@ export interface CalledFile {
    * the user's config or that of the folder.
    */
   readonly place: "inside" | "outside" | "own" | "protected";
+  /** What other programs execute or obey although its names do not say so. */
+  readonly found?: FoundControl | null;
+}
+
+/** A place that was found by what names it, such as git's configuration. */
+export interface FoundControl {
+  /** Relative to the session's folder. */
+  readonly name: string;
+  readonly reason: string;
 }
 
 /** A command that a call runs. */
@@ -59,6 +68,12 @@ export function controlFileOf(
 ): ControlFile | null {
   const named = isHarmless(tool) ? [] : (file?.names ?? []);
   return named.map((names) => controlFileIn(names, rule)).find((found) => found !== null) ?? null;
+}
+
+/** The same of what only what names it says; null if a name of its own does. */
+export function foundControlOf(call: Call): FoundControl | null {
+  const { tool, file } = call;
+  return isHarmless(tool) || controlFileOf(call) !== null ? null : (file?.found ?? null);
 }
 
 /** What the call would read or change, under one of its names, if such a file often holds secrets. */

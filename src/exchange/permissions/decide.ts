@@ -1,6 +1,13 @@
 import { isGit } from "../../core/control-files.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
-import { type Call, commandsOf, controlFileOf, isHarmless, secretFileOf } from "./call.ts";
+import {
+  type Call,
+  commandsOf,
+  controlFileOf,
+  foundControlOf,
+  isHarmless,
+  secretFileOf,
+} from "./call.ts";
 import { BUILT_IN, type Layer, modeLayer } from "./layers.ts";
 import { type Effect, effectOn, EFFECTS, matches, type Rule, ruleText } from "./rule.ts";
 
@@ -113,7 +120,7 @@ function planLimit({ tool }: Call, mode: PermissionMode): Decision | null {
 }
 
 function ofUser({ call, mode, below = [], user }: DecisionInput): Decision {
-  const guarded = controlFileOf(call) ?? secretFileOf(call);
+  const guarded = controlFileOf(call) ?? foundControlOf(call) ?? secretFileOf(call);
   const reason = guarded === null ? null : `${guarded.name} is protected: ${guarded.reason}`;
   const builtIn = { effect: "ask", layer: BUILT_IN.name, reason } as const;
   let decision: Decision =

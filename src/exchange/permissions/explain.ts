@@ -1,3 +1,5 @@
+import { homedir } from "node:os";
+
 import { CONTROL_FILES } from "../../core/control-file-table.ts";
 import { SECRET_FILES } from "../../core/secret-files.ts";
 import { RepriseError } from "../../core/errors.ts";
@@ -8,6 +10,7 @@ import { repositoryConfig } from "../config/repository.ts";
 import type { ProtectedPath } from "../config/user-config.ts";
 import type { ExchangerConfig } from "../exchanger.ts";
 import { createLinkSearch } from "../files/control-links.ts";
+import { createControlSearch } from "../places/found-control.ts";
 import { locate } from "../files/resolve-path.ts";
 import { resolveSandbox } from "../files/sandbox.ts";
 import { loadPersona } from "../personas/load.ts";
@@ -139,7 +142,7 @@ function rulesOf({ name, rules }: Layer): ShownRule[] {
 export async function explainCall(
   config: Pick<
     ExchangerConfig,
-    "store" | "personas" | "permission" | "protectedPaths" | "settings" | "sandbox"
+    "store" | "personas" | "permission" | "protectedPaths" | "settings" | "sandbox" | "env"
   >,
   place: CallPlace,
   text: string,
@@ -171,7 +174,7 @@ const NOT_THERE = {
 } as const;
 
 async function callOf(
-  config: Pick<ExchangerConfig, "personas" | "protectedPaths" | "sandbox">,
+  config: Pick<ExchangerConfig, "personas" | "protectedPaths" | "sandbox" | "env">,
   place: CallPlace,
   {
     tool,
@@ -214,7 +217,7 @@ function exampleOf(tool: string): string | null {
 }
 
 async function fileOf(
-  { personas, protectedPaths }: Pick<ExchangerConfig, "personas" | "protectedPaths">,
+  { personas, protectedPaths, env }: Pick<ExchangerConfig, "personas" | "protectedPaths" | "env">,
   { repo_path }: CallPlace,
   {
     configured,
@@ -229,8 +232,8 @@ async function fileOf(
   if (repoPath === null) {
     return "none";
   }
-  const linked = createLinkSearch();
-  const sandbox = await resolveSandbox({ repoPath, protectedPaths, configured, linked });
+  const [linked, found] = [createLinkSearch(), createControlSearch({ home: homedir(), env })];
+  const sandbox = await resolveSandbox({ repoPath, protectedPaths, configured, linked, found });
   const { file } = await locate(sandbox, call);
   return file;
 }

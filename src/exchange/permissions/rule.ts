@@ -5,7 +5,14 @@ import { secretFileIn } from "../../core/secret-files.ts";
 import { plainLine, plainParts } from "../commands/plain-line.ts";
 import { safePrefix } from "../commands/safe-prefix.ts";
 import { COMPOSED_OF, RUN_COMMAND, SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
-import { type Call, type CalledCommand, controlFileOf, secretFileOf } from "./call.ts";
+import {
+  type Call,
+  type CalledCommand,
+  controlFileOf,
+  type FoundControl,
+  foundControlOf,
+  secretFileOf,
+} from "./call.ts";
 
 /** From the mildest to the strictest. */
 export const EFFECTS = ["allow", "ask", "deny"] as const;
@@ -191,18 +198,26 @@ export function matches({ tool, pattern, effect, isSandboxed }: Rule, call: Call
       pattern === null || file?.paths.some((path) => isMatch(pattern, path, spellingKey)) === true
     );
   }
-  const [control, secret, named] = [
+  const [control, found, secret, named] = [
     controlFileOf(call),
+    foundControlOf(call),
     secretFileOf(call),
     pattern?.split("/") ?? [],
   ];
   if (
     (control !== null && controlFileIn(named) !== control) ||
-    (secret !== null && secretFileIn(named) !== secret)
+    (secret !== null && secretFileIn(named) !== secret) ||
+    (found !== null && !namesFound(pattern, found))
   ) {
     return false;
   }
   return pattern === null || file?.paths.every((path) => isMatch(pattern, path, asIs)) === true;
+}
+
+/** True for a pattern that begins with the place itself, such as `tools/hooks/**`. */
+function namesFound(pattern: string | null, { name }: FoundControl): boolean {
+  const plain = pattern?.replace(/\\(.)/g, "$1") ?? "";
+  return plain === name || plain.startsWith(`${name}/`);
 }
 
 /**

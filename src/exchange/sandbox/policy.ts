@@ -7,12 +7,14 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Maxima for one command with all that it starts; all but `processes` in bytes. */
+/** Maxima for one command with all that it starts; all but `processes` and `files` in bytes. */
 export interface SandboxLimits {
   readonly processes: number;
   readonly memory: number;
   /** Of one file. */
   readonly file: number;
+  /** New files and folders on the disk of the folder. */
+  readonly files: number;
   /** What has to stay free on the disk of the folder. */
   readonly free: number;
   /** Each of `/tmp` and `/var/tmp`, which are in memory. */
@@ -27,6 +29,7 @@ export const SANDBOX_LIMITS: SandboxLimits = {
   processes: 500,
   memory: 2048 * MIB,
   file: 1024 * MIB,
+  files: 1_000_000,
   free: 1024 * MIB,
   temporary: 512 * MIB,
   shared: 64 * MIB,

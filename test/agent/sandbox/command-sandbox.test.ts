@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../helpers/temp.ts";
 
 it("[SANDBOX-1] has no sandbox for the user's home and the folders above it", async () => {
   const source = { state: temporaryFolder(), probe: createSandboxProbe() };
-  const sandbox = createCommandSandbox(source, { protectedPaths: [] });
+  const sandbox = createCommandSandbox(source, { env: {}, protectedPaths: [] });
   for (const folder of ["/", homedir(), dirname(homedir())]) {
     expect(await sandbox(folder)).toBeNull();
   }

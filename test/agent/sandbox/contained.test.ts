@@ -205,6 +205,7 @@ describe.skipIf(sandbox.reason !== null)(`a command in the sandbox`, () => {
     const { notes } = await run("mv package old; mkdir package; echo evil > package/.npmrc");
     expect(existsSync(join(folder, "package/.npmrc"))).toBe(false);
     expect(notes.join()).toContain("package/.npmrc");
+    expect(readFileSync(join(folder, "old/.npmrc"), "utf8")).toBe("before");
     expect(notes.join()).toContain("old/.npmrc");
   });
 

@@ -57,7 +57,7 @@ export async function sandboxHome() {
   const reason =
     probed.reason ?? (outside === null ? "no folder outside of /tmp, /run and /dev" : null);
   const shared =
-    bubblewrap === null ? null : createConfine({ bubblewrap, state, protectedPaths: [] });
+    bubblewrap === null ? null : createConfine({ bubblewrap, state, env: {}, protectedPaths: [] });
   const run = async (line: string, options: RunOptions = {}): Promise<Ran> => {
     const { network = false, visible = [], at = folder, env = {}, onOutput, ...rest } = options;
     if (bubblewrap === null) {
@@ -65,7 +65,7 @@ export async function sandboxHome() {
     }
     const confine =
       Object.keys(rest).length > 0 || shared === null
-        ? createConfine({ bubblewrap, state, protectedPaths: [], ...rest })
+        ? createConfine({ bubblewrap, state, env: {}, protectedPaths: [], ...rest })
         : shared;
     const inner = {
       file: "/bin/sh",

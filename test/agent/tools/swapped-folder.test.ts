@@ -40,6 +40,7 @@ function swappable() {
           repoPath: box.repo,
           protectedPaths: [],
           linked: createLinkSearch(),
+          found: async () => null,
         }),
         path,
         purpose === "read" ? "read_file" : "write_file",

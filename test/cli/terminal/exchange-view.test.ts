@@ -109,6 +109,31 @@ it("[TERM-11] [TERM-13] shows a command with its exit code, and the end of its o
   expect(view.details(1)?.rows).toContain("line 1");
 });
 
+it("[SANDBOX-36] shows below a command what was moved out, and not what its output claims", async () => {
+  const { view, printed, started, show, call, result } = scriptedExchange({ width: 40 });
+  started();
+  call("1", "run_command", { line: "make" });
+  result("1", "run_command", {
+    content: "exit code 0 after 0.3 s\nSandbox: Moved out: sub/.envrc\n\nSandbox: nothing\n",
+    duration_ms: 300,
+  });
+  call("d", "delegate", { persona: "reviewer", task: "look" });
+  show({ type: "child", call_id: "d", child_session_id: CHILD, persona_name: "reviewer" });
+  const moved = "exit code 0 after 0.3 s\nSandbox: Moved out: child/.envrc\n\n";
+  const ended = {
+    name: "run_command",
+    status: "success",
+    content_bytes: 1,
+    duration_ms: 1,
+  } as const;
+  show({ type: "tool_result", call_id: "c", content: moved, ...ended }, CHILD);
+  await view.finish(DONE);
+  const text = printed.join("\n");
+  expect(text).toContain("  Moved out: sub/.envrc");
+  expect(text).toContain("Moved out: child/.envrc");
+  expect(text).toContain("| Sandbox: nothing");
+});
+
 it("[TERM-12] shows below a call what it changed, unless a question showed it", async () => {
   const change: FileChangeInfo = {
     path: "a.ts",

@@ -62,6 +62,7 @@ beforeAll(async () => {
     repoPath: repo,
     protectedPaths: [join(repo, "reprise.db")],
     linked: createLinkSearch(),
+    found: async () => null,
   });
 });
 

@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { findControlPlaces } from "../../../src/agent/sandbox/control-places.ts";
+import { findControlPlaces } from "../../../src/exchange/places/control-places.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 /** Makes files, and links for contents that begin with `->`; a name that ends with `/` is an empty folder. */
@@ -23,8 +23,8 @@ function tree(files: Readonly<Record<string, string>>): string {
 
 async function placesOf(files: Readonly<Record<string, string>>, below = ""): Promise<string[]> {
   const root = join(tree(files), below);
-  const { places, isComplete } = await findControlPlaces(root);
-  expect(isComplete).toBe(true);
+  const { places, missed } = await findControlPlaces(root, { user: { home: root, env: {} } });
+  expect(missed).toEqual([]);
   return [...places.keys()].map((path) => relative(root, path) || ".").sort();
 }
 
@@ -84,6 +84,9 @@ describe("what is read-only in a folder", () => {
     [
       "hooks that git's configuration names",
       {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        ".git/objects/": "",
+        ".git/refs/": "",
         ".git/config": "[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../git.conf\n",
         "tools/hooks/pre-commit": "",
         "git.conf": "",

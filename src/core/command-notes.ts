@@ -1,0 +1,20 @@
+/** Before each line of a command's result that is for a person, too. */
+const FOR_PERSON = "Sandbox: ";
+
+/** A line of a command's result for the model and for a person; `sentence` is one line, and clean. */
+export function commandNote(sentence: string): string {
+  return FOR_PERSON + sentence;
+}
+
+/**
+ * What a person has to know of the result of a command: such lines before the first empty one, which ends what
+ * Reprise says. The output of the command comes after it, so it cannot pass for one of them.
+ */
+export function commandNotes(content: string): readonly string[] {
+  const end = content.indexOf("\n\n");
+  return (end < 0 ? content : content.slice(0, end))
+    .split("\n")
+    .slice(1)
+    .filter((line) => line.startsWith(FOR_PERSON))
+    .map((line) => line.slice(FOR_PERSON.length));
+}

@@ -1,0 +1,180 @@
+import { execFile } from "node:child_process";
+import { lstat, readFile, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+import { findProgram } from "../sandbox/find-program.ts";
+import { isMissing } from "./list-folder.ts";
+
+/** A folder that git works in. */
+export interface Repository {
+  /** The folder, or the file `.git` that names it. */
+  readonly git: string;
+  /** Where its files are, and paths of the configuration begin. */
+  readonly top: string;
+}
+
+/** One value of git's configuration. */
+export interface GitSetting {
+  /** The file that has it. */
+  readonly file: string;
+  /** With section and name in lower case. */
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Whose configuration git reads besides that of a repository. */
+export interface GitUser {
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const FOLDERS = [
+  "/usr/bin",
+  "/usr/local/bin",
+  "/opt/homebrew/bin",
+  "/home/linuxbrew/.linuxbrew/bin",
+  "/run/current-system/sw/bin",
+  "/nix/var/nix/profiles/default/bin",
+  "/bin",
+];
+/** Where the user's own configuration is. */
+const PASSED = ["XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"];
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+/** Files that are included by files that are included only sometimes. */
+const MAX_INCLUDED = 100;
+
+/**
+ * All that git's configuration says in a repository: the system's, the user's and its own, with what these
+ * include, also if only sometimes. Empty if git is not installed, or if it takes the folder for none of its own;
+ * null if git does not answer. Git runs nothing for it.
+ */
+export async function askGit(
+  repository: Repository,
+  user: GitUser,
+): Promise<readonly GitSetting[] | null> {
+  const program = findProgram(FOLDERS, "git");
+  if (program === null) {
+    return [];
+  }
+  const isOne = await isRepository(repository.git).catch(() => null);
+  if (isOne !== true) {
+    return isOne === false ? [] : null;
+  }
+  const run = (args: readonly string[]) => runGit({ program, repository, user, args });
+  const settings = await run([]);
+  if (settings === null) {
+    return null;
+  }
+  const all = [...settings];
+  const read = new Set(all.map(({ file }) => file));
+  // a condition can become true
+  for (const setting of all) {
+    const path = includedBy(setting, user);
+    if (path !== null && !read.has(path) && read.size < MAX_INCLUDED && (await isFile(path))) {
+      read.add(path);
+      const more = await run(["--file", path]);
+      if (more === null) {
+        return null;
+      }
+      all.push(...more);
+    }
+  }
+  return all;
+}
+
+/** The path that a setting includes, as git understands it; null for another setting. */
+export function includedBy({ key, value, file }: GitSetting, { home }: GitUser): string | null {
+  return /^include(?:if\..*)?\.path$/s.test(key) ? gitPath(value, dirname(file), home) : null;
+}
+
+/** An absolute path that can contain `..`. */
+export function gitPath(value: string, base: string, home: string): string {
+  const path = value.replace(/^:\(optional\)/, "");
+  return path.startsWith("/")
+    ? path
+    : path.startsWith("~/")
+      ? `${home}${path.slice(1)}`
+      : `${base}/${path}`;
+}
+
+/** Git takes no other folder for a repository, and what is at `.git` is read-only. */
+async function isRepository(git: string): Promise<boolean> {
+  const has = (folder: string, name: string): Promise<boolean> =>
+    lstat(join(folder, name)).then(
+      () => true,
+      // what cannot be reached may be one
+      (error: unknown) => !isMissing(error),
+    );
+  const named = (await isFile(git)) ? await gitFolderIn(git) : null;
+  const folder = named ?? git;
+  return (
+    (await has(folder, "HEAD")) &&
+    ((await has(folder, "commondir")) ||
+      ((await has(folder, "objects")) && (await has(folder, "refs"))))
+  );
+}
+
+const MAX_POINTER = 64 * 1024;
+
+/** A worktree and a submodule have a file `.git` that names their git folder; null for another file. */
+export async function gitFolderIn(file: string): Promise<string | null> {
+  const text = (await stat(file)).size <= MAX_POINTER ? await readFile(file, "utf8") : "";
+  const [, named] = /^gitdir:\s*(.+?)\s*$/m.exec(text) ?? [];
+  return named === undefined ? null : gitPath(named, dirname(file), "");
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+interface GitRun {
+  readonly program: string;
+  readonly repository: Repository;
+  readonly user: GitUser;
+  readonly args: readonly string[];
+}
+
+function runGit({ program, repository, user, args }: GitRun): Promise<GitSetting[] | null> {
+  const passed = PASSED.flatMap((name) =>
+    user.env[name] === undefined ? [] : [[name, user.env[name]]],
+  );
+  const options = {
+    cwd: repository.top,
+    env: {
+      ...Object.fromEntries(passed),
+      HOME: user.home,
+      PATH: FOLDERS.join(":"),
+      // so that git does not ask who owns the folder: it would leave its configuration out
+      GIT_DIR: repository.git,
+      GIT_OPTIONAL_LOCKS: "0",
+      LC_ALL: "C",
+    },
+    timeout: TIMEOUT_MS,
+    killSignal: "SIGKILL" as const,
+    maxBuffer: MAX_BYTES,
+  };
+  const list = ["config", ...args, "--includes", "--null", "--show-origin", "--list"];
+  return new Promise((resolve) => {
+    execFile(program, list, options, (error, stdout) =>
+      resolve(error === null ? parsed(stdout, repository.top) : null),
+    ).stdin?.end();
+  });
+}
+
+/** Pairs of an origin and of a key with its value on the next lines; without a value it means true. */
+function parsed(printed: string, base: string): GitSetting[] {
+  const fields = printed.split("\0");
+  return fields.flatMap((origin, at) => {
+    const [, setting] = [origin, fields[at + 1]];
+    const end = setting?.indexOf("\n") ?? -1;
+    if (at % 2 === 1 || !origin.startsWith("file:") || setting === undefined || end < 0) {
+      return [];
+    }
+    const file = gitPath(origin.slice("file:".length), base, "");
+    return [{ file, key: setting.slice(0, end), value: setting.slice(end + 1) }];
+  });
+}

@@ -1,0 +1,259 @@
+import { lstat, readFile, stat } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
+
+import { controlFileIn, isGit } from "../../core/control-files.ts";
+import { oneLine } from "../../core/terminal-text.ts";
+import { isInside } from "../files/real-path.ts";
+import { askGit, gitFolderIn, gitPath, type GitUser, type Repository } from "./ask-git.ts";
+import { EntrySearch, type Missed } from "./entry-search.ts";
+import { type Before, type ControlPlace, type KnownPlaces, knownPlaces } from "./known-places.ts";
+import { isMissing } from "./list-folder.ts";
+import { namedByGit, type NamedPath } from "./named-by-git.ts";
+import { trailOf } from "./trail.ts";
+
+/** What other programs execute or obey in a folder. */
+export interface ControlPlaces extends Before {
+  /** What could not be searched: empty if everything was. */
+  readonly missed: readonly Missed[];
+}
+
+export interface SearchOptions {
+  readonly user: GitUser;
+  readonly maxEntries?: number;
+}
+
+const MAX_ENTRIES = 200_000;
+const MAX_POINTER = 64 * 1024;
+/** Processes of git at the same time. */
+const TOGETHER = 8;
+
+/**
+ * Finds them at every depth of a folder, except in `node_modules`: names that `CONTROL_FILES` has, in any
+ * spelling, where links of such names lead, repositories without a `.git`, and what git's configuration names, for
+ * each repository in the folder or above it. `root` is a real path. A folder that cannot be listed is one of them.
+ */
+export async function findControlPlaces(
+  root: string,
+  { user, maxEntries = MAX_ENTRIES }: SearchOptions,
+): Promise<ControlPlaces> {
+  const search = new EntrySearch({ root, known: null, maxEntries });
+  if (controlFileIn(root.split(sep)) !== null || (await isInRepository(root))) {
+    await search.add(root, "it is below a folder that directs other programs");
+    return { places: search.found, named: [], missed: search.missed };
+  }
+  await search.walk();
+  const named = search.missed.length > 0 ? [] : await askAll(search, { root, user });
+  await follow(search, { root, named, known: null });
+  await search.addOtherNames();
+  return { places: search.found, named, missed: search.missed };
+}
+
+/**
+ * The same after a command has ended, without a limit, and without asking git again: its configuration could not
+ * be changed. The owner of a folder that cannot be listed any more gets his rights back. Where something leads to counts
+ * only for what was there before.
+ */
+export async function findPlacesAfter(root: string, before: Before): Promise<ControlPlaces> {
+  const known = knownPlaces(root, before);
+  const search = new EntrySearch({ root, known, maxEntries: Number.POSITIVE_INFINITY });
+  if (before.places.get(root)?.kind === "folder") {
+    // all of it was read-only
+    return { ...before, missed: [] };
+  }
+  await search.walk();
+  const named = [...before.named, ...renamed(search, known)];
+  await follow(search, { root, named, known });
+  return { places: search.found, named, missed: search.missed };
+}
+
+/** Asks git for each repository that the folder touches. */
+async function askAll(
+  search: EntrySearch,
+  { root, user }: { readonly root: string; readonly user: GitUser },
+): Promise<readonly NamedPath[]> {
+  const inside = [...search.found.keys()]
+    .filter((path) => isGit([path.slice(path.lastIndexOf(sep) + 1)]))
+    .map((git) => ({ git, top: dirname(git) }));
+  const repositories: readonly Repository[] = [
+    ...foldersAbove(root).map((top) => ({ git: join(top, ".git"), top })),
+    ...inside,
+    ...search.bare.map((git) => ({ git, top: git })),
+  ];
+  const named: NamedPath[] = [];
+  for (let at = 0; at < repositories.length; at += TOGETHER) {
+    const asked = repositories.slice(at, at + TOGETHER).map(async (repository) => {
+      const settings = await askGit(repository, user);
+      if (settings === null) {
+        search.missed.push({ path: repository.top, why: "git" });
+      }
+      return namedByGit(settings ?? [], repository, user);
+    });
+    named.push(...(await Promise.all(asked)).flat());
+  }
+  const byPath = new Map(named.map((each) => [`${each.counts} ${each.path}`, each]));
+  return [...byPath.values()].filter(({ path }) => mayLeadInto(root, path));
+}
+
+function foldersAbove(root: string): string[] {
+  const above = dirname(root);
+  return above === root ? [] : [above, ...foldersAbove(above)];
+}
+
+/** True below a repository without a `.git`: git can run anything in it. */
+async function isInRepository(root: string): Promise<boolean> {
+  const found = await Promise.all(
+    foldersAbove(root).map(async (folder) => {
+      const names = ["HEAD", "objects", "refs"].map((name) =>
+        lstat(join(folder, name)).then(
+          () => true,
+          () => false,
+        ),
+      );
+      return (await Promise.all(names)).every(Boolean);
+    }),
+  );
+  return found.includes(true);
+}
+
+/** Most settings name programs of the system: no link of a command can be on the way to those. */
+function mayLeadInto(root: string, path: string): boolean {
+  const top = root.split(sep)[1] ?? "";
+  return !SYSTEM.has(path.split(sep)[1] ?? "") || path.startsWith(`/${top}/`);
+}
+
+const SYSTEM: ReadonlySet<string> = new Set(["usr", "bin", "sbin", "lib", "etc"]);
+
+/** What git's configuration names for repositories whose folder the command has renamed. */
+function renamed(search: EntrySearch, known: KnownPlaces): NamedPath[] {
+  return [...search.found].flatMap(([path, place]) => {
+    const earlier = known.earlierPath(place);
+    if (earlier === null || earlier === path || known.places.has(path)) {
+      return [];
+    }
+    const [from, to] = [dirname(earlier), dirname(path)];
+    return known.named.flatMap((each) =>
+      each.path.startsWith(`${from}/`)
+        ? [{ ...each, path: to + each.path.slice(from.length) }]
+        : [],
+    );
+  });
+}
+
+interface Following {
+  readonly root: string;
+  readonly named: readonly NamedPath[];
+  readonly known: KnownPlaces | null;
+}
+
+/** Adds what git's configuration names, what the places found so far lead to, and what that leads to. */
+async function follow(search: EntrySearch, following: Following): Promise<void> {
+  for (const { path, key, counts } of following.named) {
+    const isHooks = key === "core.hookspath";
+    const reason = namedReason(key);
+    await addTrail(search, following, { path, reason, counts, above: isHooks ? "root" : "none" });
+  }
+  // a map yields what is added to it meanwhile
+  for (const [path, place] of search.found) {
+    // what a new one leads to directs nothing without it
+    const isFollowed = following.known?.isNew(path, place) !== true;
+    const targets = isFollowed ? await referredBy(search, path, place) : [];
+    for (const target of targets) {
+      const leading = { path: target, reason: place.reason, counts: "any", above: "all" } as const;
+      await addTrail(search, following, leading);
+    }
+  }
+}
+
+/** Why a place counts that git's configuration names. */
+export function namedReason(key: string): string {
+  return `git's configuration names it (${oneLine(key)})`;
+}
+
+interface Leading extends Pick<NamedPath, "path" | "counts"> {
+  readonly reason: string;
+  /** Whether the whole folder counts if the path leads to it (`root`), or also to a folder above it (`all`). */
+  readonly above: "none" | "root" | "all";
+}
+
+async function addTrail(
+  search: EntrySearch,
+  { root, known }: Following,
+  { path, reason, counts, above }: Leading,
+): Promise<void> {
+  // what cannot be reached is outside, or in a folder that is a finding itself
+  const trail = await trailOf(root, path).catch(() => null);
+  if (trail === null || trail.end === null) {
+    return;
+  }
+  const { links, end } = trail;
+  const isAbove = isInside(end, root);
+  const isWhole = isAbove && (above === "all" || (above === "root" && end === root));
+  const inner = isWhole ? root : end;
+  if ((isAbove && !isWhole) || !(await isCounted(inner, counts))) {
+    return;
+  }
+  for (const link of links) {
+    if (!search.covers(link)) {
+      await search.add(link, reason);
+    }
+    const place = search.found.get(link);
+    if (place !== undefined && known?.isNew(link, place) === true) {
+      return;
+    }
+  }
+  if (isInside(root, inner) && !search.covers(inner)) {
+    await search.add(inner, reason);
+  }
+}
+
+/** Whether what is at the end of a path that git's configuration names is meant, or would be. */
+export async function isCounted(path: string, counts: NamedPath["counts"]): Promise<boolean> {
+  if (counts === "any") {
+    return true;
+  }
+  const entry = await lstat(path).catch(() => null);
+  return counts === "file" ? entry?.isFile() === true : entry?.isDirectory() !== true;
+}
+
+async function referredBy(
+  search: EntrySearch,
+  path: string,
+  { kind, target }: ControlPlace,
+): Promise<string[]> {
+  if (kind === "link") {
+    return [gitPath(target ?? "", dirname(path), "")];
+  }
+  if (kind === "file") {
+    return isGit(path.split(sep)) ? gitFolderNamedBy(search, path) : [];
+  }
+  return [...(await search.linksBelow(path)), ...(await commonFolder(search, path))];
+}
+
+/** A file that cannot be read is a reason to begin no command. */
+async function gitFolderNamedBy(search: EntrySearch, path: string): Promise<string[]> {
+  try {
+    const folder = await gitFolderIn(path);
+    return folder === null ? [] : [folder];
+  } catch (error) {
+    return unreadPointer(search, path, error);
+  }
+}
+
+/** The shared folder of a worktree's git folder. */
+async function commonFolder(search: EntrySearch, folder: string): Promise<string[]> {
+  const path = join(folder, "commondir");
+  try {
+    const { size } = await stat(path);
+    const common = size <= MAX_POINTER ? (await readFile(path, "utf8")).trim() : "";
+    return common === "" ? [] : [gitPath(common, folder, "")];
+  } catch (error) {
+    return unreadPointer(search, path, error);
+  }
+}
+
+function unreadPointer(search: EntrySearch, path: string, error: unknown): [] {
+  if (!isMissing(error)) {
+    search.missed.push({ path, why: "git" });
+  }
+  return [];
+}

@@ -1,0 +1,109 @@
+import { dirname } from "node:path";
+
+import { type GitSetting, type GitUser, gitPath, includedBy, type Repository } from "./ask-git.ts";
+
+/** A place that git's configuration names, whether or not something is there. */
+export interface NamedPath {
+  /** Absolute; it can contain `..` and lead through links. */
+  readonly path: string;
+  /** The setting. */
+  readonly key: string;
+  /** `any`: all that is there or could be. `file`: only a file that is there. `new`: no folder that is there. */
+  readonly counts: "any" | "file" | "new";
+}
+
+/** The value is a path. */
+const PATHS =
+  /^(?:core\.(?:hookspath|attributesfile|excludesfile)|include(?:if\..*)?\.path|init\.templatedir)$/s;
+
+/** Git runs the value, also without being asked to. */
+const COMMANDS =
+  /^(?:core\.(?:fsmonitor|sshcommand|gitproxy|pager|editor|askpass|alternaterefscommand)|sequence\.editor|pager\..*|filter\..*\.(?:clean|smudge|process)|diff\.external|diff\..*\.(?:command|textconv)|merge\..*\.driver|(?:merge|diff|gui|man|browser)(?:tool)?\..*\.(?:cmd|path)|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?(?:program|defaultkeycommand)|hook\..*\.command|remote\..*\.(?:uploadpack|receivepack|vcs)|trailer\..*\.(?:command|cmd)|uploadpack\.packobjectshook|interactive\.difffilter|submodule\..*\.update|tar\..*\.command|sendemail\..*|instaweb\..*|imap\.tunnel|transfer\..*|receive\..*)$/s;
+
+/** Run when the user calls them by name. */
+const ALIASES = /^alias\./;
+
+/** Addresses, which can be commands for `git-remote-ext` and the like. */
+const ADDRESSES = /^(?:remote\..*\.(?:url|pushurl)|url\..*|submodule\..*\.url)$/s;
+
+/** Neither run nor obeyed: where files are, branches, people, and what git shows. */
+const HARMLESS =
+  /^(?:core\.worktree|branch\..*|remote\..*\.(?:fetch|push)|submodule\..*\.(?:path|branch|active)|submodule\.active|safe\..*|maintenance\..*|scalar\..*|gui\..*|user\..*|author\..*|committer\..*|color\..*|blame\..*|mailmap\..*|commit\.template|diff\.orderfile|lfs\..*)$/s;
+
+/** What settings name, from every place that git could begin relative paths at. */
+export function namedByGit(
+  settings: readonly GitSetting[],
+  { top, git }: Repository,
+  user: GitUser,
+): readonly NamedPath[] {
+  const trees = settings.flatMap(({ key, value }) =>
+    key === "core.worktree" ? [gitPath(value, git, user.home)] : [],
+  );
+  const tops = [top, ...trees];
+  const found = settings.flatMap((setting) => {
+    const { key, file } = setting;
+    const included = includedBy(setting, user);
+    if (included !== null) {
+      return [{ path: included, key, counts: "any" } as const];
+    }
+    const bases = [...tops, dirname(file)];
+    return wordsOf(setting).flatMap(({ word, counts }) =>
+      bases.map((base) => ({ path: gitPath(word, base, user.home), key, counts })),
+    );
+  });
+  const files = settings.map(({ file, key }) => ({ path: file, key, counts: "any" }) as const);
+  const byPath = new Map([...found, ...files].map((each) => [`${each.counts} ${each.path}`, each]));
+  return [...byPath.values()];
+}
+
+interface Word {
+  readonly word: string;
+  readonly counts: NamedPath["counts"];
+}
+
+function wordsOf({ key, value }: GitSetting): Word[] {
+  if (HARMLESS.test(key)) {
+    return [];
+  }
+  if (PATHS.test(key)) {
+    return value === "" ? [] : [{ word: value, counts: "any" }];
+  }
+  if (COMMANDS.test(key)) {
+    return commandWords(value, "any");
+  }
+  if (ALIASES.test(key)) {
+    return commandWords(value, "new");
+  }
+  if (ADDRESSES.test(key)) {
+    return [value, key].some((text) => text.includes("::"))
+      ? commandWords(`${value} ${key}`, "any")
+      : [];
+  }
+  return commandWords(value, "file").map(({ word }) => ({ word, counts: "file" }));
+}
+
+/** What ends a word in the language of the shell, and in options such as `--file=x`. */
+const BETWEEN = /[\s"'`;|&(){}<>,=:\\!]+/;
+const INTERPRETERS =
+  /^(?:.*\/)?(?:\.|source|exec|env|(?:ba|da|z|k|fi)?sh|node|deno|bun|python[\d.]*|perl|ruby|php|lua)$/;
+const MAX_WORD = 4096;
+
+/** The words of a command that can be files. A program without a slash is looked up in `PATH`. */
+function commandWords(value: string, counts: NamedPath["counts"]): Word[] {
+  const words = value.split(BETWEEN).filter((word) => word !== "" && word.length <= MAX_WORD);
+  const parts = words.flatMap((word, at): Word[] => {
+    if (word.startsWith("-") || word.startsWith("%")) {
+      return [];
+    }
+    if (word.includes("/")) {
+      // the first name can be a variable, or what a shell puts in its place
+      const rest = /^[$/]/.test(word) ? word.replace(/^[^/]*\/+/, "") : "";
+      return [{ word, counts }, ...(rest === "" ? [] : [{ word: rest, counts }])];
+    }
+    const isArgument = at > 0 && !/^[$.]+$/.test(word);
+    const isScript = isArgument && (/\.\w+$/.test(word) || INTERPRETERS.test(words[at - 1] ?? ""));
+    return isScript ? [{ word, counts: "new" }] : [];
+  });
+  const isOnePath = value.includes("/") && !value.includes("\n") && value.length <= MAX_WORD;
+  return isOnePath ? [{ word: value, counts: "file" }, ...parts] : parts;
+}
