@@ -108,6 +108,15 @@ describe.skipIf(sandbox.reason !== null)("what a command leaves behind in a repo
     expect(refused).toEqual([]);
   });
 
+  it("[SANDBOX-35] ends a command that makes too many files, and searches all of them", async () => {
+    const line =
+      "mkdir aaa zzz; touch zzz/.envrc; seq -f 'aaa/%.0f' 4000 | xargs touch; sleep 30; touch late";
+    const { ended, notes, code } = await run(line, { limits: { files: 2000 } });
+    expect(ended).toContain("more than 2000 files");
+    expect(code).not.toBe(0);
+    expect(notes.join()).toContain("zzz/.envrc");
+  });
+
   it(
     "[SANDBOX-34] random set-ups and attacks: nothing runs, and nothing of the user's is moved",
     { timeout: 3_600_000 },
