@@ -34,6 +34,18 @@ export function written(schema: TSchema, answer: ResponseText) {
   return json(Type.Unsafe<string>(schema), answer);
 }
 
+/** The answer without a body to a client that has the current one (`If-None-Match`). */
+export const NOT_MODIFIED = {
+  304: {
+    type: "null",
+    description: "The client has the current answer.",
+    headers: {
+      "X-Request-Id": REQUEST_ID,
+      ETag: { type: "string", description: "Of the current answer." },
+    },
+  },
+} as const;
+
 /** Problems that every call may return. */
 const COMMON = {
   400: "The request is not HTTP, or its body is not JSON in UTF-8.",

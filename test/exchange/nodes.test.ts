@@ -12,8 +12,10 @@ import { whetherRuns } from "../../src/exchange/runnable.ts";
 import { isServed, namedFolders, trustedFolders } from "../../src/exchange/served-folders.ts";
 import {
   announceNode,
+  listNodes,
   type NodeChoice,
   type NodeFolders,
+  readSessionNodes,
   withdrawNode,
 } from "../../src/store/exchanges/nodes.ts";
 import { queueExchange } from "../../src/store/exchanges/queue.ts";
@@ -267,4 +269,24 @@ it("[CLI-174] a node that cannot open its agent leaves all exchanges queued, and
     const record = await store.read(readExchange, { reference, n: 1 });
     expect(record).toMatchObject({ state: "queued", revision: 1 });
   }
+});
+
+describeEngine("a node that was killed while its clock was ahead", (engine) => {
+  it("[OPS-30] counts as gone; one whose clock is a little ahead is alive", async () => {
+    const store = await openFresh(engine);
+    const announced = { agent: null, folders: { within: [] } } as const;
+    await store.write(announceNode, { id: "node", ...announced });
+    const session_id = await queueIn(store, null);
+    const seen = async (aheadMs: number): Promise<readonly string[]> => {
+      const at = new Date(Date.now() + aheadMs).toISOString();
+      await execute(store, "UPDATE nodes SET seen_at = ? WHERE id = ?", at, "node");
+      const known = await store.read(readSessionNodes, { session_id });
+      expect(known?.nodes).toHaveLength((await store.read(listNodes, null)).length);
+      return (await store.read(listNodes, null)).map(({ id }) => id);
+    };
+    expect(await seen(5000)).toEqual(["node"]);
+    expect(await seen(86_400_000)).toEqual([]);
+    await store.write(announceNode, { id: "other", ...announced });
+    expect((await store.read(listNodes, null)).map(({ id }) => id)).toEqual(["other"]);
+  });
 });

@@ -14,11 +14,16 @@ const TEMPORARY = /^\.reprise-(\d+)-[0-9a-f-]{36}\.tmp$/;
 /** Removes temporary files of processes that are gone. */
 export async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    const pid = Number(TEMPORARY.exec(name)?.[1] ?? 0);
-    if (pid > 0 && !isAlive(pid)) {
+    if (isLeftover(name)) {
       await rm(join(folder, name), { force: true });
     }
   }
+}
+
+/** True for a temporary file of a process that is gone. */
+export function isLeftover(name: string): boolean {
+  const pid = Number(TEMPORARY.exec(name)?.[1] ?? 0);
+  return pid > 0 && !isAlive(pid);
 }
 
 function isAlive(pid: number): boolean {

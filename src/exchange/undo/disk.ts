@@ -5,6 +5,7 @@ import {
   lstat,
   mkdir,
   open,
+  readdir,
   readlink,
   rename,
   rm,
@@ -16,7 +17,7 @@ import { basename, dirname, join } from "node:path";
 import { systemCode } from "../../core/errors.ts";
 import type { Entry, FileEntry, LinkEntry } from "../../core/file-entries.ts";
 import { type HeldFolder, holdFolder } from "../files/held-folder.ts";
-import { removeLeftovers, temporaryName } from "../files/temporary-name.ts";
+import { isLeftover, removeLeftovers, temporaryName } from "../files/temporary-name.ts";
 import { refusal } from "../files/refusal.ts";
 import { hashOf, syncFolder } from "./kept-bytes.ts";
 
@@ -119,6 +120,13 @@ export async function tidy(place: Place): Promise<void> {
   if (held !== null) {
     await removeLeftovers(held.at);
   }
+}
+
+/** The names in a folder, but for what `tidy` removes. Empty if it cannot be read: to delete it fails then. */
+export async function namesIn(place: Place): Promise<string[]> {
+  await using held = await holdIfThere({ ...place, path: `${place.path}/a name in it` });
+  const names = held === null ? [] : await readdir(held.at).catch(() => []);
+  return names.filter((name) => !isLeftover(name));
 }
 
 /** Makes a folder. Its mode is set by `setMode`, when all is in it. */

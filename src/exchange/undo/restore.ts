@@ -1,9 +1,9 @@
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 import { systemCode, isRepriseError } from "../../core/errors.ts";
 import { type Entry, isSameEntry } from "../../core/file-entries.ts";
 import type { FileOutcome } from "../../core/file-change-schemas.ts";
-import { find, type Found, makeFolder, put, setMode, tidy } from "./disk.ts";
+import { find, type Found, makeFolder, namesIn, put, setMode, tidy } from "./disk.ts";
 import { entryDiff } from "./entry-diff.ts";
 import type { Conceal } from "../secrets.ts";
 import type { KeptBytes } from "./kept-bytes.ts";
@@ -124,6 +124,40 @@ async function judge(
   return { outcome: "restored", reason: null, diff, bytes };
 }
 
+/**
+ * Finds, before anything is changed, the folders that cannot go because something else is in them: deepest first, so
+ * that one that stays keeps those above it.
+ */
+export async function judgeFolders(steps: readonly Step[]): Promise<void> {
+  const going = steps.filter(({ outcome, found }) => {
+    return outcome.outcome === "restored" && found.entry !== null;
+  });
+  for (const step of going.toSorted((a, b) => depth(b) - depth(a))) {
+    const { wanted, found, net } = step;
+    if (found.entry?.kind !== "folder" || wanted?.kind === "folder") {
+      continue;
+    }
+    const gone = going.filter(
+      (other) =>
+        other.outcome.outcome === "restored" &&
+        other.net.root === net.root &&
+        dirname(other.net.path) === net.path &&
+        (other.wanted === null || isOtherKind(other)),
+    );
+    const names = new Set(gone.map((other) => basename(other.net.path)));
+    const left = await namesIn(net);
+    if (left.some((name) => !names.has(name))) {
+      step.outcome = occupied(step);
+    }
+  }
+}
+
+function occupied(step: Step): FileOutcome {
+  return step.wanted === null
+    ? { ...step.outcome, outcome: "unchanged", reason: "the folder holds other files" }
+    : refused(step.net, SYSTEM_REASONS["ENOTEMPTY"] ?? "");
+}
+
 /** From the session whose tool kept them. */
 export async function bytesOf(
   kept: KeptBytes,
@@ -198,9 +232,7 @@ async function attempt(step: Step, act: () => Promise<void>): Promise<void> {
   } catch (error) {
     const isFull = ["ENOTEMPTY", "EEXIST"].includes(systemCode(error) ?? "");
     step.outcome =
-      isFull && step.wanted === null
-        ? { ...step.outcome, outcome: "unchanged", reason: "the folder holds other files" }
-        : refused(step.net, reasonOf(error));
+      isFull && step.wanted === null ? occupied(step) : refused(step.net, reasonOf(error));
   }
 }
 

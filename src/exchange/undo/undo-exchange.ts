@@ -24,7 +24,14 @@ import { settleLeft } from "./commands/record-command.ts";
 import { settleTree } from "./commands/settle-tree.ts";
 import type { KeptBytes } from "./kept-bytes.ts";
 import { type NetChange, netChanges } from "./net-changes.ts";
-import { type Direction, planStep, replacedFolders, restore, type Step } from "./restore.ts";
+import {
+  type Direction,
+  judgeFolders,
+  planStep,
+  replacedFolders,
+  restore,
+  type Step,
+} from "./restore.ts";
 
 export interface UndoOptions {
   readonly store: Store;
@@ -113,6 +120,7 @@ async function work(
   for (const net of different) {
     steps.push(await planStep(net, { kept, direction, conceal, replaced }));
   }
+  await judgeFolders(steps);
   if (!dry_run) {
     const consent = { session_id: session.id, kind: direction, subject: String(n), who: input.who };
     await store.write(async (tx) => {

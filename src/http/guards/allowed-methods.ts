@@ -16,9 +16,9 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
   app.addHook("onRequest", (request, _reply, done) => {
     done(request.is404 ? refusal(methods, request.url) : undefined);
   });
-  // the hook above has answered before this is ever asked
-  app.setNotFoundHandler(() => {
-    throw notFound();
+  // with allowed origins, an OPTIONS request that is no preflight has a route that ends here
+  app.setNotFoundHandler(({ url }) => {
+    throw refusal(methods, url);
   });
 }
 

@@ -1,3 +1,5 @@
+import { isIP, isIPv6 } from "node:net";
+
 import type { FastifyRequest } from "fastify";
 
 import { isLoopback } from "../guards/hosts.ts";
@@ -46,6 +48,36 @@ export function connectionOf(
         }
       : { name: `reprise-${port}`, attributes: `Path=${path}; HttpOnly; SameSite=Strict` },
   };
+}
+
+/**
+ * Returns what failed logins are counted by: the address of the connection, or the one that the proxy before the
+ * service saw. Whoever has an IPv6 address has all that begin with the same 64 bits.
+ */
+export function addressOf(
+  request: FastifyRequest,
+  { trustProxy }: Pick<ConnectionOptions, "trustProxy">,
+): string {
+  const { headers, socket } = request.raw;
+  const forwarded = trustProxy ? [headers["x-forwarded-for"] ?? []].flat().join(",") : "";
+  const last = forwarded.slice(forwarded.lastIndexOf(",") + 1).trim();
+  const address = isIP(last) === 0 ? (socket.remoteAddress ?? "") : last;
+  return isIPv6(address) ? networkOf(address) : address;
+}
+
+function networkOf(address: string): string {
+  if (address.includes(".")) {
+    // an IPv4 address in another form
+    return address.slice(address.lastIndexOf(":") + 1);
+  }
+  const [start = "", end = ""] = address.replace(/%.*$/, "").split("::");
+  const before = start.split(":").filter((part) => part !== "");
+  const after = end.split(":").filter((part) => part !== "");
+  const zeros = Array<string>(Math.max(0, 8 - before.length - after.length)).fill("0");
+  return [...before, ...zeros, ...after]
+    .slice(0, 4)
+    .map((part) => Number.parseInt(part, 16).toString(16))
+    .join(":");
 }
 
 /** The values of a cookie: a browser sends several if they were set for several paths. */

@@ -34,7 +34,7 @@ const loginSchema = {
       ...BODY_PROBLEMS,
       401: "`login_refused`: the code, token or link is not valid.",
       403: "The page of this service did not send the request.",
-      429: "`too_many_logins`: more than 10 logins have failed within a minute.",
+      429: "`too_many_logins`: more than 10 logins of this address have failed within a minute.",
     }),
   },
 };

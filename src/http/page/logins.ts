@@ -23,7 +23,7 @@ import {
 import { hashOf } from "../../store/access/secrets.ts";
 import type { Store } from "../../store/store.ts";
 import { secretCheck } from "../guards/secret-check.ts";
-import { connectionOf, type ConnectionOptions, cookieValues } from "./connection-of.ts";
+import { addressOf, connectionOf, type ConnectionOptions, cookieValues } from "./connection-of.ts";
 import { createCookieSigner } from "./cookie-signer.ts";
 import { createFailedLogins } from "./failed-logins.ts";
 import { isPageRequest } from "./page-request.ts";
@@ -74,15 +74,11 @@ export function createLogins(options: LoginsOptions): Logins {
     return login !== null && opened?.isSignedAs(login.kind) === true ? login : null;
   };
 
-  const byToken = (given: string): "token" | "read_token" => {
-    failed.refuseMore();
+  const byToken = (given: string): "token" | "read_token" | null => {
     if (isToken(given)) {
       return "token";
     }
-    if (isReadToken(given)) {
-      return "read_token";
-    }
-    throw failed.add();
+    return isReadToken(given) ? "read_token" : null;
   };
 
   const add = async (
@@ -91,6 +87,9 @@ export function createLogins(options: LoginsOptions): Logins {
   ): Promise<{ id: string | null; kind: LoginKind }> => {
     if (given.token !== undefined) {
       const kind = byToken(given.token);
+      if (kind === null) {
+        return { id: null, kind: "token" };
+      }
       return { id: await store.write(loginByToken, { kind, earlier }), kind };
     }
     const hash = hashOf(given.code ?? given.share ?? "");
@@ -141,7 +140,7 @@ export function createLogins(options: LoginsOptions): Logins {
       const { id, kind } = await add(given, access.login);
       const login = id === null ? null : await store.read(readLogin, { id });
       if (login === null) {
-        throw failed.add();
+        throw failed.add(addressOf(request, options));
       }
       const { name, attributes } = connectionOf(request, options).cookie;
       const value = await signer.sign(login.login ?? "", kind);

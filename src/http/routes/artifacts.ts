@@ -4,11 +4,12 @@ import type { WorkerPool } from "../../artifacts/project/worker-pool.ts";
 import type { SchemaRegistry } from "../../artifacts/registry.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
+import { createOneByOne } from "../guards/one-by-one.ts";
 import type { Api } from "./api.ts";
 import type { Schemas } from "./artifact-text.ts";
 import { describePlanRoute } from "./describe-plan.ts";
 import { validateArtifactRoute } from "./validate-artifact.ts";
-import { json, problems, REQUEST_ID } from "../responses.ts";
+import { json, NOT_MODIFIED, problems, REQUEST_ID } from "../responses.ts";
 
 const SCHEMA_TYPE = "application/schema+json";
 
@@ -39,8 +40,9 @@ export function artifactRoutes(app: Api, options: ArtifactRouteOptions): void {
   app.addHook("preClose", close);
   listSchemasRoute(app, schemas);
   readSchemaRoutes(app, schemas);
-  validateArtifactRoute(app, schemas);
-  describePlanRoute(app, schemas);
+  const inTurn = createOneByOne();
+  validateArtifactRoute(app, schemas, inTurn);
+  describePlanRoute(app, schemas, inTurn);
 }
 
 interface ArtifactRouteOptions {
@@ -82,6 +84,7 @@ function listSchemasRoute(app: Api, schemas: Schemas): void {
     querystring: NoQuery,
     response: {
       200: json(Type.Array(Entry), { description: "All that are known." }),
+      ...NOT_MODIFIED,
       ...problems(),
     },
   };
@@ -119,6 +122,7 @@ function readSchemaRoutes(app: Api, schemas: Schemas): void {
             headers: { "X-Request-Id": REQUEST_ID },
             content: { [SCHEMA_TYPE]: { schema: { type: "object" } } },
           },
+          ...NOT_MODIFIED,
           ...problems({ 404: "No schema has this id, or its fields were never published." }),
         },
       },

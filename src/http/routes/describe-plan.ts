@@ -3,6 +3,7 @@ import { MAX_BODY_BYTES } from "../../core/limits.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import { json, problems } from "../responses.ts";
 import type { Api } from "./api.ts";
+import type { OneByOne } from "../guards/one-by-one.ts";
 import { ARTIFACT_LIMITS, refuseLarge, type Schemas } from "./artifact-text.ts";
 
 const schema = {
@@ -21,7 +22,7 @@ const schema = {
   },
 };
 
-export function describePlanRoute(app: Api, schemas: Schemas): void {
+export function describePlanRoute(app: Api, schemas: Schemas, inTurn: OneByOne): void {
   app.route({
     method: "POST",
     url: "/api/artifacts/plan",
@@ -35,13 +36,16 @@ export function describePlanRoute(app: Api, schemas: Schemas): void {
         import("../../artifacts/validate-plan.ts"),
         import("../../artifacts/describe-plan.ts"),
       ]);
-      const { valid, findings, plan } = validatePlan(text, {
-        syntax,
-        limits: ARTIFACT_LIMITS,
-        schema: await registry.phasePlan(),
-        known: { schemas: registry.ids },
+      const schema = await registry.phasePlan();
+      return inTurn(() => {
+        const { valid, findings, plan } = validatePlan(text, {
+          syntax,
+          limits: ARTIFACT_LIMITS,
+          schema,
+          known: { schemas: registry.ids },
+        });
+        return { valid, findings: [...findings], plan: plan === null ? null : describePlan(plan) };
       });
-      return { valid, findings: [...findings], plan: plan === null ? null : describePlan(plan) };
     },
   });
 }

@@ -44,9 +44,9 @@ import {
   PersonaInfo,
   VerificationInfo,
 } from "../../core/service-schemas.ts";
-import type { Api } from "./api.ts";
+import { type Api, BODY_PROBLEMS } from "./api.ts";
 import { isClosed } from "../guards/require-token.ts";
-import { json, problems } from "../responses.ts";
+import { json, NOT_MODIFIED, problems } from "../responses.ts";
 
 export interface ApiDescription {
   readonly version: string;
@@ -134,7 +134,7 @@ export async function describeApi(
     transform: ({ schema, url, route }) => ({
       url,
       schema: {
-        ...withProblems(route, schema),
+        ...withNumber(withBodyProblems(route, withProblems(route, schema))),
         tags: [TAGS.find(({ path }) => path.test(url))?.name ?? "service"],
         ...(route.config?.public === true ? { security: [] } : {}),
         ...(mayOmit && isClosed(route) ? { security: [{ token: [] }] } : {}),
@@ -176,6 +176,34 @@ function keepProblemsForDocument(app: FastifyInstance) {
   };
 }
 
+/** A body is read before the call says that it takes none. */
+function withBodyProblems({ method }: RouteOptions, schema: FastifySchema): FastifySchema {
+  const takesBody = ["POST", "PATCH", "DELETE"].some((one) => [method].flat().includes(one));
+  return takesBody
+    ? { ...schema, response: { ...problems(BODY_PROBLEMS), ...responsesOf(schema) } }
+    : schema;
+}
+
+function responsesOf({ response }: FastifySchema): object {
+  return typeof response === "object" && response !== null ? response : {};
+}
+
+/** The path parameter `n` is read as text, so that another text than a number is no exchange: 404. */
+function withNumber(schema: FastifySchema): FastifySchema {
+  const { params } = schema;
+  if (!isObjectSchema(params) || params.properties["n"] === undefined) {
+    return schema;
+  }
+  const n = { ...params.properties["n"], type: "integer", minimum: 1 };
+  return { ...schema, params: { ...params, properties: { ...params.properties, n } } };
+}
+
+function isObjectSchema(
+  schema: unknown,
+): schema is { readonly properties: Readonly<Record<string, object>> } {
+  return typeof schema === "object" && schema !== null && "properties" in schema;
+}
+
 export function openApiRoute(app: Api): void {
   const document = Type.Record(Type.String(), Type.Unknown());
   app.route({
@@ -186,7 +214,11 @@ export function openApiRoute(app: Api): void {
       summary: "This document",
       description: "OpenAPI 3.1, made from the schemas that requests are checked with.",
       querystring: NoQuery,
-      response: { 200: json(document, { description: "OpenAPI 3.1." }), ...problems() },
+      response: {
+        200: json(document, { description: "OpenAPI 3.1." }),
+        ...NOT_MODIFIED,
+        ...problems(),
+      },
     },
     handler: async () => ({ ...app.swagger() }),
   });

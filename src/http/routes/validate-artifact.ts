@@ -3,6 +3,7 @@ import { MAX_BODY_BYTES } from "../../core/limits.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import { json, problems } from "../responses.ts";
 import type { Api } from "./api.ts";
+import type { OneByOne } from "../guards/one-by-one.ts";
 import { ARTIFACT_LIMITS, refuseLarge, type Schemas } from "./artifact-text.ts";
 
 const PHASE_PLAN = "dev/phase-plan@1";
@@ -24,7 +25,7 @@ const schema = {
   },
 };
 
-export function validateArtifactRoute(app: Api, schemas: Schemas): void {
+export function validateArtifactRoute(app: Api, schemas: Schemas, inTurn: OneByOne): void {
   app.route({
     method: "POST",
     url: "/api/artifacts/validate",
@@ -35,10 +36,10 @@ export function validateArtifactRoute(app: Api, schemas: Schemas): void {
       refuseLarge(text, syntax);
       const registry = await schemas();
       const { validateWith } = await import("../../artifacts/check-artifact.ts");
-      const report = await validateWith(
-        { text, syntax, limits: ARTIFACT_LIMITS },
-        { id, registry },
-      );
+      const check = (): ReturnType<typeof validateWith> =>
+        validateWith({ text, syntax, limits: ARTIFACT_LIMITS }, { id, registry });
+      // a project's schema is checked in a thread, of which there are few
+      const report = await (id === PHASE_PLAN ? inTurn(check) : check());
       return { schema: id, valid: report.valid, findings: [...report.findings] };
     },
   });

@@ -6,6 +6,8 @@ import type { Operation, Tx } from "../store.ts";
 /** A node announces itself this often, and counts as gone after three times as long. */
 export const NODE_SEEN_MS = 10_000;
 const NODE_GONE_MS = 3 * NODE_SEEN_MS;
+/** The clocks of machines differ a little. A node that was seen later than this had another clock, and says nothing. */
+const NODE_AHEAD_MS = NODE_SEEN_MS;
 
 /**
  * The folders in whose sessions a node runs exchanges, as real paths. With `within` these and those
@@ -33,7 +35,15 @@ export const announceNode: Operation<NodeChoice & { readonly id: string }, void>
     .values({ id, ...row })
     .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
     .execute();
-  await tx.db.deleteFrom("nodes").where("seen_at", "<", tx.dialect.now(-NODE_GONE_MS)).execute();
+  await tx.db
+    .deleteFrom("nodes")
+    .where(({ eb, or }) =>
+      or([
+        eb("seen_at", "<", tx.dialect.now(-NODE_GONE_MS)),
+        eb("seen_at", ">", tx.dialect.now(NODE_GONE_MS)),
+      ]),
+    )
+    .execute();
 };
 
 export const withdrawNode: Operation<{ readonly id: string }, void> = async (tx, { id }) => {
@@ -46,6 +56,7 @@ export async function hasNode(tx: Tx): Promise<boolean> {
     .selectFrom("nodes")
     .select("id")
     .where("seen_at", ">=", tx.dialect.now(-NODE_GONE_MS))
+    .where("seen_at", "<=", tx.dialect.now(NODE_AHEAD_MS))
     .executeTakeFirst();
   return node !== undefined;
 }
@@ -56,6 +67,7 @@ export const listNodes: Operation<null, NodeInfo[]> = async (tx) => {
     .selectFrom("nodes")
     .select(["id", "agent", "folders", "seen_at"])
     .where("seen_at", ">=", tx.dialect.now(-NODE_GONE_MS))
+    .where("seen_at", "<=", tx.dialect.now(NODE_AHEAD_MS))
     .orderBy("id")
     .execute();
   return rows.map(({ id, agent, folders, seen_at }) => {
@@ -86,7 +98,11 @@ export const readSessionNodes: Operation<
 > = async (tx, { session_id }) => {
   const rows = await tx.db
     .selectFrom("sessions")
-    .leftJoin("nodes", (join) => join.on("seen_at", ">=", tx.dialect.now(-NODE_GONE_MS)))
+    .leftJoin("nodes", (join) =>
+      join
+        .on("seen_at", ">=", tx.dialect.now(-NODE_GONE_MS))
+        .on("seen_at", "<=", tx.dialect.now(NODE_AHEAD_MS)),
+    )
     .select(["repo_path", "sessions.agent", "nodes.agent as node_agent", "folders"])
     .select(({ exists, selectFrom }) =>
       exists(

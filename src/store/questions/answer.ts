@@ -2,6 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";
 import { ALLOW_IN_CONFIG } from "../../core/permissions.ts";
 import type { Answerer } from "../../core/questions.ts";
+import { quote } from "../../core/terminal-text.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { readSession, resolveSession } from "../sessions/read.ts";
@@ -93,6 +94,14 @@ async function answeredBefore(tx: Tx, question: QuestionRecord): Promise<Reprise
   );
 }
 
+/** Choices that a sentence names. */
+const MAX_LISTED = 10;
+
+function listed(choices: readonly string[]): string {
+  const more = choices.length > MAX_LISTED ? " …" : "";
+  return `${choices.slice(0, MAX_LISTED).map(quote).join(", ")}${more}`;
+}
+
 function refuseUnanswerable({ state, kind, choices }: QuestionRecord, answer: string): void {
   if (state === "withdrawn") {
     throw new RepriseError(
@@ -107,7 +116,7 @@ function refuseUnanswerable({ state, kind, choices }: QuestionRecord, answer: st
     throw new RepriseError(
       "invalid_request",
       "The answer is not one of the question's choices; send one of them.",
-      { faults: [{ pointer: "/answer", message: "Must be one of the question's choices." }] },
+      { faults: [{ pointer: "/answer", message: `Must be one of ${listed(choices)}.` }] },
     );
   }
 }

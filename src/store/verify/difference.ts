@@ -27,6 +27,7 @@ export const DIFFERENCE_KINDS = [
   "parent",
   "depth",
   "project_key",
+  /** `state` shows whether there is one. */
   "ended_at",
   /** The record of an exchange has an impossible value. */
   "exchange",
@@ -57,7 +58,6 @@ export const LEFT_ALONE: ReadonlySet<DifferenceKind> = new Set([
   "parent",
   "depth",
   "project_key",
-  "ended_at",
   "exchange",
   "question",
 ]);

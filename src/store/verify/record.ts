@@ -1,3 +1,5 @@
+import { realpath } from "node:fs/promises";
+
 import type { Selectable } from "kysely";
 
 import { isFinal } from "../../core/exchanges.ts";
@@ -5,6 +7,7 @@ import { isTime } from "../../core/time.ts";
 import { type CheckedRecord, recordProblems } from "../exchanges/check.ts";
 import type { SessionTable } from "../schema.ts";
 import { type CheckedQuestion, questionProblems } from "../questions/check.ts";
+import { projectKeyOf } from "../project-key.ts";
 import { MAX_ANCESTORS } from "../sessions/roots.ts";
 import { threadRange } from "../sessions/tree-ids.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -21,6 +24,7 @@ const COLUMNS = [
   "repo_path",
   "project_key",
   "ended_at",
+  "last_activity_at",
   "root_session_id",
   "exchange_count",
   "thread_suffix",
@@ -250,6 +254,30 @@ function projectFindings({ row: { repo_path, project_key } }: StoredRecord): Dif
   return repo_path === null && project_key !== null
     ? [about("project_key", "project_key is set, and repo_path is not.")]
     : [];
+}
+
+/**
+ * The key of a folder that is on this machine, if no part of its path is a link: then the key follows from the path
+ * alone. Of all other folders nothing is known.
+ */
+export async function keyFindings({
+  row: { repo_path, project_key },
+}: StoredRecord): Promise<Difference[]> {
+  if (repo_path === null || project_key === null || !PROJECT_KEY.test(project_key)) {
+    return [];
+  }
+  const real = await realpath(repo_path).catch(() => null);
+  return real === repo_path && (await projectKeyOf(repo_path)) !== project_key
+    ? [about("project_key", "project_key is not that of repo_path, which exists here.")]
+    : [];
+}
+
+/** The end that fits the session's state, which every operation obeys; an unknown one is its last activity. */
+export function expectedEnd({
+  row: { state, ended_at, last_activity_at },
+}: StoredRecord): string | null {
+  const isKnown = ended_at !== null && isTime(ended_at);
+  return state === "ended" ? (isKnown ? ended_at : last_activity_at) : null;
 }
 
 function endFindings({ row: { state, ended_at } }: StoredRecord): Difference[] {

@@ -10,6 +10,7 @@ import type { Operation, Store, Tx } from "../store.ts";
 import { BEYOND_REPAIR, type Difference, LEFT_ALONE } from "./difference.ts";
 import { type MirrorCounters, type MirrorRow, mirrorVersion, readMirror } from "./mirror.ts";
 import { movedRecords, type RecordPositions } from "./moved-records.ts";
+import { expectedEnd } from "./record.ts";
 import { type VerifiedSession, verifySession } from "./verify-session.ts";
 
 export interface RepairInput {
@@ -112,7 +113,11 @@ function changeOf({ state, expected }: VerifiedSession): Change {
     version: mirrorVersion(state),
     remove: state.rows.map(({ seq }) => seq).filter((seq) => !kept.has(seq)),
     insert,
-    columns: { ...expected.counters, root_session_id: root ?? row.root_session_id },
+    columns: {
+      ...expected.counters,
+      root_session_id: root ?? row.root_session_id,
+      ended_at: expectedEnd(state.record),
+    },
     records: movedRecords(state.record.exchanges, { before: state.rows, after: expected.rows }),
   };
 }
@@ -153,7 +158,7 @@ export interface RewriteMirror {
   /** Positions whose rows go, and the rows that come; a row that moves is among both. */
   readonly remove: readonly number[];
   readonly insert: readonly MirrorRow[];
-  readonly columns: MirrorCounters & Pick<Selectable<SessionTable>, "root_session_id">;
+  readonly columns: MirrorCounters & Pick<Selectable<SessionTable>, "root_session_id" | "ended_at">;
   /** Records of exchanges whose messages are at other positions then. */
   readonly records: readonly RecordPositions[];
 }

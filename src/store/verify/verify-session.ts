@@ -6,7 +6,7 @@ import { type ExpectedMirror, expectedMirror } from "./expected.ts";
 import { matchRows } from "./match.ts";
 import type { Mirror } from "./mirror.ts";
 import { readVerification, type Verification } from "./read.ts";
-import { compareRecord } from "./record.ts";
+import { compareRecord, keyFindings } from "./record.ts";
 
 /** What came out of comparing a session's mirror with its checkpoints. */
 export interface VerifiedSession extends ComparedMirror {
@@ -37,7 +37,8 @@ async function verify(
 ): Promise<VerifiedSession> {
   const state = await store.read(readVerification, input);
   const compared = compare(state);
-  return { ...compared, state, findings: [...compared.findings, ...compareRecord(state.record)] };
+  const record = [...compareRecord(state.record), ...(await keyFindings(state.record))];
+  return { ...compared, state, findings: [...compared.findings, ...record] };
 }
 
 /** The first problem for which a session is not stored unchanged; null if there is none. */

@@ -158,6 +158,21 @@ describe("undo", () => {
     ]);
   });
 
+  it("[UNDO-38] with dry_run says of a folder that holds other files what undo does with it", async () => {
+    const bench = await undoBench({});
+    await bench.change(1, writes("n/m/a.txt", "a"));
+    await bench.change(2, writes("n/b.txt", "b"));
+    const dry = await bench.undo({ n: 1, dry_run: true });
+    const done = await bench.undo({ n: 1 });
+    expect(dry.files).toEqual(done.files);
+    expect(done.files.map(({ path, outcome }) => [path, outcome])).toEqual([
+      ["n", "unchanged"],
+      ["n/m", "restored"],
+      ["n/m/a.txt", "restored"],
+    ]);
+    expect(bench.file("n/b.txt")).toBe("b");
+  });
+
   it("[UNDO-5] is for one exchange: a later one that changed the file is undone first", async () => {
     const bench = await undoBench({ "a.txt": "0" });
     await bench.change(1, writes("a.txt", "1"));

@@ -222,7 +222,7 @@ describe("repair", () => {
       version: "another",
       remove: state.rows.map(({ seq }) => seq),
       insert: [],
-      columns: { ...expected.counters, last_seq: 0, root_session_id: null },
+      columns: { ...expected.counters, last_seq: 0, root_session_id: null, ended_at: null },
       records: [],
     };
     const before = await bench.dump();

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { HumanMessage } from "@langchain/core/messages";
 
+import { projectKeyOf } from "../../../src/store/project-key.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import {
   answer,
@@ -210,9 +211,6 @@ describe("verify", () => {
     ["parent", "parent_call_id = 'call'"],
     ["project_key", "project_key = 'x'"],
     ["project_key", "project_key = '0123456789abcdef'"],
-    ["ended_at", "ended_at = '2026-01-01T00:00:00.000Z'"],
-    ["ended_at", "state = 'ended'"],
-    ["ended_at", "state = 'ended', ended_at = 'then'"],
   ])("[PROOF-22] [PROOF-30] finds a wrong %s and leaves it: %s", async (kind, change) => {
     const bench = await benchWithTwoExchanges();
     await bench.plant(`UPDATE sessions SET ${change} WHERE id = :id`);
@@ -222,6 +220,35 @@ describe("verify", () => {
     expect(findings).toEqual([]);
     expect(left.map((finding) => finding.kind)).toEqual([kind]);
     expect(await bench.dump()).toEqual(before);
+  });
+
+  it.each([
+    ["ended_at = '2026-01-01T00:00:00.000Z'", null],
+    ["state = 'ended'", expect.any(String)],
+    ["state = 'ended', ended_at = 'then'", expect.any(String)],
+  ])("[PROOF-31] corrects the end of a session by its state: %s", async (change, end) => {
+    const bench = await benchWithTwoExchanges();
+    await bench.plant(`UPDATE sessions SET ${change} WHERE id = :id`);
+    expect(await bench.kinds()).toEqual(["ended_at"]);
+    const { findings, left } = await bench.repair();
+    expect(findings.map(({ kind }) => kind)).toEqual(["ended_at"]);
+    expect(left).toEqual([]);
+    expect(await bench.kinds()).toEqual([]);
+    expect((await bench.dump()).session["ended_at"]).toEqual(end);
+  });
+
+  it("[PROOF-32] finds the key of another folder if the path is here and has no links", async () => {
+    const bench = await benchWithTwoExchanges();
+    await bench.plant(
+      "UPDATE sessions SET repo_path = '/usr', project_key = '0123456789abcdef' WHERE id = :id",
+    );
+    expect(await bench.kinds()).toEqual(["project_key"]);
+    const { left } = await bench.repair();
+    expect(left.map(({ kind }) => kind)).toEqual(["project_key"]);
+    await bench.plant(
+      `UPDATE sessions SET project_key = '${await projectKeyOf("/usr")}' WHERE id = :id`,
+    );
+    expect(await bench.kinds()).toEqual([]);
   });
 
   it.each([
