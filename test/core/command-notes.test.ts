@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { commandNote, commandNotes } from "../../src/core/command-notes.ts";
 
 describe("what a person has to know of the result of a command", () => {
-  it("[SANDBOX-36] is in lines of their own before the output", () => {
+  it("[SANDBOX-36] is in separate lines before the output", () => {
     const content = `exit code 0 after 0.1 s\n${commandNote("Moved .envrc.")}\nIt ran.\n\nout\n`;
     expect(commandNotes(content)).toEqual(["Moved .envrc."]);
   });

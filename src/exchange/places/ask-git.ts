@@ -46,7 +46,7 @@ const MAX_INCLUDED = 100;
 
 /**
  * All that git's configuration says in a repository: the system's, the user's and its own, with what these
- * include, also if only sometimes. Empty if git is not installed, or if it takes the folder for none of its own;
+ * include, also if only sometimes. Empty if git is not installed, or if it takes the folder for no repository;
  * null if git does not answer. Git runs nothing for it.
  */
 export async function askGit(

@@ -39,7 +39,7 @@ export function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "");
 }
 
-export function failureOf(error: unknown): ListFailure {
+function failureOf(error: unknown): ListFailure {
   switch (systemCode(error)) {
     case "EACCES":
     case "EPERM":
@@ -55,7 +55,7 @@ const BUSY: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM", "EAGAIN
 const ATTEMPTS = 50;
 const PAUSE_MS = 100;
 
-/** Repeats what fails because too much is open at the moment. */
+/** Repeats what fails because too many files are open. */
 async function whileBusy<Result>(act: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -26,7 +26,7 @@ const ALIASES = /^alias\./;
 /** Addresses, which can be commands for `git-remote-ext` and the like. */
 const ADDRESSES = /^(?:remote\..*\.(?:url|pushurl)|url\..*|submodule\..*\.url)$/s;
 
-/** Neither run nor obeyed: where files are, branches, people, and what git shows. */
+/** Neither run nor obeyed: folders of work trees, branches, people, and what git shows. */
 const HARMLESS =
   /^(?:core\.worktree|branch\..*|remote\..*\.(?:fetch|push)|submodule\..*\.(?:path|branch|active)|submodule\.active|safe\..*|maintenance\..*|scalar\..*|gui\..*|user\..*|author\..*|committer\..*|color\..*|blame\..*|mailmap\..*|commit\.template|diff\.orderfile|lfs\..*)$/s;
 

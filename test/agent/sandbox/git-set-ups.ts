@@ -51,7 +51,7 @@ export const USER = "made by the user";
 const TOOLS = "tools";
 const USER_PROGRAM = `#!/bin/sh\n# ${USER}\ncat 2>/dev/null\nexit 0\n`;
 
-export function userGit(home: string, at: string, ...args: string[]): void {
+function userGit(home: string, at: string, ...args: string[]): void {
   const env = {
     HOME: home,
     PATH: process.env["PATH"] ?? "",
