@@ -79,14 +79,14 @@ it("[HTTP-141] [HTTP-142] lists what is open, and queues the exchange with the l
   expect(await client.listQuestions(id)).toEqual([]);
 });
 
-it("[HTTP-143] refuses an answer that cannot count, each with its code", async () => {
+it("[HTTP-143] [HTTP-247] refuses an answer that cannot count, each with its code", async () => {
   const { id, ids, path } = await waiting(["yes", "no"], null);
   const answer = (body: unknown, q = ids[0]) =>
     call<{ code: string; faults?: unknown }>("POST", path(`/${q}/answer`), body);
   const wrong = await answer({ answer: "perhaps" });
   expect(wrong).toMatchObject({
     status: 422,
-    json: { code: "invalid_request", faults: [{ pointer: "/answer" }] },
+    json: { code: "invalid_request", faults: [{ pointer: "/answer", message: 'Must be one of "yes", "no".' }] },
   });
   for (const body of [{}, { answer: "" }, { answer: "yes", more: 1 }, { answer: 1 }, ["yes"]]) {
     expect((await answer(body)).status, JSON.stringify(body)).toBe(422);
