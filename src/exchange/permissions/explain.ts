@@ -104,10 +104,9 @@ export function allRules(judgement: Judgement): readonly ShownRule[] {
   const { mode, below, user, restricting } = judgement;
   const changing = SESSION_TOOLS.map(({ name }) => name).filter((name) => !isHarmless(name));
   const denied = (rule: string) => ({ effect: "deny", rule, layer: "planning mode" }) as const;
-  // one row for each file: all tools that change files are judged alike
   const files = (rule: (typeof CONTROL_FILES)[number]["rule"]) =>
-    CONTROL_FILES.filter((file) => file.rule === rule).map(
-      ({ name }) => `${changing.join("|")}(**/${name})`,
+    CONTROL_FILES.filter((file) => file.rule === rule).flatMap(({ name }) =>
+      changing.map((tool) => `${tool}(**/${name})`),
     );
   return [
     ...files("never").map((rule) => ({ effect: "deny", rule, layer: "fixed limit" }) as const),
