@@ -191,7 +191,12 @@ function describe({
   const where = folder === "." ? "the session's folder" : `${name} in the session's folder`;
   return {
     // the command is last, so that no line of it can pass for one of these
-    shown: [`In ${where}, for ${timeout_s} s at most.`, PLACES[place], how, visibleBlanks(shown)].join("\n"),
+    shown: [
+      `In ${where}, for ${timeout_s} s at most.`,
+      PLACES[place],
+      how,
+      visibleBlanks(shown),
+    ].join("\n"),
     basis: JSON.stringify([argv ?? null, line ?? null, cwd, timeout_s, place]),
   };
 }
