@@ -32,6 +32,7 @@ const ON_POSTGRES = [
   "test/langgraph/official/{copying,two-copies}.test.ts",
   "test/agent/exchange/{begun,failed,interrupted,late-writes,live,lost-database}.test.ts",
   "test/agent/exchange/{questions,questions-killed,record,round-trips,stopped,waiting}.test.ts",
+  "test/agent/compaction/long-thread.test.ts",
   "test/agent/graph/{interrupted,kept-input,killed,run}.test.ts",
   "test/agent/prune/prune.test.ts",
   "test/cli/{elsewhere,follow}.test.ts",

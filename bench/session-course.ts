@@ -16,12 +16,15 @@ import { InstantModel } from "./instant-model.ts";
 import { answerOf, fileOf, fileText, MESSAGE_BYTES, questionOf, RESULT_BYTES } from "./texts.ts";
 import { TRUSTED } from "../test/helpers/trust.ts";
 
+/** Exchanges after a start. */
+const STARTS = 5;
+
 /** What a session of many exchanges took. */
 export interface Course {
   /** Milliseconds of processor time of each exchange, in order. */
   readonly times: readonly number[];
-  /** The same of one more whose exchanger and store know nothing of the session yet. */
-  readonly afresh: number;
+  /** The same of some more, each with an exchanger and a store that know nothing of the session yet. */
+  readonly afresh: readonly number[];
   /** The whole database with the mirror, closed. */
   readonly bytes: number;
   /** Of the questions, answers and tool results that the database holds. */
@@ -55,9 +58,13 @@ export async function courseOf(input: {
       return { id, times };
     });
     const bytes = statSync(path).size;
-    const afresh = await onStore(path, (store) =>
-      ask(exchangeIn(store, { id, rounds: input.rounds }), input.exchanges),
-    );
+    const afresh: number[] = [];
+    while (afresh.length < STARTS) {
+      const index = input.exchanges + afresh.length;
+      afresh.push(
+        await onStore(path, (store) => ask(exchangeIn(store, { id, rounds: input.rounds }), index)),
+      );
+    }
     const textBytes = input.exchanges * (2 * MESSAGE_BYTES + input.rounds * RESULT_BYTES);
     return { times, afresh, bytes, textBytes };
   } finally {

@@ -13,9 +13,10 @@ import {
 } from "@langchain/langgraph";
 
 import { appendMessages } from "../langgraph/append-messages.ts";
+import { partOf } from "../langgraph/thread-part.ts";
 import type { CallModel } from "./models/call-model.ts";
 import { droppedAnswer } from "./thread-state.ts";
-import { callsOf, sendable } from "./sendable-messages.ts";
+import { callsOf, type MadeMessages, sendable } from "./sendable-messages.ts";
 import { sanitizeAnswer } from "./sanitize-answer.ts";
 import { ANSWER_ID } from "./token-stream.ts";
 import { ExchangeToolNode, type ExchangeTools } from "./tools-node.ts";
@@ -29,6 +30,8 @@ export interface AgentGraph extends ExchangeTools {
   readonly askAtLimit?: (() => Promise<void>) | null;
   /** What the model is shown of a thread. */
   readonly shown: (messages: readonly BaseMessage[]) => readonly BaseMessage[];
+  /** What was sent to models in place of messages of the thread. */
+  readonly made?: MadeMessages | undefined;
   /** Called with each answer, too. */
   readonly onMessage: ExchangeTools["onMessage"];
 }
@@ -84,7 +87,7 @@ function modelNode(graph: AgentGraph) {
     await graph.askAtLimit?.();
     const dropped = droppedAnswer(messages);
     const history = dropped === null ? messages : messages.slice(0, -1);
-    const sent = [...prompt, ...sendable(graph.shown(history))];
+    const sent = [...prompt, ...sendable(graph.shown(history), graph.made)];
     const given = await graph.callModel({
       id: dropped?.id,
       signal: config.signal,
@@ -93,7 +96,8 @@ function modelNode(graph: AgentGraph) {
         const asking = asked.invoke(sent, { ...config, metadata });
         // a client that does not hear of the abort must not hold up the exchange
         const answer = await raceWithSignal(asking, config.signal);
-        return sanitizeAnswer(answer, { tools: names, history, id });
+        const isWhole = partOf(messages) === null;
+        return sanitizeAnswer(answer, { tools: names, history, isWhole, id });
       },
     });
     for (const message of given) {

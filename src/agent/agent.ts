@@ -21,7 +21,7 @@ export interface AgentOfExchange
     Partial<Pick<Prepared, "configured">>,
     Pick<AgentGraph, "saver" | "asking" | "permit">,
     Pick<Parameters<typeof sessionTools>[0], "keep">,
-    Partial<Pick<AgentGraph, "callModel" | "onMessage" | "askAtLimit" | "conceal">> {
+    Partial<Pick<AgentGraph, "callModel" | "onMessage" | "askAtLimit" | "conceal" | "made">> {
   readonly session: Session;
   /** What the thread's model knows of files; without it, nothing. */
   readonly known?: KnownFiles;

@@ -1,3 +1,4 @@
+import type { MadeMessages } from "./sendable-messages.ts";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
@@ -49,7 +50,8 @@ export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolder
 }
 
 /** With what all exchanges of an exchanger share. */
-export type OpenedOptions = AgentOptions & Required<Pick<AgentOptions, "pauses" | "kept">>;
+export type OpenedOptions = AgentOptions &
+  Required<Pick<AgentOptions, "pauses" | "kept">> & { readonly made: MadeMessages };
 
 /** One exchange under its lease, for all that take part in it. */
 export interface ExchangeContext {

@@ -1,5 +1,7 @@
 import { stat } from "node:fs/promises";
 
+import type { BaseMessage } from "@langchain/core/messages";
+
 import { RepriseError } from "../core/errors.ts";
 import type { Session } from "../core/sessions.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
@@ -53,8 +55,9 @@ export function createExchanger(given: AgentOptions): Exchanger {
     pauses: given.pauses ?? createProviderPauses(),
     kept: given.kept ?? keptBytesIn(given.undoFolder),
     personas: { cache: createPersonaCache(), ...given.personas },
+    made: new WeakMap<BaseMessage, BaseMessage>(),
   };
-  const threads = createThreadHolder(options);
+  const threads = createThreadHolder({ ...options, isShownOnly: true });
 
   const exchange = async (
     request: ExchangeRequest,

@@ -141,6 +141,7 @@ async function runWith(
     callModel,
     askAtLimit: context.askAtLimit,
     compaction,
+    made: options.made,
     onMessage: progress.onMessage,
   });
   const thread = { agent, config: { configurable: { thread_id } } };

@@ -13,8 +13,10 @@ import { callIdsOf, withCalls } from "./sendable-messages.ts";
 export interface AnswerContext {
   /** Names of the tools that the model may call. */
   readonly tools: readonly string[];
-  /** The messages of the thread so far. */
+  /** The messages of the thread so far, or the end of them. */
   readonly history: readonly BaseMessage[];
+  /** False if the thread has messages before these. */
+  readonly isWhole: boolean;
   /** The id that the answer is to get. */
   readonly id: string;
 }
@@ -36,8 +38,8 @@ export function sanitizeAnswer(given: BaseMessage, context: AnswerContext): Base
   if (!AIMessage.isInstance(given)) {
     return [given];
   }
-  const { tools, history, id } = context;
-  const calls = withOwnIds(callsOf(given), history);
+  const { tools, id } = context;
+  const calls = withOwnIds(callsOf(given), context);
   const answer = calls.some(({ isChanged }) => isChanged) ? withCalls(given, calls) : given;
   answer.id = id;
   answer.lc_kwargs["id"] = answer.id;
@@ -63,12 +65,16 @@ interface Call extends ToolCall {
 /**
  * The calls, those with a new id whose id an earlier call of the thread or of the answer has, or had
  * from its provider. One that delegates always gets one: its sub-agent is found by it, in all threads
- * of the session.
+ * of the session. So does each call if it is not known which ids the thread has.
  */
-function withOwnIds(calls: readonly Call[], history: readonly BaseMessage[]): readonly Call[] {
-  const used = calls.length === 0 ? new Set<string>() : callIdsOf(history);
+function withOwnIds(
+  calls: readonly Call[],
+  { history, isWhole }: Pick<AnswerContext, "history" | "isWhole">,
+): readonly Call[] {
+  const used = calls.length === 0 || !isWhole ? new Set<string>() : callIdsOf(history);
   return calls.map((call) => {
-    const keeps = isPlainId(call.id) && !used.has(call.id) && call.name !== "delegate";
+    const isFree = isWhole && isPlainId(call.id) && !used.has(call.id);
+    const keeps = isFree && call.name !== "delegate";
     const own = keeps ? call : { ...call, id: newId(), isChanged: true };
     used.add(own.id).add(own.given_id);
     return own;

@@ -20,11 +20,15 @@ export function callIdsOf(messages: readonly BaseMessage[]): Set<string> {
  * Messages as every provider takes them: without answers that say nothing and call nothing, which
  * models give now and then and Anthropic refuses to read again. Of an answer whose calls could not
  * be read, as older versions kept them without a result, the rest is sent. Each call id is sent only
- * once (`distinctCalls`), and is the provider's own if no other call has it (`withProviderIds`).
+ * once (`distinctCalls`), and is the provider's own if no other call has it (`withProviderIds`). What
+ * was made for an earlier call of the model is taken from `made`.
  */
-export function sendable(messages: readonly BaseMessage[]): readonly BaseMessage[] {
+export function sendable(
+  messages: readonly BaseMessage[],
+  made: MadeMessages = new WeakMap(),
+): readonly BaseMessage[] {
   const sent: BaseMessage[] = [];
-  for (const message of withProviderIds(distinctCalls(messages))) {
+  for (const message of withProviderIds(distinctCalls(messages), made)) {
     const readable = AIMessage.isInstance(message) ? readableAnswer(message) : message;
     if (readable !== null) {
       sent.push(readable);
@@ -32,6 +36,9 @@ export function sendable(messages: readonly BaseMessage[]): readonly BaseMessage
   }
   return sent;
 }
+
+/** Messages with other call ids, by those that they were made of. */
+export type MadeMessages = WeakMap<BaseMessage, BaseMessage>;
 
 function readableAnswer(answer: AIMessage): AIMessage | null {
   const { content, tool_calls = [], invalid_tool_calls = [] } = answer;
@@ -79,17 +86,24 @@ function hasRepeats(messages: readonly BaseMessage[]): boolean {
   const calls = new Set<string>();
   const results = new Set<string>();
   for (const message of messages) {
-    const ids = ToolMessage.isInstance(message) ? [message.tool_call_id] : [];
-    if (takesTwice(results, ids) || takesTwice(calls, callsOf(message).map(idOf))) {
-      return true;
+    if (ToolMessage.isInstance(message)) {
+      if (isTaken(results, message.tool_call_id)) {
+        return true;
+      }
+      continue;
+    }
+    for (const call of callsOf(message)) {
+      if (isTaken(calls, idOf(call))) {
+        return true;
+      }
     }
   }
   return false;
 }
 
-/** Adds the ids; true if one of them was there. */
-function takesTwice(known: Set<string>, ids: readonly string[]): boolean {
-  return ids.some((id) => known.size === known.add(id).size);
+/** Adds the id; true if it was there. */
+function isTaken(known: Set<string>, id: string): boolean {
+  return known.size === known.add(id).size;
 }
 
 /** Where the results end that follow the message at this index. */
@@ -141,7 +155,10 @@ function distinctId(id: string, { used, seen }: KnownIds): string {
  * The same messages with the ids that the provider gave: some refuse ids of another form. An id
  * that another call has was given twice, and stays ours. What was sent before is sent the same.
  */
-function withProviderIds(messages: readonly BaseMessage[]): readonly BaseMessage[] {
+function withProviderIds(
+  messages: readonly BaseMessage[],
+  made: MadeMessages,
+): readonly BaseMessage[] {
   if (!messages.some(hasOtherIds)) {
     return messages;
   }
@@ -150,7 +167,7 @@ function withProviderIds(messages: readonly BaseMessage[]): readonly BaseMessage
   return messages.map((message) => {
     if (ToolMessage.isInstance(message)) {
       const id = renamed.get(message.tool_call_id);
-      return id === undefined ? message : withCallId(message, id);
+      return id === undefined ? message : resultWith(message, id, made);
     }
     const given = AIMessage.isInstance(message) ? providerIdsOf(message) : null;
     if (!AIMessage.isInstance(message) || given === null || !hasOtherIds(message)) {
@@ -165,8 +182,32 @@ function withProviderIds(messages: readonly BaseMessage[]): readonly BaseMessage
       renamed.set(idOf(call), id);
       return { ...call, id };
     });
-    return withCalls(message, calls);
+    return answerWith(message, calls, made);
   });
+}
+
+function resultWith(message: ToolMessage, id: string, made: MadeMessages): BaseMessage {
+  const known = made.get(message);
+  return ToolMessage.isInstance(known) && known.tool_call_id === id
+    ? known
+    : keptIn(made, message, withCallId(message, id));
+}
+
+function answerWith(
+  message: AIMessage,
+  calls: readonly ToolCall[],
+  made: MadeMessages,
+): BaseMessage {
+  const known = made.get(message);
+  const ids = callsOf(known);
+  return known !== undefined && calls.every(({ id }, at) => id === ids[at]?.id)
+    ? known
+    : keptIn(made, message, withCalls(message, calls));
+}
+
+function keptIn(made: MadeMessages, message: BaseMessage, changed: BaseMessage): BaseMessage {
+  made.set(message, changed);
+  return changed;
 }
 
 function hasOtherIds(message: BaseMessage): boolean {
@@ -175,7 +216,13 @@ function hasOtherIds(message: BaseMessage): boolean {
 }
 
 function ownIdsOf(messages: readonly BaseMessage[]): Set<string> {
-  return new Set(messages.flatMap((message) => callsOf(message).map(idOf)));
+  const ids = new Set<string>();
+  for (const message of messages) {
+    for (const call of callsOf(message)) {
+      ids.add(idOf(call));
+    }
+  }
+  return ids;
 }
 
 function withCallId(result: ToolMessage, tool_call_id: string): ToolMessage {

@@ -35,6 +35,8 @@ export interface ThreadHolderOptions {
   readonly leaseMs?: number;
   /** See `Holding`. */
   readonly frozen?: boolean;
+  /** See `SaverParts`. */
+  readonly isShownOnly?: boolean;
 }
 
 /** A session whose lease is to be taken. */
@@ -92,8 +94,8 @@ export interface ThreadExchange<Result> {
  * a thread is kept between its exchanges; the checkpoints of a finished exchange are pruned.
  */
 export function createThreadHolder(options: ThreadHolderOptions) {
-  const { store } = options;
-  const known = createCheckpointSaver({ store });
+  const { store, isShownOnly } = options;
+  const known = createCheckpointSaver({ store, isShownOnly });
   const { frozen } = options;
 
   const hold = async <Result>(

@@ -1,8 +1,9 @@
 import { BaseMessage, RemoveMessage } from "@langchain/core/messages";
-import { messagesStateReducer } from "@langchain/langgraph";
+import { messagesStateReducer, REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
 
 import { newId } from "../core/ids.ts";
 import { hasId, idsOf, type KnownIds, rememberIds } from "./known-ids.ts";
+import { markPart, partOf } from "./thread-part.ts";
 
 type Right = Parameters<typeof messagesStateReducer>[1];
 
@@ -17,13 +18,21 @@ type Right = Parameters<typeof messagesStateReducer>[1];
 export function appendMessages(left: BaseMessage[], right: Right): BaseMessage[] {
   const known = Array.isArray(left) ? idsOf(left) : null;
   const added = known === null ? null : newMessages(right, known);
+  const part = Array.isArray(left) ? partOf(left) : null;
   if (known === null || added === null) {
-    return messagesStateReducer(left, right);
+    const merged = messagesStateReducer(left, right);
+    return removesAll(right) ? merged : markPart(merged, part);
   }
   // not spread: that walks through the list, this copies it
   const messages = left.concat(added);
   const recent = [...known.recent, ...added.map(ensuredId)];
-  return rememberIds(messages, { stored: known.stored, recent, length: messages.length });
+  rememberIds(messages, { stored: known.stored, recent, length: messages.length });
+  return markPart(messages, part);
+}
+
+function removesAll(right: Right): boolean {
+  const given: readonly unknown[] = Array.isArray(right) ? right : [right];
+  return given.some((one) => RemoveMessage.isInstance(one) && one.id === REMOVE_ALL_MESSAGES);
 }
 
 /** Null unless each is a message whose id, if it has one, is neither in the list nor twice. */

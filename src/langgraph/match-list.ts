@@ -2,25 +2,63 @@ import { BaseMessage } from "@langchain/core/messages";
 
 import type { ListVersion } from "../store/checkpoints/value.ts";
 import { hasFingerprint, messageHash } from "./message-hash.ts";
-import type { KnownBody, KnownList, ThreadCache } from "./thread-cache.ts";
+import {
+  itemsBetween,
+  type KnownBody,
+  type KnownList,
+  lengthOf,
+  type ThreadCache,
+} from "./thread-cache.ts";
+import type { ThreadPart } from "./thread-part.ts";
 
 /** The first items of a list that is known to be stored. */
 export interface Match extends ListVersion {
-  /** All items of the list. */
+  /** The list's items from `start` on, where the values begin. */
   readonly items: readonly KnownBody[];
+  readonly start: number;
 }
 
-/** The stored list that matches the longest part of the values, from the first one on. */
-export function longestMatch(cache: ThreadCache, values: readonly unknown[]): Match | null {
-  let best: Match | null = null;
+/**
+ * The stored list that matches the longest part of the values, from the first one on. If they are only
+ * the end of a thread's messages, the items before them match already.
+ */
+export function longestMatch(
+  cache: ThreadCache,
+  values: readonly unknown[],
+  part: ThreadPart | null,
+): Match | null {
+  const start = part?.length ?? 0;
+  let best: Match | null = part === null ? null : { ...part, start, items: [] };
   // the one used last first: it nearly always matches, and shorter ones are not compared then
   for (const [list, known] of [...cache.lists].reverse()) {
-    const length = matchLength(values, known, { best, cache });
-    if (length > (best?.length ?? 0)) {
-      best = { list, length, items: known.items };
+    if (known.first <= start && (part === null || beginsAs(part, list, known))) {
+      const rest = part === null ? known : restOf(known, start);
+      const length = matchLength(values, rest, { best, cache });
+      if (length > lengthIn(best)) {
+        best = { list, length: start + length, items: rest.items, start };
+      }
     }
   }
   return best;
+}
+
+type Rest = Pick<KnownList, "items" | "shared">;
+
+function restOf(known: KnownList, start: number): Rest {
+  const items = itemsBetween(known, start, lengthOf(known));
+  return { items, shared: known.shared.slice(start - known.first) };
+}
+
+/** How many of the values match. */
+function lengthIn(match: Match | null): number {
+  return match === null ? 0 : match.length - match.start;
+}
+
+/** True if the list has the items before the part. */
+function beginsAs(part: ThreadPart, list: number, { family, forked }: KnownList): boolean {
+  return (
+    list === part.list || (family === part.family && part.length <= Math.min(forked, part.forked))
+  );
 }
 
 interface Matching {
@@ -31,11 +69,11 @@ interface Matching {
 /** At most the length of the best match if the list cannot match more. */
 function matchLength(
   values: readonly unknown[],
-  { items, shared }: KnownList,
+  { items, shared }: Rest,
   { best, cache }: Matching,
 ): number {
   const end = Math.min(values.length, items.length);
-  const matched = best?.length ?? 0;
+  const matched = lengthIn(best);
   if (end <= matched) {
     return 0;
   }

@@ -5,6 +5,7 @@ import type {
   CheckpointMetadata,
 } from "@langchain/langgraph-checkpoint";
 
+import { RepriseError } from "../core/errors.ts";
 import { parseThreadId } from "../core/threads.ts";
 import { chained, MESSAGES, type MessageChain } from "../store/checkpoints/head-mark.ts";
 import type { ChannelInput, CheckpointMirror, PutCheckpoint } from "../store/checkpoints/put.ts";
@@ -15,7 +16,15 @@ import { mirrorOf as rowOf, tokenCountOf } from "../store/messages/mirror-row.ts
 import { type AddedSequence, createWriteBatch, type WriteBatchBuilder } from "./write-batch.ts";
 import type { ThreadKey } from "./thread-key.ts";
 import { splitTemplate } from "../store/checkpoints/template.ts";
-import { chainAt, headKey, keepHead, type KnownBody, type ThreadCache } from "./thread-cache.ts";
+import {
+  chainAt,
+  headKey,
+  itemsBetween,
+  keepChain,
+  keepHead,
+  type KnownBody,
+  type ThreadCache,
+} from "./thread-cache.ts";
 
 /** What LangGraph hands to `put`. */
 export interface Put {
@@ -32,7 +41,7 @@ export interface Put {
 export interface PutDraft {
   readonly input: Omit<PutCheckpoint, "fence">;
   /** Takes note of what was stored, once it is committed. */
-  learn(stored: StoredIds): void;
+  learn(stored: StoredIds & { readonly chain: MessageChain | null }): void;
 }
 
 interface KnownParent {
@@ -55,6 +64,7 @@ export function draftPut(put: Put, cache: ThreadCache): PutDraft {
       ? messages.value.sequence
       : null;
   const sequence = index === null ? null : builder.sequenceAt(index);
+  refuseLostStart(sequence, { cache, parent });
   return {
     input: {
       ...key,
@@ -75,9 +85,26 @@ export function draftPut(put: Put, cache: ThreadCache): PutDraft {
     learn: (stored) => {
       builder.learn(stored);
       const head = index === null ? inherited : (stored.sequences[index] ?? null);
+      if (head !== null && stored.chain !== null) {
+        keepChain(cache, { list: head.list, chain: stored.chain });
+      }
       keepHead(cache, headKey(key.ns, checkpoint.id), head);
     },
   };
+}
+
+/**
+ * Refuses to take the end of a thread for all of it: the messages before would be gone from the thread.
+ * A reducer made the list anew, and forgot that it is only a part.
+ */
+function refuseLostStart(sequence: AddedSequence | null, { cache, parent }: KnownParent): void {
+  const list = parent === null ? undefined : cache.lists.get(parent.list);
+  if (sequence !== null && sequence.start === 0 && list !== undefined && list.first > 0) {
+    throw new RepriseError(
+      "internal",
+      "The agent replaced the messages of a thread of which it had only the end. Report this.",
+    );
+  }
 }
 
 function channelsOf(
@@ -116,7 +143,7 @@ function channelsOf(
  */
 function mirrorOf(
   { thread_id, ns }: ThreadKey,
-  { messages, hashAt, known }: AddedSequence,
+  { messages, start, hashAt, known }: AddedSequence,
   { cache, parent }: KnownParent,
 ): CheckpointMirror | null {
   const session_id = sessionOf({ thread_id, ns });
@@ -125,23 +152,24 @@ function mirrorOf(
   }
   const length = parent?.length ?? 0;
   const shared = known?.list === parent?.list ? Math.min(known?.length ?? 0, length) : 0;
-  const items = parent === null ? [] : (cache.lists.get(parent.list)?.items ?? []);
-  const others = new Set(items.slice(shared, length).map((item) => item.hash));
+  const list = parent === null ? undefined : cache.lists.get(parent.list);
+  const before = list === undefined ? [] : itemsBetween(list, shared, length);
+  const others = new Set(before.map((item) => item.hash));
   const tokensAt = (index: number): number => {
-    const hash = hashAt(index);
+    const hash = hashAt(start + index);
     const tokens = cache.tokens.get(hash) ?? tokenCountOf(messages[index]);
     cache.tokens.set(hash, tokens);
     return tokens;
   };
-  const more = messages.slice(shared);
+  const more = messages.slice(shared - start);
   const shownAnew = shownAnewIds(more, {
-    before: items.slice(shared, length),
+    before,
     isKept: new Set(more.map((_, index) => hashAt(shared + index))),
   });
-  const from = shownAnew.size === 0 ? shared : 0;
+  const from = shownAnew.size === 0 ? shared - start : 0;
   const rows = messages.slice(from).flatMap(({ id }, place) => {
     const index = from + place;
-    const isNew = index >= shared && !others.has(hashAt(index));
+    const isNew = start + index >= shared && !others.has(hashAt(start + index));
     return isNew || shownAnew.has(id) ? (rowOf(messages, index, tokensAt) ?? []) : [];
   });
   return { session_id, channel: MESSAGES, parent, messages: rows };
@@ -193,9 +221,16 @@ function sessionOf({ thread_id, ns }: ThreadKey): string | null {
 }
 
 /** The checkpoint's messages chained: those that are known already, then the new ones. */
-function chainOf({ messages, hashAt, known }: AddedSequence, cache: ThreadCache): MessageChain {
-  let { hash, length } = chainAt(cache, known);
-  for (; length < messages.length; length += 1) {
+function chainOf(
+  { messages, start, hashAt, known }: AddedSequence,
+  cache: ThreadCache,
+): MessageChain | null {
+  const first = chainAt(cache, known);
+  if (first === null) {
+    return null;
+  }
+  let { hash, length } = first;
+  for (; length < start + messages.length; length += 1) {
     hash = chained(hash, hashAt(length));
   }
   return { length, hash };

@@ -14,7 +14,7 @@ import type {
 } from "../store/checkpoints/read.ts";
 import { decodeValue, type MessageReader } from "./decode.ts";
 import { copyMessage, copyMessages, sharedMessage, sharedMessages } from "./shared-messages.ts";
-import { MESSAGES } from "../store/checkpoints/head-mark.ts";
+import { chainInMark, type MessageChain, messageListOf } from "../store/checkpoints/head-mark.ts";
 import { configOf } from "./thread-key.ts";
 import { inOrder } from "./write-order.ts";
 import { joinTemplate } from "../store/checkpoints/template.ts";
@@ -36,16 +36,23 @@ export function rememberPage(parts: {
   /** True to share frozen messages with other readers, false to create each again. */
   readonly shared: boolean;
 }): MessageReader {
+  const chains = new Map(
+    parts.page.checkpoints.map((checkpoint) => {
+      const { list = 0 } = messageListOf(checkpoint.channels) ?? {};
+      return [list, chainInMark(checkpoint)] as const;
+    }),
+  );
   const { page, cache, shared } = parts;
   const bodies = new Map(page.bodies.map((row) => [row.id, keepBody(cache, row)]));
   const lists = new Map(
-    page.lists.map((tail) => [tail.list, learnTail(cache, tail, parts.lists)] as const),
+    page.lists.map((tail) => {
+      const chain = chains.get(tail.list) ?? null;
+      return [tail.list, learnTail(cache, { ...tail, chain }, parts.lists)] as const;
+    }),
   );
+  const parted = new Set(page.lists.flatMap((tail) => (tail.isShownOnly ? tail.list : [])));
   for (const { ns, checkpoint_id, channels } of page.checkpoints) {
-    const value = channels[MESSAGES];
-    const head =
-      value !== undefined && "l" in value ? { list: value.l[0], length: value.l[1] } : null;
-    keepHead(cache, headKey(ns, checkpoint_id), head);
+    keepHead(cache, headKey(ns, checkpoint_id), messageListOf(channels));
   }
   return {
     text: (body) => known(bodies.get(body)).text,
@@ -55,19 +62,23 @@ export function rememberPage(parts: {
     },
     messages: (list, length) => {
       const found = known(lists.get(list));
-      return shared ? sharedMessages(cache, found, length) : copyMessages(found, length);
+      const version = { list, length, isShownOnly: parted.has(list) };
+      return shared ? sharedMessages(cache, found, version) : copyMessages(found, length);
     },
   };
 }
 
 function learnTail(
   cache: ThreadCache,
-  tail: ListTail,
+  tail: ListTail & { readonly chain: MessageChain | null },
   lists: ReadonlyMap<number, KnownList>,
 ): KnownList {
   const base = tail.start === null ? null : known(lists.get(tail.start.list));
   const added = tail.items.map((row) => keepBody(cache, row));
-  return extendList({ cache, stored: tail, base: { known: base, version: tail.start }, added });
+  const { first, chain } = tail;
+  const stored = { list: tail.list, length: tail.length };
+  const from = { known: base, version: tail.start };
+  return extendList({ cache, stored, base: from, added, first, chain });
 }
 
 function known<T>(value: T | undefined): T {

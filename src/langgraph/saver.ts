@@ -16,7 +16,7 @@ import { refusingDamage } from "../store/checkpoints/damage.ts";
 import type { PrunedIds } from "../store/checkpoints/plan-prune.ts";
 import { putCheckpoint } from "../store/checkpoints/put.ts";
 import { putWrites } from "../store/checkpoints/put-writes.ts";
-import { readCheckpoints, type ReadCheckpoints } from "../store/checkpoints/read.ts";
+import { type ListTail, readCheckpoints, type ReadCheckpoints } from "../store/checkpoints/read.ts";
 import { deleteThread } from "../store/checkpoints/threads.ts";
 import type { StoredIds } from "../store/checkpoints/value.ts";
 import type { Fence } from "../store/leases/fence.ts";
@@ -42,9 +42,12 @@ import { rememberPage, tupleOf } from "./read-tuple.ts";
 import {
   createThreadCache,
   createThreadCaches,
+  forgetParts,
   forgetPruned,
   headKey,
+  type KnownList,
   knowsHead,
+  lengthOf,
   type ThreadCache,
   type ThreadCaches,
 } from "./thread-cache.ts";
@@ -74,16 +77,22 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   readonly #fence: () => Fence | null;
   readonly #caches: ThreadCaches;
   readonly #frozen: boolean;
+  readonly #isShownOnly: boolean;
   readonly #run: Store["write"];
   readonly #onStored: OnStored | undefined;
   #latest: LatestRead | undefined;
 
-  constructor({ store, fence, frozen }: SaverParts, shared?: ThreadCaches, more: Holding = {}) {
+  constructor(
+    { store, fence, frozen, isShownOnly }: SaverParts,
+    shared?: ThreadCaches,
+    more: Holding = {},
+  ) {
     super();
     this.#store = store;
     this.#fence = fence ?? (() => null);
     this.#caches = shared ?? createThreadCaches();
     this.#frozen = shared === undefined ? frozen === true : more.frozen !== false;
+    this.#isShownOnly = isShownOnly === true;
     // a saver without leases may serve many threads at once
     this.#run = shared === undefined ? store.write.bind(store) : createWriteQueue(store);
     this.#onStored = more.onStored;
@@ -91,7 +100,8 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   }
 
   holding(fence: Fence, more?: Holding): SessionSaver {
-    return new CheckpointSaver({ store: this.#store, fence: () => fence }, this.#caches, more);
+    const parts = { store: this.#store, fence: () => fence, isShownOnly: this.#isShownOnly };
+    return new CheckpointSaver(parts, this.#caches, more);
   }
 
   async readLatest(thread_id: string, how: Pick<Holding, "frozen"> = {}): Promise<LatestRead> {
@@ -261,16 +271,30 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   }
 
   async #read(input: Omit<ReadCheckpoints, "have">, cache: ThreadCache, shared = this.#frozen) {
-    const lists = new Map(cache.lists);
-    const have = new Map([...lists].map(([list, { items }]) => [list, items.length]));
     return refusingDamage(async () => {
-      const page = await this.#store.read(readCheckpoints, { ...input, have });
+      let lists: ReadonlyMap<number, KnownList> = new Map(cache.lists);
+      const wanted = { ...input, isShownOnly: this.#isShownOnly && shared };
+      let page = await this.#store.read(readCheckpoints, { ...wanted, have: lengthsOf(lists) });
+      if (!page.lists.every((tail) => isCovered(tail, lists))) {
+        lists = forgetParts(cache);
+        page = await this.#store.read(readCheckpoints, { ...wanted, have: lengthsOf(lists) });
+      }
       if (page.checkpoints.length === 0 && input.thread_id !== undefined) {
         this.#caches.forgetEmpty(input.thread_id);
       }
       return { page, reader: rememberPage({ page, cache, lists, shared }) };
     });
   }
+}
+
+function lengthsOf(lists: ReadonlyMap<number, KnownList>): ReadonlyMap<number, number> {
+  return new Map([...lists].map(([list, known]) => [list, lengthOf(known)]));
+}
+
+/** False if items that are wanted come before those that are known. */
+function isCovered({ start, isShownOnly }: ListTail, lists: ReadonlyMap<number, KnownList>) {
+  const first = start === null ? 0 : (lists.get(start.list)?.first ?? 0);
+  return first === 0 || (isShownOnly && start !== null && start.length > first);
 }
 
 function messagesIn({ channel_values }: Checkpoint): readonly unknown[] {

@@ -11,6 +11,12 @@ export interface SaverParts {
   readonly fence?: () => Fence | null;
   /** True for graphs that change no message in place: all readers share frozen messages. */
   readonly frozen?: boolean | undefined;
+  /**
+   * True for an agent that needs no message from before those that its last summary keeps: readers of
+   * frozen messages get only the rest, marked with `markPart`, and what is put is appended to the whole
+   * thread. Its reducer has to be `appendMessages`.
+   */
+  readonly isShownOnly?: boolean | undefined;
 }
 
 /** Called with the rows of a checkpoint's messages, and with all of its messages. */

@@ -2,9 +2,13 @@ import type { BaseMessage } from "@langchain/core/messages";
 
 import { noteIds } from "./known-ids.ts";
 import { copierOf } from "./copy-message.ts";
+import { firstShown, isSummary } from "../store/messages/summary.ts";
+import type { ListVersion } from "../store/checkpoints/value.ts";
+import { markPart, type ThreadPart } from "./thread-part.ts";
 import { fingerprintOf } from "./message-hash.ts";
 import {
   addWeight,
+  itemsBetween,
   type KnownBody,
   type KnownList,
   reviveOf,
@@ -52,24 +56,58 @@ export function sharedMessage(cache: ThreadCache, body: KnownBody): Made {
   return message;
 }
 
-/** The first messages of a list, shared; only the array belongs to the reader. */
-export function sharedMessages(cache: ThreadCache, list: KnownList, length: number): Arriving {
-  for (const body of list.items.slice(list.shared.length, length)) {
+/**
+ * The first messages of a list, shared; only the array belongs to the reader. `isShownOnly` leaves
+ * out those before the first one that the model is shown.
+ */
+export function sharedMessages(
+  cache: ThreadCache,
+  list: KnownList,
+  version: ListVersion & { readonly isShownOnly: boolean },
+): Arriving {
+  const known = version.length - list.first;
+  for (const body of list.items.slice(list.shared.length, known)) {
     void sharedMessage(cache, body);
     if (body.shared?.id === undefined) {
-      return arrived(list.items.slice(0, length).map((each) => sharedMessage(cache, each)));
+      const made = arrived(list.items.slice(0, known).map((each) => sharedMessage(cache, each)));
+      const part = partFrom(list, { ...version, length: list.first });
+      return made instanceof Promise
+        ? made.then((messages) => markPart(messages, part))
+        : markPart(made, part);
     }
     list.shared.push(body.shared);
     list.ids.add(body.shared.id);
   }
-  const messages = list.shared.slice(0, length);
+  const from = version.isShownOnly ? shownFrom(list, known) : 0;
+  const messages = list.shared.slice(from, known);
   noteIds(messages, list.ids);
-  return messages;
+  return markPart(messages, partFrom(list, { ...version, length: list.first + from }));
+}
+
+/** An index of the shared messages; those that were searched before are not searched again. */
+function shownFrom(list: KnownList, length: number): number {
+  const { shared, shown } = list;
+  if (
+    shown === null ||
+    shown.length > length ||
+    shared.slice(shown.length, length).some(isSummary)
+  ) {
+    const read = { length, mayHold: () => true, at: (index: number) => shared[index] };
+    list.shown = { length, from: firstShown(read) ?? 0 };
+  } else {
+    list.shown = { length, from: shown.from };
+  }
+  return list.shown.from;
+}
+
+/** Null for a part that begins with the first item of the list. */
+function partFrom({ family, forked }: KnownList, { list, length }: ListVersion): ThreadPart | null {
+  return length === 0 ? null : { list, length, family, forked };
 }
 
 /** The first messages of a list, each created again. */
 export function copyMessages(list: KnownList, length: number): Arriving {
-  return arrived(list.items.slice(0, length).map(copyMessage));
+  return arrived(itemsBetween(list, 0, length).map(copyMessage));
 }
 
 /** Messages of most classes are made at once: only the others are waited for. */

@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
 import type { PrunedIds } from "../store/checkpoints/plan-prune.ts";
-import type { BodyRow } from "../store/checkpoints/read.ts";
+import type { BodyRow } from "../store/checkpoints/schema.ts";
 import type { ListVersion } from "../store/checkpoints/value.ts";
 import { type Revive, reviverOf } from "./message-codec.ts";
 import type { Copier } from "./copy-message.ts";
@@ -22,9 +22,14 @@ export interface KnownBody {
   shared: BaseMessage | null;
 }
 
-/** What is known of a list: items from the first one on. */
+/** What is known of a list: its items from one on. */
 export interface KnownList {
+  /** Position of the first known item. */
+  readonly first: number;
   readonly items: KnownBody[];
+  /** See `ThreadPart`. */
+  readonly family: object;
+  readonly forked: number;
   /**
    * Frozen messages of the first items, so that a list of messages is compared with this one by
    * identity. It ends before a message that cannot be frozen and is created again for each reader.
@@ -32,8 +37,26 @@ export interface KnownList {
   readonly shared: BaseMessage[];
   /** Ids of the shared messages. */
   readonly ids: Set<string>;
-  /** The hashes of the first items chained, as far as somebody asked. */
-  readonly chain: string[];
+  /** The hashes of the first items chained, from a length on and as far as somebody asked. */
+  chain: KnownChain;
+  /** Where the messages begin that the model is shown of the first `length` items; null if unknown. */
+  shown: { readonly length: number; readonly from: number } | null;
+}
+
+interface KnownChain {
+  readonly first: number;
+  /** That of `first` items, then of one more each; empty if none is known. */
+  readonly hashes: string[];
+}
+
+/** How many items a list has. */
+export function lengthOf({ first, items }: KnownList): number {
+  return first + items.length;
+}
+
+/** The known items of a list from one position to another. */
+export function itemsBetween({ first, items }: KnownList, from: number, to: number): KnownBody[] {
+  return items.slice(Math.max(0, from - first), Math.max(0, to - first));
 }
 
 /**
@@ -115,7 +138,7 @@ export function reviveOf(body: KnownBody): Revive {
 
 function keepList(cache: ThreadCache, list: number, found: KnownList): void {
   const known = cache.lists.get(list);
-  const longer = known !== undefined && known.items.length >= found.items.length ? known : found;
+  const longer = known !== undefined && lengthOf(known) >= lengthOf(found) ? known : found;
   keepLast(cache.lists, LISTS_KEPT, [list, longer]);
 }
 
@@ -129,34 +152,79 @@ export function extendList(parts: {
   readonly stored: ListVersion;
   readonly base: { readonly known: KnownList | null; readonly version: ListVersion | null };
   readonly added: readonly KnownBody[];
+  /** Position of the first added item, if those before it were not read. */
+  readonly first?: number;
+  readonly chain?: MessageChain | null;
 }): KnownList {
-  const { cache, stored, added } = parts;
+  const { cache, stored, added, first = 0 } = parts;
   const { known, version } = parts.base;
   const length = version?.length ?? 0;
-  if (known !== null && version?.list === stored.list && known.items.length === length) {
+  if (known !== null && version?.list === stored.list && lengthOf(known) === length) {
     for (const item of added) {
       known.items.push(item);
     }
     keepList(cache, stored.list, known);
     return known;
   }
-  const items = [...(known?.items.slice(0, length) ?? []), ...added];
-  const chain = known?.chain.slice(0, length) ?? [];
-  const all: KnownList = { items, shared: [], ids: new Set(), chain };
+  const all: KnownList = {
+    first: known?.first ?? first,
+    items: [...(known === null ? [] : itemsBetween(known, 0, length)), ...added],
+    family: known?.family ?? {},
+    forked: known === null ? Infinity : Math.min(known.forked, length),
+    shared: [],
+    ids: new Set(),
+    shown: null,
+    chain: known === null ? firstChain(first, parts.chain) : chainUpTo(known.chain, length),
+  };
   keepList(cache, stored.list, all);
   return all;
 }
 
-/** The first items of a known list, chained; each is hashed once, however long the list gets. */
-export function chainAt({ lists }: ThreadCache, version: ListVersion | null): MessageChain {
+function firstChain(first: number, stored: MessageChain | null | undefined): KnownChain {
+  if (first === 0) {
+    return { first: 0, hashes: [NO_MESSAGES.hash] };
+  }
+  return stored ? { first: stored.length, hashes: [stored.hash] } : { first: 0, hashes: [] };
+}
+
+function chainUpTo({ first, hashes }: KnownChain, length: number): KnownChain {
+  return { first, hashes: hashes.slice(0, Math.max(0, length - first + 1)) };
+}
+
+/** Takes note of a chain that was found out while it was stored. */
+export function keepChain(
+  { lists }: ThreadCache,
+  { list, chain }: { readonly list: number; readonly chain: MessageChain },
+): void {
+  const known = lists.get(list);
+  if (known?.chain.hashes.length === 0) {
+    known.chain = { first: chain.length, hashes: [chain.hash] };
+  }
+}
+
+/**
+ * The first items of a known list, chained; each is hashed once, however long the list gets. Null if
+ * the chain of those that were not read is unknown.
+ */
+export function chainAt({ lists }: ThreadCache, version: ListVersion | null): MessageChain | null {
   if (version === null) {
     return NO_MESSAGES;
   }
-  const { items = [], chain = [] } = lists.get(version.list) ?? {};
-  for (const item of items.slice(chain.length, version.length)) {
-    chain.push(chained(chain.at(-1) ?? NO_MESSAGES.hash, item.hash));
+  const known = lists.get(version.list);
+  if (known === undefined) {
+    return null;
   }
-  return { length: version.length, hash: chain[version.length - 1] ?? NO_MESSAGES.hash };
+  const { first, hashes } = known.chain;
+  let last = hashes.at(-1);
+  if (last === undefined) {
+    return null;
+  }
+  for (const item of itemsBetween(known, first + hashes.length - 1, version.length)) {
+    last = chained(last, item.hash);
+    hashes.push(last);
+  }
+  const hash = hashes[version.length - first];
+  return hash === undefined ? null : { length: version.length, hash };
 }
 
 export function headKey(ns: string, checkpointId: string): string {
@@ -171,6 +239,16 @@ export function keepHead(cache: ThreadCache, key: string, head: ListVersion | nu
 export function knowsHead(cache: ThreadCache, key: string): boolean {
   const head = cache.heads.get(key);
   return head === null || (head !== undefined && cache.lists.has(head.list));
+}
+
+/** Forgets the lists of which only the end is known, and returns the others. */
+export function forgetParts({ lists }: ThreadCache): ReadonlyMap<number, KnownList> {
+  for (const [list, { first }] of lists) {
+    if (first > 0) {
+      lists.delete(list);
+    }
+  }
+  return new Map(lists);
 }
 
 /** What pruning removed is not there any more. */

@@ -13,7 +13,14 @@ import { textHash } from "../store/checkpoints/bodies.ts";
 import { bodyText } from "./message-codec.ts";
 import { hashesOf, longestMatch } from "./match-list.ts";
 import { messageHash } from "./message-hash.ts";
-import { extendList, keepBody, type KnownBody, type ThreadCache } from "./thread-cache.ts";
+import {
+  extendList,
+  keepBody,
+  type KnownBody,
+  lengthOf,
+  type ThreadCache,
+} from "./thread-cache.ts";
+import { partOf } from "./thread-part.ts";
 
 /** Collects what the values of one write refer to, each body and each sequence once. */
 export interface WriteBatchBuilder {
@@ -34,8 +41,10 @@ export interface WriteBatchBuilder {
 
 export interface AddedSequence {
   readonly messages: readonly BaseMessage[];
-  /** Hash of the message at an index. */
-  readonly hashAt: (index: number) => string;
+  /** How many of the thread's messages come before these: see `ThreadPart`. */
+  readonly start: number;
+  /** Hash of the message at a position of the thread. */
+  readonly hashAt: (position: number) => string;
   /** How far it matches a list that is known to be stored. */
   readonly known: ListVersion | null;
 }
@@ -64,22 +73,24 @@ export function createWriteBatch(cache: ThreadCache): WriteBatchBuilder {
     addText,
     addChunk: (text) => addText(chunkBody(text)),
     addSequence: (values) => {
-      const match = longestMatch(cache, values);
+      const part = partOf(values);
+      const match = longestMatch(cache, values, part);
+      const start = part?.length ?? 0;
       const from = match?.length ?? 0;
-      if (!areMessages(values, from)) {
+      if (!areMessages(values, from - start)) {
         return null;
       }
-      const rest = hashesOf(cache, values.slice(from));
-      const hashAt = (index: number) =>
-        index < from ? at(match?.items ?? [], index).hash : at(rest, index - from);
+      const rest = hashesOf(cache, values.slice(from - start));
+      const hashAt = (position: number) =>
+        position < from ? at(match?.items ?? [], position - start).hash : at(rest, position - from);
       const known = match === null ? null : { list: match.list, length: from };
-      const sequence: AddedSequence = { messages: values, hashAt, known };
+      const sequence: AddedSequence = { messages: values, start, hashAt, known };
       const same = added.findIndex((other) => sameSequence(sequence, other));
       if (same !== -1) {
         return same;
       }
       added.push(sequence);
-      const bodies = rest.map((hash, index) => addMessage(at(values, from + index), hash));
+      const bodies = rest.map((hash, index) => addMessage(at(values, from - start + index), hash));
       return sequences.push({ known, rest: bodies }) - 1;
     },
     sequenceAt: (index) => at(added, index),
@@ -107,10 +118,10 @@ function areMessages(values: readonly unknown[], from: number): values is readon
 }
 
 function sameSequence(some: AddedSequence, other: AddedSequence): boolean {
-  const { length } = some.messages;
+  const length = some.start + some.messages.length;
   const from = some.known?.length ?? 0;
   if (
-    length !== other.messages.length ||
+    length !== other.start + other.messages.length ||
     some.known?.list !== other.known?.list ||
     from !== (other.known?.length ?? 0)
   ) {
@@ -143,7 +154,7 @@ function learnSequence(
   const length = version?.length ?? 0;
   if (
     known !== undefined &&
-    (known?.items.length ?? 0) >= length &&
+    (known === null || lengthOf(known) >= length) &&
     stored?.length === length + added.length
   ) {
     extendList({ cache, stored, base: { known, version }, added });

@@ -3,7 +3,8 @@ import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Tx } from "../store.ts";
 import { textHash } from "./bodies.ts";
 import type { CheckpointTable } from "./schema.ts";
-import type { ListVersion, StoredChannels } from "./value.ts";
+import { hashesOf } from "./lists.ts";
+import { type ListVersion, parseChannels, type StoredChannels } from "./value.ts";
 
 /*
  * Each thread keeps a mark of its latest root checkpoint: the row, how many messages it has and a
@@ -32,14 +33,37 @@ export function chainOf(bodyHashes: readonly string[]): MessageChain {
 /** The columns of a checkpoint that no later write changes, as stored. */
 export type FixedColumns = Omit<CheckpointTable, "id" | "thread" | "ns" | "parent_id">;
 
-/** What the mark's hash has to be for a checkpoint of this thread. */
+/**
+ * What the mark's hash has to be for a checkpoint of this thread: the hash of its columns, then the
+ * chain, which is continued without the messages that it was made of.
+ */
 export function markHash(
   thread_id: string,
   { chain, columns }: { readonly chain: MessageChain; readonly columns: FixedColumns },
 ): string {
   const { checkpoint_id, ts, shape, versions, channels, metadata } = columns;
   const fields = [chain.hash, checkpoint_id, ts, shape, versions, channels, metadata];
-  return textHash(JSON.stringify([thread_id, ...fields]));
+  return textHash(JSON.stringify([thread_id, ...fields])) + chain.hash;
+}
+
+/** True for the mark of a checkpoint; older programs kept no chain in it. */
+export function isMark(stored: string, hash: string): boolean {
+  return stored === hash || (stored !== "" && stored === hash.slice(0, NO_CHAIN));
+}
+
+/** Characters of a mark without a chain. */
+const NO_CHAIN = textHash("").length;
+
+/** The chain in a thread's mark; null if the mark is that of another checkpoint, or has none. */
+export function chainInMark(head: {
+  readonly row: number;
+  readonly head_row: number;
+  readonly head_length: number;
+  readonly head_hash: string;
+}): MessageChain | null {
+  const { row, head_row, head_length: length, head_hash } = head;
+  const hash = head_hash.slice(NO_CHAIN);
+  return row === head_row && (hash === "") === (length === 0) ? { length, hash } : null;
 }
 
 interface HeadMark {
@@ -69,6 +93,12 @@ export const MESSAGES = "messages";
 export function messageListOf(channels: StoredChannels): ListVersion | null {
   const value = channels[MESSAGES];
   return value !== undefined && "l" in value ? { list: value.l[0], length: value.l[1] } : null;
+}
+
+/** The chain of a checkpoint's messages, from the hashes of all of them. */
+export async function storedChain(tx: Tx, channels: string): Promise<MessageChain> {
+  const messages = messageListOf(parseChannels(channels));
+  return chainOf(messages === null ? [] : await hashesOf(tx, messages));
 }
 
 export interface LatestHead {

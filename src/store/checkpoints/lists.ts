@@ -216,7 +216,7 @@ function selectItems(tx: Tx, { list, from, to }: Segment) {
 }
 
 /** A range of positions whose items are in one list. */
-interface Segment {
+export interface Segment {
   readonly list: number;
   readonly from: number;
   readonly to: number;

@@ -2,7 +2,7 @@ import { type MirrorInput, mirrorMessages, type StoredMessage } from "../message
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { BATCH, idsOf, keepBodies } from "./bodies.ts";
-import { markHash, markHead, type MessageChain } from "./head-mark.ts";
+import { markHash, markHead, type MessageChain, storedChain } from "./head-mark.ts";
 import { checkLists, keepSequence } from "./lists.ts";
 import type { CheckpointTable } from "./schema.ts";
 import { type FencedThread, type HeldThread, holdThread, keepThread } from "./threads.ts";
@@ -39,8 +39,8 @@ export interface PutCheckpoint extends FencedThread, Readonly<Pick<CheckpointTab
   readonly shape: number;
   readonly metadata: ValueInput;
   readonly channels: readonly ChannelInput[];
-  /** The messages that it has then. */
-  readonly chain: MessageChain;
+  /** The messages that it has then; null if the caller does not know them all. */
+  readonly chain: MessageChain | null;
   readonly batch: WriteBatch;
   readonly mirror: CheckpointMirror | null;
 }
@@ -68,22 +68,24 @@ export const putCheckpoint: Operation<PutCheckpoint, StoredCheckpoint | "stale">
   if (ids === "stale") {
     return ids;
   }
-  await keepCheckpoint(tx, { input, parent, ids });
+  const chain = await keepCheckpoint(tx, { input, parent, ids });
   const { mirror, fence } = input;
   const messages = mirror === null ? [] : await mirrorMessages(tx, { ...mirror, fence });
-  return { ...ids, messages };
+  return { ...ids, messages, chain };
 };
 
 export interface StoredCheckpoint extends StoredIds {
   /** The messages that the checkpoint adds or changes, as the mirror has them. */
   readonly messages: readonly StoredMessage[];
+  /** The messages that a root checkpoint has; null for another one. */
+  readonly chain: MessageChain | null;
 }
 
-/** Stores the row and, for a root checkpoint, moves the thread's mark to it. */
+/** Stores the row and, for a root checkpoint, moves the thread's mark to it; returns its chain. */
 async function keepCheckpoint(
   tx: Tx,
   { input, parent, ids }: { input: PutCheckpoint; parent: StoredChannels | null; ids: StoredIds },
-): Promise<void> {
+): Promise<MessageChain | null> {
   const { thread } = ids;
   const { ns, checkpoint_id } = input;
   const columns = {
@@ -96,11 +98,13 @@ async function keepCheckpoint(
   };
   const row = { thread, ns, parent_id: input.parent_id, ...columns };
   const [stored] = await tx.rows(upsertCheckpoint, row);
-  if (ns === "" && stored !== undefined) {
-    const { chain } = input;
-    const hash = markHash(input.thread_id, { chain, columns });
-    await markHead(tx, { thread, row: stored.id, length: chain.length, hash });
+  if (ns !== "" || stored === undefined) {
+    return null;
   }
+  const chain = input.chain ?? (await storedChain(tx, columns.channels));
+  const hash = markHash(input.thread_id, { chain, columns });
+  await markHead(tx, { thread, row: stored.id, length: chain.length, hash });
+  return chain;
 }
 
 const upsertCheckpoint = prepared(({ db }, given: Parameter<Omit<CheckpointTable, "id">>) =>

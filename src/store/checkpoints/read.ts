@@ -1,11 +1,10 @@
-import type { Selectable } from "kysely";
-
 import type { Operation, Tx } from "../store.ts";
 import { batches } from "./bodies.ts";
 import { damagedCheckpoint } from "./damage.ts";
-import { refuseEarlierHead, refuseLostHead } from "./head-mark.ts";
+import { MESSAGES, messageListOf, refuseEarlierHead, refuseLostHead } from "./head-mark.ts";
 import { segmentsOf, selectBodies } from "./lists.ts";
-import type { BodyTable, CheckpointTable } from "./schema.ts";
+import type { BodyRow, CheckpointTable } from "./schema.ts";
+import { readShown } from "./shown-items.ts";
 import {
   type ListVersion,
   parseChannels,
@@ -35,14 +34,21 @@ export interface ReadCheckpoints {
   readonly latest?: boolean;
   /** How many items of which lists the caller has: those are not read again. */
   readonly have: ReadonlyMap<number, number>;
+  /**
+   * True to read the messages of root checkpoints only from the first one on that the model is shown,
+   * unless something else has the same list.
+   */
+  readonly isShownOnly?: boolean;
 }
-
-export type BodyRow = Readonly<Selectable<Omit<BodyTable, "thread">>>;
 
 /** Items of a list that the caller lacked; `start` says which ones that it has come first. */
 export interface ListTail extends ListVersion {
   readonly start: ListVersion | null;
+  /** Position of the first item that was read; those before it come with `start`, or were left out. */
+  readonly first: number;
   readonly items: readonly BodyRow[];
+  /** True if items that the model is not shown may be missing. */
+  readonly isShownOnly: boolean;
 }
 
 export interface TaskWrites {
@@ -57,6 +63,7 @@ export interface CheckpointRead extends Readonly<Pick<CheckpointTable, AsStored>
   /** The thread's mark: see `head-mark.ts`. */
   readonly head_row: number;
   readonly head_length: number;
+  readonly head_hash: string;
   readonly thread_id: string;
   readonly shape: string;
   readonly channels: StoredChannels;
@@ -103,8 +110,10 @@ export const readCheckpoints: Operation<ReadCheckpoints, CheckpointPage> = async
   }
   const wanted = wantedBy(checkpoints);
   const lists: ListTail[] = [];
+  const shown = input.isShownOnly === true ? listsOfMessages(checkpoints) : new Set<number>();
   for (const [list, length] of wanted.lists) {
-    lists.push(await readTail(tx, { list, length }, input.have));
+    const isShownOnly = shown.has(list);
+    lists.push(await readTail(tx, { list, length }, { have: input.have, isShownOnly }));
   }
   return { checkpoints, lists, bodies: await readBodies(tx, [...wanted.bodies]) };
 };
@@ -120,6 +129,7 @@ async function readRows(tx: Tx, input: ReadCheckpoints) {
       "thread_id",
       "head_row",
       "head_length",
+      "head_hash",
       "ns",
       "checkpoint_id",
       "parent_id",
@@ -206,12 +216,30 @@ export function wantedBy(checkpoints: readonly CheckpointRead[]) {
   return { lists, bodies };
 }
 
+/** The lists that nothing but the messages of root checkpoints refers to. */
+function listsOfMessages(checkpoints: readonly CheckpointRead[]): ReadonlySet<number> {
+  const roots = checkpoints.filter(({ ns }) => ns === "");
+  const lists = new Set(roots.flatMap(({ channels }) => messageListOf(channels)?.list ?? []));
+  const others = checkpoints.map((checkpoint) => {
+    const { [MESSAGES]: messages, ...rest } = checkpoint.channels;
+    const channels = checkpoint.ns === "" ? rest : checkpoint.channels;
+    return { ...checkpoint, channels };
+  });
+  for (const list of wantedBy(others).lists.keys()) {
+    lists.delete(list);
+  }
+  return lists;
+}
+
 async function readTail(
   tx: Tx,
   version: ListVersion,
-  have: ReadonlyMap<number, number>,
+  { have, isShownOnly }: Required<Pick<ReadCheckpoints, "have" | "isShownOnly">>,
 ): Promise<ListTail> {
   const { start, segments } = await segmentsOf(tx, version, have);
+  if (start === null && isShownOnly) {
+    return { ...version, start, ...(await readShown(tx, version)), isShownOnly };
+  }
   const items: BodyRow[] = [];
   for (const segment of segments) {
     const query = selectBodies(tx, segment);
@@ -221,7 +249,7 @@ async function readTail(
   if (items.length !== version.length - (start?.length ?? 0)) {
     throw damagedCheckpoint();
   }
-  return { ...version, start, items };
+  return { ...version, start, first: start?.length ?? 0, items, isShownOnly };
 }
 
 async function readBodies(tx: Tx, ids: readonly number[]): Promise<BodyRow[]> {

@@ -1,4 +1,4 @@
-import type { Generated } from "kysely";
+import type { Generated, Selectable } from "kysely";
 
 /**
  * The tables in which the agent's checkpoints are kept.
@@ -48,6 +48,8 @@ export interface BodyTable {
   hash: string;
   body: string;
 }
+
+export type BodyRow = Readonly<Selectable<Omit<BodyTable, "thread">>>;
 
 /**
  * A sequence of message bodies. Items are only ever appended, so (list, length) names a value for

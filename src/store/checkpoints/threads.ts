@@ -4,9 +4,7 @@ import type { Operation, Tx } from "../store.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import { type Fence, FENCED_COLUMNS, holdFence, requireHeld } from "../leases/fence.ts";
 import { isFenceOf, refuseWithoutLease, requireFreeThread } from "./free-threads.ts";
-import { chainOf, markHash, markHead, messageListOf } from "./head-mark.ts";
-import { hashesOf } from "./lists.ts";
-import { parseChannels } from "./value.ts";
+import { markHash, markHead, storedChain } from "./head-mark.ts";
 
 /** The number of a thread; null for one that has no checkpoints. */
 export async function findThread(tx: Tx, threadId: string): Promise<number | null> {
@@ -182,8 +180,7 @@ export async function markLatest(
     return;
   }
   const { id: row, ...columns } = head;
-  const messages = messageListOf(parseChannels(columns.channels));
-  const chain = chainOf(messages === null ? [] : await hashesOf(tx, messages));
+  const chain = await storedChain(tx, columns.channels);
   const { length } = chain;
   await markHead(tx, { thread, row, length, hash: markHash(thread_id, { chain, columns }) });
 }

@@ -46,3 +46,50 @@ export function firstKept(messages: readonly MessageJson[], at: number): number 
   // the message was taken out of the thread since: what follows the summary is there for sure
   return at + 1;
 }
+
+/** Messages that are read one by one: most of them are not needed. */
+export interface ReadMessages {
+  readonly length: number;
+  /** False only if the message cannot hold the text. */
+  mayHold(index: number, text: string): boolean;
+  at(index: number): MessageJson | null | undefined;
+}
+
+/**
+ * Position of the first message that the model is shown or that its view is made of; null if these
+ * messages have no summary, or do not go back as far as the one that it keeps.
+ */
+export function firstShown(messages: ReadMessages): number | null {
+  const { length } = messages;
+  const isOurs = (index: number) => isSummary(messages.at(index) ?? undefined);
+  const at = lastBefore(length, (index) => messages.mayHold(index, KEPT_FROM) && isOurs(index));
+  const id: unknown = Reflect.get(messages.at(at)?.additional_kwargs ?? {}, KEPT_FROM);
+  if (typeof id !== "string") {
+    return null;
+  }
+  const from = lastBefore(
+    at,
+    (index) => messages.mayHold(index, id) && messages.at(index)?.id === id,
+  );
+  if (from === -1) {
+    return null;
+  }
+  let kept = from;
+  while (kept < length && isOurs(kept)) {
+    kept += 1;
+  }
+  if (messages.at(kept)?.type === "human") {
+    return from;
+  }
+  const request = lastBefore(from, (index) => messages.at(index)?.type === "human");
+  return request === -1 ? null : request;
+}
+
+/** The last index below `end` for which this is true; -1 if there is none. */
+function lastBefore(end: number, isFound: (index: number) => boolean): number {
+  let index = end - 1;
+  while (index >= 0 && !isFound(index)) {
+    index -= 1;
+  }
+  return index;
+}

@@ -4,7 +4,8 @@ import { newId } from "../../core/ids.ts";
 import { threadId } from "../../core/threads.ts";
 import { textHash } from "../checkpoints/bodies.ts";
 import { messageListOf } from "../checkpoints/head-mark.ts";
-import { type BodyRow, type CheckpointRead, wantedBy } from "../checkpoints/read.ts";
+import { type CheckpointRead, wantedBy } from "../checkpoints/read.ts";
+import type { BodyRow } from "../checkpoints/schema.ts";
 import {
   at,
   type ListVersion,
@@ -78,7 +79,7 @@ function verifiedThread(
   const wanted = wantedBy([read]);
   const lists = [...wanted.lists].map(([list, length]) => {
     const items = itemsOf(thread, { list, length }).map(body);
-    return { list, length, start: null, items };
+    return { list, length, start: null, first: 0, items, isShownOnly: false };
   });
   const version = messageListOf(read.channels);
   const messages = lists.find(({ list }) => list === version?.list)?.items ?? [];
@@ -119,6 +120,7 @@ function checkpointOf(
     row: 1,
     head_row: 1,
     head_length: 0,
+    head_hash: "",
     thread: 0,
     thread_id,
     shape: at(bodies, head.shape),

@@ -1,7 +1,8 @@
 import { batches } from "../checkpoints/bodies.ts";
 import { isDamage } from "../checkpoints/damage.ts";
-import { chainOf, markHash, messageListOf } from "../checkpoints/head-mark.ts";
-import { type BodyRow, type CheckpointPage, readCheckpoints } from "../checkpoints/read.ts";
+import { chainOf, isMark, markHash, messageListOf } from "../checkpoints/head-mark.ts";
+import { type CheckpointPage, readCheckpoints } from "../checkpoints/read.ts";
+import type { BodyRow } from "../checkpoints/schema.ts";
 import { refsOf } from "../checkpoints/value.ts";
 import type { Operation, Tx } from "../store.ts";
 import { hasRow } from "./has-row.ts";
@@ -157,7 +158,7 @@ async function headProblem(
   if (head.head_row === head.row) {
     const chain = chainOf(messages.map(({ hash }) => hash));
     const hash = markHash(head.thread_id, { chain, columns: head });
-    return chain.length === head.head_length && hash === head.head_hash ? null : "changed";
+    return chain.length === head.head_length && isMark(head.head_hash, hash) ? null : "changed";
   }
   if (await hasForeignBody(tx, head, messages)) {
     return "foreign";
