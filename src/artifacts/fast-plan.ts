@@ -17,7 +17,7 @@ interface PlanReading {
 
 export interface FastReading {
   readonly plan: PhasePlan;
-  /** Nothing else can be said of a valid plan. */
+  /** A valid plan has no other findings. */
   readonly warnings: readonly Finding[];
 }
 

@@ -95,7 +95,7 @@ export function draftPut(put: Put, cache: ThreadCache): PutDraft {
 
 /**
  * Refuses to take the end of a thread for all of it: the messages before would be gone from the thread.
- * A reducer made the list anew, and forgot that it is only a part.
+ * A reducer made another list, without the mark that it is only a part.
  */
 function refuseLostStart(sequence: AddedSequence | null, { cache, parent }: KnownParent): void {
   const list = parent === null ? undefined : cache.lists.get(parent.list);
