@@ -7,6 +7,7 @@ import { failureList } from "./test/helpers/failure-list.ts";
 import { LongestFirst } from "./test/helpers/longest-first.ts";
 import { memoryFolder } from "./test/helpers/memory-folder.ts";
 import { testLevel } from "./test/helpers/size.ts";
+import { skippedList } from "./test/helpers/skipped-list.ts";
 import { filesOfTorturesOnly } from "./test/torture/sizes.ts";
 
 // for this process, the tests' and those that they start; no test needs what survives a power cut
@@ -64,7 +65,7 @@ export default defineConfig({
     // files wait for processes and sockets more than they compute
     maxWorkers: 7,
     sequence: { sequencer: LongestFirst },
-    reporters: ["default", failureList(), closingLine()],
+    reporters: ["default", failureList(), skippedList(), closingLine()],
     // real processes, sockets and files: slow machines need time, and no test asserts a time
     expect: { poll: { timeout: 240_000 } },
     testTimeout: 300_000,

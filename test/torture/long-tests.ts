@@ -20,6 +20,8 @@ export interface LongTests extends TortureOptions {
   /** All of them if it is empty. */
   readonly files: readonly string[];
   readonly project?: "sqlite" | "postgres";
+  /** A regular expression for the titles of the tests that are run, each with those of its suites before it. */
+  readonly titles?: string;
 }
 
 /** Runs tests with more work than `npm test` gives them; throws if one of them failed. */
@@ -27,6 +29,7 @@ export async function runLongTests({
   level,
   files,
   project,
+  titles,
   size,
   seed,
 }: LongTests): Promise<void> {
@@ -35,7 +38,10 @@ export async function runLongTests({
     throw new Error(`sizes.ts names files that do not exist: ${missing.join(", ")}`);
   }
   const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
-  const options = project === undefined ? [] : [`--project=${project}`];
+  const options = [
+    ...(project === undefined ? [] : [`--project=${project}`]),
+    ...(titles === undefined ? [] : [`--testNamePattern=${titles}`]),
+  ];
   const child = spawn(
     process.execPath,
     [vitest, "run", ...files, ...options, "--testTimeout=0", "--hookTimeout=0"],

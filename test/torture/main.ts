@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 
 import { runLongTests, type TortureOptions } from "./long-tests.ts";
+import { runSkipped } from "./run-skipped.ts";
 import { ONLY_TORTURE, SIZED_TESTS, type SizedTest } from "./sizes.ts";
 
 /** A separate torture: prints what it did and measured, and throws if a promise was broken. */
@@ -47,7 +48,8 @@ const NAMES = [...Object.keys(PROGRAMS), ...Object.keys(TESTS), POSTGRES];
 
 /**
  * `npm run torture -- <name…> [--short] [--size N] [--seed N]`: the long versions of what the tests
- * do in short. `--short` without a name runs a part of each; without anything it lists them.
+ * do in short. `--short` without a name runs a part of each; without anything it lists them. `--skipped FILE` runs what
+ * `npm test` has skipped, if REPRISE_TEST_SKIPPED named that file to it.
  */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -56,8 +58,13 @@ async function main(): Promise<number> {
       short: { type: "boolean", default: false },
       size: { type: "string" },
       seed: { type: "string" },
+      skipped: { type: "string" },
     },
   });
+  if (values.skipped !== undefined) {
+    await runSkipped(values.skipped);
+    return 0;
+  }
   const numbers = [values.size, values.seed].filter((text) => text !== undefined);
   const unknown = positionals.filter((name) => !NAMES.includes(name));
   const nothing = positionals.length === 0 && !values.short;

@@ -592,3 +592,10 @@ export function filesOfTorturesOnly(): string[] {
   const left = [...Object.values(ONLY_TORTURE), ...sized.filter(({ test }) => test === 0)];
   return left.flatMap(({ files }): readonly string[] => files);
 }
+
+/** The files that `npm run torture -- --short` runs. */
+export function filesOfShort(): string[] {
+  const sized: readonly SizedTest[] = Object.values(SIZED_TESTS);
+  const run = [...Object.values(ONLY_TORTURE), ...sized.filter(({ short }) => short !== 0)];
+  return run.flatMap(({ files }): readonly string[] => files);
+}
