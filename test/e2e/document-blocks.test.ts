@@ -139,6 +139,9 @@ const RUN: Readonly<Record<string, (text: string) => Promise<void>>> = {
     await pasted(home, text);
     expect(readFileSync(join(home.project, "docs/new.md"), "utf8")).toBe("new\n");
   },
+  "docs/permissions.md, In CI, 1": async (text) => {
+    expect(await pasted(freshHome(), text)).toContain("[demo]");
+  },
   "docs/permissions.md, Rules, 2": async (text) => {
     const home = await changed();
     const [session] = await sessionsOf(home);
