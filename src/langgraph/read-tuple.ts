@@ -24,6 +24,7 @@ import {
   keepHead,
   extendList,
   type KnownList,
+  lengthOf,
   type ThreadCache,
 } from "./thread-cache.ts";
 
@@ -66,6 +67,20 @@ export function rememberPage(parts: {
       return shared ? sharedMessages(cache, found, version) : copyMessages(found, length);
     },
   };
+}
+
+/** How many items are known of each list. */
+export function lengthsOf(lists: ReadonlyMap<number, KnownList>): ReadonlyMap<number, number> {
+  return new Map([...lists].map(([list, known]) => [list, lengthOf(known)]));
+}
+
+/** False if items that are wanted come before those that are known. */
+export function isCovered(
+  { start, isShownOnly }: ListTail,
+  lists: ReadonlyMap<number, KnownList>,
+): boolean {
+  const first = start === null ? 0 : (lists.get(start.list)?.first ?? 0);
+  return first === 0 || (isShownOnly && start !== null && start.length > first);
 }
 
 function learnTail(

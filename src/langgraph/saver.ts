@@ -16,7 +16,7 @@ import { refusingDamage } from "../store/checkpoints/damage.ts";
 import type { PrunedIds } from "../store/checkpoints/plan-prune.ts";
 import { putCheckpoint } from "../store/checkpoints/put.ts";
 import { putWrites } from "../store/checkpoints/put-writes.ts";
-import { type ListTail, readCheckpoints, type ReadCheckpoints } from "../store/checkpoints/read.ts";
+import { readCheckpoints, type ReadCheckpoints } from "../store/checkpoints/read.ts";
 import { deleteThread } from "../store/checkpoints/threads.ts";
 import type { StoredIds } from "../store/checkpoints/value.ts";
 import type { Fence } from "../store/leases/fence.ts";
@@ -38,19 +38,18 @@ import {
   wantedCheckpointOf,
 } from "./thread-key.ts";
 import { draftPut } from "./put-draft.ts";
-import { rememberPage, tupleOf } from "./read-tuple.ts";
+import { listInput, matches } from "./list-input.ts";
+import { isCovered, lengthsOf, rememberPage, tupleOf } from "./read-tuple.ts";
 import {
   createThreadCache,
-  createThreadCaches,
   forgetParts,
   forgetPruned,
   headKey,
   type KnownList,
   knowsHead,
-  lengthOf,
   type ThreadCache,
-  type ThreadCaches,
 } from "./thread-cache.ts";
+import { createThreadCaches, type ThreadCaches } from "./thread-caches.ts";
 
 /**
  * LangGraph's checkpoints on our store. Each message is kept once in its thread and a checkpoint
@@ -287,35 +286,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   }
 }
 
-function lengthsOf(lists: ReadonlyMap<number, KnownList>): ReadonlyMap<number, number> {
-  return new Map([...lists].map(([list, known]) => [list, lengthOf(known)]));
-}
-
-/** False if items that are wanted come before those that are known. */
-function isCovered({ start, isShownOnly }: ListTail, lists: ReadonlyMap<number, KnownList>) {
-  const first = start === null ? 0 : (lists.get(start.list)?.first ?? 0);
-  return first === 0 || (isShownOnly && start !== null && start.length > first);
-}
-
 function messagesIn({ channel_values }: Checkpoint): readonly unknown[] {
   const messages = channel_values[MESSAGES];
   return Array.isArray(messages) ? messages : [messages];
-}
-
-function listInput(config: RunnableConfig, before: RunnableConfig | undefined) {
-  const ns = config.configurable?.["checkpoint_ns"] === "" ? "" : textOf(config, "checkpoint_ns");
-  const checkpoint_id = before === undefined ? null : textOf(before, "checkpoint_id");
-  const key = before === undefined ? null : threadKeyOf(before);
-  return {
-    thread_id: threadKeyOf(config)?.thread_id,
-    ns: ns ?? undefined,
-    checkpoint_id: textOf(config, "checkpoint_id") ?? undefined,
-    ...(checkpoint_id === null ? {} : { before: { ...key, checkpoint_id } }),
-  };
-}
-
-function matches(metadata: CheckpointMetadata | undefined, filter: object): boolean {
-  return Object.entries(filter).every(
-    ([key, value]) => metadata !== undefined && Reflect.get(metadata, key) === value,
-  );
 }

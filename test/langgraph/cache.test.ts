@@ -3,7 +3,8 @@ import { type Checkpoint, uuid6 } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
-import { createThreadCaches, keepBody } from "../../src/langgraph/thread-cache.ts";
+import { keepBody } from "../../src/langgraph/thread-cache.ts";
+import { createThreadCaches } from "../../src/langgraph/thread-caches.ts";
 import type { Store } from "../../src/store/store.ts";
 import { refuseRows } from "../helpers/engines.ts";
 import { holdSession, openSaver } from "../helpers/checkpoints/saver.ts";
