@@ -1,5 +1,6 @@
 import { isRepriseError } from "../core/errors.ts";
 import { ALLOW_IN_CONFIG, PERMISSION_ANSWERS } from "../core/permissions.ts";
+import { quoted } from "../core/shell-words.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { ruleOfEffect, ruleText } from "../exchange/permissions/rule.ts";
 import type { OpenQuestion } from "../store/questions/read.ts";
@@ -34,6 +35,20 @@ export function grantLine({ choices, grant }: Offered): string[] {
     : [`  ${choices?.length}. ${ALLOW_IN_CONFIG}: ${oneLine(grant.folder)} (in your config)`];
 }
 
+/** How a person takes back an answer that counts for longer than its call; null for another answer. */
+export function takeBackLine(
+  answer: string,
+  { effect }: Pick<OpenQuestion, "effect">,
+): string | null {
+  const { exchange, session } = PERMISSION_ANSWERS;
+  if (answer !== exchange && answer !== session) {
+    return null;
+  }
+  const rule = ruleOfEffect(effect);
+  const named = rule === null ? "with a rule of `/permission`" : oneLine(ruleText(rule));
+  return `To take that back: /permission remove ${named}`;
+}
+
 /**
  * What is stored as the answer: a further choice is written into the config first, and then allows this call. Null
  * if that failed; the reason is shown.
@@ -56,6 +71,9 @@ export async function storedAnswer(
     noticeLine(cli, `${error.message} The question stays open.`);
     return null;
   }
-  noticeLine(cli, `Your config allows ${oneLine(grant.rule)} in ${oneLine(grant.folder)}.`);
+  noticeLine(
+    cli,
+    `Your config allows ${oneLine(grant.rule)} in ${oneLine(grant.folder)}. To take that back, run there: reprise permission remove config ${quoted(oneLine(grant.rule))}`,
+  );
   return PERMISSION_ANSWERS.once;
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { isRepriseError } from "../../core/errors.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 import type { ResolvedPath } from "../../exchange/files/resolve-path.ts";
-import { secretFileOf } from "../../exchange/permissions/call.ts";
+import { type Call, secretFileOf } from "../../exchange/permissions/call.ts";
 import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
 import type { MakeChanges } from "../permit.ts";
 import type { FilePart } from "../permit-files.ts";
@@ -44,9 +44,17 @@ export function checkSteps(steps: readonly FileStep[], tool: SessionToolName): v
 export function partOf(step: FileStep, tool: SessionToolName): FilePart {
   const files = [step.target.file, ...(step.to === null ? [] : [step.to.file])];
   return {
-    calls: files.map((file) => ({ tool, file, command: null })),
+    calls: files.map((file) => ({ tool, file, command: null, ...needsOf(step, tool) })),
     change: () => describeStep(step),
   };
+}
+
+/** Of a patch a new file is written and a change edits; to remove or move a file needs both. */
+function needsOf({ to, before, after }: FileStep, tool: SessionToolName): Pick<Call, "needs"> {
+  if (tool !== "apply_patch" || to !== null || after === null) {
+    return {};
+  }
+  return { needs: [before === null ? "write_file" : "edit_file"] };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { MAX_ANSWER } from "../../core/questions.ts";
 import { isStorableText, plural } from "../../core/text.ts";
-import { grantLine, storedAnswer } from "../allow-in-config.ts";
+import { grantLine, storedAnswer, takeBackLine } from "../allow-in-config.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import type { Asked } from "../conversation/front.ts";
 import { isCommand } from "../conversation/slash.ts";
@@ -40,6 +40,10 @@ export async function askLine(
     if (answer !== null && line.length <= MAX_ANSWER && isStorableText(line)) {
       const text = await storedAnswer(cli, answer.text, offered);
       if (text !== null) {
+        const takeBack = takeBackLine(answer.text, question);
+        if (takeBack !== null) {
+          noticeLine(cli, takeBack);
+        }
         return { ...answer, text };
       }
       continue;

@@ -1,9 +1,10 @@
-import { storedAnswer } from "../allow-in-config.ts";
-import type { CliContext } from "../context.ts";
+import { storedAnswer, takeBackLine } from "../allow-in-config.ts";
+import { type CliContext, noticeLine } from "../context.ts";
 import type { Front } from "../conversation/front.ts";
 import type { Message } from "./editor.ts";
 import type { LiveView } from "./live-view.ts";
-import { createQuestionView, type QuestionScreen, type QuestionView } from "./question-view.ts";
+import type { QuestionScreen, QuestionView } from "./asked-question.ts";
+import { createQuestionView } from "./question-view.ts";
 
 interface QuestionPlace {
   /** Puts a view in the place of the editor, which keeps its text; null takes it away. */
@@ -50,6 +51,10 @@ export function askOnScreen(
         }
         const text = await storedAnswer(cli, outcome.text, offered);
         if (text !== null) {
+          const takeBack = takeBackLine(outcome.text, question);
+          if (takeBack !== null) {
+            noticeLine(cli, takeBack);
+          }
           return { ...outcome, text };
         }
       }

@@ -5,7 +5,7 @@ import { askOnScreen } from "./ask-on-screen.ts";
 import { createConfirmView } from "./confirm-view.ts";
 import type { Message } from "./editor.ts";
 import type { LiveView } from "./live-view.ts";
-import type { QuestionScreen } from "./question-view.ts";
+import type { QuestionScreen } from "./asked-question.ts";
 
 export interface AskingOptions {
   readonly cli: CliContext;

@@ -31,8 +31,15 @@ export function createChoiceKeys(keys: readonly string[]) {
   };
 
   return {
+    /** More than nine: digits only mark. */
+    isMany,
     /** The index of the choice that Enter would choose; null for none. */
     marked: (): number | null => marked,
+    mark,
+    unmark: (): void => {
+      marked = null;
+      digits = "";
+    },
     key: (data: string): ChoiceStep => {
       const step = stepOf(data);
       const typed = characterOf(data);

@@ -1,7 +1,8 @@
 import { oneLine } from "../../core/terminal-text.ts";
-import { createChoiceKeys } from "./choice-keys.ts";
+import { characterOf } from "./choice-keys.ts";
+import { type ChoiceScreen, createChoiceTyping } from "./choice-typing.ts";
 import { cutLine } from "./fold.ts";
-import { createKeyGuard, type GuardScreen } from "./key-guard.ts";
+import { createKeyGuard } from "./key-guard.ts";
 import type { LiveView } from "./live-view.ts";
 import { isKeyRelease, matchesKey } from "./pi/keys.ts";
 import { choiceRows } from "./question-choices.ts";
@@ -9,13 +10,13 @@ import { labelled } from "./question-text.ts";
 import type { Screen } from "./screen.ts";
 import type { Theme } from "./theme.ts";
 
-export interface ConfirmScreen extends Pick<Screen, "commit" | "width">, GuardScreen {
+export interface ConfirmScreen extends Pick<Screen, "commit" | "width">, ChoiceScreen {
   readonly theme: Theme;
 }
 
 const CHOICES = [
-  { key: "y", text: "yes", isSafe: false },
-  { key: "n", text: "no", isSafe: true },
+  { key: "y", text: "yes", isSafe: false, isLasting: false },
+  { key: "n", text: "no", isSafe: true, isLasting: false },
 ];
 
 /**
@@ -29,9 +30,9 @@ export function createConfirmView(
   const { theme } = screen;
   const text = oneLine(question).replace(/ y\/N$/, "");
   const guard = createKeyGuard(screen);
-  const keys = createChoiceKeys(CHOICES.map(({ key }) => key));
   let finish: ((yes: boolean) => void) | null = null;
   const end = (yes: boolean): void => {
+    typing.back();
     if (finish !== null) {
       screen.commit([
         ...labelled("", text, screen.width),
@@ -41,6 +42,14 @@ export function createConfirmView(
     finish?.(yes);
     finish = null;
   };
+  const typing = createChoiceTyping({
+    screen,
+    choices: CHOICES,
+    choose: (at) => end(at === 0),
+    read: null,
+    empty: () => end(false),
+    wrote: guard.typed,
+  });
   const isOurs = (): boolean => finish !== null && guard.isReady();
   return {
     ask: (over) => {
@@ -55,23 +64,44 @@ export function createConfirmView(
       screen.changed();
       return promise.finally(() => over?.removeEventListener("abort", onOver));
     },
-    armed: () => guard.armed(),
+    armed: () => {
+      guard.armed();
+      typing.armed();
+    },
     hidden: () => guard.reset(),
     rows: (width, height) => {
       guard.drawn();
+      typing.drawn();
       const paused = "Your keys go to your message; pause to answer here";
-      const keysRow = guard.isPausing() ? paused : "Enter or Esc: no";
+      const isWriting = typing.isWriting();
+      const keysRow = isWriting
+        ? "Enter sends it after this · Esc back to the choices"
+        : guard.isPausing()
+          ? paused
+          : "Enter or Esc: no · text is a message";
       const hint = guard.isArmed() ? keysRow : "";
       return [
         ...labelled("", text, width, Math.max(1, Math.min(3, height - 2))).map((row, at) =>
           at === 0 ? theme.bold(row) : row,
         ),
-        ...choiceRows(CHOICES, { theme, width, max: 1, marked: keys.marked() }),
+        ...choiceRows(CHOICES, { theme, width, max: 1, marked: typing.marked() }),
+        ...(screen.message.isEmpty() ? [] : screen.message.rows(width, 2).slice(-2)),
         theme.dim(cutLine(`  ${hint}`, width)),
       ];
     },
     key: (data) => {
+      if (finish !== null && typing.isWriting()) {
+        const isLeft = matchesKey(data, "escape");
+        if (isLeft) {
+          typing.back();
+        }
+        screen.changed();
+        return isLeft;
+      }
       if (!isOurs()) {
+        if (finish !== null && guard.isArmed() && characterOf(data) !== null) {
+          typing.continued();
+        }
         return false;
       }
       if (isKeyRelease(data)) {
@@ -81,16 +111,13 @@ export function createConfirmView(
         end(false);
         return true;
       }
-      const step = keys.key(data);
-      if (step.kind === "unknown") {
-        guard.typed();
-      } else if (step.kind === "chosen" || step.kind === "empty") {
-        end(step.kind === "chosen" && step.at === 0);
-      }
       screen.changed();
-      return step.kind !== "none";
+      return typing.key(data);
     },
-    // pasted text confirms nothing
-    paste: isOurs,
+    // pasted text confirms nothing: it is a message
+    paste: () => {
+      typing.continued();
+      return false;
+    },
   };
 }

@@ -17,7 +17,7 @@ import { openEditor } from "./open-editor.ts";
 import type { OwnedScreen } from "./open-screen.ts";
 import { createPager, type PagerResult } from "./pager.ts";
 import { parseKey } from "./pi/keys.ts";
-import type { QuestionScreen } from "./question-view.ts";
+import type { QuestionScreen } from "./asked-question.ts";
 import type { Queue } from "./queue.ts";
 import { queuedRows } from "./queued-rows.ts";
 import type { Theme } from "./theme.ts";
@@ -104,6 +104,11 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
     changed: screen.changed,
     now,
     lastTyped: () => lastTyped,
+    after: (ms, act) => {
+      const timer = setTimeout(act, ms);
+      return () => clearTimeout(timer);
+    },
+    message: editor,
     openPager,
     openEditor: (on) => answerEditor(options, on),
   };

@@ -1,5 +1,5 @@
-/** So long a person must have typed nothing before a key answers, in milliseconds. */
-const QUIET_MS = 500;
+/** Milliseconds in which a person types nothing before a key that answers, and after it. */
+export const QUIET_MS = 500;
 
 /** What a guard needs of the screen. */
 export interface GuardScreen {

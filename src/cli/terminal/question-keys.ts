@@ -2,15 +2,20 @@ import type { KeyGuard } from "./key-guard.ts";
 
 interface KeysOf {
   readonly guard: Pick<KeyGuard, "isArmed" | "isPausing">;
-  readonly takes: "choice" | "text" | "reason";
+  readonly takes: "choice" | "marked" | "message" | "text" | "reason";
   readonly hasSeenAll: boolean;
   readonly isOneOfMany: boolean;
 }
+
+const WORDS = "text is a message";
 
 /** What the keys of a question do now; none before they count. */
 export function shownKeys({ guard, takes, hasSeenAll, isOneOfMany }: KeysOf): string[] {
   if (!guard.isArmed()) {
     return [];
+  }
+  if (takes === "message") {
+    return ["Enter sends it after this", "Esc back to the choices"];
   }
   if (guard.isPausing()) {
     return ["Your keys go to your message; pause to answer here"];
@@ -22,6 +27,8 @@ export function shownKeys({ guard, takes, hasSeenAll, isOneOfMany }: KeysOf): st
     case "text":
       return ["Enter answers", "Ctrl-O all", ...next, "Esc later"];
     case "choice":
-      return [hasSeenAll ? "o all" : "o all, before a yes", ...next, "Esc later"];
+      return [hasSeenAll ? "o all" : "o all, before a yes", ...next, "Esc later", WORDS];
+    case "marked":
+      return ["Enter confirms, Esc goes back", WORDS];
   }
 }

@@ -27,6 +27,8 @@ interface LiveQuestion {
   readonly folder: string | null;
   readonly choices: readonly KeyedChoice[];
   readonly marked: number | null;
+  /** The message that is being typed; null for none. */
+  readonly message: Part | null;
   /** Has the place of the choices while text is typed. */
   readonly editor: Part | null;
   /** Before the editor: what is typed there. */
@@ -42,7 +44,8 @@ interface LiveQuestion {
  */
 export function liveRows(live: LiveQuestion, width: number, height: number): string[] {
   const max = Math.max(3, Math.min(MAX_LIVE_ROWS, height));
-  const below = acting(live, width, max - 2);
+  const message = live.message?.rows(width, max > 5 ? 2 : 1).slice(max > 5 ? -2 : -1) ?? [];
+  const below = [...acting(live, width, Math.max(1, max - 2 - message.length)), ...message];
   const title = titleRows({ ...live, width }, MAX_TITLE_ROWS);
   // what a longer answer is for counts more than where, that more than the rest of the title, and that than why
   const free = max - 2 - below.length;

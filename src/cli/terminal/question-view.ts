@@ -1,49 +1,15 @@
 import { PERMISSION_ANSWERS } from "../../core/permissions.ts";
-import type { GivenAnswer } from "../question-lines.ts";
 import { problemOf } from "./answer-problem.ts";
-import { characterOf, createChoiceKeys } from "./choice-keys.ts";
-import type { Editor, EditorOptions, Message } from "./editor.ts";
-import { createKeyGuard, type GuardScreen } from "./key-guard.ts";
-import type { LiveView } from "./live-view.ts";
+import type { QuestionOutcome, QuestionView, QuestionViewOptions } from "./asked-question.ts";
+import { characterOf } from "./choice-keys.ts";
+import { createChoiceTyping } from "./choice-typing.ts";
+import type { Editor, Message } from "./editor.ts";
+import { createKeyGuard } from "./key-guard.ts";
 import { isKeyRelease, matchesKey } from "./pi/keys.ts";
 import { keyedChoices } from "./question-choices.ts";
 import { shownKeys } from "./question-keys.ts";
-import { answeredRows, liveRows, type QuestionPlace } from "./question-layout.ts";
-import { committedRows, questionRows, type ShownQuestion } from "./question-text.ts";
-import type { Screen } from "./screen.ts";
-import type { Theme } from "./theme.ts";
-
-/** What a question needs of the screen that shows it. */
-export interface QuestionScreen
-  extends Pick<Screen, "width" | "height" | "commit" | "changed">, GuardScreen {
-  readonly theme: Theme;
-  /** Shows rows until the person leaves them. `seenAll`: the end was on the screen. */
-  openPager(title: string, rows: readonly string[]): Promise<{ readonly seenAll: boolean }>;
-  /** The editor of the conversation, without its history and completion. */
-  openEditor(on: EditorOptions["on"]): Editor;
-}
-
-export interface QuestionViewOptions {
-  readonly screen: QuestionScreen;
-  readonly question: ShownQuestion;
-  /** Those of the question and those that the terminal adds; null for any text. */
-  readonly choices: readonly string[] | null;
-  readonly place: QuestionPlace;
-  /** The folder of the session; null if it has none. */
-  readonly folder: string | null;
-  /** What was typed as an answer before the question stayed open. */
-  readonly draft?: Message | undefined;
-}
-
-/** `later`: the question stays open. `next`: another one first. `over`: it has ended elsewhere. */
-export type QuestionOutcome = GivenAnswer | "later" | "next" | "over";
-
-export interface QuestionView extends LiveView {
-  /** Shows the question until it has an outcome; the first time all of it goes into the scrollback. */
-  ask(over: AbortSignal): Promise<QuestionOutcome>;
-  /** What is typed as an answer and not sent; null for nothing. */
-  draft(): Message | null;
-}
+import { answeredRows, liveRows } from "./question-layout.ts";
+import { committedRows, questionRows } from "./question-text.ts";
 
 /** A question on the screen. Keys typed before it was shown, or while a person is still typing, never answer it. */
 export function createQuestionView(options: QuestionViewOptions): QuestionView {
@@ -54,7 +20,7 @@ class ShownQuestionView implements QuestionView {
   readonly #options: QuestionViewOptions;
   readonly #guard;
   readonly #choices;
-  readonly #keys;
+  readonly #typing;
   /** For a text, or for the reason of a no; null while there are choices. */
   #editor: Editor | null = null;
   /** Keeps a reason while the choices are shown again. */
@@ -70,13 +36,21 @@ class ShownQuestionView implements QuestionView {
     this.#options = options;
     this.#guard = createKeyGuard(screen);
     this.#choices = keyedChoices(question.kind, choices ?? []);
-    this.#keys = createChoiceKeys(this.#choices.map(({ key }) => key));
+    this.#typing = createChoiceTyping({
+      screen,
+      choices: this.#choices,
+      choose: (at) => this.#choose(at),
+      read: () => this.#read(),
+      empty: () => this.#say("Enter alone answers nothing: press the key of a choice."),
+      wrote: () => this.#guard.typed(),
+    });
   }
 
   ask(over: AbortSignal): Promise<QuestionOutcome> {
     const { promise, resolve } = Promise.withResolvers<QuestionOutcome>();
     this.#commit();
     this.#guard.reset();
+    this.#typing.back();
     this.#hint = null;
     this.#finish = resolve;
     if (this.#takesText()) {
@@ -97,6 +71,7 @@ class ShownQuestionView implements QuestionView {
 
   armed(): void {
     this.#guard.armed();
+    this.#typing.armed();
   }
 
   hidden(): void {
@@ -106,6 +81,7 @@ class ShownQuestionView implements QuestionView {
   rows(width: number, height: number): readonly string[] {
     const { screen, question, place, folder } = this.#options;
     this.#guard.drawn();
+    this.#typing.drawn();
     return liveRows(
       {
         theme: screen.theme,
@@ -113,13 +89,14 @@ class ShownQuestionView implements QuestionView {
         place,
         folder,
         choices: this.#choices,
-        marked: this.#keys.marked(),
+        marked: this.#typing.marked(),
+        message: this.#editor === null && !screen.message.isEmpty() ? screen.message : null,
         editor: this.#editor,
         prompt: this.#isReason() ? "Deny. Why, for the agent (may stay empty):" : null,
         hint: this.#hint,
         keys: shownKeys({
           guard: this.#guard,
-          takes: this.#isReason() ? "reason" : this.#takesText() ? "text" : "choice",
+          takes: this.#takes(),
           hasSeenAll: this.#hasSeenAll,
           isOneOfMany: place.count > 1,
         }),
@@ -130,7 +107,14 @@ class ShownQuestionView implements QuestionView {
   }
 
   key(data: string): boolean {
+    if (this.#isWriting()) {
+      return this.#messageKey(data);
+    }
     if (!this.#takesKeys()) {
+      if (this.#guard.isArmed() && !this.#isReading && characterOf(data) !== null) {
+        // the rest of a sentence is no answer, after a pause neither
+        this.#typing.continued();
+      }
       return false;
     }
     if (isKeyRelease(data)) {
@@ -144,7 +128,7 @@ class ShownQuestionView implements QuestionView {
       }
       return true;
     }
-    if (matchesKey(data, "ctrl+o") || (this.#editor === null && characterOf(data) === "o")) {
+    if (matchesKey(data, "ctrl+o")) {
       this.#read();
       return true;
     }
@@ -156,17 +140,42 @@ class ShownQuestionView implements QuestionView {
       return false;
     }
     if (this.#editor === null) {
-      this.#say("Pasted text answers nothing: press the key of a choice.");
-    } else {
-      this.#hint = null;
-      this.#editor.paste(text);
-      this.#options.screen.changed();
+      this.#typing.back();
+      this.#typing.continued();
+      return false;
     }
+    this.#hint = null;
+    this.#editor.paste(text);
+    this.#options.screen.changed();
     return true;
   }
 
   #takesKeys(): boolean {
     return this.#finish !== null && !this.#isReading && this.#guard.isReady();
+  }
+
+  /** What is typed goes to the conversation's editor, shown below the choices. */
+  #isWriting(): boolean {
+    return this.#finish !== null && this.#editor === null && this.#typing.isWriting();
+  }
+
+  #messageKey(data: string): boolean {
+    const isLeft = matchesKey(data, "escape");
+    if (isLeft) {
+      this.#typing.back();
+    }
+    this.#options.screen.changed();
+    return isLeft;
+  }
+
+  #takes(): Parameters<typeof shownKeys>[0]["takes"] {
+    if (this.#editor !== null) {
+      return this.#isReason() ? "reason" : "text";
+    }
+    if (this.#typing.isWriting()) {
+      return "message";
+    }
+    return this.#typing.marked() === null ? "choice" : "marked";
   }
 
   #takesText(): boolean {
@@ -179,19 +188,12 @@ class ShownQuestionView implements QuestionView {
 
   #choiceKey(data: string): boolean {
     if (isBack(data)) {
-      this.#end("later");
+      if (!this.#typing.back()) {
+        this.#end("later");
+      }
       return true;
     }
-    const step = this.#keys.key(data);
-    if (step.kind === "chosen") {
-      this.#choose(step.at);
-    } else if (step.kind === "unknown") {
-      this.#guard.typed();
-      this.#say("No choice has this key.");
-    } else if (step.kind === "empty") {
-      this.#say("Enter alone answers nothing: press the key of a choice.");
-    }
-    return step.kind !== "none";
+    return this.#typing.key(data);
   }
 
   #choose(at: number): void {
@@ -253,6 +255,7 @@ class ShownQuestionView implements QuestionView {
 
   #read(): void {
     const { screen, question } = this.#options;
+    this.#typing.back();
     this.#isReading = true;
     void screen
       .openPager("What is asked", questionRows(question, screen))
@@ -289,6 +292,7 @@ class ShownQuestionView implements QuestionView {
     if (this.#finish !== null && typeof outcome === "object") {
       screen.commit(answeredRows(outcome, { question, place, theme, width }));
     }
+    this.#typing.back();
     this.#finish?.(outcome);
     this.#finish = null;
   }

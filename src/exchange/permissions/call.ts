@@ -43,6 +43,8 @@ export interface Call {
   readonly file: CalledFile | null;
   /** Null for a tool that runs none. */
   readonly command: CalledCommand | null;
+  /** Of a composed tool the tools that do the same to this file; without it, all of them. */
+  readonly needs?: readonly SessionToolName[];
 }
 
 /** The commands of a line as separate calls; the call itself if it has one command, or none that is known. */

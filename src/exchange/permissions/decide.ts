@@ -9,6 +9,7 @@ import {
   secretFileOf,
 } from "./call.ts";
 import { BUILT_IN, type Layer, modeLayer } from "./layers.ts";
+import { COMPOSED_OF } from "../tool-catalogue.ts";
 import { type Effect, effectOn, EFFECTS, matches, type Rule, ruleText } from "./rule.ts";
 
 /** What a call is judged by. */
@@ -58,7 +59,7 @@ function decideOne(input: DecisionInput): Decision {
   if (limit !== null) {
     return limit;
   }
-  const decision = restricted(call, restricting, ofUser(input));
+  const decision = restricted(call, restricting, ofComposed(input));
   if (decision.effect !== "ask" || asks) {
     return decision;
   }
@@ -117,6 +118,24 @@ function planLimit({ tool }: Call, mode: PermissionMode): Decision | null {
         reason: "planning mode is on",
       }
     : null;
+}
+
+/** Permits a composed tool what each tool that it consists of may do, unless a rule of the user names the tool itself. */
+function ofComposed(input: DecisionInput): Decision {
+  const { call, below = [], user } = input;
+  const decision = ofUser(input);
+  const parts = call.needs ?? COMPOSED_OF[call.tool] ?? [];
+  const isNamed = [...below, ...user].some(({ rules }) =>
+    rules.some((rule) => rule.tool === call.tool && effectOn(rule, call) !== null),
+  );
+  if (decision.effect === "allow" || isNamed || parts.length === 0) {
+    return decision;
+  }
+  const decided = parts.map((tool) => ofUser({ ...input, call: { ...call, tool } }));
+  const [allowed] = decided;
+  return allowed !== undefined && decided.every(({ effect }) => effect === "allow")
+    ? allowed
+    : decision;
 }
 
 function ofUser({ call, mode, below = [], user }: DecisionInput): Decision {

@@ -207,12 +207,40 @@ describe("a change of several files in one call", () => {
       "end: edited a.txt (1 place)\nedited b.txt (1 place)",
     );
     const denied = await openPatching([[PATCH]], {
-      permission: { allow: ["write_file", "edit_file", "apply_patch(a.txt)"], asks: false },
+      permission: { allow: ["write_file", "apply_patch(a.txt)"], asks: false },
     });
     expect((await denied.run({ text: "patch" })).answer).toMatch(
-      /^end: Error: b\.txt: this call is denied by the rule apply_patch .*asks no questions/,
+      /^end: Error: .\.txt: this call is denied by the rule apply_patch .*asks no questions/,
     );
     expect(denied.files()).toEqual(UNCHANGED);
+  });
+
+  it.each([
+    [["write_file", "edit_file"], true],
+    [["write_file(*.txt)", "edit_file(*.txt)"], true],
+    [["write_file"], false],
+    [["edit_file"], false],
+    [["write_file", "edit_file(a.txt)"], false],
+  ])("[PERMISSION-90] may do what writing and editing may do: %j", async (allow, isDone) => {
+    const bench = await openPatching([[PATCH]], { permission: { allow, asks: false } });
+    await bench.run({ text: "patch" });
+    expect(bench.files()).toEqual(isDone ? CHANGED : UNCHANGED);
+  });
+
+  it("[PERMISSION-90] needs writing for a new file, editing for a change, and both to remove one", async () => {
+    const added = patching("*** Add File: n.txt", "+new");
+    const edited = patching("*** Update File: a.txt", "-a", "+A");
+    const removed = patching("*** Delete File: a.txt");
+    const done = async (call: typeof added, allow: string[]): Promise<string> => {
+      const bench = await openPatching([[call]], { permission: { allow, asks: false } });
+      return (await bench.run({ text: "patch" })).answer ?? "";
+    };
+    expect(await done(added, ["write_file"])).toContain("created n.txt");
+    expect(await done(added, ["edit_file"])).toContain("denied by the rule apply_patch");
+    expect(await done(edited, ["edit_file"])).toContain("changed a.txt");
+    expect(await done(edited, ["write_file"])).toContain("denied by the rule apply_patch");
+    expect(await done(removed, ["write_file"])).toContain("denied by the rule apply_patch");
+    expect(await done(removed, ["write_file", "edit_file"])).toContain("deleted a.txt");
   });
 
   it("[PERMISSION-75] [PERMISSION-85] reveals nothing of a file of secrets, and moves none without a question", async () => {

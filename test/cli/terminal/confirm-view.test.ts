@@ -31,6 +31,8 @@ it.each([
   ["down down enter", false],
   ["x", null],
   ["x y", null],
+  ["y enter", true],
+  ["y esc", true],
   ["ctrl-z", null],
 ])("[TERM-46] a question of the program: %s is %s", async (keys, expected) => {
   const { view, press, answer } = confirmed();
@@ -40,7 +42,9 @@ it.each([
 
 it("[TERM-46] a question of the program is shown, and stays in the scrollback with its answer", async () => {
   const { view, press, draw, committed } = confirmed();
-  expect(draw(view)).toBe("  Run them again?\n  [y] yes   [n] no\n  Enter or Esc: no");
+  expect(draw(view)).toBe(
+    "  Run them again?\n  [y] yes   [n] no\n  Enter or Esc: no · text is a message",
+  );
   press(view, "y");
   expect(committed).toEqual(["  Run them again?", "> yes"]);
 });
@@ -49,9 +53,22 @@ it("[TERM-46] a question of the program takes no early or pasted key", async () 
   const { view, draw, answer, over, committed } = confirmed();
   expect(view.key("y")).toBe(false);
   draw(view);
-  expect(view.paste("y\r")).toBe(true);
+  expect(view.paste("y\r")).toBe(false);
   expect(await answer()).toBe(null);
   over.abort();
   expect(await answer()).toBe(false);
   expect(committed.at(-1)).toBe("> no");
 });
+
+it.each(["yes, of course", "you may", "no way"])(
+  "[TERM-116] a text typed at a question of the program answers nothing: %s",
+  async (text) => {
+    const { view, write, draw, answer, wait, message } = confirmed();
+    draw(view);
+    write(view, text);
+    wait(5000);
+    expect(await answer()).toBe(null);
+    expect(message.message().text).toBe(text);
+    expect(draw(view)).toContain(`> ${text}`);
+  },
+);

@@ -5,11 +5,11 @@ import { describe, expect, it } from "vitest";
 import { ALLOW_IN_CONFIG, PERMISSION_ANSWERS } from "../../../src/core/permissions.ts";
 import { ADMISSION_CHOICES, MAX_ANSWER } from "../../../src/core/questions.ts";
 import { LIMIT_CHOICES } from "../../../src/core/token-limits.ts";
-import {
-  createQuestionView,
-  type QuestionOutcome,
-  type QuestionViewOptions,
-} from "../../../src/cli/terminal/question-view.ts";
+import type {
+  QuestionOutcome,
+  QuestionViewOptions,
+} from "../../../src/cli/terminal/asked-question.ts";
+import { createQuestionView } from "../../../src/cli/terminal/question-view.ts";
 import { visibleWidth } from "../../../src/cli/terminal/pi/text.ts";
 import { KEYS, viewScreen } from "../../helpers/terminal-view.ts";
 import { plainTheme } from "./plain-theme.ts";
@@ -70,6 +70,7 @@ function asked({ question = CHANGE, choices, place, size }: Asked = {}) {
       return outcome;
     },
     type: (...keys: readonly string[]): number => shownOn.press(view, ...keys),
+    write: (text: string, ms?: number): void => shownOn.write(view, text, ms),
     shown: (): string => shownOn.draw(view),
   };
 }
@@ -98,8 +99,11 @@ describe("the keys of a question", () => {
   it.each<[string, Asked, string, QuestionOutcome | null]>([
     ["a change", {}, "y", of(once)],
     ["a change", {}, "Y", of(once)],
-    ["a change", {}, "e", of(exchange)],
-    ["a change", {}, "s", of(session)],
+    ["a change", {}, "e", null],
+    ["a change", {}, "e enter", of(exchange)],
+    ["a change", {}, "s enter", of(session)],
+    ["a change", {}, "s esc enter", null],
+    ["a change", {}, "s y", of(once)],
     ["a change", {}, "f", null],
     ["a change", {}, "d", null],
     ["a change", {}, "1", null],
@@ -120,7 +124,8 @@ describe("the keys of a question", () => {
     ["a change", {}, "ctrl-z", null],
     ["a change", {}, "tab", null],
     ["a change among others", { place: { index: 2, count: 2 } }, "tab", "next"],
-    ["a change that the config may allow", config, "f", of(ALLOW_IN_CONFIG)],
+    ["a change that the config may allow", config, "f", null],
+    ["a change that the config may allow", config, "f enter", of(ALLOW_IN_CONFIG)],
     ["several files", files, "d", of(each)],
     ["several files", files, "y", of(once)],
     ["a limit", limit, "y", of("continue")],
@@ -171,15 +176,9 @@ describe("the keys of a question", () => {
     typeElsewhere();
     wait(400);
     expect(shown()).toContain("Your keys go to your message; pause to answer here");
-    expect(type("y", "enter")).toBe(0);
-    expect(view.paste("y")).toBe(false);
+    expect(view.key("y")).toBe(false);
     wait(100);
     expect(shown()).toContain("Esc later");
-    expect(type("x")).toBe(1);
-    expect(shown()).toContain("No choice has this key.");
-    // the next letter of a word
-    expect(type("y")).toBe(0);
-    wait(500);
     expect(await outcome()).toBe(null);
     expect(type("y")).toBe(1);
     expect(await outcome()).toEqual({ text: once, note: null });
@@ -188,9 +187,86 @@ describe("the keys of a question", () => {
   it("[TERM-42] are typed and not pasted", async () => {
     const { view, shown, outcome } = asked();
     shown();
-    expect(view.paste("y\r")).toBe(true);
-    expect(shown()).toContain("Pasted text answers nothing");
+    expect(view.paste("y\r")).toBe(false);
     expect(await outcome()).toBe(null);
+  });
+
+  it.each([
+    "stop, use pnpm",
+    "explain it first",
+    "fine",
+    "also run the linter please",
+    "yes please",
+    "you should use pnpm",
+    "no, use pnpm",
+    "now also the docs",
+    "open it",
+    "don't",
+    "1. no",
+    "ssss",
+    "yyyy",
+  ])(
+    "[TERM-115] [TERM-116] that are typed as a text are shown, and answer nothing: %s",
+    async (text) => {
+      for (const question of [CHANGE, CHOICE]) {
+        for (const ms of [0, 200, 450]) {
+          const { write, shown, outcome, wait, message, sent, type, pages } = asked({
+            question,
+            choices: question === CHANGE ? config.choices : question.choices,
+          });
+          shown();
+          write(text, ms);
+          wait(5000);
+          expect(await outcome()).toBe(null);
+          expect(message.message().text).toBe(text);
+          expect(shown()).toContain(text);
+          expect(shown()).toContain("Enter sends it after this · Esc back to the choices");
+          // a letter after a pause is one of the message
+          type("y");
+          expect(message.message().text).toBe(`${text}y`);
+          type("esc");
+          expect(shown()).toContain("Esc later");
+          type("enter");
+          expect(await outcome()).toBe(null);
+          expect([sent, pages]).toEqual([[], []]);
+        }
+      }
+    },
+  );
+
+  it("[TERM-115] are confirmed after the terminal showed the mark", async () => {
+    const { view, shown, outcome, wait, type } = asked(config);
+    shown();
+    // pasted without marks
+    expect([view.key("f"), view.key("\r")]).toEqual([true, true]);
+    wait(5000);
+    expect(await outcome()).toBe(null);
+    expect(shown()).toContain("> [f]");
+    expect(shown()).toContain("Enter confirms, Esc goes back");
+    type("enter");
+    expect(await outcome()).toEqual({ text: ALLOW_IN_CONFIG, note: null });
+  });
+
+  it("[TERM-116] count when nothing follows for half a second, or with Enter", async () => {
+    const held = asked();
+    held.shown();
+    held.view.key("y");
+    held.wait(499);
+    expect(await held.outcome()).toBe(null);
+    held.wait(1);
+    expect(await held.outcome()).toEqual({ text: once, note: null });
+    const confirmed = asked();
+    confirmed.shown();
+    confirmed.view.key("y");
+    confirmed.shown();
+    confirmed.view.key("\r");
+    expect(await confirmed.outcome()).toEqual({ text: once, note: null });
+    const over = asked();
+    over.shown();
+    over.view.key("y");
+    over.over.abort();
+    over.wait(5000);
+    expect(await over.outcome()).toBe("over");
   });
 
   it("[TERM-42] do not count a second time for a question that is shown again", async () => {
@@ -247,7 +323,7 @@ describe("the rows of a question", () => {
         "  Where: session 5841d4ab, folder /home/ada/project",
         "  [y] allow once   [e] allow for this exchange",
         "  [s] always allow in this session   [n] deny",
-        "  o all · Tab next · Esc later",
+        "  o all · Tab next · Esc later · text is a message",
       ].join("\n"),
     );
     type("n", "n", "o");
@@ -269,7 +345,7 @@ describe("the rows of a question", () => {
         "  [s] always allow in this session",
         "  [f] always allow in this folder",
         "  [n] deny",
-        "  o all · Esc later",
+        "  o all · Esc later · text is a message",
       ].join("\n"),
     );
     for (const [width, height] of [
@@ -385,7 +461,7 @@ describe("a question of more than 200 rows", () => {
     expect(shown()).toContain("o all, before a yes");
     type("y");
     expect(shown()).toContain("Not all of it was shown: press o, and read to its end first.");
-    type("down", "enter", "s", "e", "o");
+    type("down", "enter", "s", "enter", "e", "enter", "o");
     expect(await outcome()).toBe(null);
     expect(pages.map(({ rows }) => rows.length)).toEqual([201]);
     // the pager has the keys

@@ -376,6 +376,19 @@ const TABLE: readonly Row[] = [
   },
   // tools that are composed of others
   { call: "multi_edit(src/a.ts)", modes: ["ask"], effect: "ask", rule: "multi_edit" },
+  {
+    call: "apply_patch(src/a.ts)",
+    modes: ["ask"],
+    user: [flagLayer(["write_file(src/**)", "edit_file(src/**)"])],
+    effect: "allow",
+    rule: "write_file(src/**)",
+  },
+  {
+    call: "apply_patch(.env)",
+    modes: ["ask"],
+    user: [flagLayer(["write_file", "edit_file"])],
+    effect: "ask",
+  },
   { call: "apply_patch(src/a.ts)", modes: EDITING, effect: "allow" },
   { call: "apply_patch(AGENTS.md)", modes: NOT_PLAN, effect: "ask" },
   { call: "apply_patch(.git/hooks/x)", modes: NOT_PLAN, effect: "deny", layer: "fixed limit" },
@@ -391,12 +404,6 @@ const TABLE: readonly Row[] = [
     call: "multi_edit(src/a.ts)",
     modes: ["ask"],
     user: [given("write_file(src/**)")],
-    effect: "ask",
-  },
-  {
-    call: "apply_patch(src/a.ts)",
-    modes: ["ask"],
-    user: [given("edit_file(src/**)", "write_file(src/**)")],
     effect: "ask",
   },
   {

@@ -1,0 +1,40 @@
+import type { GivenAnswer } from "../question-lines.ts";
+import type { ChoiceScreen } from "./choice-typing.ts";
+import type { Editor, EditorOptions, Message } from "./editor.ts";
+import type { LiveView } from "./live-view.ts";
+import type { QuestionPlace } from "./question-layout.ts";
+import type { ShownQuestion } from "./question-text.ts";
+import type { Screen } from "./screen.ts";
+import type { Theme } from "./theme.ts";
+
+/** What a question needs of the screen that shows it. */
+export interface QuestionScreen
+  extends Pick<Screen, "width" | "height" | "commit" | "changed">, ChoiceScreen {
+  readonly theme: Theme;
+  /** Shows rows until the person leaves them. `seenAll`: the end was on the screen. */
+  openPager(title: string, rows: readonly string[]): Promise<{ readonly seenAll: boolean }>;
+  /** The editor of the conversation, without its history and completion. */
+  openEditor(on: EditorOptions["on"]): Editor;
+}
+
+export interface QuestionViewOptions {
+  readonly screen: QuestionScreen;
+  readonly question: ShownQuestion;
+  /** Those of the question and those that the terminal adds; null for any text. */
+  readonly choices: readonly string[] | null;
+  readonly place: QuestionPlace;
+  /** The folder of the session; null if it has none. */
+  readonly folder: string | null;
+  /** What was typed as an answer before the question stayed open. */
+  readonly draft?: Message | undefined;
+}
+
+/** `later`: the question stays open. `next`: another one first. `over`: it has ended elsewhere. */
+export type QuestionOutcome = GivenAnswer | "later" | "next" | "over";
+
+export interface QuestionView extends LiveView {
+  /** Shows the question until it has an outcome; the first time all of it goes into the scrollback. */
+  ask(over: AbortSignal): Promise<QuestionOutcome>;
+  /** What is typed as an answer and not sent; null for nothing. */
+  draft(): Message | null;
+}
