@@ -71,7 +71,7 @@ function definitions(root: string): Promise<Command> {
   const notRun = (): never => {
     throw new Error("The manual page runs no command.");
   };
-  const output = outputTo(process.stdout, notRun);
+  const output = outputTo(process.stdout, { onUnread: notRun, onUnwritable: notRun });
   return createProgram({
     version,
     args: ["help"],

@@ -8,7 +8,7 @@ import { openStore } from "./store/open-store.ts";
 
 let nobodyReads = false;
 
-const outputs = processOutputs(leaveQuietly);
+const outputs = processOutputs({ onUnread: leaveQuietly, onUnwritable: leaveFailed });
 /** What is left to do when all work is done. */
 const lastSteps: (() => void)[] = [];
 
@@ -82,6 +82,23 @@ function packageVersion(): string {
   const text = readFileSync(packageFile("package.json"), "utf8");
   const { version } = JSON.parse(text) as { version: string };
   return version;
+}
+
+/** Standard output takes nothing, as on a full disk: whoever waits for it has to know. */
+function leaveFailed(error: NodeJS.ErrnoException): void {
+  if (nobodyReads) {
+    return;
+  }
+  nobodyReads = true;
+  // whatever else sets the exit code
+  process.on("exit", () => {
+    process.exitCode = 1;
+  });
+  void import("./cli/output-failed.ts").then(({ showOutputFailed }) => {
+    showOutputFailed(cli, error);
+    nobodyReads = false;
+    leaveQuietly();
+  });
 }
 
 /** The output has no reader any more: a running exchange stops and keeps what had arrived. */

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { relative, sep } from "node:path";
 
-import { RepriseError } from "../core/errors.ts";
+import { isRepriseError, RepriseError } from "../core/errors.ts";
 import { findSchemaFiles, type UnlistedReason } from "./find-schema-files.ts";
 import { readJson } from "./json-source.ts";
 import { createLineIndex } from "./line-index.ts";
@@ -94,11 +94,15 @@ function unreadable(what: string, cause: unknown): RepriseError {
 
 async function bytesOf(path: string, shown: string): Promise<Buffer> {
   try {
-    if ((await stat(path)).size <= MAX_SCHEMA_BYTES) {
+    const found = await stat(path);
+    if (!found.isFile()) {
+      throw invalidFile(shown, "is not a file");
+    }
+    if (found.size <= MAX_SCHEMA_BYTES) {
       return await readFile(path);
     }
   } catch (cause) {
-    throw unreadable(`schema file ${shown}`, cause);
+    throw isRepriseError(cause) ? cause : unreadable(`schema file ${shown}`, cause);
   }
   throw invalidFile(shown, "is larger than 1 MiB");
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +10,7 @@ import type { PersonaFolders } from "../exchange/personas/folders.ts";
 import type { SandboxProbe, SandboxSource } from "../exchange/sandbox/probe.ts";
 import type { TrustSource } from "../exchange/trust/trust.ts";
 import { RepriseError } from "../core/errors.ts";
+import { MAX_LINE_FILE_BYTES } from "../core/limits.ts";
 import { packageFile } from "../core/package-file.ts";
 import type { Store } from "../store/store.ts";
 import { isPostgres, requireLocation } from "../store/location.ts";
@@ -240,13 +241,35 @@ function locationInFile(cli: CliContext): string | undefined {
 
 function readTextFile(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    const bytes = readLimitedSync(path, MAX_LINE_FILE_BYTES);
+    if (bytes !== null) {
+      return bytes.toString("utf8");
+    }
   } catch (cause) {
     throw new RepriseError(
       "config_invalid",
       "The file that REPRISE_DATABASE_FILE names cannot be read; check its path and its rights.",
       { cause },
     );
+  }
+  throw new RepriseError(
+    "config_invalid",
+    "The file that REPRISE_DATABASE_FILE names is larger than 64 KiB; name one with an address.",
+  );
+}
+
+/** Null for more than `max` bytes, of which no more is read: a device may have no end. */
+function readLimitedSync(path: string, max: number): Buffer | null {
+  const file = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(max + 1);
+    let size = 0;
+    for (let read = -1; read !== 0 && size < bytes.length; size += read) {
+      read = readSync(file, bytes, size, bytes.length - size, null);
+    }
+    return size > max ? null : bytes.subarray(0, size);
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -61,15 +61,24 @@ export class Drawing extends Writable {
   }
 }
 
-/** The process's own outputs. `onUnread` is called when one of them has no reader any more. */
-export function processOutputs(onUnread: () => void) {
+/** What happens when an output takes no more. */
+export interface OutputEnds {
+  /** It has no reader any more. */
+  readonly onUnread: () => void;
+  /** The system does not write it, such as on a full disk. */
+  readonly onUnwritable: (error: NodeJS.ErrnoException) => void;
+}
+
+/** The process's own outputs. */
+export function processOutputs({ onUnread, onUnwritable }: OutputEnds) {
   let stderr: Output | null = null;
-  const stdout = outputTo(process.stdout, onUnread);
+  const stdout = outputTo(process.stdout, { onUnread, onUnwritable });
   return {
     stdout,
     // created when it is first used: most commands print no errors
     get stderr(): Output {
-      return (stderr ??= outputTo(process.stderr, onUnread));
+      // nobody could be told of what standard error does not take
+      return (stderr ??= outputTo(process.stderr, { onUnread, onUnwritable: () => undefined }));
     },
     /** Waits until the system has all that was printed. */
     flushed: async (): Promise<void> => {
@@ -90,13 +99,14 @@ function flushed(stream: NodeJS.WriteStream): Promise<void> {
 type TerminalStream = NodeJS.WriteStream & { readonly fd: number };
 
 /** A stream as an output; terminal or not is what its `isTTY` says. */
-export function outputTo(stream: TerminalStream, onUnread: () => void): Output {
+export function outputTo(stream: TerminalStream, { onUnread, onUnwritable }: OutputEnds): Output {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     // a reader that has seen enough (`| head`) or a terminal that was closed is not a failure
-    if (error.code !== "EPIPE" && error.code !== "EIO") {
-      throw error;
+    if (error.code === "EPIPE" || (error.code === "EIO" && isTTY)) {
+      onUnread();
+    } else {
+      onUnwritable(error);
     }
-    onUnread();
   });
   const isTTY = isTerminal(stream);
   const clean = isTTY

@@ -1,11 +1,12 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 
 import { isRepriseError, RepriseError } from "../core/errors.ts";
 import { isLoopback } from "../http/guards/hosts.ts";
 import type { Log } from "../http/metrics/request-log.ts";
+import { MAX_LINE_FILE_BYTES } from "../core/limits.ts";
 import { madeTokenFile } from "./config.ts";
 import type { CliContext } from "./context.ts";
+import { readLimited } from "./read-limited.ts";
 
 interface TokenOptions {
   readonly host: string;
@@ -89,9 +90,16 @@ async function tokenIn(
 
 async function readTokenFile(path: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    const bytes = await readLimited(path, MAX_LINE_FILE_BYTES);
+    if (bytes !== null) {
+      return bytes.toString("utf8");
+    }
   } catch (cause) {
     const sentence = "The token file cannot be read; check its path.";
     throw new RepriseError("config_invalid", sentence, { cause });
   }
+  throw new RepriseError(
+    "config_invalid",
+    "The token file is larger than 64 KiB; name one with a token.",
+  );
 }

@@ -86,6 +86,7 @@ export const ERROR_CODES = [
   "schema_checks_busy",
   "plan_invalid",
   "file_unreadable",
+  "output_failed",
   "file_unwritable",
   // the program itself
   "config_invalid",

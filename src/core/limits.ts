@@ -20,6 +20,10 @@ export const MAX_SMALL_BODY_BYTES = 64 * 1024;
 export const MAX_BODY_VALUES = 10_000;
 /** Declared bytes of large request bodies that are read at once; more wait for their turn. */
 export const MAX_BODIES_BYTES = 64 * 1024 * 1024;
+/** Bytes of an export that is imported: V8's longest text. */
+export const MAX_EXPORT_BYTES = 511 * 1024 * 1024;
+/** Bytes of a file that holds one line, such as a token. */
+export const MAX_LINE_FILE_BYTES = 64 * 1024;
 /** Bytes of content in one session read over HTTP; one larger message then comes alone. */
 export const MAX_DETAIL_BYTES = 16 * 1024 * 1024;
 /** The same for a visitor, and for everybody while much of the budget below is taken. */

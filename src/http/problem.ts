@@ -87,6 +87,7 @@ const STATUSES: Record<ErrorCode, number> = {
   schema_checks_busy: 503,
   plan_invalid: 422,
   file_unreadable: 500,
+  output_failed: 500,
   file_unwritable: 500,
   config_invalid: 500,
   address_unavailable: 500,

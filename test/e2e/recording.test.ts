@@ -112,7 +112,7 @@ it.skipIf(reason !== null)(
       keep(0.2);
     }
     screen.type("\r");
-    await screen.until(/allow once[^]*Esc later$[^]*^1 question · /m);
+    await screen.until(/allow once[^]*Esc later · text is a message$[^]*^1 question · /m);
     keep(3.5);
     screen.type("y");
     await screen.until(/is in total\.js[^]*^ready · .* context · .*sonnet-5/m);

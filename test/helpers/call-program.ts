@@ -109,7 +109,10 @@ function oneTerminal(columns = 1000): CollectedOutputs {
   // of a terminal's stream the program uses nothing else; no text is so long that it needs a pager
   const getWindowSize = (): [number, number] => [columns, 10_000];
   const stream = Object.assign(screen, { isTTY: true, columns, getWindowSize }) as unknown;
-  const output = outputTo(stream as typeof process.stdout, () => undefined);
+  const output = outputTo(stream as typeof process.stdout, {
+    onUnread: () => undefined,
+    onUnwritable: () => undefined,
+  });
   return { stdout: output, stderr: output, written: () => ({ stdout: all, stderr: "" }) };
 }
 

@@ -16,7 +16,7 @@ const WAIT = { timeout: 45_000, interval: 20 };
 const paste = (text: string): string => `\u001b[200~${text.replaceAll("\n", "\r")}\u001b[201~`;
 const ESC = "\u001b";
 /** The question is there, and takes keys. */
-const ASKED = /^ {2}o all · Esc later$/m;
+const ASKED = /^ {2}o all · Esc later · text is a message$/m;
 const BEFORE = "one\ntwo\nthree\n";
 const lines = (count: number): string =>
   Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join("");
@@ -102,7 +102,7 @@ describe("a question on a screen", () => {
       Array.from({ length: 60 }, (_, index) => `| +line ${index + 1}`),
     );
     screen.type("huge\r");
-    await screen.until(/^ {2}o all, before a yes · Esc later$/m);
+    await screen.until(/^ {2}o all, before a yes · Esc later · text is a message$/m);
     screen.type("y");
     await screen.until(/^ {2}Not all of it was shown/m);
     screen.type("o");
@@ -132,17 +132,17 @@ describe("a question on a screen", () => {
     screen.type("two\r");
     // the two calls run at once: either one asks first
     const shown = await screen.until(
-      /^ {2}Question 1 of 2: [^]*^ {2}o all · Tab next · Esc later$/m,
+      /^ {2}Question 1 of 2: [^]*^ {2}o all · Tab next · Esc later · .*$/m,
     );
     if (!shown.includes("Question 1 of 2: Which colour?")) {
       screen.type("\t");
     }
     await screen.until(
-      /^ {2}Question [12] of 2: Which colour\?$[^]*^ {2}o all · Tab next · Esc later$/m,
+      /^ {2}Question [12] of 2: Which colour\?$[^]*^ {2}o all · Tab next · Esc later · .*$/m,
     );
     screen.type("\t");
     await screen.until(
-      /^ {2}Question [12] of 2: Which size\?$[^]*^ {2}o all · Tab next · Esc later$/m,
+      /^ {2}Question [12] of 2: Which size\?$[^]*^ {2}o all · Tab next · Esc later · .*$/m,
     );
     screen.type("2");
     await screen.until(
@@ -151,7 +151,7 @@ describe("a question on a screen", () => {
     screen.type(ESC);
     await screen.until(/The question stays open\.[^]*^>$/m);
     screen.type("/continue\r");
-    await screen.until(/Which colour\?$[^]*^ {2}o all · Esc later$/m);
+    await screen.until(/Which colour\?$[^]*^ {2}o all · Esc later · text is a message$/m);
     screen.type("1");
     await screen.until(/^> red$[^]*^it is: large$[^]*^ready · /m);
     screen.type("free\r");
@@ -171,12 +171,12 @@ describe("a question on a screen", () => {
     screen.type("Eve\r");
     await screen.until(/^> Eve$[^]*^it is: Eve$[^]*^> a draft$[^]*^ready · /m);
     screen.type(`${CTRL_C}/clear\r`);
-    await screen.until(/^ {2}\[y\] yes {3}\[n\] no$[^]*^ {2}Enter or Esc: no$/m);
+    await screen.until(/^ {2}\[y\] yes {3}\[n\] no$[^]*^ {2}Enter or Esc: no · text is a message$/m);
     screen.type("\r");
     await screen.until(/^Nothing was changed\.$[^]*^ready · /m);
     // Enter that comes before the question does not answer it
     screen.type("/clear\r\r");
-    await screen.until(/^ {2}Enter or Esc: no$/m);
+    await screen.until(/^ {2}Enter or Esc: no · text is a message$/m);
     screen.type("y");
     await screen.until(/with a\s+fresh context|> yes[^]*^ready · /m);
     screen.type(CTRL_D);

@@ -31,7 +31,10 @@ async function opened({
   suspend = async () => undefined,
 }: { readonly load?: () => Promise<void>; readonly suspend?: () => Promise<void> } = {}) {
   const [terminal, stdin] = await connected();
-  const outputs = processOutputs(() => undefined);
+  const outputs = processOutputs({
+    onUnread: () => undefined,
+    onUnwritable: () => undefined,
+  });
   const signals = new EventEmitter();
   const happened: string[] = [];
   const drawn: string[] = [];
