@@ -84,8 +84,12 @@ function packageVersion(): string {
   return version;
 }
 
-/** Standard output takes nothing, as on a full disk: whoever waits for it has to know. */
 function leaveFailed(error: NodeJS.ErrnoException): void {
+  void sayFailed(error);
+}
+
+/** Standard output takes nothing, as on a full disk: whoever waits for it has to know. */
+async function sayFailed(error: NodeJS.ErrnoException): Promise<void> {
   if (nobodyReads) {
     return;
   }
@@ -94,11 +98,10 @@ function leaveFailed(error: NodeJS.ErrnoException): void {
   process.on("exit", () => {
     process.exitCode = 1;
   });
-  void import("./cli/output-failed.ts").then(({ showOutputFailed }) => {
-    showOutputFailed(cli, error);
-    nobodyReads = false;
-    leaveQuietly();
-  });
+  const { showOutputFailed } = await import("./cli/output-failed.ts");
+  showOutputFailed(cli, error);
+  nobodyReads = false;
+  leaveQuietly();
 }
 
 /** The output has no reader any more: a running exchange stops and keeps what had arrived. */

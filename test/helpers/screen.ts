@@ -10,7 +10,8 @@ import type { Home } from "./reprise.ts";
 export interface TestScreen {
   type(keys: string): void;
   kill(signal: NodeJS.Signals): void;
-  resize(columns: number, rows: number): void;
+  /** The program learns of it after `delay` milliseconds. */
+  resize(columns: number, rows: number, delay?: number): void;
   /** Takes nothing of what the program writes until `resume`. */
   pause(): void;
   resume(): void;
@@ -151,9 +152,13 @@ export function openScreen(
   return {
     type: (keys) => pty.write(keys),
     kill: (signal) => pty.kill(signal),
-    resize: (newColumns, newRows) => {
+    resize: (newColumns, newRows, delay = 0) => {
       emulator.resize(newColumns, newRows);
-      pty.resize(newColumns, newRows);
+      if (delay === 0) {
+        pty.resize(newColumns, newRows);
+      } else {
+        setTimeout(() => pty.resize(newColumns, newRows), delay);
+      }
     },
     pause: () => pty.pause(),
     resume: () => pty.resume(),

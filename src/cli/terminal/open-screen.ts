@@ -9,9 +9,10 @@ import type { Part, Screen } from "./screen.ts";
 import { BACKGROUND_QUERY, parseBackground, type Rgb } from "./themes.ts";
 import { openTty, type TtyModes } from "./tty.ts";
 
-const CURSOR_QUESTION = "\u001b[6n";
+/** From the end of the row: its column is the width that the terminal has by now. */
+const CURSOR_QUESTION = "\u001b[999C\u001b[6n\r";
 // oxlint-disable-next-line no-control-regex -- the answer of a terminal
-const CURSOR_ANSWER = /\u001b\[(\d+);\d+R/;
+const CURSOR_ANSWER = /\u001b\[(\d+);(\d+)R/;
 
 // oxlint-disable-next-line no-control-regex -- the answer of a terminal
 const BACKGROUND_ANSWER = /\u001b\]11;[^\u0007\u001b]*(?:\u0007|\u001b\\)/;
@@ -128,9 +129,9 @@ export function openScreen(
         await new Promise((resolve) => setTimeout(resolve, ms));
         return null;
       }
-      const [, row] = (await tty.ask(CURSOR_QUESTION, CURSOR_ANSWER, ms)) ?? [];
+      const [, row, columns] = (await tty.ask(CURSOR_QUESTION, CURSOR_ANSWER, ms)) ?? [];
       saysCursor = row !== undefined;
-      return row === undefined ? null : { row: Number(row) };
+      return row === undefined ? null : { row: Number(row), columns: Number(columns) };
     },
   });
   /** The last row that was printed is empty: another one would be too much. */

@@ -24,17 +24,19 @@ export interface RendererOptions {
   readonly drawn: () => void;
   /** Whether the terminal wraps its rows again when its width changes, as far as that is known. */
   readonly reflows: boolean;
-  /** Asks where the cursor is; null if the terminal does not say. */
-  readonly askCursor: (ms: number) => Promise<{ readonly row: number } | null>;
+  /** Asks where the cursor is, and how wide the terminal is; null if the terminal does not say. */
+  readonly askCursor: (ms: number) => Promise<Reported | null>;
 }
 
 /**
  * Draws on the main screen of a terminal. Finished rows are printed once, and scroll into the terminal's own history;
  * only the live rows below them are drawn again, those that changed, at most 30 times a second.
  *
- * Between two frames the cursor is in an empty row below the live rows. Live rows are cut to the width and drawn
- * without automatic wrapping: a terminal with another idea of a character's width cuts the row too, and no row moves.
- * Finished rows may wrap: the terminal may be narrower than it was a moment ago, and nothing of them may be lost.
+ * Between two frames the cursor is in an empty row below the live rows. Live rows are cut to the width. A row that gets
+ * longer is written with all below it and may wrap: the terminal may be narrower than it was a moment ago, and then it
+ * takes as many of its rows as one that was drawn before that and was wrapped again. So what is erased never reaches a
+ * finished row. Other changes are made in place, without automatic wrapping.
+ * Finished rows may wrap, too: nothing of them may be lost.
  */
 export function createRenderer(options: RendererOptions) {
   const { terminal, live, text, askCursor } = options;
@@ -90,7 +92,7 @@ export function createRenderer(options: RendererOptions) {
       drawn = [];
     }
     const changed = changes(rows);
-    out += changed === "" ? "" : `${NO_WRAP}${changed}${WRAP}`;
+    out += changed;
     drawn = rows;
     if (out !== "") {
       terminal.draw(`${BEGIN}${out}${END}`);
@@ -99,18 +101,27 @@ export function createRenderer(options: RendererOptions) {
   };
   /** From the old live rows to the new ones; the cursor ends in the empty row. */
   const changes = (rows: readonly string[]): string => {
-    let out = drawn.length === 0 ? "\r\u001b[J" : "";
+    let out = "";
     let at = Math.max(0, drawn.length - 1);
     const goTo = (row: number): void => {
       out += row < at ? `\u001b[${at - row}A` : "\r\n".repeat(row - at);
       at = row;
     };
-    for (const [index, row] of rows.entries()) {
+    const isLonger = (row: string, index: number): boolean =>
+      row !== drawn[index] && text().width(row) > text().width(drawn[index] ?? "");
+    const grown = rows.findIndex((row, index) => index >= drawn.length || isLonger(row, index));
+    const inPlace = grown === -1 ? rows : rows.slice(0, grown);
+    for (const [index, row] of inPlace.entries()) {
       const old = drawn[index];
       if (row !== old) {
         goTo(index);
-        out += rowChange(old ?? "", row, text());
+        out += `${NO_WRAP}${rowChange(old ?? "", row, text())}${WRAP}`;
       }
+    }
+    if (grown !== -1) {
+      goTo(grown);
+      const longer = rows.slice(grown).map((row) => (mayWrap(row) ? row : NO_WRAP + row + WRAP));
+      return `${out}\r\u001b[J${longer.join("\r\n")}`;
     }
     if (rows.length < drawn.length) {
       goTo(rows.length);
@@ -121,6 +132,9 @@ export function createRenderer(options: RendererOptions) {
     }
     return out;
   };
+  /** Whether a row is in one row of this width for every terminal, whatever it takes for the width of a character. */
+  const mayWrap = (row: string): boolean =>
+    text().width(row) + (row.match(AMBIGUOUS)?.length ?? 0) <= width;
   /** Half of the finished rows, because the terminal takes none, or fewer than come. */
   const dropOldest = (): void => {
     let [count, size] = [0, 0];
@@ -137,7 +151,7 @@ export function createRenderer(options: RendererOptions) {
   /** Rows of the terminal above the cursor's that the live rows take at a new width. */
   const rowsAbove = (columns: number): number => {
     const rows = drawn.map((row) =>
-      options.reflows ? Math.ceil(text().width(row) / columns) || 1 : 1,
+      options.reflows && mayWrap(row) ? Math.ceil(text().width(row) / columns) || 1 : 1,
     );
     return rows.reduce((sum, count) => sum + count, 0) - 1;
   };
@@ -158,11 +172,9 @@ export function createRenderer(options: RendererOptions) {
     }
     drawResized(asked, reported);
   };
-  const drawResized = (
-    { columns, rows }: Size,
-    reported: { readonly row: number } | null,
-  ): void => {
-    const above = rowsAbove(columns);
+  const drawResized = ({ columns, rows }: Size, reported: Reported | null): void => {
+    // it may be wider again than the process knows
+    const above = rowsAbove(Math.max(columns, reported?.columns ?? 0));
     [width, height] = [columns, rows];
     // rows that were scrolled out of the window belong to its history now
     const up = Math.min(above, (reported?.row ?? rows) - 1);
@@ -242,6 +254,11 @@ function toFirstRow(rows: number): string {
   return rows === 0 ? "" : `\r${rows > 1 ? `\u001b[${rows - 1}A` : ""}\u001b[J`;
 }
 
+/** Characters that some terminals show wider than others. */
+const AMBIGUOUS =
+  // oxlint-disable-next-line no-control-regex -- ASCII has controls
+  /[^\u0000-\u007f\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
+
 /** Characters that are one column wide everywhere. */
 const PLAIN = /^[\u0020-\u007e]*/;
 
@@ -255,6 +272,11 @@ function rowChange(old: string, row: string, text: CellText): string {
   const start = kept === 0 ? "\r" : `\u001b[${kept + 1}G`;
   const isShorter = text.width(row) < text.width(old);
   return `${start}${row.slice(kept)}${isShorter ? "\u001b[K" : ""}`;
+}
+
+interface Reported {
+  readonly row: number;
+  readonly columns: number;
 }
 
 interface Size {

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { type FixturePrograms, FIXTURE_PROGRAMS_VARIABLE } from "../../helpers/fixture-programs.ts";
 import { ask } from "../../helpers/on-first-ask.ts";
 import { freshHome } from "../../helpers/reprise.ts";
+import { seededRandom } from "../../helpers/random.ts";
 import { openScreen, type ScreenOptions, type TestScreen } from "../../helpers/screen.ts";
 
 const { folder } = await ask<FixturePrograms>(FIXTURE_PROGRAMS_VARIABLE);
@@ -71,6 +72,29 @@ describe("rows below what a program prints", () => {
       }
       expect(screen.written()).not.toMatch(NEVER);
       expect(screen.written().length / 1000).toBeLessThan(160);
+    },
+  );
+
+  it.each([1, 2, 3, 4])(
+    "[TERM-117] never erase a finished row, when the program learns late of another size (seed %i)",
+    async (seed) => {
+      const random = seededRandom(`resized ${seed}`);
+      const below = (count: number): number => Math.floor(random() * count);
+      const screen = liveRows(1200, { columns: 100, rows: 30, reflow: true });
+      await screen.until(/word40\b/);
+      let isDone = false;
+      void screen.until(/all words were written/).then(() => (isDone = true));
+      while (!isDone) {
+        const delay = [0, 5, 40, 150][below(4)] ?? 0;
+        screen.resize(30 + below(90), 15 + below(20), delay);
+        await new Promise((resolve) => setTimeout(resolve, delay + below(400)));
+      }
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      screen.type("q");
+      expect(await screen.finished).toBe(0);
+      const words = wordsIn(screen.everything());
+      const all = Array.from({ length: 1200 }, (_, at) => at + 1);
+      expect(all.filter((word) => !words.has(word))).toEqual([]);
     },
   );
 
