@@ -62,6 +62,7 @@ export function createChoiceTyping(options: TypingOptions) {
         drop();
         keys.unmark();
         act();
+        screen.changed();
       });
     }
   };

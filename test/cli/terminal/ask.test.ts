@@ -171,7 +171,9 @@ describe("a question on a screen", () => {
     screen.type("Eve\r");
     await screen.until(/^> Eve$[^]*^it is: Eve$[^]*^> a draft$[^]*^ready · /m);
     screen.type(`${CTRL_C}/clear\r`);
-    await screen.until(/^ {2}\[y\] yes {3}\[n\] no$[^]*^ {2}Enter or Esc: no · text is a message$/m);
+    await screen.until(
+      /^ {2}\[y\] yes {3}\[n\] no$[^]*^ {2}Enter or Esc: no · text is a message$/m,
+    );
     screen.type("\r");
     await screen.until(/^Nothing was changed\.$[^]*^ready · /m);
     // Enter that comes before the question does not answer it
@@ -201,7 +203,7 @@ describe("a question on a screen", () => {
     await screen.until(/^ready · /m);
     screen.type("/continue\r");
     const shown = await screen.until(
-      /^ {2}Run them again\?$[^]*^ {2}Enter or Esc: no\n1 question/m,
+      /^ {2}Run them again\?$[^]*^ {2}Enter or Esc: no · text is a message\n1 question/m,
     );
     // nothing runs meanwhile, and Esc interrupts nothing
     expect(shown).not.toMatch(/Working|interrupts/);
@@ -213,6 +215,10 @@ describe("a question on a screen", () => {
     await screen.until(/Stopped/);
     // a key that comes before it is drawn again is for the message
     screen.type("fg\ry");
+    await screen.until(
+      /^> y\n {2}Enter sends it after this · Esc back to the choices$|^ {2}o all · Esc later · /m,
+    );
+    screen.type(ESC);
     await screen.until(ASKED);
     expect(readFileSync(join(home.project, "notes.txt"), "utf8")).toBe(BEFORE);
     screen.type("n");
