@@ -1,9 +1,9 @@
-import { chmodSync, cpSync, readdirSync } from "node:fs";
+import { cpSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { onFirstAsk } from "./on-first-ask.ts";
-import { makeFolder } from "./temp.ts";
+import { makeFolder, openToAll } from "./temp.ts";
 
 /** Where the tests ask for the programs; set for their processes by `setup`. */
 export const FIXTURE_PROGRAMS_VARIABLE = "REPRISE_TEST_FIXTURE_PROGRAMS_STARTER";
@@ -25,7 +25,6 @@ export function setup(): Promise<() => Promise<void>> {
     const { bundle } = await import("../../build/bundle.ts");
     const { WORKERS } = await import("../../build/build.ts");
     const folder = makeFolder();
-    chmodSync(folder.path, 0o755);
     // programs find them relative to themselves
     for (const name of ["personas", "schemas", "package.json"]) {
       cpSync(join(ROOT, name), join(folder.path, name), { recursive: true });
@@ -38,6 +37,7 @@ export function setup(): Promise<() => Promise<void>> {
       external: [],
       folder: join(folder.path, SOURCES),
     });
+    openToAll(folder.path);
     return {
       told: { folder: join(folder.path, SOURCES), compiled: join(folder.path, "compiled") },
       stop: () => Promise.resolve(folder[Symbol.dispose]()),

@@ -119,7 +119,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
     onError: (text) => output.push(String(text)),
   });
   try {
-    await server.initialise();
+    await initialise(server);
     const data = join(folder.path, "data");
     const { uid, gid } = statSync(data);
     for (const file of options.addFiles?.(data) ?? []) {
@@ -159,6 +159,16 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
       folder[Symbol.dispose]();
     },
   };
+}
+
+/** The package writes a file for the server's user, who could not read it with a stricter umask. */
+async function initialise(server: { initialise(): Promise<void> }): Promise<void> {
+  const umask = process.umask(0o022);
+  try {
+    await server.initialise();
+  } finally {
+    process.umask(umask);
+  }
 }
 
 function isAlive(pid: number): boolean {

@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -15,4 +15,13 @@ export function temporaryFolder(): string {
 export function makeFolder(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(realpathSync(tmpdir()), "reprise-test-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Lets every user read a folder and start what is in it, with any umask: some tests run programs as another user. */
+export function openToAll(folder: string): void {
+  for (const name of [".", ...readdirSync(folder, { recursive: true, encoding: "utf8" })]) {
+    const path = join(folder, name);
+    const { mode } = statSync(path);
+    chmodSync(path, (mode & 0o777) | ((mode & 0o500) >> 3) | ((mode & 0o500) >> 6));
+  }
 }
