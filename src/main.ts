@@ -88,7 +88,7 @@ function leaveFailed(error: NodeJS.ErrnoException): void {
   void sayFailed(error);
 }
 
-/** Standard output takes nothing, as on a full disk: whoever waits for it has to know. */
+/** Standard output takes nothing, as on a full disk: the exit code has to say so. */
 async function sayFailed(error: NodeJS.ErrnoException): Promise<void> {
   if (nobodyReads) {
     return;

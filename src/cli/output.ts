@@ -77,7 +77,7 @@ export function processOutputs({ onUnread, onUnwritable }: OutputEnds) {
     stdout,
     // created when it is first used: most commands print no errors
     get stderr(): Output {
-      // nobody could be told of what standard error does not take
+      // standard error is where a problem is shown: its own cannot be
       return (stderr ??= outputTo(process.stderr, { onUnread, onUnwritable: () => undefined }));
     },
     /** Waits until the system has all that was printed. */

@@ -13,7 +13,7 @@ describe("standard output that cannot be written", () => {
     ["permission", "list"],
     ["sessions", "list", "--state", "active"],
     ["-p", "hello"],
-  ])("[CLI-281] is said in one line, with exit code 1: %s %s", async (...args) => {
+  ])("[CLI-281] is reported in one line, with exit code 1: %s %s", async (...args) => {
     const home = freshHome();
     await home.call(["-p", "hello"]);
     const { code, stderr } = await home.startShell(`reprise ${args.join(" ")} >/dev/full`).finished;
@@ -57,7 +57,7 @@ describe("a file without an end", () => {
     expect([code, stderr + stdout]).toEqual([exit, expect.stringContaining(said)]);
   });
 
-  it("[CLI-282] is no address of a database", async () => {
+  it("[CLI-282] cannot be the address of a database", async () => {
     const home = freshHome({ REPRISE_DATABASE_FILE: "/dev/zero" });
     const { code, stderr } = await home.run(["sessions", "list"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("larger than 64 KiB")]);

@@ -5,7 +5,7 @@ import type { KnownFiles } from "../../src/agent/known-files.ts";
 
 type Call = (name: string, args: object) => Promise<string>;
 
-/** Calls tools as a model does that reads every file before it changes it; each call is an answer of its own. */
+/** Calls tools as a model does that reads every file before it changes it; each call is a separate answer. */
 export function readingFirst(tools: readonly StructuredToolInterface[], known: KnownFiles): Call {
   const call = callsAsModel(tools, known);
   return async (name, args) => {

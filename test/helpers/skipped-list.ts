@@ -12,7 +12,7 @@ export interface SkippedTest {
   readonly name: string;
 }
 
-/** Names each skipped test in the named file, if one is named, so that it can be run where nothing is missing. */
+/** Names each skipped test in the named file, if one is named, so that it can be run when nothing is missing. */
 export function skippedList(): Reporter {
   return {
     onTestRunEnd: (modules) => {

@@ -10,7 +10,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-it("[HTTP-245] OPTIONS that is no preflight gets 405 with the methods, also with allowed origins", async () => {
+it("[HTTP-245] OPTIONS other than a preflight gets 405 with the methods, also with allowed origins", async () => {
   const origin = "http://app.example:5173";
   await using t = await startTestServer({ allowOrigins: [origin] });
   await using plain = await startTestServer();

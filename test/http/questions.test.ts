@@ -86,7 +86,10 @@ it("[HTTP-143] [HTTP-247] refuses an answer that cannot count, each with its cod
   const wrong = await answer({ answer: "perhaps" });
   expect(wrong).toMatchObject({
     status: 422,
-    json: { code: "invalid_request", faults: [{ pointer: "/answer", message: 'Must be one of "yes", "no".' }] },
+    json: {
+      code: "invalid_request",
+      faults: [{ pointer: "/answer", message: 'Must be one of "yes", "no".' }],
+    },
   });
   for (const body of [{}, { answer: "" }, { answer: "yes", more: 1 }, { answer: 1 }, ["yes"]]) {
     expect((await answer(body)).status, JSON.stringify(body)).toBe(422);

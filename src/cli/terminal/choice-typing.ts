@@ -7,7 +7,7 @@ import type { KeyedChoice } from "./question-choices.ts";
 export interface ChoiceScreen extends GuardScreen {
   /** Calls it after so many milliseconds, unless what is returned is called first. */
   after(ms: number, act: () => void): () => void;
-  /** The editor of the conversation: it gets what is typed and is no answer. */
+  /** The editor of the conversation: it gets what is typed that does not answer. */
   readonly message: Pick<Editor, "rows" | "key" | "isEmpty">;
 }
 

@@ -203,7 +203,7 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       if (!agents.heard(event) && event.session_id === own) {
         readEvent(event, steps, now);
       } else if (event.type === "tool_result") {
-        // the row of a sub-agent has no room for them
+        // the row of a sub-agent is too short for them
         notesOf(event).forEach((sentence) => steps.note(sentence));
       }
       changed();

@@ -112,7 +112,7 @@ class ShownQuestionView implements QuestionView {
     }
     if (!this.#takesKeys()) {
       if (this.#guard.isArmed() && !this.#isReading && characterOf(data) !== null) {
-        // the rest of a sentence is no answer, after a pause neither
+        // the rest of a sentence does not answer, after a pause neither
         this.#typing.continued();
       }
       return false;

@@ -72,7 +72,7 @@ export function controlFileOf(
   return named.map((names) => controlFileIn(names, rule)).find((found) => found !== null) ?? null;
 }
 
-/** The same of what only what names it says; null if a name of its own does. */
+/** Returns the place that another file names, such as git's configuration; null if its own name protects it. */
 export function foundControlOf(call: Call): FoundControl | null {
   const { tool, file } = call;
   return isHarmless(tool) || controlFileOf(call) !== null ? null : (file?.found ?? null);

@@ -16,7 +16,7 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
   app.addHook("onRequest", (request, _reply, done) => {
     done(request.is404 ? refusal(methods, request.url) : undefined);
   });
-  // with allowed origins, an OPTIONS request that is no preflight has a route that ends here
+  // with allowed origins, an OPTIONS request other than a preflight has a route that ends here
   app.setNotFoundHandler(({ url }) => {
     throw refusal(methods, url);
   });

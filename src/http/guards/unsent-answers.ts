@@ -25,7 +25,7 @@ export interface UnsentAnswers {
   readonly bytes: number;
   /**
    * Returns how many bytes of content the answer's page may hold, and keeps them for it: the fewer, the more of the
-   * budget is taken. So whoever does not read makes pages smaller, and nobody waits.
+   * budget is taken. So clients that do not read make pages smaller, and nobody waits.
    */
   pageBytes(request: FastifyRequest, reply: FastifyReply): number;
 }

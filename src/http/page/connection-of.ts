@@ -52,7 +52,7 @@ export function connectionOf(
 
 /**
  * Returns what failed logins are counted by: the address of the connection, or the one that the proxy before the
- * service saw. Whoever has an IPv6 address has all that begin with the same 64 bits.
+ * service saw. The owner of an IPv6 address has all that begin with the same 64 bits.
  */
 export function addressOf(
   request: FastifyRequest,

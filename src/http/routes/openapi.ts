@@ -188,7 +188,7 @@ function responsesOf({ response }: FastifySchema): object {
   return typeof response === "object" && response !== null ? response : {};
 }
 
-/** The path parameter `n` is read as text, so that another text than a number is no exchange: 404. */
+/** The path parameter `n` is read as text, so that another text than a number gives 404. */
 function withNumber(schema: FastifySchema): FastifySchema {
   const { params } = schema;
   if (!isObjectSchema(params) || params.properties["n"] === undefined) {

@@ -4,7 +4,7 @@ import type { Operation } from "../store.ts";
 import { readSessionNodes, type SessionNodes } from "./nodes.ts";
 import { type QueueExchange, queueExchange } from "./queue.ts";
 
-/** A queued exchange with all that its caller is told of it. */
+/** A queued exchange with all that the answer to its caller says. */
 export interface Queued {
   readonly record: ExchangeRecord;
   /** What its session asks. */
