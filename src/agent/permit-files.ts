@@ -57,6 +57,7 @@ export function createPermitFiles(options: PermitOptions): PermitFiles {
     for (const part of parts) {
       const { call, decision } = await strictest(part, (each) => judge(options, each, chosen));
       if (decision.effect === "deny") {
+        options.onDenied?.();
         throw refusal(`${call.file?.paths.at(-1) ?? call.tool}: ${deniedBecause(decision)}`);
       }
       if (decision.effect === "ask") {

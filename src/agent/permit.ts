@@ -62,6 +62,7 @@ export interface PermitOptions {
   readonly restricting: readonly Layer[];
   /** False if no question may be asked. */
   readonly asks: boolean;
+  readonly onDenied?: (() => void) | undefined;
 }
 
 /** The permissions of one exchange. Mode and rules are read at each call: a person may change them meanwhile. */
@@ -79,6 +80,9 @@ export function createPermit(options: PermitOptions): Permit {
     const chosen = await (isSearch ? chosenIn(config) : chosenNow(options));
     const decision = await judge(options, call, chosen);
     if (decision.effect === "deny") {
+      if (!isSearch) {
+        options.onDenied?.();
+      }
       throw refusal(deniedBecause(decision));
     }
     if (decision.effect === "ask" && change === null) {

@@ -97,7 +97,7 @@ async function runWith(
     callModel,
     report,
   });
-  const { allow = [], asks = true } = options.permission ?? {};
+  const { allow = [], asks = true, onDenied } = options.permission ?? {};
   const permitting = {
     store: options.store,
     session: before,
@@ -106,6 +106,7 @@ async function runWith(
     config: async () => (await options.settings?.at(before.repo_path))?.permission ?? NO_CONFIG,
     restricting: prepared.restricting,
     asks,
+    onDenied,
   };
   const n = () => context.record()?.n ?? 0;
   const recording = { store: options.store, session_id: before.id, n, kept: options.kept };

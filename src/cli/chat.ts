@@ -14,7 +14,7 @@ import { isOwnChoice, selectSession } from "./select-session.ts";
 import { databaseLocation, exchangerConfig, trustSource } from "./config.ts";
 import { type CliContext, type Consent, note, noticeLine } from "./context.ts";
 import { databaseOption, openDatabase } from "./database.ts";
-import { ASKS } from "./exit-code.ts";
+import { ASKS, DENIED } from "./exit-code.ts";
 import { limitText } from "./folder-limit.ts";
 import { type Conversation, createConversation } from "../exchange/conversation.ts";
 import { createFromOutside } from "./conversation/from-outside.ts";
@@ -35,6 +35,7 @@ import { answerCommandLine, resumeCommand } from "./resume-command.ts";
 import { screenTerminal } from "./screen-terminal.ts";
 import { enterFolder } from "./trust/enter-folder.ts";
 import { whoAnswers } from "./who-answers.ts";
+import { wrongUsage } from "./wrong-usage.ts";
 
 /** `reprise`: one exchange with `-p`, else a session line by line until its input ends. */
 export async function chatAction(
@@ -84,12 +85,17 @@ export async function chat(input: {
   const location = databaseLocation(cli, databaseOption(input.command));
   const config = exchangerConfig(cli, store, { location });
   const secrets = ownSecrets(cli, { location });
+  let hasDenied = false;
   const conversation = createConversation({
     config: {
       ...config,
       secrets,
       defaultAnswer: options.answerAfter,
-      permission: { allow: options.allow ?? [], asks: options.questions !== false },
+      permission: {
+        allow: options.allow ?? [],
+        asks: options.questions !== false,
+        onDenied: () => (hasDenied = true),
+      },
     },
     openExchanger: agent?.openExchanger ?? cli.openExchanger,
     agent: agent?.name ?? null,
@@ -102,7 +108,12 @@ export async function chat(input: {
   const answering =
     agent === null
       ? await whoAnswers(cli, conversation.planned())
-      : { agent: agent.name, model: null, notes: [] };
+      : { agent: agent.name, model: null, notes: [], leavesAddress: false };
+  if (options.prompt !== undefined && answering.leavesAddress) {
+    throw wrongUsage(
+      "OPENAI_BASE_URL is set, but nothing names a model. Add --model openai:<name>, or --model demo for the offline demo.",
+    );
+  }
   const notes = [
     ...(json ? [] : chosen.notices),
     // the greeting of a terminal shows the folder and what is limited there
@@ -136,6 +147,9 @@ export async function chat(input: {
           beforeSend,
         })
       : sendOnce({ ...talk, text, view: async () => createPlainView(cli) }));
+    if (oneExchange && hasDenied && cli.exitCode === 0) {
+      cli.exitCode = DENIED;
+    }
   } catch (error) {
     // the command to resume comes after the error: a message that failed can be sent again
     cli.exitCode = await showFailure(talk, error);

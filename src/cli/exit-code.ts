@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../core/errors.ts";
 
-/** Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 ambiguous, 5 ended, 6 busy, 7 asks. */
+/** Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 ambiguous, 5 ended, 6 busy, 7 asks, 8 denied. */
 const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   invalid_request: 2,
   invalid_usage: 2,
@@ -29,6 +29,9 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
 
 /** Of an exchange that waits for an answer: `sessions answer` gives it. */
 export const ASKS = 7;
+
+/** Of an exchange of `-p` that was answered although rules denied some of its calls. */
+export const DENIED = 8;
 
 export function exitCodeOf(code: ErrorCode): number {
   return EXIT_CODES[code] ?? 1;

@@ -14,6 +14,7 @@ import { configPlace, databaseLocation, exchangerConfig } from "./config.ts";
 import { type CliContext, printJson, printLine, printLines } from "./context.ts";
 import { databaseOption, openDatabase, withStore } from "./database.ts";
 import { checkSandbox } from "./doctor/sandbox.ts";
+import { addAllowed } from "./permission-options.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 const OF_SESSION = "of this session, by its id or the first 6 or more characters of it";
@@ -63,12 +64,20 @@ export function permissionCommand(cli: CliContext): Command {
     .description("say what would be decided about a call, and by which rule")
     .argument("<call>", "such as 'write_file(src/main.ts)' or 'run_command(npm test)'")
     .option("--session <id>", OF_SESSION)
+    .option(
+      "--allow <rule>",
+      "as the conversation would be started with; may be repeated",
+      addAllowed,
+    )
+    .option("--no-questions", "as the conversation would be started with")
     .option("--json", "print a JSON object: effect, rule, layer and reason")
-    .action((call: string, { session, json }: { session?: string; json?: true }) =>
-      withPlace(cli, explain, session, async (config, place) => {
+    .action((call: string, options: ExplainOptions) =>
+      withPlace(cli, explain, options.session, async (config, place) => {
         const { explainCall } = await import("../exchange/permissions/explain.ts");
-        const decision = await explainCall(config, place, call);
-        if (json === true) {
+        const { allow = [], questions: asks } = options;
+        const given = { ...config, permission: { allow, asks } };
+        const decision = await explainCall(given, place, call);
+        if (options.json === true) {
           printJson(cli, decision);
         } else {
           printLine(cli, decisionLine(decision));
@@ -79,6 +88,15 @@ export function permissionCommand(cli: CliContext): Command {
     withStore(command);
   }
   return permission;
+}
+
+/** The options of `permission explain`, as commander reads them. */
+interface ExplainOptions {
+  readonly session?: string;
+  readonly allow?: readonly string[];
+  /** False with --no-questions. */
+  readonly questions: boolean;
+  readonly json?: true;
 }
 
 /** Error codes: `invalid_usage`, `config_invalid`. */

@@ -108,7 +108,7 @@ async function latestOfProject({ cli, store, options }: Selection): Promise<Sess
   throw new RepriseError(
     "session_not_found",
     any === null
-      ? "This project has no active session to continue. To start one, run `reprise`."
+      ? "This project has no active session to continue. Those of other folders: `reprise resume`. To start one, run `reprise`."
       : `No active session of this project was started or opened ${by === "terminal" ? "in a terminal" : "by a command line"}. To continue the latest other one, use --continue --any; to start one, run \`reprise\`.`,
   );
 }

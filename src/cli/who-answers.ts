@@ -18,6 +18,8 @@ export interface Answering {
   readonly model: string | null;
   /** What a person should know about the persona, each a sentence. */
   readonly notes: readonly string[];
+  /** True if the demo would answer only because nothing names a model for the address that is set. */
+  readonly leavesAddress: boolean;
 }
 
 /** Who answers in a session, or would in one that has not begun. Error codes: `config_invalid`. */
@@ -31,7 +33,14 @@ export async function whoAnswers(
 ): Promise<Answering> {
   const { models: config } = await settingsOf(cli).at(session.repo_path);
   const model = session.model ?? defaultModel(config);
-  const withoutPersona = { agent: null, model, notes: addressNotes(config, model) };
+  const leaves = (chosen: string): boolean =>
+    session.model === null && leavesAddress(config, chosen);
+  const withoutPersona = {
+    agent: null,
+    model,
+    notes: addressNotes(config, model),
+    leavesAddress: leaves(model),
+  };
   if (!(await hasOwnPersonas(cli, session.repo_path))) {
     return withoutPersona;
   }
@@ -40,7 +49,7 @@ export async function whoAnswers(
     const persona = await checkPersona(personaFolderPaths(cli), { name, repo_path });
     const chosen = chosenModel({ session: session.model, persona, config });
     const notes = [...personaNotes(persona, chosen), ...addressNotes(config, chosen)];
-    return { agent: null, model: chosen, notes };
+    return { agent: null, model: chosen, notes, leavesAddress: leaves(chosen) };
   } catch (error) {
     if (isRepriseError(error)) {
       // the first message is refused with the reason
@@ -51,8 +60,12 @@ export async function whoAnswers(
 }
 
 /** The demo answers only because nothing names a model, although an address is set. */
+function leavesAddress(config: ModelConfig, model: string): boolean {
+  return isDemo(model) && config.model === null && config.openai.baseUrl !== null;
+}
+
 function addressNotes(config: ModelConfig, model: string): string[] {
-  return isDemo(model) && config.model === null && config.openai.baseUrl !== null
+  return leavesAddress(config, model)
     ? ["The address in OPENAI_BASE_URL is not used without --model openai:<name>."]
     : [];
 }

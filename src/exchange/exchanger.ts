@@ -48,6 +48,8 @@ export interface RunPermission {
   readonly allow: readonly string[];
   /** False if nobody is asked: what would be asked is denied. */
   readonly asks: boolean;
+  /** Called for each call that rules deny, also of sub-agents; not for what a person denies. */
+  readonly onDenied?: () => void;
 }
 
 /** Loads the agent's libraries. Error codes: `config_invalid`. */

@@ -182,7 +182,7 @@ describe("--continue", () => {
     const none = await home.call(["--continue", "-p", "hi"]);
     expect(none).toMatchObject({ code: 3, stdout: "" });
     expect(none.stderr).toMatch(
-      /^reprise: This project has no active session to continue\. To start one, [^-]*\n$/,
+      /^reprise: This project has no active session to continue\. Those of other folders: `reprise resume`\. To start one, [^-]*\n$/,
     );
     expect(await home.call(["--continue", "--session", idLike("abcdef1")])).toMatchObject({
       code: 2,

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -242,6 +243,8 @@ it("[CONFIG-10] [CONFIG-11] the config of a trusted folder makes permissions str
   expect(before.stderr).toMatch(/not trusted, so these are not used: \.reprise\/config\.jsonc \(8/);
 
   trustFolder(home.home, home.project);
+  // a file that this session has not read would be refused before the question
+  rmSync(join(home.project, "asked"));
   const asked = await home.call(["-p", "write_file asked x"]);
   expect(asked.code).toBe(7);
   expect(asked.stderr).toContain("The rule write_file(asked) (repository) asks.");
@@ -364,7 +367,9 @@ it("[CONFIG-12] [CONFIG-13] a terminal alone offers to allow a call in the confi
   const config = readFileSync(configOf(home), "utf8");
   expect(config).toContain("// mine");
   expect(config).toContain("write_file(a.txt)");
+  rmSync(join(home.project, "a.txt"));
   expect(await home.call(["-p", "write_file a.txt three"])).toMatchObject({ code: 0 });
+  expect(readFileSync(join(home.project, "a.txt"), "utf8")).toContain("three");
   expect(await home.call(["-p", "write_file a.txt x"], { cwd: temporaryFolder() })).toMatchObject({
     code: 7,
   });
@@ -373,5 +378,6 @@ it("[CONFIG-12] [CONFIG-13] a terminal alone offers to allow a call in the confi
   expect(await remove()).toMatchObject({ code: 0, stdout: "removed  write_file(a.txt)\n" });
   expect(await remove()).toMatchObject({ code: 2 });
   expect(readFileSync(configOf(home), "utf8")).toContain("// mine");
+  rmSync(join(home.project, "a.txt"));
   expect(await home.call(["-p", "write_file a.txt four"])).toMatchObject({ code: 7 });
 });

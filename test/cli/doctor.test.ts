@@ -207,7 +207,7 @@ describe("doctor", () => {
     );
     plant(
       home,
-      "INSERT INTO nodes (id, folders, seen_at) VALUES ('n', '{}', '2999-01-01T00:00:00.000Z')",
+      "INSERT INTO nodes (id, folders, seen_at) VALUES ('n', '{}', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))",
     );
     expect(statuses((await doctor(home, 0)).checks)).toMatchObject({ queue: "ok" });
   });

@@ -28,10 +28,14 @@ it("[CLI-61] a refusal without a key names the variable and the host that was as
   expect(stderr).not.toContain("secret");
 });
 
-it("[CLI-62] says that the address of a server is not used without a model", async () => {
+it("[CLI-62] [CLI-292] says that the address of a server is not used without a model", async () => {
   const home = freshHome({ OPENAI_BASE_URL: "http://127.0.0.1:1/v1" });
   const note = "OPENAI_BASE_URL is not used without --model openai:<name>";
-  const { code, stderr } = await home.call(["-p", "hello"]);
+  const refused = await home.call(["-p", "hello"]);
+  expect(refused).toMatchObject({ code: 2, stdout: "" });
+  expect(refused.stderr).toContain("OPENAI_BASE_URL is set, but nothing names a model.");
+  expect(await home.call(["-p", "hello", "--model", "demo"])).toMatchObject({ code: 0 });
+  const { code, stderr } = await home.call([], { input: "hello\n" });
   expect(code).toBe(0);
   expect(stderr).toContain(note);
   const chosen = await home.call(["-p", "hello"], { env: { REPRISE_MODEL: "demo" } });

@@ -63,7 +63,7 @@ it("[PERMISSION-17] -p ends with exit code 7 before a change, and --permission, 
   expect(await home.call(["-p", "b.txt", "--permission", "edits"])).toMatchObject({ code: 0 });
   expect(home.file("b.txt")).toBe(CONTENT);
   const denied = await home.call(["-p", "c.txt", "--no-questions"]);
-  expect(denied).toMatchObject({ code: 0 });
+  expect(denied).toMatchObject({ code: 8 });
   expect(denied.stdout).toContain("this run asks no questions");
   expect(await home.call(["-p", "c.txt", "--allow", "write_file(*.txt)"])).toMatchObject({
     code: 0,
@@ -163,6 +163,32 @@ it("[PERMISSION-22] /permission shows and sets the mode, explains a call and tak
   expect(stderr).toContain("Nobody allowed this rule in the session.\n");
   expect(stderr).toContain("There is no tool of this name");
   expect(home.file("a.txt")).toBe(CONTENT);
+});
+
+it("[CLI-291] permission explain decides with the rules and without the questions that a run is started with", async () => {
+  const home = await writing();
+  const explained = async (...words: string[]) =>
+    (await home.call(["permission", "explain", ...words])).stdout.split(":")[0];
+  const allow = ["--allow", "write_file(src/**)"];
+  expect(await explained("write_file(src/a.ts)")).toBe("ask");
+  expect(await explained(...allow, "write_file(src/a.ts)")).toBe("allow");
+  expect(await explained(...allow, "write_file(other.txt)")).toBe("ask");
+  expect(await explained(...allow, "--no-questions", "write_file(other.txt)")).toBe("deny");
+  expect(await home.call(["permission", "explain", "--allow", "nope", "list_files"])).toMatchObject(
+    {
+      code: 2,
+    },
+  );
+});
+
+it("[CLI-290] -p ends with exit code 8 if rules denied a call, and prints the answer", async () => {
+  const home = await writing();
+  const some = ["--no-questions", "--allow", "write_file(c.txt)"];
+  expect(await home.call(["-p", "c.txt", ...some])).toMatchObject({ code: 0 });
+  const denied = await home.call(["-p", "d.txt", "--json", ...some]);
+  expect(denied).toMatchObject({ code: 8 });
+  expect(JSON.parse(denied.stdout)).toMatchObject({ stopped: false });
+  expect(home.file("d.txt")).toBeNull();
 });
 
 it("[PERMISSION-19] permission list, explain and remove show and change what decides", async () => {
