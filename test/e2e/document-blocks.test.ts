@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 
 import { expect, it } from "vitest";
 
+import { createClient } from "../../src/client/client.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { sessionsOf } from "../helpers/sessions/seed.ts";
@@ -80,12 +81,29 @@ async function changed(): Promise<Home> {
   return home;
 }
 
-/** The lines of a terminal's question are shown as in a page, whose first line is `The agent asks:`. */
-async function expectQuestion(name: string, args: object, text: string): Promise<void> {
+interface Call {
+  readonly name: string;
+  readonly args: object;
+}
+
+/** A home whose model makes these calls, one in each answer, and is done. */
+async function calling(...calls: readonly Call[]): Promise<Home> {
   const server = await startModelServer({
-    answer: () => ({ toolCalls: [{ name, arguments: JSON.stringify(args) }] }),
+    answer: (messages) => {
+      const call = calls[messages.filter(({ role }) => role === "tool").length];
+      return call === undefined
+        ? { content: "Done." }
+        : { toolCalls: [{ name: call.name, arguments: JSON.stringify(call.args) }] };
+    },
   });
-  const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+  return freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+}
+
+const WRITE_NEW: Call = { name: "write_file", args: { path: "docs/new.md", content: "new\n" } };
+
+/** Expects the lines of a page in the question of a terminal about a change of a file that the model has read. */
+async function expectQuestion(edit: Call, text: string): Promise<void> {
+  const home = await calling({ name: "read_file", args: { path: "a.txt" } }, edit);
   write(home, "a.txt", "one\n");
   const terminal = openTerminal(home, "reprise");
   await terminal.shows(/\n> $/);
@@ -124,18 +142,29 @@ const RUN: Readonly<Record<string, (text: string) => Promise<void>>> = {
     await pasted(home, (others[1] ?? "").replace("<id>", share));
     expect(await pasted(home, others[0] ?? "")).not.toMatch(new RegExp(`^${share}.*active`, "m"));
   },
+  "docs/operations.md, Questions, 1": async (text) => {
+    const home = await calling(WRITE_NEW);
+    const service = home.start(["serve", "--port", "0", "--repos", home.project]);
+    const [, url = ""] = await service.waitFor(/listening on (http:\S+)/);
+    const token = readFileSync(join(home.home, ".local/state/reprise/token"), "utf8").trim();
+    const client = createClient({ baseUrl: url, token });
+    const { id } = await client.createSession({ repo_path: home.project });
+    await client.queueExchange(id, "go");
+    await expect.poll(() => client.listQuestions(id)).toHaveLength(1);
+    const [question] = await client.listQuestions(id);
+    const env = { REPRISE_TOKEN: token, URL: url, SESSION: id, QUESTION: question?.id };
+    const { code } = await home.startShell(text, { input: "", env }).finished;
+    expect(code).toBe(0);
+    await expect.poll(async () => (await client.getExchange(id, 1)).state).toBe("done");
+    expect(readFileSync(join(home.project, "docs/new.md"), "utf8")).toBe("new\n");
+  },
   "docs/permissions.md, Permissions, 1": (text) =>
-    expectQuestion("edit_file", { path: "a.txt", old_text: "one", new_text: "two" }, text),
+    expectQuestion(
+      { name: "edit_file", args: { path: "a.txt", old_text: "one", new_text: "two" } },
+      text,
+    ),
   "docs/permissions.md, Rules, 1": async (text) => {
-    const server = await startModelServer({
-      answer: (messages) => {
-        const call = { path: "docs/new.md", content: "new\n" };
-        return messages.at(-1)?.role === "user"
-          ? { toolCalls: [{ name: "write_file", arguments: JSON.stringify(call) }] }
-          : { content: "Done." };
-      },
-    });
-    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+    const home = await calling(WRITE_NEW);
     await pasted(home, text);
     expect(readFileSync(join(home.project, "docs/new.md"), "utf8")).toBe("new\n");
   },
