@@ -171,6 +171,12 @@ const RUN: Readonly<Record<string, (text: string) => Promise<void>>> = {
   "docs/permissions.md, In CI, 1": async (text) => {
     expect(await pasted(freshHome(), text)).toContain("[demo]");
   },
+  "docs/permissions.md, In CI, 2": async (text) => {
+    const shown = await pasted(freshHome(), text);
+    const decided = [...text.matchAll(/# (allow|deny): …$/gm)].map(([, decision]) => decision);
+    expect([...shown.matchAll(/^(\w+): /gm)].map(([, decision]) => decision)).toEqual(decided);
+    expect(decided).toEqual(["allow", "deny"]);
+  },
   "docs/permissions.md, Rules, 2": async (text) => {
     const home = await changed();
     const [session] = await sessionsOf(home);
