@@ -23,6 +23,13 @@ interface Service {
   readonly ports?: string[];
   readonly depends_on?: Record<string, { condition: string }>;
   readonly healthcheck?: object;
+  readonly read_only?: boolean;
+  readonly tmpfs?: string[];
+  readonly cap_drop?: string[];
+  readonly cap_add?: string[];
+  readonly security_opt?: string[];
+  readonly mem_limit?: string;
+  readonly pids_limit?: number;
 }
 interface Compose {
   readonly services: Record<string, Service>;
@@ -57,6 +64,25 @@ it("[OPS-10] the Dockerfile copies only existing files, and all that a node need
   expect(instruction("USER")).toBe("node");
   expect(command).toContain(instruction("EXPOSE"));
   expect(check.join(" ")).toContain(`:${instruction("EXPOSE")}/readyz`);
+});
+
+it("[OPS-31] compose.yaml bounds each service, and lets it change and do only what its start needs", () => {
+  const figures = Object.entries(compose.services).map(([name, service]) => {
+    expect(service.read_only, name).toBe(true);
+    expect(service.cap_drop, name).toEqual(["ALL"]);
+    expect(service.security_opt, name).toEqual(["no-new-privileges:true"]);
+    return [name, service.mem_limit, service.pids_limit, service.cap_add ?? []];
+  });
+  expect(figures).toEqual([
+    ["database", "1g", 256, ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"]],
+    ["node1", "1g", 128, []],
+    ["node2", "1g", 128, []],
+    ["balancer", "256m", 128, ["NET_BIND_SERVICE"]],
+  ]);
+  expect(compose.services["database"]?.tmpfs).toContain("/var/run/postgresql");
+  const guide = read("docs/operations.md");
+  expect(guide).toContain("a node and the database get 1 GiB of memory each, the balancer 256 MiB");
+  expect(guide).toContain("they get 128, 256 and 128 processes and threads");
 });
 
 it("[OPS-10] compose.yaml names files, secrets, volumes, services and ports that belong together", () => {
