@@ -16,8 +16,10 @@ export async function compressAnswers(scope: FastifyInstance): Promise<void> {
     encodings: ["br", "gzip"],
     // bodies are not decompressed: a compressed one is refused
     globalDecompression: false,
-    // the default quality takes 50 times as long for a few percent
-    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } },
+    // the default quality takes 50 times as long for a few percent, and the default window 8 MiB for each unread answer
+    brotliOptions: {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 },
+    },
   });
 }
 

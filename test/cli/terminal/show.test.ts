@@ -101,6 +101,9 @@ it("[TERM-63] [TERM-64] sessions show is a transcript in a terminal, in the user
   });
   await interrupted.until(/READY/);
   interrupted.type("\u0003");
+  await interrupted.until(/caught/);
+  // the pager may have been interrupted before it read
+  interrupted.type("\r");
   expect(await interrupted.finished).toBe(0);
   expect(interrupted.text()).toMatch(/caught\nleft/);
 
