@@ -46,12 +46,26 @@ const CALLS: Readonly<Record<string, { name: string; arguments: string }[]>> = {
   free: [ask("What is it called?")],
 };
 
+const READ = { name: "read_file", arguments: JSON.stringify({ path: "notes.txt" }) };
+
+/** Returns what the model calls next for its messages; undefined if it answers. A file is read before it is changed. */
+function callsAfter(messages: readonly SentMessage[]) {
+  const at = messages.findLastIndex(({ role }) => role === "user");
+  const calls = CALLS[messages[at]?.content ?? ""];
+  const steps = calls?.[0]?.name === "write_file" ? [[READ], calls] : [calls];
+  return steps[messages.length - 1 === at ? 0 : messages.slice(at).filter(isResult).length];
+}
+
+function isResult({ role }: SentMessage): boolean {
+  return role === "tool";
+}
+
 /** A session whose model calls what a message names, and then repeats what the last call returned. */
 async function session(env: Readonly<Record<string, string>> = {}): Promise<Home> {
   const server = await startModelServer({
     answer: (messages: readonly SentMessage[]) => {
-      const { role, content } = messages.at(-1) ?? { role: "", content: "" };
-      const toolCalls = role === "user" ? CALLS[content] : undefined;
+      const { content = "" } = messages.at(-1) ?? {};
+      const toolCalls = callsAfter(messages);
       return toolCalls === undefined ? { content: `it is: ${content}` } : { toolCalls };
     },
   });
