@@ -15,16 +15,17 @@ const call = (name: string, args: object): ModelAnswer => ({
   toolCalls: [{ name, arguments: JSON.stringify(args) }],
 });
 
-/** Delegates what begins with `delegate ` to a sub-agent, and writes the file that anything else names. */
+/** Delegates what begins with `delegate ` to a sub-agent; reads the file that anything else names, and writes it. */
 function answer(messages: readonly SentMessage[]): ModelAnswer {
-  const { role, content } = messages.at(-1) ?? { role: "user", content: "" };
-  if (role === "tool") {
-    return { content: `it is: ${content}` };
-  }
-  const [, task] = /^delegate (.*)$/.exec(content) ?? [];
-  return task === undefined
-    ? call("write_file", { path: content, content: "new\n" })
-    : call("delegate", { persona: "assistant", task });
+  const at = messages.findLastIndex(({ role }) => role === "user");
+  const asked = messages[at]?.content ?? "";
+  const results = messages.slice(at).filter(({ role }) => role === "tool").length;
+  const [, task] = /^delegate (.*)$/.exec(asked) ?? [];
+  const calls =
+    task === undefined
+      ? [call("read_file", { path: asked }), call("write_file", { path: asked, content: "new\n" })]
+      : [call("delegate", { persona: "assistant", task })];
+  return calls[results] ?? { content: `it is: ${messages.at(-1)?.content}` };
 }
 
 async function finished(client: Client, id: string, n: number): Promise<string> {
