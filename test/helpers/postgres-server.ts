@@ -52,7 +52,8 @@ function notOurs(url: string) {
   return { url, folder: null, stop: () => Promise.resolve() };
 }
 
-const SETTINGS = {
+/** Settings of every server of the tests. */
+export const SETTINGS = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   // what a power cut would take, nobody misses

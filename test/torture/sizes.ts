@@ -57,6 +57,13 @@ export const SIZED_TESTS = {
     short: 30,
     long: 300,
   },
+  failover: {
+    what: "A PostgreSQL that is killed after its standby hung and waiting commits were ended, and the standby in its place: rounds",
+    files: ["test/store/postgres/failover.test.ts"],
+    test: 0,
+    short: 1,
+    long: 30,
+  },
   history: {
     what: "Four processes that add to one history while each of them trims it: rounds",
     files: ["test/cli/conversation/history-processes.test.ts"],
