@@ -381,6 +381,13 @@ export const SIZED_TESTS = {
     short: 80,
     long: 4000,
   },
+  outages: {
+    what: "A node whose PostgreSQL is away for seconds while 10 exchanges run: outages of another length each",
+    files: ["test/store/postgres/outages.test.ts"],
+    test: 0,
+    short: 1,
+    long: 16,
+  },
   "shell-lines": {
     what: "Lines that are read as plain words, compared with bash and sh: lines",
     files: ["test/exchange/commands/plain-line.test.ts"],

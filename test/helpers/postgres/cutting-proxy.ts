@@ -22,6 +22,8 @@ export interface CuttingProxy {
   readonly cut: Promise<void>;
   /** From now on nobody is let through; who is connected is cut. */
   refuseAll(): void;
+  /** Lets everybody through again. */
+  open(): void;
   /** From now on nothing passes, and nobody notices: every connection stays open. */
   silence(): void;
 }
@@ -89,6 +91,9 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
       for (const socket of server.sockets) {
         socket.pause();
       }
+    },
+    open: () => {
+      refusing = false;
     },
     refuseAll: () => {
       refusing = true;
