@@ -154,7 +154,7 @@ function conninfo(port: number, { url }: EmbeddedServer): string {
   return `host=127.0.0.1 port=${port} user=${username} password='${decodeURIComponent(password)}'`;
 }
 
-/** Each process of the server has a group of its own. */
+/** Each process of the server has a separate group. */
 function signalAll({ pid = 0 }: ChildProcess, signal: NodeJS.Signals): void {
   const listed = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
   const children = listed

@@ -37,6 +37,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page of the service (needs Chromium)", () =
   it("[PAGE-113] [PAGE-114] says what waits, what nobody runs, and which command helps", async () => {
     const { service } = world;
     const created = await service.call<{ id: string }>("POST", "/api/sessions", {
+      headers: { authorization: `Bearer ${TOKEN}` },
       body: { repo_path: "/srv/rent" },
     });
     const session = created.json.id;
