@@ -143,7 +143,9 @@ async function hideMachine(page: Page, folder: string, origin: string): Promise<
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
   );
   await page.waitForFunction(
-    () => document.querySelector(".choices button[aria-disabled=true]") === null,
+    () =>
+      document.querySelector(".choices") === null ||
+      document.querySelector(".choices button:not([aria-disabled=true])") !== null,
   );
 }
 
