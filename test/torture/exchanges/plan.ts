@@ -19,13 +19,13 @@ const POINTS = {
   revive: KINDS,
 } as const satisfies Readonly<Record<string, readonly Kind[]>>;
 
+export const POINT_NAMES: readonly string[] = Object.keys(POINTS).flatMap((name) => [
+  `${name}:before`,
+  `${name}:after`,
+]);
+
 /** All kinds of rounds. */
-const ROUND_NAMES: readonly string[] = [
-  ...Object.keys(POINTS).flatMap((name) => [`${name}:before`, `${name}:after`]),
-  "random",
-  "terminate",
-  "suspend",
-];
+const ROUND_NAMES: readonly string[] = [...POINT_NAMES, "random", "terminate", "suspend"];
 
 /** The messages that lead to what a round is about. */
 export function kindsFor(round: string): readonly Kind[] {
