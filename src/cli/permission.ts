@@ -4,7 +4,7 @@ import type { PermissionMode } from "../core/permissions.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import type { ExchangerConfig } from "../exchange/exchanger.ts";
 import type { Decision } from "../exchange/permissions/decide.ts";
-import type { CallPlace, ShownRule } from "../exchange/permissions/explain.ts";
+import type { CallPlace, Judgement } from "../exchange/permissions/explain.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
@@ -25,19 +25,21 @@ export function permissionCommand(cli: CliContext): Command {
     "show the rules that decide what is asked, take one back, explain a call",
   );
   const list = addList(permission, {
-    list: "list every rule: of a new session in this folder, or of one that is there",
-    json: "print a JSON object: the mode and an array of effect, rule and layer",
+    list: "show the mode, and the rules that were added: of a new session in this folder, or of one that is there",
+    json: "print a JSON object: the mode and an array of effect, rule and layer, with every rule",
   })
     .argument("[id]", OF_SESSION)
-    .action((id: string | undefined, { json }: { json?: true }) =>
+    .option("--all", "also the rules of the program and of the mode, with every protected path")
+    .action((id: string | undefined, { json, all }: { json?: true; all?: true }) =>
       withPlace(cli, list, id, async (config, place) => {
-        const { allRules, readJudgement } = await import("../exchange/permissions/explain.ts");
+        const { readJudgement } = await import("../exchange/permissions/explain.ts");
         const judgement = await readJudgement(config, place);
-        const rules = allRules(judgement);
         if (json === true) {
-          printJson(cli, { mode: judgement.mode, rules });
+          const { allRules } = await import("../exchange/permissions/list-rules.ts");
+          printJson(cli, { mode: judgement.mode, rules: allRules(judgement) });
         } else {
-          printLines(cli, [...(await stateLines(judgement.mode)), ...ruleLines(rules)]);
+          const forAll = all === true ? null : "--all";
+          printLines(cli, await permissionLines(judgement, { forAll }));
         }
       }),
     );
@@ -116,9 +118,28 @@ export async function stateLines(mode: PermissionMode): Promise<string[]> {
   return [`mode ${mode}`, (await checkSandbox()).sentence];
 }
 
-/** The rules as lines. */
-export function ruleLines(rules: readonly ShownRule[]): string[] {
-  return aligned(rules.map(({ effect, rule, layer }) => [effect, oneLine(rule), oneLine(layer)]));
+/**
+ * The mode and the rules as lines: every rule, or only those that were added to the program's, how many paths
+ * these protect, and `forAll`, which shows every rule.
+ */
+export async function permissionLines(
+  judgement: Judgement,
+  { forAll }: { readonly forAll: string | null },
+): Promise<string[]> {
+  const { addedRules, allRules, PROTECTED_PATHS } =
+    await import("../exchange/permissions/list-rules.ts");
+  const rules = forAll === null ? allRules(judgement) : addedRules(judgement);
+  const { denied, asked } = PROTECTED_PATHS;
+  return [
+    ...(await stateLines(judgement.mode)),
+    ...(rules.length === 0 ? ["No rules were added to those of the program."] : []),
+    ...aligned(rules.map(({ effect, rule, layer }) => [effect, oneLine(rule), oneLine(layer)])),
+    ...(forAll === null
+      ? []
+      : [
+          `${denied} protected paths are never changed, ${asked} are asked about in every mode; ${forAll} lists every rule.`,
+        ]),
+  ];
 }
 
 /** One line for a person. */

@@ -18,7 +18,7 @@ import { hasNotBegun } from "./nothing-to-continue.ts";
 import { checkNewSession, checkPersona } from "./preflight.ts";
 import { changesOfConversation, type ConversationChanges } from "./undo/conversation-changes.ts";
 import type { Decision } from "./permissions/decide.ts";
-import type { CallPlace, ShownRule } from "./permissions/explain.ts";
+import type { CallPlace, Judgement } from "./permissions/explain.ts";
 import { beginThread } from "./start-thread.ts";
 import { refuseUnstorable } from "./storable-message.ts";
 
@@ -88,7 +88,7 @@ export interface Conversation extends ConversationChanges {
   /** Error codes: `invalid_request` in a sub-agent's session, `invalid_usage` if the agent is not the built-in one. */
   setPermission(mode: PermissionMode): Promise<Session>;
   /** Every rule that calls are judged by. Error codes: as `readJudgement`. */
-  permissions(): Promise<{ readonly mode: PermissionMode; readonly rules: readonly ShownRule[] }>;
+  permissions(): Promise<Judgement>;
   /** As `explainCall`, for the session. */
   explain(call: string): Promise<Decision>;
   /** Takes a rule of the session back; false if it has none such. */
@@ -224,9 +224,8 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     permissions: async () => {
       refuseSetting(agent);
-      const { allRules, readJudgement } = await import("./permissions/explain.ts");
-      const judgement = await readJudgement(config, place());
-      return { mode: judgement.mode, rules: allRules(judgement) };
+      const { readJudgement } = await import("./permissions/explain.ts");
+      return readJudgement(config, place());
     },
     explain: async (call) => {
       refuseSetting(agent);

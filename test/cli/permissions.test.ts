@@ -144,6 +144,7 @@ it("[PERMISSION-22] /permission shows and sets the mode, explains a call and tak
   const { stderr } = await home.call([], {
     input: [
       "/permission",
+      "/permission rules",
       "/permission write_file(a.txt)",
       "/permission auto",
       "/permission edits",
@@ -153,7 +154,10 @@ it("[PERMISSION-22] /permission shows and sets the mode, explains a call and tak
       "/permission nonsense",
     ].join("\n"),
   });
-  expect(stderr).toMatch(/mode ask\nCommands of the agent run (in|without) a sandbox/);
+  expect(stderr).toMatch(
+    /mode ask\nCommands of the agent run (in|without) a sandbox.*\n(.*\n){2}mode ask\n/,
+  );
+  expect(stderr).toMatch(/^\d+ protected paths .* \/permission rules lists every rule\.$/m);
   expect(stderr).toMatch(/^deny +write_file\(\*\*\/\.git\) +fixed limit$/m);
   expect(stderr).toMatch(/^ask +write_file\(\*\*\/AGENTS\.md\) +built-in$/m);
   expect(stderr).toContain("ask: rule write_file (built-in)\n");
@@ -223,9 +227,6 @@ it("[PERMISSION-19] permission list, explain and remove show and change what dec
     return JSON.parse(stdout) as { mode: string; rules: unknown[] };
   };
   expect(await listed()).toMatchObject({ mode: "ask" });
-  expect((await home.call(["permission", "list"])).stdout).toMatch(
-    /^mode ask\nCommands of the agent run (in|without) a sandbox/,
-  );
   const entry = { effect: "allow", rule, layer: "session" };
   expect((await listed()).rules).toContainEqual(entry);
   expect((await home.call(["permission", "explain", rule, "--session", id])).stdout).toBe(
@@ -234,6 +235,31 @@ it("[PERMISSION-19] permission list, explain and remove show and change what dec
   expect(await home.call(["permission", "remove", id, rule])).toMatchObject({ code: 0 });
   expect(await home.call(["permission", "remove", id, rule])).toMatchObject({ code: 2 });
   expect((await listed()).rules).not.toContainEqual(entry);
+});
+
+it("[PERMISSION-19] permission list shows what was added to the rules of the program, and how many paths are protected; --all shows every rule", async () => {
+  const home = await writing();
+  await home.call(["-p", "a.txt"]);
+  const id = (await sessionsOf(home))[0]?.id ?? "";
+  const list = async (...words: string[]) =>
+    (await home.call(["permission", "list", id, ...words])).stdout;
+  expect(await list()).toMatch(
+    /^mode ask\nCommands of the agent run .*\nNo rules were added to those of the program\.\n5 protected paths are never changed, \d+ are asked about in every mode; --all lists every rule\.\n$/,
+  );
+  await home.call(["sessions", "answer", id, "3"]);
+  await home.call(["--session", id, "--continue-exchange"]);
+  const [, , added, summary, ...more] = (await list()).trimEnd().split("\n");
+  expect(added).toBe("allow  write_file(a.txt)  session");
+  expect(more).toEqual([]);
+
+  const [, denied, asked] = /^(\d+) protected .* (\d+) are asked/.exec(summary ?? "") ?? [];
+  const every = (await list("--all")).trimEnd().split("\n").slice(2);
+  const paths = (rows: RegExp) =>
+    new Set(every.flatMap((row) => rows.exec(row)?.[1] ?? [])).size.toString();
+  expect(paths(/^deny +\w+\(\*\*\/(.+)\) +fixed limit$/)).toBe(denied);
+  expect(paths(/^ask +[\w*]+\(\*\*\/(.+)\) +built-in$/)).toBe(asked);
+  const { rules } = JSON.parse(await list("--json")) as { rules: unknown[] };
+  expect(rules).toHaveLength(every.length);
 });
 
 it("[PERMISSION-15] a terminal that is killed while it asks, and one that is killed after the answer, lose nothing", async () => {

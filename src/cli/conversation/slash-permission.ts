@@ -2,12 +2,15 @@ import { PERMISSION_MODES } from "../../core/permissions.ts";
 import { noticeLine } from "../context.ts";
 import type { SlashContext } from "./slash-context.ts";
 
+/** Lists every rule. It is not `all`, which is a mode. */
+export const EVERY_RULE = "rules";
+
 /** `/permission`: `remove` and a rule takes back what was allowed. */
 export async function permission(
   { cli, conversation }: SlashContext,
   argument: string,
 ): Promise<void> {
-  const { decisionLine, ruleLines, stateLines } = await import("../permission.ts");
+  const { decisionLine, permissionLines, stateLines } = await import("../permission.ts");
   const mode = PERMISSION_MODES.find((each) => each === argument);
   const removed = /^remove\s+(.+)$/s.exec(argument)?.[1];
   if (mode !== undefined) {
@@ -20,9 +23,9 @@ export async function permission(
   } else if (removed !== undefined) {
     const was = await conversation.removeRule(removed);
     noticeLine(cli, was ? "The rule was removed." : "Nobody allowed this rule in the session.");
-  } else if (argument === "") {
-    const { mode: now, rules } = await conversation.permissions();
-    for (const line of [...(await stateLines(now)), ...ruleLines(rules)]) {
+  } else if (["", EVERY_RULE].includes(argument)) {
+    const forAll = argument === "" ? `/permission ${EVERY_RULE}` : null;
+    for (const line of await permissionLines(await conversation.permissions(), { forAll })) {
       noticeLine(cli, line);
     }
   } else {

@@ -1,6 +1,7 @@
 import { PERMISSION_MODES, type PermissionMode } from "../../core/permissions.ts";
 import { isBroken } from "../../exchange/personas/persona.ts";
 import { personaFolderPaths, settingsOf } from "../config.ts";
+import { EVERY_RULE } from "./slash-permission.ts";
 import type { Talk } from "./talk.ts";
 
 export interface ValuesContext {
@@ -47,7 +48,10 @@ export function slashValues({ cli, conversation }: ValuesContext): SlashValues {
       (await personas()).flatMap((persona) =>
         isBroken(persona) ? [] : [{ value: persona.name, help: persona.description }],
       ),
-    permission: async () => PERMISSION_MODES.map((value) => ({ value, help: MODES[value] })),
+    permission: async () => [
+      ...PERMISSION_MODES.map((value) => ({ value, help: MODES[value] })),
+      { value: EVERY_RULE, help: "list every rule" },
+    ],
     plan: async () => ["on", "off"].map((value) => ({ value })),
   };
 }

@@ -1,7 +1,5 @@
 import { homedir } from "node:os";
 
-import { CONTROL_FILES } from "../../core/control-file-table.ts";
-import { SECRET_FILES } from "../../core/secret-files.ts";
 import { RepriseError } from "../../core/errors.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { Session } from "../../core/sessions.ts";
@@ -16,22 +14,20 @@ import { resolveSandbox } from "../files/sandbox.ts";
 import { loadPersona } from "../personas/load.ts";
 import { mayRunCommands } from "../commands/command-folder.ts";
 import { plainParts } from "../commands/plain-line.ts";
-import { GIT_COMMIT, RUN_COMMAND, SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
+import { RUN_COMMAND, SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
 import { workFolder } from "../trust/wide-folder.ts";
-import { type Call, isHarmless } from "./call.ts";
+import type { Call } from "./call.ts";
 import { decide, type Decision } from "./decide.ts";
 import {
-  BUILT_IN,
   flagLayer,
   type Layer,
-  modeLayer,
   NO_CONFIG,
   personaLayer,
   sessionLayer,
   withConfig,
 } from "./layers.ts";
 import { parentLayers } from "./parent-layers.ts";
-import { parseCallPattern, ruleText } from "./rule.ts";
+import { parseCallPattern } from "./rule.ts";
 
 /** Where calls would run: in a session, or in one that is not stored yet. */
 export interface CallPlace {
@@ -49,13 +45,6 @@ export interface Judgement {
   readonly user: readonly Layer[];
   readonly restricting: readonly Layer[];
   readonly protected: readonly ProtectedPath[];
-}
-
-/** A rule with the layer that it is in. */
-export interface ShownRule {
-  readonly effect: Decision["effect"];
-  readonly rule: string;
-  readonly layer: string;
 }
 
 /** Error codes: as `loadPersona`, `config_invalid`, `database_*`. */
@@ -97,39 +86,6 @@ export async function readJudgement(
       ...repository.layers,
     ],
   };
-}
-
-/** Every rule, in the order in which they are applied. */
-export function allRules(judgement: Judgement): readonly ShownRule[] {
-  const { mode, below, user, restricting } = judgement;
-  const changing = SESSION_TOOLS.map(({ name }) => name).filter((name) => !isHarmless(name));
-  const denied = (rule: string) => ({ effect: "deny", rule, layer: "planning mode" }) as const;
-  const files = (rule: (typeof CONTROL_FILES)[number]["rule"]) =>
-    CONTROL_FILES.filter((file) => file.rule === rule).flatMap(({ name }) =>
-      changing.map((tool) => `${tool}(**/${name})`),
-    );
-  return [
-    ...files("never").map((rule) => ({ effect: "deny", rule, layer: "fixed limit" }) as const),
-    ...judgement.protected.map(
-      (entry) =>
-        ({
-          effect: "deny",
-          rule: `*(${"path" in entry ? entry.path : entry.pattern})`,
-          layer: "protected",
-        }) as const,
-    ),
-    ...(mode === "plan" ? [...changing, RUN_COMMAND, GIT_COMMIT].map(denied) : []),
-    ...rulesOf(BUILT_IN),
-    ...SECRET_FILES.map(
-      ({ name }) => ({ effect: "ask", rule: `*(**/${name})`, layer: BUILT_IN.name }) as const,
-    ),
-    ...files("for_now").map((rule) => ({ effect: "ask", rule, layer: BUILT_IN.name }) as const),
-    ...[...below, modeLayer(mode), ...user, ...restricting].flatMap(rulesOf),
-  ];
-}
-
-function rulesOf({ name, rules }: Layer): ShownRule[] {
-  return rules.map((rule) => ({ effect: rule.effect, rule: ruleText(rule), layer: name }));
 }
 
 /**
