@@ -11,11 +11,10 @@ import { idLike, seed } from "../helpers/sessions/seed.ts";
 async function titles(home: Home, args: readonly string[], terminal = false): Promise<string[]> {
   const { code, stdout } = await home.call(["sessions", "list", ...args], { terminal });
   expect(code).toBe(0);
-  return stdout
-    .split(/\r?\n/)
-    .slice(1, -1)
-    .map((line) => line.split(/ {2,}/))
-    .map((cells) => (terminal ? (cells[1] ?? "") : cells.slice(5).join("  ")));
+  const [heading = "", ...lines] = stdout.split(/\r?\n/).slice(0, -1);
+  return lines.map((line) =>
+    terminal ? (line.split(/ {2,}/)[1] ?? "") : line.slice(heading.indexOf("TITLE")),
+  );
 }
 
 it("[CLI-204] [CLI-205] rename, archive and unarchive change what lists show, also after the end", async () => {

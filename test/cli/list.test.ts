@@ -36,6 +36,33 @@ describe("sessions list", () => {
     ]);
   });
 
+  it("[CLI-56] shows the folders if there are several, shortened from the left, with ~ for the home", async () => {
+    const home = freshHome();
+    const folders = async () => {
+      const { stdout } = await home.call(["sessions", "list"]);
+      return stdout
+        .trimEnd()
+        .split("\n")
+        .map((row) => row.split(/ {2,}/).slice(4));
+    };
+    const inHome = { model: "demo", repo_path: `${home.home}/code/shop`, messages: ["Hello"] };
+    await seed(home, inHome, inHome);
+    expect(await folders()).toEqual([
+      ["MODEL", "TITLE"],
+      ["demo", "Hello"],
+      ["demo", "Hello"],
+    ]);
+    const end = `${"🎉".repeat(30)}/payments`;
+    await seed(home, { ...inHome, repo_path: `/srv/${end}` }, { ...inHome, repo_path: null });
+    expect(await folders()).toEqual([
+      ["MODEL", "FOLDER", "TITLE"],
+      ["demo", "-", "Hello"],
+      ["demo", `…${end}`, "Hello"],
+      ["demo", "~/code/shop", "Hello"],
+      ["demo", "~/code/shop", "Hello"],
+    ]);
+  });
+
   it("[CLI-56] shows enough of the ids to make them unique", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("aaaaaaaa-1") }, { id: idLike("aaaaaaaa-2") });

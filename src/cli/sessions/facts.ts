@@ -27,9 +27,3 @@ export async function statesOf(
   }
   return states;
 }
-
-/** A path with `~` for the user's home. */
-export function withTilde(path: string, home: string | undefined): string {
-  const isInHome = home !== undefined && home.length > 1 && `${path}/`.startsWith(`${home}/`);
-  return isInHome ? `~${path.slice(home.length)}` : path;
-}

@@ -63,7 +63,10 @@ export function listCommand(cli: CliContext): Command {
       if (terminal !== null) {
         await printTable({ cli, store, terminal }, { sessions: listed, subagents });
       } else {
-        printLines(cli, await sessionTable(store, listed, subagents));
+        printLines(
+          cli,
+          await sessionTable(store, { sessions: listed, subagents }, cli.env["HOME"]),
+        );
       }
       if (more) {
         noticeLine(cli, "There are more; --limit all shows every one.");

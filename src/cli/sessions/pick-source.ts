@@ -20,8 +20,8 @@ import type {
   SessionSource,
 } from "../terminal/picker-source.ts";
 import { wrongUsage } from "../wrong-usage.ts";
-import { statesOf, withTilde } from "./facts.ts";
-import { type Listed, withLabels } from "./table.ts";
+import { statesOf } from "./facts.ts";
+import { type Listed, withLabels, withTilde } from "./table.ts";
 
 /** Messages of a preview, and the bytes that are read for them. */
 const PREVIEW_MESSAGES = 12;

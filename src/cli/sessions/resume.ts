@@ -63,9 +63,8 @@ async function pick(cli: CliContext, store: Store, options: ResumeOptions): Prom
   if (sessions.length === 0) {
     throw new RepriseError("session_not_found", "No session to resume; begin one with `reprise`.");
   }
-  for (const [index, row] of (
-    await sessionTable(store, await withLabels(store, sessions))
-  ).entries()) {
+  const listed = { sessions: await withLabels(store, sessions) };
+  for (const [index, row] of (await sessionTable(store, listed, cli.env["HOME"])).entries()) {
     printLine(cli, `${(index === 0 ? "" : String(index)).padStart(2)}  ${row}`);
   }
   const answer = await ask(cli, { question: "Which one? ", on: cli.stdout });

@@ -14,33 +14,59 @@ const ID_LENGTH = 36;
 
 export type Listed = Session & Partial<SessionLabels>;
 
+/** Sessions of a list, and how many sub-agents without a line each of them has, by its id. */
+export interface ListedSessions {
+  readonly sessions: readonly Listed[];
+  readonly subagents?: ReadonlyMap<string, number>;
+}
+
 /** Sessions with their names, which the table shows. */
 export async function withLabels(store: Store, sessions: readonly Session[]): Promise<Listed[]> {
   const labels = await store.read(readLabelsOf, { ids: sessions.map(({ id }) => id) });
   return sessions.map((session) => ({ ...session, ...labels.get(session.id) }));
 }
 
+/** Characters of a folder that the table shows at most: its end, which is what differs between folders. */
+const FOLDER_SHOWN = 40;
+
 /**
- * Sessions as aligned lines under a heading. `subagents` counts those that have no line, by the id of
- * the session that they belong to.
+ * Sessions as aligned lines under a heading, with their folders if those are several. `subagents` counts those that
+ * have no line, by the id of the session that they belong to; `home` is shown as `~`.
  */
 export async function sessionTable(
   store: Store,
-  sessions: readonly Listed[],
-  subagents: ReadonlyMap<string, number> = new Map(),
+  { sessions, subagents = new Map() }: ListedSessions,
+  home: string | undefined,
 ): Promise<string[]> {
   const failures = await failuresOf(store, sessions);
   const now = Date.now();
   const ids = shortIds(sessions);
+  const hasFolders = new Set(sessions.map(({ repo_path }) => repo_path)).size > 1;
   const rows = sessions.map((session) => [
     ids.get(session.id) ?? session.id,
     shownState(session, failures),
     age(now - Date.parse(session.last_message_at ?? session.created_at)),
     String(session.last_seq),
     oneLine(session.agent ?? session.model ?? "-"),
+    ...(hasFolders ? [shownFolder(session, home)] : []),
     `${titleLine(session)}${marksOf(session, subagents.get(session.id) ?? 0)}`,
   ]);
-  return aligned([["ID", "STATE", "ACTIVE", "MESSAGES", "MODEL", "TITLE"], ...rows]);
+  const folder = hasFolders ? ["FOLDER"] : [];
+  return aligned([["ID", "STATE", "ACTIVE", "MESSAGES", "MODEL", ...folder, "TITLE"], ...rows]);
+}
+
+function shownFolder({ repo_path: path }: Session, home: string | undefined): string {
+  const shown = path === null ? "-" : oneLine(withTilde(path, home));
+  const characters = Array.from(shown);
+  return characters.length > FOLDER_SHOWN
+    ? `…${characters.slice(1 - FOLDER_SHOWN).join("")}`
+    : shown;
+}
+
+/** A path with `~` for the user's home. */
+export function withTilde(path: string, home: string | undefined): string {
+  const isInHome = home !== undefined && home.length > 1 && `${path}/`.startsWith(`${home}/`);
+  return isInHome ? `~${path.slice(home.length)}` : path;
 }
 
 function marksOf({ archived_at = null }: Listed, subagents: number): string {
