@@ -82,6 +82,7 @@ function definitions(root: string): Promise<Command> {
     stdout: output,
     stderr: output,
     signals: { on: notRun, off: notRun },
+    held: [],
     suspend: notRun,
     pid: 0,
     parentPid: notRun,

@@ -34,6 +34,7 @@ const cli: CliContext = {
   pid: process.pid,
   parentPid: () => process.ppid,
   exit: (code) => process.exit(code),
+  held: [],
   suspend: async () => {
     const { suspendProcess } = await import("./cli/terminal/suspend.ts");
     await suspendProcess(process);
@@ -73,8 +74,14 @@ async function run(cli: CliContext): Promise<void> {
     const program = await createProgram(cli);
     await program.parseAsync(cli.args, { from: "user" });
   } catch (error) {
-    const { asksForJson, showError } = await import("./cli/show-error.ts");
+    const [{ asksForJson }, { showError }] = await Promise.all([
+      import("./cli/context.ts"),
+      import("./cli/show-error.ts"),
+    ]);
     cli.exitCode = showError(cli, error, asksForJson(cli.args));
+  }
+  if (cli.held.length > 0) {
+    (await import("./cli/context.ts")).releaseNotices(cli);
   }
 }
 

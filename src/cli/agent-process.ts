@@ -1,8 +1,8 @@
 import { RepriseError } from "../core/errors.ts";
 import type { ExchangeEvent } from "../exchange/events.ts";
 import type { Exchanger, Live, OpenedAgent } from "../exchange/exchanger.ts";
-import type { CliContext } from "./context.ts";
-import { asksForJson, showError } from "./show-error.ts";
+import { asksForJson, type CliContext } from "./context.ts";
+import { showError } from "./show-error.ts";
 
 /** Time for what an agent still sends when the work is done, such as traces. */
 const GRACE_MS = 1000;

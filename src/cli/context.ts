@@ -26,6 +26,8 @@ export interface CliContext {
   readonly stderr: Output;
   /** The source of SIGINT, SIGTERM, SIGHUP and SIGTSTP. */
   readonly signals: Signals;
+  /** Lines for standard error that wait until it is known whether a JSON document of an error comes. */
+  readonly held: Notice[];
   /** Stops the process, and what was started with it, until the shell continues them. */
   readonly suspend: () => Promise<void>;
   readonly pid: number;
@@ -46,6 +48,12 @@ export interface CliContext {
    * 1).
    */
   exitCode: number;
+}
+
+/** A line of standard error, with what is printed before it. */
+interface Notice {
+  readonly label: string;
+  readonly text: string;
 }
 
 /** What a person allowed on the command line; nothing of it is kept. */
@@ -77,14 +85,43 @@ export function printJson(cli: CliContext, value: unknown, indent?: number): voi
   cli.stdout.printJson(`${JSON.stringify(value, null, indent)}\n`);
 }
 
-/** Writes one line to standard error: notices and errors, never results. */
+/** Writes one line to standard error: notices and errors, never results. With --json a pipe gets it at the end. */
 export function noticeLine(cli: CliContext, line: string): void {
-  cli.stderr.print(`${line}\n`);
+  notice(cli, { label: "", text: line });
 }
 
 /** A sentence that is not an error, after `note:`. */
 export function note(cli: CliContext, sentence: string): void {
-  noticeLine(cli, `note: ${asStarted(cli, sentence)}`);
+  notice(cli, { label: "note: ", text: asStarted(cli, sentence) });
+}
+
+function notice(cli: CliContext, line: Notice): void {
+  if (asksForJson(cli.args) && !cli.stderr.isTTY) {
+    cli.held.push(line);
+  } else {
+    printNotice(cli, line);
+  }
+}
+
+function printNotice({ stderr }: CliContext, { label, text }: Notice): void {
+  stderr.print(`${label}${text}\n`);
+}
+
+/** As `noticeLine`, at once with --json too: for what is read while the command runs, such as what it waits for. */
+export function noticeNow(cli: CliContext, line: string): void {
+  printNotice(cli, { label: "", text: line });
+}
+
+/** Writes what was held back, once the command has ended without an error. */
+export function releaseNotices(cli: CliContext): void {
+  for (const line of cli.held.splice(0)) {
+    printNotice(cli, line);
+  }
+}
+
+/** True if the arguments ask for JSON, in whatever form: errors are JSON then, too. */
+export function asksForJson(args: readonly string[]): boolean {
+  return args.some((arg) => arg === "--json" || arg.startsWith("--json="));
 }
 
 /** Writes a value as one line of JSON to standard error. */

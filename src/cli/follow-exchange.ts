@@ -12,7 +12,7 @@ import { readMessagesAfter } from "../store/messages/read.ts";
 import { listOpenQuestions, type OpenQuestion } from "../store/questions/read.ts";
 import { failureLine } from "../store/sessions/failures.ts";
 import type { Store } from "../store/store.ts";
-import { type CliContext, noticeLine, printLine } from "./context.ts";
+import { type CliContext, noticeLine, noticeNow, printLine } from "./context.ts";
 import { ASKS } from "./exit-code.ts";
 import { GRAPH_ASKS, questionLines, reasonLine } from "./question-lines.ts";
 import { answerCommandLine, databaseWords, resumeCommand } from "./resume-command.ts";
@@ -108,14 +108,14 @@ export async function whenEnded(
 export function showCommand(cli: CliContext, command: Command, start: string | null): void {
   if (start !== null) {
     const line = exactLine(`${start}${databaseWords(cli, command)}`);
-    noticeLine(cli, `No running service answers this session. Start one with: ${line}`);
+    noticeNow(cli, `No running service answers this session. Start one with: ${line}`);
   }
 }
 
 /** Says that an exchange before it was interrupted, and what continues that. */
 export function showInterrupted(cli: CliContext, command: Command, id: string): void {
   const again = resumeCommand(cli, command, id);
-  noticeLine(
+  noticeNow(
     cli,
     `The exchange before it was interrupted, and only a person continues it, with: ${again} --continue-exchange`,
   );

@@ -11,7 +11,7 @@ import { readSession, resolveSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { localTime } from "./ages.ts";
 import { EVENTS_OPTION } from "./chat-options.ts";
-import { type CliContext, note, noticeLine } from "./context.ts";
+import { type CliContext, noticeLine, noticeNow } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
 import { createLiveScreen } from "./live-screen.ts";
 import { answerCommandLine } from "./resume-command.ts";
@@ -113,7 +113,8 @@ function firstSeq({ session, tail }: Following): number {
 }
 
 function eventsAfter({ cli, store, session, signal }: Following, after_seq: number) {
-  const onFailure = (): void => note(cli, "The database cannot be read now; trying again.");
+  const onFailure = (): void =>
+    noticeNow(cli, "note: The database cannot be read now; trying again.");
   const place = { session_id: session.id, after_seq, all: false, signal };
   return followSession(store, { ...place, onFailure });
 }

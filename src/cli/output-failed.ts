@@ -1,6 +1,6 @@
 import { RepriseError } from "../core/errors.ts";
-import type { CliContext } from "./context.ts";
-import { asksForJson, showError } from "./show-error.ts";
+import { asksForJson, type CliContext } from "./context.ts";
+import { showError } from "./show-error.ts";
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: "no space is left on the device",

@@ -4,7 +4,7 @@ import { CommanderError } from "commander";
 
 import { RepriseError } from "../core/errors.ts";
 import { titleLine } from "../core/terminal-text.ts";
-import { type CliContext, noticeJson, noticeLine } from "./context.ts";
+import { type CliContext, noticeJson, noticeLine, noticeNow } from "./context.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { asStarted } from "./started-as.ts";
 import { wrongUsage } from "./wrong-usage.ts";
@@ -26,7 +26,10 @@ export function showError(
   }
   const known = error instanceof RepriseError ? error : wrapped(cli, error);
   if (json) {
-    noticeJson(cli, errorDocument(known, session_id));
+    noticeJson(
+      cli,
+      errorDocument(known, { session_id, notes: cli.held.splice(0).map(({ text }) => text) }),
+    );
   } else {
     noticeLine(cli, `reprise: ${asStarted(cli, known.message)} [${known.code}]`);
     if (known.code === "agent_failed" && known.cause !== undefined) {
@@ -51,19 +54,18 @@ function causeText(cause: unknown): string {
   return cause instanceof Error ? (cause.stack ?? cause.message) : inspect(cause);
 }
 
-/** True if the arguments ask for JSON, in whatever form: errors are JSON then, too. */
-export function asksForJson(args: readonly string[]): boolean {
-  return args.some((arg) => arg === "--json" || arg.startsWith("--json="));
-}
-
-/** What programs read: the same fields as the HTTP API's problem documents. */
-function errorDocument(error: RepriseError, session_id?: string): Record<string, unknown> {
+/** What programs read: fields of the HTTP API's problem documents, and the lines that came before on standard error. */
+function errorDocument(
+  error: RepriseError,
+  { session_id, notes }: { readonly session_id: string | undefined; readonly notes: string[] },
+): Record<string, unknown> {
   return {
     code: error.code,
     detail: error.message,
     session_id,
     ...(error.candidates.length > 0 ? { candidates: error.candidates } : {}),
     ...(error.faults.length > 0 ? { faults: error.faults } : {}),
+    ...(notes.length > 0 ? { notes } : {}),
   };
 }
 
@@ -73,7 +75,7 @@ function wrapped(cli: CliContext, error: unknown): RepriseError {
     return wrongUsage(sentenceOf(error.code, error.message.replace(/^error: /, "")));
   }
   if (cli.env["REPRISE_DEBUG"] === "1" && error instanceof Error) {
-    noticeLine(cli, error.stack ?? error.message);
+    noticeNow(cli, error.stack ?? error.message);
   }
   return new RepriseError(
     "internal",

@@ -125,9 +125,13 @@ describe("what a caller without authentication stored over HTTP", () => {
     const { id } = await create({ model_override: "openai:planted", persona_name: "assistant" });
     const refused = await home.call(["--session", id, "-p", "hi", "--json"]);
     expect(refused).toMatchObject({ code: 2, stdout: "" });
-    expect(refused.stderr).toMatch(
-      /^This session was set up over HTTP without authentication:\n│ model: openai:planted\n\{"code":"not_confirmed"/,
-    );
+    expect(JSON.parse(refused.stderr)).toMatchObject({
+      code: "not_confirmed",
+      notes: [
+        "This session was set up over HTTP without authentication:",
+        "│ model: openai:planted",
+      ],
+    });
     const own = await home.json<Exchange>([
       "--session",
       id,

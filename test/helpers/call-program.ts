@@ -2,10 +2,10 @@ import { EventEmitter } from "node:events";
 import { readFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
 
-import type { CliContext } from "../../src/cli/context.ts";
+import { asksForJson, type CliContext, releaseNotices } from "../../src/cli/context.ts";
 import { Drawing, type Output, outputTo } from "../../src/cli/output.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { asksForJson, showError } from "../../src/cli/show-error.ts";
+import { showError } from "../../src/cli/show-error.ts";
 import { copyLangGraph, openAgent, openExchanger } from "../../src/compose.ts";
 import { openStore } from "../../src/store/open-store.ts";
 
@@ -43,6 +43,7 @@ export async function callProgram(args: readonly string[], options: CallOptions)
   } catch (error) {
     cli.exitCode = showError(cli, error, asksForJson(args));
   }
+  releaseNotices(cli);
   return { code: cli.exitCode, ...written() };
 }
 
@@ -63,6 +64,7 @@ export function contextOf(
     stdout,
     stderr,
     signals: new EventEmitter(),
+    held: [],
     pid: process.pid,
     parentPid: () => process.ppid,
     suspend: () => Promise.reject(new Error("this is no terminal")),

@@ -76,8 +76,8 @@ export async function runConversation(context: ConversationContext): Promise<voi
       }
       const outcome = await handle(context, event);
       if (outcome === "leave" || (outcome !== "stay" && !terminal)) {
-        if (front.waiting() > 0) {
-          noticeLine(cli, "The rest of the input was not sent.");
+        if (outcome !== "failed") {
+          noticeUnsent(context);
         }
         return;
       }
@@ -131,9 +131,16 @@ async function handled(
   try {
     return await work();
   } catch (error) {
+    const terminal = context.cli.stdin.isTTY === true;
+    if (context.json && !terminal) {
+      noticeUnsent(context);
+    }
     const exitCode = await showFailure(context, error);
+    if (!context.json && !terminal) {
+      noticeUnsent(context);
+    }
     // a person has seen it and continued
-    context.cli.exitCode = context.cli.stdin.isTTY === true ? 0 : exitCode;
+    context.cli.exitCode = terminal ? 0 : exitCode;
     // its rows do not count as those of another process
     await context.conversation.refresh().catch(() => null);
     return "failed";
@@ -226,6 +233,12 @@ function notSent(cli: CliContext, error: unknown): null {
     throw error;
   }
   return null;
+}
+
+function noticeUnsent({ cli, front }: ConversationContext): void {
+  if (front.waiting() > 0) {
+    noticeLine(cli, "The rest of the input was not sent.");
+  }
 }
 
 /** Ctrl-C, and whatever ends the program, stops the work. */
