@@ -125,23 +125,16 @@ async function homeWith(script: (index: number) => readonly Step[]) {
   return { home, provider };
 }
 
-/** Rows without what differs in each run: times are shown of what took long. */
+/** Rows without what differs in each run. */
 function stable(home: Home, rows: readonly string[]): string[] {
-  return rows
-    .map((row) =>
-      row
-        .replaceAll(realpathSync(home.home), "/home")
-        .replace(/ {2}\d+(?:\.\d)? s(?= |$)/, "")
-        // the rest of the status line comes when it is known
-        .replace(/^(ready · ~\/work)(?: · no sandbox)?( · mode \w+).*/, "$1$2")
-        .replace(/^(Session )[\da-f]{8}/, "$1ID")
-        .replace(/^reprise \d\S+/, "reprise VERSION"),
-    )
-    .filter((row, index, all) => !isTime(row) && !(row === "" && isTime(all[index + 1])));
-}
-
-function isTime(row: string | undefined): boolean {
-  return row?.startsWith("done in ") === true;
+  return rows.map((row) =>
+    row
+      .replaceAll(realpathSync(home.home), "/home")
+      // the rest of the status line comes when it is known
+      .replace(/^(ready · ~\/work)(?: · no sandbox)?( · mode \w+).*/, "$1$2")
+      .replace(/^(Session )[\da-f]{8}/, "$1ID")
+      .replace(/^reprise \d\S+/, "reprise VERSION"),
+  );
 }
 
 function since(begin: string, rows: readonly string[]): readonly string[] {
