@@ -75,7 +75,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
         content: request.text,
         model: prepared.modelName,
         persona_name: prepared.persona.name,
-        caller: request.caller,
+        principal: request.principal,
         ...(request.asked_by === undefined ? {} : { asked_by: request.asked_by }),
         parent_n: request.parent_n ?? null,
         ...(request.claim === undefined ? {} : { claim: request.claim }),
@@ -145,10 +145,10 @@ export function createExchanger(given: AgentOptions): Exchanger {
 
 /** True for an exchange that a person began at a terminal, also if a node continues it. */
 function isAttended(
-  { asked_by, caller }: ExchangeRequest,
+  { asked_by, principal }: ExchangeRequest,
   { within }: Pick<AgentOptions, "within">,
 ): boolean {
-  return within === undefined && (asked_by ?? caller?.origin) === "terminal";
+  return within === undefined && (asked_by ?? principal?.origin) === "terminal";
 }
 
 /** All that can be refused before anything is stored: so a message is not stored twice. */

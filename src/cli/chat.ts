@@ -26,7 +26,7 @@ import { openLines } from "./lines/front.ts";
 import type { ScreenOptions } from "./terminal/screen-options.ts";
 import { createPlainView } from "./lines/plain-view.ts";
 import { showFailure } from "./conversation/show-failure.ts";
-import { callerOf, folderOfPerson } from "./new-session.ts";
+import { principalOf, folderOfPerson } from "./new-session.ts";
 import { ownSecrets } from "./own-secrets.ts";
 import { WITHOUT_QUESTIONS } from "./permission-options.ts";
 import { promptText } from "./prompt-text.ts";
@@ -101,7 +101,7 @@ export async function chat(input: {
     agent: agent?.name ?? null,
     start: chosen,
     whenBusy: whenBusy(options),
-    caller: callerOf(cli, options),
+    principal: principalOf(cli, options),
     confirmation: fromOutside,
   });
   const talk = { cli, conversation, json, events };

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve, sep } from "node:path";
 
-import type { Caller } from "../core/origins.ts";
+import { type Principal, localPrincipal } from "../core/principal.ts";
 import { refuseNoFolder } from "./refuse-no-folder.ts";
 import { projectKeyOf, realPathOf } from "../store/project-key.ts";
 import { type ChatOptions, chosenBy } from "./chat-options.ts";
@@ -47,13 +47,13 @@ export async function newSession(cli: CliContext, options: ChatOptions) {
       options.agent === undefined ? (options.persona ?? persona ?? DEFAULT_PERSONA) : null,
     model: options.model,
     plan_mode: options.plan === true,
-    caller: callerOf(cli, options),
+    principal: principalOf(cli, options),
     ...(mode === null ? {} : { permission: mode }),
     ...(Object.keys(token_limits).length === 0 ? {} : { token_limits }),
   };
 }
 
-/** Who runs this program has its database, so the caller counts as authenticated. */
-export function callerOf(cli: CliContext, options: ChatOptions): Caller {
-  return { origin: chosenBy(cli, options), authenticated: true, who: localUser() };
+/** Makes the principal of the person who runs this program. */
+export function principalOf(cli: CliContext, options: ChatOptions): Principal {
+  return localPrincipal(chosenBy(cli, options), localUser());
 }

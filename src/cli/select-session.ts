@@ -24,7 +24,7 @@ import type { Store } from "../store/store.ts";
 import { type ChatOptions, chosenBy, runsOnce } from "./chat-options.ts";
 import { personaFolderPaths, settingsOf } from "./config.ts";
 import type { CliContext } from "./context.ts";
-import { callerOf, newSession, projectOf } from "./new-session.ts";
+import { principalOf, newSession, projectOf } from "./new-session.ts";
 import { type ChatRequest, refuseEarly } from "./refuse-early.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
@@ -163,20 +163,20 @@ async function applySessionOptions(
   if (runsOnce(options) && (folder !== null || change !== null || plans)) {
     await refuseEarly(selection, { ...planned, ...change }, { isFreshThread: change !== null });
   }
-  const caller = callerOf(cli, options);
+  const principal = principalOf(cli, options);
   let session = existing;
   // first: it is refused while an exchange runs
   if (change !== null) {
-    session = await beginThread(store, { id, archive: false, ...change, caller });
+    session = await beginThread(store, { id, archive: false, ...change, principal });
   }
   if (folder !== null) {
-    session = await store.write(takeFolder, { id, ...folder, caller });
+    session = await store.write(takeFolder, { id, ...folder, principal });
   }
   if (plans) {
-    session = await store.write(setPlanMode, { id, plan_mode: true, who: caller.who });
+    session = await store.write(setPlanMode, { id, plan_mode: true, principal });
   }
   if (permission !== undefined) {
-    session = await store.write(setPermissionMode, { id, mode: permission, who: caller.who });
+    session = await store.write(setPermissionMode, { id, mode: permission, principal });
   }
   if (options.tokenLimit !== undefined) {
     await store.write(setTokenLimits, { id, limits: options.tokenLimit });

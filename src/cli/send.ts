@@ -20,6 +20,7 @@ import {
 import { promptText } from "./prompt-text.ts";
 import { noticeWithdrawn } from "./withdrawn.ts";
 import { wrongUsage } from "./wrong-usage.ts";
+import { localPrincipal } from "../core/principal.ts";
 
 interface SendOptions {
   readonly follow?: true;
@@ -61,7 +62,7 @@ export function sendCommand(cli: CliContext): Command {
         supersede,
         // nobody sees its events: a limit that it reaches is not asked about
         asked_by: "prompt",
-        caller: { origin, authenticated: true },
+        principal: localPrincipal(origin, null),
       });
       if (before.length > 0 && options.json !== true) {
         noticeWithdrawn(cli, before, asked);

@@ -1,39 +1,17 @@
+import type { Principal } from "./principal.ts";
+
 /** By what somebody got in: a one-time code, the service's token, its read token, or the link of a session. */
 export const LOGIN_KINDS = ["code", "token", "read_token", "share"] as const;
 export type LoginKind = (typeof LOGIN_KINDS)[number];
 
-/**
- * What a caller may do: everything, read everything, read one session, or what the service lets everybody do.
- */
-export const ACCESS_ROLES = ["owner", "reader", "visitor", "guest"] as const;
-export type AccessRole = (typeof ACCESS_ROLES)[number];
-
-/** Who sends a request. */
-export interface Access {
-  readonly role: AccessRole;
+/** The login of a browser. */
+export interface Login {
+  readonly id: string;
+  readonly principal: Principal;
   /** The only session that a visitor reads; null for the others. */
   readonly session: string | null;
-  /** The login of a browser; null for a caller with a token, and for guests. */
-  readonly login: string | null;
-  /** When the login ends if it is not used again, as ISO 8601 in UTC. */
-  readonly expires_at: string | null;
-}
-
-const NO_LOGIN = { session: null, login: null, expires_at: null } as const;
-export const OWNER: Access = { role: "owner", ...NO_LOGIN };
-export const READER: Access = { role: "reader", ...NO_LOGIN };
-export const GUEST: Access = { role: "guest", ...NO_LOGIN };
-
-export function roleOf(kind: LoginKind): AccessRole {
-  switch (kind) {
-    case "code":
-    case "token":
-      return "owner";
-    case "read_token":
-      return "reader";
-    case "share":
-      return "visitor";
-  }
+  /** When it ends if it is not used again, as ISO 8601 in UTC. */
+  readonly expires_at: string;
 }
 
 const MINUTE_MS = 60_000;

@@ -16,9 +16,6 @@ export const CONSENT_KINDS = [
 ] as const;
 export type ConsentKind = (typeof CONSENT_KINDS)[number];
 
-/** Who consents over HTTP: somebody with the service's token. Others are `user@host`. */
-export const TOKEN_HOLDER = "token";
-
 const MAX_NAME = 64;
 
 /** A user of an operating system, in at most 129 characters that a terminal does not interpret. */

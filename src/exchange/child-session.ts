@@ -1,4 +1,4 @@
-import { AGENT } from "../core/origins.ts";
+import { AGENT } from "../core/principal.ts";
 import type { Session } from "../core/sessions.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import { listExchanges } from "../store/exchanges/read.ts";
@@ -74,7 +74,7 @@ export async function runChildSession(input: ChildSessionInput): Promise<ChildEn
     // its holder was this call's earlier process
     when_busy: "take_over",
     keep_partial: false,
-    caller: AGENT,
+    principal: AGENT,
     parent_n: input.parent_n,
     parent_fence: input.fence,
   };

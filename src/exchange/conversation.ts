@@ -3,7 +3,7 @@ import type { Compacted, Exchanger, ExchangerConfig, Live, OpenExchanger } from 
 import { DEFAULT_PERSONA, type Persona } from "./personas/persona.ts";
 import type { WhenBusy } from "./lease-holder.ts";
 import type { ExchangeResult } from "./events.ts";
-import type { Caller } from "../core/origins.ts";
+import type { Principal } from "../core/principal.ts";
 import type { PermissionMode } from "../core/permissions.ts";
 import type { ExchangeRecord, Session } from "../core/sessions.ts";
 import { listOpenQuestions, type OpenQuestion } from "../store/questions/read.ts";
@@ -109,13 +109,12 @@ export interface ConversationOptions {
   readonly agent: string | null;
   readonly start: ConversationStart;
   readonly whenBusy: WhenBusy;
-  readonly caller: Caller;
+  readonly principal: Principal;
   readonly confirmation: Confirmation;
 }
 
 export function createConversation(options: ConversationOptions): Conversation {
-  const { config, agent, start, whenBusy, caller, confirmation } = options;
-  const { who } = caller;
+  const { config, agent, start, whenBusy, principal, confirmation } = options;
   const { store, personas } = config;
   const models = async (): Promise<ModelConfig> => {
     const folder = session?.repo_path ?? columns?.repo_path ?? null;
@@ -162,7 +161,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       const open = await opened();
       const { id } = await stored();
       const result = await open.exchange(
-        { session_id: id, text, when_busy: waits ? "wait" : whenBusy, caller },
+        { session_id: id, text, when_busy: waits ? "wait" : whenBusy, principal },
         live,
       );
       keep(result.session);
@@ -181,8 +180,8 @@ export function createConversation(options: ConversationOptions): Conversation {
         ? Promise.resolve([])
         : store.read(listOpenQuestions, { reference: session.id }),
     answer: async ({ id: question, session_id: reference }, { text: answer, note }, continues) => {
-      const answered_by = caller.origin;
-      const given = { reference, question, answer, note, answered_by, who, continues };
+      const answered_by = principal.origin;
+      const given = { reference, question, answer, note, answered_by, principal, continues };
       const { answerQuestion } = await import("../store/questions/answer.ts");
       await store.write(answerQuestion, given);
     },
@@ -212,15 +211,19 @@ export function createConversation(options: ConversationOptions): Conversation {
       return compacted;
     },
     startThread: async (change) =>
-      keep(await beginThread(store, { id: (await stored()).id, ...change, caller })),
+      keep(await beginThread(store, { id: (await stored()).id, ...change, principal })),
     setPlanMode: async (on) => {
       refuseSetting(agent);
-      return keep(await store.write(setPlanMode, { id: (await stored()).id, plan_mode: on, who }));
+      return keep(
+        await store.write(setPlanMode, { id: (await stored()).id, plan_mode: on, principal }),
+      );
     },
     setPermission: async (mode) => {
       refuseSetting(agent);
       const { setPermissionMode } = await import("../store/sessions/permissions.ts");
-      return keep(await store.write(setPermissionMode, { id: (await stored()).id, mode, who }));
+      return keep(
+        await store.write(setPermissionMode, { id: (await stored()).id, mode, principal }),
+      );
     },
     permissions: async () => {
       refuseSetting(agent);
@@ -236,7 +239,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       const { removeRule } = await import("../store/sessions/permissions.ts");
       return session !== null && store.write(removeRule, { id: session.id, rule });
     },
-    ...changesOfConversation(config, { session: () => session, who }),
+    ...changesOfConversation(config, { session: () => session, principal }),
     end: async () =>
       session === null ? null : keep(await store.write(endSession, { id: session.id })),
     checkPersona: async (name) => {

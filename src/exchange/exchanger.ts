@@ -1,7 +1,7 @@
 import { isRepriseError } from "../core/errors.ts";
 import type { SandboxSource } from "./sandbox/probe.ts";
 import type { AskedBy } from "../core/exchanges.ts";
-import type { Caller } from "../core/origins.ts";
+import type { Principal } from "../core/principal.ts";
 import type { DefaultAnswer } from "../core/questions.ts";
 import type { Session, ToolCall } from "../core/sessions.ts";
 import type { ClaimedExchange } from "../store/exchanges/ready.ts";
@@ -77,7 +77,7 @@ export interface ExchangeRequest {
    */
   readonly keep_partial?: boolean;
   /** Who sends the message; unknown callers count as authenticated. */
-  readonly caller?: Caller;
+  readonly principal?: Principal;
   /** Who asks for the exchange; the caller if it is not given. */
   readonly asked_by?: AskedBy;
   /** The queued exchange that is run, as it was read; its process gives it back when it stops. */

@@ -112,7 +112,7 @@ function graphRuns(store: Store): Reprise["run"] {
         agent: { graph, name, repeatable },
         input,
         fresh,
-        caller: PROGRAM,
+        principal: PROGRAM,
         asked_by: "library",
         ...(whenBusy === undefined ? {} : { when_busy: whenBusy }),
       },

@@ -1,6 +1,6 @@
 import { sessionAck, sessionSummary } from "../core/answers.ts";
 import { requireOptions } from "../core/options.ts";
-import type { Caller } from "../core/origins.ts";
+import { type Principal, localPrincipal } from "../core/principal.ts";
 import type { PatchSessionRequest } from "../core/patch-session.ts";
 import type { DetailQuery, ListQuery } from "../core/query-schemas.ts";
 import type {
@@ -69,10 +69,9 @@ export interface ListedSessions {
 }
 
 /** A program that has the database acts for its user. */
-export const PROGRAM: Caller = {
-  origin: "prompt",
-  authenticated: true,
-  get who() {
+export const PROGRAM: Principal = {
+  ...localPrincipal("prompt", null),
+  get user_id() {
     return localUser();
   },
 };
@@ -83,7 +82,7 @@ export function sessionsOf(store: Store): Sessions {
     const { idempotencyKey } = requireOptions(options, "invalid_request");
     const key = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
     await checked("key", key);
-    return { caller: PROGRAM, idempotencyKey };
+    return { principal: PROGRAM, idempotencyKey };
   };
   return {
     create: async (request = {}, options) => {
@@ -109,7 +108,7 @@ export function sessionsOf(store: Store): Sessions {
     patch: async (id, request) => {
       const reference = requireSessionReference(id);
       const change = await checked("patch", request);
-      return sessionSummary(await patchRequested(store, reference, { change, caller: PROGRAM }));
+      return sessionSummary(await patchRequested(store, reference, { change, principal: PROGRAM }));
     },
     end: async (id) => {
       const reference = requireSessionReference(id);

@@ -1,7 +1,7 @@
 import type { Generated, GeneratedAlways } from "kysely";
 
 import type { AskedBy, ExchangeState } from "../core/exchanges.ts";
-import type { Origin } from "../core/origins.ts";
+import type { Origin } from "../core/principal.ts";
 import type { KeptMode } from "../core/permissions.ts";
 import type { Role, SessionState } from "../core/sessions.ts";
 import type { AccessTables } from "./access/schema.ts";

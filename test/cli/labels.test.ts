@@ -6,6 +6,7 @@ import { createSession } from "../../src/store/sessions/create.ts";
 import { patchSession } from "../../src/store/sessions/patch.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { idLike, seed } from "../helpers/sessions/seed.ts";
+import { localPrincipal } from "../../src/core/principal.ts";
 
 /** The titles and their marks, as a pipe or a terminal gets them. */
 async function titles(home: Home, args: readonly string[], terminal = false): Promise<string[]> {
@@ -68,12 +69,12 @@ it("[CLI-202] a terminal shows no archived sessions, and sub-agents as their num
     await using store = await openSqliteStore({ path: home.database });
     const child = await store.write(createSession, { parent_session_id: root?.id ?? "" });
     await store.write(createSession, { parent_session_id: child.id });
-    const caller = { origin: "terminal", authenticated: true } as const;
+    const principal = localPrincipal("terminal", null);
     const change = { name: "Child", metadata: { team: "red\u001b[31m" } };
-    await store.write(patchSession, { reference: child.id, change, project_key: null, caller });
+    await store.write(patchSession, { reference: child.id, change, project_key: null, principal });
     const archive = { archived: true };
     const reference = archived?.id ?? "";
-    await store.write(patchSession, { reference, change: archive, project_key: null, caller });
+    await store.write(patchSession, { reference, change: archive, project_key: null, principal });
     expect((await home.call(["sessions", "show", child.id])).stdout).toContain(
       "\n  metadata  team: red␛[31m\n",
     );

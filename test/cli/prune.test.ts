@@ -7,6 +7,7 @@ import { appendUserMessage } from "../../src/store/messages/append.ts";
 import { pruneSession, readPrunable } from "../../src/store/sessions/prune.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { idLike, seed, sessionsOf } from "../helpers/sessions/seed.ts";
+import { localPrincipal } from "../../src/core/principal.ts";
 
 const OLD = idLike("aaaaaa1");
 const OLD_ACTIVE = idLike("bbbbbb2");
@@ -124,11 +125,11 @@ it("[MOVE-30] keeps a session that is used after it was chosen for pruning", asy
   const home = await seeded();
   const old = { older_than_ms: 90 * 24 * 3600 * 1000, state: "active" } as const;
   await using store = await openSqliteStore({ path: home.database });
-  const caller = { origin: "terminal", authenticated: true } as const;
+  const principal = localPrincipal("terminal", null);
   const trees = await store.read(readPrunable, old);
   expect(trees.map(([root]) => root?.session.id)).toEqual([OLD_ACTIVE]);
 
-  await store.write(appendUserMessage, { reference: OLD_ACTIVE, content: "still here", caller });
+  await store.write(appendUserMessage, { reference: OLD_ACTIVE, content: "still here", principal });
 
   expect(await store.write(pruneSession, { ...old, id: OLD_ACTIVE })).toEqual([]);
   expect(await idsOf(home)).toContain(OLD_ACTIVE);

@@ -4,6 +4,7 @@ import { freshHome, type Home } from "../helpers/reprise.ts";
 import { startScriptedProvider } from "../helpers/scripted-provider.ts";
 import { append, detailOf, idLike, rowsOf, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 import { heldThenFast, ID, startAnswer } from "../helpers/slow-answer.ts";
+import { GUEST } from "../../src/core/principal.ts";
 
 const CONTINUE = "--continue-exchange";
 const REVIEWER = ["--persona", "reviewer"];
@@ -58,7 +59,7 @@ it.each([
   ["whose model has no key", { model: "openai:test" }, {}, "model_key_missing"],
   [
     "whose model nobody confirmed",
-    { model: "openai:test", caller: { origin: "http", authenticated: false } },
+    { model: "openai:test", principal: GUEST },
     { OPENAI_API_KEY: "none" },
     "not_confirmed",
   ],

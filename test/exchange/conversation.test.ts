@@ -8,6 +8,7 @@ import { readDetail } from "../../src/store/messages/read.ts";
 import { listSessions } from "../../src/store/sessions/list.ts";
 import { describeEngine, openFresh } from "../helpers/engines.ts";
 import { TRUSTED } from "../helpers/trust.ts";
+import { tokenHolder } from "../../src/core/principal.ts";
 
 describeEngine("a conversation", (engine) => {
   it("needs no command line: any front end can hold one", async () => {
@@ -27,7 +28,7 @@ describeEngine("a conversation", (engine) => {
       agent: null,
       start: { kind: "new", columns: { persona_name: "assistant" } },
       whenBusy: "refuse",
-      caller: { origin: "http", authenticated: true },
+      principal: tokenHolder("owner"),
       confirmation: {
         confirmChoices: async () => undefined,
         confirmMessages: async () => undefined,

@@ -31,6 +31,7 @@ import { type Bench, openBench } from "../helpers/exchanger.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { ask, queue, readyOf, statesOf } from "../helpers/queue.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
+import { GUEST } from "../../src/core/principal.ts";
 
 function dispatch(bench: Bench, changed: Partial<DispatcherOptions> = {}) {
   const dispatcher = startDispatcher({
@@ -259,12 +260,12 @@ it("[QUEUE-27] an exchange of the service takes at most 60 statements", async ()
   const exchanger = createExchanger(bench.parts);
   const ended = Promise.withResolvers<void>();
   const [ready] = await readyOf(store);
-  const { session_id, n, revision, has_begun, content, caller } = ready!;
+  const { session_id, n, revision, has_begun, content, principal } = ready!;
   const sent = await statementsOf(async () => {
     await readyOf(store);
     await store.read(refuseUnconfirmed, { session_id });
     await exchanger.exchange(
-      { session_id, text: content, claim: { n, revision, has_begun }, caller, asked_by: "http" },
+      { session_id, text: content, claim: { n, revision, has_begun }, principal, asked_by: "http" },
       { listener: () => ended.resolve(), signal: new AbortController().signal },
     );
   });
@@ -310,11 +311,11 @@ it("[QUEUE-21] a folder or model that nobody confirmed is not used", async () =>
   const server = await startModelServer({ answer: () => ({ content: "answer" }) });
   const bench = await openBench(server);
   const { store } = bench;
-  const caller = { origin: "http", authenticated: false } as const;
+  const principal = GUEST;
   const { id } = await store.write(createSession, {});
   await queue(store, id, "a question");
   const change = { model: "openai:planted" };
-  await store.write(patchSession, { reference: id, change, project_key: null, caller });
+  await store.write(patchSession, { reference: id, change, project_key: null, principal });
   await queue(store, bench.session.id, "another question");
   dispatch(bench);
   await until(async () => (await statesOf(store, id))[0] === "failed");
@@ -329,9 +330,9 @@ it("[QUESTION-20] [QUESTION-21] messages of nobody are asked about, and handed o
   const bench = await openBench(server);
   const { store, session } = bench;
   const { id } = session;
-  const caller = { origin: "http", authenticated: false } as const;
+  const principal = GUEST;
   const plant = (content: string) =>
-    store.write(appendUserMessage, { reference: id, content, caller });
+    store.write(appendUserMessage, { reference: id, content, principal });
   dispatch(bench);
   const done = async (text: string, count: number) => {
     await queue(store, id, text);

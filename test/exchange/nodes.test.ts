@@ -27,12 +27,13 @@ import { describeEngine, execute, newSession, openFresh } from "../helpers/engin
 import { openBench } from "../helpers/exchanger.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 import { trustFile, trustFolder, UNTRUSTED } from "../helpers/trust.ts";
+import { tokenHolder } from "../../src/core/principal.ts";
 
-const CALLER = { origin: "http", authenticated: true } as const;
+const CALLER = tokenHolder("owner");
 
 async function queueIn(store: Store, repo_path: string | null): Promise<string> {
   const { id } = await newSession(store, { repo_path });
-  const queued = { content: "a question", asked_by: "http", caller: CALLER } as const;
+  const queued = { content: "a question", asked_by: "http", principal: CALLER } as const;
   await store.write(queueExchange, { reference: id, ...queued });
   return id;
 }

@@ -8,9 +8,10 @@ import type { LeaseOwner } from "../../src/store/leases/this-process.ts";
 import { beginExchange, openExchange } from "../../src/store/messages/begin-exchange.ts";
 import type { Store } from "../../src/store/store.ts";
 import { execute, owner } from "./engines.ts";
+import { tokenHolder } from "../../src/core/principal.ts";
 
 const WITH = { model: "demo:echo", persona_name: "assistant" } as const;
-const CALLER = { origin: "http", authenticated: true } as const;
+const CALLER = tokenHolder("owner");
 const LIFE_MS = 60_000;
 
 export function queue(
@@ -23,7 +24,7 @@ export function queue(
     reference,
     content,
     asked_by: "http",
-    caller: CALLER,
+    principal: CALLER,
     ...more,
   });
 }
@@ -57,11 +58,11 @@ export async function readyOf(store: Store): Promise<readonly NextExchange[]> {
 /** Begins a queued exchange as a node does. */
 export async function claim(
   store: Store,
-  { session_id, n, revision, has_begun, content, caller }: QueuedExchange,
+  { session_id, n, revision, has_begun, content, principal }: QueuedExchange,
   by: LeaseOwner = owner,
 ): Promise<Fence> {
   const leaseState = await store.read(readLeaseState, { session_id });
-  const begin = { content, claim: { n, revision, has_begun }, caller, ...WITH };
+  const begin = { content, claim: { n, revision, has_begun }, principal, ...WITH };
   const lease = await store.write(openExchange, {
     session_id,
     owner: by,

@@ -19,6 +19,7 @@ import { startProgram } from "../helpers/start-program.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 import { expectVerified } from "../helpers/verified.ts";
 import { freezeAtRest } from "./exchanges/frozen.ts";
+import { tokenHolder } from "../../src/core/principal.ts";
 
 /** A lease that runs out while a node is frozen, and is renewed in time by one that is not. */
 const LEASE_MS = 3000;
@@ -104,8 +105,8 @@ describeEngines("a node that is frozen for two leases", (engine) => {
       effects,
       start,
       ask: async (content: string) => {
-        const caller = { origin: "http", authenticated: true } as const;
-        await store.write(queueExchange, { reference: id, content, asked_by: "http", caller });
+        const principal = tokenHolder("owner");
+        await store.write(queueExchange, { reference: id, content, asked_by: "http", principal });
         const finished = async () => {
           await until(async () => (await readFirst(store, id)).ended_at !== null);
           expect(await readFirst(store, id)).toMatchObject({ state: "done" });

@@ -64,12 +64,12 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
     const named = request.agent.name ?? attached.name;
     const nameIn = ({ agent }: Session) => nameOf(named ?? agent ?? UNNAMED);
     if (request.fresh === true) {
-      const { session_id: id, caller } = request;
+      const { session_id: id, principal } = request;
       const thread = {
         id,
         archive: false,
         agent: nameIn(await options.store.read(readSession, { id })),
-        ...(caller === undefined ? {} : { caller }),
+        ...(principal === undefined ? {} : { principal }),
       };
       await beginThread(options.store, thread);
     }
@@ -87,7 +87,7 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
         model: null,
         persona_name: null,
         agent: name,
-        caller: request.caller,
+        principal: request.principal,
         ...(request.asked_by === undefined ? {} : { asked_by: request.asked_by }),
         ...(request.claim === undefined ? {} : { claim: request.claim }),
         continues: input.kind === "continue" || (input.kind === "command" && input.resumes),

@@ -16,6 +16,7 @@ import { type CliContext, note, noticeLine } from "../context.ts";
 import { plural } from "../../core/text.ts";
 import { SETTING_NAMES } from "../setting-names.ts";
 import { visible } from "../../core/terminal-text.ts";
+import { localPrincipal } from "../../core/principal.ts";
 
 /** Asks a person; true only for a yes. */
 export type Ask = (question: string) => Promise<boolean>;
@@ -67,7 +68,7 @@ export function createFromOutside(input: FromOutsideInput) {
       await store.write(acceptChoices, {
         session_id: session.id,
         through_change,
-        who: localUser(),
+        principal: localPrincipal("terminal", localUser()),
       });
     },
     confirmMessages: async ({ id: session_id }: Session): Promise<void> => {
@@ -96,7 +97,11 @@ export function createFromOutside(input: FromOutsideInput) {
           note(cli, leftPending(count, session_id));
           return;
         }
-        await store.write(acceptMessages, { session_id, through_seq: last, who: localUser() });
+        await store.write(acceptMessages, {
+          session_id,
+          through_seq: last,
+          principal: localPrincipal("terminal", localUser()),
+        });
       }
     },
   };

@@ -32,6 +32,7 @@ import { promptText } from "../prompt-text.ts";
 import { answerOf, questionLines, reasonLine } from "../question-lines.ts";
 import { databaseWords, resumeCommand } from "../resume-command.ts";
 import { wrongUsage } from "../wrong-usage.ts";
+import { localPrincipal } from "../../core/principal.ts";
 
 interface AnswerOptions {
   readonly question?: string;
@@ -90,12 +91,13 @@ export function answerCommand(cli: CliContext): Command {
       }
       const chosen = { ...named, answer: stored };
       const waiting = options.follow === true ? await waitingFor(store, asking) : null;
+      const origin = cli.stdin.isTTY === true ? "terminal" : "prompt";
       const question = await store.write(answerQuestion, {
         reference,
         ...chosen,
         note: options.note ?? reason,
-        answered_by: cli.stdin.isTTY === true ? "terminal" : "prompt",
-        who: localUser(),
+        answered_by: origin,
+        principal: localPrincipal(origin, localUser()),
       });
       if (waiting !== null) {
         await follow(cli, store, { command, question, options, waiting });

@@ -9,6 +9,7 @@ import { patchSession } from "../../store/sessions/patch.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import { wrongUsage } from "../wrong-usage.ts";
+import { localPrincipal } from "../../core/principal.ts";
 
 interface JsonOption {
   readonly json?: true;
@@ -75,8 +76,13 @@ async function label(
   { reference, change, options, done }: Labelling,
 ): Promise<void> {
   await using store = await openDatabase(cli, command);
-  const caller = { origin: "terminal", authenticated: true } as const;
-  const session = await store.write(patchSession, { reference, change, project_key: null, caller });
+  const principal = localPrincipal("terminal", null);
+  const session = await store.write(patchSession, {
+    reference,
+    change,
+    project_key: null,
+    principal,
+  });
   if (options.json === true) {
     printJson(cli, sessionSummary(session));
   } else {

@@ -22,6 +22,7 @@ import type {
 import { wrongUsage } from "../wrong-usage.ts";
 import { statesOf } from "./facts.ts";
 import { type Listed, withLabels, withTilde } from "./table.ts";
+import { localPrincipal } from "../../core/principal.ts";
 
 /** Messages of a preview, and the bytes that are read for them. */
 const PREVIEW_MESSAGES = 12;
@@ -41,12 +42,12 @@ export interface PickSource {
 /** The sessions of a store for the picker. */
 export function createPickSource(source: PickSource): SessionSource {
   const { cli, store } = source;
-  const caller = { origin: "terminal", authenticated: true } as const;
+  const principal = localPrincipal("terminal", null);
   const patch = async (
     reference: string,
     change: { readonly name?: string | null; readonly archived?: boolean },
   ): Promise<void> => {
-    await store.write(patchSession, { reference, change, project_key: null, caller });
+    await store.write(patchSession, { reference, change, project_key: null, principal });
   };
   return {
     open: (filters) => openPages(source, filters),

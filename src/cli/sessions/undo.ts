@@ -7,6 +7,7 @@ import { type CliContext, printJson, printLines } from "../context.ts";
 import { databaseOption, openDatabase, withStore } from "../database.ts";
 import { ownSecrets } from "../own-secrets.ts";
 import { wholeNumber } from "../wrong-usage.ts";
+import { localPrincipal } from "../../core/principal.ts";
 
 interface UndoCommandOptions {
   readonly exchange?: number;
@@ -56,7 +57,7 @@ function command(cli: CliContext, direction: Direction, description: string): Co
           n: options.exchange,
           files: options.files,
           dry_run: options.dryRun === true,
-          who: localUser(),
+          principal: localPrincipal("terminal", localUser()),
         },
       );
       if (options.json === true) {

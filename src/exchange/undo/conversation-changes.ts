@@ -2,6 +2,7 @@ import type { FileChangeInfo, UndoInfo } from "../../core/file-change-schemas.ts
 import type { Session } from "../../core/sessions.ts";
 import type { ExchangerConfig } from "../exchanger.ts";
 import type { Direction } from "./restore.ts";
+import type { Principal } from "../../core/principal.ts";
 
 /** What exchanges of a conversation changed in files. */
 export interface ConversationChanges {
@@ -18,7 +19,7 @@ export interface ConversationChanges {
 
 export function changesOfConversation(
   { store, undoFolder, secrets }: Pick<ExchangerConfig, "store" | "undoFolder" | "secrets">,
-  { session, who }: { readonly session: () => Session | null; readonly who: string | undefined },
+  { session, principal }: { readonly session: () => Session | null; readonly principal: Principal },
 ): ConversationChanges {
   // what a prompt can be shown without is loaded when it is used
   const source = async () => {
@@ -47,7 +48,7 @@ export function changesOfConversation(
         throw nothingTo(direction, "No session was stored");
       }
       const options = { ...(await source()), command: "reprise" };
-      return undoExchange(options, { reference, direction, n, who });
+      return undoExchange(options, { reference, direction, n, principal });
     },
   };
 }

@@ -32,6 +32,7 @@ import {
   restore,
   type Step,
 } from "./restore.ts";
+import { type Principal, consenterOf } from "../../core/principal.ts";
 
 export interface UndoOptions {
   readonly store: Store;
@@ -52,8 +53,7 @@ export interface UndoExchange {
   /** Only these paths. */
   readonly files?: readonly string[] | undefined;
   readonly dry_run?: boolean | undefined;
-  /** See `Caller`. */
-  readonly who?: string | undefined;
+  readonly principal?: Principal | undefined;
 }
 
 /**
@@ -122,7 +122,8 @@ async function work(
   }
   await judgeFolders(steps);
   if (!dry_run) {
-    const consent = { session_id: session.id, kind: direction, subject: String(n), who: input.who };
+    const who = consenterOf(input.principal);
+    const consent = { session_id: session.id, kind: direction, subject: String(n), who };
     await store.write(async (tx) => {
       await lockSession(tx, session.id);
       await recordConsent(tx, consent);

@@ -1,47 +1,39 @@
 import type { FastifyRequest } from "fastify";
-import { type Access, GUEST, OWNER, READER } from "../../core/access.ts";
+import type { Login } from "../../core/access.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { type AllowedHosts, isExtraHost, isOwnHost, type LocalEnd } from "./hosts.ts";
+import { type Need, needOf } from "./needs.ts";
 import { parseRequestTarget } from "./request-target.ts";
 import { secretCheck } from "./secret-check.ts";
+import { GUEST, type Principal, tokenHolder } from "../../core/principal.ts";
 
 declare module "fastify" {
   /** The options of a route. */
   interface FastifyContextConfig {
-    /** Needs no token. */
-    readonly public?: true;
-    /** Whether it needs no token that the service has made itself: see `isClosed`. */
-    readonly open?: boolean;
+    /** By default `own`, or `read` if its method only reads. */
+    readonly needs?: Need;
     /** A page that a link of another site may open. */
     readonly document?: true;
-    /** Takes the token for metrics too. */
-    readonly metrics?: true;
-    /** Changes nothing, although its method could. */
-    readonly reads?: true;
-    /** Shows who may get in: also of its reading, a reader is refused. */
-    readonly owner?: true;
-    /** Shows the session of a link to who came by it. */
-    readonly shared?: true;
     /** Logs its failures itself. */
     readonly logsItself?: true;
   }
   interface FastifyRequest {
     /** Who sends it. */
-    access: Access;
-    /** True if that may do everything. */
-    authenticated: boolean;
+    principal: Principal;
+    /** The login of the browser that sends it; null for a request without one. */
+    login: Login | null;
   }
 }
 
 export interface GateOptions {
   readonly hosts: AllowedHosts;
-  /** If set, every call needs it as a bearer token, except those with `config.public`. */
+  /** If set, every call needs it as a bearer token, except those that need nothing. */
   readonly token?: string | undefined;
   /** Without that one: a caller may have it, and then is authenticated. */
   readonly madeToken?: string | undefined;
   /** If set, a caller may have it instead, and then reads. */
   readonly readToken?: string | undefined;
-  /** If set, it opens calls with `config.metrics` too, and nothing else. */
+  /** If set, it opens calls that need `metrics` too, and nothing else. */
   readonly metricsToken?: string | undefined;
   /** Origins whose pages may use the service beside its own. */
   readonly allowedOrigins: readonly string[];
@@ -78,23 +70,24 @@ export function createGate(options: GateOptions) {
         );
       }
     },
-    holderOf: ({ raw: { headers } }: FastifyRequest): Access | null => {
+    holderOf: ({ raw: { headers } }: FastifyRequest): Principal | null => {
       const { authorization } = headers;
       if (authorization === undefined) {
         return null;
       }
       if (hasToken(authorization)) {
-        return OWNER;
+        return tokenHolder("owner");
       }
-      return hasReadToken(authorization) ? READER : GUEST;
+      return hasReadToken(authorization) ? tokenHolder("reader") : GUEST;
     },
-    checkEntry: ({ raw, access, routeOptions: { config } }: FastifyRequest): void => {
+    checkEntry: ({ raw, principal, routeOptions }: FastifyRequest): void => {
       const { authorization } = raw.headers;
+      const need = needOf(routeOptions);
       const mayEnter =
-        access.role !== "guest" ||
-        config.public === true ||
+        principal.role !== "guest" ||
+        need === "nothing" ||
         (mayOmit && (ignoresTokens || authorization === undefined)) ||
-        (config.metrics === true && hasMetricsToken(authorization));
+        (need === "metrics" && hasMetricsToken(authorization));
       if (!mayEnter) {
         throw new RepriseError(
           "unauthorized",
@@ -107,7 +100,7 @@ export function createGate(options: GateOptions) {
 
 function refuseForeignHost(request: FastifyRequest, hosts: AllowedHosts): void {
   const { headers, socket, url = "" } = request.raw;
-  if (headers.host === undefined && request.routeOptions.config.public === true) {
+  if (headers.host === undefined && needOf(request.routeOptions) === "nothing") {
     // HTTP/1.0 has no Host header, and a load balancer's health check may use it
     return;
   }

@@ -3,7 +3,8 @@ import type { FastifyInstance } from "fastify";
 import type { Logins } from "../page/logins.ts";
 import { createGate, type GateOptions } from "./access.ts";
 import { parseOrigins } from "./cors.ts";
-import { checkRole } from "./require-token.ts";
+import { checkNeed } from "./needs.ts";
+import { GUEST } from "../../core/principal.ts";
 
 /** Sets the headers of every answer and checks access. A preflight carries no token. */
 export async function guard(
@@ -28,16 +29,17 @@ export async function guard(
     const { allowOrigins } = await import("./cors.ts");
     await allowOrigins(app, allowedOrigins);
   }
-  app.decorateRequest("access");
-  app.decorateRequest("authenticated", false);
+  app.decorateRequest("principal");
+  app.decorateRequest("login", null);
   app.addHook("onRequest", async (request, reply) => {
-    const access = holderOf(request) ?? (await logins.accessOf(request));
-    request.access = access;
-    request.authenticated = access.role === "owner";
+    const holder = holderOf(request);
+    const login = holder === null ? await logins.loginOf(request) : null;
+    request.principal = login?.principal ?? holder ?? GUEST;
+    request.login = login;
     checkEntry(request);
-    checkRole(request);
-    if (access.login !== null) {
-      logins.watch(reply.raw, access.login);
+    checkNeed(request);
+    if (login !== null) {
+      logins.watch(reply.raw, login.id);
     }
   });
 }

@@ -115,7 +115,7 @@ export function limitUnsent(
     },
     pageBytes: (request, { raw: response }) => {
       const free = maxBytes - held.bytes;
-      const isSmall = request.access.role === "visitor" || free < maxBytes / 2;
+      const isSmall = request.principal.role === "visitor" || free < maxBytes / 2;
       const whole = Math.min(isSmall ? VISITOR_PAGE_BYTES : MAX_DETAIL_BYTES, maxBytes / PAGES);
       const bytes = free < maxBytes / 8 ? LARGE_ANSWER_BYTES : whole;
       held.reserve(response, bytes);

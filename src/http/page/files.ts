@@ -85,7 +85,7 @@ export async function pageRoutes(
       scope.route({
         method: "GET",
         url,
-        config: { public: true, document: true },
+        config: { needs: "nothing", document: true },
         schema: { hide: true },
         handler: async (request, reply) => {
           const found = await page();
@@ -103,7 +103,7 @@ export async function pageRoutes(
   app.route<{ Params: { name: string } }>({
     method: "GET",
     url: "/assets/:name",
-    config: { public: true },
+    config: { needs: "nothing" },
     schema: { hide: true },
     handler: async (request, reply) => {
       const { name } = request.params;

@@ -1,4 +1,4 @@
-import type { Access } from "../../core/access.ts";
+import type { Login } from "../../core/access.ts";
 import { LoginRequest, Whoami } from "../../core/access-schemas.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
@@ -9,14 +9,14 @@ import { json, problems, REQUEST_ID } from "../responses.ts";
 import { connectionOf, type ConnectionOptions } from "./connection-of.ts";
 import type { Logins } from "./logins.ts";
 import { isPageRequest } from "./page-request.ts";
+import type { Principal } from "../../core/principal.ts";
 
 export interface LoginRoutesOptions extends ConnectionOptions {
   readonly logins: Logins;
   readonly version: string;
 }
 
-/** Who may not be logged in. */
-const PUBLIC = { public: true } as const;
+const PUBLIC = { needs: "nothing" } as const;
 
 const loginSchema = {
   operationId: "logIn",
@@ -68,10 +68,10 @@ const meSchema = {
 
 export function loginRoutes(app: Api, options: LoginRoutesOptions): void {
   const { logins, version } = options;
-  const whoami = ({ role, session, expires_at }: Access, plain_http: boolean): Whoami => ({
+  const whoami = ({ role }: Principal, login: Login | null, plain_http: boolean): Whoami => ({
     role,
-    session,
-    expires_at,
+    session: login?.session ?? null,
+    expires_at: login?.expires_at ?? null,
     plain_http,
     version,
   });
@@ -87,7 +87,8 @@ export function loginRoutes(app: Api, options: LoginRoutesOptions): void {
         reply.header("set-cookie", entered.cookie);
       }
       const { plainHttp } = connectionOf(request, options);
-      return whoami(entered?.access ?? request.access, plainHttp);
+      const login = entered?.login ?? request.login;
+      return whoami(login?.principal ?? request.principal, login, plainHttp);
     },
   });
   app.route({
@@ -107,7 +108,8 @@ export function loginRoutes(app: Api, options: LoginRoutesOptions): void {
     url: "/page/me",
     schema: meSchema,
     config: PUBLIC,
-    handler: async (request) => whoami(request.access, connectionOf(request, options).plainHttp),
+    handler: async (request) =>
+      whoami(request.principal, request.login, connectionOf(request, options).plainHttp),
   });
 }
 

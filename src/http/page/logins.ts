@@ -2,13 +2,7 @@ import type { ServerResponse } from "node:http";
 
 import type { FastifyRequest } from "fastify";
 
-import {
-  type Access,
-  GUEST,
-  LOGIN_CHECK_MS,
-  LOGIN_MAX_MS,
-  type LoginKind,
-} from "../../core/access.ts";
+import { LOGIN_CHECK_MS, LOGIN_MAX_MS, type Login, type LoginKind } from "../../core/access.ts";
 import type { LoginRequest } from "../../core/access-schemas.ts";
 import {
   endLogin,
@@ -40,14 +34,14 @@ export interface LoginsOptions extends ConnectionOptions {
 
 /** A login, and the header that gives it to the browser. */
 interface Entered {
-  readonly access: Access;
+  readonly login: Login;
   readonly cookie: string;
 }
 
 /** The logins of browsers. */
 export interface Logins {
-  /** Whose cookie a request has; a guest without a valid one, and if the page did not send the request. */
-  accessOf(request: FastifyRequest): Promise<Access>;
+  /** Returns the login whose cookie a request has; null without a valid one, and if the page did not send the request. */
+  loginOf(request: FastifyRequest): Promise<Login | null>;
   /** Ends an answer that is still open when its login ends. */
   watch(response: ServerResponse, login: string): void;
   /**
@@ -102,22 +96,22 @@ export function createLogins(options: LoginsOptions): Logins {
   };
 
   return {
-    accessOf: async (request) => {
+    loginOf: async (request) => {
       const { cookie } = request.raw.headers;
       if (cookie === undefined || !isPageRequest(request.raw)) {
-        return GUEST;
+        return null;
       }
       const { name } = connectionOf(request, options).cookie;
       for (const value of cookieValues(cookie, name).slice(0, MAX_COOKIES)) {
         const login = await find(value);
         if (login !== null) {
           if (login.isStale) {
-            await store.write(touchLogin, { id: login.login ?? "" }).catch(onFailure);
+            await store.write(touchLogin, { id: login.id }).catch(onFailure);
           }
           return login;
         }
       }
-      return GUEST;
+      return null;
     },
     watch: (response, id) => {
       const check = async (): Promise<void> => {
@@ -133,24 +127,27 @@ export function createLogins(options: LoginsOptions): Logins {
       response.once("close", () => clearTimeout(timer));
     },
     enter: async (request, given) => {
-      const { access } = request;
-      if (given.share !== undefined && (access.role === "owner" || access.role === "reader")) {
+      const { principal, login: earlier } = request;
+      if (
+        given.share !== undefined &&
+        (principal.role === "owner" || principal.role === "reader")
+      ) {
         return null;
       }
-      const { id, kind } = await add(given, access.login);
+      const { id, kind } = await add(given, earlier?.id ?? null);
       const login = id === null ? null : await store.read(readLogin, { id });
       if (login === null) {
         throw failed.add(addressOf(request, options));
       }
       const { name, attributes } = connectionOf(request, options).cookie;
-      const value = await signer.sign(login.login ?? "", kind);
+      const value = await signer.sign(login.id, kind);
       const cookie = `${name}=${value}; Max-Age=${LOGIN_MAX_MS / 1000}; ${attributes}`;
-      return { access: login, cookie };
+      return { login, cookie };
     },
     leave: async (request) => {
-      const { login } = request.access;
+      const { login } = request;
       if (login !== null) {
-        await store.write(endLogin, { id: login });
+        await store.write(endLogin, { id: login.id });
       }
       const { name, attributes } = connectionOf(request, options).cookie;
       return `${name}=; Max-Age=0; ${attributes}`;

@@ -41,7 +41,7 @@ export function accessListRoutes(app: Api, store: Store): void {
     method: "GET",
     url: "/api/access",
     schema: listSchema,
-    config: { open: false, owner: true },
+    config: { needs: "own" },
     handler: () => store.read(listAccess, null),
   });
   app.route({

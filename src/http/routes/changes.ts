@@ -12,7 +12,6 @@ import { named } from "../../core/schemas.ts";
 import type { Direction } from "../../exchange/undo/restore.ts";
 import { readExchange } from "../../store/exchanges/read.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
-import { callerOf } from "../guards/require-token.ts";
 import { json, problems } from "../responses.ts";
 import {
   type Api,
@@ -25,7 +24,7 @@ import {
 const TOKEN_PROBLEM = { 403: "`token_required`: the request has no token." } as const;
 
 /** Of reading: what files held before may be secret. */
-const CLOSED = { open: false } as const;
+const CLOSED = { needs: "read_private" } as const;
 
 const listSchema = {
   operationId: "listChanges",
@@ -114,11 +113,10 @@ export function changeRoutes(app: Api, { store, kept, secrets }: SessionService)
       bodyLimit: MAX_BODY_BYTES,
       preValidation: emptyBodyAsObject,
       handler: async (request) => {
-        const { params, body } = request;
+        const { params, body, principal } = request;
         const { session_id: reference, n } = await store.read(readExchange, referenceOf(params));
         const { undoExchange } = await import("../../exchange/undo/undo-exchange.ts");
-        const { who } = callerOf(request);
-        const input = { reference, n, direction, ...body, who };
+        const input = { reference, n, direction, ...body, principal };
         return undoExchange({ store, kept, secrets, command: "reprise serve" }, input);
       },
     });

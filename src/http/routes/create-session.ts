@@ -4,7 +4,7 @@ import { CreateSessionRequest, named, SessionSummary } from "../../core/schemas.
 import { createRequested } from "../../store/sessions/requests.ts";
 import { type Api, BODY_PROBLEMS, IdempotencyKey, type SessionService } from "./api.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
-import { callerOf, requireToken } from "../guards/require-token.ts";
+import { requireToken } from "../guards/needs.ts";
 import { json, problems } from "../responses.ts";
 
 const schema = {
@@ -31,7 +31,7 @@ export function createSessionRoute(app: Api, { store, publicPath }: SessionServi
     method: "POST",
     url: "/api/sessions",
     schema,
-    config: { open: true },
+    config: { needs: "submit" },
     preValidation: emptyBodyAsObject,
     handler: async (request, reply) => {
       const { permission = "ask" } = request.body;
@@ -39,8 +39,8 @@ export function createSessionRoute(app: Api, { store, publicPath }: SessionServi
         requireToken(request);
       }
       const idempotencyKey = request.headers["idempotency-key"];
-      const caller = callerOf(request);
-      const session = await createRequested(store, request.body, { caller, idempotencyKey });
+      const { principal } = request;
+      const session = await createRequested(store, request.body, { principal, idempotencyKey });
       reply.code(201).header("location", publicPath(request, `/api/sessions/${session.id}`));
       return sessionSummary(session);
     },

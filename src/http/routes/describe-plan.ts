@@ -27,7 +27,7 @@ export function describePlanRoute(app: Api, schemas: Schemas, inTurn: OneByOne):
     method: "POST",
     url: "/api/artifacts/plan",
     schema,
-    config: { open: true, reads: true },
+    config: { needs: "read" },
     bodyLimit: MAX_BODY_BYTES,
     handler: async ({ body: { text, syntax = "json" } }) => {
       refuseLarge(text, syntax);

@@ -31,7 +31,7 @@ export function endSessionRoute(app: Api, { store }: SessionService): void {
     method: "POST",
     url: "/api/sessions/:id/end",
     schema,
-    config: { open: true },
+    config: { needs: "submit" },
     preValidation: emptyBodyAsObject,
     handler: async (request) => {
       const session = await store.write(endRequested, { reference: request.params.id });

@@ -21,7 +21,6 @@ import { runnableOn } from "../../exchange/runnable.ts";
 import { listExchanges, readExchange, readQueuedExchange } from "../../store/exchanges/read.ts";
 import { queueRequested, refuseLong } from "../../store/sessions/requests.ts";
 import { emptyBodyAsObject, refuseBody } from "../guards/json-body.ts";
-import { callerOf } from "../guards/require-token.ts";
 import { json, problems } from "../responses.ts";
 import {
   type Api,
@@ -165,7 +164,7 @@ export function exchangeRoutes(app: Api, { store, publicPath }: SessionService):
       const { record, open, nodes } = await queueRequested(
         store,
         { reference: request.params.id, ...request.body },
-        { caller: callerOf(request), idempotencyKey: request.headers["idempotency-key"] },
+        { principal: request.principal, idempotencyKey: request.headers["idempotency-key"] },
       );
       const { session_id, n } = record;
       reply.header("location", publicPath(request, `/api/sessions/${session_id}/exchanges/${n}`));

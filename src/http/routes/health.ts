@@ -16,7 +16,7 @@ export function healthRoutes(app: Api, readiness: Readiness): void {
   app.route({
     method: "GET",
     url: "/livez",
-    config: { public: true },
+    config: { needs: "nothing" },
     schema: {
       operationId: "live",
       summary: "Is it alive?",
@@ -28,7 +28,7 @@ export function healthRoutes(app: Api, readiness: Readiness): void {
   app.route({
     method: "GET",
     url: "/readyz",
-    config: { public: true, logsItself: true },
+    config: { needs: "nothing", logsItself: true },
     schema: {
       operationId: "ready",
       summary: "Can it serve?",

@@ -33,7 +33,7 @@ export function listMessagesRoute(app: Api, { store, publicPath, unsent }: Sessi
     method: "GET",
     url: "/api/sessions/:id/messages",
     schema,
-    config: { shared: true },
+    config: { needs: "link" },
     handler: async (request, reply) => {
       const { limit = DEFAULT_LIST_LIMIT, order = "asc", all = false, ...bounds } = request.query;
       const { session_id, json, next } = await store.read(readMessagePage, {

@@ -7,7 +7,7 @@ export function metricsRoute(app: Api, metrics: Metrics): void {
   app.route({
     method: "GET",
     url: "/metrics",
-    config: { metrics: true },
+    config: { needs: "metrics" },
     schema: {
       operationId: "metrics",
       summary: "What this node has counted since it started, for Prometheus",

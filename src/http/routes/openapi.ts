@@ -45,7 +45,7 @@ import {
   VerificationInfo,
 } from "../../core/service-schemas.ts";
 import { type Api, BODY_PROBLEMS } from "./api.ts";
-import { isClosed } from "../guards/require-token.ts";
+import { mayCall, needOf } from "../guards/needs.ts";
 import { json, NOT_MODIFIED, problems } from "../responses.ts";
 
 export interface ApiDescription {
@@ -136,8 +136,8 @@ export async function describeApi(
       schema: {
         ...withNumber(withBodyProblems(route, withProblems(route, schema))),
         tags: [TAGS.find(({ path }) => path.test(url))?.name ?? "service"],
-        ...(route.config?.public === true ? { security: [] } : {}),
-        ...(mayOmit && isClosed(route) ? { security: [{ token: [] }] } : {}),
+        ...(needOf(route) === "nothing" ? { security: [] } : {}),
+        ...(mayOmit && !mayCall("guest", route) ? { security: [{ token: [] }] } : {}),
       },
     }),
     refResolver: {

@@ -4,7 +4,6 @@ import { NoQuery } from "../../core/query-schemas.ts";
 import { named, SessionSummary } from "../../core/schemas.ts";
 import { patchRequested } from "../../store/sessions/requests.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
-import { callerOf } from "../guards/require-token.ts";
 import { json, problems } from "../responses.ts";
 import {
   type Api,
@@ -43,8 +42,8 @@ export function patchSessionRoute(app: Api, { store }: SessionService): void {
     preValidation: emptyBodyAsObject,
     handler: async (request) => {
       const { params, body: change } = request;
-      const caller = callerOf(request);
-      return sessionSummary(await patchRequested(store, params.id, { change, caller }));
+      const { principal } = request;
+      return sessionSummary(await patchRequested(store, params.id, { change, principal }));
     },
   });
 }

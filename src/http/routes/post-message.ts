@@ -10,7 +10,6 @@ import {
   SessionParams,
   type SessionService,
 } from "./api.ts";
-import { callerOf } from "../guards/require-token.ts";
 import { json, problems } from "../responses.ts";
 
 const schema = {
@@ -40,14 +39,14 @@ export function postMessageRoute(app: Api, { store, observe }: SessionService): 
     method: "POST",
     url: "/api/sessions/:id/messages",
     schema,
-    config: { open: true },
+    config: { needs: "submit" },
     bodyLimit: MAX_BODY_BYTES,
     handler: async (request, reply) => {
       const { content } = request.body;
       const { session, message } = await appendRequested(
         store,
         { reference: request.params.id, content },
-        { caller: callerOf(request), idempotencyKey: request.headers["idempotency-key"] },
+        { principal: request.principal, idempotencyKey: request.headers["idempotency-key"] },
       );
       observe({ kind: "append", bytes: Buffer.byteLength(content) });
       reply.code(201);

@@ -1,6 +1,5 @@
 import { Type } from "typebox";
 
-import { TOKEN_HOLDER } from "../../core/consents.ts";
 import { MAX_BODY_BYTES } from "../../core/limits.ts";
 import { NoQuery, QuestionsQuery } from "../../core/query-schemas.ts";
 import { AnswerRequest, named, QuestionInfo } from "../../core/schemas.ts";
@@ -67,14 +66,14 @@ export function questionRoutes(app: Api, { store }: SessionService): void {
     url: "/api/sessions/:id/questions/:q/answer",
     schema: answerSchema,
     bodyLimit: MAX_BODY_BYTES,
-    handler: async ({ params, body }) => {
+    handler: async ({ params, body, principal }) => {
       return store.write(answerQuestion, {
         reference: params.id,
         question: params.q,
         answer: body.answer,
         note: body.note ?? null,
         answered_by: "http",
-        who: TOKEN_HOLDER,
+        principal,
       });
     },
   });

@@ -22,13 +22,13 @@ export function readSessionRoute(app: Api, { store, unsent }: SessionService): v
     method: "GET",
     url: "/api/sessions/:id",
     schema,
-    config: { shared: true },
+    config: { needs: "link" },
     handler: async (request, reply) => {
       const detail = await detailRequested(store, request.params.id, {
         ...request.query,
         max_bytes: unsent.pageBytes(request, reply),
       });
-      const isShared = request.access.role === "visitor";
+      const isShared = request.principal.role === "visitor";
       return reply.type(JSON_TYPE).send(isShared ? withoutSurroundings(detail) : detail);
     },
   });

@@ -82,7 +82,7 @@ export function shareRoutes(app: Api, { store, publicPath }: SessionService): vo
     method: "GET",
     url,
     schema: listSchema,
-    config: { open: false, owner: true },
+    config: { needs: "own" },
     handler: ({ params }) => store.read(listShares, { reference: params.id }),
   });
   app.route({

@@ -43,7 +43,7 @@ export function streamSessionRoute(app: Api, store: Store, streams: Streams): vo
     serve: streams.serve,
     hasMore: ({ position }) => streams.hasMore(position),
   });
-  const config = { shared: true } as const;
+  const config = { needs: "link" } as const;
   app.route({ method: "GET", url, schema, config, exposeHeadRoute: false, handler: get });
   app.route({ method: "HEAD", url, schema: { ...schema, hide: true }, config, handler: head });
 }

@@ -9,7 +9,6 @@ import { readQueuedExchange } from "../../store/exchanges/read.ts";
 import { readDetail } from "../../store/messages/read.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Operation } from "../../store/store.ts";
-import { callerOf } from "../guards/require-token.ts";
 import { problems, REQUEST_ID, type ResponseText } from "../responses.ts";
 import type { LiveStreams } from "../live/live-streams.ts";
 import { beginStream, EVENT_STREAM } from "../stream/open-answers.ts";
@@ -121,7 +120,7 @@ export function uiRoutes(app: Api, service: UiService): void {
       const followed = await submit(store, {
         session_id: id,
         request: asked,
-        caller: callerOf(request),
+        principal: request.principal,
       });
       const encoder = createUiEncoder(followed.exchange, followed);
       reply.headers(UI_STREAM_HEADERS);
@@ -132,7 +131,7 @@ export function uiRoutes(app: Api, service: UiService): void {
     method: "GET",
     url: "/api/sessions/:id/ui/ai-sdk",
     schema: resumeSchema,
-    config: { open: false },
+    config: { needs: "read_private" },
     exposeHeadRoute: false,
     handler: async (request, reply) => {
       const { id } = await sessionOf(request);
@@ -150,7 +149,7 @@ export function uiRoutes(app: Api, service: UiService): void {
     method: "HEAD",
     url: "/api/sessions/:id/ui/ai-sdk",
     schema: { ...resumeSchema, hide: true },
-    config: { open: false },
+    config: { needs: "read_private" },
     handler: async (request, reply) => {
       const { id } = await sessionOf(request);
       if ((await store.read(readUnfinished, id)) === null) {
@@ -175,7 +174,7 @@ export function uiRoutes(app: Api, service: UiService): void {
       const followed = await submit(store, {
         session_id: id,
         request: asked,
-        caller: callerOf(request),
+        principal: request.principal,
       });
       const encoder = createAgUiEncoder({ threadId, runId }, asked);
       const known = request.body.messages.map((message) => message.id);

@@ -30,7 +30,7 @@ export function validateArtifactRoute(app: Api, schemas: Schemas, inTurn: OneByO
     method: "POST",
     url: "/api/artifacts/validate",
     schema,
-    config: { open: true, reads: true },
+    config: { needs: "read" },
     bodyLimit: MAX_BODY_BYTES,
     handler: async ({ body: { text, syntax = "json", schema: id = PHASE_PLAN } }) => {
       refuseLarge(text, syntax);

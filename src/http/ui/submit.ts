@@ -1,7 +1,6 @@
-import { TOKEN_HOLDER } from "../../core/consents.ts";
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";
-import type { Caller } from "../../core/origins.ts";
+import type { Principal } from "../../core/principal.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
 import { readCurrent } from "../../store/exchanges/current.ts";
 import { readRecord } from "../../store/exchanges/read.ts";
@@ -36,11 +35,11 @@ export async function submit(
   {
     session_id,
     request,
-    caller,
+    principal,
   }: {
     readonly session_id: string;
     readonly request: UiRequest;
-    readonly caller: Caller;
+    readonly principal: Principal;
   },
 ): Promise<Submitted> {
   if (request.type === "message") {
@@ -48,7 +47,7 @@ export async function submit(
     const { record: exchange } = await queueRequested(
       store,
       { reference: session_id, content: request.text, supersede: true },
-      { caller, idempotencyKey },
+      { principal, idempotencyKey },
     );
     const nothing = { after_seq: null, calls: [], answers: new Map<string, string>(), replied: [] };
     return { session_id, n: exchange.n, exchange, ...nothing };
@@ -62,7 +61,7 @@ export async function submit(
   const given = await chooseAnswers(store, session_id, replies);
   const answers = new Map<string, string>();
   for (const each of given) {
-    const answer = await giveAnswer(store, { reference: session_id, ...each });
+    const answer = await giveAnswer(store, { reference: session_id, principal, ...each });
     if (calls.includes(each.question)) {
       answers.set(each.question, answer);
     }
@@ -154,10 +153,10 @@ const NOT_ASKED = "-";
 /** The answer that counts: another one, if it was answered before. */
 async function giveAnswer(
   store: Store,
-  given: GivenAnswer & Pick<AnswerQuestion, "reference">,
+  given: GivenAnswer & Pick<AnswerQuestion, "reference" | "principal">,
 ): Promise<string> {
   try {
-    await store.write(answerQuestion, { ...given, answered_by: "http", who: TOKEN_HOLDER });
+    await store.write(answerQuestion, { ...given, answered_by: "http" });
     return given.answer;
   } catch (error) {
     if (isRepriseError(error, "question_answered")) {

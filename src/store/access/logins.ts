@@ -1,15 +1,15 @@
 import {
-  type Access,
   CODE_MS,
   LOGIN_IDLE_MS,
   LOGIN_MAX_MS,
   LOGIN_TOUCH_MS,
+  type Login,
   type LoginKind,
-  roleOf,
 } from "../../core/access.ts";
 import { newId } from "../../core/ids.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
+import { loggedIn } from "../../core/principal.ts";
 
 /** Keeps a one-time code, and forgets those that have expired. */
 export const addLoginCode: Operation<{ readonly hash: string }, void> = async (tx, { hash }) => {
@@ -98,7 +98,7 @@ async function addLogin(
 }
 
 /** A login that is valid now. */
-export interface ValidLogin extends Access {
+export interface ValidLogin extends Login {
   readonly kind: LoginKind;
   /** True if its last use has to be written. */
   readonly isStale: boolean;
@@ -115,7 +115,7 @@ export const readLogin: Operation<{ readonly id: string }, ValidLogin | null> = 
   }
   const { kind, session_id: session, last_used_at, stale_before } = row;
   const isStale = last_used_at < stale_before;
-  return { role: roleOf(kind), session, login: id, expires_at: endOf(row), kind, isStale };
+  return { id, principal: loggedIn(kind), session, expires_at: endOf(row), kind, isStale };
 };
 
 const loginById = prepared((parts, given: Parameter<{ id: string }>) =>

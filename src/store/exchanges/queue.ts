@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { RepriseError } from "../../core/errors.ts";
 import type { AskedBy } from "../../core/exchanges.ts";
 import { newId } from "../../core/ids.ts";
-import type { Caller } from "../../core/origins.ts";
+import { type Principal, isOwner } from "../../core/principal.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
 import { revokeDeadLease } from "../leases/revoke.ts";
 import { readPending } from "../messages/read.ts";
@@ -29,7 +29,7 @@ export interface QueueExchange {
   /** True for a message that need not wait for the answers to open questions: they are withdrawn. */
   readonly supersede?: boolean;
   readonly asked_by: AskedBy;
-  readonly caller: Caller;
+  readonly principal: Principal;
   /** A repeated request with the same key finds the exchange that the first one queued. */
   readonly idempotency_key?: string | undefined;
 }
@@ -78,8 +78,8 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
       state: "queued",
       asked_by: input.asked_by,
       content,
-      origin: input.caller.origin,
-      authenticated: input.caller.authenticated ? 1 : 0,
+      origin: input.principal.origin,
+      authenticated: isOwner(input.principal) ? 1 : 0,
       idempotency_key,
       request,
       queued_at: tx.dialect.now(),

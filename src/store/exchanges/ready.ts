@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import type { AskedBy } from "../../core/exchanges.ts";
-import type { Caller } from "../../core/origins.ts";
+import { type Principal, storedSender } from "../../core/principal.ts";
 import type { Dialect } from "../engines/dialect.ts";
 import { isPending } from "../messages/read.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -87,7 +87,7 @@ export interface ClaimedExchange extends Omit<QueuedReference, "session_id"> {
 export interface QueuedExchange extends QueuedReference, ClaimedExchange {
   /** Null if it continues what was interrupted, or hands over what is pending. */
   readonly content: string | null;
-  readonly caller: Caller;
+  readonly principal: Principal;
   readonly asked_by: AskedBy;
 }
 
@@ -134,7 +134,7 @@ export const readNextQueued: Operation<
   return {
     ...queued,
     has_begun: begun_at !== null,
-    caller: { origin: origin ?? "http", authenticated: authenticated === 1 },
+    principal: storedSender(origin, authenticated),
   };
 };
 

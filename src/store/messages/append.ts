@@ -1,6 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { newId, parseSessionReference } from "../../core/ids.ts";
-import type { Caller, Origin } from "../../core/origins.ts";
+import { type Origin, type Principal, isOwner } from "../../core/principal.ts";
 import type { Message, Session } from "../../core/sessions.ts";
 import { estimateTokens, titleOf } from "../../core/text.ts";
 import { refuseEnded, sessionEnded } from "../sessions/change.ts";
@@ -19,7 +19,7 @@ export interface AppendInput {
   /** A retry with the same key finds the message that the first attempt stored. */
   readonly idempotency_key?: string;
   /** Who sends it; unknown callers count as authenticated. */
-  readonly caller?: Caller;
+  readonly principal?: Principal;
 }
 
 export interface Appended {
@@ -37,11 +37,11 @@ export interface Appended {
  * Error codes: as `resolveSession`, `session_ended`, `idempotency_key_reused`.
  */
 export const appendUserMessage: Operation<AppendInput, Appended> = async (tx, input) => {
-  const { reference, content, idempotency_key = null, caller } = input;
+  const { reference, content, idempotency_key = null, principal } = input;
   const parsed = parseSessionReference(reference);
   if (parsed.kind === "id" && idempotency_key === null) {
     // no read is needed first: the counter finds the session, and refuses one that has ended
-    return insertMessage(tx, { session_id: parsed.id, content, idempotency_key, caller });
+    return insertMessage(tx, { session_id: parsed.id, content, idempotency_key, principal });
   }
   const session = await resolveSession(tx, { reference });
   if (idempotency_key !== null) {
@@ -53,7 +53,7 @@ export const appendUserMessage: Operation<AppendInput, Appended> = async (tx, in
     return { session, message: earlier };
   }
   refuseEnded(session);
-  return insertMessage(tx, { session_id: session.id, content, idempotency_key, caller });
+  return insertMessage(tx, { session_id: session.id, content, idempotency_key, principal });
 };
 
 async function findEarlierAttempt(
@@ -85,12 +85,12 @@ interface NewMessage {
   readonly message_id?: string;
   readonly content: string;
   readonly idempotency_key: string | null;
-  readonly caller: Caller | undefined;
+  readonly principal: Principal | undefined;
 }
 
 /** Stores it in a session that is not ended. Error codes: `session_not_found`, `session_ended`. */
 export async function insertMessage(tx: Tx, input: NewMessage): Promise<Appended> {
-  const { session_id, message_id = newId(), content, idempotency_key, caller } = input;
+  const { session_id, message_id = newId(), content, idempotency_key, principal } = input;
   const token_count = estimateTokens(content);
   const counted = await takeSeq(tx, { session_id, token_count });
   const session = counted.title === null ? await setTitle(tx, counted, content) : counted;
@@ -111,8 +111,8 @@ export async function insertMessage(tx: Tx, input: NewMessage): Promise<Appended
   await tx.rows(insertUserMessage, {
     ...message,
     idempotency_key,
-    origin: caller?.origin ?? null,
-    authenticated: caller?.authenticated === false ? 0 : 1,
+    origin: principal?.origin ?? null,
+    authenticated: isOwner(principal) ? 1 : 0,
   });
   tx.touch(session_id);
   return { session, message };

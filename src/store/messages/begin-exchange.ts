@@ -1,5 +1,5 @@
 import type { AskedBy } from "../../core/exchanges.ts";
-import type { Caller } from "../../core/origins.ts";
+import type { Principal } from "../../core/principal.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Message, Session } from "../../core/sessions.ts";
@@ -44,7 +44,7 @@ export interface BeginExchange {
   /** The name of the agent that runs it, which becomes the session's; null for the built-in one. */
   readonly agent?: string | null;
   /** Who runs it; unknown callers count as authenticated. */
-  readonly caller?: Caller | undefined;
+  readonly principal?: Principal | undefined;
   /** Who asked for it, for its record; the caller if it is not given, or else a program. */
   readonly asked_by?: AskedBy;
   /** Of a sub-agent: the number of the exchange that it works for, in the parent's session. */
@@ -124,7 +124,7 @@ interface Beginning extends BeginExchange {
 }
 
 const begin: Operation<Beginning, BegunExchange> = async (tx, input) => {
-  const { fence, model, persona_name, agent = null, caller, before } = input;
+  const { fence, model, persona_name, agent = null, principal, before } = input;
   const { session_id } = fence;
   const messages = await newMessages(tx, input);
   const { continues = messages.length === 0 } = input;
@@ -145,7 +145,7 @@ const begin: Operation<Beginning, BegunExchange> = async (tx, input) => {
   }
   await recordChanges(tx, {
     session_id,
-    caller,
+    principal,
     changes: {
       model: before.model === null ? (model ?? undefined) : undefined,
       persona_name: before.persona_name === null ? (persona_name ?? undefined) : undefined,
@@ -157,7 +157,7 @@ const begin: Operation<Beginning, BegunExchange> = async (tx, input) => {
       session_id,
       ...message,
       idempotency_key: null,
-      caller,
+      principal,
     });
     session = appended.session;
   }
@@ -167,7 +167,7 @@ const begin: Operation<Beginning, BegunExchange> = async (tx, input) => {
         fence,
         id: input.exchange_id ?? newId(),
         n: row.exchange_count,
-        asked_by: input.asked_by ?? caller?.origin ?? "library",
+        asked_by: input.asked_by ?? principal?.origin ?? "library",
         parent_n: input.parent_n ?? null,
         model,
         persona_name,

@@ -1,7 +1,7 @@
 import { type Expression, sql } from "kysely";
 
 import { newId } from "../../core/ids.ts";
-import type { Origin } from "../../core/origins.ts";
+import type { Origin } from "../../core/principal.ts";
 import type { Role, ToolCall } from "../../core/sessions.ts";
 import { titleOf } from "../../core/text.ts";
 import { batches } from "../checkpoints/bodies.ts";

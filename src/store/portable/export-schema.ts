@@ -12,7 +12,7 @@ import {
 import { ASKED_BY, EXCHANGE_STATES } from "../../core/exchanges.ts";
 import { metadata, sessionName } from "../../core/label-schemas.ts";
 import { MAX_SUBAGENT_DEPTH } from "../../core/limits.ts";
-import { ORIGINS } from "../../core/origins.ts";
+import { ORIGINS } from "../../core/principal.ts";
 import { ANSWERERS, MAX_CHOICES, QUESTION_KINDS, QUESTION_STATES } from "../../core/questions.ts";
 import { MESSAGE_FIELDS, ROLES, SESSION_FIELDS, SESSION_STATES } from "../../core/sessions.ts";
 import { CHANGED_FIELDS } from "../schema.ts";

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 
 import { oneOf } from "../../core/field-schemas.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
-import { ORIGINS } from "../../core/origins.ts";
+import { ORIGINS } from "../../core/principal.ts";
 
 /** What fields of an export hold. */
 export const name = () => Type.String({ format: "storable-text", maxLength: MAX_NAME_LENGTH });

@@ -12,6 +12,7 @@ import { settleAdmission } from "./admission.ts";
 import { continueAnswered, waitingAbove } from "./continue.ts";
 import { questionNotFound, readQuestion } from "./read.ts";
 import { lockPath, withinTree } from "./tree.ts";
+import { type Principal, consenterOf } from "../../core/principal.ts";
 
 export interface AnswerQuestion {
   /** The session that asks, or one above it: an id or a prefix of 6 or more characters. */
@@ -22,8 +23,7 @@ export interface AnswerQuestion {
   /** What the person says besides. */
   readonly note: string | null;
   readonly answered_by: Answerer;
-  /** See `Caller`. */
-  readonly who?: string | undefined;
+  readonly principal?: Principal | undefined;
   /** True if the caller continues the exchange itself; a node does it otherwise. */
   readonly continues?: boolean;
 }
@@ -71,7 +71,12 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
     .where("id", "=", input.question)
     .execute();
   const { id: subject, session_id } = question;
-  await recordConsent(tx, { session_id, kind: "answer", subject, who: input.who });
+  await recordConsent(tx, {
+    session_id,
+    kind: "answer",
+    subject,
+    who: consenterOf(input.principal),
+  });
   await settleAdmission(tx, question, input.answer);
   for (const each of path) {
     tx.touch(each);

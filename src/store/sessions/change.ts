@@ -1,5 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
-import type { Caller } from "../../core/origins.ts";
+import { type Principal, consenterOf } from "../../core/principal.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
 import { refreshReady } from "../exchanges/ready.ts";
@@ -76,7 +76,7 @@ export interface NewThread {
   /** The name of the agent that the thread is for, null for the built-in one; kept otherwise. */
   readonly agent?: string | null;
   /** Who changes it; unknown callers count as authenticated. */
-  readonly caller?: Caller;
+  readonly principal?: Principal;
 }
 
 /**
@@ -118,8 +118,8 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
   if (input.archive) {
     await archiveAll(tx, input.id);
   }
-  const { id: session_id, model, persona_name, caller } = input;
-  await recordChanges(tx, { session_id, changes: { model, persona_name }, caller });
+  const { id: session_id, model, persona_name, principal } = input;
+  await recordChanges(tx, { session_id, changes: { model, persona_name }, principal });
   tx.touch(input.id);
   return readSession(tx, { id: input.id });
 };
@@ -135,12 +135,14 @@ async function archiveAll(tx: Tx, sessionId: string): Promise<void> {
 
 /** Turns planning mode on or off. Error codes: `session_not_found`, `session_ended`. */
 export const setPlanMode: Operation<
-  { readonly id: string; readonly plan_mode: boolean } & Pick<Caller, "who">,
+  { readonly id: string; readonly plan_mode: boolean } & {
+    readonly principal?: Principal | undefined;
+  },
   Session
-> = async (tx, { id, plan_mode, who }) => {
+> = async (tx, { id, plan_mode, principal }) => {
   await holdActive(tx, id);
   const subject = plan_mode ? "plan" : "plan off";
-  await recordConsent(tx, { session_id: id, kind: "mode", subject, who });
+  await recordConsent(tx, { session_id: id, kind: "mode", subject, who: consenterOf(principal) });
   await tx.db
     .updateTable("sessions")
     .set({ plan_mode: plan_mode ? 1 : 0 })
@@ -155,7 +157,7 @@ export interface TakeFolder {
   readonly repo_path: string;
   /** See `projectKeyOf`. */
   readonly project_key: string;
-  readonly caller: Caller;
+  readonly principal: Principal;
 }
 
 /**
@@ -165,7 +167,7 @@ export interface TakeFolder {
  * Error codes: `session_not_found`, `session_ended`; `invalid_usage` if it has another folder.
  */
 export const takeFolder: Operation<TakeFolder, Session> = async (tx, input) => {
-  const { id, repo_path, project_key, caller } = input;
+  const { id, repo_path, project_key, principal } = input;
   const session = await holdActive(tx, id);
   if (session.repo_path !== null) {
     if (session.project_key === project_key) {
@@ -178,7 +180,7 @@ export const takeFolder: Operation<TakeFolder, Session> = async (tx, input) => {
     .set({ repo_path, project_key })
     .where("id", "=", id)
     .execute();
-  await recordChanges(tx, { session_id: id, caller, changes: { repo_path } });
+  await recordChanges(tx, { session_id: id, principal, changes: { repo_path } });
   tx.touch(id);
   return readSession(tx, { id });
 };

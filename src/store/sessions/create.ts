@@ -3,7 +3,7 @@ import type { Session } from "../../core/sessions.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_SUBAGENT_DEPTH } from "../../core/limits.ts";
 import type { Metadata } from "../../core/labels.ts";
-import type { Caller } from "../../core/origins.ts";
+import { type Principal, consenterOf, isOwner } from "../../core/principal.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { TokenLimits } from "../../core/token-limits.ts";
 import { refuseFreeThreadsOf } from "../checkpoints/free-threads.ts";
@@ -30,7 +30,7 @@ export interface NewSession {
   /** 0..3; refused beyond with `depth_exceeded`. */
   readonly depth?: number;
   /** Who creates it; unknown callers count as authenticated. */
-  readonly caller?: Caller;
+  readonly principal?: Principal;
   /** For a session without a parent. */
   readonly token_limits?: TokenLimits;
   readonly metadata?: Metadata;
@@ -65,7 +65,12 @@ export const createSession: Operation<NewSession, Session> = async (tx, input) =
   }
   if (!["ask", "plan"].includes(input.permission ?? "ask")) {
     const subject = input.permission ?? "";
-    await recordConsent(tx, { session_id: id, kind: "mode", subject, who: input.caller?.who });
+    await recordConsent(tx, {
+      session_id: id,
+      kind: "mode",
+      subject,
+      who: consenterOf(input.principal),
+    });
   }
   tx.touch(id);
   return sessionOf(inserted);
@@ -83,8 +88,8 @@ function columnsOf(id: string, place: Place, input: NewSession) {
     parent_call_id: input.parent_call_id ?? null,
     ...place,
     ...limitColumns(input.token_limits ?? {}),
-    origin: input.caller?.origin ?? null,
-    authenticated: input.caller?.authenticated === false ? 0 : 1,
+    origin: input.principal?.origin ?? null,
+    authenticated: isOwner(input.principal) ? 1 : 0,
   };
 }
 

@@ -1,4 +1,4 @@
-import { AGENT } from "../../core/origins.ts";
+import { AGENT, GUEST } from "../../core/principal.ts";
 import type { Session } from "../../core/sessions.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -43,7 +43,7 @@ export const openChild: Operation<OpenChild, Session> = async (tx, input) => {
     parent_session_id: parent.id,
     parent_call_id: input.parent_call_id,
     depth: parent.depth + 1,
-    caller: AGENT,
+    principal: AGENT,
   });
   await inheritUnconfirmed(tx, child);
   return child;
@@ -57,7 +57,7 @@ async function inheritUnconfirmed(tx: Tx, child: Session): Promise<void> {
   );
   await recordChanges(tx, {
     session_id: child.id,
-    caller: { origin: "http", authenticated: false },
+    principal: GUEST,
     changes: Object.fromEntries(passed.map((field) => [field, choices[field]])),
   });
 }

@@ -1,7 +1,7 @@
 import { RepriseError } from "../../core/errors.ts";
 import { invalidRequest } from "../../core/invalid-request.ts";
 import type { SessionLabels } from "../../core/labels.ts";
-import type { Caller } from "../../core/origins.ts";
+import type { Principal } from "../../core/principal.ts";
 import type { PatchSessionRequest } from "../../core/patch-session.ts";
 import type { Session } from "../../core/sessions.ts";
 import { lockPath } from "../questions/tree.ts";
@@ -20,7 +20,7 @@ export interface PatchSession {
   readonly change: PatchSessionRequest;
   /** Of `repo_path`, if it is given: see `projectKeyOf`. */
   readonly project_key: string | null;
-  readonly caller: Caller;
+  readonly principal: Principal;
 }
 
 /** What an exchange runs with: it stays while one runs. */
@@ -106,18 +106,17 @@ function refuseSettings(session: Session, { change, project_key }: PatchSession)
 async function changeSettings(
   tx: Tx,
   session: Session,
-  { change, project_key, caller }: PatchSession,
+  { change, project_key, principal }: PatchSession,
 ): Promise<void> {
   const { id } = session;
-  const { who } = caller;
   if (change.repo_path !== undefined && project_key !== null) {
-    await takeFolder(tx, { id, repo_path: change.repo_path, project_key, caller });
+    await takeFolder(tx, { id, repo_path: change.repo_path, project_key, principal });
   }
   if (change.plan_mode !== undefined) {
-    await setPlanMode(tx, { id, plan_mode: change.plan_mode, who });
+    await setPlanMode(tx, { id, plan_mode: change.plan_mode, principal });
   }
   if (change.permission !== undefined) {
-    await setPermissionMode(tx, { id, mode: change.permission, who });
+    await setPermissionMode(tx, { id, mode: change.permission, principal });
   }
   if (change.token_limits !== undefined) {
     await setTokenLimits(tx, { id, limits: change.token_limits });
@@ -129,7 +128,7 @@ async function changeSettings(
       : {}),
   };
   if (Object.keys(thread).length > 0) {
-    await startThread(tx, { id, archive: false, ...thread, caller });
+    await startThread(tx, { id, archive: false, ...thread, principal });
   }
 }
 

@@ -1,6 +1,6 @@
 import { invalidRequest } from "../../core/invalid-request.ts";
 import type { GivenRule, KeptMode, PermissionMode } from "../../core/permissions.ts";
-import type { Caller } from "../../core/origins.ts";
+import { type Principal, consenterOf } from "../../core/principal.ts";
 import type { Session } from "../../core/sessions.ts";
 import { lockPath, pathTo } from "../questions/tree.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -64,7 +64,7 @@ function rulesOf(json: string | null | undefined): readonly GivenRule[] {
 export const setPermissionMode: Operation<
   { readonly id: string; readonly mode: PermissionMode } & Consenting,
   Session
-> = async (tx, { id, mode, who }) => {
+> = async (tx, { id, mode, principal }) => {
   const session = await holdActive(tx, id);
   if (mode !== "plan" && session.parent_session_id !== null) {
     throw invalidRequest([{ pointer: "/permission", message: OF_ROOTS }]);
@@ -77,12 +77,18 @@ export const setPermissionMode: Operation<
       .execute();
   }
   tx.touch(id);
-  await recordConsent(tx, { session_id: id, kind: "mode", subject: mode, who });
+  await recordConsent(tx, {
+    session_id: id,
+    kind: "mode",
+    subject: mode,
+    who: consenterOf(principal),
+  });
   return setPlanMode(tx, { id, plan_mode: mode === "plan" });
 };
 
-/** See `Caller`. */
-type Consenting = Pick<Caller, "who">;
+interface Consenting {
+  readonly principal?: Principal | undefined;
+}
 
 /** Why a sub-agent's session takes no mode. */
 const OF_ROOTS = "Must be left out: a sub-agent has the mode of the session at the top.";

@@ -1,11 +1,11 @@
-import type { Caller } from "../../core/origins.ts";
+import { type Principal, isOwner } from "../../core/principal.ts";
 import { CHANGED_FIELDS, type ChangedField } from "../schema.ts";
 import type { Tx } from "../store.ts";
 
 export interface RecordChanges {
   readonly session_id: string;
   /** Unknown callers count as authenticated. */
-  readonly caller: Caller | undefined;
+  readonly principal: Principal | undefined;
   /** The new values; fields that did not change are left out. */
   readonly changes: Readonly<Partial<Record<ChangedField, string | undefined>>>;
 }
@@ -15,7 +15,7 @@ export interface RecordChanges {
  * the numbers count without a hole.
  */
 export async function recordChanges(tx: Tx, input: RecordChanges): Promise<void> {
-  const { session_id, caller, changes } = input;
+  const { session_id, principal, changes } = input;
   const changed = CHANGED_FIELDS.flatMap((field) => {
     const value = changes[field];
     return value === undefined ? [] : [{ field, value }];
@@ -35,8 +35,8 @@ export async function recordChanges(tx: Tx, input: RecordChanges): Promise<void>
         session_id,
         number: (last ?? 0) + index + 1,
         ...change,
-        origin: caller?.origin ?? null,
-        authenticated: caller?.authenticated === false ? 0 : 1,
+        origin: principal?.origin ?? null,
+        authenticated: isOwner(principal) ? 1 : 0,
       })),
     )
     .execute();

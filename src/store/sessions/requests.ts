@@ -2,7 +2,7 @@ import { sessionSummary } from "../../core/answers.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { DEFAULT_LIST_LIMIT, MAX_CONTENT_BYTES, MAX_DETAIL_BYTES } from "../../core/limits.ts";
 import type { Include } from "../../core/labels.ts";
-import type { Caller } from "../../core/origins.ts";
+import type { Principal } from "../../core/principal.ts";
 import type { DetailQuery, ListQuery } from "../../core/query-schemas.ts";
 import type { CreateSessionRequest, QueueExchangeRequest } from "../../core/schemas.ts";
 import type { Session } from "../../core/sessions.ts";
@@ -33,7 +33,7 @@ import { resolveSession } from "./read.ts";
  */
 
 interface Sender {
-  readonly caller: Caller;
+  readonly principal: Principal;
   /** Repeated with the same key, a request finds what the first one stored. */
   readonly idempotencyKey?: string | undefined;
 }
@@ -49,14 +49,14 @@ export async function createRequested(
     metadata,
     permission,
   }: CreateSessionRequest,
-  { caller, idempotencyKey }: Sender,
+  { principal, idempotencyKey }: Sender,
 ): Promise<Session | LabelledSession> {
   const columns = {
     persona_name: persona_name ?? null,
     model: model_override ?? null,
     repo_path: repo_path ?? null,
     project_key: typeof repo_path === "string" ? await projectKeyOf(repo_path) : null,
-    caller,
+    principal,
     ...(token_limits === undefined ? {} : { token_limits }),
     ...(permission === undefined ? {} : { permission }),
   };
@@ -76,24 +76,24 @@ export async function createRequested(
 export async function patchRequested(
   store: Store,
   reference: string,
-  { change, caller }: Pick<PatchSession, "change" | "caller">,
+  { change, principal }: Pick<PatchSession, "change" | "principal">,
 ): Promise<LabelledSession> {
   const { repo_path } = change;
   const project_key = repo_path === undefined ? null : await projectKeyOf(repo_path);
-  return store.write(patchSession, { reference, change, project_key, caller });
+  return store.write(patchSession, { reference, change, project_key, principal });
 }
 
 /** Error codes: `body_too_large`, and as `appendUserMessage`. */
 export async function appendRequested(
   store: Store,
   { reference, content }: { readonly reference: string; readonly content: string },
-  { caller, idempotencyKey }: Sender,
+  { principal, idempotencyKey }: Sender,
 ): Promise<Appended> {
   refuseLong(content);
   return store.write(appendUserMessage, {
     reference,
     content,
-    caller,
+    principal,
     ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
   });
 }
@@ -102,7 +102,7 @@ export async function appendRequested(
 export async function queueRequested(
   store: Store,
   { reference, content, supersede = false }: QueueExchangeRequest & { readonly reference: string },
-  { caller, idempotencyKey }: Sender,
+  { principal, idempotencyKey }: Sender,
 ): Promise<Queued> {
   if (content !== undefined) {
     refuseLong(content);
@@ -113,7 +113,7 @@ export async function queueRequested(
     content: content ?? null,
     supersede,
     asked_by,
-    caller,
+    principal,
     idempotency_key: idempotencyKey,
   });
 }

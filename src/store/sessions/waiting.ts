@@ -5,6 +5,7 @@ import type { ChangedField } from "../schema.ts";
 import type { Operation, Tx } from "../store.ts";
 import { recordConsent } from "./consents.ts";
 import { lockSession } from "./lock.ts";
+import { type Principal, consenterOf } from "../../core/principal.ts";
 
 /** The fields of a session that its exchanges use. */
 export type ChoiceField = Exclude<ChangedField, "title">;
@@ -140,8 +141,7 @@ export interface AcceptMessages {
   readonly session_id: string;
   /** Messages after this one came later than what was shown. */
   readonly through_seq: number;
-  /** See `Caller`. */
-  readonly who?: string | undefined;
+  readonly principal?: Principal | undefined;
 }
 
 /**
@@ -149,9 +149,14 @@ export interface AcceptMessages {
  * about them needs no answer any more.
  */
 export const acceptMessages: Operation<AcceptMessages, void> = async (tx, input) => {
-  const { session_id, through_seq, who } = input;
+  const { session_id, through_seq, principal } = input;
   await lockSession(tx, session_id);
-  await recordConsent(tx, { session_id, kind: "messages", subject: String(through_seq), who });
+  await recordConsent(tx, {
+    session_id,
+    kind: "messages",
+    subject: String(through_seq),
+    who: consenterOf(principal),
+  });
   await tx.db
     .updateTable("messages")
     .set({ accepted_at: tx.dialect.now() })
@@ -181,15 +186,19 @@ async function rejectedThrough(tx: Tx, session_id: string): Promise<number> {
 export interface AcceptChoices {
   readonly session_id: string;
   readonly through_change: number;
-  /** See `Caller`. */
-  readonly who?: string | undefined;
+  readonly principal?: Principal | undefined;
 }
 
 /** Lets exchanges use a model, persona and folder that were set without authentication. */
 export const acceptChoices: Operation<AcceptChoices, void> = async (tx, input) => {
   await markChoices(tx, { ...input, authenticated: 0 });
-  const { session_id, through_change, who } = input;
-  await recordConsent(tx, { session_id, kind: "settings", subject: String(through_change), who });
+  const { session_id, through_change, principal } = input;
+  await recordConsent(tx, {
+    session_id,
+    kind: "settings",
+    subject: String(through_change),
+    who: consenterOf(principal),
+  });
 };
 
 /** Keeps that a person was shown the model, persona and folder that were set with the token. */

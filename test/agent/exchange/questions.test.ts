@@ -27,6 +27,7 @@ import {
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";
+import { tokenHolder } from "../../../src/core/principal.ts";
 
 /** Pays after a yes; what it pays is a line of a file that nobody else writes. */
 function tools(log: string) {
@@ -346,8 +347,8 @@ describe("a question to a person", () => {
     const { store, session } = bench;
     const reference = session.id;
     const open = () => store.read(listOpenQuestions, { reference });
-    const caller = { origin: "http", authenticated: true } as const;
-    const message = { reference, content: "delegate", asked_by: "http", caller } as const;
+    const principal = tokenHolder("owner");
+    const message = { reference, content: "delegate", asked_by: "http", principal } as const;
     await store.write(queueExchange, message);
     const node = dispatching(bench);
     await started.promise;

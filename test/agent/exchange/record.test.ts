@@ -6,6 +6,7 @@ import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
+import { localPrincipal } from "../../../src/core/principal.ts";
 
 /** The records of a session in order. */
 async function recordsOf({ store, session }: Bench, reference = session.id) {
@@ -18,9 +19,9 @@ it("[RECORD-2] [RECORD-5] what failed is continued by another exchange, and even
     answer: (_, index) => (index === 0 ? refusal : { content: "the answer" }),
   });
   const bench = await openBench(server);
-  const caller = { origin: "terminal", authenticated: true } as const;
-  await expect(bench.run({ text: "a question", caller })).rejects.toThrow("refused the key");
-  await bench.run({ text: null, caller });
+  const principal = localPrincipal("terminal", null);
+  await expect(bench.run({ text: "a question", principal })).rejects.toThrow("refused the key");
+  await bench.run({ text: null, principal });
   const records = await recordsOf(bench);
   expect(records).toMatchObject([
     {

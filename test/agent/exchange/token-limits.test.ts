@@ -13,6 +13,7 @@ import {
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { type ModelAnswer, startModelServer } from "../../helpers/model-server.ts";
+import { localPrincipal } from "../../../src/core/principal.ts";
 
 /** Each call uses 100 tokens. */
 const USAGE = { prompt_tokens: 90, completion_tokens: 10, total_tokens: 100 };
@@ -103,8 +104,8 @@ describe("a limit of tokens", () => {
       const bench = await openBench(server);
       const { store, session } = bench;
       await store.write(setTokenLimits, { id: session.id, limits: { [kind]: 500 } });
-      const caller = { origin: "terminal", authenticated: true } as const;
-      const failing = bench.run({ text: "begin", caller });
+      const principal = localPrincipal("terminal", null);
+      const failing = bench.run({ text: "begin", principal });
       await expect(failing).rejects.toMatchObject({ code: "budget_reached" });
       // both sub-agents may ask at the same moment, so one call more is possible
       expect([5, 6]).toContain(server.requests().length);
@@ -156,22 +157,22 @@ describe("a limit of tokens", () => {
         });
         return question;
       };
-      const caller = { origin: "terminal", authenticated: true } as const;
-      expect((await bench.run({ text: "begin", caller })).state).toBe("waiting");
+      const principal = localPrincipal("terminal", null);
+      expect((await bench.run({ text: "begin", principal })).state).toBe("waiting");
       expect(server.requests()).toHaveLength(3);
       // before the answer, nothing is called and nothing asked again
-      expect((await bench.run({ text: null, caller })).state).toBe("waiting");
+      expect((await bench.run({ text: null, principal })).state).toBe("waiting");
       expect((await answer("continue"))?.text).toContain("300 tokens of the 300");
-      expect((await bench.run({ text: null, caller })).answer).toBe("done");
+      expect((await bench.run({ text: null, principal })).answer).toBe("done");
       expect(server.requests()).toHaveLength(6);
       expect((await store.read(listExchanges, { reference: session.id, limit: 5 })).length).toBe(1);
 
       // the yes counts for the exchange, or for as long as the session has this limit
-      expect((await bench.run({ text: "again", caller })).state).toBe("waiting");
+      expect((await bench.run({ text: "again", principal })).state).toBe("waiting");
       expect(server.requests()).toHaveLength(kind === "exchange" ? 9 : 6);
       await answer("stop");
       const failed = { code: "budget_reached" };
-      await expect(bench.run({ text: null, caller })).rejects.toMatchObject(failed);
+      await expect(bench.run({ text: null, principal })).rejects.toMatchObject(failed);
       expect(await lastRecord(bench)).toMatchObject({ n: 2, state: "failed" });
       expect(server.requests()).toHaveLength(kind === "exchange" ? 9 : 6);
       await store.write(setTokenLimits, { id: session.id, limits: { [kind]: 301 } });
@@ -183,8 +184,8 @@ describe("a limit of tokens", () => {
   it("[BUDGET-9] fails an exchange that nobody attends", async () => {
     for (const origin of ["prompt", "http"] as const) {
       const { bench } = await benchOf({ exchange: 100 }, 5);
-      const caller = { origin, authenticated: true };
-      const failing = bench.run({ text: "begin", caller });
+      const principal = localPrincipal(origin, null);
+      const failing = bench.run({ text: "begin", principal });
       await expect(failing).rejects.toMatchObject({ code: "budget_reached" });
     }
   });

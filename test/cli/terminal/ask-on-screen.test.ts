@@ -17,6 +17,7 @@ import { describeEngine, openFresh } from "../../helpers/engines.ts";
 import { viewScreen } from "../../helpers/terminal-view.ts";
 import { TRUSTED } from "../../helpers/trust.ts";
 import { waitingSession } from "../../helpers/waiting-session.ts";
+import { localPrincipal } from "../../../src/core/principal.ts";
 
 async function conversationIn(store: Store, id: string) {
   return createConversation({
@@ -34,7 +35,7 @@ async function conversationIn(store: Store, id: string) {
     agent: null,
     start: { kind: "existing", session: await store.read(readSession, { id }) },
     whenBusy: "refuse",
-    caller: { origin: "terminal", authenticated: true },
+    principal: localPrincipal("terminal", null),
     confirmation: { confirmChoices: async () => undefined, confirmMessages: async () => undefined },
   });
 }

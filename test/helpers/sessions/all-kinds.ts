@@ -8,7 +8,7 @@ import { thisProcess } from "../../../src/store/leases/this-process.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { ASKED_BY } from "../../../src/core/exchanges.ts";
 import { newId } from "../../../src/core/ids.ts";
-import type { Caller } from "../../../src/core/origins.ts";
+import { GUEST, type Principal, localPrincipal } from "../../../src/core/principal.ts";
 import { QUESTION_KINDS } from "../../../src/core/questions.ts";
 import type { Fence } from "../../../src/store/leases/fence.ts";
 import { finishExchange } from "../../../src/store/leases/finish.ts";
@@ -96,7 +96,7 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
       : {}),
   };
   const { id } = await (index % 4 === 3
-    ? store.write(createSessionOnce, { ...columns, caller: NOBODY, create_key: `key ${index}` })
+    ? store.write(createSessionOnce, { ...columns, principal: NOBODY, create_key: `key ${index}` })
     : store.write(createSession, columns));
   if (index % 10 === 0) {
     await realExchanges(store, id);
@@ -131,7 +131,7 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
       reference: id,
       change: { name, archived: index % 8 === 5 },
       project_key: null,
-      caller: NOBODY,
+      principal: NOBODY,
     });
   }
   if (index % 7 === 6) {
@@ -284,13 +284,13 @@ async function append(
 
 /** Exchanges that wait for a node, one of them for the second time. */
 async function leaveQueued({ store, index }: Maker, id: string): Promise<void> {
-  const caller = { origin: "prompt", authenticated: true } as const;
+  const principal = localPrincipal("prompt", null);
   for (const key of [`first ${index}`, `größer ${index}`]) {
     await store.write(queueExchange, {
       reference: id,
       content: `${WORDS[index % WORDS.length]} queued`,
       asked_by: "http",
-      caller,
+      principal,
       idempotency_key: key,
     });
   }
@@ -317,20 +317,20 @@ async function leaveQueued({ store, index }: Maker, id: string): Promise<void> {
   );
 }
 
-const NOBODY: Caller = { origin: "http", authenticated: false };
+const NOBODY: Principal = GUEST;
 
 /** Messages and changes of callers without authentication, accepted and not, and a chosen session. */
 async function fromOutside(store: Store, id: string): Promise<void> {
-  const held = { reference: id, content: "from nobody", caller: NOBODY };
+  const held = { reference: id, content: "from nobody", principal: NOBODY };
   const { message } = await store.write(appendUserMessage, held);
   const change = { id, archive: false, model: "demo" };
-  await store.write(startThread, { ...change, caller: NOBODY });
+  await store.write(startThread, { ...change, principal: NOBODY });
   await store.write(acceptMessages, { session_id: id, through_seq: message.seq });
   await store.write(acceptChoices, { session_id: id, through_change: 1000 });
   await store.write(appendUserMessage, held);
   await store.write(startThread, {
     ...change,
-    caller: { origin: "terminal", authenticated: true },
+    principal: localPrincipal("terminal", null),
   });
   await store.write(markChosen, { id, by: "prompt" });
 }

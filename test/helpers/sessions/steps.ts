@@ -11,6 +11,7 @@ import type { Store } from "../../../src/store/store.ts";
 import { leasedStore } from "../checkpoints/leased-store.ts";
 import { newSession } from "../engines.ts";
 import { currentThread, pendingQuestions } from "./thread.ts";
+import { GUEST, localPrincipal } from "../../../src/core/principal.ts";
 
 /** What happens in a session, one after another. */
 export type Step =
@@ -38,7 +39,7 @@ export async function makeSession(
 ): Promise<string> {
   const { id } = await newSession(store, {
     persona_name: "assistant",
-    caller: { origin: "http", authenticated: false },
+    principal: GUEST,
     repo_path: "/home/ada/thesis",
     parent_session_id: parent?.id ?? null,
     parent_call_id: parent?.call ?? null,
@@ -73,7 +74,7 @@ async function runStep(store: Store, id: string, step: Step): Promise<void> {
       await store.write(appendUserMessage, {
         reference: id,
         content: step.text,
-        caller: { origin: "http", authenticated: false },
+        principal: GUEST,
       });
       return;
     case "accept":
@@ -92,7 +93,7 @@ async function runStep(store: Store, id: string, step: Step): Promise<void> {
         id,
         archive: step.do === "clear",
         model: "demo",
-        caller: { origin: "terminal", authenticated: true },
+        principal: localPrincipal("terminal", null),
       });
       return;
     default:

@@ -17,8 +17,9 @@ import type { Store } from "../../../src/store/store.ts";
 import { describeEngines, execute, newSession, openFresh, owner } from "../../helpers/engines.ts";
 import { createPostgres } from "../../helpers/postgres.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
+import { tokenHolder } from "../../../src/core/principal.ts";
 
-const caller = { origin: "http", authenticated: true } as const;
+const principal = tokenHolder("owner");
 
 /** A reader that keeps what `readChanges` asks it to keep. */
 function readerOf(store: Store, limits = { max_rows: 100, max_bytes: 1_000_000 }) {
@@ -59,7 +60,7 @@ describeEngines("changes of sessions", (engine) => {
     expect(changed).toMatchObject({ kind: "changed", id });
     expect(JSON.parse(changed!.json)).toMatchObject({ title: "Hello", last_seq: 1 });
     const patch = (change: object) =>
-      store.write(patchSession, { reference: id, change, project_key: null, caller });
+      store.write(patchSession, { reference: id, change, project_key: null, principal });
     for (const change of [{ name: "x" }, { archived: true }, { metadata: { team: "b" } }]) {
       await patch(change);
       expect(await kindsOf(reader)).toEqual(["changed"]);
@@ -107,7 +108,7 @@ describeEngines("changes of sessions", (engine) => {
       content: "later",
       supersede: false,
       asked_by: "http",
-      caller,
+      principal,
     });
     await store.write(deleteSessionTree, { id: passing.id });
     const late = await newSession(store);
@@ -255,7 +256,7 @@ it("[EVENTS-8] a transaction that ends late is not lost, however many began afte
         reference: quick.id,
         change: { name },
         project_key: null,
-        caller,
+        principal,
       });
     for (const name of ["one", "two"]) {
       await rename(name);

@@ -17,9 +17,10 @@ import { openChild } from "../../../src/store/sessions/open-child.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { describeEngines, execute, newSession, openFresh, owner } from "../../helpers/engines.ts";
+import { tokenHolder } from "../../../src/core/principal.ts";
 
 const WITH = { model: "demo:echo", persona_name: "assistant" };
-const CALLER = { origin: "http", authenticated: true } as const;
+const CALLER = tokenHolder("owner");
 
 describeEngines("an exchange whose node is dead", (engine) => {
   it("is queued again, before what was sent after it", async () => {
@@ -109,7 +110,7 @@ describeEngines("an exchange whose node is dead", (engine) => {
 });
 
 function queue(store: Store, reference: string, content: string | null) {
-  return store.write(queueExchange, { reference, content, asked_by: "http", caller: CALLER });
+  return store.write(queueExchange, { reference, content, asked_by: "http", principal: CALLER });
 }
 
 function take(store: Store, session_id: string, by = owner): Promise<Fence> {

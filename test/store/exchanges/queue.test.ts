@@ -17,6 +17,7 @@ import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { statementsOf } from "../../helpers/count-statements.ts";
 import { describeEngines, execute, newSession, openFresh, owner } from "../../helpers/engines.ts";
 import { ask, claim, claimNext, expire, queue, readyOf, statesOf } from "../../helpers/queue.ts";
+import { GUEST, tokenHolder } from "../../../src/core/principal.ts";
 
 function finish(store: Store, fence: { session_id: string; epoch: number }) {
   return store.write(finishExchange, { fence, thread_id: `${fence.session_id}:0` });
@@ -102,8 +103,8 @@ describeEngines("the queue of a session", (engine) => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
     await queue(store, id, "queued");
-    const nobody = { origin: "http", authenticated: false } as const;
-    await store.write(appendUserMessage, { reference: id, content: "unknown", caller: nobody });
+    const nobody = GUEST;
+    await store.write(appendUserMessage, { reference: id, content: "unknown", principal: nobody });
     await store.write(appendUserMessage, { reference: id, content: "pending" });
     const fence = await claimNext(store, id);
     expect(await contents(store, id)).toEqual(["unknown", "pending", "queued"]);
@@ -245,8 +246,8 @@ describeEngines("the queue of a session", (engine) => {
 
   it("[QUEUE-41] is not for what nobody confirmed: nothing is stored, and a repeated key still finds its exchange", async () => {
     const store = await openFresh(engine);
-    const caller = { origin: "http", authenticated: false } as const;
-    const { id } = await newSession(store, { model: "demo", caller });
+    const principal = GUEST;
+    const { id } = await newSession(store, { model: "demo", principal });
     const before = await store.read(readDetail, { reference: id, all: true });
     const refused = { code: "not_confirmed", message: expect.stringContaining(id) };
     await expect(queue(store, id, "a question")).rejects.toMatchObject(refused);
@@ -259,7 +260,7 @@ describeEngines("the queue of a session", (engine) => {
     const key = { idempotency_key: "k" };
     expect(await queue(store, id, "a question", key)).toMatchObject({ n: 1, state: "queued" });
     const change = { model: "openai:other" };
-    await store.write(patchSession, { reference: id, change, project_key: null, caller });
+    await store.write(patchSession, { reference: id, change, project_key: null, principal });
     expect(await queue(store, id, "a question", key)).toMatchObject({ n: 1, state: "queued" });
     await expect(queue(store, id, "another")).rejects.toMatchObject(refused);
     // somebody with the token chooses another
@@ -267,7 +268,7 @@ describeEngines("the queue of a session", (engine) => {
       reference: id,
       change: { model: "demo" },
       project_key: null,
-      caller: { origin: "http", authenticated: true },
+      principal: tokenHolder("owner"),
     });
     expect(await queue(store, id, "another")).toMatchObject({ n: 2, state: "queued" });
   });

@@ -8,8 +8,9 @@ import { finishExchange } from "../../../src/store/leases/finish.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
 import { describeEngines, newSession, openFresh, owner } from "../../helpers/engines.ts";
+import { tokenHolder } from "../../../src/core/principal.ts";
 
-const CALLER = { origin: "http", authenticated: true } as const;
+const CALLER = tokenHolder("owner");
 
 describeEngines("a message that is posted while the exchange before it ends", (engine) => {
   it.each(["finished", "failed", "given back"])("is found: %s", async (how) => {
@@ -23,7 +24,12 @@ describeEngines("a message that is posted while the exchange before it ends", (e
     const posted = Promise.withResolvers<void>();
     const mayCommit = Promise.withResolvers<void>();
     const posting = store.write(async (tx) => {
-      const input = { reference: id, content: "second", asked_by: "http", caller: CALLER } as const;
+      const input = {
+        reference: id,
+        content: "second",
+        asked_by: "http",
+        principal: CALLER,
+      } as const;
       await queueExchange(tx, input);
       posted.resolve();
       await mayCommit.promise;

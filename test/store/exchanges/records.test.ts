@@ -7,6 +7,7 @@ import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
 import { describeEngines, newSession, openFresh, owner } from "../../helpers/engines.ts";
 import { createWalk } from "../../helpers/exchange-walk.ts";
+import { localPrincipal } from "../../../src/core/principal.ts";
 
 const WITH = { model: "demo:echo", persona_name: "assistant" };
 
@@ -17,8 +18,8 @@ describeEngines("the record of an exchange", (engine) => {
     await store.write(appendUserMessage, { reference: id, content: "waits" });
     const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
     const exchange_id = "0d4c9c52-64c2-4b5e-a2c9-0d2a0b1f0e01";
-    const caller = { origin: "terminal", authenticated: true } as const;
-    const begin = { fence, content: "a question", exchange_id, caller, ...WITH };
+    const principal = localPrincipal("terminal", null);
+    const begin = { fence, content: "a question", exchange_id, principal, ...WITH };
     const begun = await store.write(beginExchange, begin);
     expect(begun.record).toMatchObject({ n: 1, id: exchange_id });
     const running = await store.read(readExchange, { reference: id.slice(0, 8), n: 1 });

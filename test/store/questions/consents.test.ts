@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { TOKEN_HOLDER, userAt } from "../../../src/core/consents.ts";
+import { userAt } from "../../../src/core/consents.ts";
 import { localUser } from "../../../src/store/leases/local-user.ts";
 import { exportText } from "../../../src/store/portable/export-text.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
@@ -20,9 +20,10 @@ import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiti
 import type { Store } from "../../../src/store/store.ts";
 import { describeEngines, openFresh } from "../../helpers/engines.ts";
 import { askIn, waitingSession } from "../../helpers/waiting-session.ts";
+import { localPrincipal, tokenHolder } from "../../../src/core/principal.ts";
 
 const ADA = "ada@machine";
-const CALLER = { origin: "terminal", authenticated: true, who: ADA } as const;
+const CALLER = localPrincipal("terminal", ADA);
 
 const consentsOf = async (store: Store, session_id: string): Promise<string[]> =>
   (await store.read(readConsents, { session_id, limit: 100 })).map(
@@ -36,14 +37,19 @@ describeEngines("who consented", (engine) => {
     const store = await openFresh(engine);
     const { id, ids } = await waitingSession(store, ["yes", "no"]);
     const [question = ""] = ids;
-    await store.write(answerQuestion, { reference: id, question, ...given, who: TOKEN_HOLDER });
-    await store.write(setPermissionMode, { id, mode: "edits", who: ADA });
-    await store.write(setPermissionMode, { id, mode: "plan", who: ADA });
-    await store.write(setPlanMode, { id, plan_mode: false, who: ADA });
+    await store.write(answerQuestion, {
+      reference: id,
+      question,
+      ...given,
+      principal: tokenHolder("owner"),
+    });
+    await store.write(setPermissionMode, { id, mode: "edits", principal: CALLER });
+    await store.write(setPermissionMode, { id, mode: "plan", principal: CALLER });
+    await store.write(setPlanMode, { id, plan_mode: false, principal: CALLER });
     await store.write(keepRule, { id, rule: "edit_file(a)", n: null, question });
     await store.write(removeRule, { id, rule: "edit_file(a)" });
-    await store.write(acceptMessages, { session_id: id, through_seq: 1, who: ADA });
-    await store.write(acceptChoices, { session_id: id, through_change: 0, who: ADA });
+    await store.write(acceptMessages, { session_id: id, through_seq: 1, principal: CALLER });
+    await store.write(acceptChoices, { session_id: id, through_change: 0, principal: CALLER });
     const all = [
       `token answer ${question}`,
       `${ADA} mode edits`,
@@ -69,7 +75,7 @@ describeEngines("who consented", (engine) => {
       ["ask", []],
       ["plan", []],
     ] as const) {
-      const { id } = await store.write(createSession, { permission, caller: CALLER });
+      const { id } = await store.write(createSession, { permission, principal: CALLER });
       expect(await consentsOf(store, id)).toEqual(expected);
     }
   });

@@ -8,6 +8,7 @@ import type { ListFilters } from "../../../src/store/sessions/list-filters.ts";
 import { patchSession } from "../../../src/store/sessions/patch.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { describeEngines, execute, newSession, openFresh } from "../../helpers/engines.ts";
+import { tokenHolder } from "../../../src/core/principal.ts";
 
 const KEY = "0123456789abcdef";
 const PARENT = "11111111-1111-4111-8111-111111111111";
@@ -67,9 +68,9 @@ describeEngines("the filters of the list", (engine) => {
       await execute(store, `UPDATE sessions SET title = '${title}' WHERE id = '${id}'`);
     }
     const { id } = await newSession(store, {});
-    const caller = { origin: "http", authenticated: true } as const;
+    const principal = tokenHolder("owner");
     const change = { name: "Überschrift" };
-    await store.write(patchSession, { reference: id, change, project_key: null, caller });
+    await store.write(patchSession, { reference: id, change, project_key: null, principal });
     const found = async (q: string): Promise<string[]> => {
       const input = { limit: 10, q, order: "created", include: "labels" } as const;
       const { json } = await store.read(listSummaries, input);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import type { Caller } from "../../../src/core/origins.ts";
+import { GUEST, type Principal, localPrincipal, tokenHolder } from "../../../src/core/principal.ts";
 import { finishExchange } from "../../../src/store/leases/finish.ts";
 import { takeLease } from "../../../src/store/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
@@ -20,20 +20,25 @@ import type { Store } from "../../../src/store/store.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { describeEngines, execute, newSession, openFresh, owner } from "../../helpers/engines.ts";
 
-const USER: Caller = { origin: "terminal", authenticated: true };
-const TOKEN: Caller = { origin: "http", authenticated: true };
-const NOBODY: Caller = { origin: "http", authenticated: false };
+const USER: Principal = localPrincipal("terminal", null);
+const TOKEN: Principal = tokenHolder("owner");
+const NOBODY: Principal = GUEST;
 const KEY = "0123456789abcdef";
 
 describeEngines("the origin of messages and settings", (engine) => {
   it("[ORIGIN-1] messages and changes keep their origin and whether the caller was authenticated", async () => {
     const store = await openFresh(engine);
-    const { id } = await newSession(store, { model: "demo", caller: NOBODY });
+    const { id } = await newSession(store, { model: "demo", principal: NOBODY });
     await append(store, id, "from nobody", NOBODY);
     await append(store, id, "with the token", TOKEN);
-    await store.write(startThread, { id, archive: false, persona_name: "planner", caller: USER });
+    await store.write(startThread, {
+      id,
+      archive: false,
+      persona_name: "planner",
+      principal: USER,
+    });
     const folder = { repo_path: "/elsewhere", project_key: KEY };
-    await store.write(takeFolder, { id, ...folder, caller: USER });
+    await store.write(takeFolder, { id, ...folder, principal: USER });
     const { session, messages } = await store.read(readSessionTree, { id });
     expect(session).toMatchObject({ origin: "http", authenticated: false });
     expect(session.changes).toMatchObject([
@@ -58,7 +63,7 @@ describeEngines("the origin of messages and settings", (engine) => {
 
   it("[ORIGIN-3] an exchange gets what came without authentication only once it was accepted", async () => {
     const store = await openFresh(engine);
-    const { id } = await newSession(store, { caller: USER });
+    const { id } = await newSession(store, { principal: USER });
     await append(store, id, "planted", NOBODY);
     await append(store, id, "with the token", TOKEN);
     const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
@@ -67,7 +72,7 @@ describeEngines("the origin of messages and settings", (engine) => {
       content: "mine",
       model: "demo",
       persona_name: "assistant",
-      caller: USER,
+      principal: USER,
     });
     expect(begun.pending.map(({ content }) => content)).toEqual(["with the token", "mine"]);
     await store.write(finishExchange, { fence, thread_id: `${id}:0` });
@@ -83,9 +88,9 @@ describeEngines("the origin of messages and settings", (engine) => {
 
   it("[ORIGIN-3] what the clear action archived needs no acceptance", async () => {
     const store = await openFresh(engine);
-    const { id } = await newSession(store, { caller: USER });
+    const { id } = await newSession(store, { principal: USER });
     await append(store, id, "planted", NOBODY);
-    await store.write(startThread, { id, archive: true, caller: USER });
+    await store.write(startThread, { id, archive: true, principal: USER });
     await store.write(acceptMessages, { session_id: id, through_seq: 9 });
     expect((await store.read(readWaiting, { session_id: id })).unaccepted.count).toBe(0);
     expect(await pendingOf(store, id)).toEqual([]);
@@ -94,27 +99,27 @@ describeEngines("the origin of messages and settings", (engine) => {
   it("[ORIGIN-4] a model, persona or folder of such a caller waits until it is accepted or replaced", async () => {
     const store = await openFresh(engine);
     const planted = { model: "openai:x", persona_name: "x", repo_path: "/x", project_key: KEY };
-    const { id } = await newSession(store, { ...planted, caller: NOBODY });
+    const { id } = await newSession(store, { ...planted, principal: NOBODY });
     const choices = async () => (await store.read(readWaiting, { session_id: id })).choices;
     expect(await choices()).toEqual({ model: "openai:x", persona_name: "x", repo_path: "/x" });
-    await store.write(startThread, { id, archive: false, model: "demo", caller: USER });
+    await store.write(startThread, { id, archive: false, model: "demo", principal: USER });
     expect(await choices()).toEqual({ persona_name: "x", repo_path: "/x" });
-    await store.write(startThread, { id, archive: false, model: "openai:y", caller: NOBODY });
+    await store.write(startThread, { id, archive: false, model: "openai:y", principal: NOBODY });
     expect(await choices()).toEqual({ model: "openai:y", persona_name: "x", repo_path: "/x" });
     await store.write(acceptChoices, { session_id: id, through_change: 1 });
     // the change came after what was shown
     expect(await choices()).toEqual({ model: "openai:y" });
     await store.write(acceptChoices, { session_id: id, through_change: 2 });
     expect(await choices()).toEqual({});
-    const own = await newSession(store, { ...planted, caller: TOKEN });
+    const own = await newSession(store, { ...planted, principal: TOKEN });
     expect((await store.read(readWaiting, { session_id: own.id })).choices).toEqual({});
   });
 
   it("[ORIGIN-4] a model that the user's own exchange recorded was set by the user", async () => {
     const store = await openFresh(engine);
-    const { id } = await newSession(store, { caller: NOBODY });
+    const { id } = await newSession(store, { principal: NOBODY });
     const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
-    const own = { model: "demo", persona_name: "assistant", caller: USER };
+    const own = { model: "demo", persona_name: "assistant", principal: USER };
     await store.write(beginExchange, { fence, content: "mine", ...own });
     expect((await store.read(readWaiting, { session_id: id })).choices).toEqual({});
   });
@@ -122,7 +127,7 @@ describeEngines("the origin of messages and settings", (engine) => {
   it("[ORIGIN-20] a sub-agent's session holds what nobody accepted for its parent", async () => {
     const store = await openFresh(engine);
     const planted = { model: "openai:x", persona_name: "x", repo_path: "/x", project_key: KEY };
-    const { id } = await newSession(store, { ...planted, caller: NOBODY });
+    const { id } = await newSession(store, { ...planted, principal: NOBODY });
     const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
     const open = async (parent_call_id: string) => {
       const call = { parent_call_id, persona_name: "reviewer", model: "openai:x" };
@@ -136,7 +141,7 @@ describeEngines("the origin of messages and settings", (engine) => {
 
   it("[ORIGIN-5] little of what was planted is read to be shown, however much there is", async () => {
     const store = await openFresh(engine);
-    const { id } = await newSession(store, { caller: USER });
+    const { id } = await newSession(store, { principal: USER });
     for (let index = 0; index < WAITING_MESSAGES + 5; index += 1) {
       await append(store, id, "é".repeat(WAITING_CHARACTERS + 7), NOBODY);
     }
@@ -151,10 +156,10 @@ describeEngines("the origin of messages and settings", (engine) => {
 
   it("[CLI-85] [CLI-86] the latest session that a terminal, or -p, began or chose", async () => {
     const store = await openFresh(engine);
-    const begin = async (caller?: Caller, more = {}): Promise<string> => {
+    const begin = async (principal?: Principal, more = {}): Promise<string> => {
       const { id } = await newSession(store, {
         project_key: KEY,
-        ...(caller === undefined ? {} : { caller }),
+        ...(principal === undefined ? {} : { principal }),
         ...more,
       });
       // the next one's activity is later
@@ -170,7 +175,7 @@ describeEngines("the origin of messages and settings", (engine) => {
     expect(await latest(null)).toBeUndefined();
     const before = await begin();
     const terminal = await begin(USER);
-    const prompt = await begin({ origin: "prompt", authenticated: true });
+    const prompt = await begin(localPrincipal("prompt", null));
     const http = await begin(TOKEN);
     const child = await begin(undefined, { parent_session_id: before, parent_call_id: "c" });
     expect([await latest("terminal"), await latest("prompt"), await latest(null)]).toEqual([
@@ -188,9 +193,9 @@ describeEngines("the origin of messages and settings", (engine) => {
 
   it("[CLI-92] a session without a folder gets one once", async () => {
     const store = await openFresh(engine);
-    const { id } = await newSession(store, { caller: TOKEN });
+    const { id } = await newSession(store, { principal: TOKEN });
     const take = (repo_path: string, project_key: string) =>
-      store.write(takeFolder, { id, repo_path, project_key, caller: USER });
+      store.write(takeFolder, { id, repo_path, project_key, principal: USER });
     const [one, two] = await Promise.allSettled([
       take("/a", KEY),
       take("/b", KEY.replace("0", "1")),
@@ -201,8 +206,13 @@ describeEngines("the origin of messages and settings", (engine) => {
   });
 });
 
-async function append(store: Store, id: string, content: string, caller: Caller): Promise<void> {
-  await store.write(appendUserMessage, { reference: id, content, caller });
+async function append(
+  store: Store,
+  id: string,
+  content: string,
+  principal: Principal,
+): Promise<void> {
+  await store.write(appendUserMessage, { reference: id, content, principal });
 }
 
 async function pendingOf(store: Store, id: string): Promise<string[]> {

@@ -14,6 +14,7 @@ import { openStoreAt } from "../../helpers/open-store.ts";
 import { HAS_NO_BROWSER, startPage } from "../../helpers/page.ts";
 import { CANARY, HOSTILE_TEXTS, ORDINARY_TEXT } from "../../helpers/hostile-texts.ts";
 import { createTalk, storedMessage } from "../../helpers/talk.ts";
+import { tokenHolder } from "../../../src/core/principal.ts";
 
 const TOKEN = "the-token-of-tests";
 const ALL = HOSTILE_TEXTS.join("\n\n");
@@ -151,7 +152,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page with hostile texts (needs Chromium)", 
       reference: child,
       change: { name: HOSTILE_TEXTS[5] ?? "" },
       project_key: null,
-      caller: { origin: "http", authenticated: true },
+      principal: tokenHolder("owner"),
     });
     await page.goto(world.service.url);
     await page.getByRole("heading", { name: "Sessions" }).waitFor();
