@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 
-import { LOGIN_KINDS, MAX_SHARE_DAYS, SHARE_DAYS } from "./access.ts";
-import { ACCESS_ROLES } from "./principal.ts";
+import { MAX_SHARE_DAYS, SHARE_DAYS } from "./access.ts";
+import { ACCESS_ROLES, LOGIN_KINDS } from "./principal.ts";
 import { closed, nullable, oneOf } from "./field-schemas.ts";
 
 /** Who may use the page, in the HTTP API. */

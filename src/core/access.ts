@@ -1,9 +1,5 @@
 import type { Principal } from "./principal.ts";
 
-/** By what somebody got in: a one-time code, the service's token, its read token, or the link of a session. */
-export const LOGIN_KINDS = ["code", "token", "read_token", "share"] as const;
-export type LoginKind = (typeof LOGIN_KINDS)[number];
-
 /** The login of a browser. */
 export interface Login {
   readonly id: string;

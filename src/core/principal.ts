@@ -1,5 +1,3 @@
-import type { LoginKind } from "./access.ts";
-
 /**
  * Where a message or a change came from: a person at a terminal, `-p` or input without a terminal,
  * the HTTP API, or the agent itself.
@@ -12,6 +10,10 @@ export type Origin = (typeof ORIGINS)[number];
  */
 export const ACCESS_ROLES = ["owner", "reader", "visitor", "guest"] as const;
 export type AccessRole = (typeof ACCESS_ROLES)[number];
+
+/** By what somebody got in: a one-time code, the service's token, its read token, or the link of a session. */
+export const LOGIN_KINDS = ["code", "token", "read_token", "share"] as const;
+export type LoginKind = (typeof LOGIN_KINDS)[number];
 
 /** What proves a role: a token, the login of a browser, the link of a session, or the account that runs the program. */
 export type PrincipalVia = "token" | "login" | "share" | "local";

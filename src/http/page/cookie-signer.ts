@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-import type { LoginKind } from "../../core/access.ts";
+import type { LoginKind } from "../../core/principal.ts";
 import { makeSigningSecret, readSigningSecret } from "../../store/access/secrets.ts";
 import type { Store } from "../../store/store.ts";
 

@@ -2,7 +2,8 @@ import type { ServerResponse } from "node:http";
 
 import type { FastifyRequest } from "fastify";
 
-import { LOGIN_CHECK_MS, LOGIN_MAX_MS, type Login, type LoginKind } from "../../core/access.ts";
+import { LOGIN_CHECK_MS, LOGIN_MAX_MS, type Login } from "../../core/access.ts";
+import type { LoginKind } from "../../core/principal.ts";
 import type { LoginRequest } from "../../core/access-schemas.ts";
 import {
   endLogin,

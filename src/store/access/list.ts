@@ -1,4 +1,4 @@
-import type { LoginKind } from "../../core/access.ts";
+import type { LoginKind } from "../../core/principal.ts";
 import { RepriseError } from "../../core/errors.ts";
 import type { Operation, Tx } from "../store.ts";
 import { endOf, validLogins } from "./logins.ts";

@@ -4,12 +4,11 @@ import {
   LOGIN_MAX_MS,
   LOGIN_TOUCH_MS,
   type Login,
-  type LoginKind,
 } from "../../core/access.ts";
 import { newId } from "../../core/ids.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
-import { loggedIn } from "../../core/principal.ts";
+import { loggedIn, type LoginKind } from "../../core/principal.ts";
 
 /** Keeps a one-time code, and forgets those that have expired. */
 export const addLoginCode: Operation<{ readonly hash: string }, void> = async (tx, { hash }) => {

@@ -1,4 +1,4 @@
-import type { LoginKind } from "../../core/access.ts";
+import type { LoginKind } from "../../core/principal.ts";
 
 /**
  * Who may use the page. No export and no copy has these rows: they let somebody into this database. Secrets are

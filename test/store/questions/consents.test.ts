@@ -85,8 +85,13 @@ describeEngines("who consented", (engine) => {
     const { id, ids } = await waitingSession(store, ["yes", "no"]);
     const [question = ""] = ids;
     const results = await Promise.allSettled(
-      ["ada@a", "bob@b"].map((who) =>
-        store.write(answerQuestion, { reference: id, question, ...given, who }),
+      ["ada@a", "bob@b"].map((name) =>
+        store.write(answerQuestion, {
+          reference: id,
+          question,
+          ...given,
+          principal: localPrincipal("terminal", name),
+        }),
       ),
     );
     const [refused] = results.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
