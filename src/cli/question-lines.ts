@@ -1,6 +1,7 @@
 import { PERMISSION_ANSWERS } from "../core/permissions.ts";
 import type { QuestionInfo } from "../core/schemas.ts";
 import { oneLine, visible } from "../core/terminal-text.ts";
+import { MAX_INDENTATION, visibleBlanks } from "../core/visible-blanks.ts";
 
 /** What a graph asks is in its thread only: no command can answer it. */
 export const GRAPH_ASKS =
@@ -15,14 +16,14 @@ type Asked = Pick<QuestionInfo, "text" | "choices" | "effect" | "kind"> & {
 export function questionLines({ text, choices, effect, path = [], kind }: Asked): string[] {
   return [
     ...(path.length > 1 ? [`  a sub-agent asks: ${path.map(shortId).join(" > ")}`] : []),
-    ...visible(text)
+    ...visibleBlanks(visible(text), MAX_INDENTATION)
       .split("\n")
       // no line of the text may pass for a choice or an effect
       .map((line, index) => (index === 0 ? `  ${line}` : `  | ${line}`)),
     ...(effect === null
       ? []
-      : [`  ${kind === "permission" ? "Then" : "Effect"}: ${oneLine(effect)}`]),
-    ...(choices ?? []).map((choice, index) => `  ${index + 1}. ${oneLine(choice)}`),
+      : [`  ${kind === "permission" ? "Then" : "Effect"}: ${oneLine(visibleBlanks(effect))}`]),
+    ...(choices ?? []).map((choice, index) => `  ${index + 1}. ${oneLine(visibleBlanks(choice))}`),
   ];
 }
 

@@ -7,6 +7,7 @@ import { z } from "zod";
 
 import { commandNote } from "../../core/command-notes.ts";
 import { oneLine, visible } from "../../core/terminal-text.ts";
+import { visibleBlanks } from "../../core/visible-blanks.ts";
 import { plainParts } from "../../exchange/commands/plain-line.ts";
 import { resolvePath } from "../../exchange/files/resolve-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
@@ -14,7 +15,7 @@ import { coveredBy, type Sandbox } from "../../exchange/files/sandbox.ts";
 import type { CalledCommand } from "../../exchange/permissions/call.ts";
 import { RUN_COMMAND } from "../../exchange/tool-catalogue.ts";
 import type { RecordCommand } from "../../exchange/undo/commands/record-command.ts";
-import { shownCommand, visibleBlanks } from "../../exchange/commands/shown-command.ts";
+import { shownCommand } from "../../exchange/commands/shown-command.ts";
 import type { CommandEnd, Commands } from "../commands/commands.ts";
 import type { Command } from "../commands/launch.ts";
 import type { Permit } from "../permit.ts";

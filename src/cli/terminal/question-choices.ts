@@ -1,6 +1,7 @@
 import { ALLOW_IN_CONFIG, PERMISSION_ANSWERS } from "../../core/permissions.ts";
 import { ADMISSION_CHOICES, type QuestionKind } from "../../core/questions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
+import { visibleBlanks } from "../../core/visible-blanks.ts";
 import { LIMIT_CHOICES } from "../../core/token-limits.ts";
 import { cutLine } from "./fold.ts";
 import { visibleWidth } from "./pi/text.ts";
@@ -76,7 +77,7 @@ export function choiceRows(choices: readonly KeyedChoice[], layout: ChoiceLayout
   const { theme, width, max, marked } = layout;
   const shown = choices.map(({ key, text }, at) => {
     const mark = at === marked ? ">" : " ";
-    const label = cutLine(oneLine(text), Math.max(1, width - key.length - 5));
+    const label = cutLine(oneLine(visibleBlanks(text)), Math.max(1, width - key.length - 5));
     const plain = `${mark} [${key}] ${label}`;
     const styled = `${mark} ${theme.accent(`[${key}]`)} ${label}`;
     return { columns: visibleWidth(plain), row: at === marked ? theme.selected(plain) : styled };

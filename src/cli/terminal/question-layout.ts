@@ -1,4 +1,4 @@
-import { oneLine, visible } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/terminal-text.ts";
 import { ruleOfEffect, ruleText } from "../../exchange/permissions/rule.ts";
 import type { GivenAnswer } from "../question-lines.ts";
 import { cutLine } from "./fold.ts";
@@ -95,7 +95,7 @@ function titleRows({ theme, question, place, width }: Titled, max: number): stri
 }
 
 function begin({ text }: ShownQuestion): string {
-  return visible(text.slice(0, MAX_TITLE)).trim();
+  return text.slice(0, MAX_TITLE).trim();
 }
 
 /** Which rule asks. */

@@ -1,5 +1,6 @@
 import { plural } from "../../core/text.ts";
 import { oneLine, visible } from "../../core/terminal-text.ts";
+import { MAX_INDENTATION, visibleBlanks } from "../../core/visible-blanks.ts";
 import { ruleOfEffect, ruleText } from "../../exchange/permissions/rule.ts";
 import type { GivenAnswer } from "../question-lines.ts";
 import type { OpenQuestion } from "../../store/questions/read.ts";
@@ -24,6 +25,11 @@ export interface TextPlace {
   readonly width: number;
 }
 
+/** A question with a text that hides nothing, for the functions below. */
+export function shownQuestion<Question extends ShownQuestion>(question: Question): Question {
+  return { ...question, text: visibleBlanks(visible(question.text), MAX_INDENTATION) };
+}
+
 /** All that is asked: text, effect, and the choices that a model wrote. Rows of at most `width` columns. */
 export function questionRows(
   { text, choices, effect, kind }: ShownQuestion,
@@ -31,7 +37,7 @@ export function questionRows(
 ): string[] {
   const styleOf = lineStyles(theme, kind);
   const inner = width - BAR.length;
-  const { what, why } = sentencesOf({ kind, text: visible(text).trimEnd() });
+  const { what, why } = sentencesOf({ kind, text: text.trimEnd() });
   const rows = [...(why === "" ? [] : [what]), ...(why === "" ? what : why).split("\n")].flatMap(
     (line) => {
       const style = styleOf(line);
@@ -109,19 +115,22 @@ export function answerRows({ text, note }: GivenAnswer, { theme, width }: TextPl
 /** A line after a label, as `max` rows at most, with a bar before those after the first. */
 export function labelled(label: string, text: string, width: number, max = Infinity): string[] {
   const inner = width - BAR.length;
-  const line = `${label}${oneLine(text)}`;
+  const line = `${label}${oneLine(visibleBlanks(text))}`;
   const rows = foldLine(line, inner);
   const left = rows.slice(max - 1).join("");
   const shown = rows.length > max ? [...rows.slice(0, max - 1), cutLine(left, inner)] : rows;
   return shown.map((row, at) => (at === 0 ? "  " : FOLDED) + row);
 }
 
+/** The beginning of a line of a diff, or of what long runs of blanks in one are shown as. */
+const IN_HUNK = /^(?:[-+ @\\]|<\d+ (?:spaces|blank lines)>)/;
+
 /** Added and removed lines of the diffs in a question about files. */
 function lineStyles(theme: Theme, kind: ShownQuestion["kind"]): (line: string) => Theme["added"] {
   let isInHunk = false;
   const plain = (row: string): string => row;
   return (line) => {
-    isInHunk = kind === "permission" && (isInHunk ? /^[-+ @\\]/.test(line) : line.startsWith("@@"));
+    isInHunk = kind === "permission" && (isInHunk ? IN_HUNK.test(line) : line.startsWith("@@"));
     if (!isInHunk) {
       return plain;
     }

@@ -9,7 +9,7 @@ import { isKeyRelease, matchesKey } from "./pi/keys.ts";
 import { keyedChoices } from "./question-choices.ts";
 import { shownKeys } from "./question-keys.ts";
 import { answeredRows, liveRows } from "./question-layout.ts";
-import { committedRows, questionRows } from "./question-text.ts";
+import { committedRows, questionRows, shownQuestion } from "./question-text.ts";
 
 /** A question on the screen. Keys typed before it was shown, or while a person is still typing, never answer it. */
 export function createQuestionView(options: QuestionViewOptions): QuestionView {
@@ -32,8 +32,9 @@ class ShownQuestionView implements QuestionView {
   #hint: string | null = null;
 
   constructor(options: QuestionViewOptions) {
-    const { screen, question, choices } = options;
-    this.#options = options;
+    const { screen, choices } = options;
+    const question = shownQuestion(options.question);
+    this.#options = { ...options, question };
     this.#guard = createKeyGuard(screen);
     this.#choices = keyedChoices(question.kind, choices ?? []);
     this.#typing = createChoiceTyping({

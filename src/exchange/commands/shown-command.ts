@@ -19,14 +19,3 @@ export function shownCommand(args: unknown): string {
 function shownWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : visibleJson(JSON.stringify(word));
 }
-
-/** More of them than this could push what comes after them out of view. */
-const RUN_OF_BLANKS = /[^\S\n]{9,}|(?:[^\S\n]*\n){10,}/gu;
-
-/** A text in which long runs of blanks are shown as `<4600 spaces>`, so that they hide nothing after them. */
-export function visibleBlanks(text: string): string {
-  return text.replace(RUN_OF_BLANKS, (run) => {
-    const lines = run.split("\n").length - 1;
-    return lines > 0 ? `\n<${lines - 1} blank lines>\n` : `<${run.length} spaces>`;
-  });
-}

