@@ -115,6 +115,9 @@ it.skipIf(reason !== null)(
     await screen.until(/allow once[^]*Esc later · text is a message$[^]*^1 question · /m);
     keep(3.5);
     screen.type("y");
+    await screen.until(/^> \[y\] allow once[^]*^ {2}Enter confirms/m);
+    keep(1);
+    screen.type("\r");
     await screen.until(/is in total\.js[^]*^ready · .* context · .*sonnet-5/m);
     keep(4);
     screen.type(CTRL_D);
@@ -124,7 +127,7 @@ it.skipIf(reason !== null)(
     const picture = pictureOf(frames, {
       title: "A session in a terminal",
       description:
-        "Somebody asks for a discount on orders. The agent reads two files and asks whether it may change one of them, with the change as a diff. After y it changes the file and answers with a table of prices. The line below shows the folder, the mode and the model.",
+        "Somebody asks for a discount on orders. The agent reads two files and asks whether it may change one of them, with the change as a diff. After y and Enter it changes the file and answers with a table of prices. The line below shows the folder, the mode and the model.",
       columns: SIZE.columns,
     });
     expect(Buffer.byteLength(picture)).toBeLessThan(MAX_BYTES);

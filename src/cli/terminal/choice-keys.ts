@@ -66,6 +66,11 @@ function stepOf(data: string): number {
   return matchesKey(data, "up") || matchesKey(data, "left") ? -1 : 0;
 }
 
+/** Esc and Ctrl-C. */
+export function isBack(data: string): boolean {
+  return matchesKey(data, "escape") || matchesKey(data, "ctrl+c");
+}
+
 /** The character that a key types; null for another key. */
 export function characterOf(data: string): string | null {
   const typed = decodePrintableKey(data) ?? data;

@@ -15,6 +15,8 @@ interface TypingOptions {
   readonly screen: ChoiceScreen;
   readonly choices: readonly KeyedChoice[];
   readonly choose: (at: number) => void;
+  /** False for a choice that cannot be chosen yet, after it has said why. */
+  readonly mayChoose: (at: number) => boolean;
   /** Shows all that is asked; null if `o` is a character as each other. */
   readonly read: (() => void) | null;
   /** Enter without a choice. */
@@ -24,8 +26,9 @@ interface TypingOptions {
 }
 
 /**
- * Keys at choices. The key of a choice marks it; it counts when nothing follows it for half a second, or with Enter,
- * which alone confirms a lasting choice. With another character after it, it is the beginning of a text.
+ * Keys at choices. The key of a choice marks it, and Enter chooses it. No pause replaces Enter: a person may stop in a
+ * word, and a slow connection does. A choice that allows nothing, and `o`, count without Enter when nothing follows
+ * them for half a second. Another character after a key makes both the beginning of a text.
  */
 export function createChoiceTyping(options: TypingOptions) {
   const { screen, choices, choose } = options;
@@ -37,6 +40,7 @@ export function createChoiceTyping(options: TypingOptions) {
   let callOff = (): void => undefined;
   let isWriting = false;
 
+  const isPaused = (): boolean => screen.now() - lastKey >= QUIET_MS;
   const drop = (): void => {
     callOff();
     callOff = () => undefined;
@@ -52,6 +56,7 @@ export function createChoiceTyping(options: TypingOptions) {
     }
     options.wrote();
   };
+  /** Keeps a key in case that a text begins with it; without one, it acts after a pause. */
   const hold = (data: string, act: (() => void) | null): void => {
     callOff();
     typed.push(data);
@@ -66,36 +71,59 @@ export function createChoiceTyping(options: TypingOptions) {
       });
     }
   };
+  const isSafe = (character: string): boolean =>
+    choices.some((choice) => choice.isSafe && choice.key === character.toLowerCase());
+  const isForPager = (character: string): boolean => options.read !== null && character === "o";
+  /** Whether a character continues what was typed, so that all of it is a text. */
+  const continues = (character: string): boolean => {
+    const isNumber = keys.isMany && /^\d$/.test(character);
+    if (typed.length === 0 || isNumber || (keys.marked() === null && isForPager(character))) {
+      return false;
+    }
+    return !isPaused() || (keys.marked() !== null && !isSafe(character));
+  };
+  const mark = (data: string, at: number): void => {
+    if (options.mayChoose(at)) {
+      keys.mark(at);
+    }
+    hold(data, choices[at]?.isSafe === true ? () => choose(at) : null);
+  };
   const character = (data: string, typedCharacter: string): void => {
-    const isDigits = keys.isMany && /^\d$/.test(typedCharacter);
-    if (typed.length > 0 && !isDigits && screen.now() - lastKey < QUIET_MS) {
+    if (continues(typedCharacter)) {
       write(data);
       return;
     }
-    if (options.read !== null && typedCharacter === "o") {
+    if (keys.marked() === null && isPaused()) {
+      drop();
+    }
+    if (isForPager(typedCharacter)) {
       hold(data, options.read);
       return;
     }
     const step = keys.key(data);
     if (step.kind === "unknown") {
       write(data);
-      return;
-    }
-    if (!isDigits) {
-      drop();
-    }
-    if (step.kind === "chosen") {
-      keys.mark(step.at);
-      hold(data, choices[step.at]?.isLasting === true ? null : () => choose(step.at));
+    } else if (step.kind === "chosen") {
+      mark(data, step.at);
     } else {
       hold(data, null);
     }
   };
 
+  const isMessage = (): boolean => isWriting && !screen.message.isEmpty();
   return {
     marked: keys.marked,
-    /** What is typed is a message, until it is sent or Esc. */
-    isWriting: (): boolean => isWriting && !screen.message.isEmpty(),
+    /**
+     * What the next key is for: a choice, or `message` until that is sent or Esc. `marked`: Enter chooses it; `mark`:
+     * the terminal does not show yet which.
+     */
+    takes: (): "choice" | "mark" | "marked" | "message" => {
+      if (isMessage()) {
+        return "message";
+      }
+      return keys.marked() === null ? "choice" : shown.isArmed() ? "marked" : "mark";
+    },
+    isWriting: isMessage,
     /** A character went into the message while no key counted. */
     continued: (): void => {
       isWriting = true;
@@ -104,8 +132,8 @@ export function createChoiceTyping(options: TypingOptions) {
     armed: shown.armed,
     /** Back to the choices, none of which is marked; false if that is so already. */
     back: (): boolean => {
-      const wasWriting = isWriting && !screen.message.isEmpty();
-      const wasMarked = keys.marked() !== null || typed.length > 0;
+      const wasWriting = isMessage();
+      const wasMarked = keys.marked() !== null || (typed.length > 0 && !isPaused());
       drop();
       keys.unmark();
       isWriting = false;
@@ -122,7 +150,9 @@ export function createChoiceTyping(options: TypingOptions) {
       if (step.kind === "chosen" && shown.isArmed()) {
         drop();
         keys.unmark();
-        choose(step.at);
+        if (options.mayChoose(step.at)) {
+          choose(step.at);
+        }
       } else if (step.kind === "empty") {
         options.empty();
       } else if (step.kind === "moved") {

@@ -1,5 +1,5 @@
 import { oneLine } from "../../core/terminal-text.ts";
-import { characterOf } from "./choice-keys.ts";
+import { characterOf, isBack } from "./choice-keys.ts";
 import { type ChoiceScreen, createChoiceTyping } from "./choice-typing.ts";
 import { cutLine } from "./fold.ts";
 import { createKeyGuard } from "./key-guard.ts";
@@ -15,8 +15,8 @@ export interface ConfirmScreen extends Pick<Screen, "commit" | "width">, ChoiceS
 }
 
 const CHOICES = [
-  { key: "y", text: "yes", isSafe: false, isLasting: false },
-  { key: "n", text: "no", isSafe: true, isLasting: false },
+  { key: "y", text: "yes", isSafe: false },
+  { key: "n", text: "no", isSafe: true },
 ];
 
 /**
@@ -46,10 +46,25 @@ export function createConfirmView(
     screen,
     choices: CHOICES,
     choose: (at) => end(at === 0),
+    mayChoose: () => true,
     read: null,
     empty: () => end(false),
     wrote: guard.typed,
   });
+  const keysRow = (): string => {
+    if (!guard.isArmed()) {
+      return "";
+    }
+    const takes = typing.takes();
+    if (takes === "message") {
+      return "Enter sends it after this · Esc back to the choices";
+    }
+    if (guard.isPausing()) {
+      return "Your keys go to your message; pause to answer here";
+    }
+    const unmarked = takes === "choice" ? "Enter or Esc: no" : "Esc: no";
+    return `${takes === "marked" ? "Enter confirms · Esc: no" : unmarked} · text is a message`;
+  };
   const isOurs = (): boolean => finish !== null && guard.isReady();
   return {
     ask: (over) => {
@@ -72,21 +87,13 @@ export function createConfirmView(
     rows: (width, height) => {
       guard.drawn();
       typing.drawn();
-      const paused = "Your keys go to your message; pause to answer here";
-      const isWriting = typing.isWriting();
-      const keysRow = isWriting
-        ? "Enter sends it after this · Esc back to the choices"
-        : guard.isPausing()
-          ? paused
-          : "Enter or Esc: no · text is a message";
-      const hint = guard.isArmed() ? keysRow : "";
       return [
         ...labelled("", text, width, Math.max(1, Math.min(3, height - 2))).map((row, at) =>
           at === 0 ? theme.bold(row) : row,
         ),
         ...choiceRows(CHOICES, { theme, width, max: 1, marked: typing.marked() }),
         ...(screen.message.isEmpty() ? [] : screen.message.rows(width, 2).slice(-2)),
-        theme.dim(cutLine(`  ${hint}`, width)),
+        theme.dim(cutLine(`  ${keysRow()}`, width)),
       ];
     },
     key: (data) => {
@@ -107,7 +114,7 @@ export function createConfirmView(
       if (isKeyRelease(data)) {
         return true;
       }
-      if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) {
+      if (isBack(data)) {
         end(false);
         return true;
       }

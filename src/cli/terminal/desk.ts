@@ -180,7 +180,7 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
       const input =
         asked === null
           ? editor.rows(width, Math.max(1, Math.floor(height / 3)))
-          : asked.rows(width, Math.max(3, height - 4));
+          : asked.rows(width, Math.max(3, height - queued.length - hint.length - 1));
       const room = height - queued.length - input.length - hint.length - 1;
       // what waits for an answer does not run
       const above =

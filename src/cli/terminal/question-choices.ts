@@ -12,10 +12,8 @@ export interface KeyedChoice {
   readonly text: string;
   /** A letter, or a number of one or more digits. */
   readonly key: string;
-  /** True if it allows nothing, or only asks further. */
+  /** True if it allows nothing, or only asks further: it needs no Enter. */
   readonly isSafe: boolean;
-  /** True if it allows more than this call: only Enter confirms it. */
-  readonly isLasting: boolean;
 }
 
 const { once, exchange, session, each, no } = PERMISSION_ANSWERS;
@@ -39,8 +37,6 @@ const LETTERS: Readonly<Record<string, string>> = {
 /** What allows most comes last before what allows nothing, so that no permission comes after it. */
 const ORDER: readonly string[] = [once, exchange, session, ALLOW_IN_CONFIG, each, no];
 
-const LASTING: ReadonlySet<string> = new Set([exchange, session, ALLOW_IN_CONFIG]);
-
 const SAFE: ReadonlySet<string> = new Set([each, no, NO, STOP]);
 
 /** The choices of a question with their keys: permissions from the least to the most, then no. */
@@ -54,12 +50,7 @@ export function keyedChoices(kind: QuestionKind, choices: readonly string[]): Ke
     const letter = kind === "question" ? undefined : LETTERS[text];
     const key = letter === undefined || taken.has(letter) ? String(at + 1) : letter;
     taken.add(key);
-    return {
-      text,
-      key,
-      isSafe: kind !== "question" && SAFE.has(text),
-      isLasting: kind === "permission" && LASTING.has(text),
-    };
+    return { text, key, isSafe: kind !== "question" && SAFE.has(text) };
   });
 }
 

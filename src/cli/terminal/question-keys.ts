@@ -2,7 +2,7 @@ import type { KeyGuard } from "./key-guard.ts";
 
 interface KeysOf {
   readonly guard: Pick<KeyGuard, "isArmed" | "isPausing">;
-  readonly takes: "choice" | "marked" | "message" | "text" | "reason";
+  readonly takes: "choice" | "mark" | "marked" | "message" | "text" | "reason";
   readonly hasSeenAll: boolean;
   readonly isOneOfMany: boolean;
 }
@@ -25,9 +25,16 @@ export function shownKeys({ guard, takes, hasSeenAll, isOneOfMany }: KeysOf): st
     case "reason":
       return ["Enter denies", "Esc back"];
     case "text":
-      return ["Enter answers", "Ctrl-O all", ...next, "Esc later"];
+      return [
+        "Enter answers",
+        hasSeenAll ? "Ctrl-O all" : "Ctrl-O all, before an answer",
+        ...next,
+        "Esc later",
+      ];
     case "choice":
       return [hasSeenAll ? "o all" : "o all, before a yes", ...next, "Esc later", WORDS];
+    case "mark":
+      return [WORDS];
     case "marked":
       return ["Enter confirms, Esc goes back", WORDS];
   }

@@ -19,7 +19,8 @@ export interface QuestionPlace {
   readonly count: number;
 }
 
-interface LiveQuestion {
+/** A question as it is shown now. */
+export interface LiveQuestion {
   readonly theme: Theme;
   readonly question: ShownQuestion;
   readonly place: QuestionPlace;
@@ -44,8 +45,7 @@ interface LiveQuestion {
  */
 export function liveRows(live: LiveQuestion, width: number, height: number): string[] {
   const max = Math.max(3, Math.min(MAX_LIVE_ROWS, height));
-  const message = live.message?.rows(width, max > 5 ? 2 : 1).slice(max > 5 ? -2 : -1) ?? [];
-  const below = [...acting(live, width, Math.max(1, max - 2 - message.length)), ...message];
+  const below = answering(live, width, max);
   const title = titleRows({ ...live, width }, MAX_TITLE_ROWS);
   // what a longer answer is for counts more than where, that more than the rest of the title, and that than why
   const free = max - 2 - below.length;
@@ -59,6 +59,26 @@ export function liveRows(live: LiveQuestion, width: number, height: number): str
     ...below,
     lastRow(live, width),
   ];
+}
+
+/**
+ * What the rows right above do not show: which of several questions it is, which sub-agent asks, the choices or the
+ * editor, and the keys.
+ */
+export function shortRows(live: LiveQuestion, width: number, height: number): string[] {
+  const about = [
+    ...(live.place.count > 1 ? titleRows({ ...live, width }, 1) : []),
+    ...(live.question.path.length > 1 ? whereRows(live, width) : []),
+  ];
+  const max = Math.max(3, Math.min(MAX_LIVE_ROWS, height)) - about.length;
+  return [...about, ...answering(live, width, max), lastRow(live, width)];
+}
+
+/** The choices or the editor, and the message that is being typed. */
+function answering(live: LiveQuestion, width: number, max: number): string[] {
+  const rows = max > 5 ? 2 : 1;
+  const message = live.message?.rows(width, rows).slice(-rows) ?? [];
+  return [...acting(live, width, Math.max(1, max - 2 - message.length)), ...message];
 }
 
 /** The choices, or what is typed. */

@@ -92,7 +92,7 @@ export function committedRows(
     return { rows, isAll: true };
   }
   const left = rows.length - HEAD_ROWS - TAIL_ROWS;
-  const gap = theme.warning(`  … ${plural(left, "more row")}: o opens all of it`);
+  const gap = theme.warning(`  … ${plural(left, "more row")}: Ctrl-O opens all of it`);
   return { rows: [...rows.slice(0, HEAD_ROWS), gap, ...rows.slice(-TAIL_ROWS)], isAll: false };
 }
 

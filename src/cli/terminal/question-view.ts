@@ -1,15 +1,16 @@
 import { PERMISSION_ANSWERS } from "../../core/permissions.ts";
 import { problemOf } from "./answer-problem.ts";
 import type { QuestionOutcome, QuestionView, QuestionViewOptions } from "./asked-question.ts";
-import { characterOf } from "./choice-keys.ts";
+import { characterOf, isBack } from "./choice-keys.ts";
 import { createChoiceTyping } from "./choice-typing.ts";
 import type { Editor, Message } from "./editor.ts";
 import { createKeyGuard } from "./key-guard.ts";
 import { isKeyRelease, matchesKey } from "./pi/keys.ts";
 import { keyedChoices } from "./question-choices.ts";
 import { shownKeys } from "./question-keys.ts";
-import { answeredRows, liveRows } from "./question-layout.ts";
-import { committedRows, questionRows, shownQuestion } from "./question-text.ts";
+import { answeredRows, type LiveQuestion } from "./question-layout.ts";
+import { createQuestionReading } from "./question-reading.ts";
+import { shownQuestion } from "./question-text.ts";
 
 /** A question on the screen. Keys typed before it was shown, or while a person is still typing, never answer it. */
 export function createQuestionView(options: QuestionViewOptions): QuestionView {
@@ -21,14 +22,12 @@ class ShownQuestionView implements QuestionView {
   readonly #guard;
   readonly #choices;
   readonly #typing;
+  readonly #reading;
   /** For a text, or for the reason of a no; null while there are choices. */
   #editor: Editor | null = null;
   /** Keeps a reason while the choices are shown again. */
   #reason: Editor | null = null;
   #finish: ((outcome: QuestionOutcome) => void) | null = null;
-  #isCommitted = false;
-  #hasSeenAll = false;
-  #isReading = false;
   #hint: string | null = null;
 
   constructor(options: QuestionViewOptions) {
@@ -36,11 +35,13 @@ class ShownQuestionView implements QuestionView {
     const question = shownQuestion(options.question);
     this.#options = { ...options, question };
     this.#guard = createKeyGuard(screen);
+    this.#reading = createQuestionReading(screen, question);
     this.#choices = keyedChoices(question.kind, choices ?? []);
     this.#typing = createChoiceTyping({
       screen,
       choices: this.#choices,
       choose: (at) => this.#choose(at),
+      mayChoose: (at) => this.#choices[at]?.isSafe === true || this.#mayAnswer("o"),
       read: () => this.#read(),
       empty: () => this.#say("Enter alone answers nothing: press the key of a choice."),
       wrote: () => this.#guard.typed(),
@@ -49,7 +50,7 @@ class ShownQuestionView implements QuestionView {
 
   ask(over: AbortSignal): Promise<QuestionOutcome> {
     const { promise, resolve } = Promise.withResolvers<QuestionOutcome>();
-    this.#commit();
+    this.#reading.commit();
     this.#guard.reset();
     this.#typing.back();
     this.#hint = null;
@@ -73,38 +74,20 @@ class ShownQuestionView implements QuestionView {
   armed(): void {
     this.#guard.armed();
     this.#typing.armed();
+    if (this.#guard.isArmed()) {
+      this.#reading.shown();
+    }
   }
 
   hidden(): void {
+    this.#reading.moved();
     this.#guard.reset();
   }
 
   rows(width: number, height: number): readonly string[] {
-    const { screen, question, place, folder } = this.#options;
     this.#guard.drawn();
     this.#typing.drawn();
-    return liveRows(
-      {
-        theme: screen.theme,
-        question,
-        place,
-        folder,
-        choices: this.#choices,
-        marked: this.#typing.marked(),
-        message: this.#editor === null && !screen.message.isEmpty() ? screen.message : null,
-        editor: this.#editor,
-        prompt: this.#isReason() ? "Deny. Why, for the agent (may stay empty):" : null,
-        hint: this.#hint,
-        keys: shownKeys({
-          guard: this.#guard,
-          takes: this.#takes(),
-          hasSeenAll: this.#hasSeenAll,
-          isOneOfMany: place.count > 1,
-        }),
-      },
-      width,
-      height,
-    );
+    return this.#reading.rows(this.#live(), width, height);
   }
 
   key(data: string): boolean {
@@ -112,7 +95,7 @@ class ShownQuestionView implements QuestionView {
       return this.#messageKey(data);
     }
     if (!this.#takesKeys()) {
-      if (this.#guard.isArmed() && !this.#isReading && characterOf(data) !== null) {
+      if (this.#guard.isArmed() && !this.#reading.isInPager() && characterOf(data) !== null) {
         // the rest of a sentence does not answer, after a pause neither
         this.#typing.continued();
       }
@@ -151,8 +134,32 @@ class ShownQuestionView implements QuestionView {
     return true;
   }
 
+  #live(): LiveQuestion {
+    const { screen, question, place, folder } = this.#options;
+    const { theme, message } = screen;
+    const isForMessage = this.#editor === null || this.#guard.isPausing();
+    return {
+      theme,
+      question,
+      place,
+      folder,
+      choices: this.#choices,
+      marked: this.#typing.marked(),
+      message: isForMessage && !message.isEmpty() ? message : null,
+      editor: this.#editor,
+      prompt: this.#isReason() ? "Deny. Why, for the agent (may stay empty):" : null,
+      hint: this.#hint,
+      keys: shownKeys({
+        guard: this.#guard,
+        takes: this.#takes(),
+        hasSeenAll: this.#reading.hasSeenAll(),
+        isOneOfMany: place.count > 1,
+      }),
+    };
+  }
+
   #takesKeys(): boolean {
-    return this.#finish !== null && !this.#isReading && this.#guard.isReady();
+    return this.#finish !== null && !this.#reading.isInPager() && this.#guard.isReady();
   }
 
   /** What is typed goes to the conversation's editor, shown below the choices. */
@@ -173,10 +180,7 @@ class ShownQuestionView implements QuestionView {
     if (this.#editor !== null) {
       return this.#isReason() ? "reason" : "text";
     }
-    if (this.#typing.isWriting()) {
-      return "message";
-    }
-    return this.#typing.marked() === null ? "choice" : "marked";
+    return this.#typing.takes();
   }
 
   #takesText(): boolean {
@@ -200,14 +204,21 @@ class ShownQuestionView implements QuestionView {
   #choose(at: number): void {
     const chosen = this.#choices[at];
     const { kind } = this.#options.question;
-    if (chosen === undefined || (!chosen.isSafe && !this.#hasSeenAll)) {
-      this.#say("Not all of it was shown: press o, and read to its end first.");
-    } else if (kind === "permission" && chosen.text === PERMISSION_ANSWERS.no) {
+    if (kind === "permission" && chosen?.text === PERMISSION_ANSWERS.no) {
       this.#reason ??= this.#openEditor();
       this.#editor = this.#reason;
-    } else {
+    } else if (chosen !== undefined) {
       this.#end({ text: chosen.text, note: null });
     }
+  }
+
+  /** Whether all of the question was seen; else says how to see it. */
+  #mayAnswer(key: "o" | "Ctrl-O"): boolean {
+    const hasSeenAll = this.#reading.hasSeenAll();
+    if (!hasSeenAll) {
+      this.#say(`Not all of it was shown: press ${key}, and read to its end first.`);
+    }
+    return hasSeenAll;
   }
 
   #editorKey(editor: Editor, data: string): boolean {
@@ -240,13 +251,14 @@ class ShownQuestionView implements QuestionView {
   }
 
   #submit(editor: Editor, message: Message): void {
-    const { pasted } = message;
     const value = message.text.trim();
     const isReason = this.#isReason();
-    const problem = problemOf(value, { isReason, pasted });
+    const problem = problemOf(value, { isReason, pasted: message.pasted });
     if (problem !== null) {
       editor.set(message);
       this.#say(problem);
+    } else if (!isReason && !this.#mayAnswer("Ctrl-O")) {
+      editor.set(message);
     } else if (isReason) {
       this.#end({ text: PERMISSION_ANSWERS.no, note: value === "" ? null : value });
     } else {
@@ -255,31 +267,15 @@ class ShownQuestionView implements QuestionView {
   }
 
   #read(): void {
-    const { screen, question } = this.#options;
     this.#typing.back();
-    this.#isReading = true;
-    void screen
-      .openPager("What is asked", questionRows(question, screen))
-      .then(({ seenAll }) => {
-        this.#hasSeenAll ||= seenAll;
-      })
+    void this.#reading
+      .read()
       .catch(() => this.#say("The text cannot be shown; what was asked is above."))
       .finally(() => {
-        this.#isReading = false;
         // what was typed for the pager answers nothing
         this.#guard.reset();
-        screen.changed();
+        this.#options.screen.changed();
       });
-  }
-
-  #commit(): void {
-    const { screen, question } = this.#options;
-    if (!this.#isCommitted) {
-      const { rows, isAll } = committedRows(questionRows(question, screen), screen.theme);
-      screen.commit(["", ...rows]);
-      this.#isCommitted = true;
-      this.#hasSeenAll = isAll;
-    }
   }
 
   #say(sentence: string): void {
@@ -297,8 +293,4 @@ class ShownQuestionView implements QuestionView {
     this.#finish?.(outcome);
     this.#finish = null;
   }
-}
-
-function isBack(data: string): boolean {
-  return matchesKey(data, "escape") || matchesKey(data, "ctrl+c");
 }

@@ -88,8 +88,8 @@ describeEngine("questions of a stored session on the screen", (engine) => {
     const { type, end, answers, view, notices } = await asking(store, ["a", "b"], null, ["c"]);
     await type("Question 1 of 3: Question 0?", "tab");
     await type("Question 2 of 3: Question 1?", "A", "d", "tab");
-    await type("Question 3 of 3: Question 2?", "1");
-    await type("Question 1 of 3: Question 0?", "2");
+    await type("Question 3 of 3: Question 2?", "1", "enter");
+    await type("Question 1 of 3: Question 0?", "2", "enter");
     await type("> Ad", "a", "enter");
     expect(await end).toBe("answered");
     expect(view()).toBe(null);
@@ -104,7 +104,7 @@ describeEngine("questions of a stored session on the screen", (engine) => {
   it("[TERM-45] stay open with Esc", async () => {
     const store = await openFresh(engine);
     const { type, end, answers, notices } = await asking(store, ["a"], ["b"]);
-    await type("Question 0?", "1");
+    await type("Question 0?", "1", "enter");
     await type("Question 1?", "esc");
     expect(await end).toBe("open");
     expect(notices.join("")).toMatch(/^The question stays open\./);
@@ -133,7 +133,7 @@ describeEngine("questions of a stored session on the screen", (engine) => {
     expect(notices).toEqual(["Answered elsewhere: from elsewhere\n"]);
     // what was typed goes to the editor
     expect(drafts).toEqual([{ text: "x", pasted: false }]);
-    await type("Question 1?", "1");
+    await type("Question 1?", "1", "enter");
     expect(await end).toBe("elsewhere");
   });
 });

@@ -21,8 +21,9 @@ function confirmed(question = "Run them again? y/N ") {
 }
 
 it.each([
-  ["y", true],
-  ["Y", true],
+  ["y", null],
+  ["y enter", true],
+  ["Y enter", true],
   ["n", false],
   ["enter", false],
   ["esc", false],
@@ -31,8 +32,8 @@ it.each([
   ["down down enter", false],
   ["x", null],
   ["x y", null],
-  ["y enter", true],
-  ["y esc", true],
+  ["y esc", false],
+  ["y n", false],
   ["ctrl-z", null],
 ])("[TERM-46] a question of the program: %s is %s", async (keys, expected) => {
   const { view, press, answer } = confirmed();
@@ -46,6 +47,10 @@ it("[TERM-46] a question of the program is shown, and stays in the scrollback wi
     "  Run them again?\n  [y] yes   [n] no\n  Enter or Esc: no · text is a message",
   );
   press(view, "y");
+  expect(draw(view)).toBe(
+    "  Run them again?\n> [y] yes   [n] no\n  Enter confirms · Esc: no · text is a message",
+  );
+  press(view, "enter");
   expect(committed).toEqual(["  Run them again?", "> yes"]);
 });
 
@@ -60,12 +65,17 @@ it("[TERM-46] a question of the program takes no early or pasted key", async () 
   expect(committed.at(-1)).toBe("> no");
 });
 
-it.each(["yes, of course", "you may", "no way"])(
-  "[TERM-116] a text typed at a question of the program answers nothing: %s",
-  async (text) => {
+it.each([
+  ["yes, of course", 200],
+  ["yes, of course", 2000],
+  ["you may", 200],
+  ["no way", 200],
+])(
+  "[TERM-116] a text typed at a question of the program answers nothing: %s, %i ms a key",
+  async (text, ms) => {
     const { view, write, draw, answer, wait, message } = confirmed();
     draw(view);
-    write(view, text);
+    write(view, text, ms);
     wait(5000);
     expect(await answer()).toBe(null);
     expect(message.message().text).toBe(text);

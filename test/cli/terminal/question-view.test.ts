@@ -1,87 +1,29 @@
-import { setImmediate as settled } from "node:timers/promises";
-
 import { describe, expect, it } from "vitest";
 
 import { ALLOW_IN_CONFIG, PERMISSION_ANSWERS } from "../../../src/core/permissions.ts";
 import { ADMISSION_CHOICES, MAX_ANSWER } from "../../../src/core/questions.ts";
 import { LIMIT_CHOICES } from "../../../src/core/token-limits.ts";
-import type {
-  QuestionOutcome,
-  QuestionViewOptions,
-} from "../../../src/cli/terminal/asked-question.ts";
+import type { QuestionOutcome } from "../../../src/cli/terminal/asked-question.ts";
 import { createQuestionView } from "../../../src/cli/terminal/question-view.ts";
 import { visibleWidth } from "../../../src/cli/terminal/pi/text.ts";
+import {
+  type Asked,
+  asked,
+  CHANGE,
+  CHILD,
+  CHOICE,
+  type Question,
+  ROOT,
+  TEXT,
+} from "../../helpers/asked-question.ts";
 import { KEYS, viewScreen } from "../../helpers/terminal-view.ts";
 import { plainTheme } from "./plain-theme.ts";
 
 const { once, exchange, session, each, no } = PERMISSION_ANSWERS;
-const ROOT = "5841d4ab-0000-7000-8000-000000000000";
-const CHILD = "1a2b3c4d-0000-7000-8000-000000000000";
 
-type Question = QuestionViewOptions["question"];
-
-const CHANGE: Question = {
-  kind: "permission",
-  text: "May the agent change a.txt (edit_file)? The rule edit_file (built-in) asks.\n--- a.txt\n+++ a.txt\n@@ -1,1 +1,1 @@\n-one\n+two",
-  choices: [once, exchange, session, no],
-  effect: "the call runs; the longer permissions are for the rule edit_file(a.txt)",
-  path: [ROOT],
-};
-const CHOICE: Question = {
-  kind: "question",
-  text: "Which one?",
-  choices: ["red", "yes", "y. yes"],
-  effect: null,
-  path: [ROOT],
-};
-const TEXT: Question = { ...CHOICE, text: "What is the name?", choices: null };
-
-interface Asked {
-  readonly question?: Question;
-  readonly choices?: readonly string[] | null;
-  readonly place?: QuestionViewOptions["place"];
-  readonly size?: { readonly width: number; readonly height: number };
-}
-
-/** A question that is shown, and its outcome once it has one. */
-function asked({ question = CHANGE, choices, place, size }: Asked = {}) {
-  const shownOn = viewScreen(size);
-  const view = createQuestionView({
-    screen: shownOn.screen,
-    question,
-    choices: choices === undefined ? question.choices : choices,
-    place: place ?? { index: 1, count: 1 },
-    folder: "/home/ada/project",
-  });
-  const over = new AbortController();
-  let outcome: QuestionOutcome | null = null;
-  const ask = async (): Promise<void> => {
-    outcome = await view.ask(over.signal);
-  };
-  void ask();
-  return {
-    ...shownOn,
-    view,
-    over,
-    ask,
-    /** Null while the question waits. */
-    outcome: async (): Promise<QuestionOutcome | null> => {
-      await settled();
-      return outcome;
-    },
-    type: (...keys: readonly string[]): number => shownOn.press(view, ...keys),
-    write: (text: string, ms?: number): void => shownOn.write(view, text, ms),
-    shown: (): string => shownOn.draw(view),
-  };
-}
-
-function long(rows: number): Question {
-  const lines = Array.from({ length: rows - 2 }, (_, at) => `+line ${at + 1}`);
-  return {
-    ...CHANGE,
-    text: `May the agent change a.txt?\n@@ -0,0 +1,${rows} @@\n${lines.join("\n")}`,
-    effect: null,
-  };
+/** Milliseconds a key: at any speed, unless it begins with what needs no Enter. */
+function speedsOf(text: string): readonly number[] {
+  return /^[no]/.test(text) ? [0, 200, 450] : [0, 200, 450, 600, 5000];
 }
 
 describe("the keys of a question", () => {
@@ -93,26 +35,31 @@ describe("the keys of a question", () => {
   };
   const many = {
     question: { ...CHOICE, choices: Array.from({ length: 100 }, (_, at) => `c${at + 1}`) },
+    size: { width: 80, height: 120 },
   };
   const of = (text: string, note: string | null = null): QuestionOutcome => ({ text, note });
 
   it.each<[string, Asked, string, QuestionOutcome | null]>([
-    ["a change", {}, "y", of(once)],
-    ["a change", {}, "Y", of(once)],
+    ["a change", {}, "y", null],
+    ["a change", {}, "y enter", of(once)],
+    ["a change", {}, "Y enter", of(once)],
+    ["a change", {}, "y esc enter", null],
+    ["a change", {}, "y n enter", of(no)],
     ["a change", {}, "e", null],
     ["a change", {}, "e enter", of(exchange)],
     ["a change", {}, "s enter", of(session)],
     ["a change", {}, "s esc enter", null],
-    ["a change", {}, "s y", of(once)],
+    ["a change", {}, "s y enter", null],
+    ["a change", {}, "s esc y enter", of(once)],
     ["a change", {}, "f", null],
     ["a change", {}, "d", null],
     ["a change", {}, "1", null],
     ["a change", {}, "enter", null],
-    ["a change", {}, "enter enter y", of(once)],
+    ["a change", {}, "enter enter y enter", of(once)],
     ["a change", {}, "n", null],
     ["a change", {}, "n enter", of(no)],
     ["a change", {}, "n u s e enter", of(no, "use")],
-    ["a change", {}, "n y esc y", of(once)],
+    ["a change", {}, "n y esc y enter", of(once)],
     ["a change", {}, "n u s e esc n enter", of(no, "use")],
     ["a change", {}, "n x ctrl-c enter", of(no)],
     ["a change", {}, "n x ctrl-c ctrl-c esc", "later"],
@@ -127,16 +74,19 @@ describe("the keys of a question", () => {
     ["a change that the config may allow", config, "f", null],
     ["a change that the config may allow", config, "f enter", of(ALLOW_IN_CONFIG)],
     ["several files", files, "d", of(each)],
-    ["several files", files, "y", of(once)],
-    ["a limit", limit, "y", of("continue")],
+    ["several files", files, "y enter", of(once)],
+    ["a limit", limit, "y", null],
+    ["a limit", limit, "y enter", of("continue")],
     ["a limit", limit, "n", of("stop")],
-    ["messages", admission, "y", of("yes")],
+    ["messages", admission, "y", null],
+    ["messages", admission, "y enter", of("yes")],
     ["messages", admission, "n", of("no")],
     ["choices of a model", { question: CHOICE }, "y", null],
-    ["choices of a model", { question: CHOICE }, "1", of("red")],
-    ["choices of a model", { question: CHOICE }, "3", of("y. yes")],
-    ["choices of a model", { question: CHOICE }, "4", null],
-    ["choices of a model", { question: CHOICE }, "0", null],
+    ["choices of a model", { question: CHOICE }, "1", null],
+    ["choices of a model", { question: CHOICE }, "1 enter", of("red")],
+    ["choices of a model", { question: CHOICE }, "3 enter", of("y. yes")],
+    ["choices of a model", { question: CHOICE }, "4 enter", null],
+    ["choices of a model", { question: CHOICE }, "0 enter", null],
     ["100 choices", many, "4 2", null],
     ["100 choices", many, "4 2 enter", of("c42")],
     ["100 choices", many, "1 0 0 enter", of("c100")],
@@ -167,7 +117,7 @@ describe("the keys of a question", () => {
     expect(view.paste("y\r")).toBe(false);
     expect(await outcome()).toBe(null);
     expect(shown()).toContain("Esc later");
-    expect(type("y")).toBe(1);
+    expect(type("y", "enter")).toBe(2);
     expect(await outcome()).toEqual({ text: once, note: null });
   });
 
@@ -180,7 +130,7 @@ describe("the keys of a question", () => {
     wait(100);
     expect(shown()).toContain("Esc later");
     expect(await outcome()).toBe(null);
-    expect(type("y")).toBe(1);
+    expect(type("y", "enter")).toBe(2);
     expect(await outcome()).toEqual({ text: once, note: null });
   });
 
@@ -209,7 +159,7 @@ describe("the keys of a question", () => {
     "[TERM-115] [TERM-116] that are typed as a text are shown, and answer nothing: %s",
     async (text) => {
       for (const question of [CHANGE, CHOICE]) {
-        for (const ms of [0, 200, 450]) {
+        for (const ms of speedsOf(text)) {
           const { write, shown, outcome, wait, message, sent, type, pages } = asked({
             question,
             choices: question === CHANGE ? config.choices : question.choices,
@@ -234,39 +184,77 @@ describe("the keys of a question", () => {
     },
   );
 
-  it("[TERM-115] are confirmed after the terminal showed the mark", async () => {
+  it("[TERM-115] that are a word and Enter are sent as a message, however slowly they come", async () => {
+    const { write, shown, outcome, wait, sent, type } = asked(config);
+    shown();
+    write("yes", 3000);
+    type("enter");
+    wait(5000);
+    expect(sent).toEqual(["yes"]);
+    expect(await outcome()).toBe(null);
+  });
+
+  it.each([
+    ["y", once],
+    ["f", ALLOW_IN_CONFIG],
+  ])("[TERM-115] are confirmed after the terminal showed the mark: %s", async (key, text) => {
     const { view, shown, outcome, wait, type } = asked(config);
     shown();
     // pasted without marks
-    expect([view.key("f"), view.key("\r")]).toEqual([true, true]);
+    expect([view.key(key), view.key("\r")]).toEqual([true, true]);
     wait(5000);
     expect(await outcome()).toBe(null);
-    expect(shown()).toContain("> [f]");
+    expect(shown()).toContain(`> [${key}]`);
     expect(shown()).toContain("Enter confirms, Esc goes back");
     type("enter");
-    expect(await outcome()).toEqual({ text: ALLOW_IN_CONFIG, note: null });
+    expect(await outcome()).toEqual({ text, note: null });
   });
 
-  it("[TERM-116] count when nothing follows for half a second, or with Enter", async () => {
+  it("[TERM-116] deny and open the question when nothing follows for half a second, or at once with Enter", async () => {
     const held = asked();
     held.shown();
-    held.view.key("y");
+    held.view.key("n");
     held.wait(499);
-    expect(await held.outcome()).toBe(null);
+    expect(held.shown()).toContain("> [n] deny");
     held.wait(1);
-    expect(await held.outcome()).toEqual({ text: once, note: null });
+    expect(held.shown()).toContain("Deny. Why, for the agent");
     const confirmed = asked();
     confirmed.shown();
-    confirmed.view.key("y");
+    confirmed.view.key("n");
     confirmed.shown();
     confirmed.view.key("\r");
-    expect(await confirmed.outcome()).toEqual({ text: once, note: null });
+    expect(confirmed.shown()).toContain("Deny. Why, for the agent");
+    const opened = asked();
+    opened.shown();
+    opened.view.key("o");
+    opened.wait(499);
+    expect(opened.pages).toEqual([]);
+    opened.wait(1);
+    expect(opened.pages).toHaveLength(1);
     const over = asked();
     over.shown();
-    over.view.key("y");
+    over.view.key("n");
     over.over.abort();
     over.wait(5000);
     expect(await over.outcome()).toBe("over");
+  });
+
+  it("[TERM-116] that deny do so after another one was marked, and a slow word with n denies at most", async () => {
+    const { write, shown, outcome, type } = asked(config);
+    type("e");
+    write("no, use pnpm", 2000);
+    expect(shown()).toContain("Deny. Why, for the agent (may stay empty):\n> o, use pnpm");
+    type("enter");
+    expect(await outcome()).toEqual({ text: no, note: "o, use pnpm" });
+  });
+
+  it("[TERM-42] that are for the message are shown at a question that takes a text", () => {
+    const { view, message, typeElsewhere, shown } = asked({ question: TEXT });
+    shown();
+    message.set({ text: "also the docs", pasted: false });
+    typeElsewhere();
+    expect(view.key("x")).toBe(false);
+    expect(shown()).toMatch(/^> also the docs.*\n {2}Your keys go to your message; pause/m);
   });
 
   it("[TERM-42] do not count a second time for a question that is shown again", async () => {
@@ -345,7 +333,7 @@ describe("the rows of a question", () => {
         "  [s] always allow in this session",
         "  [f] always allow in this folder",
         "  [n] deny",
-        "  o all · Esc later · text is a message",
+        "  o all, before a yes · Esc later · tex…",
       ].join("\n"),
     );
     for (const [width, height] of [
@@ -444,44 +432,6 @@ describe("the rows of a question", () => {
       "| May it?",
       "| + no diff",
     ]);
-  });
-});
-
-describe("a question of more than 200 rows", () => {
-  it("[TERM-40] is in the scrollback with its head and its tail", () => {
-    const { committed } = asked({ question: long(10_000) });
-    expect(committed.length).toBe(192);
-    expect(committed[141]).toBe("  … 9810 more rows: o opens all of it");
-    expect(committed.at(-1)).toBe("| +line 9998");
-    expect(asked({ question: long(200) }).committed.length).toBe(201);
-  });
-
-  it("[TERM-40] is allowed only after its end was seen", async () => {
-    const { type, shown, pages, view, outcome } = asked({ question: long(201) });
-    expect(shown()).toContain("o all, before a yes");
-    type("y");
-    expect(shown()).toContain("Not all of it was shown: press o, and read to its end first.");
-    type("down", "enter", "s", "enter", "e", "enter", "o");
-    expect(await outcome()).toBe(null);
-    expect(pages.map(({ rows }) => rows.length)).toEqual([201]);
-    // the pager has the keys
-    expect(type("y")).toBe(0);
-    pages[0]?.close(false);
-    await settled();
-    expect(view.key("y")).toBe(false);
-    type("y");
-    expect(await outcome()).toBe(null);
-    type("o");
-    pages[1]?.close(true);
-    await settled();
-    type("y");
-    expect(await outcome()).toEqual({ text: once, note: null });
-  });
-
-  it("[TERM-40] is denied without that", async () => {
-    const { type, outcome } = asked({ question: long(201) });
-    type("n", "enter");
-    expect(await outcome()).toEqual({ text: no, note: null });
   });
 });
 

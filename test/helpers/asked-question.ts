@@ -1,0 +1,80 @@
+import { setImmediate as settled } from "node:timers/promises";
+
+import { PERMISSION_ANSWERS } from "../../src/core/permissions.ts";
+import type {
+  QuestionOutcome,
+  QuestionViewOptions,
+} from "../../src/cli/terminal/asked-question.ts";
+import { createQuestionView } from "../../src/cli/terminal/question-view.ts";
+import { viewScreen } from "./terminal-view.ts";
+
+const { once, exchange, session, no } = PERMISSION_ANSWERS;
+export const ROOT = "5841d4ab-0000-7000-8000-000000000000";
+export const CHILD = "1a2b3c4d-0000-7000-8000-000000000000";
+
+export type Question = QuestionViewOptions["question"];
+
+export const CHANGE: Question = {
+  kind: "permission",
+  text: "May the agent change a.txt (edit_file)? The rule edit_file (built-in) asks.\n--- a.txt\n+++ a.txt\n@@ -1,1 +1,1 @@\n-one\n+two",
+  choices: [once, exchange, session, no],
+  effect: "the call runs; the longer permissions are for the rule edit_file(a.txt)",
+  path: [ROOT],
+};
+export const CHOICE: Question = {
+  kind: "question",
+  text: "Which one?",
+  choices: ["red", "yes", "y. yes"],
+  effect: null,
+  path: [ROOT],
+};
+export const TEXT: Question = { ...CHOICE, text: "What is the name?", choices: null };
+
+export interface Asked {
+  readonly question?: Question;
+  readonly choices?: readonly string[] | null;
+  readonly place?: QuestionViewOptions["place"];
+  readonly size?: { readonly width: number; readonly height: number };
+}
+
+/** A question that is shown, and its outcome once it has one. */
+export function asked({ question = CHANGE, choices, place, size }: Asked = {}) {
+  const shownOn = viewScreen(size);
+  const view = createQuestionView({
+    screen: shownOn.screen,
+    question,
+    choices: choices === undefined ? question.choices : choices,
+    place: place ?? { index: 1, count: 1 },
+    folder: "/home/ada/project",
+  });
+  const over = new AbortController();
+  let outcome: QuestionOutcome | null = null;
+  const ask = async (): Promise<void> => {
+    outcome = await view.ask(over.signal);
+  };
+  void ask();
+  return {
+    ...shownOn,
+    view,
+    over,
+    ask,
+    /** Null while the question waits. */
+    outcome: async (): Promise<QuestionOutcome | null> => {
+      await settled();
+      return outcome;
+    },
+    type: (...keys: readonly string[]): number => shownOn.press(view, ...keys),
+    write: (text: string, ms?: number): void => shownOn.write(view, text, ms),
+    shown: (): string => shownOn.draw(view),
+  };
+}
+
+/** Asks about a change of so many rows. */
+export function long(rows: number): Question {
+  const lines = Array.from({ length: rows - 2 }, (_, at) => `+line ${at + 1}`);
+  return {
+    ...CHANGE,
+    text: `May the agent change a.txt?\n@@ -0,0 +1,${rows} @@\n${lines.join("\n")}`,
+    effect: null,
+  };
+}
