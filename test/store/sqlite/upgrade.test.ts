@@ -13,6 +13,7 @@ import { mayMount, smallDisk } from "../../helpers/small-disk.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 const BACKUP = `reprise.db.version-${OLDER_VERSION}.backup`;
+const SETUP = "reprise.db-setup";
 const older = { version: OLDER_VERSION, sessions: 3, integrity: "ok" };
 const upgraded = { ...older, version: latestVersion() };
 
@@ -95,12 +96,24 @@ describe("a database of the version before", () => {
 
     expect(sessions).toBe(3);
     expect(readTables(path)).toEqual(upgraded);
-    const copies = filesBeside(path);
+    // killed after the upgrade, it leaves the file of its lock, which only the next upgrade removes
+    const copies = filesBeside(path).filter((name) => name !== SETUP);
     expect(copies).toEqual(copies.filter((name) => name.endsWith(".backup")));
     expect(copies).toContain(BACKUP);
     for (const copy of copies) {
       expect(readTables(join(path, "..", copy))).toEqual(older);
     }
+  });
+
+  it("[UPGRADE-6] is upgraded beside the lock file of a process that was killed, which is removed", async () => {
+    const path = join(temporaryFolder(), "reprise.db");
+    makeOlderDatabase(path);
+    writeFileSync(join(path, "..", SETUP), "");
+
+    expect((await openAndClose({ path })).sessions).toBe(3);
+
+    expect(readTables(path)).toEqual(upgraded);
+    expect(filesBeside(path)).toEqual([BACKUP]);
   });
 });
 
