@@ -44,6 +44,8 @@ export interface HoldRequest {
   readonly session_id: string;
   /** `refuse` if it is not given. */
   readonly when_busy?: WhenBusy;
+  /** True if a request for the same message has found the session busy. */
+  readonly has_waited?: boolean;
   /** See `OpenExchange`. */
   readonly parent_fence?: Fence;
 }
@@ -115,6 +117,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       owner: { ...options.owner, since: new Date().toISOString() },
       life_ms: options.leaseMs ?? LEASE_MS,
       when_busy: request.when_busy ?? "refuse",
+      has_waited: request.has_waited === true,
       parent_fence: request.parent_fence,
       signal,
       skips,

@@ -161,7 +161,13 @@ export function createConversation(options: ConversationOptions): Conversation {
       const open = await opened();
       const { id } = await stored();
       const result = await open.exchange(
-        { session_id: id, text, when_busy: waits ? "wait" : whenBusy, principal },
+        {
+          session_id: id,
+          text,
+          when_busy: waits ? "wait" : whenBusy,
+          has_waited: waits,
+          principal,
+        },
         live,
       );
       keep(result.session);

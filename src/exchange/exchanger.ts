@@ -71,6 +71,8 @@ export interface ExchangeRequest {
   readonly text: string | null;
   /** `refuse` if it is not given. */
   readonly when_busy?: WhenBusy;
+  /** True if a request for the same message has found the session busy. */
+  readonly has_waited?: boolean;
   /**
    * What becomes of a half answer when the exchange is stopped: kept as the answer, or dropped, so
    * that continuing asks for it again. Kept if it is not given.

@@ -61,6 +61,8 @@ export interface HoldInput {
   readonly signal: AbortSignal;
   /** True for a new message, which skips an exchange that was interrupted. */
   readonly skips?: boolean;
+  /** True if it has found the session busy before. */
+  readonly has_waited?: boolean;
   /**
    * True for an exchange of a service: while the database is away, it is tried again and again to give the
    * lease back, until `signal` is aborted. Else it would count as an attempt that took its process with it.
@@ -143,12 +145,12 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
 async function takeWhenFree(input: HoldInput): Promise<Opened> {
   const { store, session_id } = input;
   const turn = input.skips === true ? createTurn({ store, session_id }) : null;
-  for (let hasWaited = false; ; hasWaited = true) {
+  for (let has_waited = input.has_waited === true; ; has_waited = true) {
     try {
-      if (hasWaited) {
+      if (has_waited) {
         await turn?.();
       }
-      return await take(input);
+      return await take({ ...input, has_waited: has_waited && turn !== null });
     } catch (error) {
       const wait = input.when_busy === "wait" && !input.signal.aborted;
       if (!wait || !isRepriseError(error, "session_busy")) {
@@ -160,13 +162,15 @@ async function takeWhenFree(input: HoldInput): Promise<Opened> {
 }
 
 async function take(input: HoldInput): Promise<Opened> {
-  const { store, session_id, owner, life_ms, parent_fence, begin = null } = input;
+  const { store, session_id, owner, life_ms, parent_fence, has_waited = false } = input;
+  const { begin = null } = input;
   const attempt = (take_over_epoch?: number): Promise<Opened> =>
     store.write(openExchange, {
       session_id,
       owner,
       life_ms,
       begin,
+      has_waited,
       ...(parent_fence === undefined ? {} : { parent_fence }),
       ...(take_over_epoch === undefined ? {} : { take_over_epoch }),
     });

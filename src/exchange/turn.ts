@@ -1,6 +1,6 @@
 import { RepriseError } from "../core/errors.ts";
 import { LEASE_MS } from "../core/limits.ts";
-import { waitsFor } from "../store/exchanges/waits-for.ts";
+import { questionBefore, waitsFor } from "../store/exchanges/waits-for.ts";
 import type { Store } from "../store/store.ts";
 import { whetherRuns } from "./runnable.ts";
 
@@ -29,10 +29,7 @@ export function createTurn({
       return;
     }
     if (waits === "answer") {
-      throw new RepriseError(
-        "question_open",
-        "The exchange before it asks a person, and this message would withdraw the question. Answer it with /continue or `reprise sessions answer`, or send the message again.",
-      );
+      throw questionBefore();
     }
     const session = { session_id, state: "queued" } as const;
     const { runnable } = await whetherRuns(store, session, { besides: false });

@@ -10,6 +10,8 @@ import { startDispatcher } from "../../src/exchange/dispatcher.ts";
 import { createTurn } from "../../src/exchange/turn.ts";
 import { announceNode, withdrawNode } from "../../src/store/exchanges/nodes.ts";
 import { readLease, releaseLease } from "../../src/store/leases/lease.ts";
+import { thisProcess } from "../../src/store/leases/this-process.ts";
+import { openExchange } from "../../src/store/messages/begin-exchange.ts";
 import { listOpenQuestions } from "../../src/store/questions/read.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type Bench, openBench } from "../helpers/exchanger.ts";
@@ -119,4 +121,26 @@ it("[CLI-221] a message that waits for its turn is refused once the exchange bef
   await expect(sent).rejects.toMatchObject({ code: "question_open" });
   expect(await store.read(listOpenQuestions, { reference: session.id })).toHaveLength(1);
   expect(await statesOf(store, session.id)).toEqual(["waiting"]);
+});
+
+it("[CLI-221] so is one that had found the session busy and comes again once the exchange has asked", async () => {
+  const { store, session, parts, run, release } = await holding({
+    name: "ask_user",
+    arguments: '{"question":"Which?"}',
+  });
+  release();
+  expect((await run({ text: "first" })).state).toBe("waiting");
+  const request = { session_id: session.id, text: "typed", when_busy: "wait" } as const;
+  const live = { listener: () => undefined, signal: new AbortController().signal };
+  await expect(
+    createExchanger(parts).exchange({ ...request, has_waited: true }, live),
+  ).rejects.toMatchObject({ code: "question_open" });
+  const open = { has_waited: true, owner: thisProcess("a test"), life_ms: 60_000, begin: null };
+  await expect(
+    store.write(openExchange, { session_id: session.id, ...open }),
+  ).rejects.toMatchObject({ code: "question_open" });
+  expect(await store.read(listOpenQuestions, { reference: session.id })).toHaveLength(1);
+  expect(await statesOf(store, session.id)).toEqual(["waiting"]);
+  // nobody holds the lease, and a message that did not wait withdraws the question
+  expect((await createExchanger(parts).exchange(request, live)).state).toBe("done");
 });

@@ -1,3 +1,4 @@
+import { RepriseError } from "../../core/errors.ts";
 import { firstOpenQuestion } from "../questions/read.ts";
 import { readSession } from "../sessions/read.ts";
 import type { Operation } from "../store.ts";
@@ -29,3 +30,11 @@ export const waitsFor: Operation<
   const { activity } = await readSession(tx, { id: session_id });
   return activity === "interrupted" ? "resumption" : null;
 };
+
+/** For a message that has waited for its turn: it would withdraw the question, which nobody has seen. */
+export function questionBefore(): RepriseError {
+  return new RepriseError(
+    "question_open",
+    "The exchange before it asks a person, and this message would withdraw the question. Answer it with /continue or `reprise sessions answer`, or send the message again.",
+  );
+}

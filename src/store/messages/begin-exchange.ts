@@ -11,6 +11,7 @@ import {
   stopRecords,
 } from "../exchanges/records.ts";
 import { type ClaimedExchange, claimQueued } from "../exchanges/ready.ts";
+import { questionBefore, waitsFor } from "../exchanges/waits-for.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { type Lease, type LeaseState, type TakeLease, takeLease } from "../leases/lease.ts";
 import { askAdmission } from "../questions/admission.ts";
@@ -89,13 +90,15 @@ export interface OpenExchange extends TakeLease {
    * otherwise take the sub-agent from the process that has it.
    */
   readonly parent_fence?: Fence;
+  /** True for a message that has waited for its turn: it withdraws no question of the exchange before it. */
+  readonly has_waited?: boolean;
 }
 
 /**
  * Takes the session's lease and, in the same transaction, begins the exchange, unless the session
  * is interrupted or somebody had the lease since the session was read. Then `begun` is null.
  *
- * Error codes: as `takeLease`; `lease_lost` and `session_ended` of the parent.
+ * Error codes: as `takeLease`; `lease_lost` and `session_ended` of the parent; `question_open`.
  */
 export const openExchange: Operation<
   OpenExchange,
@@ -105,6 +108,10 @@ export const openExchange: Operation<
     await holdFence(tx, input.parent_fence);
   }
   const lease = await takeLease(tx, input);
+  const { session_id } = lease;
+  if (input.has_waited === true && (await waitsFor(tx, { session_id })) === "answer") {
+    throw questionBefore();
+  }
   const { session: before, epoch, was_interrupted } = lease;
   const leaseState = input.begin?.leaseState;
   const isAsRead =
