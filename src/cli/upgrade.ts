@@ -2,7 +2,6 @@ import { Command } from "commander";
 
 import { mebibytes } from "../core/text.ts";
 import type { UpgradePlan } from "../store/engines/migrations/upgrade-plan.ts";
-import { fillRoots } from "../store/sessions/fill-roots.ts";
 import { isPostgres } from "../store/location.ts";
 import { databaseLocation } from "./config.ts";
 import { type CliContext, printJson, printLines } from "./context.ts";
@@ -28,8 +27,7 @@ async function upgrade(cli: CliContext, command: Command, options: UpgradeOption
   const plan = await planAt(location, backupOption(command));
   const isDryRun = options.dryRun === true;
   if (!isDryRun) {
-    await using store = await openDatabase(cli, command);
-    await fillRoots(store);
+    await using _ = await openDatabase(cli, command);
   }
   if (options.json === true) {
     printJson(cli, plan);

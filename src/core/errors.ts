@@ -60,6 +60,7 @@ export const ERROR_CODES = [
   "agent_failed",
   // the database
   "database_newer",
+  "database_too_old",
   "database_foreign",
   "database_locked",
   "database_readonly",

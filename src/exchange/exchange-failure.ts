@@ -18,6 +18,7 @@ const PASSING: readonly ErrorCode[] = [
   "database_unavailable",
   "database_unsupported",
   "database_newer",
+  "database_too_old",
   "descriptors_exhausted",
 ];
 

@@ -63,6 +63,7 @@ const STATUSES: Record<ErrorCode, number> = {
   agent_differs: 409,
   agent_failed: 502,
   database_newer: 503,
+  database_too_old: 503,
   database_foreign: 503,
   database_locked: 503,
   database_readonly: 503,

@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 
 import { expect, it } from "vitest";
 
 import { SCRIPTS, type Shell } from "../../src/cli/completion/scripts.ts";
+import { writeEarlierDatabase } from "../helpers/earlier-builds.ts";
 import { freshHome, type Home, unusedHome } from "../helpers/reprise.ts";
 import { idLike, seed } from "../helpers/sessions/seed.ts";
 
@@ -54,9 +54,7 @@ it("[TERM-83] ids of sessions are offered with their titles, and nothing that a 
     expect(await after(home, ...words)).toEqual([`${id}\t$(touch made)␛[31m red`]);
   }
   expect(valuesOf(await after(home, "--persona", ""))).not.toContain("$(touch made)");
-  const database = new DatabaseSync(home.database);
-  database.exec("PRAGMA user_version = 20");
-  database.close();
+  writeEarlierDatabase("fe83431e", home.database);
   expect(await after(home, "sessions", "show", "abc")).toEqual([]);
 });
 

@@ -13,6 +13,7 @@ import { DatabaseSync } from "node:sqlite";
 
 import { describe, expect, it } from "vitest";
 
+import { writeEarlierDatabase } from "../helpers/earlier-builds.ts";
 import { startProgram } from "../helpers/start-program.ts";
 import { freshHome, type Home, unusedHome } from "../helpers/reprise.ts";
 import { idLike, seed, sessionsOf } from "../helpers/sessions/seed.ts";
@@ -185,6 +186,11 @@ describe("a database that cannot be used", () => {
       "database_newer",
       ({ database }) => execute(database, "PRAGMA user_version = 999"),
     ],
+    [
+      "one of a build before the first release",
+      "database_too_old",
+      ({ database }) => writeEarlierDatabase("160f9548", database),
+    ],
     ["a damaged one", "database_corrupt", ({ database }) => truncateSync(database, 5000)],
     [
       "a text",
@@ -203,6 +209,8 @@ describe("a database that cannot be used", () => {
       for (const args of [
         ["sessions", "list"],
         ["-p", "hello"],
+        ["upgrade"],
+        ["serve", "--port", "0"],
       ]) {
         const refused = await home.call(args);
         expect(refused).toMatchObject({ code: 1, stdout: "" });

@@ -8,6 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
+import { writeEarlierDatabase } from "../helpers/earlier-builds.ts";
 import { trustFolder } from "../helpers/trust.ts";
 import { freshHome, type Home, unusedHome } from "../helpers/reprise.ts";
 import { idLike, seed } from "../helpers/sessions/seed.ts";
@@ -97,6 +98,14 @@ describe("doctor", () => {
       },
     ],
     [
+      "that of a build before the first release",
+      "version",
+      /commit fe83431e/,
+      (home) => {
+        writeEarlierDatabase("fe83431e", home.database);
+      },
+    ],
+    [
       "broken references",
       "references",
       /1 rows of messages/,
@@ -130,17 +139,6 @@ describe("doctor", () => {
     expect(text).toMatchObject({ code: 1, stderr: "" });
     expect(text.stdout).toMatch(/1 failed, \d+ warnings?\n$/);
     expect(existsSync(home.database) ? fingerprint(home.database) : "").toBe(before);
-  });
-
-  it("[DOCTOR-4] does not upgrade an older database, and warns", async () => {
-    const home = freshHome();
-    await seed(home, { messages: ["hello"] });
-    plant(home, "PRAGMA user_version = 1");
-    const document = await doctor(home, 0);
-    expect(statuses(document.checks)).toMatchObject({ version: "warning", integrity: "ok" });
-    const hand = new DatabaseSync(home.database);
-    expect(hand.prepare("PRAGMA user_version").get()).toEqual({ user_version: 1 });
-    hand.close();
   });
 
   it.skipIf(process.platform !== "linux")(

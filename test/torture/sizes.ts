@@ -297,13 +297,6 @@ export const SIZED_TESTS = {
     short: 10,
     long: 200,
   },
-  "older-versions": {
-    what: "What earlier schema versions stored, opened, continued and moved: versions",
-    files: ["test/store/older-content.test.ts"],
-    test: 0,
-    short: 100,
-    long: 100,
-  },
   "page-list": {
     what: "The list of sessions in the web page, which is scrolled to its end: sessions",
     files: ["test/web/browser/list.test.ts"],

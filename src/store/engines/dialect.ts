@@ -39,7 +39,7 @@ export interface Dialect {
     /** Expression: the text of a column with A to Z as small letters, for comparing byte by byte. */
     lowerCase(column: string): string;
   };
-  /** Statements of migration 18: they number what changes. */
+  /** Statements of the baseline: they number what changes. */
   readonly numberedChanges: readonly string[];
   /** For an UPDATE of `sessions` that runs often: the number of its change, if that costs less than the trigger. */
   readonly changeNumber: { readonly changed?: RawBuilder<number> };

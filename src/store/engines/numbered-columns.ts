@@ -1,4 +1,4 @@
-/** Columns of `sessions` that a list shows, or that its `activity` follows from. Part of migration 18. */
+/** Columns of `sessions` that a list shows, or that its `activity` follows from. Part of the baseline. */
 export const LISTED_COLUMNS = [
   "state",
   "persona_name",

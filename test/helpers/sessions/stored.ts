@@ -79,7 +79,7 @@ export const NUMBERS_INSIDE = [
  * run now, what exchanges are writing now, what can be undone on one machine, and who gets into one database.
  */
 const BOOKKEEPING = new Set([
-  "reprise_migrations",
+  "reprise_versions",
   "sqlite_sequence",
   "readiness_probes",
   "nodes",

@@ -5,14 +5,13 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { isRepriseError } from "../../../src/core/errors.ts";
 import { migrations } from "../../../src/store/engines/migrations/history.ts";
 import { parseAddress } from "../../../src/store/engines/postgres/address.ts";
-import { postgresDialect } from "../../../src/store/engines/postgres/dialect.ts";
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { openPostgresSource } from "../../../src/store/engines/postgres/open-source.ts";
 import { planPostgresUpgrade } from "../../../src/store/engines/postgres/plan-upgrade.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { OLDER_VERSION } from "../../helpers/older-database.ts";
+import { LATER, LATER_VERSION } from "../../helpers/later-version.ts";
 import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";
 import { startProgram } from "../../helpers/start-program.ts";
 import { startOldServer } from "../../helpers/postgres/old-server.ts";
@@ -30,93 +29,109 @@ describe("the tables of PostgreSQL", () => {
     }
     const store = await open(database.url);
     expect((await store.read(listSessions, { limit: 200 })).sessions).toHaveLength(5);
-    expect(await rows(database, "SELECT version, name FROM reprise_migrations ORDER BY 1")).toEqual(
+    expect(await rows(database, "SELECT version, name FROM reprise_versions ORDER BY 1")).toEqual(
       migrations.map(({ version, name }) => ({ version, name })),
     );
   });
 
-  it("[PG-1] are finished by the next node if one was stopped between two steps", async () => {
-    const database = await withOlderTables();
-    const last = migrations.at(-1)?.version ?? 0;
+  it("[PG-1] [UPGRADE-8] of the version before are upgraded once by five nodes of the next one, and it is reported first", async () => {
+    const database = await withTables();
+    const steps = "SELECT version, name FROM reprise_versions ORDER BY 1";
+    const before = await rows(database, steps);
 
-    const store = await open(database.url);
+    const nodes = Array.from({ length: 5 }, () =>
+      startProgram("store-open.ts", [database.url], LATER),
+    );
 
-    await store.write(createSession, {});
-    expect(await rows(database, "SELECT max(version) AS version FROM reprise_migrations")).toEqual([
-      { version: last },
+    const notices: string[] = [];
+    for (const { finished } of nodes) {
+      const { code, stdout, stderr } = await finished;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      notices.push(...stdout.split("\n").filter((line) => line.includes("notice")));
+    }
+    expect(notices.length).toBeGreaterThan(0);
+    for (const notice of notices) {
+      expect(JSON.parse(notice)).toEqual({
+        notice: expect.stringMatching(
+          /from schema version \d+ to \d+\. .*No backup is made.*docs\/operations.md/,
+        ),
+      });
+    }
+    expect(await rows(database, steps)).toEqual([
+      ...before,
+      { version: LATER_VERSION, name: "later" },
     ]);
+    expect(await rows(database, "SELECT DISTINCT later FROM sessions")).toEqual([{ later: "7" }]);
+    const again = await startProgram("store-open.ts", [database.url], LATER).finished;
+    expect(JSON.parse(again.stdout)).toEqual({ sessions: 6 });
+    await expect(openPostgresStore({ url: database.url })).rejects.toMatchObject({
+      code: "database_newer",
+    });
   });
 
-  it("[UPGRADE-8] of the version before are upgraded, which is reported first, and only planned if asked for", async () => {
-    const database = await withOlderTables();
-    const notices: string[] = [];
-    const last = { from: migrations.at(-2)?.version, to: migrations.at(-1)?.version };
+  it("[UPGRADE-7] are planned and not made", async () => {
+    const database = await empty();
+    const steps = migrations.map(
+      ({ version, name }) => `${String(version).padStart(4, "0")}-${name}`,
+    );
 
     const plan = await planPostgresUpgrade({ url: database.url });
-    expect(plan).toMatchObject({ ...last, steps: [expect.any(String)], backup: null });
-    expect(await planPostgresUpgrade({ url: database.url })).toEqual(plan);
-    for (let round = 0; round < 2; round += 1) {
-      const notice = (sentence: string): void => {
-        notices.push(sentence);
-      };
-      await (await openPostgresStore({ url: database.url, notice })).close();
-    }
 
-    expect(notices).toEqual([
-      expect.stringMatching(
-        /from schema version \d+ to \d+\. .*No backup is made.*docs\/operations.md/,
-      ),
-    ]);
+    expect(plan).toEqual({ from: 0, to: LATER_VERSION - 1, steps, backup: null });
+    expect(await planPostgresUpgrade({ url: database.url })).toEqual(plan);
+    await (await openPostgresStore({ url: database.url })).close();
     expect(await planPostgresUpgrade({ url: database.url })).toMatchObject({ steps: [] });
   });
 
   it("[PG-2] of a newer program are refused and not changed", async () => {
     const database = await withTables();
-    await rows(database, "INSERT INTO reprise_migrations (version, name) VALUES (9999, 'later')");
+    await rows(database, "INSERT INTO reprise_versions (version, name) VALUES (9999, 'later')");
 
     await expect(openPostgresStore({ url: database.url })).rejects.toMatchObject({
       code: "database_newer",
     });
-    expect(await rows(database, "SELECT count(*)::int AS steps FROM reprise_migrations")).toEqual([
+    expect(await rows(database, "SELECT count(*)::int AS steps FROM reprise_versions")).toEqual([
       { steps: migrations.length + 1 },
     ]);
   });
 
-  it.each([
-    ["threads", 10],
-    ["exchanges", 11],
-  ])(
-    "[PG-2] of an older version are refused beside a table `%s` of another program",
-    async (table, version) => {
-      const database = await withOlderTables(version);
-      await rows(database, `CREATE TABLE ${table} (name text)`);
+  it("[PG-2] of an older version are refused beside a table of another program with a name that is needed now", async () => {
+    const database = await withTables();
+    await rows(database, "CREATE TABLE later_things (name text)");
+
+    const program = startProgram("store-open.ts", [database.url], LATER);
+
+    expect(JSON.parse((await program.finished).stdout)).toEqual({
+      code: "database_foreign",
+      message: expect.stringContaining("a table `later_things` of another program"),
+    });
+    expect(await rows(database, "SELECT max(version) AS version FROM reprise_versions")).toEqual([
+      { version: LATER_VERSION - 1 },
+    ]);
+  });
+
+  it.each(["messages", "nodes", "change_position"])(
+    "[PG-2] of another program (%s) are refused, and a separate schema keeps both apart",
+    async (name) => {
+      const database = await empty();
+      await rows(database, `CREATE TABLE ${name} (body text); CREATE SCHEMA reprise`);
 
       await expect(openPostgresStore({ url: database.url })).rejects.toMatchObject({
         code: "database_foreign",
-        message: expect.stringContaining(`a table \`${table}\` of another program`),
       });
+      expect(await rows(database, "SELECT to_regclass('sessions') AS made")).toEqual([
+        { made: null },
+      ]);
+      const store = await open(`${database.url}?options=-c%20search_path%3Dreprise`);
+      await store.write(createSession, {});
+      expect(await rows(database, "SELECT count(*)::int AS n FROM reprise.sessions")).toEqual([
+        { n: 1 },
+      ]);
+      await expect(
+        openPostgresStore({ url: `${database.url}?options=-c%20search_path%3Dnowhere` }),
+      ).rejects.toMatchObject({ code: "config_invalid" });
     },
   );
-
-  it("[PG-2] of another program are refused, and a separate schema keeps both apart", async () => {
-    const database = await empty();
-    await rows(database, "CREATE TABLE messages (body text); CREATE SCHEMA reprise");
-
-    await expect(openPostgresStore({ url: database.url })).rejects.toMatchObject({
-      code: "database_foreign",
-    });
-    expect(await rows(database, "SELECT to_regclass('sessions') AS made")).toEqual([
-      { made: null },
-    ]);
-    const store = await open(`${database.url}?options=-c%20search_path%3Dreprise`);
-    await store.write(createSession, {});
-    expect(await rows(database, "SELECT count(*)::int AS n FROM reprise.sessions")).toEqual([
-      { n: 1 },
-    ]);
-    await expect(
-      openPostgresStore({ url: `${database.url}?options=-c%20search_path%3Dnowhere` }),
-    ).rejects.toMatchObject({ code: "config_invalid" });
-  });
 
   it("[PG-3] keep content as text, compare keys byte by byte and give times as SQLite does", async () => {
     const database = await withTables();
@@ -124,7 +139,7 @@ describe("the tables of PostgreSQL", () => {
     const columns = await rows(
       database,
       `SELECT table_name || '.' || column_name AS name, data_type AS type, collation_name AS collation
-       FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'reprise_migrations'`,
+       FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'reprise_versions'`,
     );
 
     expect(new Set(columns.map(({ type }) => type))).toEqual(new Set(["text", "bigint"]));
@@ -356,25 +371,6 @@ describe("the address", () => {
 async function empty(): Promise<TestPostgres> {
   const database = await createPostgres({ tables: false });
   onTestFinished(() => database[Symbol.asyncDispose]());
-  return database;
-}
-
-/** A database to which all steps but the last one were applied. */
-async function withOlderTables(version = OLDER_VERSION): Promise<TestPostgres> {
-  const database = await empty();
-  const applied = migrations
-    .filter((step) => step.version <= version)
-    .flatMap((step) => [
-      ...step.statements(postgresDialect),
-      `INSERT INTO reprise_migrations VALUES (${step.version}, '${step.name}')`,
-    ]);
-  await rows(
-    database,
-    [
-      "CREATE TABLE reprise_migrations (version integer PRIMARY KEY, name text NOT NULL)",
-      ...applied,
-    ].join(";\n"),
-  );
   return database;
 }
 

@@ -1,46 +1,45 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { latestVersion } from "../../../src/store/engines/migrations/history.ts";
-import { listSessions } from "../../../src/store/sessions/list.ts";
-import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
-import type { SqliteOptions } from "../../../src/store/engines/sqlite/set-up.ts";
-import { makeOlderDatabase, OLDER_VERSION, readTables } from "../../helpers/older-database.ts";
+import { LATER, LATER_VERSION } from "../../helpers/later-version.ts";
+import { makeOlderDatabase, readTables } from "../../helpers/older-database.ts";
 import { startProgram } from "../../helpers/start-program.ts";
 import { mayMount, smallDisk } from "../../helpers/small-disk.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
-const BACKUP = `reprise.db.version-${OLDER_VERSION}.backup`;
+const BACKUP = `reprise.db.version-${latestVersion()}.backup`;
 const SETUP = "reprise.db-setup";
-const older = { version: OLDER_VERSION, sessions: 3, integrity: "ok" };
-const upgraded = { ...older, version: latestVersion() };
+const older = { version: latestVersion(), sessions: 3, integrity: "ok" };
+/** Each program that opens the store adds a session. */
+const upgraded = { ...older, version: LATER_VERSION, sessions: 4 };
 
 describe("a database of the version before", () => {
   it("[UPGRADE-1] [UPGRADE-2] is copied beside itself and upgraded, which is reported once", async () => {
     const path = join(temporaryFolder(), "reprise.db");
-    makeOlderDatabase(path);
+    await makeOlderDatabase(path);
 
-    const first = await openAndClose({ path });
-    const second = await openAndClose({ path });
+    const first = await openLater(path);
+    const second = await openLater(path);
 
-    expect(first.notices).toEqual([
-      expect.stringContaining(`${path}.version-${OLDER_VERSION}.backup`),
-    ]);
-    expect(first.sessions).toBe(3);
-    expect(second.notices).toEqual([]);
+    expect(first).toEqual({
+      notices: [expect.stringContaining(`${path}.version-${latestVersion()}.backup`)],
+      sessions: 4,
+    });
+    expect(second).toEqual({ notices: [], sessions: 5 });
     expect(filesBeside(path)).toEqual([BACKUP]);
     expect(statSync(join(path, "..", BACKUP)).mode & 0o777).toBe(0o600);
     expect(readTables(join(path, "..", BACKUP))).toEqual(older);
-    expect(readTables(path)).toEqual(upgraded);
+    expect(readTables(path)).toEqual({ ...upgraded, sessions: 5 });
   });
 
   it("[UPGRADE-3] is upgraded without a copy if none is wanted", async () => {
     const path = join(temporaryFolder(), "reprise.db");
-    makeOlderDatabase(path);
+    await makeOlderDatabase(path);
 
-    const { notices } = await openAndClose({ path, backup: false });
+    const { notices } = await openLater(path, "no-backup");
 
     expect(notices).toEqual([expect.stringContaining("No backup was made.")]);
     expect(filesBeside(path)).toEqual([]);
@@ -49,23 +48,23 @@ describe("a database of the version before", () => {
 
   it("[UPGRADE-2] [UPGRADE-9] keeps the copy of an earlier upgrade, and does not take it for its own", async () => {
     const path = join(temporaryFolder(), "reprise.db");
-    makeOlderDatabase(path);
+    await makeOlderDatabase(path);
     writeFileSync(join(path, "..", BACKUP), "the copy of an earlier upgrade");
 
-    await openAndClose({ path });
+    await openLater(path);
 
     expect(readFileSync(join(path, "..", BACKUP), "utf8")).toBe("the copy of an earlier upgrade");
-    const second = `reprise.db.version-${OLDER_VERSION}.2.backup`;
+    const second = `reprise.db.version-${latestVersion()}.2.backup`;
     expect(filesBeside(path)).toEqual([second, BACKUP].sort());
     expect(readTables(join(path, "..", second))).toEqual(older);
   });
 
   it("[UPGRADE-5] is copied and upgraded by one of several processes, while the others wait", async () => {
     const path = join(temporaryFolder(), "reprise.db");
-    makeOlderDatabase(path, { ballastBytes: 3_000_000 });
+    await makeOlderDatabase(path, { ballastBytes: 3_000_000 });
 
     const runs = await Promise.all(
-      Array.from({ length: 5 }, () => startProgram("store-open.ts", [path]).finished),
+      Array.from({ length: 5 }, () => startProgram("store-open.ts", [path], LATER).finished),
     );
 
     expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
@@ -81,9 +80,9 @@ describe("a database of the version before", () => {
     ["as soon as the copy is whole", /\.backup$/],
   ])("[UPGRADE-6] is usable after a kill %s", async (_, killedAt) => {
     const path = join(temporaryFolder(), "reprise.db");
-    makeOlderDatabase(path, { ballastBytes: 6_000_000 });
+    await makeOlderDatabase(path, { ballastBytes: 6_000_000 });
     // on a busy machine the kill may come late: what is upgraded then is not written to
-    const killed = startProgram("store-open.ts", [path, "5000", "hold"]);
+    const killed = startProgram("store-open.ts", [path, "5000", "hold"], LATER);
     while (
       !filesBeside(path).some((name) => killedAt.test(name)) &&
       killed.child.exitCode === null
@@ -92,9 +91,9 @@ describe("a database of the version before", () => {
     }
     await killed.stop("SIGKILL");
 
-    const { sessions } = await openAndClose({ path });
+    const { sessions } = await openLater(path);
 
-    expect(sessions).toBe(3);
+    expect(sessions).toBe(4);
     expect(readTables(path)).toEqual(upgraded);
     // killed after the upgrade, it leaves the file of its lock, which only the next upgrade removes
     const copies = filesBeside(path).filter((name) => name !== SETUP);
@@ -107,10 +106,10 @@ describe("a database of the version before", () => {
 
   it("[UPGRADE-6] is upgraded beside the lock file of a process that was killed, which is removed", async () => {
     const path = join(temporaryFolder(), "reprise.db");
-    makeOlderDatabase(path);
+    await makeOlderDatabase(path);
     writeFileSync(join(path, "..", SETUP), "");
 
-    expect((await openAndClose({ path })).sessions).toBe(3);
+    expect((await openLater(path)).sessions).toBe(4);
 
     expect(readTables(path)).toEqual(upgraded);
     expect(filesBeside(path)).toEqual([BACKUP]);
@@ -121,36 +120,42 @@ describe.skipIf(!mayMount())("a disk with little space (needs the right to mount
   it("[UPGRADE-4] refuses the upgrade and leaves the file unchanged, unless no copy is wanted", async () => {
     const disk = smallDisk("8m");
     const path = join(disk, "reprise.db");
-    makeOlderDatabase(path, { ballastBytes: 1_000_000 });
+    await makeOlderDatabase(path, { ballastBytes: 1_000_000 });
     const before = readFileSync(path);
     // enough is left for the upgrade, but not for a copy
     const left = 900_000;
     writeFileSync(join(disk, "ballast"), Buffer.alloc(8 * 1024 * 1024 - before.length - left));
 
-    const refused = openSqliteStore({ path });
+    expect(await openLater(path)).toMatchObject({
+      code: "database_full",
+      message: expect.stringMatching(/MiB.*Free some space.*--no-backup/),
+    });
 
-    await expect(refused).rejects.toMatchObject({ code: "database_full" });
-    await expect(refused).rejects.toThrow(/MiB.*Free some space.*--no-backup/);
     expect(readFileSync(path)).toEqual(before);
     expect(filesBeside(path).filter((name) => name !== "ballast")).toEqual([]);
-    expect((await openAndClose({ path, backup: false })).sessions).toBe(3);
+    expect((await openLater(path, "no-backup")).sessions).toBe(4);
   });
 });
 
-async function openAndClose(
-  options: SqliteOptions,
-): Promise<{ notices: string[]; sessions: number }> {
-  const notices: string[] = [];
-  const store = await openSqliteStore({
-    ...options,
-    notice: (sentence) => {
-      notices.push(sentence);
-    },
-  });
-  onTestFinished(() => store.close());
-  const { sessions } = await store.read(listSessions, { limit: 200 });
-  await store.close();
-  return { notices, sessions: sessions.length };
+interface Opened {
+  readonly notices: readonly string[];
+  /** Of a store that was opened: sessions, one of them new. */
+  readonly sessions?: number;
+}
+
+/** Opens the file with a program of the later version. */
+async function openLater(path: string, then = "create"): Promise<Opened> {
+  const program = startProgram("store-open.ts", [path, "5000", then], LATER);
+  const { stdout, stderr } = await program.finished;
+  expect(stderr).toBe("");
+  const lines = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { readonly notice?: string });
+  return {
+    notices: lines.flatMap(({ notice }) => notice ?? []),
+    ...(lines.at(-1) as Partial<Opened>),
+  };
 }
 
 /** Everything in the database's folder but the database. */

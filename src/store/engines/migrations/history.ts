@@ -1,42 +1,32 @@
 import { RepriseError } from "../../../core/errors.ts";
-import { checkpoints } from "./0002-checkpoints.ts";
-import { laterMigrations } from "./0003-to-0010.ts";
-import { treesAndThreads } from "./0011-trees-and-threads.ts";
-import { exchanges } from "./0012-exchanges.ts";
-import { exchangeQueue } from "./0013-exchange-queue.ts";
-import { tokenLimits } from "./0014-token-limits.ts";
-import { questions } from "./0015-questions.ts";
-import { sessionNames } from "./0016-session-names.ts";
-import { liveAnswers } from "./0017-live-answers.ts";
-import { sessionChanges } from "./0018-session-changes.ts";
-import { permissions } from "./0019-permissions.ts";
-import { fileChanges } from "./0020-file-changes.ts";
-import { consents } from "./0021-consents.ts";
-import { access } from "./0022-access.ts";
-import { sessions } from "./0001-sessions.ts";
+import { baseline } from "./0001-baseline.ts";
+import type { Dialect } from "../dialect.ts";
 import type { Migration } from "./migration.ts";
 
 /** The whole history, in order. The last version is the one this program writes. */
-export const migrations: readonly Migration[] = [
-  sessions,
-  checkpoints,
-  ...laterMigrations,
-  treesAndThreads,
-  exchanges,
-  exchangeQueue,
-  tokenLimits,
-  questions,
-  sessionNames,
-  liveAnswers,
-  sessionChanges,
-  permissions,
-  fileChanges,
-  consents,
-  access,
-];
+export const migrations: readonly Migration[] = [baseline];
 
 export function latestVersion(): number {
   return migrations.at(-1)?.version ?? 0;
+}
+
+/** The tables and views that the steps after a version make. */
+export function createdTables(dialect: Dialect, version: number): readonly string[] {
+  return migrations
+    .filter((step) => step.version > version)
+    .flatMap((step) => step.statements(dialect))
+    .flatMap((statement) => /^CREATE (?:TABLE|VIEW) (\w+)/.exec(statement)?.[1] ?? []);
+}
+
+/** The last commit that reads and exports what builds before the baseline stored. */
+const LAST_EXPORTING_COMMIT = "fe83431e";
+
+/** Refuses the database of a build before the baseline: its history had other steps under the same numbers. */
+export function databaseTooOld(): RepriseError {
+  return new RepriseError(
+    "database_too_old",
+    `A build of Reprise from before the first release made the database, and this one cannot read it. Export its sessions with the build of commit ${LAST_EXPORTING_COMMIT} (\`reprise sessions export <id>\`) and import them into a new database (\`reprise sessions import <file>\`).`,
+  );
 }
 
 /**

@@ -1,5 +1,11 @@
 import { RepriseError } from "../../../core/errors.ts";
-import { latestVersion, migrations, requireCurrent } from "../migrations/history.ts";
+import {
+  createdTables,
+  databaseTooOld,
+  latestVersion,
+  migrations,
+  requireCurrent,
+} from "../migrations/history.ts";
 import type { Migration } from "../migrations/migration.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { postgresDialect } from "./dialect.ts";
@@ -16,17 +22,18 @@ const TIMEOUTS = "SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = 
 /**
  * Brings the tables to this program's version, each step in a separate transaction. Nodes that
  * start together take turns: the version is read again under an advisory lock. What is refused is
- * not changed. Returns what the tables hold then.
+ * not changed.
  *
- * Error codes: `database_newer`, `database_foreign`, `database_unsupported`, `config_invalid`.
+ * Error codes: `database_newer`, `database_too_old`, `database_foreign`, `database_unsupported`,
+ * `config_invalid`.
  */
 export async function migratePostgres(
   connection: PostgresConnection,
   notice: (sentence: string) => void,
-): Promise<Pick<TablesState, "isRootless">> {
-  const { version, isRootless } = await readTables(connection);
+): Promise<void> {
+  const version = await readVersion(connection);
   if (version === latestVersion()) {
-    return { isRootless };
+    return;
   }
   if (version > 0) {
     notice(
@@ -36,14 +43,13 @@ export async function migratePostgres(
   for (const migration of migrations) {
     await applyOnce(connection, migration);
   }
-  return { isRootless: version > 0 };
 }
 
 /**
  * Refuses a database that this program cannot read without changing it first.
  *
- * Error codes: `database_newer`, `database_foreign`, `database_unavailable` (an empty one),
- * `database_unsupported` (an older one), `config_invalid`.
+ * Error codes: `database_newer`, `database_too_old`, `database_foreign`, `database_unavailable` (an
+ * empty one), `database_unsupported` (an older one), `config_invalid`.
  */
 export async function requireTables(connection: PostgresConnection): Promise<void> {
   requireCurrent(await readVersion(connection));
@@ -57,11 +63,11 @@ async function applyOnce(connection: PostgresConnection, migration: Migration): 
     requireDurable(rows[0]?.["synchronous_commit"]);
     await connection.run(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     if ((await readVersion(connection)) < migration.version) {
-      for (const statement of [VERSIONS, ...migration.statements(postgresDialect)]) {
+      for (const statement of [CREATE_VERSIONS, ...migration.statements(postgresDialect)]) {
         await connection.run(statement);
       }
       await connection.run(
-        `INSERT INTO reprise_migrations (version, name) VALUES (${migration.version}, '${migration.name}')`,
+        `INSERT INTO ${VERSIONS} (version, name) VALUES (${migration.version}, '${migration.name}')`,
       );
     }
     await connection.run("COMMIT");
@@ -71,7 +77,12 @@ async function applyOnce(connection: PostgresConnection, migration: Migration): 
   }
 }
 
-const VERSIONS = `CREATE TABLE IF NOT EXISTS reprise_migrations (
+/** A row for each step of the history. */
+const VERSIONS = "reprise_versions";
+/** What builds before the baseline had in its place: they refuse these tables, too, as those of another program. */
+const EARLIER_VERSIONS = "reprise_migrations";
+
+const CREATE_VERSIONS = `CREATE TABLE IF NOT EXISTS ${VERSIONS} (
   version integer PRIMARY KEY,
   name text NOT NULL,
   applied_at text NOT NULL DEFAULT (${postgresDialect.column.now})
@@ -80,61 +91,38 @@ const VERSIONS = `CREATE TABLE IF NOT EXISTS reprise_migrations (
 /**
  * The schema version, 0 if Reprise has no tables yet. Changes nothing.
  *
- * Error codes: `database_newer`, `database_foreign`, `config_invalid`.
+ * Error codes: `database_newer`, `database_too_old`, `database_foreign`, `config_invalid`.
  */
 export async function readVersion(connection: PostgresConnection): Promise<number> {
-  return (await readTables(connection)).version;
-}
-
-interface TablesState {
-  readonly version: number;
-  /** True if an older version has written sessions that don't name their root. */
-  readonly isRootless: boolean;
-}
-
-async function readTables(connection: PostgresConnection): Promise<TablesState> {
   const found = await tablesOf(connection);
-  if (!found.has("reprise_migrations")) {
-    if (found.size > 0) {
-      throw new RepriseError(
-        "database_foreign",
-        "The database has tables of another program under the names that Reprise needs; name another database, or a separate schema with options=-c%20search_path=reprise.",
-      );
-    }
-    return { version: 0, isRootless: false };
+  const version = found.has(VERSIONS) ? await lastStep(connection) : 0;
+  if (version === 0 && found.has(EARLIER_VERSIONS)) {
+    throw databaseTooOld();
   }
-  if (found.has("threads") && found.has("checkpoint_threads")) {
-    throw nameTaken("threads");
-  }
-  // version 11 gives the table its name and the sessions the column
-  const isRootless = found.has("threads") ? IS_ROOTLESS : "false";
-  const { rows } = await connection.run(
-    `SELECT coalesce(max(version), 0) AS version, ${isRootless} AS rootless FROM reprise_migrations`,
-  );
-  const version = Number(rows[0]?.["version"]);
   if (version > latestVersion()) {
     throw new RepriseError(
       "database_newer",
       `The database was written by a newer Reprise (schema version ${version}; this program knows ${latestVersion()}). Update Reprise, or name another database.`,
     );
   }
-  if (version < EXCHANGES_VERSION && found.has("exchanges")) {
-    throw nameTaken("exchanges");
+  const [taken] = createdTables(postgresDialect, version).filter((name) => found.has(name));
+  if (taken !== undefined) {
+    throw new RepriseError(
+      "database_foreign",
+      version === 0
+        ? "The database has tables of another program under the names that Reprise needs; name another database, or a separate schema with options=-c%20search_path=reprise."
+        : `The database has a table \`${taken}\` of another program, and this version of Reprise needs the name. Rename that table, or move Reprise's tables to a separate schema.`,
+    );
   }
-  return { version, isRootless: rows[0]?.["rootless"] === true };
+  return version;
 }
 
-/** Which made the table `exchanges`. */
-const EXCHANGES_VERSION = 12;
-
-function nameTaken(table: string): RepriseError {
-  return new RepriseError(
-    "database_foreign",
-    `The database has a table \`${table}\` of another program, and this version of Reprise needs the name. Rename that table, or move Reprise's tables to a separate schema.`,
+async function lastStep(connection: PostgresConnection): Promise<number> {
+  const { rows } = await connection.run(
+    `SELECT coalesce(max(version), 0) AS version FROM ${VERSIONS}`,
   );
+  return Number(rows[0]?.["version"]);
 }
-
-const IS_ROOTLESS = "EXISTS (SELECT 1 FROM sessions WHERE root_session_id IS NULL)";
 
 /** Those of our tables that exist in the schema in which new ones would be created. */
 async function tablesOf(connection: PostgresConnection): Promise<ReadonlySet<string>> {
@@ -165,12 +153,13 @@ function requireOrdered(sequence: unknown, cache: number): void {
   }
 }
 
+const OURS = [VERSIONS, EARLIER_VERSIONS, ...createdTables(postgresDialect, 0)]
+  .map((name) => `'${name}'`)
+  .join(", ");
+
 const TABLES = `SELECT current_schema() AS schema, relname AS name,
     seqrelid::regclass::text AS sequence, seqcache AS cache
   FROM (SELECT 1) AS one LEFT JOIN pg_class
-    ON relnamespace = current_schema()::regnamespace AND relname IN
-    ('reprise_migrations', 'sessions', 'messages', 'threads', 'checkpoint_threads',
-     'checkpoint_bodies', 'checkpoint_lists', 'checkpoint_list_items', 'checkpoints',
-     'checkpoint_writes', 'readiness_probes', 'session_changes', 'exchanges')
+    ON relnamespace = current_schema()::regnamespace AND relname IN (${OURS})
   LEFT JOIN (pg_depend JOIN pg_sequence ON classid = 'pg_class'::regclass AND objid = seqrelid)
     ON refclassid = 'pg_class'::regclass AND refobjid = pg_class.oid AND deptype IN ('i', 'a')`;

@@ -1,6 +1,5 @@
 import { closeOnce } from "../closing.ts";
 import { createListeners } from "../listeners.ts";
-import { fillRootsInBackground } from "../../sessions/fill-roots.ts";
 import type { Store } from "../../store.ts";
 import { parseAddress } from "./address.ts";
 import { createNotifications, type Notifications } from "./notify.ts";
@@ -27,10 +26,7 @@ export async function openPostgresStore({
   notice = () => undefined,
 }: PostgresOptions): Promise<Store> {
   const address = parseAddress(url);
-  let isRootless = false;
-  const pool = await openPool(address, async (connection) => {
-    ({ isRootless } = await migratePostgres(connection, notice));
-  });
+  const pool = await openPool(address, (connection) => migratePostgres(connection, notice));
   const listeners = createListeners();
   const hints = address.hints
     ? createNotifications(clientConfig(address), listeners.notify)
@@ -39,9 +35,6 @@ export async function openPostgresStore({
     listeners.notify(sessionIds);
     hints.send(sessionIds);
   });
-  if (isRootless) {
-    fillRootsInBackground(transactions);
-  }
   return {
     location: address.shown,
     read: transactions.read,

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 
 import { SESSION_IN_THREAD_ID } from "../../checkpoints/session-in-thread-id.ts";
-import { APPLICATION_ID } from "./migrate.ts";
+import { APPLICATION_ID, EARLIER_APPLICATION_ID } from "./migrate.ts";
 import { queryValue } from "./statements.ts";
 
 /** What the thread is started with. */
@@ -25,6 +25,7 @@ export interface Contents {
 export type BackupAnswer =
   | ({ readonly kind: "copied" } & Contents)
   | { readonly kind: "foreign" }
+  | { readonly kind: "too_old" }
   | { readonly kind: "damaged" }
   | { readonly kind: "failed"; readonly message: string; readonly errcode: unknown };
 
@@ -43,8 +44,9 @@ function answer(order: BackupOrder): BackupAnswer {
 function copy({ database, partial, timeout }: BackupOrder): BackupAnswer {
   const source = new DatabaseSync(database, { readOnly: true, timeout });
   try {
-    if (queryValue(source, "PRAGMA application_id") !== APPLICATION_ID) {
-      return { kind: "foreign" };
+    const applicationId = queryValue(source, "PRAGMA application_id");
+    if (applicationId !== APPLICATION_ID) {
+      return { kind: applicationId === EARLIER_APPLICATION_ID ? "too_old" : "foreign" };
     }
     source.prepare("VACUUM INTO ?").run(partial);
   } finally {
@@ -65,15 +67,10 @@ function check(partial: string): BackupAnswer {
 }
 
 function contentsOf(copied: DatabaseSync): Contents {
-  // before version 11 the table had the other name
-  const table = queryValue(
-    copied,
-    "SELECT name FROM sqlite_schema WHERE name IN ('threads', 'checkpoint_threads')",
-  );
-  const free = `SELECT count(*) - count(sessions.id) FROM ${String(table)}
+  const free = `SELECT count(*) - count(sessions.id) FROM threads
     LEFT JOIN sessions ON sessions.id = ${SESSION_IN_THREAD_ID}`;
   return {
     sessions: Number(queryValue(copied, "SELECT count(*) FROM sessions")),
-    threads: table === undefined ? 0 : Number(queryValue(copied, free)),
+    threads: Number(queryValue(copied, free)),
   };
 }

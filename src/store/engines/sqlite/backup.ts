@@ -5,6 +5,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 
 import { RepriseError } from "../../../core/errors.ts";
+import { databaseTooOld } from "../migrations/history.ts";
 import type { BackupAnswer, BackupOrder, Contents } from "./backup-worker.ts";
 import { type BackupTarget, checkTarget, makePartial, putInPlace } from "./backup-target.ts";
 import { sqliteFailure } from "./failure.ts";
@@ -66,6 +67,8 @@ async function copy(order: BackupOrder): Promise<Contents> {
         "database_foreign",
         "The file is not a Reprise database; name another one with --database.",
       );
+    case "too_old":
+      throw databaseTooOld();
     case "damaged":
       throw new RepriseError(
         "database_corrupt",

@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 
-import { latestVersion } from "../migrations/history.ts";
+import { databaseTooOld, latestVersion } from "../migrations/history.ts";
 import { sqliteFailure } from "./failure.ts";
-import { APPLICATION_ID } from "./migrate.ts";
+import { APPLICATION_ID, EARLIER_APPLICATION_ID } from "./migrate.ts";
 import { queryValue } from "./statements.ts";
 import { type Check, failed, failedBy, ok } from "../../verify/check.ts";
 
@@ -75,7 +75,11 @@ function checkVersion(raw: DatabaseSync): Check {
     status,
     sentence,
   });
-  if (queryValue(raw, "PRAGMA application_id") !== APPLICATION_ID) {
+  const applicationId = queryValue(raw, "PRAGMA application_id");
+  if (applicationId === EARLIER_APPLICATION_ID) {
+    return check("failed", databaseTooOld().message);
+  }
+  if (applicationId !== APPLICATION_ID) {
     return check(
       "failed",
       "The file is a SQLite database of another program, or an empty one; name another file with --database.",

@@ -1,16 +1,24 @@
 import { RepriseError } from "../../../core/errors.ts";
-import { latestVersion, migrations, requireCurrent } from "../migrations/history.ts";
+import {
+  databaseTooOld,
+  latestVersion,
+  migrations,
+  requireCurrent,
+} from "../migrations/history.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { rollBack, queryValue } from "./statements.ts";
 
-/** "RPRS" in the file's header (PRAGMA application_id): this file is a Reprise database. */
-export const APPLICATION_ID = 0x52505253;
+/** "rprs" in the file's header (PRAGMA application_id): this file is a Reprise database. */
+export const APPLICATION_ID = 0x72707273;
+
+/** "RPRS", of the builds before the baseline. No damage to one byte makes one of the other. */
+export const EARLIER_APPLICATION_ID = 0x52505253;
 
 /**
  * True for a database that needs nothing more than to be opened.
  *
- * Error codes: `database_newer`, `database_foreign`.
+ * Error codes: `database_newer`, `database_too_old`, `database_foreign`.
  */
 export function isReady(connection: SqliteConnection): boolean {
   return readVersion(connection) === latestVersion() && hasWriteAheadLog(connection);
@@ -19,7 +27,7 @@ export function isReady(connection: SqliteConnection): boolean {
 /**
  * The schema version, 0 if there are no tables. Changes nothing in the file.
  *
- * Error codes: `database_newer`, `database_foreign`.
+ * Error codes: `database_newer`, `database_too_old`, `database_foreign`.
  */
 export function readVersion(connection: SqliteConnection): number {
   return inTransaction(connection, "BEGIN", () => checkedVersion(connection));
@@ -30,7 +38,7 @@ export function readVersion(connection: SqliteConnection): number {
  * is of the version before. Another process may have done so before: the version is read again
  * under the write lock.
  *
- * Error codes: `database_newer`, `database_foreign`.
+ * Error codes: `database_newer`, `database_too_old`, `database_foreign`.
  */
 export function applyMigrations(connection: SqliteConnection): void {
   inTransaction(connection, "BEGIN IMMEDIATE", () => {
@@ -49,8 +57,8 @@ export function applyMigrations(connection: SqliteConnection): void {
 /**
  * Refuses a file that this program cannot read without changing it first.
  *
- * Error codes: `database_newer`, `database_foreign`, `database_unavailable` (an empty one),
- * `database_unsupported` (an older one).
+ * Error codes: `database_newer`, `database_too_old`, `database_foreign`, `database_unavailable` (an
+ * empty one), `database_unsupported` (an older one).
  */
 export function requireTables(connection: SqliteConnection): void {
   requireCurrent(readVersion(connection));
@@ -83,6 +91,9 @@ function checkedVersion({ raw }: SqliteConnection): number {
   const applicationId = queryValue(raw, "PRAGMA application_id");
   const isEmpty = queryValue(raw, "SELECT count(*) FROM sqlite_schema") === 0;
   const blank = applicationId === 0 && version === 0 && isEmpty;
+  if (applicationId === EARLIER_APPLICATION_ID) {
+    throw databaseTooOld();
+  }
   if (applicationId !== APPLICATION_ID && !blank) {
     throw new RepriseError(
       "database_foreign",

@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 
 import { closeOnce } from "../closing.ts";
 import { createListeners } from "../listeners.ts";
-import { fillRootsInBackground } from "../../sessions/fill-roots.ts";
 import type { Store } from "../../store.ts";
 import { openConnection, type SqliteConnection } from "./connection.ts";
 import { openingFailure } from "./failure.ts";
@@ -11,7 +10,6 @@ import { createGroupCommit } from "./group-commit.ts";
 import { createInodeGuard } from "./inode-guard.ts";
 import { createReads } from "./reads.ts";
 import { openReady, type SqliteOptions, warnOfLinks } from "./set-up.ts";
-import { queryValue } from "./statements.ts";
 import { createWaitingLine } from "./waiting-line.ts";
 
 /**
@@ -23,8 +21,7 @@ import { createWaitingLine } from "./waiting-line.ts";
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const path = resolve(options.path);
   const { busyTimeoutMs = 5000 } = options;
-  const opened = await openConnections({ ...options, path, busyTimeoutMs });
-  const { writer, reader, guard } = opened;
+  const { writer, reader, guard } = await openConnections({ ...options, path, busyTimeoutMs });
   const listeners = createListeners();
   const commits = createGroupCommit({
     connection: writer,
@@ -34,9 +31,6 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     guard,
   });
   const reads = createReads(reader);
-  if (opened.isRootless) {
-    fillRootsInBackground(commits);
-  }
   return {
     location: path,
     read: reads.read,
@@ -61,13 +55,6 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   };
 }
 
-/** True if an older version has written sessions that don't name their root. */
-function isRootless({ raw }: SqliteConnection): boolean {
-  return (
-    queryValue(raw, "SELECT EXISTS (SELECT 1 FROM sessions WHERE root_session_id IS NULL)") === 1
-  );
-}
-
 async function openConnections(options: SqliteOptions & { readonly busyTimeoutMs: number }) {
   const { path, busyTimeoutMs, notice = () => undefined, backup = true } = options;
   const connections: SqliteConnection[] = [];
@@ -80,7 +67,7 @@ async function openConnections(options: SqliteOptions & { readonly busyTimeoutMs
     const reader = openConnection(path, busyTimeoutMs);
     connections.push(reader);
     reader.raw.exec("PRAGMA query_only = ON");
-    return { writer, reader, guard: createInodeGuard(path), isRootless: isRootless(writer) };
+    return { writer, reader, guard: createInodeGuard(path) };
   } catch (error) {
     for (const connection of connections) {
       connection.close();

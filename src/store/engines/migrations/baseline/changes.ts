@@ -1,0 +1,29 @@
+import type { Dialect } from "../../dialect.ts";
+
+/**
+ * Numbers every change that a list of sessions shows, for readers that were away: see `changes/schema.ts`. Triggers give
+ * the numbers, so that no writer can forget them.
+ */
+export function changeTables(dialect: Dialect): readonly string[] {
+  const { column, tableOptions, numberedChanges } = dialect;
+  const { key, integer, randomId } = column;
+  return [
+    ...["sessions", "exchanges", "questions"].map(
+      (table) => `CREATE INDEX ${table}_changed ON ${table} (changed) WHERE changed > 0`,
+    ),
+    `CREATE TABLE deleted_sessions (
+      id ${key} NOT NULL PRIMARY KEY,
+      changed ${integer} NOT NULL,
+      deleted_at ${key} NOT NULL
+    )${tableOptions}`,
+    `CREATE INDEX deleted_sessions_changed ON deleted_sessions (changed)`,
+    `INSERT INTO deleted_sessions (id, changed, deleted_at) VALUES ('', 0, '')`,
+
+    `CREATE TABLE change_numbers (
+      id ${key} NOT NULL PRIMARY KEY,
+      last ${integer} NOT NULL
+    )${tableOptions}`,
+    `INSERT INTO change_numbers (id, last) VALUES (${randomId}, 0)`,
+    ...numberedChanges,
+  ];
+}
