@@ -14,6 +14,7 @@ import { MAX_LINE_FILE_BYTES } from "../core/limits.ts";
 import { packageFile } from "../core/package-file.ts";
 import type { Store } from "../store/store.ts";
 import { isPostgres, requireLocation } from "../store/location.ts";
+import { readPostgresUrl } from "../store/postgres-url.ts";
 import type { CliContext } from "./context.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
@@ -69,7 +70,7 @@ export interface NamedFiles {
  */
 function ownFiles(cli: CliContext, { location, tokenFiles = [] }: NamedFiles): readonly string[] {
   const { state, ...folders } = userFolders(cli);
-  const sslKey = isPostgres(location) ? URL.parse(location)?.searchParams.get("sslkey") : null;
+  const sslKey = readPostgresUrl(location)?.servers[0].searchParams.get("sslkey");
   const named = [
     ...tokenFiles,
     cli.env["REPRISE_DATABASE_FILE"],
@@ -271,14 +272,4 @@ function readLimitedSync(path: string, max: number): Buffer | null {
   } finally {
     closeSync(file);
   }
-}
-
-/** The same location without the password of a postgres:// address. */
-export function withoutPassword(location: string): string {
-  const address = isPostgres(location) ? URL.parse(location) : null;
-  if (address === null) {
-    return location;
-  }
-  address.password = "";
-  return address.href;
 }

@@ -1,5 +1,5 @@
 import type { Secret, Secrets } from "../exchange/secrets.ts";
-import { isPostgres } from "../store/location.ts";
+import { readPostgresUrl } from "../store/postgres-url.ts";
 import { madeTokenFile, settingsOf } from "./config.ts";
 import type { CliContext } from "./context.ts";
 
@@ -35,7 +35,9 @@ export function ownSecrets(
     // a plain reader would wait for a pipe in its place; what this one refuses is not used
     const made = file === null ? null : await readMadeToken(file).catch(() => null);
     const token = made === null ? [] : [{ name: "REPRISE_TOKEN", value: made }];
-    const password = isPostgres(location) ? secretsOfAddress("DATABASE_PASSWORD", location) : [];
+    // the same with each host
+    const address = readPostgresUrl(location)?.servers[0].href ?? null;
+    const password = secretsOfAddress("DATABASE_PASSWORD", address);
     return [...known, ...password, ...token, ...(await keysOfModels(cli))];
   };
 }

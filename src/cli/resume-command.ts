@@ -3,7 +3,9 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 
 import { quoted } from "../core/shell-words.ts";
-import { databaseLocation, withoutPassword } from "./config.ts";
+import { isPostgres } from "../store/location.ts";
+import { withoutPassword } from "../store/postgres-url.ts";
+import { databaseLocation } from "./config.ts";
 import type { CliContext } from "./context.ts";
 import { databaseOption } from "./database.ts";
 import { startOf } from "./started-as.ts";
@@ -27,7 +29,9 @@ export function answerCommandLine(cli: CliContext, command: Command, id: string)
 /** The `--database` that the command was given, for another command; empty if it was given none. */
 export function databaseWords(cli: CliContext, command: Command): string {
   const database = databaseOption(command);
-  return database === undefined
-    ? ""
-    : ` --database ${quoted(withoutPassword(databaseLocation(cli, database)))}`;
+  if (database === undefined) {
+    return "";
+  }
+  const location = databaseLocation(cli, database);
+  return ` --database ${quoted(isPostgres(location) ? withoutPassword(location) : location)}`;
 }

@@ -16,6 +16,8 @@ import { makeFolder } from "../temp.ts";
 export interface StandbyPair {
   /** The address of a database of the primary server. */
   readonly url: string;
+  /** The address of the same database of the standby. */
+  readonly standbyUrl: string;
   /** Stops the standby, and what is on its way to it; its connections stay open. */
   hang(): void;
   resume(): void;
@@ -23,7 +25,7 @@ export interface StandbyPair {
   endWaits(how: WaitEnd): Promise<number>;
   /** Kills the primary with all its processes; what is on its way is lost. */
   kill(): Promise<void>;
-  /** Makes the standby the primary, and resolves with the address of the same database there. */
+  /** Makes the standby the primary, and resolves with its address. */
   promote(): Promise<string>;
 }
 
@@ -68,6 +70,7 @@ export async function startStandbyPair(
   }
   return {
     url: urlAt(primaryPlace.port, database),
+    standbyUrl: urlAt(standbyPlace.port, database),
     hang: () => {
       // what is in its sockets would else be read and written when it continues
       for (const socket of wire.sockets) {

@@ -15,6 +15,7 @@ import {
   startStandbyPair,
   type WaitEnd,
 } from "../../helpers/postgres/standby-pair.ts";
+import { severalHosts } from "../../helpers/postgres/several-hosts.ts";
 import { randomOf, seedOf } from "../../helpers/random.ts";
 import { homeOfNodes, startNode } from "../../helpers/service-node.ts";
 import { testSize } from "../../helpers/size.ts";
@@ -70,6 +71,49 @@ it.each(rounds)(
     expect(load.unexpected).toEqual([]);
   },
 );
+
+it.each(rounds)(
+  "[PG-35] nodes whose address names both servers continue without a restart, and lose nothing (seed %i)",
+  async (roundSeed) => {
+    const random = randomOf(roundSeed);
+    const pair = await startStandbyPair(source, DATABASE);
+    const address = severalHosts([pair.url, pair.standbyUrl]);
+    const home = homeOfNodes({ REPRISE_DATABASE: address });
+    const nodes = await Promise.all([startNode(home, []), startNode(home, [])]);
+    const load = startLoad(await Promise.all(nodes.map((node) => sessionsOf(node, random))));
+    await load.untilAcknowledged(5 * WRITERS);
+
+    await pair.kill();
+    await sleep(random() * 5000);
+    await pair.promote();
+    await load.untilAcknowledged(5 * WRITERS);
+    await load.stop();
+
+    await untilIdle(pair.standbyUrl);
+    const stored = await contentsAt(pair.standbyUrl);
+    expect(load.acknowledged.filter(({ content }) => !stored.has(content))).toEqual([]);
+    expect(
+      load.acknowledged.filter(({ key, content }) => key !== null && stored.get(content) !== 1),
+    ).toEqual([]);
+    expect(load.unexpected).toEqual([]);
+    for (const { service } of nodes) {
+      const { code, stdout, stderr } = await service.stop("SIGTERM");
+      expect(code).toBe(0);
+      expect(stdout).toContain(`@127.0.0.1:${new URL(pair.url).port},127.0.0.1:`);
+      expect(stdout + stderr).not.toContain(new URL(pair.url).password);
+    }
+  },
+);
+
+/** Resolves once every exchange has ended. */
+async function untilIdle(url: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  while ((await client.query("SELECT FROM exchanges WHERE ended_at IS NULL")).rowCount !== 0) {
+    await sleep(20);
+  }
+  await client.end();
+}
 
 /** Hangs the standby one to three times, and ends waits each time; the last time it stays. */
 async function endWaits(pair: StandbyPair, load: Load, random: () => number): Promise<number> {

@@ -283,8 +283,8 @@ describe("the address", () => {
         "postgres://me:p%40ss@[::1]:6543/my%20db?pool_size=3&statement_timeout=1500&connect_timeout=2&sslmode=no-verify&hints=off",
       ),
     ).toMatchObject({
-      host: "::1",
-      port: 6543,
+      servers: [{ host: "::1", port: 6543 }],
+      target: "any",
       user: "me",
       password: "p@ss",
       database: "my db",
@@ -295,7 +295,7 @@ describe("the address", () => {
       hints: false,
     });
     expect(parseAddress("postgresql://host/db")).toMatchObject({
-      port: 5432,
+      servers: [{ host: "host", port: 5432 }],
       tls: false,
       hints: true,
       poolSize: 10,

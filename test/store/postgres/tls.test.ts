@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { startEmbedded } from "../../helpers/postgres-server.ts";
+import { severalHosts } from "../../helpers/postgres/several-hosts.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 /** Certificates are made on the spot, so that none is ever kept or out of date. */
@@ -14,7 +15,7 @@ const OPENSSL = "openssl";
 const hasOpenssl = spawnSync(OPENSSL, ["version"]).status === 0;
 
 describe.skipIf(!hasOpenssl)("TLS (needs the openssl command)", () => {
-  it("[PG-7] is what sslmode asks for, on every connection; an untrusted certificate is refused", async () => {
+  it("[PG-7] [PG-34] is what sslmode asks for, on every connection; an untrusted certificate is refused", async () => {
     const authority = join(temporaryFolder(), "authority.pem");
     const server = await startEmbedded({
       settings: { ssl: "on" },
@@ -29,8 +30,12 @@ describe.skipIf(!hasOpenssl)("TLS (needs the openssl command)", () => {
       expect(await usesTls(`${named}?sslmode=${mode}&${vouched}`)).toEqual(new Set([true]));
     }
     expect(await usesTls(`${named}?sslmode=no-verify`)).toEqual(new Set([true]));
+    // each host has to prove its own name
+    const both = severalHosts([server.url, named], `sslmode=verify-full&${vouched}`);
+    expect(await usesTls(both)).toEqual(new Set([true]));
     const refused = [
       `${named}?sslmode=require`,
+      severalHosts([server.url, server.url], `sslmode=verify-full&${vouched}`),
       // the certificate names localhost only
       `${server.url}?sslmode=verify-ca&${vouched}`,
     ];

@@ -5,11 +5,15 @@ import { parse } from "pg-connection-string";
 
 import { RepriseError } from "../../../core/errors.ts";
 import { isPercentEncoded } from "../../../core/text.ts";
+import { POSTGRES_PARAMETERS, type PostgresUrl, readPostgresUrl } from "../../postgres-url.ts";
+import { isTarget, type Target, TARGETS } from "./target.ts";
 
 /** What a `postgres://` URL says, parsed once. */
 export interface PostgresAddress {
-  readonly host: string;
-  readonly port: number;
+  /** In the order in which they are tried. */
+  readonly servers: readonly [ServerAddress, ...ServerAddress[]];
+  /** Which of them may be used. */
+  readonly target: Target;
   readonly database: string;
   readonly user: string | undefined;
   readonly password: string | undefined;
@@ -28,68 +32,61 @@ export interface PostgresAddress {
   readonly shown: string;
 }
 
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
 /** At least two: a read may wait for a write of the same process. */
 const POOL_SIZE = { min: 2, max: 500, default: 10 };
 const STATEMENT_TIMEOUT_MS = { min: 100, max: 3_600_000, default: 30_000 };
 const CONNECT_TIMEOUT_S = { min: 1, max: 300, default: 5 };
 
-const PARAMETERS: ReadonlySet<string> = new Set([
-  "sslmode",
-  "sslrootcert",
-  "sslcert",
-  "sslkey",
-  "options",
-  "pool_size",
-  "statement_timeout",
-  "connect_timeout",
-  "hints",
-]);
-
 /**
  * Reads an address of the form
- * `postgres://user:password@host:5432/database?sslmode=verify-full&pool_size=10`. An unknown
- * parameter is refused: a misspelled option would silently do nothing.
+ * `postgres://user:password@host:5432/database?sslmode=verify-full&pool_size=10`, or with several
+ * hosts, `host:5432,other:5433`. An unknown parameter is refused.
  *
  * Error codes: `config_invalid`. No refusal holds any part of the address.
  */
 export function parseAddress(text: string): PostgresAddress {
   const url = parseUrl(text);
-  const parameters = url.searchParams;
+  const [{ searchParams: parameters, pathname }] = url.servers;
   for (const name of parameters.keys()) {
-    if (!PARAMETERS.has(name) || parameters.getAll(name).length > 1) {
+    if (!POSTGRES_PARAMETERS.has(name) || parameters.getAll(name).length > 1) {
       throw invalid(
-        `The database URL has an unknown or repeated parameter. Allowed: ${[...PARAMETERS].join(", ")}.`,
+        `The database URL has an unknown or repeated parameter. Allowed: ${[...POSTGRES_PARAMETERS].join(", ")}.`,
       );
     }
   }
-  const { host, port, user, password, database } = partsOf(url);
+  const [first, ...others] = url.servers;
+  const { user, password, database } = partsOf(first);
   if (database === "") {
     throw invalid(
       "The database URL has no database name. Write it as postgres://user@host:5432/name.",
     );
   }
   return {
-    host: host || "localhost",
-    port: Number(port || 5432),
+    servers: [serverOf(first), ...others.map(serverOf)],
+    target: targetOf(parameters, others.length === 0 ? "any" : "read-write"),
     database,
-    user: user || undefined,
-    password: password || undefined,
+    user,
+    password,
     tls: tlsOf(parameters),
     options: parameters.get("options") ?? undefined,
     poolSize: numberOf(parameters, "pool_size", POOL_SIZE),
     statementTimeoutMs: numberOf(parameters, "statement_timeout", STATEMENT_TIMEOUT_MS),
     connectTimeoutMs: numberOf(parameters, "connect_timeout", CONNECT_TIMEOUT_S) * 1000,
     hints: isOn(parameters.get("hints")),
-    shown: `postgres://${url.username === "" ? "" : `${url.username}@`}${url.host}${url.pathname}`,
+    shown: `postgres://${url.user}${url.hosts}${pathname}`,
   };
 }
 
-function parseUrl(text: string): URL {
-  // its own error would carry the whole address, and the password with it
-  const url = URL.parse(text);
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
+function parseUrl(text: string): PostgresUrl {
+  const url = readPostgresUrl(text);
+  if (url === null) {
     throw invalid(
-      "The database URL is invalid. Write it as postgres://user:password@host:5432/name, with special characters of the password escaped, such as %40 for @.",
+      "The database URL is invalid. Write it as postgres://user:password@host:5432/name, with special characters of the password escaped, such as %40 for @. Several hosts have commas between them.",
     );
   }
   return url;
@@ -104,8 +101,28 @@ function partsOf(url: URL) {
   if (!isPercentEncoded(address.href)) {
     throw invalid("The database URL has an invalid % escape. Write a literal % as %25.");
   }
-  // it leaves some escapes in the database's name unchanged
-  return { ...parse(address.href), database: decodeURIComponent(url.pathname.slice(1)) };
+  const { host, port, user, password } = parse(address.href);
+  return {
+    host: host || "localhost",
+    port: Number(port || 5432),
+    user: user || undefined,
+    password: password || undefined,
+    // the library leaves some escapes in it unchanged
+    database: decodeURIComponent(url.pathname.slice(1)),
+  };
+}
+
+function serverOf(url: URL): ServerAddress {
+  const { host, port } = partsOf(url);
+  return { host, port };
+}
+
+function targetOf(parameters: URLSearchParams, otherwise: Target): Target {
+  const text = parameters.get("target_session_attrs") ?? otherwise;
+  if (!isTarget(text)) {
+    throw invalid(`target_session_attrs in the database URL must be one of ${TARGETS.join(", ")}.`);
+  }
+  return text;
 }
 
 /**

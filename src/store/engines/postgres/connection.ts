@@ -32,13 +32,21 @@ export interface PostgresConnection {
   readonly loss: unknown;
 }
 
+interface Wrapped extends Pick<PostgresConnection, "server"> {
+  /** True for an error that shows that the server is not the one to use. */
+  readonly isMisplaced: (error: unknown) => boolean;
+}
+
 /** Throws the client library's own errors: the caller turns them into sentences. */
-export function wrapClient(client: ClientBase, server: string | null): PostgresConnection {
+export function wrapClient(
+  client: ClientBase,
+  { server, isMisplaced }: Wrapped,
+): PostgresConnection {
   let loss: unknown = null;
   let hasChanged = false;
   let warnings = 0;
   const noticed = (error: unknown): unknown => {
-    if (isLoss(error)) {
+    if (isLoss(error) || isMisplaced(error)) {
       loss ??= error;
     }
     return error;

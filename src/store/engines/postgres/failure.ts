@@ -1,6 +1,7 @@
 import { DatabaseError } from "pg";
 
 import { type ErrorCode, RepriseError, systemCode } from "../../../core/errors.ts";
+import { ruleOf, type Target } from "./target.ts";
 
 /** True if the server refused the transaction because of another one that was running. */
 export function isCollision(error: unknown): boolean {
@@ -35,10 +36,21 @@ export function isPassing(error: unknown): boolean {
     : !(error instanceof RepriseError);
 }
 
+/** True if the server has no connection left. */
+export function isFull(error: unknown): boolean {
+  return sqlState(error) === TOO_MANY_CONNECTIONS;
+}
+
+/** True for a write that the server refused because it is a standby, or read-only. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlState(error) === READ_ONLY;
+}
+
 const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK = "40P01";
 const IDLE_TRANSACTION = "25P03";
 const TOO_MANY_CONNECTIONS = "53300";
+const READ_ONLY = "25006";
 
 /** Empty for an error that the server did not report. */
 function sqlState(error: unknown): string {
@@ -70,7 +82,7 @@ const FAILURES: Readonly<Record<string, readonly [ErrorCode, string]>> = {
     "database_unavailable",
     "A statement exceeded statement_timeout, so nothing was stored. Try again, or raise it in the address of the database.",
   ],
-  "25006": NO_RIGHTS,
+  [READ_ONLY]: NO_RIGHTS,
   "42501": NO_RIGHTS,
   "53100": [
     "database_full",
@@ -110,6 +122,9 @@ export function connectFailure(error: unknown): RepriseError {
   if (error instanceof RepriseError) {
     return error;
   }
+  if (error instanceof UnsuitableServer) {
+    return unavailable(error.message, error);
+  }
   if (isPoolerRefusal(error)) {
     return new RepriseError(
       "config_invalid",
@@ -123,8 +138,20 @@ export function connectFailure(error: unknown): RepriseError {
   return unavailable(CONNECT_FAILURES[sqlState(error)] ?? otherwise, error);
 }
 
+/** For a server that is reached and not as `target_session_attrs` asks, which a failover changes. */
+export class UnsuitableServer extends Error {
+  constructor(target: Target) {
+    super(
+      `No server in the address of the database is reachable and ${ruleOf(target).words}. Check the servers, and target_session_attrs in the address.`,
+    );
+  }
+}
+
 /** Of a connection that went away and did not come back. */
 export function lostFailure(error: unknown): RepriseError {
+  if (isReadOnly(error)) {
+    return new RepriseError(...NO_RIGHTS, { cause: error });
+  }
   return unavailable(
     "The connection to the database was lost, so nothing was stored; check that the server runs and try again.",
     error,

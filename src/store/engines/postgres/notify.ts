@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { Client, type ClientConfig } from "pg";
+import { Client } from "pg";
 
 import type { CommitListener } from "../../store.ts";
+import type { ChosenServer, Servers } from "./servers.ts";
 
 export interface Notifications {
   /** Notifies other nodes of touched sessions: soon, and several at once. */
@@ -36,7 +37,7 @@ const CLOSE_TIMEOUT_MS = 1000;
  * The connection is made when there is something to say or somebody who listens. `onHint` is called
  * with the sessions that other nodes touched.
  */
-export function createNotifications(config: ClientConfig, onHint: CommitListener): Notifications {
+export function createNotifications(servers: Servers, onHint: CommitListener): Notifications {
   const waiting = new Set<string>();
   const closing = new AbortController();
   let listening = false;
@@ -52,10 +53,8 @@ export function createNotifications(config: ClientConfig, onHint: CommitListener
 
   const run = async (): Promise<void> => {
     for (let wait = MIN_RETRY_MS; !closing.signal.aborted;) {
-      const client = new Client(config);
       const began = performance.now();
-      await converse(client).catch(() => undefined);
-      await client.end().catch(() => undefined);
+      await connectOnce().catch(() => undefined);
       wait = performance.now() - began > MAX_RETRY_MS ? MIN_RETRY_MS : wait * 2;
       await sleep(Math.min(wait, MAX_RETRY_MS), null, { signal: closing.signal }).catch(
         () => undefined,
@@ -63,13 +62,38 @@ export function createNotifications(config: ClientConfig, onHint: CommitListener
     }
   };
 
-  /** Until the connection is lost, or closing has sent what waited. */
-  const converse = async (client: Client): Promise<void> => {
+  const connectOnce = async (): Promise<void> => {
+    const server = await servers.find();
+    const client = new Client(server.config);
     const lost = Promise.withResolvers<never>();
     lost.promise.catch(() => undefined);
     client.on("error", lost.reject);
     client.on("end", () => lost.reject(new Error("the connection ended")));
-    await client.connect();
+    const onLeft = (): void => lost.reject(new Error("another server was chosen"));
+    server.left.addEventListener("abort", onLeft);
+    try {
+      await connectTo(server, client);
+      await converse(client, lost.promise);
+    } catch (error) {
+      // a standby refuses LISTEN and NOTIFY
+      servers.leaveIfReadOnly(server, error);
+    } finally {
+      server.left.removeEventListener("abort", onLeft);
+      await client.end().catch(() => undefined);
+    }
+  };
+
+  const connectTo = async (server: ChosenServer, client: Client): Promise<void> => {
+    try {
+      await client.connect();
+    } catch (error) {
+      servers.failed(server, error);
+      throw error;
+    }
+  };
+
+  /** Until the connection is lost, or closing has sent what waited. */
+  const converse = async (client: Client, lost: Promise<never>): Promise<void> => {
     const self = await pidOf(client);
     client.on("notification", ({ processId, payload }) => {
       if (processId !== self) {
@@ -92,7 +116,7 @@ export function createNotifications(config: ClientConfig, onHint: CommitListener
         return;
       }
       if (waiting.size === 0) {
-        await Promise.race([wakeUp.promise, lost.promise]);
+        await Promise.race([wakeUp.promise, lost]);
       }
       const early = sentAt + GATHER_MS - performance.now();
       if (early > 0) {

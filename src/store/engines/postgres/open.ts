@@ -4,12 +4,14 @@ import type { Store } from "../../store.ts";
 import { parseAddress } from "./address.ts";
 import { createNotifications, type Notifications } from "./notify.ts";
 import { migratePostgres } from "./migrate.ts";
-import { clientConfig } from "./pool.ts";
 import { openPool } from "./open-pool.ts";
 import { createTransactions } from "./transactions.ts";
 
 export interface PostgresOptions {
-  /** `postgres://user:password@host:5432/database?parameters`; see `parseAddress`. */
+  /**
+   * `postgres://user:password@host:5432/database?parameters`, with several hosts if one may take the place of
+   * another: `host:5432,other:5433`. PROTOCOL.md, "PostgreSQL", has the parameters.
+   */
   readonly url: string;
   /** Called with what a person should know about the database, one sentence each. */
   readonly notice?: (sentence: string) => void;
@@ -28,9 +30,7 @@ export async function openPostgresStore({
   const address = parseAddress(url);
   const pool = await openPool(address, (connection) => migratePostgres(connection, notice));
   const listeners = createListeners();
-  const hints = address.hints
-    ? createNotifications(clientConfig(address), listeners.notify)
-    : NO_HINTS;
+  const hints = address.hints ? createNotifications(pool.servers, listeners.notify) : NO_HINTS;
   const transactions = createTransactions(pool, (sessionIds) => {
     listeners.notify(sessionIds);
     hints.send(sessionIds);
@@ -44,7 +44,7 @@ export async function openPostgresStore({
       return listeners.add(listener);
     },
     mayHaveChanged: transactions.mayHaveChanged,
-    load: pool.load,
+    load: () => pool.load(),
     ...closeOnce(async () => {
       await transactions.close();
       await hints.close();

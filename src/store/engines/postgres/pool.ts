@@ -1,13 +1,11 @@
-import { Socket } from "node:net";
+import { type ClientBase, type ClientConfig, Pool } from "pg";
 
-import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, types } from "pg";
-
-import { RepriseError } from "../../../core/errors.ts";
 import type { StoreLoad } from "../../store.ts";
 import type { PostgresAddress } from "./address.ts";
-import { type PostgresConnection, wrapClient } from "./connection.ts";
-import { requireDurable, SYNCHRONOUS_COMMIT } from "./durability.ts";
-import { SERVER_LIFE } from "./server-life.ts";
+import { begin } from "./begin.ts";
+import type { PostgresConnection } from "./connection.ts";
+import { type Made, MovedError, pooledClient } from "./pooled-client.ts";
+import { Servers } from "./servers.ts";
 
 /** A connection for one piece of work; `release` returns it, or closes it if it was lost. */
 export interface CheckedOutClient {
@@ -16,8 +14,10 @@ export interface CheckedOutClient {
 }
 
 export interface PostgresPool {
+  /** Which server its connections go to. */
+  readonly servers: Servers;
   /**
-   * Checks out a connection once one is free: it waits for that without a limit, and for the server
+   * Checks out a connection once one is free: it waits for that without a limit, and for each server
    * for `connect_timeout`. Rejects with the client library's own errors too.
    *
    * Error codes: `config_invalid`, `database_unsupported` for a server that would not keep what it
@@ -38,151 +38,94 @@ const LOCK_TIMEOUT_MS = 5000;
 const ANSWER_GRACE_MS = 5000;
 
 export function createPool(address: PostgresAddress): PostgresPool {
-  const sockets = new WeakMap<ClientBase, Socket>();
-  const config: ClientConfig = {
-    ...clientConfig(address),
-    statement_timeout: address.statementTimeoutMs,
-    query_timeout: address.statementTimeoutMs + ANSWER_GRACE_MS,
+  return new ServerPool(address);
+}
+
+class ServerPool implements PostgresPool {
+  readonly servers: Servers;
+  readonly #max: number;
+  readonly #pool: Pool;
+  readonly #made = new WeakMap<ClientBase, Made>();
+  readonly #connections = new WeakMap<ClientBase, PostgresConnection>();
+  #closing: Promise<void> | null = null;
+
+  constructor(address: PostgresAddress) {
+    this.servers = new Servers(address);
+    this.#max = address.poolSize;
+    const Client = pooledClient(this.servers, { limits: limitsOf(address), made: this.#made });
+    this.#pool = new Pool({ max: this.#max, idleTimeoutMillis: IDLE_MS, Client });
+    // a connection that is lost while nobody uses it leaves the pool, and that is all
+    this.#pool.on("error", () => undefined);
+  }
+
+  async checkOut(): Promise<CheckedOutClient> {
+    const { searches } = this.servers;
+    for (;;) {
+      try {
+        const taken = await this.#take();
+        if (taken !== null) {
+          return taken;
+        }
+      } catch (error) {
+        // one search tries every server
+        if (!this.servers.isDoubtful || this.servers.searches > searches) {
+          throw error;
+        }
+      }
+    }
+  }
+
+  /** Null if another server was chosen meanwhile. */
+  async #take(): Promise<CheckedOutClient | null> {
+    const client = await this.#pool.connect().catch(nullIfMoved);
+    const made = client === null ? undefined : this.#made.get(client);
+    if (client === null || made === undefined) {
+      return null;
+    }
+    const { server, socket } = made;
+    if (server.left.aborted) {
+      client.release(true);
+      return null;
+    }
+    const connection =
+      this.#connections.get(client) ?? (await begin(client, { servers: this.servers, server }));
+    this.#connections.set(client, connection);
+    return {
+      connection,
+      release: () => {
+        if (connection.loss !== null) {
+          // without an answer from the network, the closing message may get lost too
+          socket.destroy();
+        }
+        client.release(connection.loss !== null);
+      },
+    };
+  }
+
+  load(): StoreLoad {
+    const { totalCount: connections, idleCount: idle, waitingCount: waiting } = this.#pool;
+    return { connections, idle, max: this.#max, waiting };
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#pool.end());
+  }
+}
+
+/** What the server ends by itself, however long a process is stopped. */
+function limitsOf({ statementTimeoutMs }: PostgresAddress): ClientConfig {
+  return {
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     // who is stopped inside a transaction holds its rows no longer than this
-    idle_in_transaction_session_timeout: address.statementTimeoutMs,
-  };
-  const pool = new Pool({
-    max: address.poolSize,
-    idleTimeoutMillis: IDLE_MS,
-    Client: clientOf(config, sockets),
-  });
-  // a connection that is lost while nobody uses it leaves the pool, and that is all
-  pool.on("error", () => undefined);
-  const connections = new WeakMap<ClientBase, PostgresConnection>();
-  let closing: Promise<void> | null = null;
-  return {
-    checkOut: async () => {
-      const client = await pool.connect();
-      const connection = connections.get(client) ?? (await begin(client));
-      connections.set(client, connection);
-      return {
-        connection,
-        release: () => {
-          if (connection.loss !== null) {
-            // without an answer from the network, the closing message may get lost too
-            sockets.get(client)?.destroy();
-          }
-          client.release(connection.loss !== null);
-        },
-      };
-    },
-    load: () => ({
-      connections: pool.totalCount,
-      idle: pool.idleCount,
-      max: address.poolSize,
-      waiting: pool.waitingCount,
-    }),
-    close: () => (closing ??= pool.end()),
+    idle_in_transaction_session_timeout: statementTimeoutMs,
   };
 }
 
-/**
- * What every connection to the server is made with. BIGINT is read as a number: none of the stored
- * values exceeds 2^53.
- */
-export function clientConfig(address: PostgresAddress): ClientConfig {
-  return {
-    host: address.host,
-    port: address.port,
-    database: address.database,
-    user: address.user,
-    password: address.password,
-    ssl: address.tls,
-    options: address.options,
-    application_name: "reprise",
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    connectionTimeoutMillis: address.connectTimeoutMs,
-    types: {
-      getTypeParser: (oid, format) =>
-        oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format),
-    },
-  };
-}
-
-/** The pool's own time-out would also count the time that an operation waits for its turn. */
-function clientOf(config: ClientConfig, sockets: WeakMap<ClientBase, Socket>): new () => Client {
-  return class extends Client {
-    constructor() {
-      const socket = new Socket();
-      super({ ...config, stream: () => socket });
-      sockets.set(this, socket);
-      // one that is lost between the pool's hands and ours would end the process
-      this.on("error", () => undefined);
-    }
-  };
-}
-
-async function begin(client: PoolClient): Promise<PostgresConnection> {
-  try {
-    const { rows } = await client.query<Settings>(SETTINGS);
-    const [settings] = rows;
-    if (settings === undefined) {
-      throw new Error("the server did not report its settings");
-    }
-    check(settings);
-    return wrapClient(client, isPooled(client, settings) ? null : settings.server);
-  } catch (error) {
-    client.release(true);
-    throw error;
+function nullIfMoved(error: unknown): null {
+  if (error instanceof MovedError) {
+    return null;
   }
-}
-
-interface Settings {
-  readonly version: number;
-  /** What the server calls itself. */
-  readonly product: string;
-  readonly encoding: string;
-  readonly synchronous_commit: string;
-  readonly server: string;
-  readonly pid: number;
-}
-
-const SETTINGS = `SELECT current_setting('server_version_num')::int AS version,
-  version() AS product,
-  current_setting('server_encoding') AS encoding,
-  ${SYNCHRONOUS_COMMIT} AS synchronous_commit,
-  ${SERVER_LIFE} AS server,
-  pg_backend_pid() AS pid`;
-
-const MIN_VERSION = 150_000;
-
-/** A pooler assigns its own numbers to the processes of the server. */
-function isPooled(client: PoolClient, { pid }: Settings): boolean {
-  return !("processID" in client) || client.processID !== pid;
-}
-
-/** Servers that speak the protocol and give out row numbers in another order than they commit. */
-const OTHER_SERVERS = [
-  ["YugabyteDB", /-YB-/],
-  ["CockroachDB", /CockroachDB/],
-] as const;
-
-function check({ version, product, encoding, synchronous_commit }: Settings): void {
-  const other = OTHER_SERVERS.find(([, mark]) => mark.test(product));
-  if (other !== undefined) {
-    throw new RepriseError(
-      "database_unsupported",
-      `The database server is ${other[0]}, whose row numbers do not grow in the order of commits. Use PostgreSQL 15 to 18.`,
-    );
-  }
-  if (version < MIN_VERSION) {
-    throw new RepriseError(
-      "database_unsupported",
-      "The database server is older than PostgreSQL 15; use PostgreSQL 15 to 18.",
-    );
-  }
-  if (encoding !== "UTF8") {
-    throw new RepriseError(
-      "database_unsupported",
-      "The database does not keep text as UTF-8; make one with createdb --encoding=UTF8 --template=template0.",
-    );
-  }
-  requireDurable(synchronous_commit);
+  throw error;
 }
