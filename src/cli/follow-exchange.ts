@@ -3,8 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 
 import { type ExchangeState, isFinal } from "../core/exchanges.ts";
+import { RepriseError } from "../core/errors.ts";
 import type { ExchangeRecord } from "../core/sessions.ts";
 import { exactLine, visible } from "../core/terminal-text.ts";
+import { isPassing } from "../exchange/exchange-failure.ts";
 import { type Runnable, whetherRuns } from "../exchange/runnable.ts";
 import { readExchange } from "../store/exchanges/read.ts";
 import { waitsFor } from "../store/exchanges/waits-for.ts";
@@ -12,10 +14,11 @@ import { readMessagesAfter } from "../store/messages/read.ts";
 import { listOpenQuestions, type OpenQuestion } from "../store/questions/read.ts";
 import { failureLine } from "../store/sessions/failures.ts";
 import type { Store } from "../store/store.ts";
-import { type CliContext, noticeLine, noticeNow, printLine } from "./context.ts";
+import { type CliContext, noticeLine, noticeNow, printJson, printLine } from "./context.ts";
 import { ASKS } from "./exit-code.ts";
 import { GRAPH_ASKS, questionLines, reasonLine } from "./question-lines.ts";
 import { answerCommandLine, databaseWords, resumeCommand } from "./resume-command.ts";
+import { startOf } from "./started-as.ts";
 
 /** How often `--follow` asks whether the exchange has ended. */
 const FOLLOW_MS = 250;
@@ -39,6 +42,46 @@ export async function openQuestions(
 ): Promise<readonly OpenQuestion[]> {
   const open = await store.read(listOpenQuestions, { reference: session_id });
   return open.filter(({ kind }) => kind !== "messages");
+}
+
+interface Stored {
+  readonly command: Command;
+  /** `message` or `answer`. */
+  readonly what: string;
+  /** The exchange that is followed. */
+  readonly exchange: ExchangeRecord;
+  readonly json: boolean;
+}
+
+/**
+ * Follows what was stored. If the database goes away meanwhile, the error says that it is stored: who reads a
+ * refusal sends the message again.
+ *
+ * Error codes: `follow_failed`, and as `follow`.
+ */
+export async function followStored(
+  cli: CliContext,
+  { command, what, exchange, json }: Stored,
+  follow: () => Promise<void>,
+): Promise<void> {
+  try {
+    await follow();
+  } catch (error) {
+    if (!isPassing(error)) {
+      throw error;
+    }
+    const { session_id, n } = exchange;
+    if (json) {
+      printJson(cli, exchange);
+    }
+    const again = `${startOf(cli)} follow ${session_id}${databaseWords(cli, command)}`;
+    noticeLine(cli, exactLine(`Follow the session with: ${again}`));
+    throw new RepriseError(
+      "follow_failed",
+      `The ${what} is stored, so do not send it again. Exchange ${n} of ${session_id} cannot be followed, because the database cannot be read now.`,
+      { cause: error },
+    );
+  }
 }
 
 interface Asked {

@@ -3,13 +3,15 @@ import { Command } from "commander";
 import { isFinal } from "../core/exchanges.ts";
 import { createStoredReport } from "../exchange/report-stored-exchange.ts";
 import { type Runnable, runnableOn } from "../exchange/runnable.ts";
-import { queueAndRead } from "../store/exchanges/queue-and-read.ts";
+import { type Queued, queueAndRead } from "../store/exchanges/queue-and-read.ts";
 import { listOpenQuestions } from "../store/questions/read.ts";
+import type { Store } from "../store/store.ts";
 import { EVENTS_OPTION } from "./chat-options.ts";
 import { type CliContext, printJson, printLine } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
 import {
   exitCodeAfter,
+  followStored,
   openQuestions,
   showAnswer,
   showCommand,
@@ -43,8 +45,7 @@ export function sendCommand(cli: CliContext): Command {
     .option("--json", "print the exchange as the HTTP API returns it")
     .option(EVENTS_OPTION, "with --follow, print one line of JSON for each event")
     .action(async (reference: string, given: string, options: SendOptions) => {
-      const events = options["json=events"] === true;
-      if (events && options.follow !== true) {
+      if (options["json=events"] === true && options.follow !== true) {
         throw wrongUsage("--json=events of this command needs --follow.");
       }
       const content = await promptText(cli, given, "the id");
@@ -52,11 +53,7 @@ export function sendCommand(cli: CliContext): Command {
       const supersede = options.supersede === true;
       const before = supersede ? await store.read(listOpenQuestions, { reference }) : [];
       const origin = cli.stdin.isTTY === true ? "terminal" : "prompt";
-      const {
-        record: queued,
-        open: asked,
-        nodes,
-      } = await store.write(queueAndRead, {
+      const queued = await store.write(queueAndRead, {
         reference,
         content,
         supersede,
@@ -64,42 +61,67 @@ export function sendCommand(cli: CliContext): Command {
         asked_by: "prompt",
         principal: localPrincipal(origin, null),
       });
+      // nothing below may read the database, but to follow: the message is stored
       if (before.length > 0 && options.json !== true) {
-        noticeWithdrawn(cli, before, asked);
+        noticeWithdrawn(cli, before, queued.open);
       }
-      const runs = await runnableOn(nodes, { besides: false });
-      const warn = ({ command: start }: Runnable): void => showCommand(cli, command, start);
-      warn(runs);
-      const onPoll = events
-        ? createStoredReport(store, (event) => printJson(cli, event), queued)
-        : () => Promise.resolve();
-      const exchange =
-        options.follow === true
-          ? await whenEnded(store, queued, {
-              warn: runs.runnable ? warn : null,
-              onPoll,
-              onInterrupted: () => showInterrupted(cli, command, queued.session_id),
-            })
-          : queued;
-      const open =
-        exchange === queued
-          ? asked.filter(({ kind }) => kind !== "messages")
-          : await openQuestions(store, exchange);
-      if (options.json === true) {
-        const more = exchange === queued ? { ...runs, open_question: open[0]?.id ?? null } : {};
-        const questions = exchange !== queued && open.length > 0 ? { questions: open } : {};
-        printJson(cli, { ...exchange, ...more, ...questions });
-      } else if (isFinal(exchange.state)) {
-        if (!events) {
-          await showAnswer(cli, store, exchange);
-        }
+      const runs = await runnableOn(queued.nodes, { besides: false });
+      showCommand(cli, command, runs.command);
+      const sent = { command, options, queued, runs };
+      if (options.follow === true) {
+        const { record: exchange } = queued;
+        const stored = { command, what: "message", exchange, json: options.json === true };
+        await followStored(cli, stored, () => follow(cli, store, sent));
       } else {
-        if (!events) {
-          printLine(cli, `Queued: exchange ${exchange.n} of ${exchange.session_id}`);
-        }
-        showQuestions(cli, command, { exchange, open });
+        showQueued(cli, sent);
       }
-      cli.exitCode = options.follow === true ? exitCodeAfter(exchange.state) : 0;
     });
   return withStore(command);
+}
+
+interface SentMessage {
+  readonly command: Command;
+  readonly options: SendOptions;
+  readonly queued: Queued;
+  readonly runs: Runnable;
+}
+
+function showQueued(cli: CliContext, { command, options, queued, runs }: SentMessage): void {
+  const { record: exchange } = queued;
+  const open = queued.open.filter(({ kind }) => kind !== "messages");
+  if (options.json === true) {
+    printJson(cli, { ...exchange, ...runs, open_question: open[0]?.id ?? null });
+  } else {
+    printLine(cli, `Queued: exchange ${exchange.n} of ${exchange.session_id}`);
+    showQuestions(cli, command, { exchange, open });
+  }
+}
+
+/** Waits until it is answered, or somebody is asked. */
+async function follow(
+  cli: CliContext,
+  store: Store,
+  { command, options, queued, runs }: SentMessage,
+): Promise<void> {
+  const { record } = queued;
+  const events = options["json=events"] === true;
+  const exchange = await whenEnded(store, record, {
+    warn: runs.runnable ? ({ command: start }) => showCommand(cli, command, start) : null,
+    onPoll: events
+      ? createStoredReport(store, (event) => printJson(cli, event), record)
+      : () => Promise.resolve(),
+    onInterrupted: () => showInterrupted(cli, command, record.session_id),
+  });
+  const open = await openQuestions(store, exchange);
+  if (options.json === true) {
+    printJson(cli, { ...exchange, ...(open.length > 0 ? { questions: open } : {}) });
+  } else if (!isFinal(exchange.state)) {
+    if (!events) {
+      printLine(cli, `Queued: exchange ${exchange.n} of ${exchange.session_id}`);
+    }
+    showQuestions(cli, command, { exchange, open });
+  } else if (!events) {
+    await showAnswer(cli, store, exchange);
+  }
+  cli.exitCode = exitCodeAfter(exchange.state);
 }

@@ -88,6 +88,7 @@ export const ERROR_CODES = [
   "plan_invalid",
   "file_unreadable",
   "output_failed",
+  "follow_failed",
   "file_unwritable",
   // the program itself
   "config_invalid",

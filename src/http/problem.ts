@@ -89,6 +89,7 @@ const STATUSES: Record<ErrorCode, number> = {
   plan_invalid: 422,
   file_unreadable: 500,
   output_failed: 500,
+  follow_failed: 500,
   file_unwritable: 500,
   config_invalid: 500,
   address_unavailable: 500,

@@ -22,6 +22,7 @@ import { type CliContext, noticeLine, printJson, printLine, printLines } from ".
 import { openDatabase, withStore } from "../database.ts";
 import {
   exitCodeAfter,
+  followStored,
   openQuestions,
   showAnswer,
   showInterrupted,
@@ -100,7 +101,10 @@ export function answerCommand(cli: CliContext): Command {
         principal: localPrincipal(origin, localUser()),
       });
       if (waiting !== null) {
-        await follow(cli, store, { command, question, options, waiting });
+        const answered = { command, question, options, waiting };
+        const json = options.json === true;
+        const stored = { command, what: "answer", exchange: waiting, json };
+        await followStored(cli, stored, () => follow(cli, store, answered));
         return;
       }
       if (options.json === true) {

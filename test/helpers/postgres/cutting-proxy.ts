@@ -20,6 +20,8 @@ export interface CuttingProxy {
   cutAt(words: string, cut: Cut): void;
   /** Resolves once it was cut. */
   readonly cut: Promise<void>;
+  /** Lets the first write be committed and answered; nobody is let through after it. */
+  refuseAfterWrite(): void;
   /** From now on nobody is let through; who is connected is cut. */
   refuseAll(): void;
   /** Lets everybody through again. */
@@ -35,6 +37,13 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
   let order: { words: string; cut: Cut } | null = null;
   let refusing = false;
   let silent = false;
+  let isLastWrite = false;
+  const refuseAll = (): void => {
+    refusing = true;
+    for (const socket of server.sockets) {
+      socket.destroy();
+    }
+  };
   const server = await startTcpServer((near, { keep }) => {
     if (refusing) {
       near.destroy();
@@ -55,7 +64,12 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
       });
     }
     let swallowing = false;
+    let write: "none" | "begun" | "commits" = "none";
     far.on("data", (bytes) => {
+      if (write === "commits" && bytes.includes("COMMIT\0")) {
+        near.end(bytes, refuseAll);
+        return;
+      }
       if (swallowing) {
         // the server has answered, so the statement is done
         near.destroy();
@@ -76,6 +90,11 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
         }
         swallowing = true;
       }
+      if (isLastWrite && bytes.includes("READ COMMITTED")) {
+        write = "begun";
+      } else if (write === "begun" && bytes.includes("COMMIT\0")) {
+        write = "commits";
+      }
       far.write(bytes);
     });
   });
@@ -95,11 +114,9 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
     open: () => {
       refusing = false;
     },
-    refuseAll: () => {
-      refusing = true;
-      for (const socket of server.sockets) {
-        socket.destroy();
-      }
+    refuseAfterWrite: () => {
+      isLastWrite = true;
     },
+    refuseAll,
   };
 }
