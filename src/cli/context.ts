@@ -96,7 +96,7 @@ export function note(cli: CliContext, sentence: string): void {
 }
 
 function notice(cli: CliContext, line: Notice): void {
-  if (asksForJson(cli.args) && !cli.stderr.isTTY) {
+  if (!cli.stderr.isTTY && asksForJson(cli.args)) {
     cli.held.push(line);
   } else {
     printNotice(cli, line);

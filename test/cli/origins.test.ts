@@ -47,6 +47,8 @@ async function scene(token?: string): Promise<Scene> {
   };
 }
 
+const CTRL_U = "\u0015";
+
 describe("what a caller without authentication stored over HTTP", () => {
   it("[CLI-86] a planted session is not taken by -p --continue", async () => {
     const { home, sent, plant } = await scene();
@@ -257,7 +259,7 @@ describe("in a terminal", () => {
     expect((await home.call(["sessions", "verify", id])).code).toBe(0);
   });
 
-  it("[CLI-85] [CLI-90] [CLI-91] --continue takes an HTTP session once it was opened, but no unconfirmed model", async () => {
+  it("[CLI-85] [CLI-90] [CLI-91] [TERM-118] --continue takes an HTTP session once it was opened, but no unconfirmed model", async () => {
     const { home, sent, plant } = await scene();
     const { id } = await plant<{ id: string }>("", {
       repo_path: home.project,
@@ -271,9 +273,9 @@ describe("in a terminal", () => {
     opened.type("hello\r");
     await opened.shows(/│ model: openai:planted\nUse this\? y\/N $/);
     opened.type("n\r");
-    await opened.shows(/\[not_confirmed\]\n> $/);
+    await opened.shows(/\[not_confirmed\]\nYour message was not sent[^\n]*\n> hello$/);
     expect(sent()).toEqual([]);
-    opened.type("/model openai:mine\r");
+    opened.type(`${CTRL_U}/model openai:mine\r`);
     await opened.shows(/a fresh context[^\n]*\n> $/);
     opened.type("hello\r");
     await opened.shows(/answer 0\n> $/);

@@ -71,10 +71,10 @@ describe("without a terminal", () => {
     put(join(home.project, ".claude/agents/helper.md"), "---\nname: helper\n---\nHelp.\n");
     const refused = await home.call(["-p", "hi", "--persona", "helper", "--json"]);
     expect(refused).toMatchObject({ code: 2, stdout: "" });
-    const [, problem = ""] = refused.stderr.trim().split("\n");
-    expect(JSON.parse(problem)).toMatchObject({
+    expect(JSON.parse(refused.stderr)).toMatchObject({
       code: "folder_not_trusted",
       detail: expect.stringContaining("--trust"),
+      notes: [expect.stringContaining("The folder is not trusted")],
     });
     expect(await sessionsOf(home)).toEqual([]);
     expect((await home.call(["-p", "hi", "--persona", "helper", "--trust"])).code).toBe(0);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
 import { detailOf, rowsOf } from "../helpers/sessions/seed.ts";
+import { call } from "../helpers/scripted-provider.ts";
 import { CTRL_C, CTRL_D, openTerminal } from "../helpers/terminal.ts";
 import { heldThenFast, ID, slowThenFast, startAnswer, WORDS } from "../helpers/slow-answer.ts";
 
@@ -72,6 +73,22 @@ describe("while an exchange is running", () => {
     ]);
     terminal.type(CTRL_D);
     expect((await terminal.finished).code).toBe(0);
+  });
+
+  it("[CLI-221] [TERM-118] a line that waits is at the prompt again if the exchange before it asks a person", async () => {
+    const { home, release } = await heldThenFast(call("ask_user", { question: "Which one?" }));
+    const terminal = openTerminal(home, `reprise --session ${ID}`);
+    await terminal.shows(/> $/);
+    const running = await startAnswer(home);
+    await terminal.shows(/w0 w1/);
+    terminal.type(CTRL_C);
+    await terminal.shows(/The exchange continues; \/stop stops it\.\n> $/);
+    terminal.type("mine\r");
+    await terminal.shows(/waits for its turn/);
+    release();
+    expect((await running.finished).code).toBe(7);
+    await terminal.shows(/Your message was not sent; it is at the prompt again\.\n> mine$/);
+    expect(rowsOf(await detailOf(home, ID)).filter(([, role]) => role === "user")).toHaveLength(1);
   });
 
   it("[CLI-222] send --follow names what continues an exchange that was interrupted before its own", async () => {

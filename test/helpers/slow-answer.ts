@@ -3,7 +3,12 @@ import { onTestFinished } from "vitest";
 import { type ModelServer, startModelServer } from "./model-server.ts";
 import type { Running } from "./process.ts";
 import { freshHome, type Home } from "./reprise.ts";
-import { type ScriptedProvider, startScriptedProvider } from "./scripted-provider.ts";
+import {
+  type ScriptedProvider,
+  startScriptedProvider,
+  type Step,
+  text,
+} from "./scripted-provider.ts";
 import { idLike, seed } from "./sessions/seed.ts";
 
 /** The session of `slowThenFast`. */
@@ -29,14 +34,11 @@ export interface HeldAnswer {
   release(): void;
 }
 
-/** The first answer stops after two words until it is released; every later one is short. */
-export async function heldThenFast(): Promise<HeldAnswer> {
+/** The first answer stops after two words until it is released, and ends with `rest`; every later one is short. */
+export async function heldThenFast(rest: Step = text("and the rest")): Promise<HeldAnswer> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const text = (words: string) => ({ kind: "text", text: words }) as const;
   const provider = await startScriptedProvider("openai", (index) =>
-    index === 0
-      ? [text("w0 w1 "), { kind: "wait", until: promise }, text("and the rest")]
-      : [text("a short one")],
+    index === 0 ? [text("w0 w1 "), { kind: "wait", until: promise }, rest] : [text("a short one")],
   );
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const home = freshHome(provider.env);

@@ -25,6 +25,8 @@ export interface Front {
   waiting(): number;
   /** Drops them, and returns how many lines they had. */
   drop(): number;
+  /** Puts a message that was not sent back into the prompt, with those that wait after it and what is being written. */
+  giveBack(message: Typed): void;
   /** True only for a yes that was typed after the question was shown. */
   confirm(question: string): Promise<boolean>;
   /** Null if the person leaves the question open, and once it is over. `next`: another one is to be asked first. */
@@ -81,16 +83,20 @@ export interface FollowView {
   end(): void;
 }
 
+/** A message as it was written. */
+export interface Typed {
+  /** From a terminal it may have several lines. */
+  readonly text: string;
+  /** Pasted text is never a command. */
+  readonly pasted: boolean;
+}
+
 export type InputEvent =
-  | {
+  | (Typed & {
       readonly kind: "line";
-      /** A message: from a terminal it may have several lines. */
-      readonly text: string;
-      /** Pasted text is never a command. */
-      readonly pasted: boolean;
       /** Whether the terminal has shown it. */
       readonly shown: boolean;
-    }
+    })
   /** A line that is not UTF-8. */
   | { readonly kind: "unreadable" }
   /** Ctrl-C at the prompt, and how many lines it dropped that were typed or waited. */

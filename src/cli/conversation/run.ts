@@ -7,17 +7,18 @@ import type { ExchangeResult } from "../../exchange/events.ts";
 import type { Answering } from "../who-answers.ts";
 import { askQuestions } from "./ask-questions.ts";
 import { createElsewhere } from "./elsewhere.ts";
-import type { Front, InputEvent } from "./front.ts";
+import type { Front, InputEvent, Typed } from "./front.ts";
+import { giveBack, type Sent, showUnsent } from "./give-back.ts";
 import type { FromOutside } from "./from-outside.ts";
 import { greeting } from "./greeting.ts";
 import { send } from "./send.ts";
 import { isAsking, type Talk } from "./talk.ts";
 import { showFailure } from "./show-failure.ts";
 import { toolCallLine } from "../tool-lines.ts";
-import { plural } from "../../core/text.ts";
 import type { Secrets } from "../../exchange/secrets.ts";
 import type { Store } from "../../store/store.ts";
 import { slashCommand } from "./slash.ts";
+import { dropped, dropWaiting, noticeUnsent } from "./waiting-lines.ts";
 
 type Outcome = "stay" | "leave" | "failed" | "stopped" | "waiting";
 
@@ -90,8 +91,13 @@ export async function runConversation(context: ConversationContext): Promise<voi
 }
 
 function handle(context: ConversationContext, event: InputEvent): Promise<Outcome> {
-  const { front } = context;
-  return handled(context, async () => {
+  const { conversation, front } = context;
+  const sending: { last: Sent | null } = { last: null };
+  const sendTyped = (typed: Typed, text: string): Promise<Outcome> => {
+    sending.last = { typed, text, after: conversation.current()?.last_seq ?? 0 };
+    return exchange(context, sending.last);
+  };
+  const work = async (): Promise<Outcome> => {
     if (event.kind === "unreadable") {
       throw notUtf8();
     }
@@ -99,7 +105,7 @@ function handle(context: ConversationContext, event: InputEvent): Promise<Outcom
       return "stay";
     }
     if (event.pasted) {
-      return await exchange(context, event.text);
+      return sendTyped(event, event.text);
     }
     if (context.cli.stdin.isTTY === true && event.text.startsWith("!")) {
       const { runOwn } = await import("./run-own.ts");
@@ -107,7 +113,7 @@ function handle(context: ConversationContext, event: InputEvent): Promise<Outcom
       const message = await interruptible(front, (signal) =>
         runOwn(event.text, { ...context, cwd, signal }),
       );
-      return message === null ? "stay" : await exchange(context, message);
+      return message === null ? "stay" : sendTyped(event, message);
     }
     const command = slashCommand(event.text);
     if (command !== null) {
@@ -115,11 +121,14 @@ function handle(context: ConversationContext, event: InputEvent): Promise<Outcom
       const outcome = await interruptible(front, (signal) =>
         command({ ...context, signal, confirm }),
       );
-      return outcome === "continue" ? await exchange(context, null) : outcome;
+      return outcome === "continue" ? exchange(context, null) : outcome;
     }
     // "//text" sends "/text"
     const text = event.text.startsWith("//") ? event.text.slice(1) : event.text;
-    return await exchange(context, text);
+    return sendTyped(event, text);
+  };
+  return handled(context, work, async () => {
+    await (sending.last === null ? null : giveBack(context, sending.last));
   });
 }
 
@@ -127,6 +136,7 @@ function handle(context: ConversationContext, event: InputEvent): Promise<Outcom
 async function handled(
   context: ConversationContext,
   work: () => Promise<Outcome>,
+  afterwards: () => Promise<void> = async () => {},
 ): Promise<Outcome> {
   try {
     return await work();
@@ -143,12 +153,15 @@ async function handled(
     context.cli.exitCode = terminal ? 0 : exitCode;
     // its rows do not count as those of another process
     await context.conversation.refresh().catch(() => null);
+    await afterwards();
     return "failed";
   }
 }
 
-async function exchange(context: ConversationContext, text: string | null): Promise<Outcome> {
+/** Null continues what was interrupted. */
+async function exchange(context: ConversationContext, sent: Sent | null): Promise<Outcome> {
   const { front } = context;
+  const text = sent?.text ?? null;
   const terminal = context.cli.stdin.isTTY === true;
   const run = (message: string | null, waits?: boolean): Promise<ExchangeResult> =>
     interruptible(front, (signal) =>
@@ -163,16 +176,14 @@ async function exchange(context: ConversationContext, text: string | null): Prom
     );
   await context.beforeSend();
   let result = await run(text).catch((error: unknown) => {
-    if (!terminal || text === null || !isRepriseError(error, "session_busy")) {
+    if (!terminal || sent === null || !isRepriseError(error, "session_busy")) {
       throw error;
     }
     // what a person typed is not lost because a service answers another message
     noticeLine(context.cli, `${error.message} Your message waits for its turn; Ctrl-C drops it.`);
-    return run(text, true).catch((failure: unknown) => notSent(context.cli, failure));
+    return run(text, true).catch((failure: unknown) => notSent(context, sent, failure));
   });
   if (result === null) {
-    noticeLine(context.cli, "Your message was not sent.");
-    dropWaiting(context.cli, front);
     return "stopped";
   }
   while (terminal && isAsking(result)) {
@@ -192,7 +203,7 @@ async function exchange(context: ConversationContext, text: string | null): Prom
   if (state !== "done" && (!terminal || front.leaving.aborted)) {
     context.cli.exitCode = isAsking(result) ? ASKS : 1;
   } else if (stopped) {
-    dropWaiting(context.cli, front);
+    dropWaiting(context);
   }
   return state === "done" ? "stay" : state;
 }
@@ -226,19 +237,17 @@ function continuedElsewhere(error: unknown): null {
 }
 
 /** Null for a message that was dropped while it waited for its turn, or would withdraw a question. */
-function notSent(cli: CliContext, error: unknown): null {
+function notSent(context: ConversationContext, sent: Sent, error: unknown): null {
   if (isRepriseError(error, "question_open")) {
-    noticeLine(cli, error.message);
-  } else if (!isRepriseError(error, "session_busy")) {
+    noticeLine(context.cli, error.message);
+    showUnsent(context, sent);
+  } else if (isRepriseError(error, "session_busy")) {
+    noticeLine(context.cli, "Your message was not sent.");
+    dropWaiting(context);
+  } else {
     throw error;
   }
   return null;
-}
-
-function noticeUnsent({ cli, front }: ConversationContext): void {
-  if (front.waiting() > 0) {
-    noticeLine(cli, "The rest of the input was not sent.");
-  }
 }
 
 /** Ctrl-C, and whatever ends the program, stops the work. */
@@ -272,18 +281,4 @@ function askToRepeat(cli: CliContext, front: Front): NonNullable<Live["mayRepeat
 /** Without a terminal a command runs without a question. */
 function askToConfirm(cli: CliContext, front: Front): (question: string) => Promise<boolean> {
   return async (question) => cli.stdin.isTTY !== true || front.confirm(`${question} y/N `);
-}
-
-function dropWaiting(cli: CliContext, front: Front): void {
-  if (front.waiting() > 0) {
-    const sentence = dropped(front.drop()).trim();
-    if (sentence !== "") {
-      noticeLine(cli, sentence);
-    }
-  }
-}
-
-/** A sentence about lines that will not be sent; empty if there are none. */
-function dropped(lines: number): string {
-  return lines === 0 ? "" : `${plural(lines, "line")} dropped, not sent. `;
 }

@@ -21,6 +21,7 @@ export function openLines(cli: CliContext): Front {
     onInterrupt: input.onInterrupt,
     waiting: input.waiting,
     drop: input.drop,
+    giveBack: input.giveBack,
     confirm: async (question) => isYes(await input.ask(question)),
     ask: (asked) => askLine(cli, input, asked),
     showDetails: async () =>

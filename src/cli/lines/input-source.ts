@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 
-import type { InputEvent } from "../conversation/front.ts";
+import type { InputEvent, Typed } from "../conversation/front.ts";
 import type { CliContext } from "../context.ts";
 import { decodeUtf8 } from "../prompt-text.ts";
 
@@ -11,6 +11,8 @@ export interface InputSource {
   echo(prompt: string, line: string): void;
   /** Takes the prompt away, with what is typed: the next one shows it again. */
   leaveLine(): void;
+  /** Puts a message before what is typed and not sent; the next prompt shows it. A pipe has no prompt. */
+  giveBack(message: Typed): void;
   /** Drops what is typed and not sent, and returns how many lines that were. */
   empty(): number;
   close(): Promise<void>;
@@ -35,6 +37,7 @@ export function openPipeSource(cli: CliContext, on: InputSourceEvents): InputSou
     prompt: () => undefined,
     echo: () => undefined,
     leaveLine: () => undefined,
+    giveBack: () => undefined,
     empty: () => 0,
     close: async () => lines.close(),
   };

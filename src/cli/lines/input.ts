@@ -1,6 +1,6 @@
 import { onSignals } from "../signals.ts";
 import type { CliContext } from "../context.ts";
-import type { InputEvent } from "../conversation/front.ts";
+import type { InputEvent, Typed } from "../conversation/front.ts";
 import { openPipeSource } from "./input-source.ts";
 import { openTerminalSource } from "./terminal-source.ts";
 
@@ -108,6 +108,15 @@ export function openLineInput(cli: CliContext) {
     /** Lines that were read and not asked for yet. */
     waiting: (): number => queue.filter((event) => event.kind === "line").length,
     drop,
+    /** Puts a message into the next prompt, before the lines that wait and what is typed there. */
+    giveBack: ({ text, pasted }: Typed): void => {
+      const lines = queue.filter((event) => event.kind === "line");
+      drop();
+      source.giveBack({
+        text: [text, ...lines.map((line) => line.text)].join("\n"),
+        pasted: pasted || lines.some((line) => line.pasted),
+      });
+    },
     next,
     /** Puts a line in front of what waits: it is for the prompt, not for the question. */
     putBack: (text: string): void => {

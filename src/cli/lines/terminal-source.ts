@@ -169,6 +169,14 @@ export function openTerminalSource(cli: CliContext, on: InputSourceEvents): Inpu
       });
       drawing.hidden = true;
     },
+    giveBack: (message) => {
+      const typed = before + editor.line;
+      const isPasted = pasted || message.pasted;
+      hidden(emptyLine);
+      [before, shown] = ["", true];
+      hidden(() => insert(typed === "" ? message.text : `${message.text}\n${typed}`, false));
+      pasted = isPasted;
+    },
     empty: () => {
       const lines = (before + editor.line).split("\n").length;
       const dropped = before === "" && editor.line === "" ? 0 : lines;

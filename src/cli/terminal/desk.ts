@@ -48,8 +48,8 @@ export interface Desk {
   stop(): void;
   /** Shows what was sent. */
   sent(message: Message): void;
-  /** Puts what waits back into the editor. */
-  takeBack(): void;
+  /** Puts what waits back into the editor, after a message that was not sent. */
+  takeBack(unsent?: Message): void;
   ask(asked: Asked): Promise<GivenAnswer | "next" | null>;
   confirm(question: string): Promise<boolean>;
   /** As `Front`. */
@@ -219,7 +219,7 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
         view.user(text.startsWith("//") && !pasted ? text.slice(1) : text);
       }
     },
-    takeBack: () => takeBack(queue.takeAll()),
+    takeBack: (unsent) => takeBack([...(unsent === undefined ? [] : [unsent]), ...queue.takeAll()]),
     ask: (asked) => {
       if (asked.question.call_id !== null) {
         view.asked(asked.question.call_id);

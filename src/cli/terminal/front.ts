@@ -184,6 +184,7 @@ export function openScreenFront(options: ScreenOptions): Front {
       interrupt = callback;
     },
     waiting: () => queue.messages().length,
+    giveBack: (message) => desk?.takeBack(message),
     drop: () => {
       desk?.takeBack();
       return 0;

@@ -45,7 +45,7 @@ async function asking(store: Store, ...choices: readonly (readonly string[] | nu
   const { id, ids } = await waitingSession(store, ...choices);
   const place = viewScreen();
   const notices: string[] = [];
-  const stderr = { print: (text: string) => void notices.push(text) };
+  const stderr = { isTTY: true, print: (text: string) => void notices.push(text) };
   const cli = { stderr } as Partial<CliContext> as CliContext;
   let view: LiveView | null = null;
   const conversation = await conversationIn(store, id);
