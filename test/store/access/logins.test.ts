@@ -80,7 +80,10 @@ describeEngines("who gets in", (engine) => {
     await store.write(addLoginCode, { hash: hashOf("other") });
 
     const id = await store.write(loginByToken, { kind: "token", earlier });
-    expect(await store.read(readLogin, { id })).toMatchObject({ role: "owner", isStale: false });
+    expect(await store.read(readLogin, { id })).toMatchObject({
+      principal: { role: "owner", via: "login" },
+      isStale: false,
+    });
     await store.write(touchLogin, { id });
     await age(store, "page_logins", "last_used_at", 6 * 60_000);
     expect(await store.read(readLogin, { id })).toMatchObject({ isStale: true });
@@ -112,7 +115,7 @@ describeEngines("who gets in", (engine) => {
       await store.write(addShare, { reference: session, hash, days: 7 });
       const id = await store.write(loginByShare, { hash, earlier });
       expect(await store.read(readLogin, { id: id ?? "" })).toMatchObject({
-        role: "visitor",
+        principal: { role: "visitor", via: "share" },
         session,
       });
       return id ?? "";
