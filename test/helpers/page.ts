@@ -82,6 +82,19 @@ export async function keepPicture(page: Page, name: string): Promise<void> {
   }
 }
 
+/** Reads a number of a page until it stays the same: where it has scrolled to, for example. */
+export async function settled(read: () => Promise<number>): Promise<number> {
+  let last = Number.NaN;
+  await expect
+    .poll(async () => {
+      const before = last;
+      last = await read();
+      return last === before;
+    })
+    .toBe(true);
+  return last;
+}
+
 /** What axe-core finds wrong with a page: each rule with the elements that break it. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   // not as a script of the page, which its policy would refuse

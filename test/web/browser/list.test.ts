@@ -9,6 +9,7 @@ import {
   HAS_NO_BROWSER,
   keepPicture,
   type PageView,
+  settled,
   startPage,
 } from "../../helpers/page.ts";
 import { testSize } from "../../helpers/size.ts";
@@ -274,7 +275,7 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
     await keepPicture(page, "list");
     await page.keyboard.press("End");
     await expect.poll(place).toBe(String(length));
-    const left = await top();
+    const left = await settled(top);
     expect(left).toBeGreaterThan(400);
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/sessions\//);

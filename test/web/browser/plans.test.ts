@@ -8,6 +8,7 @@ import {
   accessibilityProblems,
   HAS_NO_BROWSER,
   keepPicture,
+  settled,
   startPage,
 } from "../../helpers/page.ts";
 
@@ -157,7 +158,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page of plans (needs Chromium)", () => {
     await expect.poll(scrolled).toBeGreaterThan(100);
     // the page itself keeps its size
     expect(await page.evaluate(() => visualViewport?.scale)).toBe(1);
-    const before = await scrolled();
+    const before = await settled(scrolled);
     await page.mouse.down();
     await page.mouse.move(box.x + box.width / 2 - 80, box.y + box.height / 2, { steps: 4 });
     await page.mouse.up();
