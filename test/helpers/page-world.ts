@@ -100,3 +100,16 @@ export async function say(page: Page, words: string): Promise<void> {
   await composerOf(page).fill(words);
   await page.keyboard.press("Enter");
 }
+
+/** Brings the end of each part of a question into view, as who reads it does: what allows something needs that. */
+export async function seeAll(page: Page): Promise<void> {
+  const question = page.locator(".question").first();
+  await question.locator(".choices").waitFor({ state: "attached" });
+  for (const end of await question.locator(".part-end").all()) {
+    await end.evaluate((element) => {
+      element.scrollIntoView({ block: "nearest" });
+      return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    });
+  }
+  await question.locator(".choices").scrollIntoViewIfNeeded();
+}

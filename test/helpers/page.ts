@@ -23,6 +23,8 @@ export interface PageView {
   readonly height?: number;
   readonly colorScheme?: "light" | "dark";
   readonly reducedMotion?: "reduce";
+  /** A phone: its page is enlarged with two fingers. */
+  readonly isMobile?: boolean;
   /** Logged in with this token before the first page is opened. */
   readonly token?: string;
   /** Tabs of one context share cookies, storage and channels. Default: a new one for each page. */
@@ -39,6 +41,8 @@ export async function openPages(origin: string) {
       viewport: { width: view.width ?? 1280, height: view.height ?? 800 },
       colorScheme: view.colorScheme ?? "light",
       reducedMotion: view.reducedMotion ?? null,
+      isMobile: view.isMobile ?? false,
+      hasTouch: view.isMobile ?? false,
     });
     context.setDefaultTimeout(PAGE_WAIT_MS);
     await watch(context, { origin, problems });

@@ -9,6 +9,12 @@ import { owner } from "./engines.ts";
 interface Asked {
   readonly choices?: readonly string[] | null;
   readonly index?: number;
+  /** Default: a question of the model, that says its index. */
+  readonly text?: string;
+  readonly kind?: "question" | "permission";
+  readonly effect?: string | null;
+  /** A later number replaces what the same call has asked before. */
+  readonly number?: number;
   /** The answer that it gets at once by default. */
   readonly due?: string;
 }
@@ -17,17 +23,18 @@ interface Asked {
 export async function askIn(
   store: Store,
   session_id: string,
-  { choices = null, index = 0, due }: Asked,
+  { choices = null, index = 0, due, ...asked }: Asked,
 ): Promise<string> {
   const id = newId();
   const question = {
-    id,
-    call_id: `call_${index}`,
     number: 1,
     kind: "question",
     text: `Question ${index}?`,
-    choices,
     effect: null,
+    ...asked,
+    id,
+    call_id: `call_${index}`,
+    choices,
     shown_hash: "0".repeat(64),
     default: due === undefined ? null : { answer: due, after_ms: 0 },
   } as const;

@@ -5,12 +5,12 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 
 import { accessibilityProblems, HAS_NO_BROWSER, keepPicture } from "../../helpers/page.ts";
-import { composerOf as composer, say, startPageWorld } from "../../helpers/page-world.ts";
+import { composerOf as composer, say, seeAll, startPageWorld } from "../../helpers/page-world.ts";
 
 describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", () => {
   const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
   const answerWith = async (page: Page, name: string): Promise<void> => {
-    await page.locator(".question-end").first().scrollIntoViewIfNeeded();
+    await seeAll(page);
     await page.locator(".choices").first().scrollIntoViewIfNeeded();
     await page.locator(`.choices button:has-text("${name}")`).first().scrollIntoViewIfNeeded();
     // a press in the moment of scrolling does not count
@@ -149,7 +149,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
         .locator(".choices button:not([aria-disabled=true])", { hasText: "deny" })
         .waitFor();
       await yes.evaluate((element: HTMLButtonElement) => element.click());
-      await page.getByText("Scroll to the end of it to allow it.").waitFor();
+      await page.getByText("Scroll through all of it to allow it.").waitFor();
       expect(await yes.getAttribute("aria-disabled"), name).toBe("true");
       await page.locator(".question-body").scrollIntoViewIfNeeded();
       const seen = await page.locator(".question-body").evaluate((body) => {
@@ -176,7 +176,6 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     await page.locator(".choices button:not([aria-disabled=true])", { hasText: "deny" }).waitFor();
     expect(await yes.getAttribute("aria-disabled")).toBe("true");
     await button(page, /^Show the \d+ lines between$/).click();
-    await page.locator(".question-end").scrollIntoViewIfNeeded();
     await answerWith(page, "allow once");
     await page.getByText("It is done.").waitFor();
     expect(readFileSync(join(world.home.project, "big.txt"), "utf8").split("\n")).toHaveLength(301);

@@ -7,7 +7,7 @@ import {
   keepPicture,
   type PageView,
 } from "../../helpers/page.ts";
-import { composerOf, say, startPageWorld } from "../../helpers/page-world.ts";
+import { composerOf, say, seeAll, startPageWorld } from "../../helpers/page-world.ts";
 
 type World = Awaited<ReturnType<typeof startPageWorld>>;
 
@@ -44,10 +44,8 @@ describe.skipIf(HAS_NO_BROWSER)("the page for everybody", () => {
   const startWithQuestion = async (world: World): Promise<{ asked: string; done: string }> => {
     const { id: done, page } = await world.open();
     await say(page, "write note.txt");
-    await page.locator(".choices").first().scrollIntoViewIfNeeded();
-    await page.locator(".choices button:not([aria-disabled=true])").first().waitFor();
-    await page.locator(".question-end").scrollIntoViewIfNeeded();
-    await page.locator(".choices button", { hasText: "allow once" }).click();
+    await seeAll(page);
+    await page.locator(".choices button:not([aria-disabled=true])", { hasText: "once" }).click();
     await page.getByText("It is done.").waitFor();
     await say(page, "tasks");
     await page.getByText("has been done").waitFor();
@@ -178,7 +176,15 @@ describe.skipIf(HAS_NO_BROWSER)("the page for everybody", () => {
     await page.keyboard.press("Enter");
     await page.locator(".choices").waitFor();
     expect(await focused()).toBe("composer");
+    // what is asked comes before its answers, and may be out of view
     await tabTo(/^allow once$/, "Shift+Tab");
+    await page.keyboard.press("Shift+Tab");
+    await page.locator(".question-body .diff:focus").waitFor();
+    await page.keyboard.press("Home");
+    await expect
+      .poll(() => page.locator(".session").evaluate(({ scrollTop }) => scrollTop))
+      .toBe(0);
+    await page.keyboard.press("Tab");
     await page.locator(".choices button[aria-disabled=false]:focus").waitFor();
     await page.keyboard.press("Enter");
     await page.getByText("It is done.").waitFor();

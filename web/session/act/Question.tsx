@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useId, useMemo, useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 
 import { ClientError, type QuestionInfo } from "../../../src/entries/client.ts";
 import { isOwner, sending } from "../../api.ts";
@@ -10,8 +10,9 @@ import { Link } from "../../parts/Link.tsx";
 import { Time } from "../../parts/Time.tsx";
 import { useCall } from "../../parts/use-call.tsx";
 import type { SessionModel } from "../model.ts";
-import { type Asked, askedOf, type Choice, choicesOf } from "./choices.ts";
-import { useArmed } from "./use-armed.ts";
+import { Choices } from "./Choices.tsx";
+import { type Asked, askedOf, choicesOf } from "./choices.ts";
+import { PartEnd, useSeen } from "./use-seen.tsx";
 import { visibleText } from "./visible-text.ts";
 
 interface QuestionProps {
@@ -24,13 +25,14 @@ interface QuestionProps {
 
 /**
  * A question: what, with all of the change or command; for which rule; where; and the answers. An answer that allows
- * something cannot be chosen before the end of the change or command was in view, however short it is.
+ * something cannot be chosen before the end of each of these texts was in view, however short it is.
  */
 export function Question({ model, question, place, onAnswered }: QuestionProps): JSX.Element {
   const text = useMemo(() => visibleText(question.text), [question.text]);
   const asked = useMemo(() => askedOf(text), [text]);
   const isWhole = useSignal(asked.leftOut === 0);
-  const hasSeenEnd = useSignal(asked.head === "");
+  const element = useRef<HTMLElement>(null);
+  const seen = useSeen(element, isWhole.value);
   const note = useSignal("");
   const { problem, isBusy, run } = useCall();
   const choices = choicesOf(question);
@@ -53,17 +55,17 @@ export function Question({ model, question, place, onAnswered }: QuestionProps):
       onAnswered();
     });
   return (
-    <article class="question" aria-labelledby={`question-${question.id}`}>
+    <article class="question" ref={element} aria-labelledby={`question-${question.id}`}>
       <h2 id={`question-${question.id}`} tabIndex={-1} dir="auto">
         {place.count > 1 ? <span class="muted">{`${place.index} of ${place.count} `}</span> : null}
         {asked.title}
+        <PartEnd />
       </h2>
       <Body
         asked={asked}
         text={text}
         isWhole={isWhole.value}
         onWhole={() => void (isWhole.value = true)}
-        onEnd={() => void (hasSeenEnd.value = isWhole.peek())}
       />
       <Where model={model} question={question} />
       {problem}
@@ -72,14 +74,16 @@ export function Question({ model, question, place, onAnswered }: QuestionProps):
           {question.choices === null ? (
             <FreeAnswer isBusy={isBusy} onAnswer={answer} />
           ) : (
-            <Choices
-              choices={choices}
-              effect={question.effect}
-              isBusy={isBusy}
-              mayAllow={hasSeenEnd.value}
-              isWhole={isWhole.value}
-              onAnswer={answer}
-            />
+            <>
+              <Effect effect={question.effect} />
+              <Choices
+                choices={choices}
+                isBusy={isBusy}
+                seen={seen}
+                isWhole={isWhole.value}
+                onAnswer={answer}
+              />
+            </>
           )}
           {question.kind === "permission" ? (
             <label class="answer-note">
@@ -112,31 +116,19 @@ interface BodyProps {
   readonly text: string;
   readonly isWhole: boolean;
   readonly onWhole: () => void;
-  readonly onEnd: () => void;
 }
 
-function Body({ asked, text, isWhole, onWhole, onEnd }: BodyProps): JSX.Element | null {
-  const end = useRef<HTMLSpanElement>(null);
-  useEffect(() => {
-    const { current } = end;
-    if (current === null) {
-      return undefined;
-    }
-    const observer = new IntersectionObserver(([entry]) => {
-      if (entry?.isIntersecting === true) {
-        onEnd();
-      }
-    });
-    observer.observe(current);
-    return () => observer.disconnect();
-  }, [isWhole]);
+function Body({ asked, text, isWhole, onWhole }: BodyProps): JSX.Element | null {
   if (asked.head === "") {
     return null;
   }
   const whole = text.slice(asked.title.length + 1);
   return (
     <div class="question-body">
-      <Part text={isWhole ? whole : asked.head} isDiff={asked.isDiff} />
+      <div class="question-text">
+        <Part text={isWhole ? whole : asked.head} isDiff={asked.isDiff} />
+        {isWhole ? <PartEnd /> : null}
+      </div>
       {isWhole || asked.tail === null ? null : (
         <>
           <p>
@@ -147,7 +139,6 @@ function Body({ asked, text, isWhole, onWhole, onEnd }: BodyProps): JSX.Element 
           <Part text={asked.tail} isDiff={false} />
         </>
       )}
-      <span ref={end} class="question-end" />
     </div>
   );
 }
@@ -191,64 +182,13 @@ function Where({ model, question }: Pick<QuestionProps, "model" | "question">): 
   );
 }
 
-interface ChoicesProps {
-  readonly choices: readonly Choice[];
-  readonly effect: string | null;
-  readonly isBusy: boolean;
-  /** False until the end of what is asked was in view. */
-  readonly mayAllow: boolean;
-  readonly isWhole: boolean;
-  readonly onAnswer: (answer: string) => void;
-}
-
-/** Buttons that count once they were in view for a while: no key or click that came before answers. */
-function Choices(props: ChoicesProps): JSX.Element {
-  const { choices, effect, isBusy, mayAllow, isWhole, onAnswer } = props;
-  const hint = useId();
-  const element = useRef<HTMLUListElement>(null);
-  const { isArmed, isArmedNow } = useArmed(element);
-  /** A press that began before the buttons counted does not count when it ends. Null without one: screen readers have none. */
-  const hasBegun = useRef<boolean | null>(null);
-  return (
-    <>
-      {effect === null ? null : (
-        <p class="muted" dir="auto">
-          {visibleText(longerText(effect))}
-        </p>
-      )}
-      {mayAllow ? null : (
-        <p id={hint} class="allow-hint">
-          {isWhole
-            ? "Scroll to the end of it to allow it."
-            : "Show the lines between and scroll to the end to allow it."}
-        </p>
-      )}
-      <ul class="choices" ref={element}>
-        {choices.map(({ answer, meaning, allows }) => {
-          const isOff = isBusy || !isArmed || (allows && !mayAllow);
-          return (
-            <li key={answer}>
-              <Button
-                aria-disabled={isOff}
-                aria-describedby={allows && !mayAllow ? hint : undefined}
-                onPointerDown={() => void (hasBegun.current = isArmedNow())}
-                onKeyDown={({ repeat }) => void (hasBegun.current = isArmedNow() && !repeat)}
-                onClick={() => {
-                  const counts = hasBegun.current ?? isArmedNow();
-                  hasBegun.current = null;
-                  if (!isOff && counts) {
-                    onAnswer(answer);
-                  }
-                }}
-              >
-                <bdi>{visibleText(answer)}</bdi>
-              </Button>
-              {meaning === null ? null : <span class="muted">{meaning}</span>}
-            </li>
-          );
-        })}
-      </ul>
-    </>
+/** What a yes does beyond this call. */
+function Effect({ effect }: { readonly effect: string | null }): JSX.Element | null {
+  return effect === null ? null : (
+    <p class="question-effect muted" dir="auto">
+      {visibleText(longerText(effect))}
+      <PartEnd />
+    </p>
   );
 }
 

@@ -73,8 +73,12 @@ export function useArmed(element: RefObject<Element | null>): Armed {
   };
 }
 
-/** In whole pixels of the window. */
+/** In whole pixels of the screen; another place while a dialog or a menu may cover it. */
 function placeOf(element: Element): string {
   const { left, top } = element.getBoundingClientRect();
-  return `${Math.round(left)} ${Math.round(top)}`;
+  // a phone moves the screen over the page, for its keyboard or for two fingers
+  const { offsetLeft = 0, offsetTop = 0, scale = 1 } = window.visualViewport ?? {};
+  const isCovered = document.querySelector("dialog[open], .menu[open]") !== null;
+  const place = [left - offsetLeft, top - offsetTop].map(Math.round);
+  return `${place.join(" ")} ${scale} ${isCovered}`;
 }
