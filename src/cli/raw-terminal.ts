@@ -1,8 +1,18 @@
 import { write, writeSync } from "node:fs";
 
+/** A size in cells. */
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export function isSameSize(one: TerminalSize, other: TerminalSize): boolean {
+  return one.columns === other.columns && one.rows === other.rows;
+}
+
 /** A terminal that a screen is drawn on. */
 export interface RawTerminal {
-  size(): { readonly columns: number; readonly rows: number };
+  size(): TerminalSize;
   /**
    * Writes text and sequences as they are, in the order of the calls: the caller has cleaned what comes from outside.
    * A terminal that takes nothing does not stop the process; who draws again and again waits until it is `drained`.

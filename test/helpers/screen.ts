@@ -83,7 +83,9 @@ export function openScreen(
     ...(reflow ? {} : { windowsPty: { backend: "conpty", buildNumber: 1 } as const }),
   });
   const args = command === null ? ["--norc", "--noprofile", "-i"] : ["-c", command];
-  const all = { ...home.environment(), TERM: "xterm-256color", PS1: "$ ", ...env };
+  // the editor whose terminal has this emulator, which wraps again
+  const program = reflow ? { TERM_PROGRAM: "vscode" } : {};
+  const all = { ...home.environment(), TERM: "xterm-256color", ...program, PS1: "$ ", ...env };
   const pty = spawn(command === null ? "/bin/bash" : "/bin/sh", args, {
     name: "xterm-256color",
     cols: columns,

@@ -71,6 +71,13 @@ export const SIZED_TESTS = {
     short: 5,
     long: 500,
   },
+  "late-sizes": {
+    what: "An answer on a terminal whose size changes, is learned and read in an order by chance: orders, of three kinds of terminals",
+    files: ["test/cli/terminal/late-sizes.test.ts"],
+    test: 100,
+    short: 600,
+    long: 50_000,
+  },
   markdown: {
     what: "Random Markdown that arrives in random pieces: texts",
     files: ["test/cli/terminal/markdown-stream.test.ts"],

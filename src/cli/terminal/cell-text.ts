@@ -13,6 +13,8 @@ export interface CellText {
 // oxlint-disable-next-line no-control-regex -- these are the sequences
 const SEQUENCE = /(\u001b\[[\d;]*m|\u001b\]8;;[^\u0000-\u001f\u007f]*\u001b\\)/;
 
+const LAST_SEQUENCE = new RegExp(`${SEQUENCE.source}$`);
+
 /** Every second piece is a sequence. */
 function pieces(row: string): readonly string[] {
   return row.includes("\u001b") ? row.split(SEQUENCE) : [row];
@@ -23,6 +25,16 @@ export function plainRow(row: string): string {
   return pieces(row)
     .map((piece, index) => (index % 2 === 1 ? piece : visible(piece).replace(/[\n\t]/g, " ")))
     .join("");
+}
+
+/** A row without the spaces at its end, which not every terminal keeps; styles at its end are left out too. */
+export function trimmedRow(row: string): string {
+  let end = row;
+  for (let last = ""; last !== end;) {
+    last = end;
+    end = end.trimEnd().replace(LAST_SEQUENCE, "");
+  }
+  return end;
 }
 
 /**

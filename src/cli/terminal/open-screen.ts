@@ -2,17 +2,19 @@ import type { CliContext } from "../context.ts";
 import type { RawTerminal } from "../raw-terminal.ts";
 import { onSignals } from "../signals.ts";
 import { type CellText, simpleText } from "./cell-text.ts";
-import { createRenderer } from "./renderer.ts";
+import { Renderer } from "./renderer.ts";
 import { hanging, wrapIndented } from "./hanging.ts";
 import type { OpenFull, OpenView } from "./open-full.ts";
 import type { Part, Screen } from "./screen.ts";
 import { BACKGROUND_QUERY, parseBackground, type Rgb } from "./themes.ts";
 import { openTty, type TtyModes } from "./tty.ts";
+import { wrapsAgain } from "./wraps-again.ts";
 
 /** From the end of the row: its column is the width that the terminal has by now. */
-const CURSOR_QUESTION = "\u001b[999C\u001b[6n\r";
+const CURSOR_QUESTION = "\u001b[9999C\u001b[6n\r";
+/** Row 1 with a small column is F3 with Shift or the like. */
 // oxlint-disable-next-line no-control-regex -- the answer of a terminal
-const CURSOR_ANSWER = /\u001b\[(\d+);(\d+)R/;
+const CURSOR_ANSWER = /\u001b\[(?!1;(?:[2-9]|1[0-6])R)(\d+);(\d+)R/;
 
 // oxlint-disable-next-line no-control-regex -- the answer of a terminal
 const BACKGROUND_ANSWER = /\u001b\]11;[^\u0007\u001b]*(?:\u0007|\u001b\\)/;
@@ -62,8 +64,6 @@ export function openScreen(
   let text: CellText = simpleText;
   /** Has the alternate screen, and the keys. */
   let full: OpenFull<unknown> | null = null;
-  /** False once an answer did not come: then it is not asked again. */
-  let saysCursor = true;
   let splitKeys: ((keys: string) => void) | null = null;
   /** Keys that came while what they need was loaded. */
   let early: (() => void)[] | null = null;
@@ -116,23 +116,17 @@ export function openScreen(
     },
     modes,
   );
-  const renderer = createRenderer({
+  const renderer = new Renderer({
     terminal,
     live: (width, height) => live.rows(width, height),
     text: () => text,
     // all that has come is read between one and the next
     drawn: () => setImmediate(() => setImmediate(on.drawn)),
     reflows: wrapsAgain(cli.env),
-    askCursor: async (ms) => {
-      if (!saysCursor) {
-        // rows are counted for the size that the terminal keeps: for another one, finished rows would be erased
-        await new Promise((resolve) => setTimeout(resolve, ms));
-        return null;
-      }
-      const [, row, columns] = (await tty.ask(CURSOR_QUESTION, CURSOR_ANSWER, ms)) ?? [];
-      saysCursor = row !== undefined;
-      return row === undefined ? null : { row: Number(row), columns: Number(columns) };
-    },
+    askCursor: () =>
+      tty
+        .report(CURSOR_QUESTION, CURSOR_ANSWER)
+        ?.then(([, row, columns]) => ({ row: Number(row), columns: Number(columns) })) ?? null,
   });
   /** The last row that was printed is empty: another one would be too much. */
   let endsEmpty = true;
@@ -187,9 +181,9 @@ export function openScreen(
   };
   const showFull = async <Result>(open: OpenView<Result>): Promise<Result> => {
     const { openFull } = await import("./open-full.ts");
+    renderer.pause();
     // the keys of the alternate screen are separate: what the terminal is asked now is about this one
     await tty.settled();
-    renderer.pause();
     const opened = openFull(terminal, { open, restore: tty.restore });
     full = opened;
     try {
@@ -227,7 +221,7 @@ export function openScreen(
       return answer === null ? null : parseBackground(answer[0]);
     },
     commit,
-    changed: renderer.draw,
+    changed: () => renderer.draw(),
     outside,
     suspend,
     full: (open) => {
@@ -245,14 +239,11 @@ export function openScreen(
       for (const output of outputs) {
         output.cover(null);
       }
-      renderer.close();
       await tty.settled();
+      // the answers may call for rows to be printed again
+      await new Promise(setImmediate);
+      renderer.close();
       await tty.close();
     },
   };
-}
-
-/** The terminals that are known to leave their rows as they are when their width changes. */
-function wrapsAgain(env: CliContext["env"]): boolean {
-  return env["XTERM_VERSION"] === undefined && !/^(?:linux|screen|st)\b/.test(env["TERM"] ?? "");
 }

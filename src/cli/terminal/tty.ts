@@ -21,6 +21,8 @@ const KEYS_ANSWER = /\u001b\[\?\d+u/;
 // oxlint-disable-next-line no-control-regex -- the answer of a terminal
 const TERMINAL_ANSWER = /\u001b\[\?[\d;]*c/;
 const KEYS_MS = 300;
+/** Milliseconds that a terminal is waited for that has answered before. */
+const LATE_MS = 1000;
 
 // oxlint-disable-next-line no-control-regex -- what a terminal reports
 const FOCUS = /\u001b\[[IO]/g;
@@ -53,8 +55,13 @@ const TORN_ANSWER = /\u001b(?:\[\??[\d;]{0,64}|\][^\u0007\u001b]{0,64}\u001b?)?$
 
 interface Query {
   readonly form: RegExp;
+  /** The answer, if it comes in time, else null. */
   readonly done: Promise<RegExpExecArray | null>;
-  answer(match: RegExpExecArray | null): void;
+  /** The answer, however late it comes. */
+  readonly answered: Promise<RegExpExecArray>;
+  answer(match: RegExpExecArray): void;
+  /** Nobody waits for it any more. */
+  end(): void;
 }
 
 /** A terminal whose keys are read one by one, and its answers to what is asked. Every way out of the program resets it. */
@@ -73,6 +80,7 @@ export function openTty(
   };
   /** What the terminal was asked and has not answered, also if nobody waits for it any more. */
   const asked = new Set<Query>();
+  let hasAnswered = false;
   /** The end of what came: it may be the beginning of an answer. */
   let torn = "";
   let tornTimer: NodeJS.Timeout | undefined;
@@ -84,6 +92,7 @@ export function openTty(
       const match = query.form.exec(rest);
       if (match !== null) {
         asked.delete(query);
+        hasAnswered = true;
         rest = rest.slice(0, match.index) + rest.slice(match.index + match[0].length);
         query.answer(match);
       }
@@ -139,32 +148,38 @@ export function openTty(
   cli.stdin.setEncoding("utf8");
   cli.stdin.on("end", on.end).on("error", on.lost);
   enter();
-  const ask = (question: string, form: RegExp, ms: number): Query => {
-    const { promise, resolve: answer } = Promise.withResolvers<RegExpExecArray | null>();
+  const ask = (question: string, form: RegExp, ms: number): Query | null => {
     if (!isEntered) {
-      answer(null);
-      return { form, done: promise, answer };
+      return null;
     }
-    const timer = setTimeout(() => answer(null), ms);
-    const query = { form, done: promise.finally(() => clearTimeout(timer)), answer };
+    const { promise: answered, resolve: answer } = Promise.withResolvers<RegExpExecArray>();
+    const { promise: ended, resolve } = Promise.withResolvers<null>();
+    const end = (): void => resolve(null);
+    const timer = setTimeout(end, ms);
+    const done = Promise.race([answered, ended]).finally(() => clearTimeout(timer));
+    const query = { form, done, answered, answer, end };
     asked.add(query);
     terminal.draw(question);
     return query;
   };
   return {
     /** Asks the terminal; null if no answer of that form comes in time. */
-    ask: (question: string, form: RegExp, ms: number): Promise<RegExpExecArray | null> =>
-      ask(question, form, ms).done,
+    ask: async (question: string, form: RegExp, ms: number): Promise<RegExpExecArray | null> =>
+      (await ask(question, form, ms)?.done) ?? null,
+    /** Asks the terminal, whose answer counts however late it comes; null while somebody else has the terminal. */
+    report: (question: string, form: RegExp): Promise<RegExpExecArray> | null =>
+      ask(question, form, hasAnswered ? LATE_MS : KEYS_MS)?.answered ?? null,
     /** Has keys sent with all their modifiers, such as Shift-Enter, if the terminal knows how. */
     askForAllKeys: async (): Promise<void> => {
       const keys = ask(KEYS_QUESTION, KEYS_ANSWER, KEYS_MS);
       const terminalIs = ask(TERMINAL_QUESTION, TERMINAL_ANSWER, KEYS_MS);
+      if (keys === null || terminalIs === null) {
+        return;
+      }
       // terminals answer in order: this one does not know them
-      void terminalIs.done.then((answer) => {
-        if (answer !== null) {
-          asked.delete(keys);
-          keys.answer(null);
-        }
+      void terminalIs.answered.then(() => {
+        asked.delete(keys);
+        keys.end();
       });
       if ((await keys.done) !== null && isEntered) {
         knowsKeys = true;

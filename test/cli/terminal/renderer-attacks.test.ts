@@ -5,7 +5,7 @@ import xterm from "@xterm/headless";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { cellText } from "../../../src/cli/terminal/pi/text.ts";
-import { createRenderer } from "../../../src/cli/terminal/renderer.ts";
+import { Renderer } from "../../../src/cli/terminal/renderer.ts";
 import { openTty } from "../../../src/cli/terminal/tty.ts";
 import type { RawTerminal } from "../../../src/cli/raw-terminal.ts";
 
@@ -63,15 +63,15 @@ function emulated(columns: number, rows: number) {
 }
 
 function renderer(terminal: RawTerminal, live: readonly string[] = ["> ", "status"]) {
-  const made = createRenderer({
+  const made = new Renderer({
     terminal,
     live: () => live,
     text: () => cellText,
     drawn: () => undefined,
     reflows: true,
-    askCursor: () => Promise.resolve(null),
+    askCursor: () => null,
   });
-  onTestFinished(made.close);
+  onTestFinished(() => made.close());
   return made;
 }
 
