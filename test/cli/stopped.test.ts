@@ -1,5 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 
+import { freshHome } from "../helpers/reprise.ts";
+import { startScriptedProvider, text } from "../helpers/scripted-provider.ts";
 import { append, detailOf, rowsOf } from "../helpers/sessions/seed.ts";
 import { ID, slowThenFast, startAnswer, WORDS } from "../helpers/slow-answer.ts";
 
@@ -36,6 +38,22 @@ describe("an exchange that is stopped", () => {
       ]);
     },
   );
+
+  it("[TERM-130] and a command too, after which the rest of the input is not sent", async () => {
+    const provider = await startScriptedProvider("openai", (index) =>
+      index === 2 ? [text("in "), { kind: "stall" }] : [text(`answer ${index}`)],
+    );
+    onTestFinished(() => provider[Symbol.asyncDispose]());
+    const running = freshHome(provider.env).start([]);
+    running.child.stdin?.write("one\ntwo\n/compact\nthree\n");
+    await expect.poll(() => provider.requests.length, { timeout: 60_000 }).toBe(3);
+    const stopped = await running.stop("SIGINT");
+    expect(stopped).toMatchObject({ code: 1, stdout: "answer 0\nanswer 1\n" });
+    expect(stopped.stderr).toContain(
+      "1 line dropped, not sent.\nStopped; nothing was summarised.\n",
+    );
+    expect(provider.requests).toHaveLength(3);
+  });
 
   it("[CLI-39] by a reader that closes its end keeps the text that had arrived", async () => {
     const { home } = await slowThenFast();

@@ -86,7 +86,7 @@ export async function keepPicture(page: Page, name: string): Promise<void> {
   }
 }
 
-/** Reads a number of a page until it stays the same: where it has scrolled to, for example. */
+/** Reads a number of a page until it stays the same, such as its scroll position. */
 export async function settled(read: () => Promise<number>): Promise<number> {
   let last = Number.NaN;
   await expect

@@ -33,6 +33,10 @@ export interface Front {
   ask(asked: Asked): Promise<GivenAnswer | "next" | null>;
   /** Shows the n-th tool call in full until the person leaves it, the last one for null; else says why it cannot. */
   showDetails(n: number | null): Promise<string | null>;
+  /**
+   * Shows that a command of the person runs, until what it returns is called; `canStop` if an interrupt ends it.
+   */
+  working(text: string, canStop: boolean): () => void;
   /** Shows an exchange of this process from now on. */
   view(): Promise<ExchangeView>;
   /** Shows an exchange of another process from now on. */

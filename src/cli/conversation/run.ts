@@ -11,6 +11,7 @@ import type { Front, InputEvent, Typed } from "./front.ts";
 import { giveBack, type Sent, showUnsent } from "./give-back.ts";
 import type { FromOutside } from "./from-outside.ts";
 import { greeting } from "./greeting.ts";
+import { interruptible, runCommand } from "./interruptible.ts";
 import { send } from "./send.ts";
 import { isAsking, type Talk } from "./talk.ts";
 import { showFailure } from "./show-failure.ts";
@@ -110,18 +111,28 @@ function handle(context: ConversationContext, event: InputEvent): Promise<Outcom
     if (context.cli.stdin.isTTY === true && event.text.startsWith("!")) {
       const { runOwn } = await import("./run-own.ts");
       const cwd = context.conversation.planned().repo_path ?? context.cli.cwd;
-      const message = await interruptible(front, (signal) =>
-        runOwn(event.text, { ...context, cwd, signal }),
-      );
-      return message === null ? "stay" : sendTyped(event, message);
+      const { isStopped, result } = await runCommand(context, {
+        text: event.text,
+        canStop: true,
+        run: (signal) => runOwn(event.text, { ...context, cwd, signal }),
+      });
+      if (result !== null) {
+        return await sendTyped(event, result);
+      }
+      return isStopped ? stopped(context) : "stay";
     }
     const command = slashCommand(event.text);
     if (command !== null) {
       const confirm = askToConfirm(context.cli, front);
-      const outcome = await interruptible(front, (signal) =>
-        command({ ...context, signal, confirm }),
-      );
-      return outcome === "continue" ? exchange(context, null) : outcome;
+      const { isStopped, result } = await runCommand(context, {
+        text: event.text,
+        canStop: command.canStop,
+        run: (signal) => command.run({ ...context, signal, confirm }),
+      });
+      if (isStopped && result !== "leave") {
+        return stopped(context);
+      }
+      return result === "continue" ? await exchange(context, null) : (result ?? "stay");
     }
     // "//text" sends "/text"
     const text = event.text.startsWith("//") ? event.text.slice(1) : event.text;
@@ -130,6 +141,14 @@ function handle(context: ConversationContext, event: InputEvent): Promise<Outcom
   return handled(context, work, async () => {
     await (sending.last === null ? null : giveBack(context, sending.last));
   });
+}
+
+/** Without a terminal, the rest of the input may depend on what was stopped. */
+function stopped({ cli }: ConversationContext): Outcome {
+  if (cli.stdin.isTTY !== true) {
+    cli.exitCode = 1;
+  }
+  return "stopped";
 }
 
 /** Shows what went wrong, and stays. */
@@ -248,20 +267,6 @@ function notSent(context: ConversationContext, sent: Sent, error: unknown): null
     throw error;
   }
   return null;
-}
-
-/** Ctrl-C, and whatever ends the program, stops the work. */
-async function interruptible<Result>(
-  front: Front,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const stop = new AbortController();
-  front.onInterrupt(() => stop.abort());
-  try {
-    return await work(AbortSignal.any([stop.signal, front.leaving]));
-  } finally {
-    front.onInterrupt(null);
-  }
 }
 
 /** Calls that may have taken effect are run again only if a person says yes. */

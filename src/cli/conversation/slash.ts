@@ -12,6 +12,8 @@ import { noticeWithdrawn } from "../withdrawn.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
 interface SlashCommand extends CommandUsage {
+  /** Whether it gives up once its signal is aborted; others run to their end. */
+  readonly canStop?: true;
   /** Nothing means `stay`. */
   run(context: SlashContext, argument: string): Promise<SlashOutcome | void>;
 }
@@ -83,6 +85,7 @@ const COMMANDS: readonly SlashCommand[] = [
     name: "compact",
     help: "summarise older messages for the model; all stay",
     brief: "summarise older messages",
+    canStop: true,
     run: async ({ cli, conversation, signal }) => {
       const compacted = await conversation.compact(signal);
       noticeLine(cli, COMPACTED[compacted?.outcome ?? "nothing"]);
@@ -133,6 +136,7 @@ const COMMANDS: readonly SlashCommand[] = [
     argument: "<file>",
     help: "write the session as Markdown to a new file",
     brief: "write it to a Markdown file",
+    canStop: true,
     run: async (context, file) =>
       (await import("./export-session.ts")).exportCommand(context, file),
   },
@@ -198,9 +202,11 @@ const COMMANDS: readonly SlashCommand[] = [
  * The command that a line calls; null for a message. Only `/` and a word make a command, so that
  * a path or a line of code is sent unchanged.
  */
-export function slashCommand(
-  line: string,
-): ((context: SlashContext) => Promise<SlashOutcome>) | null {
+export function slashCommand(line: string): {
+  /** Whether it gives up once the signal is aborted. */
+  readonly canStop: boolean;
+  run(context: SlashContext): Promise<SlashOutcome>;
+} | null {
   const match = /^\/([a-z-]+)(?:\s+(.*))?$/s.exec(line.trim());
   if (match === null) {
     return null;
@@ -213,7 +219,10 @@ export function slashCommand(
       `There is no such command; ${meant}/help shows them all, and // sends a message that begins with /.`,
     );
   }
-  return async (context) => (await command.run(context, (match[2] ?? "").trim())) ?? "stay";
+  return {
+    canStop: command.canStop === true,
+    run: async (context) => (await command.run(context, (match[2] ?? "").trim())) ?? "stay",
+  };
 }
 
 /** Every command, in the order of `/help`. */

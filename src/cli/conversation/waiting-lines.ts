@@ -14,7 +14,7 @@ export function noticeUnsent({ cli, front }: Input): void {
   }
 }
 
-/** Drops what was typed and waits. */
+/** Drops messages that wait; a screen gives them back to the person. */
 export function dropWaiting({ cli, front }: Input): void {
   if (front.waiting() > 0) {
     const sentence = dropped(front.drop()).trim();

@@ -15,6 +15,7 @@ import { createMarkdownStream } from "./markdown.ts";
 import { createHighlighter } from "./markdown/highlight.ts";
 import { openEditor } from "./open-editor.ts";
 import type { OwnedScreen } from "./open-screen.ts";
+import { createPersonCommand } from "./person-command.ts";
 import { createPager, type PagerResult } from "./pager.ts";
 import { parseKey } from "./pi/keys.ts";
 import type { QuestionScreen } from "./asked-question.ts";
@@ -52,7 +53,10 @@ export interface Desk {
   takeBack(unsent?: Message): void;
   ask(asked: Asked): Promise<GivenAnswer | "next" | null>;
   confirm(question: string): Promise<boolean>;
+  /** Whether a command of the person is shown that runs. */
+  isWorking(): boolean;
   /** As `Front`. */
+  working(text: string, canStop: boolean): () => void;
   showDetails(n: number | null): Promise<string | null>;
   exchange(): ExchangeView;
   follow(): FollowView;
@@ -90,8 +94,9 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
       note: (sentence) => noticeLine(cli, sentence),
     },
   });
+  const command = createPersonCommand({ now, changed: screen.changed });
   const openPager = (title: string, rows: readonly string[]): Promise<PagerResult> =>
-    screen.full((on) => createPager({ theme, title, rows, on }));
+    command.pause(() => screen.full((on) => createPager({ theme, title, rows, on })));
   const questions: QuestionScreen = {
     theme,
     get width() {
@@ -185,7 +190,8 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
       // what waits for an answer does not run
       const above =
         asked === null ? view.rows(width, Math.max(1, Math.min(room, Math.floor(height / 3)))) : [];
-      return [...above, ...queued, "", ...input, ...hint];
+      const running = asked === null ? command.rows({ theme, width }) : [];
+      return [...above, ...running, ...queued, "", ...input, ...hint];
     },
     key: (data) => {
       if (asking.shown()?.key(data) === true) {
@@ -228,7 +234,9 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
       const folder = repo_path === null ? null : inHome(repo_path, options.cli.env["HOME"]);
       return asking.ask({ ...asked, folder });
     },
-    confirm: asking.confirm,
+    confirm: (question) => command.pause(() => asking.confirm(question)),
+    isWorking: command.isShown,
+    working: command.begin,
     showDetails: details.show,
     exchange: () => {
       view.begin();
@@ -249,6 +257,7 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
     }),
     close: async () => {
       view.close();
+      command.close();
       await history.written();
     },
   };

@@ -110,7 +110,7 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
   const begin = (canStop: boolean): void => {
     if (!progress.isRunning()) {
       hasBegun = false;
-      progress.begin(canStop);
+      progress.begin(canStop ? "Esc interrupts" : null);
       changed();
     }
   };

@@ -192,6 +192,7 @@ export function openScreenFront(options: ScreenOptions): Front {
     confirm: async (question) => asks((shown) => shown.confirm(question)),
     ask: async (asked) => asks((shown) => shown.ask(asked)),
     showDetails: async (n) => (await load()).showDetails(n),
+    working: (text, canStop) => desk?.working(text, canStop) ?? (() => undefined),
     view: async () => noticing((await load()).exchange(), stopped),
     follow: async () => noticingFollow((await load()).follow(), stopped),
     close: async () => {

@@ -26,8 +26,8 @@ export interface ShownProgress {
   readonly ms: number;
   readonly retry: Retry | null;
   readonly tokens: { readonly input_tokens: number; readonly output_tokens: number };
-  /** Whether Esc stops it. */
-  readonly canStop: boolean;
+  /** How it is stopped; null if it cannot be. */
+  readonly stop: string | null;
 }
 
 /** `⠋ Thinking 12 s · Esc interrupts · 3,120 tokens in, 410 out`; what comes later goes first in a narrow terminal. */
@@ -36,10 +36,10 @@ export function progressRow(
   now: number,
   { theme, width }: Layout,
 ): string {
-  const { doing, ms, retry, tokens, canStop } = progress;
+  const { doing, ms, retry, tokens, stop } = progress;
   const picture = SPINNER[Math.floor(now / SPINNER_MS) % SPINNER.length] ?? "";
   const facts = [
-    ...(canStop ? ["Esc interrupts"] : []),
+    ...(stop === null ? [] : [stop]),
     ...(tokens.input_tokens + tokens.output_tokens > 0 ? [tokensText(tokens)] : []),
   ];
   const said = retry === null ? `${doing} ${inSeconds(ms)}` : retryText(retry, now);

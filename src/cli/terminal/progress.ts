@@ -15,7 +15,8 @@ type Counts = Omit<Tokens, "context_tokens">;
 
 /** How long an exchange runs, what it uses, and whether its model is asked again. The timer runs only while it does. */
 export interface Progress {
-  begin(canStop: boolean): void;
+  /** `stop` says how it is stopped; null if it cannot be. */
+  begin(stop: string | null): void;
   /** The exchange does not run, but it may continue. */
   halt(): void;
   /** The next one is a new exchange. */
@@ -42,15 +43,15 @@ export function createProgress({
 }): Progress {
   let begunAt = 0;
   let spent = 0;
-  let canStop = true;
+  let stop: string | null = null;
   let retry: Retry | null = null;
   let stopTimer: (() => void) | null = null;
   let tokens: Tokens = { input_tokens: 0, output_tokens: 0, context_tokens: null };
   const spentMs = (): number => spent + (stopTimer === null ? 0 : now() - begunAt);
   return {
-    begin: (stops) => {
+    begin: (how) => {
       if (stopTimer === null) {
-        [begunAt, canStop] = [now(), stops];
+        [begunAt, stop] = [now(), how];
         stopTimer = every(SPINNER_MS, changed);
       }
     },
@@ -82,7 +83,7 @@ export function createProgress({
     row: (doing, layout) =>
       stopTimer === null
         ? null
-        : progressRow({ doing, ms: spentMs(), retry, tokens, canStop }, now(), layout),
+        : progressRow({ doing, ms: spentMs(), retry, tokens, stop }, now(), layout),
   };
 }
 

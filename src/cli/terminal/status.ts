@@ -12,7 +12,7 @@ import type { Desk } from "./desk.ts";
 
 /** What is known besides the conversation. */
 export interface Known {
-  readonly desk: Pick<Desk, "view" | "questions"> | null;
+  readonly desk: Pick<Desk, "view" | "questions" | "isWorking"> | null;
   readonly mode: PermissionMode | null;
   /** Of the session, or its title; null without one, and before it is read. */
   readonly name: string | null;
@@ -30,8 +30,9 @@ export function statusOf(
   const session = conversation.current();
   const { model, persona_name, repo_path } = conversation.planned();
   const tokens = desk?.view.tokens() ?? null;
+  const isWorking = desk?.view.isRunning() === true || desk?.isWorking() === true;
   return {
-    activity: desk?.view.isRunning() === true ? "working" : "ready",
+    activity: isWorking ? "working" : "ready",
     questions: desk?.questions() ?? 0,
     folder: repo_path === null ? null : inHome(repo_path, cli.env["HOME"]),
     mode: answering.agent === null ? mode : null,
