@@ -3,7 +3,7 @@ import xterm from "@xterm/headless";
 import type { RawTerminal, TerminalSize } from "../../src/cli/raw-terminal.ts";
 
 /**
- * A terminal emulator that reads what a program writes, answers, and passes on its size only when the test asks it to: each
+ * A terminal emulator that reads what a program writes, answers, and passes on its size only when a test calls for it: each
  * interleaving of these can be made, without time.
  */
 export interface LateTerminal {
@@ -26,7 +26,7 @@ export interface LateTerminal {
   readonly size: TerminalSize;
   /** Gives the program the next size that it has not learned; false if it knows all. The event comes with `notify`. */
   learn(): boolean;
-  /** Reports to the program that its size has changed. */
+  /** Sends the program the event of a changed size. */
   notify(): void;
   /** All rows, those that were scrolled out of the window first. */
   everything(): string[];

@@ -42,7 +42,7 @@ export interface ResizedAnswerOptions {
   readonly columns?: number;
 }
 
-/** Draws words with a renderer, paragraph by paragraph, on a terminal that reads and answers only when the test asks it to. */
+/** Words that a renderer draws, paragraph by paragraph, on a terminal that reads and answers when a test calls for it. */
 export function openResizedAnswer(options: ResizedAnswerOptions): ResizedAnswer {
   const terminal = openLateTerminal(options.size, options.wraps);
   for (let row = 1; row <= SHELL_ROWS; row += 1) {

@@ -128,7 +128,7 @@ export class CursorReports {
   async now(): Promise<CursorReport | null> {
     const asked = this.ask();
     if (asked === null) {
-      // who asks waits until the size stays the same
+      // the caller waits until the size stays the same
       await new Promise((resolve) => setTimeout(resolve, FIRST_REPORT_MS));
       return null;
     }

@@ -57,7 +57,6 @@ export class Renderer {
     this.#reports = new CursorReports({
       askCursor: options.askCursor,
       columns: size.columns,
-      // what was drawn before may have to be drawn again: see `needsAll`
       onFirst: () => this.draw(),
     });
     this.#stopListening = this.#terminal.onResize(() => void this.#resize());

@@ -24,7 +24,7 @@ function frontWith() {
       return () => said.push("over");
     },
   };
-  const stderr = { print: (text: string) => void said.push(text.trimEnd()) };
+  const stderr = { isTTY: true, print: (text: string) => void said.push(text.trimEnd()) };
   const cli = { stderr } as Partial<CliContext> as CliContext;
   return { front: front as Front, cli, said, stop: () => interrupt?.(), waiting: () => waiting };
 }

@@ -88,7 +88,7 @@ describe("finished rows of an answer that is resized while it streams", () => {
     ["wraps again, which is not known", WRAPS_UNKNOWN],
     ["does not wrap again", KEEPS_ROWS],
   ])(
-    "[TERM-117] [TERM-118] are never lost, in whatever order sizes change, are learned and frames are read: the terminal %s",
+    "[TERM-117] [TERM-119] are never lost, in whatever order sizes change, are learned and frames are read: the terminal %s",
     async (_, kind) => {
       const first = seedOf("sizes that are learned late");
       for (let seed = first; seed < first + testSize("late-sizes"); seed += 1) {
@@ -162,7 +162,7 @@ describe("finished rows of an answer that is resized while it streams", () => {
     expect(await answer.end()).toMatchObject({ missing: [], live: 0 });
   });
 
-  it("[TERM-118] are printed again if the terminal gets narrower while it reads them", async () => {
+  it("[TERM-119] are printed again if the terminal gets narrower while it reads them", async () => {
     const answer = openResizedAnswer({
       ...WRAPS_KNOWN,
       size: { columns: 60, rows: 20 },
@@ -184,7 +184,7 @@ describe("finished rows of an answer that is resized while it streams", () => {
     expect(found.twice).toContain(1);
   });
 
-  it("[TERM-118] are printed again if the terminal gets wider before it erases what it had wrapped", async () => {
+  it("[TERM-119] are printed again if the terminal gets wider before it erases what it had wrapped", async () => {
     const answer = openResizedAnswer({
       ...WRAPS_KNOWN,
       size: { columns: 60, rows: 30 },

@@ -75,7 +75,7 @@ describe("rows below what a program prints", () => {
     },
   );
 
-  it("[TERM-117] [TERM-118] lose no finished row, when the program learns late of other sizes", async () => {
+  it("[TERM-117] [TERM-119] lose no finished row, when the program learns late of other sizes", async () => {
     const random = seededRandom("resized");
     const below = (count: number): number => Math.floor(random() * count);
     const screen = liveRows(1200, { columns: 100, rows: 30, reflow: true });
