@@ -1,5 +1,3 @@
-import { stat } from "node:fs/promises";
-
 import type { BaseMessage } from "@langchain/core/messages";
 
 import { RepriseError } from "../core/errors.ts";
@@ -18,6 +16,7 @@ import {
   type Live,
 } from "../exchange/exchanger.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
+import { isFolder } from "../exchange/is-folder.ts";
 import {
   createReporter,
   type Reporter,
@@ -200,8 +199,7 @@ async function prepare(
 
 /** Nobody would see that the agent had no files. Error codes: `folder_missing`. */
 async function refuseMissingFolder(path: string): Promise<void> {
-  const found = await stat(path).catch(() => null);
-  if (found?.isDirectory() !== true) {
+  if (!(await isFolder(path))) {
     throw new RepriseError(
       "folder_missing",
       "The session's folder does not exist on the machine that runs its exchanges. Restore the folder, then send the message again.",

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 
 import { holdsAnything } from "../exchange/trust/holds-anything.ts";
 import { workFolder } from "../exchange/trust/wide-folder.ts";
+import { isFolder } from "../exchange/is-folder.ts";
 import { isRepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { failureLine, readFailures } from "../store/sessions/failures.ts";
@@ -15,7 +16,7 @@ import { databaseLocation, exchangerConfig, trustSource } from "./config.ts";
 import { type CliContext, type Consent, note, noticeLine } from "./context.ts";
 import { databaseOption, openDatabase } from "./database.ts";
 import { ASKS, DENIED } from "./exit-code.ts";
-import { limitText } from "./folder-limit.ts";
+import { FOLDER_MISSING, limitText } from "./folder-limit.ts";
 import { type Conversation, createConversation } from "../exchange/conversation.ts";
 import { createFromOutside } from "./conversation/from-outside.ts";
 import { createSandboxNote } from "./conversation/sandbox-note.ts";
@@ -117,7 +118,7 @@ export async function chat(input: {
   const notes = [
     ...(json ? [] : chosen.notices),
     // the greeting of a terminal shows the folder and what is limited there
-    ...(json || ask ? [] : folderNotes(conversation)),
+    ...(json || ask ? [] : await folderNotes(conversation)),
     ...(json || options.continueExchange === true
       ? []
       : await exchangeNotes(store, conversation, oneExchange)),
@@ -199,9 +200,13 @@ function consentOf(cli: CliContext, options: ChatOptions): Consent {
   };
 }
 
-function folderNotes(conversation: Conversation): string[] {
+async function folderNotes(conversation: Conversation): Promise<string[]> {
   const folder = conversation.current()?.repo_path ?? null;
-  return folder === null ? [] : [`This session works in ${oneLine(folder)}.`];
+  if (folder === null) {
+    return [];
+  }
+  const missing = (await isFolder(folder)) ? "" : `, ${FOLDER_MISSING}`;
+  return [`This session works in ${oneLine(folder)}${missing}.`];
 }
 
 async function exchangeNotes(

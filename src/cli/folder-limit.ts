@@ -1,5 +1,8 @@
 import type { FolderLimit } from "../exchange/trust/wide-folder.ts";
 
+/** Follows the path of a session's folder. */
+export const FOLDER_MISSING = "which does not exist on this machine";
+
 /** Completes "The folder is …": which file tools the agent does not have there. */
 export function limitText(limit: FolderLimit): string {
   switch (limit.kind) {

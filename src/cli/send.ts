@@ -1,13 +1,15 @@
 import { Command } from "commander";
 
 import { isFinal } from "../core/exchanges.ts";
+import { oneLine } from "../core/terminal-text.ts";
+import { isFolder } from "../exchange/is-folder.ts";
 import { createStoredReport } from "../exchange/report-stored-exchange.ts";
 import { type Runnable, runnableOn } from "../exchange/runnable.ts";
 import { type Queued, queueAndRead } from "../store/exchanges/queue-and-read.ts";
 import { listOpenQuestions } from "../store/questions/read.ts";
 import type { Store } from "../store/store.ts";
 import { EVENTS_OPTION } from "./chat-options.ts";
-import { type CliContext, printJson, printLine } from "./context.ts";
+import { type CliContext, note, printJson, printLine } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
 import {
   exitCodeAfter,
@@ -64,6 +66,11 @@ export function sendCommand(cli: CliContext): Command {
       // nothing below may read the database, but to follow: the message is stored
       if (before.length > 0 && options.json !== true) {
         noticeWithdrawn(cli, before, queued.open);
+      }
+      const folder = queued.nodes?.repo_path ?? null;
+      if (folder !== null && !(await isFolder(folder))) {
+        const where = "does not exist on this machine, where its exchanges would fail";
+        note(cli, `The folder of this session ${where}: ${oneLine(folder)}`);
       }
       const runs = await runnableOn(queued.nodes, { besides: false });
       showCommand(cli, command, runs.command);

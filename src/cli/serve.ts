@@ -172,6 +172,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     outputFolder: outputFolderPath(cli),
     page: options.page ? fileURLToPath(packageFile("dist/page")) : undefined,
     jobs: () => ({ running: node?.running ?? 0, max: options.jobs }),
+    folders: options.jobs === 0 ? undefined : folders,
     log,
     // an agent of others chooses its model and its instructions itself
     catalogue:

@@ -45,7 +45,14 @@ export interface SessionPage {
  */
 export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareCalls {
   listSessions(options?: ListOptions): Promise<SessionPage>;
-  createSession(request?: CreateSessionRequest): Promise<SessionSummary>;
+  /**
+   * Creates a session. `onWarning` gets `folder_missing` or `folder_not_served` if its exchanges would fail, or wait
+   * for a service that runs them, because of its folder; later versions may add others.
+   */
+  createSession(
+    request?: CreateSessionRequest,
+    options?: { onWarning?: (code: string) => void },
+  ): Promise<SessionSummary>;
   getSession(id: string, options?: DetailOptions): Promise<SessionDetail>;
   /** The oldest first, or with `order: "desc"` the latest. */
   listMessages(id: string, options?: MessagesOptions): Promise<MessagePage>;
@@ -196,8 +203,14 @@ export function createClient(options: ClientOptions): Client {
       });
       return { sessions: body, next: nextOf(headers, "cursor") };
     },
-    createSession: (body = {}) =>
-      connection.json<SessionSummary>("POST", "/api/sessions", { body }),
+    createSession: async (body = {}, { onWarning } = {}) => {
+      const made = await connection.call<SessionSummary>("POST", "/api/sessions", { body });
+      const warning = made.headers.get("reprise-warning");
+      if (warning !== null) {
+        onWarning?.(warning);
+      }
+      return made.body;
+    },
     getSession: (id, query = {}) =>
       connection.json<SessionDetail>("GET", pathOf(id), { query: { ...query } }),
     listMessages: async (id, query = {}) => {

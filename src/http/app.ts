@@ -16,6 +16,7 @@ import {
 } from "../core/limits.ts";
 import type { Catalogue } from "../exchange/catalogue.ts";
 import type { ExchangeListener } from "../exchange/events.ts";
+import type { ServedFolders } from "../exchange/served-folders.ts";
 import type { OpenStore, Store } from "../store/store.ts";
 import { storeOf } from "../store/store-of.ts";
 import { refuseUnknownRoutes } from "./guards/allowed-methods.ts";
@@ -109,6 +110,8 @@ export interface AppOptions extends PublicPathOptions {
   readonly timeouts?: { readonly headersMs?: number; readonly requestMs?: number } | undefined;
   /** The exchanges that the process runs now, and how many it may; without it, no metrics of them. */
   readonly jobs?: (() => Jobs) | undefined;
+  /** The folders in whose sessions the process runs exchanges; without it, those are run elsewhere. */
+  readonly folders?: ServedFolders | undefined;
   /** What new sessions can name; without it, the service lists no personas and models. */
   readonly catalogue?: Catalogue | undefined;
   /** Keeps the bytes of files that tools changed: see `createKeptBytes`. None by default. */
@@ -203,7 +206,8 @@ export async function createApp(given: AppOptions): Promise<App> {
     const inTurn = createLargeReads();
     const kept = keptBytesIn(options.undoFolder);
     const { outputFolder = null, secrets } = options;
-    const service = { store, publicPath, observe, kept, outputFolder, secrets, unsent };
+    const { folders = null } = options;
+    const service = { store, publicPath, observe, kept, outputFolder, secrets, unsent, folders };
     listSessionsRoute(api, service);
     createSessionRoute(api, service);
     readSessionRoute(api, service);

@@ -17,7 +17,7 @@ async function errorOf(
   return JSON.parse(stderr);
 }
 
-it("[CLI-293] a command that fails with --json writes one JSON document to standard error, with the notes that came before", async () => {
+it("[CLI-310] a command that fails with --json writes one JSON document to standard error, with the notes that came before", async () => {
   const home = freshHome();
   const wide = { cwd: home.home };
   const wideNote = `${home.home} is too wide for file tools; the agent has none.`;
@@ -48,7 +48,7 @@ it("[CLI-293] a command that fails with --json writes one JSON document to stand
   expect(shown.stdout).toMatch(/^note: .*\r?\n\{"code":"model_key_missing"/);
 });
 
-it("[CLI-293] a process does so too, and prints at once what it waits for", async () => {
+it("[CLI-310] a process does so too, and prints at once what it waits for", async () => {
   const home = freshHome();
   const failed = await home.run(["-p", "hi", ...WITHOUT_KEY], { cwd: home.home });
   expect(JSON.parse(failed.stderr)).toMatchObject({ notes: [expect.stringContaining("too wide")] });

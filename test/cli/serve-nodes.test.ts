@@ -10,6 +10,7 @@ import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { seed } from "../helpers/sessions/seed.ts";
 import { askIn } from "../helpers/waiting-session.ts";
 import { homeOfNodes, startNode } from "../helpers/service-node.ts";
+import { openTerminal } from "../helpers/terminal.ts";
 
 function homeWithFolders() {
   const home = homeOfNodes();
@@ -52,6 +53,51 @@ it("[CLI-174] [CLI-175] [CLI-178] [QUESTION-41] a node runs the sessions of its 
   expect(await front.ended(two)).toBe("done");
   expect((await front.client.getExchange(plain, 2)).n).toBe(2);
   await named.stop("SIGTERM");
+});
+
+it("[HTTP-250] creating a session and queuing in it say at once that its folder is missing, or that nobody works in it", async () => {
+  const { home, folder } = homeWithFolders();
+  const node = await startNode(home, ["--repos", folder("one")]);
+  const front = await startNode(home, ["--jobs", "0"]);
+  const warned = async (by: typeof node, repo_path: string | null) => {
+    const codes: string[] = [];
+    const { id } = await by.client.createSession(
+      { repo_path },
+      { onWarning: (code) => void codes.push(code) },
+    );
+    const queued = await by.queue(id);
+    expect(queued.status).toBe(202);
+    const header = queued.headers.get("reprise-warning");
+    expect(codes).toEqual(header === null ? [] : [header]);
+    return header;
+  };
+  expect(await warned(node, null)).toBe(null);
+  expect(await warned(node, folder("one/below"))).toBe(null);
+  expect(await warned(node, folder("one/mistyped"))).toBe("folder_missing");
+  expect(await warned(node, "/nowhere/at-all")).toBe("folder_missing");
+  expect(await warned(node, folder("it's two"))).toBe("folder_not_served");
+  // it runs nothing itself: the folder may be on the machine of the node
+  expect(await warned(front, folder("one/mistyped"))).toBe(null);
+  expect(await warned(front, folder("it's two"))).toBe("folder_not_served");
+  expect(await warned(front, "/nowhere/at-all")).toBe("folder_not_served");
+});
+
+it("[CLI-311] send, -p and the greeting say that the folder of the session does not exist", async () => {
+  const { home, folder } = homeWithFolders();
+  const gone = folder("gone");
+  const [session] = await seed(home, { repo_path: gone });
+  const id = session?.id ?? "";
+  const sent = await home.call(["send", id, "hi"]);
+  expect(sent).toMatchObject({ code: 0 });
+  expect(sent.stderr).toContain(
+    `note: The folder of this session does not exist on this machine, where its exchanges would fail: ${gone}\n`,
+  );
+  const once = await home.call(["--session", id, "-p", "hi"]);
+  expect(once.stderr).toContain(
+    `note: This session works in ${gone}, which does not exist on this machine.\n`,
+  );
+  const terminal = openTerminal(home, `exec reprise --session ${id}`);
+  await terminal.shows(/^Folder \S+\/gone, which does not exist on this machine$[^]*> $/m);
 });
 
 it("[CLI-176] refuses folders that do not exist or contradict each other, before it listens", async () => {

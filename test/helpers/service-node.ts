@@ -19,15 +19,18 @@ export async function startNode(home: Home, args: readonly string[], options?: P
   const service = home.start(["serve", "--port", "0", ...args], options);
   const [, url = ""] = await service.waitFor(/^listening on (\S+)$/m);
   const client = createClient({ baseUrl: url, token: TOKEN });
+  const queue = (id: string, content = "hi"): Promise<Response> =>
+    fetch(`${url}/api/sessions/${id}/exchanges`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify({ content }),
+    });
   return {
     service,
     client,
+    queue,
     post: async (id: string, content: string): Promise<QueuedExchangeInfo> => {
-      const answer = await fetch(`${url}/api/sessions/${id}/exchanges`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
-        body: JSON.stringify({ content }),
-      });
+      const answer = await queue(id, content);
       expect(answer.status).toBe(202);
       return (await answer.json()) as QueuedExchangeInfo;
     },

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 
 import type { ModelInfo, PersonaInfo } from "../../src/entries/client.ts";
-import { client } from "../api.ts";
+import { client, isOwner } from "../api.ts";
 import { Button } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Notice } from "../parts/Notice.tsx";
@@ -11,10 +11,24 @@ import { sentenceOf } from "../parts/sentence-of.ts";
 import { useRead } from "../parts/use-call.tsx";
 import { go } from "../route.ts";
 
+/** What a warning of the service means here. */
+const WARNINGS: Readonly<Record<string, string>> = {
+  folder_missing:
+    "This folder does not exist on the machine of the service: messages in the session would fail. Check its path.",
+  folder_not_served:
+    "No running service works in this folder: messages in the session wait until one does. On the service's machine, run `reprise trust add` in the folder, or start the service with --repos.",
+};
+
 interface NewSessionProps {
   /** Folders of other sessions, which are offered. */
   readonly folders: readonly string[];
   readonly onClose: () => void;
+}
+
+/** A session that is made, and whose exchanges would fail or wait. */
+interface Made {
+  readonly id: string;
+  readonly sentence: string;
 }
 
 /** Makes a session with a folder, a model and a persona, and opens it. */
@@ -26,6 +40,7 @@ export function NewSession({ folders, onClose }: NewSessionProps): JSX.Element {
   const persona = useSignal("");
   const problem = useSignal<string | null>(null);
   const isBusy = useSignal(false);
+  const made = useSignal<Made | null>(null);
   const known = useId();
   const { value: models, ...readingModels } = useRead<readonly ModelInfo[]>(
     () => client.listModels(),
@@ -39,20 +54,63 @@ export function NewSession({ folders, onClose }: NewSessionProps): JSX.Element {
   );
   const create = async (): Promise<void> => {
     const path = folder.peek().trim();
+    const warnings: string[] = [];
     isBusy.value = true;
     try {
-      const { id } = await client.createSession({
-        ...(path === "" ? {} : { repo_path: path }),
-        ...(model.value === "" ? {} : { model_override: model.value }),
-        ...(persona.value === "" ? {} : { persona_name: persona.value }),
-      });
-      onClose();
-      go(`/sessions/${id}`);
+      const { id } = await client.createSession(
+        {
+          ...(path === "" ? {} : { repo_path: path }),
+          ...(model.value === "" ? {} : { model_override: model.value }),
+          ...(persona.value === "" ? {} : { persona_name: persona.value }),
+        },
+        { onWarning: (code) => void warnings.push(code) },
+      );
+      const sentence = warnings.map((code) => WARNINGS[code]).find((each) => each !== undefined);
+      if (sentence === undefined) {
+        open(id);
+      } else {
+        made.value = { id, sentence };
+      }
     } catch (error) {
       problem.value = sentenceOf(error);
     }
     isBusy.value = false;
   };
+  /** Another one is made: a session keeps its folder. */
+  const change = async (id: string): Promise<void> => {
+    isBusy.value = true;
+    try {
+      await client.deleteSession(id);
+      made.value = null;
+      problem.value = null;
+    } catch (error) {
+      problem.value = sentenceOf(error);
+    }
+    isBusy.value = false;
+  };
+  const open = (id: string): void => {
+    onClose();
+    go(`/sessions/${id}`);
+  };
+  if (made.value !== null) {
+    const { id, sentence } = made.value;
+    return (
+      <Dialog key="made" title="New session" onClose={onClose}>
+        {problem.value === null ? null : <Notice kind="problem">{problem.value}</Notice>}
+        <Notice kind="warning">{sentence}</Notice>
+        <div class="actions">
+          {isOwner.value ? (
+            <Button disabled={isBusy.value} onClick={() => void change(id)}>
+              Change the folder
+            </Button>
+          ) : null}
+          <Button kind="primary" onClick={() => open(id)}>
+            Open the session
+          </Button>
+        </div>
+      </Dialog>
+    );
+  }
   return (
     <Dialog title="New session" onClose={onClose}>
       {problem.value === null ? (

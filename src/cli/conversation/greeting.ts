@@ -1,10 +1,11 @@
 import { oneLine } from "../../core/terminal-text.ts";
 import { threadId } from "../../core/threads.ts";
+import { isFolder } from "../../exchange/is-folder.ts";
 import { isDemo } from "../../exchange/models/name.ts";
 import { workFolder } from "../../exchange/trust/wide-folder.ts";
 import { trustSource } from "../config.ts";
 import type { CliContext } from "../context.ts";
-import { limitText } from "../folder-limit.ts";
+import { FOLDER_MISSING, limitText } from "../folder-limit.ts";
 import { plural } from "../../core/text.ts";
 import type { Store } from "../../store/store.ts";
 import { nameOf } from "../name-of.ts";
@@ -46,8 +47,11 @@ async function folderLine(cli: CliContext, repo_path: string | null): Promise<st
   if (repo_path === null) {
     return "No folder: the agent has no file tools.";
   }
-  const { limit } = await workFolder(repo_path, trustSource(cli));
   const folder = `Folder ${oneLine(repo_path)}`;
+  if (!(await isFolder(repo_path))) {
+    return `${folder}, ${FOLDER_MISSING}`;
+  }
+  const { limit } = await workFolder(repo_path, trustSource(cli));
   if (limit === null) {
     return folder;
   }

@@ -20,7 +20,7 @@ export async function allowOrigins(
       "If-Match",
       "Last-Event-ID",
     ],
-    exposedHeaders: ["ETag", "Link", "Location", "Retry-After", "X-Request-Id"],
+    exposedHeaders: ["ETag", "Link", "Location", "Reprise-Warning", "Retry-After", "X-Request-Id"],
     maxAge: PREFLIGHT_MAX_AGE_S,
     hideOptionsRoute: true,
   };

@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 
 import type { KeptOfSessions } from "../../exchange/forget-sessions.ts";
+import type { ServedFolders } from "../../exchange/served-folders.ts";
 import type { Secrets } from "../../exchange/secrets.ts";
 import type { Store } from "../../store/store.ts";
 import type { UnsentAnswers } from "../guards/unsent-answers.ts";
@@ -23,7 +24,20 @@ export interface SessionService extends KeptOfSessions {
   readonly observe: Observe;
   readonly secrets: Secrets | undefined;
   readonly unsent: UnsentAnswers;
+  /** The folders in whose sessions this process runs exchanges; null if it runs none. */
+  readonly folders: ServedFolders | null;
 }
+
+/** The header of an answer about a session whose folder would keep its exchanges from running. */
+export const WARNING_HEADER = "Reprise-Warning";
+
+export const FolderWarningHeader = {
+  [WARNING_HEADER]: {
+    type: "string",
+    description:
+      "`folder_missing`: the folder does not exist on this machine, which would run the exchanges; or `folder_not_served`: no node that is alive runs sessions of this folder.",
+  },
+} as const;
 
 /** The path parameter of every call on one session. */
 export const SessionParams = Type.Object({

@@ -2,7 +2,17 @@ import { sessionSummary } from "../../core/answers.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import { CreateSessionRequest, named, SessionSummary } from "../../core/schemas.ts";
 import { createRequested } from "../../store/sessions/requests.ts";
-import { type Api, BODY_PROBLEMS, IdempotencyKey, type SessionService } from "./api.ts";
+import { folderWarning } from "../../exchange/folder-warning.ts";
+import { runnableOn } from "../../exchange/runnable.ts";
+import { readNodeChoices } from "../../store/exchanges/nodes.ts";
+import {
+  type Api,
+  BODY_PROBLEMS,
+  FolderWarningHeader,
+  IdempotencyKey,
+  type SessionService,
+  WARNING_HEADER,
+} from "./api.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
 import { requireToken } from "../guards/needs.ts";
 import { json, problems } from "../responses.ts";
@@ -17,7 +27,10 @@ const schema = {
   response: {
     201: json(named(SessionSummary), {
       description: "The session, created by this request or an earlier one with the same key.",
-      headers: { Location: { type: "string", description: "The path of the session." } },
+      headers: {
+        Location: { type: "string", description: "The path of the session." },
+        ...FolderWarningHeader,
+      },
     }),
     ...problems({
       ...BODY_PROBLEMS,
@@ -26,7 +39,10 @@ const schema = {
   },
 };
 
-export function createSessionRoute(app: Api, { store, publicPath }: SessionService): void {
+export function createSessionRoute(
+  app: Api,
+  { store, publicPath, folders: own }: SessionService,
+): void {
   app.route({
     method: "POST",
     url: "/api/sessions",
@@ -40,8 +56,16 @@ export function createSessionRoute(app: Api, { store, publicPath }: SessionServi
       }
       const idempotencyKey = request.headers["idempotency-key"];
       const { principal } = request;
+      const { repo_path = null } = request.body;
+      const nodes = repo_path === null ? [] : await store.read(readNodeChoices, null);
       const session = await createRequested(store, request.body, { principal, idempotencyKey });
       reply.code(201).header("location", publicPath(request, `/api/sessions/${session.id}`));
+      const asNew = { repo_path, agent: null, has_begun: false, nodes };
+      const { runnable } = await runnableOn(asNew, { besides: true });
+      const warning = await folderWarning({ repo_path, runnable, own });
+      if (warning !== null) {
+        reply.header(WARNING_HEADER, warning);
+      }
       return sessionSummary(session);
     },
   });

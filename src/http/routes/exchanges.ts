@@ -17,6 +17,7 @@ import {
   stopExchange,
   withdrawQueued,
 } from "../../store/exchanges/change.ts";
+import { folderWarning } from "../../exchange/folder-warning.ts";
 import { runnableOn } from "../../exchange/runnable.ts";
 import { listExchanges, readExchange, readQueuedExchange } from "../../store/exchanges/read.ts";
 import { queueRequested, refuseLong } from "../../store/sessions/requests.ts";
@@ -25,11 +26,13 @@ import { json, problems } from "../responses.ts";
 import {
   type Api,
   BODY_PROBLEMS,
+  FolderWarningHeader,
   IdempotencyKey,
   IfMatch,
   SESSION_PROBLEMS,
   SessionParams,
   type SessionService,
+  WARNING_HEADER,
 } from "./api.ts";
 
 const listSchema = {
@@ -66,7 +69,10 @@ const queueSchema = {
     202: json(named(QueuedExchangeInfo), {
       description:
         "The exchange is queued, by this request or an earlier one with the same key. `runnable` is false if no node runs sessions of this folder and agent; `command` starts one.",
-      headers: { Location: { type: "string", description: "The path of the exchange." } },
+      headers: {
+        Location: { type: "string", description: "The path of the exchange." },
+        ...FolderWarningHeader,
+      },
     }),
     ...problems({
       ...SESSION_PROBLEMS,
@@ -153,7 +159,10 @@ const readSchema = {
   },
 };
 
-export function exchangeRoutes(app: Api, { store, publicPath }: SessionService): void {
+export function exchangeRoutes(
+  app: Api,
+  { store, publicPath, folders: own }: SessionService,
+): void {
   app.route({
     method: "POST",
     url: "/api/sessions/:id/exchanges",
@@ -168,10 +177,16 @@ export function exchangeRoutes(app: Api, { store, publicPath }: SessionService):
       );
       const { session_id, n } = record;
       reply.header("location", publicPath(request, `/api/sessions/${session_id}/exchanges/${n}`));
+      const runs = await runnableOn(nodes, { besides: true });
+      const repo_path = nodes?.repo_path ?? null;
+      const warning = await folderWarning({ repo_path, runnable: runs.runnable, own });
+      if (warning !== null) {
+        reply.header(WARNING_HEADER, warning);
+      }
       reply.code(202);
       return {
         ...record,
-        ...(await runnableOn(nodes, { besides: true })),
+        ...runs,
         open_question: open[0]?.id ?? null,
       };
     },

@@ -61,15 +61,13 @@ export async function hasNode(tx: Tx): Promise<boolean> {
   return node !== undefined;
 }
 
+/** Which sessions the nodes that are alive run. */
+export const readNodeChoices: Operation<null, NodeChoice[]> = async (tx) =>
+  (await readNodes(tx)).map(({ agent, folders }) => ({ agent, folders: parseFolders(folders) }));
+
 /** The nodes that are alive. */
 export const listNodes: Operation<null, NodeInfo[]> = async (tx) => {
-  const rows = await tx.db
-    .selectFrom("nodes")
-    .select(["id", "agent", "folders", "seen_at"])
-    .where("seen_at", ">=", tx.dialect.now(-NODE_GONE_MS))
-    .where("seen_at", "<=", tx.dialect.now(NODE_AHEAD_MS))
-    .orderBy("id")
-    .execute();
+  const rows = await readNodes(tx);
   return rows.map(({ id, agent, folders, seen_at }) => {
     const { within, trusted } = { within: null, trusted: null, ...parseFolders(folders) };
     return {
@@ -81,6 +79,16 @@ export const listNodes: Operation<null, NodeInfo[]> = async (tx) => {
     };
   });
 };
+
+function readNodes(tx: Tx) {
+  return tx.db
+    .selectFrom("nodes")
+    .select(["id", "agent", "folders", "seen_at"])
+    .where("seen_at", ">=", tx.dialect.now(-NODE_GONE_MS))
+    .where("seen_at", "<=", tx.dialect.now(NODE_AHEAD_MS))
+    .orderBy("id")
+    .execute();
+}
 
 /** What decides which nodes run a session, and those that are alive. */
 export interface SessionNodes {

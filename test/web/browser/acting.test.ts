@@ -60,6 +60,26 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     world.expectNoProblems();
   });
 
+  it("[PAGE-140] a new session in a folder that is not there says so, and the folder can be changed", async () => {
+    await using world = await startPageWorld();
+    const page = await world.openAs("/");
+    await page.getByRole("button", { name: "New session" }).click();
+    const folder = page.getByRole("dialog").getByLabel("Folder");
+    await folder.fill(`${world.home.project}/mistyped`);
+    await folder.press("Enter");
+    await page.getByText("This folder does not exist on the machine of the service").waitFor();
+    expect((await world.client.listSessions()).sessions).toHaveLength(1);
+    await page.getByRole("button", { name: "Change the folder" }).click();
+    expect(await folder.inputValue()).toBe(`${world.home.project}/mistyped`);
+    await folder.fill(world.home.project);
+    await folder.press("Enter");
+    await page.waitForURL(/\/sessions\/[0-9a-f-]{36}$/);
+    expect((await world.client.listSessions()).sessions).toMatchObject([
+      { repo_path: world.home.project },
+    ]);
+    world.expectNoProblems();
+  });
+
   it("[PAGE-125] a message whose exchange could not begin is shown, and goes back into the composer", async () => {
     await using world = await startPageWorld();
     const { id, page } = await world.open();

@@ -199,6 +199,9 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
     await page.getByRole("button", { name: "New session" }).click();
     await page.getByRole("dialog").getByLabel("Folder").fill("/home/ada/new");
     await page.getByRole("button", { name: "Create" }).click();
+    // no node runs here
+    await page.getByText("No running service works in this folder").waitFor();
+    await page.getByRole("button", { name: "Open the session" }).click();
     await page.waitForURL(/\/sessions\/[0-9a-f-]{36}$/);
     const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
     expect(await client.getSession(id)).toMatchObject({ repo_path: "/home/ada/new" });
@@ -220,6 +223,7 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
     await folder.pressSequentially("ped");
     // without leaving the field
     await folder.press("Enter");
+    await page.getByRole("button", { name: "Open the session" }).click();
     await page.waitForURL(/\/sessions\/[0-9a-f-]{36}$/);
     const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
     expect(await client.getSession(id)).toMatchObject({ repo_path: "/home/ada/typed" });
