@@ -85,8 +85,15 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     const { id, page } = await world.open();
     rmSync(world.home.project, { recursive: true });
     await world.client.queueExchange(id, "a long and careful message");
-    await button(page, "Edit and send again").click();
-    await expect.poll(() => composer(page).inputValue()).toBe("a long and careful message");
+    await world.client.queueExchange(id, "and another one");
+    await page.getByText("This exchange failed (folder_missing)").waitFor();
+    const again = button(page, "Edit and send again");
+    await expect.poll(() => again.count()).toBe(2);
+    await again.first().click();
+    await again.last().click();
+    await expect
+      .poll(() => composer(page).inputValue())
+      .toBe("a long and careful message\n\nand another one");
   });
 
   it("[PAGE-83] a click or key that comes before the answers were in view for 400 ms does nothing", async () => {

@@ -38,9 +38,9 @@ export function Composer({ model }: { readonly model: SessionModel }): JSX.Eleme
         <p class="muted">The agent of the parent session writes to this one.</p>
       ) : (
         <>
-          {isOwner.value && hasFailedEarly(model) ? (
-            <Unsent model={model} onEdit={(text) => writeAgain(sender, text)} />
-          ) : null}
+          {(isOwner.value ? failedEarly(model) : []).map((n) => (
+            <Unsent key={n} model={model} n={n} onEdit={(text) => writeAgain(sender, text)} />
+          ))}
           <Editor model={model} sender={sender} />
         </>
       )}
@@ -55,10 +55,12 @@ function writeAgain(sender: Sender, text: string): void {
   focusComposer();
 }
 
-/** True if the latest exchange failed before it began: its message is nowhere else. */
-function hasFailedEarly({ exchanges }: SessionModel): boolean {
-  const latest = exchanges.value?.[0];
-  return latest?.state === "failed" && latest.first_seq === null;
+/** The latest exchanges, in their order, if they failed before they began: their messages are nowhere else. */
+function failedEarly({ exchanges }: SessionModel): number[] {
+  const latest = exchanges.value ?? [];
+  const end = latest.findIndex(({ state, first_seq }) => state !== "failed" || first_seq !== null);
+  const failed = end === -1 ? latest : latest.slice(0, end);
+  return failed.map(({ n }) => n).toReversed();
 }
 
 function hasQueue({ exchanges }: SessionModel): boolean {

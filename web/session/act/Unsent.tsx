@@ -7,22 +7,21 @@ import type { SessionModel } from "../model.ts";
 
 interface UnsentProps {
   readonly model: SessionModel;
+  /** The exchange. */
+  readonly n: number;
   /** Gets the text that is to be written again. */
   readonly onEdit: (text: string) => void;
 }
 
-/** The message of the latest exchange, which failed before it began: no agent has got it. */
-export function Unsent({ model, onEdit }: UnsentProps): JSX.Element | null {
-  const n = model.exchanges.value?.[0]?.n ?? null;
+/** The message of an exchange that failed before it began: no agent has got it. */
+export function Unsent({ model, n, onEdit }: UnsentProps): JSX.Element | null {
   const { value: content, problem } = useRead<string | null>(
     async () =>
-      n === null
-        ? null
-        : ((await client.getExchange(model.id, n, { include: "queue" })).queue?.content ?? null),
+      (await client.getExchange(model.id, n, { include: "queue" })).queue?.content ?? null,
     null,
     [n],
   );
-  if (n === null || content === null) {
+  if (content === null) {
     return problem ?? null;
   }
   return (
