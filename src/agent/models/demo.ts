@@ -150,15 +150,21 @@ function listReply(earlier: readonly string[]): string {
 function countReply(written: readonly string[]): string {
   const [first = "", second] = written;
   if (second === undefined) {
-    return `This is your first message here: ${quoteMessage(first)}.`;
+    return `This is your first message here: ${quotedAtEnd(first)}`;
   }
   const before =
-    written.length > 2 ? ` The one before this was: ${quoteMessage(written.at(-2) ?? "")}.` : "";
-  return `You have sent ${messages(written.length)} here. The first was: ${quoteMessage(first)}.${before}`;
+    written.length > 2 ? ` The one before this was: ${quotedAtEnd(written.at(-2) ?? "")}` : "";
+  return `You have sent ${messages(written.length)} here. The first was: ${quotedAtEnd(first)}${before}`;
 }
 
 function messages(count: number): string {
   return count === 1 ? "1 message" : `${count} messages`;
+}
+
+/** At the end of a sentence, which has one full stop. */
+function quotedAtEnd(text: string): string {
+  const quote = quoteMessage(text);
+  return /[.!?…]”$/u.test(quote) ? quote : `${quote}.`;
 }
 
 /** On one line and cut: a message can hold a megabyte. */

@@ -1,5 +1,6 @@
 import type { Command, Option } from "commander";
 
+import { PROVIDERS } from "../../exchange/models/name.ts";
 import { PERMISSION_MODES } from "../../core/permissions.ts";
 import { oneLine, titleLine } from "../../core/terminal-text.ts";
 import { isPostgres } from "../../store/location.ts";
@@ -117,7 +118,7 @@ async function valuesOf(
     case "--permission":
       return PERMISSION_MODES.map((value) => ({ value, about: "" }));
     case "--model":
-      return ["anthropic:", "openai:", "ollama:", "demo"].map((value) => ({ value, about: "" }));
+      return PROVIDERS.map((name) => ({ value: name === "demo" ? name : `${name}:`, about: "" }));
     default:
       return /<(?:path|file|folder|location|module|database)>/.test(option.flags) ? FILES : [];
   }

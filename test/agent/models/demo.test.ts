@@ -18,6 +18,12 @@ describe("the demo's answer", () => {
     );
   });
 
+  it("ends a sentence with one mark, also after a quote that has one", () => {
+    expect(say("I count.", "Why?", "plums")).toBe(
+      "[demo] You have sent 3 messages here. The first was: “I count.” The one before this was: “Why?”",
+    );
+  });
+
   it.each([
     ["my name is Ada", "Ada"],
     ["Hello, my name is Ada Lovelace and I count", "Ada Lovelace"],
