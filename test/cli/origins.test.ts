@@ -259,7 +259,7 @@ describe("in a terminal", () => {
     expect((await home.call(["sessions", "verify", id])).code).toBe(0);
   });
 
-  it("[CLI-85] [CLI-90] [CLI-91] [TERM-130] --continue takes an HTTP session once it was opened, but no unconfirmed model", async () => {
+  it("[CLI-85] [CLI-90] [CLI-91] [TERM-150] --continue takes an HTTP session once it was opened, but no unconfirmed model", async () => {
     const { home, sent, plant } = await scene();
     const { id } = await plant<{ id: string }>("", {
       repo_path: home.project,

@@ -75,7 +75,7 @@ describe("while an exchange is running", () => {
     expect((await terminal.finished).code).toBe(0);
   });
 
-  it("[CLI-221] [TERM-130] a line that waits is at the prompt again if the exchange before it asks a person", async () => {
+  it("[CLI-221] [TERM-150] a line that waits is at the prompt again if the exchange before it asks a person", async () => {
     const { home, release } = await heldThenFast(call("ask_user", { question: "Which one?" }));
     const terminal = openTerminal(home, `reprise --session ${ID}`);
     await terminal.shows(/> $/);

@@ -20,7 +20,7 @@ function makePersona(home: Home): void {
 }
 
 describe("a message whose exchange could not begin", () => {
-  it("[TERM-130] is in the editor again with what waits after it, and is stored once when it is sent again", async () => {
+  it("[TERM-150] is in the editor again with what waits after it, and is stored once when it is sent again", async () => {
     const home = freshHome();
     await seed(home, { id: ID, persona_name: "mine", model: "demo" });
     const screen = openScreen(home, `reprise --session ${ID}`);
@@ -47,7 +47,7 @@ describe("a message whose exchange could not begin", () => {
     ["model_unknown", { model: "nobody:knows" }],
     ["persona_not_found", { persona_name: "mine" }],
   ] as const)(
-    "[TERM-130] with plain lines it is at the prompt again, before what was typed meanwhile: %s",
+    "[TERM-150] with plain lines it is at the prompt again, before what was typed meanwhile: %s",
     async (code, columns) => {
       const home = freshHome();
       await seed(home, { id: ID, ...columns });
@@ -66,7 +66,7 @@ describe("a message whose exchange could not begin", () => {
     },
   );
 
-  it("[TERM-130] one that is stored is not given back: /retry asks for its answer", async () => {
+  it("[TERM-150] one that is stored is not given back: /retry asks for its answer", async () => {
     const refused = { error: { message: "no" }, status: 401 };
     const server = await startModelServer({ answer: () => refused });
     const home = freshHome(server.env("openai"));
