@@ -8,7 +8,7 @@ interface KnownFolder {
   readonly repo_path: string | null;
   /** Whether a node that is alive runs exchanges of the session. */
   readonly runnable: boolean;
-  /** The folders of this process; null if it runs no exchanges: the folder may exist where they are run. */
+  /** The folders of this process; null if it runs no exchanges: the folder may exist on the machine that runs them. */
   readonly own: ServedFolders | null;
 }
 

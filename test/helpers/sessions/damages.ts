@@ -8,6 +8,8 @@ export interface Damage {
   readonly expected: Expected;
   /** Counters that repair sets although they fitted before: PROOF-6 keeps a message more. */
   readonly counts?: readonly string[];
+  /** A field that agreed with the right value of the damaged one, and is repaired with it. */
+  readonly goesWith?: string;
   plant(target: Target): Promise<void>;
 }
 
@@ -93,7 +95,7 @@ export const DAMAGES: readonly Damage[] = [
   session("call without a parent", "parent_call_id = 'call_1'"),
   session("project key", "project_key = 'x'"),
   session("project key without a folder", "project_key = '0123456789abcdef'"),
-  session("end without a time", "state = 'ended'"),
+  { ...session("end without a time", "state = 'ended'"), goesWith: "ended_at" },
   session("time of an end", "ended_at = '2026-01-01T00:00:00.000Z'"),
   head("head deleted", `DELETE FROM checkpoints WHERE id = ${HEAD}`),
   head("all checkpoints deleted", `DELETE FROM checkpoints WHERE thread = ${THREAD}`),

@@ -57,7 +57,7 @@ async function plantOne(damage: Damage, random: () => number): Promise<Outcome> 
   const refused = await refusesRepair(bench);
   const after = await bench.dump();
   const changed = changedRightOnes({ before, damaged, after }).filter(
-    (field) => damage.counts?.includes(field) !== true,
+    (field) => damage.counts?.includes(field) !== true && damage.goesWith !== field,
   );
   const waits = damage.counts !== undefined;
   if (waits) {
