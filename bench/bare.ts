@@ -11,15 +11,15 @@ import { DatabaseSync } from "node:sqlite";
 const db = new DatabaseSync(process.argv[2]!, { enableForeignKeyConstraints: true });
 db.exec("PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON");
 
-const SUMMARY = `'activity', 'idle', ${fields(`id state title persona_name model repo_path project_key
+const SUMMARY = `'activity', 'idle', ${fields(`id state title name persona_name model repo_path project_key
   plan_mode parent_session_id depth total_input_tokens total_output_tokens last_seq created_at
-  last_message_at ended_at`)}`;
+  last_message_at archived_at ended_at`)}`;
 const MESSAGE = `'tool_calls', json(tool_calls), ${fields(
   "session_id seq role content token_count is_summary archived ts",
 )}`;
 const ACK = fields("id state title total_input_tokens total_output_tokens");
 const create = db.prepare(
-  `INSERT INTO sessions (id) VALUES (?) RETURNING json_object(${SUMMARY}) AS json`,
+  `INSERT INTO sessions (id, root_session_id) VALUES (?1, ?1) RETURNING json_object(${SUMMARY}) AS json`,
 );
 const list = db.prepare(`SELECT json_group_array(json_object(${SUMMARY})) AS json FROM
   (SELECT * FROM sessions ORDER BY last_activity_at DESC, id DESC LIMIT ?)`);

@@ -136,6 +136,7 @@ const copyRows: Operation<Copies, void> = async (tx, copies) => {
     const moment = (at: number): string => new Date(1.7e12 + (done + at) * 60_000).toISOString();
     const sessions = some.map((id, at) => ({
       id,
+      root_session_id: id,
       title: "question 0",
       model: "demo",
       project_key: projectOf(done + index + at),

@@ -133,6 +133,7 @@ async function fill(store: Store, count: number): Promise<void> {
       ${passes(2, `'${KEY}'`)}, ${passes(2, "'/nowhere'")}, ${passes(3, `'${PARENT}'`)},
       ${passes(4, "1", "0")}, ${passes(5, time)}
     FROM numbers`);
+  await run("UPDATE sessions SET root_session_id = coalesce(parent_session_id, id)");
   await run(`${numbers}
     INSERT INTO session_metadata (session_id, key, value)
     SELECT ${id}, 'ticket', ${passes(6, "'42'", "'' || n")} FROM numbers`);

@@ -30,6 +30,7 @@ export async function makeSeeded(path: string, { sessions, messages }: Seed): Pr
           strftime('%Y-%m-%dT%H:%M:%fZ', '2026-01-02', ((value * 7919) % ?1) || ' seconds')
         FROM series`,
     ).run(sessions, messages);
+    db.exec("UPDATE sessions SET root_session_id = id");
     db.prepare(
       `WITH RECURSIVE ${SERIES} INSERT INTO messages (session_id, seq, message_id, role, content, token_count, checkpointed)
         SELECT id, value, printf('%08x-0000-4000-9000-%012x', value, sessions.rowid),

@@ -4,7 +4,7 @@ import { isStorableText } from "../core/text.ts";
 
 /**
  * In an answer's `response_metadata`: the id that the provider gave each of its calls, in their order;
- * null for one that cannot be sent back. Answers of older versions have none.
+ * null for one that cannot be sent back.
  */
 const CALL_IDS = "reprise_call_ids";
 

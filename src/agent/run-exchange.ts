@@ -19,7 +19,6 @@ import { createPermit } from "./permit.ts";
 import { createPermitFiles } from "./permit-files.ts";
 import { createKeeper } from "../exchange/undo/keeper.ts";
 import { createCommandRecorder, settleLeft } from "../exchange/undo/commands/record-command.ts";
-import { isRecorded } from "../store/exchanges/read.ts";
 import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import { createCallModel } from "./models/call-model.ts";
 import { type GraphInput, type RunEnd, streamAnswer } from "./stream-answer.ts";
@@ -173,18 +172,12 @@ async function runWith(
   };
 }
 
-/**
- * Gives every call that was left open its result, in a checkpoint and the mirror alike. What is stored of
- * begun calls counts only if the lease was last taken for the exchange that left them: a node of an older
- * version, which stores nothing of them, may have run another since.
- */
+/** Gives every call that was left open its result, in a checkpoint and the mirror alike. */
 async function closeOpenCalls(
   thread: AgentThread,
-  { options, held, state: { openCalls, notBegun } }: ExchangeContext,
+  { state: { openCalls, notBegun } }: ExchangeContext,
 ): Promise<void> {
-  const isSure = notBegun.size > 0 && (await options.store.read(isRecorded, held.fence));
-  const results = withResults(openCalls, isSure ? notBegun : undefined);
-  await closeCalls(thread, results, { leavesOpen: false });
+  await closeCalls(thread, withResults(openCalls, notBegun), { leavesOpen: false });
 }
 
 /**
@@ -211,7 +204,7 @@ async function closeCalls(
 async function nextInput(
   { options, state, request, live, held }: ExchangeContext,
   thread: AgentThread,
-  { pending, continues, record }: BegunExchange,
+  { pending, record }: BegunExchange,
 ): Promise<GraphInput | "done"> {
   const messages = pending.map(
     ({ message_id, content }) => new HumanMessage({ id: message_id, content }),
@@ -225,7 +218,7 @@ async function nextInput(
   }
   const { next } = await thread.agent.getState(thread.config);
   if (next.length > 0 && (messages.length === 0 || state.openCalls.length > 0)) {
-    const suspects = state.openCalls.filter((call) => mayHaveActed(call, { state, continues }));
+    const suspects = state.openCalls.filter((call) => mayHaveActed(call, state));
     if (suspects.length > 0 && (await live.mayRepeat?.(suspects)) !== true) {
       const closed = state.openCalls.filter(
         (call) =>
@@ -247,13 +240,7 @@ async function nextInput(
   throw await nothingToContinue(options.store, held.fence.session_id);
 }
 
-/**
- * True for a call that may have taken effect. What is stored of begun calls counts only if this exchange
- * is continued: a node of an older version, which stores nothing of them, may have run another since.
- */
-function mayHaveActed(
-  call: OpenCall,
-  { state, continues }: { readonly state: ThreadState; readonly continues: boolean },
-): boolean {
-  return !mayBeRepeated(call) && !(continues && state.notBegun.has(call.id));
+/** True for a call that may have taken effect. */
+function mayHaveActed(call: OpenCall, { notBegun }: ThreadState): boolean {
+  return !mayBeRepeated(call) && !notBegun.has(call.id);
 }

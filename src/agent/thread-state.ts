@@ -19,10 +19,7 @@ export interface OpenCall {
 /** What a thread's latest checkpoint says about how the last exchange ended. */
 export interface ThreadState {
   readonly openCalls: readonly OpenCall[];
-  /**
-   * Ids of open calls that were not stored as begun. Of calls that an older version was to run nothing
-   * is known.
-   */
+  /** Ids of open calls that certainly did not begin: none of an answer that Reprise did not name the calls of. */
   readonly notBegun: ReadonlySet<string>;
   /** Text of the last assistant message; empty if there is none. */
   readonly answer: string;
@@ -140,7 +137,7 @@ export function withResults(
 
 interface OpenCalls {
   readonly calls: readonly ToolCall[];
-  /** True if a call that begins is stored as begun: the answer is of a version that does so. */
+  /** True if a call that begins is stored as begun; exports of the builds before the baseline may have other answers. */
   readonly areMarked: boolean;
 }
 

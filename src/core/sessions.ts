@@ -98,7 +98,7 @@ export const MESSAGE_FIELDS = {
 /** A stored message. */
 export interface Message extends FieldValues<typeof MESSAGE_FIELDS> {
   readonly message_id: string;
-  /** The call that a tool's result answers; null for other messages, and for results of older versions. */
+  /** The call that a tool's result answers; null for other messages. */
   readonly call_id: string | null;
 }
 

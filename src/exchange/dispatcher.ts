@@ -101,13 +101,13 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     opened: Exchanger,
     { session_id, content, ...queued }: QueuedExchange,
   ): Promise<void> => {
-    const { n, revision, has_begun, principal, asked_by } = queued;
+    const { n, revision, principal, asked_by } = queued;
     await store.read(refuseUnconfirmed, { session_id });
     await opened.exchange(
       {
         session_id,
         text: content,
-        claim: { n, revision, has_begun },
+        claim: { n, revision },
         principal,
         asked_by,
         keep_partial: true,

@@ -65,12 +65,7 @@ export interface SessionTable {
   /** Why the open exchange failed: an error code and its sentence; null for one that was cut. */
   failure_code: string | null;
   failure_sentence: string | null;
-  /**
-   * `lease_epoch`, as long as the failure is that of the last exchange: an older version, which
-   * knows no failures, raises only the other.
-   */
-  failure_epoch: number | null;
-  /** Who created it; null for sessions from before origins were stored. */
+  /** Who created it; null for a program that does not say so. */
   origin: Origin | null;
   /** 0 if the caller who created it was not authenticated. */
   authenticated: Generated<number>;
@@ -88,14 +83,11 @@ export interface SessionTable {
   input_tokens_ahead: Generated<number>;
   /** How the user opened it by its id or from a list: `terminal` or `prompt`. */
   chosen: Origin | null;
-  /**
-   * The session at the top of its tree; the session itself if it has no parent. Null in rows of
-   * older versions: their root is found through their parents.
-   */
+  /** The session at the top of its tree; the session itself if it has no parent. Null only if another program cleared it. */
   root_session_id: string | null;
   /** The name of the agent that runs it; null for the built-in one. */
   agent: string | null;
-  /** The `n` of its last exchange record; older versions write none. */
+  /** The `n` of its last exchange record. */
   exchange_count: Generated<number>;
   /**
    * Since when a node may run its next exchange: one is queued, and none has begun that has not
@@ -110,7 +102,7 @@ export interface SessionTable {
   name: string | null;
   archived_at: string | null;
   changed: Generated<ChangeNumber>;
-  /** The number of its creation; 0 in rows of older versions. */
+  /** The number of its creation. */
   created_change: Generated<ChangeNumber>;
   /** What its tree is asked about, outside of planning mode. Only that of a root counts; no export has it. */
   permission_mode: Generated<KeptMode>;
@@ -149,7 +141,7 @@ export interface MessageTable {
   role: Generated<Role>;
   content: Generated<string>;
   tool_calls: string | null;
-  /** Of a tool's result: the call that it answers. Null in rows of older versions. */
+  /** Of a tool's result: the call that it answers. */
   call_id: string | null;
   token_count: Generated<number>;
   is_summary: Generated<number>;
@@ -158,7 +150,7 @@ export interface MessageTable {
   /** 1 once a checkpoint holds the message. A user message with 0 is pending. */
   checkpointed: Generated<number>;
   idempotency_key: string | null;
-  /** Who stored it; null for messages from before origins were stored. */
+  /** Who stored it; null for a program that does not say so. */
   origin: Origin | null;
   /** 0 if that caller was not authenticated: the agent gets it only once it was accepted. */
   authenticated: Generated<number>;
@@ -167,7 +159,7 @@ export interface MessageTable {
 
 /**
  * An exchange of a session; `core/exchanges.ts` draws its life. At most one of a session is running,
- * waiting or interrupted, and has the session's `exchange_open`.
+ * waiting or interrupted, and has the session's `exchange_open` and `lease_epoch`.
  */
 export interface ExchangeTable {
   session_id: string;

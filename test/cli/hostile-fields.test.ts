@@ -79,7 +79,7 @@ function plant(home: Home): string[] {
   database
     .prepare("INSERT INTO session_metadata SELECT id, ?, ? FROM sessions")
     .run(STORED, STORED);
-  const failed = "exchange_open = 1, failure_epoch = lease_epoch";
+  const failed = "exchange_open = 1";
   database
     .prepare(`UPDATE sessions SET ${failed}, failure_code = ?, failure_sentence = ?`)
     .run(STORED, STORED);

@@ -42,7 +42,7 @@ async function servicePid(npm: Running): Promise<number> {
   return (JSON.parse(line) as { pid: number }).pid;
 }
 
-/** What an older Reprise would leave behind. */
+/** Ends a process that a failed test would leave behind. */
 function end(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");

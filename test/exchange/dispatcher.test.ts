@@ -260,12 +260,12 @@ it("[QUEUE-27] an exchange of the service takes at most 60 statements", async ()
   const exchanger = createExchanger(bench.parts);
   const ended = Promise.withResolvers<void>();
   const [ready] = await readyOf(store);
-  const { session_id, n, revision, has_begun, content, principal } = ready!;
+  const { session_id, n, revision, content, principal } = ready!;
   const sent = await statementsOf(async () => {
     await readyOf(store);
     await store.read(refuseUnconfirmed, { session_id });
     await exchanger.exchange(
-      { session_id, text: content, claim: { n, revision, has_begun }, principal, asked_by: "http" },
+      { session_id, text: content, claim: { n, revision }, principal, asked_by: "http" },
       { listener: () => ended.resolve(), signal: new AbortController().signal },
     );
   });

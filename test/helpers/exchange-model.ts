@@ -243,16 +243,6 @@ export class ExchangeModel {
     this.isOpen = false;
   }
 
-  /** A node of a version that knows no records has run an exchange since. */
-  runElsewhere(isOpen: boolean): void {
-    for (const record of this.records) {
-      if (isBegun(record)) {
-        record.state = "stopped";
-      }
-    }
-    this.isOpen = isOpen;
-  }
-
   begun(): ModelRecord | undefined {
     return this.records.find(isBegun);
   }

@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import { expect } from "vitest";
 
 import { newId } from "../../src/core/ids.ts";
@@ -76,8 +75,6 @@ interface Walk {
 const ALWAYS = ["post", "supersede", "repeat", "change", "withdraw", "stop", "continue"] as const;
 const FREE = ["claim", "claim", "revive", "ask", "resume", "clear", "model", "compact"] as const;
 const HELD = ["finish", "leave", "fail", "cut", "give_back", "question", "park", "die"] as const;
-/** Without questions: an older version has none, and does not know them. */
-const OLDER = ["older_finishes", "older_dies"] as const;
 
 function possible({ hasEnded, isHeld, records, questions }: ExchangeModel): readonly Act[] {
   const some = records.length > 0 ? ALWAYS : (["post"] as const);
@@ -85,10 +82,9 @@ function possible({ hasEnded, isHeld, records, questions }: ExchangeModel): read
   if (hasEnded) {
     return [...some, ...answers];
   }
-  const older = questions.some(({ state }) => state === "open") ? [] : OLDER;
   return isHeld
     ? [...some, ...answers, ...HELD, ...HELD, "end"]
-    : [...some, ...answers, ...FREE, ...FREE, ...older, "end"];
+    : [...some, ...answers, ...FREE, ...FREE, "end"];
 }
 
 function actsOf(walk: Walk) {
@@ -138,12 +134,6 @@ function actsOf(walk: Walk) {
   const revive = async (): Promise<void> => {
     await reviveAll(store, id);
     model.revive();
-  };
-  const older = async (isOpen: boolean): Promise<void> => {
-    await runElsewhere(store, id, isOpen);
-    model.runElsewhere(isOpen);
-    // what had begun is found to be over by the next process that has the session
-    await (isOpen ? compact() : revive());
   };
   return {
     post: () => post("a question"),
@@ -217,8 +207,6 @@ function actsOf(walk: Walk) {
     clear: () => freshThread(true),
     model: () => freshThread(false),
     compact,
-    older_finishes: () => older(false),
-    older_dies: () => older(true),
     end: async () => {
       await store.write(endSession, { id });
       walk.fence = null;
@@ -264,15 +252,4 @@ async function reviveAll(store: Store, id: string): Promise<void> {
   if ((await store.read(findUnready, null)).includes(id)) {
     await store.write(makeReady, { id });
   }
-}
-
-/** What an older version, which knows no records, writes. */
-function runElsewhere(store: Store, id: string, isOpen: boolean): Promise<unknown> {
-  const open = sql.lit(isOpen ? 1 : 0);
-  return store.write(
-    ({ db }) =>
-      sql`UPDATE sessions SET lease_epoch = lease_epoch + 1, exchange_open = ${open},
-        lease_owner = NULL, lease_expires_at = NULL WHERE id = ${id}`.execute(db),
-    null,
-  );
 }

@@ -58,11 +58,11 @@ export async function readyOf(store: Store): Promise<readonly NextExchange[]> {
 /** Begins a queued exchange as a node does. */
 export async function claim(
   store: Store,
-  { session_id, n, revision, has_begun, content, principal }: QueuedExchange,
+  { session_id, n, revision, content, principal }: QueuedExchange,
   by: LeaseOwner = owner,
 ): Promise<Fence> {
   const leaseState = await store.read(readLeaseState, { session_id });
-  const begin = { content, claim: { n, revision, has_begun }, principal, ...WITH };
+  const begin = { content, claim: { n, revision }, principal, ...WITH };
   const lease = await store.write(openExchange, {
     session_id,
     owner: by,

@@ -37,7 +37,7 @@ function askedBy(task: string, { pendingWrites = [] }: CheckpointTuple): readonl
 
 /** What a task asks and nobody has answered. */
 export function openQuestions(task: string, tuple: CheckpointTuple): readonly GraphQuestion[] {
-  // earlier versions left an answer so; a task that has stored answers has taken it up
+  // LangGraph keeps an answer that names no interrupt so; a task that has stored answers has taken it up
   const isAnswered = hasResume(NO_TASK, tuple) && !hasResume(task, tuple);
   return askedBy(task, tuple).flatMap(({ id, value, answer }) =>
     isAnswered || answer !== null ? [] : [{ id, value }],

@@ -14,7 +14,7 @@ import { localUser } from "../../store/leases/local-user.ts";
 import { readNextQueued } from "../../store/exchanges/ready.ts";
 import { lastQuestion, listOpenQuestions, type OpenQuestion } from "../../store/questions/read.ts";
 import { readCurrentExchange } from "../../store/exchanges/current.ts";
-import { rootOf } from "../../store/sessions/roots.ts";
+import { rootOf } from "../../store/sessions/tree-ids.ts";
 import type { Store } from "../../store/store.ts";
 import { grantLine, type Offered, offeredChoices, storedAnswer } from "../allow-in-config.ts";
 import { EVENTS_OPTION } from "../chat-options.ts";

@@ -99,7 +99,7 @@ export function createLiveReader(steps: Steps, now: () => number): LiveReader {
       forgetShown();
       steps.user(content);
     } else if (role === "tool") {
-      result(call_id ?? openCall() ?? message_id, content);
+      result(call_id ?? message_id, content);
     } else {
       if (message_id !== arriving) {
         steps.text(message_id, content);
@@ -113,8 +113,6 @@ export function createLiveReader(steps: Steps, now: () => number): LiveReader {
       }
     }
   };
-  /** Results of older versions name no call: they came in the order of the calls. */
-  const openCall = (): string | undefined => [...calls].find(([, { isOver }]) => !isOver)?.[0];
   const result = (id: string, content: string): void => {
     const known = calls.get(id);
     const { name = "a tool", args = null, status = null, duration_ms = null } = known ?? {};

@@ -26,8 +26,8 @@ export interface StoredCall {
 }
 
 /**
- * The calls of each message, and for a result whose call is unknown that result alone: results of older versions do not
- * name their call, and messages before those that are read may have it.
+ * The calls of each message, and for a result whose call is unknown that result alone: messages before those that are
+ * read may have it.
  */
 export function storedCalls(messages: readonly Message[]): ReadonlyMap<Message, StoredCall[]> {
   const results = new Map<ToolCall, Message>();

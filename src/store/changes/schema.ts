@@ -1,7 +1,4 @@
-/**
- * The number of the last change that a list of sessions shows; 0 for rows that have not changed since an older
- * version. Triggers set it, in the transaction of the change.
- */
+/** The number of the last change that a list of sessions shows. Triggers set it, in the transaction of the change. */
 export type ChangeNumber = number;
 
 /** Sessions that were deleted, for readers who do not know it yet. The first row is not one: see `forgetDeletions`. */

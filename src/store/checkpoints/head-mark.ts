@@ -9,8 +9,7 @@ import { type ListVersion, parseChannels, type StoredChannels } from "./value.ts
 /*
  * Each thread keeps a mark of its latest root checkpoint: the row, how many messages it has and a
  * hash of all that it says. `put` moves it in the checkpoint's own transaction, so a checkpoint
- * that is deleted, shortened or exchanged later no longer fits it. An older Reprise does not move
- * the mark: then the latest checkpoint has a higher row, and descends from the marked one.
+ * that is deleted, shortened or exchanged later no longer fits it.
  */
 
 /** The messages of a checkpoint: how many, and their hashes chained. */
@@ -46,15 +45,10 @@ export function markHash(
   return textHash(JSON.stringify([thread_id, ...fields])) + chain.hash;
 }
 
-/** True for the mark of a checkpoint; older programs kept no chain in it. */
-export function isMark(stored: string, hash: string): boolean {
-  return stored === hash || (stored !== "" && stored === hash.slice(0, NO_CHAIN));
-}
+/** Characters of a mark before its chain. */
+const BEFORE_CHAIN = textHash("").length;
 
-/** Characters of a mark without a chain. */
-const NO_CHAIN = textHash("").length;
-
-/** The chain in a thread's mark; null if the mark is that of another checkpoint, or has none. */
+/** The chain in a thread's mark; null if the mark is that of another checkpoint. */
 export function chainInMark(head: {
   readonly row: number;
   readonly head_row: number;
@@ -62,8 +56,7 @@ export function chainInMark(head: {
   readonly head_hash: string;
 }): MessageChain | null {
   const { row, head_row, head_length: length, head_hash } = head;
-  const hash = head_hash.slice(NO_CHAIN);
-  return row === head_row && (hash === "") === (length === 0) ? { length, hash } : null;
+  return row === head_row ? { length, hash: head_hash.slice(BEFORE_CHAIN) } : null;
 }
 
 interface HeadMark {
@@ -109,12 +102,12 @@ export interface LatestHead {
 }
 
 /**
- * Refuses to take a checkpoint for the latest of its thread if a later one was stored, or if it has
+ * Refuses to take a checkpoint for the latest of its thread if another one is marked, or if it has
  * lost messages: the agent would continue without them. Error codes: `database_corrupt`.
  */
 export function refuseEarlierHead({ row, head_row, head_length, channels }: LatestHead): void {
   const length = messageListOf(channels)?.length ?? 0;
-  if (row < head_row || (row === head_row && length !== head_length)) {
+  if (row !== head_row || length !== head_length) {
     throw lostHead();
   }
 }

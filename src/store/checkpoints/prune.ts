@@ -96,10 +96,7 @@ function deleteFrom(table: "checkpoint_writes" | "checkpoints") {
   );
 }
 
-/**
- * A message's body is a JSON array that begins with a text, and stays. So does a value like that
- * from before there were chunks.
- */
+/** A message's body is a JSON array that begins with a text, and stays. */
 const MESSAGE_TEXT = '["%';
 
 async function removeValues(tx: Tx, { lists, bodies }: PrunedIds): Promise<void> {

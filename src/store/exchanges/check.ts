@@ -1,4 +1,5 @@
 import { type ExchangeState, isFinal } from "../../core/exchanges.ts";
+import type { SessionState } from "../../core/sessions.ts";
 import { isTime } from "../../core/time.ts";
 
 /** What is checked of a record, and of its session. */
@@ -25,6 +26,8 @@ export interface CheckedRecord {
   readonly queued_at?: string | null | undefined;
 }
 export interface CheckedSession {
+  readonly state: SessionState;
+  readonly exchange_open: boolean | number;
   readonly exchange_count?: number | undefined;
   readonly parent_session_id: string | null;
   readonly thread_suffix: number;
@@ -58,6 +61,7 @@ export function* recordProblems(
   for (const [index, record] of records.entries()) {
     const { state, first_seq, begun_at, ended_at } = record;
     const isOpen = !isFinal(state);
+    const isBegun = isOpen && begun_at !== null;
     open += isOpen && state !== "queued" ? 1 : 0;
     const { content = null, authenticated = true, queued_at = null } = record;
     const isQueuedText = content === null || (begun_at === null && Boolean(authenticated));
@@ -74,6 +78,8 @@ export function* recordProblems(
       ...COUNTS.map((name) => [name, isCount(record[name]), COUNT] as const),
       ...errorRules(record),
       ["state", !isOpen || open <= 1, "Must be final if an earlier exchange is not."],
+      ["state", !isOpen || session.state === "active", "Must be final in an ended session."],
+      ["state", !isBegun || Boolean(session.exchange_open), "Must be final without exchange_open."],
       ["ended_at", isOpen === (ended_at === null), "Must be there only in a final state."],
       ["ended_at", ended_at === null || isTime(ended_at), "Must be a time."],
       ["begun_at", begun_at === null || isTime(begun_at), "Must be a time."],

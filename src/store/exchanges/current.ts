@@ -30,13 +30,7 @@ export async function readCurrent(
     .selectFrom(
       tx.db
         .selectFrom("sessions")
-        .select([
-          "id",
-          "sessions.state as session_state",
-          "exchange_open",
-          "lease_epoch",
-          leaseHolder(tx.dialect),
-        ])
+        .select(["id", "exchange_open", leaseHolder(tx.dialect)])
         .select(CURRENT_N.as("n"))
         .where("id", "in", ids)
         .as("session"),
@@ -46,21 +40,16 @@ export async function readCurrent(
     )
     .select([
       "session.id",
-      "session.session_state",
       "session.exchange_open",
-      "session.lease_epoch",
       "session.holder",
       "exchanges.n",
       "exchanges.state",
-      "exchanges.epoch",
     ])
     .execute();
   return new Map(
-    rows.map(({ id, session_state, exchange_open, lease_epoch, holder, n, ...record }) => {
-      const isEnded = session_state === "ended";
-      const isOpen = exchange_open === 1;
-      const epoch = activityOf(holder, isOpen) === "running" ? lease_epoch : null;
-      const state = stateNow(record, { isEnded, isOpen, epoch });
+    rows.map(({ id, exchange_open, holder, n, ...record }) => {
+      const isRun = activityOf(holder, exchange_open === 1) === "running";
+      const state = stateNow(record, isRun);
       return [
         id,
         { n, state, holder: holder === null ? null : (JSON.parse(holder) as LeaseOwner) },

@@ -1,11 +1,10 @@
 import { sql } from "kysely";
 
 import type { ExchangeState } from "../../core/exchanges.ts";
-import { withdrawQuestions } from "../questions/withdraw.ts";
 import { sessionNotFound } from "../sessions/read.ts";
 import { selectSessions, sessionOf } from "../sessions/rows.ts";
 import type { Tx } from "../store.ts";
-import { BEGUN, stopRecords } from "./records.ts";
+import { BEGUN } from "./records.ts";
 
 /** A session whose row is held until the transaction ends, with what its queue depends on. */
 export interface HeldQueue {
@@ -42,7 +41,7 @@ export async function holdQueue(
   { id, idempotency_key = null }: { readonly id: string; readonly idempotency_key?: string | null },
 ): Promise<HeldQueue> {
   const row = await selectSessions(tx)
-    .select(["exchange_count", "lease_epoch"])
+    .select("exchange_count")
     .select(mayBeUnconfirmed)
     .where("id", "=", id)
     .modifyEnd(tx.dialect.forUpdate)
@@ -52,20 +51,15 @@ export async function holdQueue(
   }
   const session = sessionOf(row);
   const records = await recordsOf(tx, id, idempotency_key);
-  let begun = records.find(({ is_begun }) => is_begun === 1);
-  if (begun !== undefined && (begun.epoch !== row.lease_epoch || row.exchange_open === 0)) {
-    // a version that knows no records has run the session since
-    await stopRecords(tx, [id], null);
-    await withdrawQuestions(tx, id, { isSuperseded: false });
-    begun = undefined;
-  }
+  const begun = records.find(({ is_begun }) => is_begun === 1);
+  const isRunning = session.activity === "running";
   return {
     id,
     state: session.state,
     parent_session_id: session.parent_session_id,
     exchange_count: row.exchange_count,
     isOpen: row.exchange_open === 1,
-    isRunning: session.activity === "running",
+    isRunning,
     mayBeUnconfirmed: row.may_be_unconfirmed === 1,
     begun:
       begun === undefined
@@ -73,7 +67,7 @@ export async function holdQueue(
         : {
             n: begun.n,
             state: begun.state,
-            isLive: session.activity === "running" && begun.epoch === row.lease_epoch,
+            isLive: isRunning,
             isOfService: begun.queued_at !== null,
             idempotency_key: begun.idempotency_key,
           },
@@ -90,7 +84,7 @@ const mayBeUnconfirmed =
 
 /** One statement, in which each half has an index. */
 function recordsOf(tx: Tx, session_id: string, idempotency_key: string | null) {
-  const columns = ["n", "state", "epoch", "queued_at", "idempotency_key", "request"] as const;
+  const columns = ["n", "state", "queued_at", "idempotency_key", "request"] as const;
   const begun = tx.db
     .selectFrom("exchanges")
     .select(columns)

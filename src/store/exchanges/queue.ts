@@ -19,7 +19,6 @@ import { RECORD_COLUMNS, readRecord, recordOf } from "./read.ts";
 import { readyAt, refreshReady } from "./ready.ts";
 import { stopRecords } from "./records.ts";
 import { askToStop } from "./stop-asked.ts";
-import { recordUnrecorded } from "./unrecorded.ts";
 
 export interface QueueExchange {
   /** An id or a prefix of 6 or more characters. */
@@ -57,14 +56,13 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
   if (held.mayBeUnconfirmed) {
     await refuseUnconfirmed(tx, { session_id: id });
   }
-  let recorded = 0;
   if (content === null) {
     const n = await queueAgain(tx, held, { idempotency_key, request });
     if (n !== null) {
       return readRecord(tx, id, n);
     }
   } else {
-    recorded = await skipDead(tx, held);
+    await skipDead(tx, held);
     if (supersede) {
       await skipWaiting(tx, held);
     }
@@ -73,7 +71,7 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
     .insertInto("exchanges")
     .values({
       session_id: id,
-      n: held.exchange_count + recorded + 1,
+      n: held.exchange_count + 1,
       id: newId(),
       state: "queued",
       asked_by: input.asked_by,
@@ -89,7 +87,7 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
   await tx.db
     .updateTable("sessions")
     .set((eb) => ({
-      exchange_count: eb("exchange_count", "+", recorded + 1),
+      exchange_count: eb("exchange_count", "+", 1),
       ready_at: readyAt(tx.dialect),
     }))
     .where("id", "=", id)
@@ -134,19 +132,12 @@ async function refuseSubAgent(tx: Tx, parent: string | null): Promise<void> {
       );
 }
 
-/**
- * What a service ran is not skipped when its process dies: a node continues it. Returns how many records it
- * stored: an exchange of a version without records gets one.
- */
-async function skipDead(tx: Tx, { id, begun, isOpen, isRunning }: HeldQueue): Promise<number> {
-  if (begun === null) {
-    return isOpen && !isRunning && (await recordUnrecorded(tx, id, "stopped")) ? 1 : 0;
-  }
-  if (!begun.isLive && !begun.isOfService && begun.state !== "waiting") {
+/** Stops what a terminal ran whose process is dead. What a service ran is continued by a node. */
+async function skipDead(tx: Tx, { id, begun }: HeldQueue): Promise<void> {
+  if (begun !== null && !begun.isLive && !begun.isOfService && begun.state !== "waiting") {
     await revokeDeadLease(tx, id);
     await stopRecords(tx, [id], null);
   }
-  return 0;
 }
 
 async function skipWaiting(tx: Tx, { id, begun }: HeldQueue): Promise<void> {

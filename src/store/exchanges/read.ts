@@ -1,10 +1,9 @@
 import type { Selectable } from "kysely";
 
 import { RepriseError } from "../../core/errors.ts";
-import { type ExchangeState, isFinal } from "../../core/exchanges.ts";
+import type { ExchangeState } from "../../core/exchanges.ts";
 import { EXCHANGE_FIELDS, type ExchangeRecord } from "../../core/sessions.ts";
 import { columnNames, fieldReader } from "../columns.ts";
-import type { Fence } from "../leases/fence.ts";
 import type { ExchangeTable } from "../schema.ts";
 import { resolveSession } from "../sessions/read.ts";
 import { selectSessions, sessionOf } from "../sessions/rows.ts";
@@ -22,7 +21,7 @@ export interface ListExchanges {
 }
 
 /**
- * The records of a session, the latest first. Exchanges of older versions have none.
+ * The records of a session, the latest first.
  *
  * Error codes: as `resolveSession`.
  */
@@ -41,22 +40,6 @@ export const readExchange: Operation<
 > = async (tx, { reference, n }) => {
   const { id } = await resolveSession(tx, { reference });
   return readRecord(tx, id, n);
-};
-
-/**
- * True if what ran before this lease was taken has a record: since then it has either the epoch of this lease
- * or, if it was stopped, the one before. An exchange of an older version in between has none.
- */
-export const isRecorded: Operation<Fence, boolean> = async (tx, { session_id, epoch }) => {
-  const row = await tx.db
-    .selectFrom("exchanges")
-    .select("n")
-    .where("session_id", "=", session_id)
-    .where("epoch", "in", [epoch, epoch - 1])
-    .orderBy("n", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
 };
 
 export interface QueuedMessage {
@@ -125,28 +108,16 @@ async function readRecords(
   session_id: string,
   { before_n, limit }: Pick<ListExchanges, "before_n" | "limit">,
 ): Promise<ExchangeRecord[]> {
-  const session = await selectSessions(tx)
-    .select("lease_epoch")
-    .where("id", "=", session_id)
-    .executeTakeFirstOrThrow();
+  const session = await selectSessions(tx).where("id", "=", session_id).executeTakeFirstOrThrow();
   const query = tx.db
     .selectFrom("exchanges")
     .select(RECORD_COLUMNS)
-    .select("epoch")
     .where("session_id", "=", session_id)
     .orderBy("n", "desc")
     .limit(limit);
   const page = before_n === undefined ? query : query.where("n", "<", before_n);
-  const held = heldOf(session);
-  return (await page.execute()).map((row) => recordOf({ ...row, state: stateNow(row, held) }));
-}
-
-function heldOf(session: Parameters<typeof sessionOf>[0] & { readonly lease_epoch: number }): Held {
-  return {
-    isEnded: session.state === "ended",
-    isOpen: session.exchange_open === 1,
-    epoch: sessionOf(session).activity === "running" ? session.lease_epoch : null,
-  };
+  const isRun = sessionOf(session).activity === "running";
+  return (await page.execute()).map((row) => recordOf({ ...row, state: stateNow(row, isRun) }));
 }
 
 /** Those of these records that exist, of any sessions. */
@@ -155,53 +126,30 @@ export async function readRecordsOf(
   records: readonly { readonly id: string; readonly n: number }[],
 ): Promise<ExchangeRecord[]> {
   const ids = [...new Set(records.map(({ id }) => id))];
-  const sessions = await selectSessions(tx).select("lease_epoch").where("id", "in", ids).execute();
+  const sessions = await selectSessions(tx).where("id", "in", ids).execute();
   const rows = await tx.db
     .selectFrom("exchanges")
     .select(RECORD_COLUMNS)
-    .select("epoch")
     .where(({ eb, and, or }) =>
       or(records.map(({ id, n }) => and([eb("session_id", "=", id), eb("n", "=", n)]))),
     )
     .execute();
-  const held = new Map(sessions.map((session) => [session.id, heldOf(session)]));
-  return rows.flatMap((row) => {
-    const session = held.get(row.session_id);
-    return session === undefined ? [] : [recordOf({ ...row, state: stateNow(row, session) })];
-  });
+  const run = new Set(
+    sessions.flatMap((session) => {
+      const { id, activity } = sessionOf(session);
+      return activity === "running" ? [id] : [];
+    }),
+  );
+  return rows.map((row) => recordOf({ ...row, state: stateNow(row, run.has(row.session_id)) }));
 }
 
 /** A record as it is stored; one whose process died has the state that it had. */
 export const recordOf = fieldReader<typeof EXCHANGE_FIELDS, RecordRow>(EXCHANGE_FIELDS, {});
 
-export interface Held {
-  /** True for a session that was ended. */
-  readonly isEnded: boolean;
-  /** False if the session's last exchange has finished. */
-  readonly isOpen: boolean;
-  /** Of the lease that is held; null if none is. */
-  readonly epoch: number | null;
-}
-
 /**
- * A process that was killed has left its record as it was, and an older version knows none: their
- * sessions show what became of the exchange.
+ * The state of a record now: a process that was killed has left it as it was. `isRun`: true while a process holds the
+ * session's lease.
  */
-export function stateNow(
-  { state, epoch }: Pick<Selectable<ExchangeTable>, "state" | "epoch">,
-  session: Held,
-): ExchangeState {
-  if (isFinal(state)) {
-    return state;
-  }
-  if (session.isEnded) {
-    return "stopped";
-  }
-  if (state === "queued") {
-    return state;
-  }
-  if (!session.isOpen) {
-    return "stopped";
-  }
-  return state === "running" && epoch !== session.epoch ? "interrupted" : state;
+export function stateNow({ state }: Pick<ExchangeRecord, "state">, isRun: boolean): ExchangeState {
+  return state === "running" && !isRun ? "interrupted" : state;
 }

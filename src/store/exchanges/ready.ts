@@ -6,7 +6,6 @@ import type { Dialect } from "../engines/dialect.ts";
 import { isPending } from "../messages/read.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { RunningRecord } from "./records.ts";
-import { isUnrecorded } from "./unrecorded.ts";
 
 /** For an UPDATE of `sessions` after the records have changed: see `ready_at` in `schema.ts`. */
 export function readyAt(dialect: Dialect) {
@@ -78,13 +77,10 @@ export const readReady: Operation<
 };
 
 /** A queued exchange that is to be run, without its session. */
-export interface ClaimedExchange extends Omit<QueuedReference, "session_id"> {
-  /** True if it was given back, interrupted, or waited for a person. */
-  readonly has_begun: boolean;
-}
+export type ClaimedExchange = Omit<QueuedReference, "session_id">;
 
 /** A queued exchange that a node may take up. */
-export interface QueuedExchange extends QueuedReference, ClaimedExchange {
+export interface QueuedExchange extends QueuedReference {
   /** Null if it continues what was interrupted, or hands over what is pending. */
   readonly content: string | null;
   readonly principal: Principal;
@@ -108,14 +104,11 @@ export const readNextQueued: Operation<
       "exchanges.origin",
       "exchanges.authenticated",
       "asked_by",
-      "begun_at",
     ])
     .where("session_id", "=", session_id)
     .where("exchanges.ended_at", "is", null)
     .where("ready_at", "is not", null)
-    // it gets its record first, and waits for a person
-    .where(({ not }) => not(isUnrecorded()))
-    // while somebody compacts or repairs it, or an older version runs an exchange, it cannot be taken
+    // while somebody compacts or repairs it, it cannot be taken
     .where(({ eb, or }) =>
       or([
         eb("lease_owner", "is", null),
@@ -130,10 +123,9 @@ export const readNextQueued: Operation<
   if (first?.state !== "queued") {
     return null;
   }
-  const { state: _, begun_at, origin, authenticated, ...queued } = first;
+  const { state: _, origin, authenticated, ...queued } = first;
   return {
     ...queued,
-    has_begun: begun_at !== null,
     principal: storedSender(origin, authenticated),
   };
 };

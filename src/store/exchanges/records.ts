@@ -26,7 +26,7 @@ export const BEGUN = EXCHANGE_STATES.filter((state) => state !== "queued" && !is
 export interface RunningRecord {
   readonly n: number;
   readonly id: string;
-  /** The session's totals of tokens when it first began; null for one that an older version began. */
+  /** The session's totals of tokens when it first began; null if its export did not have them. */
   readonly input_before: number | null;
   readonly output_before: number | null;
 }
@@ -119,8 +119,7 @@ const resumeRecord = prepared(({ db }, given: Parameter<Fence>) =>
 /**
  * Says what became of the record of a session whose lease was just taken, if its last exchange did
  * not finish. One that ran is interrupted: its process has lost the lease. It is stopped if somebody
- * had asked for that, or if it had another lease than the last: an older version, which knows no
- * records, ran an exchange since. True if it is stopped.
+ * had asked for that. True if it is stopped.
  */
 export async function settleRecords(tx: Tx, { session_id, epoch }: Fence): Promise<boolean> {
   const begun = tx.db
@@ -130,12 +129,8 @@ export async function settleRecords(tx: Tx, { session_id, epoch }: Fence): Promi
     .where("state", "in", BEGUN);
   const stopped = await begun
     .set((eb) => ({ ...endColumns(eb, tx.dialect), state: "stopped" }))
-    .where(({ eb, or, and }) =>
-      or([
-        eb("epoch", "!=", epoch - 1),
-        and([eb("state", "=", "running"), eb("stop_asked_at", "is not", null)]),
-      ]),
-    )
+    .where("state", "=", "running")
+    .where("stop_asked_at", "is not", null)
     .returning("n")
     .execute();
   await begun

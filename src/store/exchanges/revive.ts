@@ -8,8 +8,6 @@ import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
 import { refreshReady } from "./ready.ts";
 import { endColumns } from "./end-columns.ts";
-import { SESSION_ENDED, stopAllRecords, stopRecords } from "./records.ts";
-import { isUnrecorded, recordUnrecorded } from "./unrecorded.ts";
 
 /** Sessions in which the process that ran an exchange of the service is dead. */
 export const findDead: Operation<null, readonly string[]> = async (tx) => {
@@ -46,11 +44,7 @@ export const reviveDead: Operation<{ readonly id: string }, void> = async (tx, {
     await withdrawQuestions(tx, id, { isSuperseded: false });
   }
   if (end?.state === "failed") {
-    await tx.db
-      .updateTable("sessions")
-      .set(failureColumns(USED_UP, row.epoch))
-      .where("id", "=", id)
-      .execute();
+    await tx.db.updateTable("sessions").set(failureColumns(USED_UP)).where("id", "=", id).execute();
   }
   await refreshReady(tx, id);
 };
@@ -87,7 +81,6 @@ function openExchanges(tx: Tx) {
       .select(({ eb }) => [
         "sessions.id",
         "sessions.lease_owner",
-        "sessions.lease_epoch as epoch",
         "exchanges.n",
         "exchanges.attempts",
         "exchanges.stop_asked_at",
@@ -102,44 +95,32 @@ function openExchanges(tx: Tx) {
 }
 
 /**
- * Sessions with a queued exchange that no node would run: a version that knows no queue ended the
- * exchange before it or the session, or left one unfinished, or a process died while it had the lease.
+ * Sessions with a queued exchange that no node finds: a process died that had taken the lease, and had begun
+ * nothing.
  */
 export const findUnready: Operation<null, readonly string[]> = async (tx) => {
   const rows = await unready(tx).execute();
-  return [...new Set(rows.map(({ id }) => id))];
+  return rows.map(({ id }) => id);
 };
 
-/** Lets the nodes find it, or stops it in a session that was ended, unless somebody else did so first. */
+/** Lets the nodes find it, unless somebody else did so first. */
 export const makeReady: Operation<{ readonly id: string }, void> = async (tx, { id }) => {
   await lockSession(tx, id);
-  const row = await unready(tx).where("sessions.id", "=", id).executeTakeFirst();
-  if (row === undefined) {
-    return;
+  if ((await unready(tx).where("sessions.id", "=", id).executeTakeFirst()) !== undefined) {
+    await refreshReady(tx, id);
   }
-  if (row.state === "ended") {
-    await stopAllRecords(tx, [id], SESSION_ENDED);
-  } else if (row.exchange_open === 0) {
-    // the older version has finished it
-    await stopRecords(tx, [id], null);
-  } else if (await recordUnrecorded(tx, id, "interrupted")) {
-    await tx.db
-      .updateTable("sessions")
-      .set((eb) => ({ exchange_count: eb("exchange_count", "+", 1) }))
-      .where("id", "=", id)
-      .execute();
-  }
-  await refreshReady(tx, id);
 };
 
 function unready(tx: Tx) {
   return tx.db
     .selectFrom("exchanges")
     .innerJoin("sessions", "sessions.id", "exchanges.session_id")
-    .select(["sessions.id", "sessions.state", "exchange_open"])
+    .select("sessions.id")
+    .distinct()
     .where("exchanges.ended_at", "is", null)
     .where("exchanges.state", "=", "queued")
-    .where(({ or, eb }) => or([eb("ready_at", "is", null), isUnrecorded()]))
+    .where("ready_at", "is", null)
+    .where("sessions.state", "=", "active")
     .where("parent_session_id", "is", null)
     .where(({ eb, or }) =>
       or([
@@ -148,18 +129,15 @@ function unready(tx: Tx) {
         eb("lease_expires_at", "<=", tx.dialect.now()),
       ]),
     )
-    .where(({ eb, or, not, exists, selectFrom }) =>
-      or([
-        eb("exchange_open", "=", 0),
-        not(
-          exists(
-            selectFrom("exchanges as begun")
-              .select("begun.n")
-              .whereRef("begun.session_id", "=", "sessions.id")
-              .where("begun.ended_at", "is", null)
-              .where("begun.state", "!=", "queued"),
-          ),
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("exchanges as begun")
+            .select("begun.n")
+            .whereRef("begun.session_id", "=", "sessions.id")
+            .where("begun.ended_at", "is", null)
+            .where("begun.state", "!=", "queued"),
         ),
-      ]),
+      ),
     );
 }

@@ -1,5 +1,3 @@
-import { sql } from "kysely";
-
 import { RepriseError } from "../../core/errors.ts";
 import type { ExchangeFailure, Session } from "../../core/sessions.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
@@ -125,8 +123,6 @@ const takeIfFree = prepared(({ db, dialect }, given: Parameter<Taken>) =>
       lease_owner: given("owner"),
       lease_epoch: eb("lease_epoch", "+", 1),
       lease_expires_at: dialect.now(given("life_ms")),
-      // taking it to compact or repair changes nothing about the last exchange
-      failure_epoch: sql<number>`case when failure_epoch = lease_epoch then failure_epoch + 1 end`,
     }))
     .where("id", "=", given("session_id"))
     .where("state", "=", "active")
@@ -188,7 +184,7 @@ export const releaseLease: Operation<ReleaseLease, Session | null> = async (tx, 
     .set({
       ...FREE,
       ...(finished ? FINISHED : {}),
-      ...(failure === null ? {} : failureColumns(failure, fence.epoch)),
+      ...(failure === null ? {} : failureColumns(failure)),
     })
     .where("id", "=", fence.session_id)
     .where("lease_epoch", "=", fence.epoch)

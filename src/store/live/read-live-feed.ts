@@ -27,9 +27,7 @@ export const readLiveFeed: Operation<ReadLiveFeed, LiveFeedSnapshot> = async (tx
 
 async function questionIfThere(tx: Tx, id: string): Promise<readonly QuestionRecord[]> {
   try {
-    const question = await readQuestion(tx, id);
-    // a node of an older version ends sessions and leaves their questions open
-    return [question.state === "open" ? { ...question, state: "withdrawn" } : question];
+    return [await readQuestion(tx, id)];
   } catch (error) {
     if (isRepriseError(error, "question_not_found")) {
       return [];

@@ -64,8 +64,6 @@ export interface BegunExchange {
   readonly pending: readonly Message[];
   /** Its record; null if there is nothing to do: no new or pending message and nothing to continue. */
   readonly record: RunningRecord | null;
-  /** True if the record had begun before: the exchange is continued. */
-  readonly continues: boolean;
   /** The tokens that it had used then. */
   readonly used: { readonly input_tokens: number; readonly output_tokens: number };
 }
@@ -186,8 +184,7 @@ const begin: Operation<Beginning, BegunExchange> = async (tx, input) => {
     // a terminal asks before it begins
     await askAdmission(tx, session);
   }
-  const hadBegun = continued !== null && (input.claim?.has_begun ?? true);
-  return { session, pending, record, continues: hadBegun, used: usedBefore(before, record) };
+  return { session, pending, record, used: usedBefore(before, record) };
 };
 
 /** A repair may have lowered the session's totals meanwhile. */

@@ -285,7 +285,7 @@ export const MIRROR_COLUMNS = [
   "is_summary",
 ] as const;
 
-/** Older versions store no `call_id`. */
+/** With the one that exports of the builds before the baseline may not have. */
 const COLUMNS = [...MIRROR_COLUMNS, "call_id"] as const;
 
 export function mirrorColumns(message: MirrorMessage) {

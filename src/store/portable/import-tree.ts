@@ -91,7 +91,6 @@ function verifiedThread(
     suffix: thread.suffix,
     ts: head.ts,
     problem: null,
-    isMarked: true,
     messages: present,
     head: {
       page: { checkpoints: [read], lists, bodies: [...wanted.bodies].map(body) },

@@ -72,7 +72,7 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
       "No session has this id; list the sessions to see their ids.",
     );
   }
-  const { lease_epoch, failure_code, failure_sentence, failure_epoch, ...columns } = row;
+  const { failure_code, failure_sentence, ...columns } = row;
   const failure = storedFailureOf(row);
   const changes = await readChanges(tx, id);
   const exchanges = await readExchanges(tx, id);

@@ -5,7 +5,7 @@ import { refreshReady } from "../exchanges/ready.ts";
 import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
 import { storeMetadata } from "../sessions/labels.ts";
 import { lockSession } from "../sessions/lock.ts";
-import { rootOf } from "../sessions/roots.ts";
+import { rootOf } from "../sessions/tree-ids.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { MirrorRow } from "../verify/mirror.ts";
 import {
@@ -114,7 +114,7 @@ async function writeSession(
     .insertInto("sessions")
     .values({
       ...columnsOf(session, SESSION_DEFAULTS),
-      ...(failure === undefined ? NO_FAILURE : failureColumns(failure, FIRST_EPOCH)),
+      ...(failure === undefined ? NO_FAILURE : failureColumns(failure)),
       root_session_id,
     })
     // a call has one sub-agent, whatever its id

@@ -1,4 +1,5 @@
 import type { QuestionState } from "../../core/questions.ts";
+import type { SessionState } from "../../core/sessions.ts";
 
 /** What is checked of a question, and of its session. */
 export interface CheckedQuestion {
@@ -25,7 +26,7 @@ export interface QuestionProblem {
 /** What cannot be true of a session's questions, which are in order of thread, call and number. */
 export function* questionProblems(
   questions: readonly CheckedQuestion[],
-  session: { readonly thread_suffix: number },
+  session: { readonly thread_suffix: number; readonly state: SessionState },
 ): Generator<QuestionProblem, undefined> {
   const seen = new Set<string>();
   for (const [index, question] of questions.entries()) {
@@ -35,6 +36,11 @@ export function* questionProblems(
     const key = JSON.stringify([thread_suffix, call_id, number]);
     const rules: readonly (readonly [keyof CheckedQuestion, boolean, string])[] = [
       ["thread_suffix", thread_suffix <= session.thread_suffix, "Must be a thread's."],
+      [
+        "state",
+        state !== "open" || session.state === "active",
+        "Must be final in an ended session.",
+      ],
       ["number", number >= 1 && !seen.has(key), "Must be 1 or more, and that of one question."],
       ["answer", isAnswered === (answer !== null), "Must be there only if it was answered."],
       ["answered_at", isAnswered === (answered_at !== null), "Must be there only with an answer."],

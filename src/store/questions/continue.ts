@@ -3,7 +3,6 @@ import { BEGUN } from "../exchanges/records.ts";
 import type { Operation, Tx } from "../store.ts";
 import { firstOpenQuestion } from "./read.ts";
 import { lockPath } from "./tree.ts";
-import { withdrawQuestions } from "./withdraw.ts";
 
 /** Queues the exchange of a session that waits, unless a question in its tree is open. */
 export async function continueAnswered(tx: Tx, waiting: string | null): Promise<void> {
@@ -26,33 +25,20 @@ export async function continueAbove(tx: Tx, path: readonly string[]): Promise<vo
   }
 }
 
-/**
- * The highest session on the path whose exchange waits; null if the sessions above still run. What a
- * version without questions has run since makes them pointless.
- */
+/** The highest session on the path whose exchange waits; null if the sessions above still run. */
 export async function waitingAbove(tx: Tx, path: readonly string[]): Promise<string | null> {
   const rows = await tx.db
     .selectFrom("exchanges")
-    .innerJoin("sessions", "sessions.id", "exchanges.session_id")
-    .select([
-      "exchanges.session_id",
-      "exchanges.state",
-      "exchanges.epoch",
-      "sessions.lease_epoch",
-      "sessions.exchange_open",
-    ])
-    .where("exchanges.session_id", "in", path)
-    .where("exchanges.ended_at", "is", null)
-    .where("exchanges.state", "in", BEGUN)
+    .select(["session_id", "state"])
+    .where("session_id", "in", path)
+    .where("ended_at", "is", null)
+    .where("state", "in", BEGUN)
     .execute();
   let highest: string | null = null;
   for (const id of path.toReversed()) {
     const row = rows.find(({ session_id }) => session_id === id);
     if (row === undefined) {
       break;
-    }
-    if (row.state === "waiting" && (row.epoch !== row.lease_epoch || row.exchange_open === 0)) {
-      await withdrawQuestions(tx, id, { isSuperseded: false });
     }
     highest = row.state === "waiting" ? id : null;
   }

@@ -1,7 +1,6 @@
 import { isRepriseError } from "../../core/errors.ts";
 import type { Operation } from "../store.ts";
 import { type AnswerQuestion, answerQuestion } from "./answer.ts";
-import { inActiveSession } from "./read.ts";
 import { withinTree } from "./tree.ts";
 
 export interface DueQuestion {
@@ -24,7 +23,6 @@ export const findDueQuestions: Operation<
     .where("state", "=", "open")
     .where("answer_by", "is not", null)
     .where("answer_by", "<=", tx.dialect.now())
-    .where(inActiveSession)
     .$if(top !== null, (query) => query.where("session_id", "in", withinTree(top ?? "")))
     .orderBy("answer_by")
     .limit(AT_ONCE)

@@ -1,10 +1,9 @@
-import { type ExpressionBuilder, type Selectable, sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 
 import { RepriseError } from "../../core/errors.ts";
 import { QUESTION_FIELDS } from "../../core/questions.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import { columnNames, fieldReader } from "../columns.ts";
-import type { Database } from "../schema.ts";
 import type { QuestionTable } from "./schema.ts";
 import { readAnswerers } from "../sessions/consents.ts";
 import { resolveSession } from "../sessions/read.ts";
@@ -153,7 +152,6 @@ function openWithin(tx: Tx, id: string) {
     .selectFrom("questions")
     .where("state", "=", "open")
     .where("session_id", "in", withinTree(id))
-    .where(inActiveSession)
     .orderBy("asked_at")
     .orderBy("call_id")
     .orderBy("number")
@@ -169,17 +167,6 @@ export const countOpenQuestions: Operation<null, number> = async (tx) => {
     .executeTakeFirstOrThrow();
   return count;
 };
-
-/** A node of an older version ends sessions and leaves their questions open. */
-export function inActiveSession(eb: ExpressionBuilder<Database, "questions">) {
-  return eb.exists(
-    eb
-      .selectFrom("sessions")
-      .select(eb.lit(1).as("one"))
-      .whereRef("sessions.id", "=", "questions.session_id")
-      .where("sessions.state", "=", "active"),
-  );
-}
 
 /** Those of these questions that exist. */
 export async function readQuestions(tx: Tx, ids: readonly string[]): Promise<QuestionRecord[]> {

@@ -45,8 +45,8 @@ export interface QuestionTable {
 }
 
 /**
- * Who answered a question, set a mode or allowed calls. It stays when a rule is removed. Older versions write none, and
- * neither an export nor a copy has any: consent belongs to the database in which it was given.
+ * Who answered a question, set a mode or allowed calls. It stays when a rule is removed. Neither an
+ * export nor a copy has any: consent belongs to the database in which it was given.
  */
 interface ConsentTable {
   session_id: string;

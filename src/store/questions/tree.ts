@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { lockSession } from "../sessions/lock.ts";
-import { MAX_ANCESTORS } from "../sessions/roots.ts";
+import { MAX_ANCESTORS } from "../sessions/tree-ids.ts";
 import type { Tx } from "../store.ts";
 
 /** The ids of a session and of all below it, for an `in`. */

@@ -13,8 +13,8 @@ export interface LatestChosen {
 
 /**
  * The latest active session of a folder that the user began or chose; null if there is none. At
- * a terminal only what a terminal began or opened counts, with `-p` either. Sessions from before
- * origins were stored count as the user's own, but for sub-agents.
+ * a terminal only what a terminal began or opened counts, with `-p` either. Sessions that name
+ * no origin count as the user's own, but for sub-agents.
  */
 export const readLatestChosen: Operation<LatestChosen, Session | null> = async (tx, input) => {
   const { by } = input;

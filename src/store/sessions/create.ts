@@ -12,7 +12,7 @@ import type { Operation, Tx } from "../store.ts";
 import { recordConsent } from "./consents.ts";
 import { storeMetadata } from "./labels.ts";
 import { readSession } from "./read.ts";
-import { rootOf } from "./roots.ts";
+import { rootOf } from "./tree-ids.ts";
 import { sessionColumns, sessionOf } from "./rows.ts";
 import { limitColumns } from "./token-limits.ts";
 

@@ -7,15 +7,10 @@ import type { SessionTable } from "../schema.ts";
 import type { Operation } from "../store.ts";
 
 /** The columns of a session whose last exchange did not fail. */
-export const NO_FAILURE = {
-  failure_code: null,
-  failure_sentence: null,
-  failure_epoch: null,
-} as const;
+export const NO_FAILURE = { failure_code: null, failure_sentence: null } as const;
 
-/** The columns of a failure, in a session whose lease has this epoch. */
-export function failureColumns({ code, sentence }: ExchangeFailure, epoch: number) {
-  return { failure_code: code, failure_sentence: sentence, failure_epoch: epoch };
+export function failureColumns({ code, sentence }: ExchangeFailure) {
+  return { failure_code: code, failure_sentence: sentence };
 }
 
 /** The reason of a failure on one line, with its code. */
@@ -25,11 +20,10 @@ export function failureLine({ code, sentence }: ExchangeFailure): string {
 
 type FailureRow = Pick<Selectable<SessionTable>, (typeof FAILURE_COLUMNS)[number]>;
 
-/** Why the last exchange failed; null if it finished, was cut, or is another one by now. */
+/** Why the last exchange failed; null if it finished or was cut. */
 export function storedFailureOf(row: FailureRow): ExchangeFailure | null {
-  const { failure_code: code, failure_sentence: sentence, failure_epoch } = row;
-  const isLast = row.exchange_open === 1 && failure_epoch === row.lease_epoch;
-  return isLast && code !== null && sentence !== null ? { code, sentence } : null;
+  const { exchange_open, failure_code: code, failure_sentence: sentence } = row;
+  return exchange_open === 1 && code !== null && sentence !== null ? { code, sentence } : null;
 }
 
 /** Why the last exchange of these sessions failed, by id. */
@@ -56,10 +50,4 @@ export const readFailures: Operation<
 };
 
 /** What `storedFailureOf` reads. */
-export const FAILURE_COLUMNS = [
-  "exchange_open",
-  "lease_epoch",
-  "failure_code",
-  "failure_sentence",
-  "failure_epoch",
-] as const;
+export const FAILURE_COLUMNS = ["exchange_open", "failure_code", "failure_sentence"] as const;

@@ -3,13 +3,9 @@ import { invalidRequest } from "../../core/invalid-request.ts";
 import { isStorableText } from "../../core/text.ts";
 import type { ListPosition } from "./list.ts";
 
-/**
- * The position in the list as text for a URL. Only this service reads it. A position by activity
- * has no third member, as in earlier versions: their cursors stay valid.
- */
-export function cursorOf(position: ListPosition, order: ListOrder): string {
-  const parts = [position.at, position.id, ...(order === "activity" ? [] : [order])];
-  return Buffer.from(JSON.stringify(parts)).toString("base64url");
+/** The position in the list as text for a URL. Only this service reads it. */
+export function cursorOf({ at, id }: ListPosition, order: ListOrder): string {
+  return Buffer.from(JSON.stringify([at, id, order])).toString("base64url");
 }
 
 /**
@@ -18,7 +14,7 @@ export function cursorOf(position: ListPosition, order: ListOrder): string {
  */
 export function readCursor(cursor: string, order: ListOrder): ListPosition {
   const parts = parse(cursor);
-  const [at, id, cursorOrder = "activity", ...more]: unknown[] = Array.isArray(parts) ? parts : [];
+  const [at, id, cursorOrder, ...more]: unknown[] = Array.isArray(parts) ? parts : [];
   if (!isPart(at) || !isPart(id) || cursorOrder !== order || more.length > 0) {
     throw invalidRequest([
       { pointer: "/cursor", message: "Must be a cursor from a Link header of the same order." },

@@ -98,7 +98,7 @@ async function raised(
 /** For a SELECT of `sessions`: see `LeaseState`. */
 export const IS_LIMITED = sql<boolean | number>`exists (
   select 1 from sessions as root
-  where root.id = coalesce(sessions.root_session_id, sessions.id)
+  where root.id = sessions.root_session_id
     and coalesce(root.exchange_limit, root.session_limit, root.tree_limit) is not null
 )`.as("is_limited");
 
@@ -108,10 +108,7 @@ const total = (table: string) =>
 const tokenUse = prepared(({ db }, given: Parameter<{ readonly id: string }>) =>
   db
     .selectFrom("sessions as own")
-    // a row of an older version names no root until it is filled
-    .innerJoin("sessions as root", (join) =>
-      join.on(sql`root.id`, "=", sql`coalesce(own.root_session_id, own.id)`),
-    )
+    .innerJoin("sessions as root", "root.id", "own.root_session_id")
     .leftJoin("exchanges as open", (join) =>
       join
         .onRef("open.session_id", "=", "root.id")

@@ -1,5 +1,18 @@
 import type { Operation, Tx } from "../store.ts";
 
+/** Deeper than any tree of sub-agents, and the end of a cycle. */
+export const MAX_ANCESTORS = 100;
+
+/** The session at the top of a session's tree; null for a session that is not there. */
+export const rootOf: Operation<string, string | null> = async (tx, id) => {
+  const row = await tx.db
+    .selectFrom("sessions")
+    .select("root_session_id")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row?.root_session_id ?? null;
+};
+
 /** A session's sub-agents, by creation, then by id: the same order in every database. */
 export async function childIdsOf(tx: Tx, sessionId: string): Promise<string[]> {
   const rows = await tx.db

@@ -122,7 +122,6 @@ export async function choicesOf(
   const unseen: Partial<Record<ChoiceField, string>> = {};
   for (const field of CHOICE_FIELDS) {
     const value = session?.[field] ?? null;
-    // a change that an older program made is not among them: the value then differs
     const change = changes.findLast((each) => each.field === field && each.value === value);
     const source = change ?? session;
     if (value === null || source === undefined || source.accepted_at !== null) {

@@ -76,11 +76,6 @@ export function checkpointMessages({
       messages.set(message.message_id, again(known, { message, thread }));
     }
     const gone = removedFrom(thread);
-    if (present.length === 0 && !thread.isMarked && gone.some(({ message }) => isAnswer(message))) {
-      // it answered, its latest checkpoint holds nothing, and no mark says that this is right
-      damaged.push({ thread_id, problem: "changed" });
-      continue;
-    }
     removed.push(...gone.flatMap(({ message }) => mirrorOf([message], 0) ?? []));
     const all = [...present, ...gone];
     estimated ||= all.some(({ message }) => isUncounted(message));

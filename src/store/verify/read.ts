@@ -1,11 +1,9 @@
-import { batches } from "../checkpoints/bodies.ts";
 import { isDamage } from "../checkpoints/damage.ts";
-import { chainOf, isMark, markHash, messageListOf } from "../checkpoints/head-mark.ts";
+import { chainOf, markHash, messageListOf } from "../checkpoints/head-mark.ts";
 import { type CheckpointPage, readCheckpoints } from "../checkpoints/read.ts";
 import type { BodyRow } from "../checkpoints/schema.ts";
 import { refsOf } from "../checkpoints/value.ts";
 import type { Operation, Tx } from "../store.ts";
-import { hasRow } from "./has-row.ts";
 import { type Mirror, type MirrorState, readMirror, type ThreadHead } from "./mirror.ts";
 
 export interface ReadVerification {
@@ -22,8 +20,6 @@ export interface VerifiedThread {
   readonly ts: string;
   /** Null for a checkpoint that is sound as far as its rows say. */
   readonly problem: HeadProblem | null;
-  /** True if the thread's mark names this checkpoint, so that it is as it was stored. */
-  readonly isMarked: boolean;
   /** The messages in order; none if `problem` is set. */
   readonly messages: readonly BodyRow[];
   /** The checkpoint as read, with the hash that the text of its shape has to have. */
@@ -56,9 +52,8 @@ export const readVerification: Operation<ReadVerification, Mirror & Verification
   for (const head of mirror.heads) {
     const read = await readHead(tx, head);
     const { thread_id, suffix, ts } = head;
-    const isMarked = head.head_row === head.row;
     const others = removed ? await readOthers(tx, head, read.messages) : null;
-    threads.push({ thread_id, suffix, ts, isMarked, ...read, others });
+    threads.push({ thread_id, suffix, ts, ...read, others });
   }
   return { ...mirror, threads };
 };
@@ -77,7 +72,7 @@ async function readHead(
         .select("hash")
         .where("id", "=", head.shape)
         .executeTakeFirstOrThrow();
-      const problem = await headProblem(tx, head, messages);
+      const problem = headProblem(head, messages);
       return { problem, messages: problem === null ? messages : [], head: { page, shape_hash } };
     }
   } catch (error) {
@@ -138,74 +133,18 @@ export type HeadProblem =
   | "unreadable"
   /** A later one was stored and is gone. */
   | "lost"
-  /** It has changed since it was stored. */
-  | "changed"
-  /** It holds messages of another thread. */
-  | "foreign";
+  /** It is not the one that was stored last, or has changed since. */
+  | "changed";
 
-/**
- * Compares the latest checkpoint that can be read with the thread's mark. A thread that has none
- * is believed, and so is a checkpoint that an older Reprise put after the marked one.
- */
-async function headProblem(
-  tx: Tx,
-  head: ThreadHead,
-  messages: readonly BodyRow[],
-): Promise<HeadProblem | null> {
+/** Compares the latest checkpoint that can be read with the thread's mark. */
+function headProblem(head: ThreadHead, messages: readonly BodyRow[]): HeadProblem | null {
   if (head.head_row > head.row) {
     return "lost";
   }
-  if (head.head_row === head.row) {
-    const chain = chainOf(messages.map(({ hash }) => hash));
-    const hash = markHash(head.thread_id, { chain, columns: head });
-    return chain.length === head.head_length && isMark(head.head_hash, hash) ? null : "changed";
-  }
-  if (await hasForeignBody(tx, head, messages)) {
-    return "foreign";
-  }
-  return head.head_row === 0 || (await followsMark(tx, head)) ? null : "changed";
-}
-
-async function hasForeignBody(
-  tx: Tx,
-  { thread }: ThreadHead,
-  messages: readonly BodyRow[],
-): Promise<boolean> {
-  for (const ids of batches(messages.map(({ id }) => id))) {
-    const foreign = tx.db
-      .selectFrom("checkpoint_bodies")
-      .select("id")
-      .where("id", "in", ids)
-      .where("thread", "!=", thread);
-    if (await hasRow(foreign)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/**
- * True if a later checkpoint than the marked one goes back, parent by parent, to a row that was
- * there when the mark was set. An older Reprise may have pruned the marked one.
- */
-async function followsMark(tx: Tx, { thread, head_row, ...head }: ThreadHead): Promise<boolean> {
-  const rows = await tx.db
-    .selectFrom("checkpoints")
-    .select(["id", "checkpoint_id", "parent_id"])
-    .where("thread", "=", thread)
-    .where("ns", "=", "")
-    .execute();
-  const byId = new Map(rows.map((row) => [row.checkpoint_id, row]));
-  const seen = new Set<string>();
-  let { row, parent_id } = head;
-  while (row > head_row && parent_id !== null && !seen.has(parent_id)) {
-    seen.add(parent_id);
-    const parent = byId.get(parent_id);
-    if (parent === undefined) {
-      return false;
-    }
-    row = parent.id;
-    parent_id = parent.parent_id;
-  }
-  return row <= head_row || (parent_id === null && !rows.some(({ id }) => id === head_row));
+  const chain = chainOf(messages.map(({ hash }) => hash));
+  const isMarked =
+    head.head_row === head.row &&
+    head.head_length === chain.length &&
+    head.head_hash === markHash(head.thread_id, { chain, columns: head });
+  return isMarked ? null : "changed";
 }

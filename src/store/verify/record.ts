@@ -8,7 +8,7 @@ import { type CheckedRecord, recordProblems } from "../exchanges/check.ts";
 import type { SessionTable } from "../schema.ts";
 import { type CheckedQuestion, questionProblems } from "../questions/check.ts";
 import { projectKeyOf } from "../project-key.ts";
-import { MAX_ANCESTORS } from "../sessions/roots.ts";
+import { MAX_ANCESTORS } from "../sessions/tree-ids.ts";
 import { threadRange } from "../sessions/tree-ids.ts";
 import type { Operation, Tx } from "../store.ts";
 import { about, type Difference } from "./difference.ts";
@@ -31,6 +31,7 @@ const COLUMNS = [
   "last_seq",
   "ready_at",
   "lease_owner",
+  "exchange_open",
 ] as const;
 type SessionRecord = Pick<Selectable<SessionTable>, (typeof COLUMNS)[number]>;
 
@@ -196,9 +197,8 @@ function depthFindings({ row, parent, above }: StoredRecord): Difference[] {
   return fits ? [] : [about("depth", `depth is ${row.depth}, which does not fit its parent.`)];
 }
 
-/** A row of an older version names no root. */
 function rootFindings({ row, root }: StoredRecord): Difference[] {
-  const fits = row.root_session_id === null || root === null || row.root_session_id === root;
+  const fits = root === null || row.root_session_id === root;
   return fits
     ? []
     : [about("root", "root_session_id is not the session at the top of the session's tree.")];
@@ -221,7 +221,7 @@ function questionFindings({ row, questions }: StoredRecord): Difference[] {
   );
 }
 
-/** While an exchange runs, an older version may be running it, which leaves `ready_at` as it is. */
+/** A process that has the lease and begins nothing leaves `ready_at` empty until it gives the lease back. */
 function readyFindings({ row, exchanges }: StoredRecord): Difference[] {
   const open = exchanges.filter(({ state }) => !isFinal(state));
   const hasQueued = open.some(({ state }) => state === "queued");
@@ -245,7 +245,7 @@ const PROJECT_KEY = /^[0-9a-f]{16}$/;
 
 /**
  * Whether the key is that of the folder cannot be checked later: links change, folders move. A
- * folder without a key is right: the column was added later, and its default is none.
+ * folder without a key is right, because that is the column's default.
  */
 function projectFindings({ row: { repo_path, project_key } }: StoredRecord): Difference[] {
   if (project_key !== null && !PROJECT_KEY.test(project_key)) {

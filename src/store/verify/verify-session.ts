@@ -70,7 +70,7 @@ function isExplained({ findings }: ComparedMirror): boolean {
   );
 }
 
-/** A session of an older program may have values that nothing shows the right one of. */
+/** Without values that nothing shows the right one of. */
 function firstSentence({ findings }: ComparedMirror): string | null {
   return findings.find(({ kind }) => !LEFT_ALONE.has(kind))?.sentence ?? null;
 }

@@ -69,9 +69,6 @@ it("[SAVER-52] [ANSWER-20] a thread that is read from its summary on keeps all m
     if (index === 9) {
       await createExchanger(bench.parts).compact({ session_id: bench.session.id }, live);
     }
-    if (index === 12) {
-      await withoutChain(bench);
-    }
   }
   const messages = await wholeThread(bench);
   expect(messages.filter(isHumanMessage).map(({ text }) => text)).toEqual(
@@ -83,18 +80,6 @@ it("[SAVER-52] [ANSWER-20] a thread that is read from its summary on keeps all m
   const { findings } = await verifySession(bench.store, bench.session.id);
   expect(findings).toEqual([]);
 });
-
-/** The mark of the thread as an older program wrote it. */
-async function withoutChain({ store }: Bench): Promise<void> {
-  await store.write(async (tx) => {
-    const { id, head_hash } = await tx.db
-      .selectFrom("threads")
-      .select(["id", "head_hash"])
-      .executeTakeFirstOrThrow();
-    const head = { head_hash: head_hash.slice(0, 22) };
-    await tx.db.updateTable("threads").set(head).where("id", "=", id).execute();
-  }, null);
-}
 
 it("[SAVER-52] the answer after one that was dropped takes its place in a thread that is read from its summary on", async () => {
   let drops = false;

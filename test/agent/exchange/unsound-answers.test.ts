@@ -1,17 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-import { AIMessage, AIMessageChunk, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 
-import { agentGraph, MODEL_NODE } from "../../../src/agent/agent-graph.ts";
-import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
-import { DemoModel } from "../../../src/agent/models/demo.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
-import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { openBench } from "../../helpers/exchanger.ts";
-import { PERMITTED } from "../../helpers/permit.ts";
 import { type ModelAnswer, startModelServer } from "../../helpers/model-server.ts";
 
 /** Exchanges with a model that gives these answers, the last one again and again. */
@@ -123,48 +117,6 @@ it("[ANSWER-4] an empty answer is stored and not sent again", async () => {
   ]);
 });
 
-it("[ANSWER-5] a thread that holds an unreadable call continues", async () => {
-  const { server, bench } = await benchOf({ content: "here" });
-  const saver = createCheckpointSaver({ store: leasedStore(bench.store) });
-  const model = new DemoModel({});
-  const older = agentGraph({
-    model,
-    tools: [],
-    systemPrompt: "",
-    saver,
-    shown: (all) => all,
-    callModel: ({ ask }) => ask("answer"),
-    onMessage: () => undefined,
-    ...PERMITTED,
-  });
-  const raw = { name: "read_file", args: "}}{", id: "call_1", index: 0 };
-  await older.updateState(
-    { configurable: { thread_id: `${bench.session.id}:0` } },
-    {
-      messages: [
-        new HumanMessage("read it"),
-        new AIMessageChunk({
-          content: "I read.",
-          tool_call_chunks: [{ ...raw, type: "tool_call_chunk" }],
-          additional_kwargs: {
-            tool_calls: [
-              { id: raw.id, type: "function", function: { name: raw.name, arguments: raw.args } },
-            ],
-          },
-        }),
-      ],
-    },
-    MODEL_NODE,
-  );
-  await bench.run({ text: "and?" });
-  expect(server.refused()).toEqual([]);
-  expect(server.requests()[0]?.map(({ content }) => content)).toEqual([
-    "read it",
-    "I read.",
-    "and?",
-  ]);
-});
-
 const writeCall = (name: string) => ({
   id: "same",
   name: "write_file",
@@ -200,57 +152,6 @@ describe.each(["openai", "anthropic"] as const)("calls with the same id, from %s
       [ids[2], "2a.txt"],
       [ids[3], "2b.txt"],
     ]);
-  });
-
-  it("[ANSWER-21] of a thread of an older version are sent with different ids", async () => {
-    const server = await startModelServer({ answer: () => ({ content: "here" }) });
-    const bench = await openBench(server, { ...server.env(provider), ...model });
-    const older = agentGraph({
-      model: new DemoModel({}),
-      tools: [],
-      systemPrompt: "",
-      saver: createCheckpointSaver({ store: leasedStore(bench.store) }),
-      shown: (all) => all,
-      callModel: ({ ask }) => ask("answer"),
-      onMessage: () => undefined,
-      ...PERMITTED,
-    });
-    const call = { id: "same", name: "read_file", args: {}, type: "tool_call" as const };
-    const result = (content: string) => new ToolMessage({ content, tool_call_id: call.id });
-    await older.updateState(
-      { configurable: { thread_id: `${bench.session.id}:0` } },
-      {
-        messages: [
-          new HumanMessage("read"),
-          new AIMessage({ content: "two", tool_calls: [call, call] }),
-          result("a"),
-          result("b"),
-          new AIMessage({ content: "one, with two results", tool_calls: [call] }),
-          result("unknown"),
-          result("c"),
-          new AIMessage({ content: "two, with one result", tool_calls: [call, call] }),
-          result("d"),
-          new AIMessage("done"),
-        ],
-      },
-      MODEL_NODE,
-    );
-    expect((await bench.run({ text: "and?" })).answer).toBe("here");
-    expect(server.refused()).toEqual([]);
-    const [sent = []] = server.requests();
-    const pairs = sent.flatMap(({ tool_call_id, content }) =>
-      tool_call_id === undefined ? [] : [[tool_call_id, content]],
-    );
-    expect(pairs).toEqual([
-      ["same", "a"],
-      ["same_2", "b"],
-      ["same_3", "c"],
-      ["same_4", "d"],
-    ]);
-    expect(sent.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id))).toEqual(
-      pairs.map(([id]) => id),
-    );
-    await expectNoDrift(bench.database, bench.session.id);
   });
 });
 

@@ -40,7 +40,7 @@ async function someSessions(home: Home): Promise<void> {
   const parent_session_id = idLike("1a2b3c4d");
   const child = await store.write(createSession, { id: idLike("6f708192"), parent_session_id });
   await store.write(createSession, { id: idLike("708192a3"), parent_session_id: child.id });
-  const failed = { exchange_open: 1, failure_epoch: 0, lease_epoch: 0 };
+  const failed = { exchange_open: 1 };
   const changes: Readonly<Record<string, object>> = {
     "1a2b3c4d": { total_input_tokens: 184_300, total_output_tokens: 2310 },
     "2b3c4d5e": { last_message_at: ago(3.5 * HOUR), total_input_tokens: 999 },

@@ -178,8 +178,8 @@ it("[TERM-10] shows a running exchange of another process from its beginning, ea
   news("message", message(4, { role: "tool", call_id: "1", content: "Error: not one" }));
   expect(printed.slice(2)).toEqual(["first", "", "✓ my_tool 1  3.0 s  [1]"]);
   expect(live()[0]).toBe("• my_tool 1  0.0 s");
-  // its message may come before its end, and a result of an older version names no call
-  news("message", message(5, { role: "tool", content: "two" }));
+  // its message may come before its end
+  news("message", message(5, { role: "tool", call_id: running.call_id, content: "two" }));
   news("tool_call", { ...running, status: "success", duration_ms: 100 });
   expect([live(), printed.at(-1)]).toEqual([[expect.any(String)], "✓ my_tool 1  [2]"]);
   news("exchange", { ...EXCHANGE_RECORD, state: "done", input_tokens: 5, output_tokens: 6 });

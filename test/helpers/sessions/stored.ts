@@ -22,7 +22,6 @@ export async function exportsOf(store: Readable): Promise<Map<string, string>> {
 export const NOT_COPIED: Readonly<Record<string, string>> = {
   "sessions.lease_owner": "a lease is of one database",
   "sessions.lease_epoch": "a lease is of one database",
-  "sessions.failure_epoch": "the epoch of a lease",
   "sessions.lease_expires_at": "a lease is of one database",
   "exchanges.epoch": "the epoch of a lease",
   "exchanges.stop_asked_at": "a request to a process that runs",

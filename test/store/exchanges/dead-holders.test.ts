@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { MAX_ATTEMPTS } from "../../../src/core/exchanges.ts";
 import { stopCurrent, stopExchange } from "../../../src/store/exchanges/change.ts";
 import { readCurrent } from "../../../src/store/exchanges/current.ts";
-import { listExchanges, readExchange } from "../../../src/store/exchanges/read.ts";
+import { readExchange } from "../../../src/store/exchanges/read.ts";
 import { isStopAsked } from "../../../src/store/exchanges/stop-asked.ts";
 import {
   findDead,
@@ -15,6 +15,8 @@ import { type Fence, holdFence } from "../../../src/store/leases/fence.ts";
 import { finishExchange } from "../../../src/store/leases/finish.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { thisProcess } from "../../../src/store/leases/this-process.ts";
+import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { endSession } from "../../../src/store/sessions/change.ts";
 import { readFailures } from "../../../src/store/sessions/failures.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
@@ -210,15 +212,22 @@ describeEngines("queued exchanges and processes that die", (engine) => {
     expect(await store.write(stopCurrent, { reference: id })).toMatchObject({ n: 2 });
   });
 
-  it("[RECORD-7] [QUEUE-15] what a version without records has finished hinders no continuation", async () => {
+  it("[QUEUE-9] one that died before it began anything keeps no node from what is queued", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
-    await ask(store, id, "typed");
+    const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+    await queue(store, id, "one");
+    // there is nothing to continue, and the process is killed before it gives the lease back
+    const begin = { fence, content: null, model: "demo", persona_name: "assistant" };
+    expect((await store.write(beginExchange, begin)).record).toBeNull();
+    await revive(store);
+    expect(await readyNumbers(store)).toEqual([]);
     await expire(store, id);
-    await execute(store, "UPDATE sessions SET exchange_open = 0, lease_epoch = 9 WHERE id = ?", id);
+    await revive(store);
+    expect(await readyNumbers(store)).toEqual([1]);
+    await store.write(endSession, { id });
+    await revive(store);
     expect(await statesOf(store, id)).toEqual(["stopped"]);
-    expect(await queue(store, id, null)).toMatchObject({ n: 2, state: "queued" });
-    expect(await readyNumbers(store)).toEqual([2]);
   });
 
   it("[QUEUE-10] a message skips what waits for a person, and follows what a service ran", async () => {
@@ -323,43 +332,16 @@ describeEngines("queued exchanges and processes that die", (engine) => {
     expect(await statesOf(store, id)).toEqual(["done", "stopped", "running"]);
   });
 
-  it("[QUEUE-25] finds what a version that knows no queue left behind", async () => {
+  it("[QUEUE-25] finds what a process left without notice that took the lease and died", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
-    await ask(store, id, "typed");
     await queue(store, id, "waits");
-    // it ends the exchange, and leaves the record and the queue as they are
-    await execute(
-      store,
-      "UPDATE sessions SET exchange_open = 0, lease_owner = NULL, lease_expires_at = NULL WHERE id = ?",
-      id,
-    );
-    expect(await readyOf(store)).toEqual([]);
-    await revive(store);
-    expect(await statesOf(store, id)).toEqual(["stopped", "queued"]);
-    expect(await readyNumbers(store)).toEqual([2]);
-
-    // it ends a session, and leaves the queue as it is
-    const ended = (await newSession(store)).id;
-    await queue(store, ended, "never answered");
-    await execute(
-      store,
-      "UPDATE sessions SET state = 'ended', ended_at = created_at, ready_at = NULL WHERE id = ?",
-      ended,
-    );
-    expect(await statesOf(store, ended)).toEqual(["stopped"]);
-    await revive(store);
-    const [record] = await store.read(listExchanges, { reference: ended, limit: 1 });
-    expect(record).toMatchObject({ state: "stopped", error_code: "session_ended" });
-    expect(record?.ended_at).not.toBeNull();
-
-    // a process that dies after it took the lease
     await execute(store, "UPDATE sessions SET ready_at = NULL WHERE id = ?", id);
     await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
     await revive(store);
     expect(await readyNumbers(store)).toEqual([]);
     await expire(store, id);
     await revive(store);
-    expect(await readyNumbers(store)).toEqual([2]);
+    expect(await readyNumbers(store)).toEqual([1]);
   });
 });

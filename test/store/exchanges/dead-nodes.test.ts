@@ -33,7 +33,7 @@ describeEngines("an exchange whose node is dead", (engine) => {
     await revive(store);
     expect(await statesOf(store, id)).toEqual(["queued", "queued"]);
     const next = await store.read(readNextQueued, { session_id: id });
-    expect(next).toMatchObject({ n: 1, content: null, has_begun: true });
+    expect(next).toMatchObject({ n: 1, content: null });
   });
 
   it("fails after some attempts, and what was sent after it comes next", async () => {

@@ -10,7 +10,7 @@ const LIVES = testSize("exchange-lives");
 const STEPS = 30;
 
 describeEngines("random lives of a session's exchanges", (engine) => {
-  it("[RECORD-3] [RECORD-5] [RECORD-6] [RECORD-7] [QUEUE-36] follow the model through every act", async () => {
+  it("[RECORD-3] [RECORD-5] [RECORD-6] [QUEUE-36] follow the model through every act", async () => {
     const store = await openFresh(engine);
     const seed = seedOf("exchange-lives");
     for (let life = 0; life < LIVES; life += 1) {

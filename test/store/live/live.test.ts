@@ -224,7 +224,7 @@ describeEngines("the stored half of the live feed", (engine) => {
     }
   });
 
-  it("[LIVE-8] names the call that a tool's result answers, also if an older version stored it", async () => {
+  it("[LIVE-8] names the call that a tool's result answers, also after an import of a message that did not", async () => {
     const store = await openFresh(engine);
     const { id, fence } = await running(store);
     const result = {

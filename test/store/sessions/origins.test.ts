@@ -49,7 +49,7 @@ describeEngines("the origin of messages and settings", (engine) => {
     expect(messages[1]).not.toHaveProperty("authenticated");
   });
 
-  it("[ORIGIN-2] rows from before origins were stored count as authenticated", async () => {
+  it("[ORIGIN-2] rows that name no origin count as authenticated", async () => {
     const store = await openFresh(engine);
     await execute(store, "INSERT INTO sessions (id, model) VALUES ('before', 'openai:x')");
     await execute(

@@ -52,7 +52,6 @@ export function sessionTables({ column, tableOptions }: Dialect): readonly strin
       created_change ${integer} NOT NULL DEFAULT 0,
       changed ${integer} NOT NULL DEFAULT 0,
       failure_code TEXT,
-      failure_epoch ${integer},
       failure_sentence TEXT,
       permission_rules TEXT
     )${tableOptions}`,
