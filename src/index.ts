@@ -32,6 +32,7 @@ export type {
   AnswerRequest,
   CreateSessionRequest,
   DeletedSession,
+  ExchangeDetail,
   ExchangeInfo,
   QueuedExchangeInfo,
   MessageInfo,

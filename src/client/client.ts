@@ -1,10 +1,10 @@
 import type { LiveEvent } from "../core/live.ts";
-import type { Include } from "../core/labels.ts";
 import type { PatchSessionRequest } from "../core/patch-session.ts";
 import type { QuestionsQuery } from "../core/query-schemas.ts";
 import type {
   CreateSessionRequest,
   DeletedSession,
+  ExchangeDetail,
   ExchangeInfo,
   MessageInfo,
   AnswerRequest,
@@ -70,9 +70,8 @@ export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareC
    */
   deleteSession(id: string): Promise<readonly DeletedSession[]>;
   /**
-   * Changes what is given and keeps the rest; null removes a name, a limit or a pair of metadata. The
-   * answer has `name`, `archived_at` and `metadata`. Codes among others: `session_ended`,
-   * `session_busy`, `token_required`.
+   * Changes what is given and keeps the rest; null removes a name, a limit or a pair of metadata. Codes
+   * among others: `session_ended`, `session_busy`, `token_required`.
    */
   patchSession(id: string, change: PatchSessionRequest): Promise<SessionSummary>;
   /** What `reprise sessions export` writes, as text: `sessions import` reads it. */
@@ -84,8 +83,8 @@ export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareC
     id: string,
     options?: { limit?: number; before_n?: number },
   ): Promise<readonly ExchangeInfo[]>;
-  /** With `include: "queue"`, it has its message if it has not begun, also if it ended before it could. */
-  getExchange(id: string, n: number, options?: { include?: "queue" }): Promise<ExchangeInfo>;
+  /** `content` is its message if it has not begun, also if it ended before it could. */
+  getExchange(id: string, n: number): Promise<ExchangeDetail>;
   /**
    * Queues a message, which a running service answers after the exchanges before it. Null continues
    * what was interrupted, or hands over pending messages. With an `idempotencyKey`, a repeated call
@@ -117,7 +116,7 @@ export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareC
   ): Promise<ExchangeInfo>;
   /** Takes a queued exchange back; it is then `stopped`. Codes as of `changeExchange`. */
   withdrawExchange(id: string, n: number, options?: RevisionOptions): Promise<ExchangeInfo>;
-  /** What the session and its sub-agents ask, the oldest first; `include` adds what was answered, and by whom. */
+  /** What the session and its sub-agents ask, the oldest first; with `answered`, also what was answered. */
   listQuestions(id: string, options?: QuestionsQuery): Promise<readonly QuestionInfo[]>;
   /**
    * Answers a question; the first answer counts. With the last one, the exchange that waits is queued.
@@ -148,11 +147,6 @@ export interface DetailOptions {
   readonly before_seq?: number;
   /** False for the session alone: `messages` is empty, `has_earlier` true if there are any. */
   readonly messages?: boolean;
-  /**
-   * Adds `exchange`: what the session does now, or did last; `labels`: name, archive, metadata;
-   * `permission`: what is asked before a tool takes effect, while the session does not plan.
-   */
-  readonly include?: Include;
 }
 
 export interface MessagesOptions {
@@ -190,8 +184,6 @@ export interface ListOptions {
   /** A pair as `key:value`. */
   readonly metadata?: string;
   readonly cursor?: string;
-  /** As in `DetailOptions`. */
-  readonly include?: Include;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -235,8 +227,7 @@ export function createClient(options: ClientOptions): Client {
       connection.json<ExchangeInfo[]>("GET", `${pathOf(id)}/exchanges`, {
         query: { ...query },
       }),
-    getExchange: (id, n, query = {}) =>
-      connection.json<ExchangeInfo>("GET", exchangePath(id, n), { query: { ...query } }),
+    getExchange: (id, n) => connection.json<ExchangeDetail>("GET", exchangePath(id, n)),
     queueExchange: async (id, content, { idempotencyKey, supersede = false } = {}) => {
       const headers = { "idempotency-key": idempotencyKey };
       const body = {

@@ -1,7 +1,6 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 
 import type { LiveEvent } from "../core/live.ts";
-import type { Include } from "../core/labels.ts";
 import type { MessageInfo } from "../core/schemas.ts";
 import type { SessionEvent } from "../core/session-events.ts";
 import { badAnswer, ClientError, errorOf } from "./client-error.ts";
@@ -36,8 +35,6 @@ export interface LiveOptions extends ResumeOptions {
 export interface EventsOptions extends Omit<ResumeOptions, "all"> {
   /** The id of the last event received: continues after it. */
   readonly after?: string;
-  /** What sessions have besides, as in `listSessions`. */
-  readonly include?: Include;
 }
 
 const PAUSE_MS = { first: 250, longest: 10_000 };
@@ -90,9 +87,9 @@ export async function* followLive(
  */
 export async function* followEvents(
   connection: Connection,
-  { after, include, ...options }: EventsOptions,
+  { after, ...options }: EventsOptions,
 ): AsyncGenerator<SessionEvent, void> {
-  const resumed = { ...options, after, query: { include } };
+  const resumed = { ...options, after, query: {} };
   for await (const { id, event, data } of resumeEvents(connection, "/api/events", resumed)) {
     yield { id, event, data: parse(data) } as SessionEvent;
   }

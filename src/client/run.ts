@@ -19,7 +19,7 @@ interface RunCalls {
     content: string,
     options: { idempotencyKey: string; supersede: boolean },
   ): Promise<Pick<ExchangeInfo, "session_id" | "n">>;
-  getExchange(id: string, n: number, options?: { include: "queue" }): Promise<ExchangeInfo>;
+  getExchange(id: string, n: number): Promise<ExchangeInfo>;
   live(id: string, options: LiveOptions): AsyncGenerator<LiveEvent, void>;
 }
 
@@ -51,10 +51,10 @@ export async function* runExchange(
   }
   const afterSeq = begun.first_seq - 1;
   const end = createExchangeEnd(n, afterSeq);
-  const readQueue = () => client.getExchange(session_id, n, { include: "queue" });
+  const read = () => client.getExchange(session_id, n);
   for await (const event of client.live(session_id, { ...options, all: true, afterSeq })) {
     if (end.mayBeOver(event)) {
-      end.update(await untilReached(readQueue, options));
+      end.update(await untilReached(read, options));
     }
     if (!end.isAfter(event)) {
       yield event;
@@ -63,7 +63,7 @@ export async function* runExchange(
       break;
     }
   }
-  return untilReached(() => client.getExchange(session_id, n), options);
+  return untilReached(read, options);
 }
 
 /** The exchange once it no longer waits for its turn. */

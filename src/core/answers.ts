@@ -1,14 +1,5 @@
-import type { MessageInfo, SessionAck, SessionSummary } from "./schemas.ts";
+import type { MessageInfo, SessionAck } from "./schemas.ts";
 import type { Message, Session } from "./sessions.ts";
-
-/** The summary of a stored session: the same fields without what only the program needs. */
-export function sessionSummary({
-  thread_suffix: _suffix,
-  agent: _agent,
-  ...summary
-}: Session): SessionSummary {
-  return summary;
-}
 
 /** The fields of a stored message, whatever else its row holds. */
 export function messageInfo({ message_id: _id, call_id: _call, ...info }: Message): MessageInfo {

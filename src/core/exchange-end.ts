@@ -5,7 +5,7 @@ import type { ExchangeInfo } from "./schemas.ts";
 export interface ExchangeEnd {
   /** True if the exchange may be over with this event: `update` has to be called before `isAfter`. */
   mayBeOver(event: LiveEvent): boolean;
-  /** Takes the exchange as it is after that event, with its `queue`. */
+  /** Takes the exchange as it is after that event. */
   update(exchange: Followed): void;
   /** True for a message that came after the exchange. */
   isAfter(event: LiveEvent): boolean;
@@ -13,7 +13,7 @@ export interface ExchangeEnd {
   readonly isOver: boolean;
 }
 
-type Followed = Pick<ExchangeInfo, "state" | "last_seq" | "queue">;
+type Followed = Pick<ExchangeInfo, "state" | "last_seq" | "queued_at">;
 
 /**
  * `after_seq` is the position at which the feed begins. The events alone do not say where an exchange ends: values of
@@ -66,11 +66,9 @@ export function createExchangeEnd(n: number, after_seq: number): ExchangeEnd {
   };
 }
 
-/** True if an exchange runs or will: of one that was interrupted, `queue` says whether a node continues it. */
-export function isAtWork({ state, queue }: Pick<ExchangeInfo, "state" | "queue">): boolean {
+/** True if an exchange runs or will: of one that was interrupted, `queued_at` says whether a node continues it. */
+export function isAtWork({ state, queued_at }: Pick<ExchangeInfo, "state" | "queued_at">): boolean {
   return (
-    state === "queued" ||
-    state === "running" ||
-    (state === "interrupted" && (queue?.queued_at ?? null) !== null)
+    state === "queued" || state === "running" || (state === "interrupted" && queued_at !== null)
   );
 }

@@ -1,16 +1,8 @@
 import { Type } from "typebox";
 
-import { EXCHANGE_STATES } from "./exchanges.ts";
-import { closed, nullable, nullableOneOf, oneOf, text } from "./field-schemas.ts";
-import {
-  MAX_KEY_LENGTH,
-  MAX_METADATA_PAIRS,
-  MAX_METADATA_VALUE,
-  METADATA_KEY,
-  type Metadata,
-} from "./labels.ts";
+import { text } from "./field-schemas.ts";
+import { MAX_KEY_LENGTH, MAX_METADATA_PAIRS, MAX_METADATA_VALUE, METADATA_KEY } from "./labels.ts";
 import { MAX_NAME_LENGTH } from "./limits.ts";
-import { KEPT_MODES } from "./permissions.ts";
 
 /** The user's own title of a session. */
 export const sessionName = () =>
@@ -41,18 +33,3 @@ export const metadataPair = () =>
     maxLength: MAX_KEY_LENGTH + 1 + MAX_METADATA_VALUE,
     description: "a key of metadata, a colon and a value",
   });
-
-/** What `include` adds to a session in an answer. */
-export const includedFields = {
-  /** What the session does now, or did last; null if it has no record. */
-  exchange: Type.Optional(
-    nullable(
-      Type.Object({ n: Type.Integer({ minimum: 1 }), state: oneOf(EXCHANGE_STATES) }, closed),
-    ),
-  ),
-  name: Type.Optional(nullable(Type.String())),
-  archived_at: Type.Optional(nullable(Type.String({ format: "date-time" }))),
-  metadata: Type.Optional(Type.Unsafe<Metadata>(Type.Record(Type.String(), Type.String()))),
-  /** The mode that counts while `plan_mode` is false; null for another agent. */
-  permission: Type.Optional(nullableOneOf(KEPT_MODES)),
-} as const;

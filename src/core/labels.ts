@@ -17,22 +17,3 @@ export interface SessionLabels {
   readonly archived_at: string | null;
   readonly metadata: Metadata;
 }
-
-/** What an answer can have besides, in a query: several of them with commas. */
-export const INCLUDES = [
-  "exchange",
-  "labels",
-  "permission",
-  "exchange,labels",
-  "exchange,permission",
-  "labels,permission",
-  "exchange,labels,permission",
-] as const;
-export type Include = (typeof INCLUDES)[number];
-
-export function includes(
-  include: Include | undefined,
-  part: "exchange" | "labels" | "permission",
-): boolean {
-  return include?.split(",").includes(part) === true;
-}

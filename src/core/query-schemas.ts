@@ -2,7 +2,6 @@ import { Type, type Static } from "typebox";
 
 import { closed, oneOf } from "./field-schemas.ts";
 import { metadataPair, sessionName } from "./label-schemas.ts";
-import { INCLUDES } from "./labels.ts";
 import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT } from "./limits.ts";
 import { repoPath } from "./schemas.ts";
 import { ACTIVITIES, LIST_ORDERS, MESSAGE_ORDERS, SESSION_STATES } from "./sessions.ts";
@@ -47,7 +46,6 @@ export const ListQuery = Type.Object(
         description: "a cursor from a Link header",
       }),
     ),
-    include: Type.Optional(oneOf(INCLUDES)),
   },
   closed,
 );
@@ -63,11 +61,15 @@ export const ExchangesQuery = Type.Object(
   closed,
 );
 
-/** Without it, a list of questions has the open ones only. */
-export const QuestionsQuery = Type.Object({ include: Type.Optional(oneOf(["answered"])) }, closed);
+export const QuestionsQuery = Type.Object(
+  {
+    answered: Type.Optional(
+      Type.Boolean({ default: false, description: "true for those that were answered, too" }),
+    ),
+  },
+  closed,
+);
 export type QuestionsQuery = Static<typeof QuestionsQuery>;
-
-export const ExchangeQuery = Type.Object({ include: Type.Optional(oneOf(["queue"])) }, closed);
 
 const seqAfter = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
@@ -78,7 +80,6 @@ export const DetailQuery = Type.Object(
     messages: Type.Optional(
       Type.Boolean({ default: true, description: "false for the session without its messages" }),
     ),
-    include: Type.Optional(oneOf(INCLUDES)),
   },
   closed,
 );

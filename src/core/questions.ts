@@ -70,6 +70,8 @@ export const QUESTION_FIELDS = {
   asked_at: "time",
   answered_at: "time?",
   answered_by: "answerer?",
+  /** `user@host`, or `token`; null if nobody answered or it is unknown. */
+  answered_who: "text?",
   answer: "text?",
   note: "text?",
 } as const;

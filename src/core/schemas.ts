@@ -12,8 +12,9 @@ import {
   ToolCall,
 } from "./field-schemas.ts";
 import { MAX_NAME_LENGTH, MAX_PATH_LENGTH, MESSAGES_PER_READ } from "./limits.ts";
-import { PERMISSION_MODES } from "./permissions.ts";
-import { includedFields, metadata } from "./label-schemas.ts";
+import { KEPT_MODES, PERMISSION_MODES } from "./permissions.ts";
+import { metadata } from "./label-schemas.ts";
+import type { Metadata } from "./labels.ts";
 import {
   ANSWERERS,
   MAX_ANSWER,
@@ -75,12 +76,18 @@ const KINDS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
   "calls?": () => nullable(Type.Array(ToolCall)),
 };
 
-const summaryFields = fieldSchemas(SESSION_FIELDS, KINDS);
+const summaryFields = {
+  ...fieldSchemas(SESSION_FIELDS, KINDS),
+  metadata: Type.Unsafe<Metadata>(Type.Record(Type.String(), Type.String())),
+  /** What the session does now, or did last; null if it has no exchange. */
+  exchange: nullable(
+    Type.Object({ n: Type.Integer({ minimum: 1 }), state: oneOf(EXCHANGE_STATES) }, closed),
+  ),
+  /** The mode that counts while `plan_mode` is false; null for another agent. */
+  permission: nullableOneOf(KEPT_MODES),
+};
 
-export const SessionSummary = Type.Object(
-  { ...summaryFields, ...includedFields },
-  { ...closed, $id: "SessionSummary" },
-);
+export const SessionSummary = Type.Object(summaryFields, { ...closed, $id: "SessionSummary" });
 export type SessionSummary = Static<typeof SessionSummary>;
 
 export const MessageInfo = Type.Object(fieldSchemas(MESSAGE_FIELDS, KINDS), {
@@ -89,34 +96,24 @@ export const MessageInfo = Type.Object(fieldSchemas(MESSAGE_FIELDS, KINDS), {
 });
 export type MessageInfo = Static<typeof MessageInfo>;
 
-export const ExchangeInfo = Type.Object(
-  {
-    ...fieldSchemas(EXCHANGE_FIELDS, KINDS),
-    /** Only with `include=queue`. */
-    queue: Type.Optional(
-      Type.Object(
-        {
-          content: nullable(
-            Type.String({ description: "The message, until the exchange begins." }),
-          ),
-          attempts: Type.Integer({
-            minimum: 0,
-            description: "How many processes that ran it have died.",
-          }),
-          queued_at: nullable(time()),
-        },
-        closed,
-      ),
-    ),
-  },
-  { ...closed, $id: "ExchangeInfo" },
-);
+const exchangeFields = fieldSchemas(EXCHANGE_FIELDS, KINDS);
+
+export const ExchangeInfo = Type.Object(exchangeFields, { ...closed, $id: "ExchangeInfo" });
 export type ExchangeInfo = Static<typeof ExchangeInfo>;
+
+export const ExchangeDetail = Type.Object(
+  {
+    ...exchangeFields,
+    content: nullable(Type.String({ description: "The message, until the exchange begins." })),
+  },
+  { ...closed, $id: "ExchangeDetail" },
+);
+export type ExchangeDetail = Static<typeof ExchangeDetail>;
 
 /** An exchange that was queued, and whether a node runs it. */
 export const QueuedExchangeInfo = Type.Object(
   {
-    ...fieldSchemas(EXCHANGE_FIELDS, KINDS),
+    ...exchangeFields,
     runnable: Type.Boolean({
       description: "False if no node that is alive runs exchanges of this session.",
     }),
@@ -132,16 +129,9 @@ export const QueuedExchangeInfo = Type.Object(
 );
 export type QueuedExchangeInfo = Static<typeof QueuedExchangeInfo>;
 
-/**
- * `path`: the sessions from the root down to the one that asks, if a list was asked for. `answered_who`: who answered, as
- * `user@host` or `token`, if the list was asked for that.
- */
+/** `path`: the sessions from the root down to the one that asks, if a list was asked for. */
 export const QuestionInfo = Type.Object(
-  {
-    ...fieldSchemas(QUESTION_FIELDS, KINDS),
-    path: Type.Optional(Type.Array(uuid())),
-    answered_who: Type.Optional(nullable(Type.String())),
-  },
+  { ...fieldSchemas(QUESTION_FIELDS, KINDS), path: Type.Optional(Type.Array(uuid())) },
   { ...closed, $id: "QuestionInfo" },
 );
 export type QuestionInfo = Static<typeof QuestionInfo>;
@@ -165,7 +155,6 @@ export const SessionDetail = Type.Object(
     ...summaryFields,
     messages: Type.Array(named(MessageInfo), { maxItems: MESSAGES_PER_READ }),
     has_earlier: Type.Boolean(),
-    ...includedFields,
   },
   { ...closed, $id: "SessionDetail" },
 );

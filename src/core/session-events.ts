@@ -1,12 +1,9 @@
 import { type Static, type TSchema, Type } from "typebox";
 
-import { closed, oneOf } from "./field-schemas.ts";
-import { INCLUDES } from "./labels.ts";
+import { closed } from "./field-schemas.ts";
 import { ExchangeInfo, named, QuestionInfo, SessionSummary } from "./schemas.ts";
 
 /** The events of `GET /api/events`, as docs/PROTOCOL.md describes them ("Events of all sessions"). */
-
-export const EventsQuery = Type.Object({ include: Type.Optional(oneOf(INCLUDES)) }, closed);
 
 /** The data of each kind of event. */
 const DATA = {

@@ -52,7 +52,7 @@ export type FieldTable = Readonly<Record<string, keyof FieldTypes>>;
 export type FieldValues<T extends FieldTable> = { readonly [Name in keyof T]: FieldTypes[T[Name]] };
 
 /**
- * A session in the API, field by field in their order. Its schema, the columns that are read for it
+ * What the API shows of a session's row, field by field in their order. Its schema, the columns that are read for it
  * and its JSON follow from this table. `activity` is not a column.
  */
 export const SESSION_FIELDS = {
@@ -60,6 +60,7 @@ export const SESSION_FIELDS = {
   state: "state",
   activity: "activity",
   title: "text?",
+  name: "text?",
   persona_name: "text?",
   model: "text?",
   repo_path: "text?",
@@ -72,6 +73,7 @@ export const SESSION_FIELDS = {
   last_seq: "count",
   created_at: "time",
   last_message_at: "time?",
+  archived_at: "time?",
   ended_at: "time?",
 } as const;
 
@@ -119,6 +121,8 @@ export const EXCHANGE_FIELDS = {
   output_tokens: "count?",
   error_code: "text?",
   error_sentence: "text?",
+  attempts: "count",
+  queued_at: "time?",
   begun_at: "time?",
   ended_at: "time?",
 } as const;

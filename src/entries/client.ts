@@ -42,6 +42,7 @@ export type {
   AnswerRequest,
   CreateSessionRequest,
   DeletedSession,
+  ExchangeDetail,
   ExchangeInfo,
   QueuedExchangeInfo,
   MessageInfo,

@@ -1,4 +1,4 @@
-import { messageInfo, sessionSummary } from "../core/answers.ts";
+import { messageInfo } from "../core/answers.ts";
 import type { MessageInfo, SessionSummary } from "../core/schemas.ts";
 import { throwUncaught } from "../core/uncaught.ts";
 import type { ExchangeListener, GraphQuestion } from "../exchange/events.ts";
@@ -6,6 +6,7 @@ import { thisProcess } from "../store/leases/this-process.ts";
 import { requireLocation } from "../store/location.ts";
 import { openStore } from "../store/open-store.ts";
 import { resolveSession } from "../store/sessions/read.ts";
+import { readSummary } from "../store/sessions/summaries.ts";
 import type { Store, StoreOptions } from "../store/store.ts";
 import { requireSessionReference } from "./check-request.ts";
 import { requireRunOptions, type RunOptions } from "./run-options.ts";
@@ -127,7 +128,7 @@ function graphRuns(store: Store): Reprise["run"] {
       answer: end.state === "waiting" ? "" : end.answer,
       interrupts: end.state === "waiting" ? (end.interrupts ?? []) : [],
       thread_id,
-      session: sessionSummary(session),
+      session: await store.read(readSummary, session),
       messages: messages.map(messageInfo),
     };
   };

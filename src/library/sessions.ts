@@ -1,4 +1,4 @@
-import { sessionAck, sessionSummary } from "../core/answers.ts";
+import { sessionAck } from "../core/answers.ts";
 import { requireOptions } from "../core/options.ts";
 import { type Principal, localPrincipal } from "../core/principal.ts";
 import type { PatchSessionRequest } from "../core/patch-session.ts";
@@ -51,8 +51,7 @@ export interface Sessions {
   /**
    * Changes what is given, all or nothing, and keeps the rest: `name`, `model`, `persona_name`, `plan_mode`,
    * `metadata`, `archived`, `token_limits` (in tokens), `permission` (what a person is asked), and `repo_path` of a session without a folder. Null removes
-   * a name, a limit or a pair of metadata. Another model or persona begins a fresh thread. Returns the session with
-   * `name`, `archived_at` and `metadata`.
+   * a name, a limit or a pair of metadata. Another model or persona begins a fresh thread.
    *
    * Error codes: `session_ended` for all but `name`, `metadata` and `archived`; while an exchange runs,
    * `session_busy` for `model`, `persona_name`, `plan_mode` and `repo_path`.
@@ -87,7 +86,7 @@ export function sessionsOf(store: Store): Sessions {
   return {
     create: async (request = {}, options) => {
       const body = await checked("create", request);
-      return sessionSummary(await createRequested(store, body, await sender(options)));
+      return createRequested(store, body, await sender(options));
     },
     get: async (id, query = {}) => {
       const reference = requireSessionReference(id);
@@ -108,7 +107,7 @@ export function sessionsOf(store: Store): Sessions {
     patch: async (id, request) => {
       const reference = requireSessionReference(id);
       const change = await checked("patch", request);
-      return sessionSummary(await patchRequested(store, reference, { change, principal: PROGRAM }));
+      return patchRequested(store, reference, { change, principal: PROGRAM });
     },
     end: async (id) => {
       const reference = requireSessionReference(id);

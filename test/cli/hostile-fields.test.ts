@@ -132,10 +132,9 @@ describe("hostile text in a terminal", () => {
       await writtenBy(home, [
         "reprise sessions list",
         "reprise sessions list --json",
-        "reprise sessions list --json --labels",
         "reprise sessions show abcdef1",
         "reprise sessions show abcdef1 --all --json",
-        "reprise sessions show abcdef1 --json --labels",
+        "reprise sessions show abcdef1 --json",
         "reprise sessions archive abcdef1",
         "reprise sessions show abcdef",
         "reprise sessions show abcdef --json",

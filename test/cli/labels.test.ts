@@ -34,7 +34,7 @@ it("[CLI-204] [CLI-205] rename, archive and unarchive change what lists show, al
   expect(await titles(home, [])).toEqual(["(no message yet)", "Größe ␛[31m  [archived]"]);
   const shown = await home.call(["sessions", "show", "aaaaaa"]);
   expect(shown.stdout).toMatch(/^Größe ␛\[31m\n  title     first\n[^]*\n  archived  since 20/);
-  expect(await home.json(["sessions", "show", "aaaaaa", "--json", "--labels"])).toMatchObject({
+  expect(await home.json(["sessions", "show", "aaaaaa", "--json"])).toMatchObject({
     title: "first",
     name: "Größe \u001b[31m",
     archived_at: expect.stringMatching(/^20/),
@@ -45,7 +45,7 @@ it("[CLI-204] [CLI-205] rename, archive and unarchive change what lists show, al
     archived_at: null,
   });
   expect(await titles(home, [])).toEqual(["(no message yet)", "first"]);
-  expect(await home.json(["sessions", "list", "--json", "--labels"])).toMatchObject([
+  expect(await home.json(["sessions", "list", "--json"])).toMatchObject([
     { name: null, archived_at: null, metadata: {} },
     { title: "first", name: null, archived_at: null, metadata: {} },
   ]);

@@ -27,10 +27,10 @@ it.each<readonly [code: string, request: CreateSessionRequest]>([
     for (const [index, content] of texts.entries()) {
       const n = index + 1;
       expect(await ended(id, n)).toBe("failed");
-      expect(await client.getExchange(id, n, { include: "queue" })).toMatchObject({
+      expect(await client.getExchange(id, n)).toMatchObject({
         error_code: code,
         first_seq: null,
-        queue: { content },
+        content,
       });
     }
     expect(await client.getSession(id)).toMatchObject({ messages: [] });
@@ -51,10 +51,10 @@ it("[QUEUE-50] so do those that are stopped, withdrawn, or ended with their sess
     [2, "withdrawn", null],
     [3, "ended", "session_ended"],
   ] as const) {
-    expect(await client.getExchange(id, n, { include: "queue" })).toMatchObject({
+    expect(await client.getExchange(id, n)).toMatchObject({
       state: "stopped",
       error_code,
-      queue: { content },
+      content,
     });
   }
 });

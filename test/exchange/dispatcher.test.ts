@@ -11,7 +11,7 @@ import { createExchanger } from "../../src/agent/exchange.ts";
 import { type DispatcherOptions, startDispatcher } from "../../src/exchange/dispatcher.ts";
 import { refuseUnconfirmed } from "../../src/store/sessions/refuse-unconfirmed.ts";
 import { withdrawQueued, changeQueued, stopExchange } from "../../src/store/exchanges/change.ts";
-import { listExchanges, readQueuedExchange } from "../../src/store/exchanges/read.ts";
+import { listExchanges, readExchangeWithContent } from "../../src/store/exchanges/read.ts";
 import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
 import { thisProcess } from "../../src/store/leases/this-process.ts";
 import { openExchange } from "../../src/store/messages/begin-exchange.ts";
@@ -118,8 +118,8 @@ it("[QUEUE-38] [QUEUE-50] fails in a session whose folder is gone, says so and k
     error_code: "folder_missing",
     error_sentence: expect.stringContaining("folder does not exist") as string,
   });
-  const { queue: kept } = await store.read(readQueuedExchange, { reference: id, n: 1 });
-  expect(kept.content).toBe("a question");
+  const { content } = await store.read(readExchangeWithContent, { reference: id, n: 1 });
+  expect(content).toBe("a question");
   expect(server.requests()).toEqual([]);
 });
 

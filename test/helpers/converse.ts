@@ -43,7 +43,6 @@ export async function converse({ url, token, repo_path }: Service) {
     metadata: "by:reprise",
     archived: true,
     q: "ren",
-    include: "labels",
   });
   const exported: unknown = JSON.parse(await client.exportSession(id));
   const missing = await errorOf(client.getSession("ffffffff"));

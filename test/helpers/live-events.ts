@@ -18,6 +18,8 @@ export function exchangeInfo(n: number, state: ExchangeInfo["state"]): ExchangeI
     output_tokens: null,
     error_code: null,
     error_sentence: null,
+    attempts: 0,
+    queued_at: null,
     begun_at: null,
     ended_at: null,
   };

@@ -10,7 +10,6 @@ import { readPermissions } from "../../src/store/sessions/permissions.ts";
 import { readSession } from "../../src/store/sessions/read.ts";
 
 const TOKEN = "a-token";
-const OTHER = { name: null, archived_at: null, metadata: {} };
 
 let t: TestServer;
 let client: Client;
@@ -37,25 +36,21 @@ async function refusal(id: string, body: unknown) {
 
 const suffixOf = async (id: string) => (await t.store.read(readSession, { id })).thread_suffix;
 
-it("[HTTP-151] PATCH changes what is given, keeps the rest, and answers with the session and its labels", async () => {
+it("[HTTP-151] PATCH changes what is given, keeps the rest, and answers with the session", async () => {
   const created = await client.createSession({ model_override: "demo:echo" });
   const { id } = created;
   const named = await call("PATCH", `/api/sessions/${id.slice(0, 8)}`, {
     body: { name: "Größe 😀" },
   });
   expect(named.status).toBe(200);
-  expect(named.json).toEqual({ ...created, ...OTHER, name: "Größe 😀" });
+  expect(named.json).toEqual({ ...created, name: "Größe 😀" });
   expect(await client.patchSession(id, { plan_mode: true })).toEqual({
     ...created,
-    ...OTHER,
     name: "Größe 😀",
     plan_mode: true,
   });
   expect((await call("PATCH", `/api/sessions/${id}`)).json).toMatchObject({ name: "Größe 😀" });
-  expect(await client.patchSession(id, { name: null, plan_mode: false })).toEqual({
-    ...created,
-    ...OTHER,
-  });
+  expect(await client.patchSession(id, { name: null, plan_mode: false })).toEqual(created);
   await client.patchSession(id, { token_limits: { session: 10, tree: 20 } });
   await client.patchSession(id, { token_limits: { session: null, exchange: 5 } });
   expect(await t.store.read(readTokenLimits, { id })).toEqual({ exchange: 5, tree: 20 });
@@ -84,7 +79,6 @@ it("[HTTP-151] changes all or nothing, and refuses what does not fit", async () 
   ]);
   expect(await refusal("ffffffff", { name: "" })).toEqual([404, "session_not_found"]);
   expect(await client.patchSession(id, { repo_path: "/nowhere/" })).toMatchObject({
-    ...OTHER,
     repo_path: "/nowhere",
   });
 });
@@ -189,8 +183,8 @@ it("[PERMISSION-20] permission sets the mode of a session, in which a token is n
 });
 
 it("[HTTP-156] metadata is merged: null removes a pair, and a session has 16 at most", async () => {
-  const { id, ...created } = await client.createSession({ metadata: { team: "blue", b: "" } });
-  expect(created).toMatchObject({ ...OTHER, metadata: { team: "blue", b: "" } });
+  const { id, metadata: given } = await client.createSession({ metadata: { team: "blue", b: "" } });
+  expect(given).toEqual({ team: "blue", b: "" });
   const merged = await client.patchSession(id, { metadata: { b: null, c: "x:y", team: "red" } });
   expect(merged.metadata).toEqual({ c: "x:y", team: "red" });
   const many = Object.fromEntries(Array.from({ length: 15 }, (_, index) => [`k${index}`, "v"]));
@@ -229,7 +223,7 @@ it("[HTTP-156] a repeated request to create has to have the same metadata, in an
   expect((await create({ a: "1" })).status).toBe(422);
 });
 
-it("[PERMISSION-87] include=permission adds the mode that counts while a session does not plan", async () => {
+it("[PERMISSION-87] a session shows the mode that counts while it does not plan", async () => {
   const { id } = await client.createSession({ permission: "edits" });
   const child = await t.store.write(createSession, {
     parent_session_id: id,
@@ -237,11 +231,9 @@ it("[PERMISSION-87] include=permission adds the mode that counts while a session
     depth: 1,
   });
   const modes = async (): Promise<unknown[]> => [
-    (await client.getSession(id, { include: "permission" })).permission,
-    (await client.getSession(child.id, { include: "labels,permission" })).permission,
-    ...(await client.listSessions({ limit: 2, include: "exchange,permission" })).sessions.map(
-      ({ permission }) => permission,
-    ),
+    (await client.getSession(id)).permission,
+    (await client.getSession(child.id)).permission,
+    ...(await client.listSessions({ limit: 2 })).sessions.map(({ permission }) => permission),
   ];
   expect(await modes()).toEqual(Array(4).fill("edits"));
   await client.patchSession(id, { permission: "plan" });
@@ -253,30 +245,16 @@ it("[PERMISSION-87] include=permission adds the mode that counts while a session
       tx.db.updateTable("sessions").set({ agent }).where("id", "=", child.id).execute(),
     "another",
   );
-  const { permission } = await client.getSession(child.id, { include: "permission" });
+  const { permission } = await client.getSession(child.id);
   expect(permission).toBeNull();
 });
 
-it("[HTTP-157] include=labels adds name, archived_at and metadata to lists and details", async () => {
-  const { id } = await client.createSession({ metadata: { team: "green" } });
-  const labelled = await client.patchSession(id, { name: "N" });
-  const { name, archived_at, metadata, ...plain } = labelled;
-  const [listed] = (await client.listSessions({ limit: 1 })).sessions;
-  expect(listed).toEqual(plain);
-  const labels = { name, archived_at, metadata };
-  for (const [include, more] of [
-    ["labels", labels],
-    ["exchange,labels", { exchange: null, ...labels }],
-    ["exchange", { exchange: null }],
-  ] as const) {
-    expect((await client.listSessions({ limit: 1, include })).sessions).toEqual([
-      { ...plain, ...more },
-    ]);
-    expect(await client.getSession(id, { include })).toEqual({
-      ...plain,
-      ...more,
-      messages: [],
-      has_earlier: false,
-    });
-  }
+it("[HTTP-157] every answer with a session has its name, since when it is archived and its metadata", async () => {
+  const made = await client.createSession({ metadata: { team: "green" } });
+  const { id } = made;
+  expect(made).toMatchObject({ name: null, archived_at: null, metadata: { team: "green" } });
+  const session = await client.patchSession(id, { name: "N", archived: true });
+  expect(session).toMatchObject({ name: "N", archived_at: expect.any(String) as string });
+  expect((await client.listSessions({ limit: 1 })).sessions).toEqual([session]);
+  expect(await client.getSession(id)).toEqual({ ...session, messages: [], has_earlier: false });
 });

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { messageInfo, sessionSummary } from "../../src/core/answers.ts";
+import { messageInfo } from "../../src/core/answers.ts";
 import { newId } from "../../src/core/ids.ts";
+import { METADATA_KEY, type Metadata } from "../../src/core/labels.ts";
 import { MAX_CONTENT_BYTES, MAX_DETAIL_BYTES, MESSAGES_PER_READ } from "../../src/core/limits.ts";
-import { ROLES, SESSION_STATES } from "../../src/core/sessions.ts";
+import { ROLES, type Session, SESSION_FIELDS, SESSION_STATES } from "../../src/core/sessions.ts";
 import { readDetailWithin } from "../../src/store/messages/detail-within.ts";
 import { readDetail } from "../../src/store/messages/read.ts";
 import { listSessions, listSummaries } from "../../src/store/sessions/list.ts";
@@ -35,6 +36,11 @@ const toolCalls = fc.array(
   { maxLength: 3 },
 );
 
+const metadataPairs = fc.dictionary(fc.stringMatching(new RegExp(`^${METADATA_KEY}$`)), text, {
+  maxKeys: 3,
+  noNullPrototype: true,
+});
+
 const message = fc.record({
   role: fc.constantFrom(...ROLES),
   content: text,
@@ -48,6 +54,7 @@ const message = fc.record({
 const session = fc.record({
   state: fc.constantFrom(...SESSION_STATES),
   title: nullable(text),
+  name: nullable(text),
   persona_name: nullable(text),
   model: nullable(text),
   repo_path: nullable(text),
@@ -59,6 +66,7 @@ const session = fc.record({
   last_seq: count,
   created_at: fc.oneof(time, text),
   last_message_at: nullable(time),
+  archived_at: nullable(time),
   ended_at: nullable(time),
   exchange_open: flag,
   lease_owner: nullable(fc.constant(JSON.stringify(owner))),
@@ -70,15 +78,18 @@ const session = fc.record({
 describeEngines("JSON that the database writes", (engine) => {
   it("[HTTP-25] equals byte for byte what the schema's fields of the same rows give", async () => {
     const store = await openFresh(engine);
+    const metadataOf = new Map<string, Metadata>();
     await fc.assert(
       fc.asyncProperty(
         session,
         fc.array(message, { maxLength: 12 }),
         fc.boolean(),
         fc.option(fc.integer({ min: 1, max: 14 }), { nil: undefined }),
-        async (fields, messages, all, before_seq) => {
+        metadataPairs,
+        async (fields, messages, all, before_seq, metadata) => {
           const id = newId();
-          await insert(store, id, fields, messages);
+          await insert(store, id, { fields, messages, metadata });
+          metadataOf.set(id, metadata);
           const input = {
             reference: id,
             all,
@@ -91,12 +102,15 @@ describeEngines("JSON that the database writes", (engine) => {
             max_bytes: MAX_DETAIL_BYTES,
           });
           expect(written.json).toBe(JSON.stringify(read.messages.map(messageInfo)));
-          expect(written.session).toEqual(read.session);
+          expect(written.summary).toBe(summaryOf(read.session, metadata));
           expect(written.has_earlier).toBe(read.has_earlier);
 
           const page = await store.read(listSessions, { limit: 5 });
           const summaries = await store.read(listSummaries, { limit: 5 });
-          expect(summaries.json).toBe(JSON.stringify(page.sessions.map(sessionSummary)));
+          const listed = page.sessions.map((each) =>
+            summaryOf(each, metadataOf.get(each.id) ?? {}),
+          );
+          expect(summaries.json).toBe(`[${listed.join(",")}]`);
           expect(summaries.next).toEqual(page.next);
         },
       ),
@@ -169,14 +183,42 @@ describeEngines("JSON that the database writes", (engine) => {
 type Fields = typeof session extends fc.Arbitrary<infer T> ? T : never;
 type Row = { readonly content: string; readonly tool_calls: string | null };
 
-async function insert(store: Store, id: string, fields: Fields, rows: readonly Row[]) {
-  await store.write(async (tx) => {
-    await tx.db
+/** The JSON of a session that has no exchange. */
+function summaryOf(session: Session, metadata: Metadata): string {
+  const fields = Object.keys(SESSION_FIELDS).map((name) => [name, Reflect.get(session, name)]);
+  return JSON.stringify({
+    ...Object.fromEntries(fields),
+    metadata: Object.fromEntries(
+      Object.keys(metadata)
+        .toSorted()
+        .map((key) => [key, metadata[key]]),
+    ),
+    exchange: null,
+    permission: "ask",
+  });
+}
+
+async function insert(
+  store: Store,
+  id: string,
+  given: {
+    readonly fields: Fields;
+    readonly messages: readonly Row[];
+    readonly metadata: Metadata;
+  },
+) {
+  const pairs = Object.entries(given.metadata);
+  await store.write(async ({ db }) => {
+    await db
       .insertInto("sessions")
-      .values({ id, ...fields })
+      .values({ id, root_session_id: id, ...given.fields })
       .execute();
+    if (pairs.length > 0) {
+      const rows = pairs.map(([key, value]) => ({ session_id: id, key, value }));
+      await db.insertInto("session_metadata").values(rows).execute();
+    }
   }, null);
-  await insertMessages(store, id, rows);
+  await insertMessages(store, id, given.messages);
 }
 
 async function insertMessages(store: Store, session_id: string, rows: readonly Row[]) {

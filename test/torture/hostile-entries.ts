@@ -85,7 +85,7 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
   "GET /api/artifacts/schemas/{id}": {},
   "GET /api/doctor": {},
   "GET /api/events": {
-    queries: ["?include=labels", `?include=${MARK}`],
+    queries: [`?include=${MARK}`],
     headers: [
       ["last-event-id", HUGE],
       ["last-event-id", `00000000-0000-4000-8000-000000000000.${HUGE}`],
@@ -105,10 +105,10 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
       "?parent=00000000-0000-4000-8000-000000000000&activity=idle&repo_path=/",
     ],
   },
-  "GET /api/sessions/{id}": { queries: ["?include=labels", `?before_seq=${HUGE}`] },
+  "GET /api/sessions/{id}": { queries: [`?before_seq=${HUGE}`] },
   "GET /api/sessions/{id}/changes": { queries: [`?n=${HUGE}`] },
   "GET /api/sessions/{id}/exchanges": { queries: [`?before_n=${HUGE}`] },
-  "GET /api/sessions/{id}/exchanges/{n}": { queries: ["?include=queue"] },
+  "GET /api/sessions/{id}/exchanges/{n}": {},
   "GET /api/sessions/{id}/exchanges/{n}/changes": {},
   "GET /api/sessions/{id}/export": {},
   "GET /api/sessions/{id}/live": {
@@ -116,7 +116,7 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
     headers: POSITIONS.map((id) => ["last-event-id", id] as const),
   },
   "GET /api/sessions/{id}/messages": { queries: PAGES },
-  "GET /api/sessions/{id}/questions": {},
+  "GET /api/sessions/{id}/questions": { queries: [`?answered=${MARK}`] },
   "GET /api/sessions/{id}/shares": {},
   "GET /api/sessions/{id}/stream": {
     queries: [`?last_seq=${HUGE}`],

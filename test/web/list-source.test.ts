@@ -31,6 +31,7 @@ function session(id: string, more: Partial<SessionSummary> = {}): SessionSummary
     name: null,
     archived_at: null,
     metadata: {},
+    permission: null,
     ...more,
   };
 }

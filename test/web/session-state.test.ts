@@ -48,9 +48,9 @@ it("[PAGE-42] pieces of an answer are joined at their offsets, in code points", 
 
 it("[PAGE-42] a reader that continues keeps its text, unless it is declared void", () => {
   const before = fold(snapshot(), event("text", piece(0, "begun")));
-  const kept = resumedState(before, snapshot({ last_seq: 9 }), session);
+  const kept = resumedState(before, snapshot({ last_seq: 9 }));
   expect([kept.text?.text, kept.seq]).toEqual(["begun", 2]);
-  const more = resumedState(before, snapshot({ text: piece(5, " and more") }), session);
+  const more = resumedState(before, snapshot({ text: piece(5, " and more") }));
   expect(snapshotOf(more).data.text).toEqual(piece(0, "begun and more"));
   expect(fold(snapshotOf(more), event("reset", { message_id: "m", attempt: 1 })).text).toBeNull();
 });

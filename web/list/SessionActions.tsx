@@ -65,7 +65,7 @@ function Choices(props: ActionsProps & { readonly onDelete: () => void }): JSX.E
   const change = (to: Parameters<typeof client.patchSession>[1]): void =>
     run(async () => {
       const { name, archived_at } = await client.patchSession(session.id, to);
-      source.put({ ...session, name: name ?? null, archived_at: archived_at ?? null });
+      source.put({ ...session, name, archived_at });
     });
   return (
     <>

@@ -9,8 +9,6 @@ import { compare, mergePage, type Position, positionOf, rowsOf, type Sessions } 
 const PAGE = 200;
 /** Milliseconds. */
 const PAUSE_MS = 50;
-/** Of these the page has names, exchanges and archives. */
-const INCLUDE = "exchange,labels";
 
 interface SourceOptions {
   readonly client: Pick<Client, "listSessions">;
@@ -51,7 +49,7 @@ export function createListSource({ client, follow, filters, pauseMs = PAUSE_MS }
     after: Position | null,
   ): Promise<typeof next.value> => {
     meanwhile.length = 0;
-    const query = { ...listQueryOf(filters), limit: PAGE, include: INCLUDE } as const;
+    const query = { ...listQueryOf(filters), limit: PAGE };
     const page = await client.listSessions(cursor === undefined ? query : { ...query, cursor });
     const last = page.sessions.at(-1);
     for (const { project_key } of filters.folder === null ? [] : page.sessions) {
@@ -164,16 +162,9 @@ export function createListSource({ client, follow, filters, pauseMs = PAUSE_MS }
           edit((map) => map.delete(change.data.id));
         }
         break;
-      case "exchange": {
-        const known = knownOf(change.data.session_id);
-        const { n, state } = change.data;
-        if (known !== null && n >= (known.exchange?.n ?? 0)) {
-          put({ ...known, exchange: { n, state } });
-        }
-        break;
-      }
+      case "exchange":
       case "question":
-        // a session that waits has a change, too
+        // their session has a change, too
         break;
     }
   };

@@ -81,7 +81,7 @@ function Fact(props: { readonly label: string; readonly text: string | null }): 
 
 /** What the agent may do without a question. Not shown to who sees the session alone. */
 function ModeMark({ session }: Pick<SessionHeadProps, "session">): JSX.Element | null {
-  const { plan_mode, permission = null } = session;
+  const { plan_mode, permission } = session;
   if (plan_mode) {
     return <span class="mark">planning mode</span>;
   }

@@ -96,8 +96,7 @@ export function createSessionModel(
     last.value = Math.max(last.value, found.at(-1)?.seq ?? 0);
     version.value += 1;
   };
-  const getSession = () =>
-    client.getSession(id, { messages: false, include: "exchange,labels,permission" });
+  const getSession = () => client.getSession(id, { messages: false });
   const setSession = (found: SessionDetail): void => {
     session.value = summaryOf(found);
     last.value = Math.max(last.value, found.last_seq);
@@ -279,7 +278,7 @@ export function createSessionModel(
 
 /** The direct sub-agents of a session, the first one first. */
 export async function readChildren(parent: string): Promise<readonly SessionSummary[]> {
-  const found = await client.listSessions({ parent, limit: 200, include: "exchange,labels" });
+  const found = await client.listSessions({ parent, limit: 200 });
   return found.sessions.toReversed();
 }
 

@@ -16,10 +16,7 @@ export function listFeed(
   return {
     read: (from, { signal, onOpen }) => {
       const position = from === null || from.id === "" ? {} : { after: from.id };
-      const include = "exchange,labels";
-      return once(signal, (options) =>
-        connect(onOpen).events({ ...position, include, ...options }),
-      );
+      return once(signal, (options) => connect(onOpen).events({ ...position, ...options }));
     },
     poll: async () => {
       await client.listSessions({ limit: 1 });

@@ -50,7 +50,7 @@ export function sessionFeed(
         const open = (options: OneAttempt) => connect(onOpen).live(id, { ...position, ...options });
         for await (const event of once(signal, open)) {
           if (event.event === "snapshot") {
-            state = resumedState(state, event, session);
+            state = resumedState(state, event);
             yield snapshotOf(state);
           } else if (event.event !== "message" || isNews(state, event.data)) {
             state = foldSession(state, event);
@@ -120,8 +120,7 @@ function sharedParts(
     check: async () => {
       const session = await readSession(client, id);
       return (state) => {
-        const before = state?.session;
-        const isNew = JSON.stringify({ ...before, ...session }) !== JSON.stringify(before);
+        const isNew = JSON.stringify(session) !== JSON.stringify(state?.session);
         return state !== null && isNew ? [snapshotOf({ ...state, session })] : [];
       };
     },
@@ -174,7 +173,7 @@ function isNear(state: SessionState | null, { last_seq }: SessionSummary): state
 }
 
 async function readSession(client: Reads, id: string): Promise<SessionSummary> {
-  const detail = await client.getSession(id, { messages: false, include: "labels" });
+  const detail = await client.getSession(id, { messages: false });
   const { messages: _messages, has_earlier: _hasEarlier, ...session } = detail;
   return session;
 }

@@ -1,4 +1,4 @@
-import type { LiveEvent, SessionSummary } from "../../src/entries/client.ts";
+import type { LiveEvent } from "../../src/entries/client.ts";
 
 type DataOf<Name extends LiveEvent["event"]> = Extract<LiveEvent, { event: Name }>["data"];
 type Snapshot = DataOf<"snapshot">;
@@ -70,17 +70,15 @@ export function snapshotOf(state: SessionState): Extract<LiveEvent, { event: "sn
 
 /**
  * What the service's snapshot makes of the state of a reader that continues: its text continues what had arrived, and
- * the messages after the reader's last one come later. It has no labels: they are those of `labelled`.
+ * the messages after the reader's last one come later.
  */
 export function resumedState(
   state: SessionState | null,
   event: Extract<LiveEvent, { event: "snapshot" }>,
-  labelled: SessionSummary,
 ): SessionState {
   const { text, last_seq, ...rest } = event.data;
   return {
     ...rest,
-    session: { ...labelled, ...rest.session },
     id: event.id,
     seq: state?.seq ?? last_seq,
     text: text === null ? (state?.text ?? null) : joined(state?.text ?? null, text),

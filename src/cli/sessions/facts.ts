@@ -1,13 +1,14 @@
+import type { Session } from "../../core/sessions.ts";
 import { batches } from "../../store/checkpoints/bodies.ts";
 import { readCurrent } from "../../store/exchanges/current.ts";
 import { readQueued } from "../../store/exchanges/queued-sessions.ts";
 import type { Store } from "../../store/store.ts";
-import { failuresOf, type Listed, shownState } from "./table.ts";
+import { failuresOf, shownState } from "./table.ts";
 
 /** As `shownState`; a session that waits for the answer of a person is `waiting`, an idle one with a queue is `queued`. */
 export async function statesOf(
   store: Store,
-  sessions: readonly Listed[],
+  sessions: readonly Session[],
 ): Promise<ReadonlyMap<string, string>> {
   const failures = await failuresOf(store, sessions);
   const states = new Map(sessions.map((each) => [each.id, shownState(each, failures)]));

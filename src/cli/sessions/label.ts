@@ -1,6 +1,5 @@
 import { Command } from "commander";
 
-import { sessionSummary } from "../../core/answers.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
 import type { PatchSessionRequest } from "../../core/patch-session.ts";
 import { titleLine } from "../../core/terminal-text.ts";
@@ -84,7 +83,7 @@ async function label(
     principal,
   });
   if (options.json === true) {
-    printJson(cli, sessionSummary(session));
+    printJson(cli, session);
   } else {
     printLine(cli, `${done}: ${session.id}  ${titleLine(session)}`);
   }

@@ -1,11 +1,16 @@
 import { Command, Option } from "commander";
 
 import { MAX_LIST_LIMIT, MAX_NAME_LENGTH } from "../../core/limits.ts";
-import { sessionSummary } from "../../core/answers.ts";
+import type { SessionSummary } from "../../core/schemas.ts";
 import { type Session, SESSION_STATES, type SessionState } from "../../core/sessions.ts";
 import { isStorableText } from "../../core/text.ts";
 import { projectKeyOf } from "../../store/project-key.ts";
-import { type ListPosition, listSessions } from "../../store/sessions/list.ts";
+import {
+  type ListInput,
+  type ListPosition,
+  listSessions,
+  listSummaries,
+} from "../../store/sessions/list.ts";
 import type { ListFilters } from "../../store/sessions/list-filters.ts";
 import { countSubagents } from "../../store/sessions/subagents.ts";
 import type { Store } from "../../store/store.ts";
@@ -15,7 +20,7 @@ import { openDatabase, withStore } from "../database.ts";
 import type { RawTerminal } from "../raw-terminal.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 import { limitOf } from "../limit-option.ts";
-import { type Listed, sessionTable, withLabels } from "./table.ts";
+import { sessionTable } from "./table.ts";
 
 interface ListOptions {
   readonly limit: number;
@@ -26,7 +31,6 @@ interface ListOptions {
   readonly archived?: true;
   readonly all?: true;
   readonly json?: true;
-  readonly labels?: true;
 }
 
 /** `sessions list`: latest activity first, with a notice if there are more. */
@@ -43,16 +47,19 @@ export function listCommand(cli: CliContext): Command {
     .option("--archived", "only archived sessions")
     .option("--all", "in a terminal, also archived sessions, and sub-agents below their sessions")
     .option("--json", "print a JSON array of session summaries")
-    .option("--labels", "with --json: also name, archived_at and metadata")
     .action(async (options: ListOptions) => {
       const filters = await filtersOf(cli, options);
       await using store = await openDatabase(cli, command);
-      const { sessions, more } = await readAll(store, options.limit, filters);
-      const listed = await withLabels(store, sessions);
       if (options.json === true) {
-        printJson(cli, (options.labels === true ? listed : sessions).map(sessionSummary));
+        const summaries = async (input: ListInput) => {
+          const { json, next } = await store.read(listSummaries, input);
+          return { sessions: JSON.parse(json) as SessionSummary[], next };
+        };
+        printJson(cli, (await readAll(summaries, options.limit, filters)).sessions);
         return;
       }
+      const read = (input: ListInput) => store.read(listSessions, input);
+      const { sessions, more } = await readAll(read, options.limit, filters);
       if (sessions.length === 0) {
         noticeLine(cli, none(options, filters));
         return;
@@ -61,12 +68,9 @@ export function listCommand(cli: CliContext): Command {
       const subagents = await store.read(countSubagents, { roots });
       const terminal = cli.stdout.terminal();
       if (terminal !== null) {
-        await printTable({ cli, store, terminal }, { sessions: listed, subagents });
+        await printTable({ cli, store, terminal }, { sessions, subagents });
       } else {
-        printLines(
-          cli,
-          await sessionTable(store, { sessions: listed, subagents }, cli.env["HOME"]),
-        );
+        printLines(cli, await sessionTable(store, { sessions, subagents }, cli.env["HOME"]));
       }
       if (more) {
         noticeLine(cli, "There are more; --limit all shows every one.");
@@ -77,7 +81,7 @@ export function listCommand(cli: CliContext): Command {
 
 async function printTable(
   { cli, store, terminal }: { cli: CliContext; store: Store; terminal: RawTerminal },
-  listed: { sessions: readonly Listed[]; subagents: ReadonlyMap<string, number> },
+  listed: { sessions: readonly Session[]; subagents: ReadonlyMap<string, number> },
 ): Promise<void> {
   const [{ sessionTableRows }, { themeOf }] = await Promise.all([
     import("../terminal/session-table.ts"),
@@ -131,20 +135,23 @@ function none(
  * All sessions are read in the order of their creation, in which none can move past the page that is
  * being read, and sorted afterwards.
  */
-async function readAll(
-  store: Store,
+async function readAll<Each extends Sorted>(
+  read: (input: ListInput) => Promise<{
+    readonly sessions: readonly Each[];
+    readonly next: ListPosition | null;
+  }>,
   limit: number,
   filters: ListFilters,
-): Promise<{ sessions: Session[]; more: boolean }> {
-  const sessions: Session[] = [];
+): Promise<{ sessions: Each[]; more: boolean }> {
+  const sessions: Each[] = [];
   const every = limit === Number.POSITIVE_INFINITY;
   let after: ListPosition | undefined;
   do {
-    const page = await store.read(listSessions, {
+    const page = await read({
       limit: Math.min(limit - sessions.length, MAX_LIST_LIMIT),
       order: every ? "created" : "activity",
       ...filters,
-      after,
+      ...(after === undefined ? {} : { after }),
     });
     sessions.push(...page.sessions);
     after = page.next ?? undefined;
@@ -152,11 +159,13 @@ async function readAll(
   return { sessions: every ? sessions.sort(latestFirst) : sessions, more: after !== undefined };
 }
 
+type Sorted = Pick<Session, "id" | "created_at" | "last_message_at">;
+
 /** By code units, as the database compares; times have one length. */
-function latestFirst(a: Session, b: Session): number {
+function latestFirst(a: Sorted, b: Sorted): number {
   return sortKey(a) < sortKey(b) ? 1 : -1;
 }
 
-function sortKey({ last_message_at, created_at, id }: Session): string {
+function sortKey({ last_message_at, created_at, id }: Sorted): string {
   return `${last_message_at ?? created_at} ${id}`;
 }

@@ -1,5 +1,6 @@
 import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT } from "../../core/limits.ts";
 import type { MessageInfo } from "../../core/schemas.ts";
+import type { Session } from "../../core/sessions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { isStorableText, plural } from "../../core/text.ts";
 import { readMessagePage } from "../../store/messages/message-page.ts";
@@ -21,7 +22,7 @@ import type {
 } from "../terminal/picker-source.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 import { statesOf } from "./facts.ts";
-import { type Listed, withLabels, withTilde } from "./table.ts";
+import { withTilde } from "./table.ts";
 import { localPrincipal } from "../../core/principal.ts";
 
 /** Messages of a preview, and the bytes that are read for them. */
@@ -102,9 +103,8 @@ function openPages({ store, here, home }: PickSource, filters: PickerFilters): S
       groups.shift();
     }
     const wanted = sessions.filter(({ project_key }) => group === "here" || project_key !== here);
-    const listed = await withLabels(store, wanted);
     const states = await statesOf(store, wanted);
-    return listed.map((session) =>
+    return wanted.map((session) =>
       pickedOf(session, states.get(session.id) ?? session.activity, { here, home }),
     );
   };
@@ -134,12 +134,12 @@ function listFilters({ state, archived, subagents }: PickerFilters): ListFilters
 }
 
 function pickedOf(
-  session: Listed,
+  session: Session,
   state: string,
   { here, home }: Pick<PickSource, "here" | "home">,
 ): PickedSession {
-  const { id, name = null, title, repo_path, project_key, agent, model, depth } = session;
-  const { total_input_tokens, total_output_tokens, last_seq, archived_at = null } = session;
+  const { id, name, title, repo_path, project_key, agent, model, depth } = session;
+  const { total_input_tokens, total_output_tokens, last_seq, archived_at } = session;
   return {
     id,
     name: name === null ? null : oneLine(name),

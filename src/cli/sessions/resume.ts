@@ -1,10 +1,10 @@
 import { Command } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
-import { sessionSummary } from "../../core/answers.ts";
 import { refuseEnded } from "../../store/sessions/change.ts";
 import { listSessions } from "../../store/sessions/list.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
+import { readSummary } from "../../store/sessions/summaries.ts";
 import type { Store } from "../../store/store.ts";
 import { ask } from "../ask.ts";
 import { chat } from "../chat.ts";
@@ -12,7 +12,7 @@ import { AGENT_HELP, type ChatOptions, EVENTS_OPTION } from "../chat-options.ts"
 import { type CliContext, printJson, printLine } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import { screenTerminal } from "../screen-terminal.ts";
-import { sessionTable, withLabels } from "./table.ts";
+import { sessionTable } from "./table.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
 /** Sessions that the picker offers. */
@@ -39,7 +39,7 @@ export function resumeCommand(cli: CliContext): Command {
       const session = await store.read(resolveSession, { reference });
       refuseEnded(session);
       if (options.json === true) {
-        printJson(cli, sessionSummary(session));
+        printJson(cli, await store.read(readSummary, session));
       }
       await chat({ cli, store, command, options: { session: session.id, ...options } });
     });
@@ -63,8 +63,7 @@ async function pick(cli: CliContext, store: Store, options: ResumeOptions): Prom
   if (sessions.length === 0) {
     throw new RepriseError("session_not_found", "No session to resume; begin one with `reprise`.");
   }
-  const listed = { sessions: await withLabels(store, sessions) };
-  for (const [index, row] of (await sessionTable(store, listed, cli.env["HOME"])).entries()) {
+  for (const [index, row] of (await sessionTable(store, { sessions }, cli.env["HOME"])).entries()) {
     printLine(cli, `${(index === 0 ? "" : String(index)).padStart(2)}  ${row}`);
   }
   const answer = await ask(cli, { question: "Which one? ", on: cli.stdout });

@@ -1,8 +1,9 @@
 import { Command } from "commander";
 
-import { messageInfo, sessionSummary } from "../../core/answers.ts";
+import { messageInfo } from "../../core/answers.ts";
 import { readDetail } from "../../store/messages/read.ts";
 import { readLabelsOf } from "../../store/sessions/labels.ts";
+import { readSummary } from "../../store/sessions/summaries.ts";
 import { type CliContext, printJson } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import type { RawTerminal } from "../raw-terminal.ts";
@@ -14,7 +15,6 @@ interface ShowOptions {
   readonly all?: true;
   readonly beforeSeq?: number;
   readonly json?: true;
-  readonly labels?: true;
   readonly pager: boolean;
 }
 
@@ -31,7 +31,6 @@ export function showCommand(cli: CliContext): Command {
     )
     .option("--no-pager", "in a terminal, print all at once")
     .option("--json", "print the session as the HTTP API returns it")
-    .option("--labels", "with --json: also name, archived_at and metadata")
     .action(async (id: string, options: ShowOptions) => {
       await using store = await openDatabase(cli, command);
       const detail = await store.read(readDetail, {
@@ -42,13 +41,9 @@ export function showCommand(cli: CliContext): Command {
       const { id: session_id } = detail.session;
       const labels = (await store.read(readLabelsOf, { ids: [session_id] })).get(session_id);
       if (options.json === true) {
-        const { session, messages, has_earlier } = detail;
-        const shown = { messages: messages.map(messageInfo), has_earlier };
-        printJson(cli, {
-          ...sessionSummary(session),
-          ...shown,
-          ...(options.labels === true ? labels : {}),
-        });
+        const { messages, has_earlier } = detail;
+        const summary = await store.read(readSummary, { id: session_id });
+        printJson(cli, { ...summary, messages: messages.map(messageInfo), has_earlier });
         return;
       }
       const shown = await readShown({ cli, command, store }, detail, labels);

@@ -1,8 +1,6 @@
-import type { SessionLabels } from "../../core/labels.ts";
 import type { ExchangeFailure, Session } from "../../core/sessions.ts";
 import { oneLine, titleLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
-import { readLabelsOf } from "../../store/sessions/labels.ts";
 import { readFailures } from "../../store/sessions/failures.ts";
 import type { Store } from "../../store/store.ts";
 import { age } from "../ages.ts";
@@ -12,18 +10,10 @@ import { aligned } from "../aligned.ts";
 const ID_SHOWN = 8;
 const ID_LENGTH = 36;
 
-export type Listed = Session & Partial<SessionLabels>;
-
 /** Sessions of a list, and how many sub-agents without a line each of them has, by its id. */
 export interface ListedSessions {
-  readonly sessions: readonly Listed[];
+  readonly sessions: readonly Session[];
   readonly subagents?: ReadonlyMap<string, number>;
-}
-
-/** Sessions with their names, which the table shows. */
-export async function withLabels(store: Store, sessions: readonly Session[]): Promise<Listed[]> {
-  const labels = await store.read(readLabelsOf, { ids: sessions.map(({ id }) => id) });
-  return sessions.map((session) => ({ ...session, ...labels.get(session.id) }));
 }
 
 /** Characters of a folder that the table shows at most: its end, which is what differs between folders. */
@@ -69,7 +59,7 @@ export function withTilde(path: string, home: string | undefined): string {
   return isInHome ? `~${path.slice(home.length)}` : path;
 }
 
-function marksOf({ archived_at = null }: Listed, subagents: number): string {
+function marksOf({ archived_at }: Session, subagents: number): string {
   const marks = [
     ...(archived_at === null ? [] : ["archived"]),
     ...(subagents === 0 ? [] : [plural(subagents, "sub-agent")]),

@@ -1,10 +1,11 @@
+import type { Session } from "../../core/sessions.ts";
 import { oneLine, titleLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
 import { PROVIDERS } from "../../exchange/models/name.ts";
 import type { Store } from "../../store/store.ts";
 import { shortAge } from "../ages.ts";
 import { statesOf } from "../sessions/facts.ts";
-import { type Listed, shortIds, withTilde } from "../sessions/table.ts";
+import { shortIds, withTilde } from "../sessions/table.ts";
 import { shortCount } from "./amounts.ts";
 import { measureFor } from "./measure.ts";
 import { type Column, tableRows } from "./table.ts";
@@ -23,7 +24,7 @@ export interface TableView {
 }
 
 interface SessionRow {
-  readonly session: Listed;
+  readonly session: Session;
   readonly id: string;
   readonly state: string;
   /** How many parents it has among those that are listed. */
@@ -37,7 +38,7 @@ interface SessionRow {
  */
 export async function sessionTableRows(
   store: Store,
-  listed: { sessions: readonly Listed[]; subagents: ReadonlyMap<string, number> },
+  listed: { sessions: readonly Session[]; subagents: ReadonlyMap<string, number> },
   view: TableView,
 ): Promise<string[]> {
   const { sessions, subagents } = listed;
@@ -62,12 +63,12 @@ export async function sessionTableRows(
 }
 
 /** Each session before its sub-agents; otherwise in their order. */
-function inTrees(sessions: readonly Listed[]): { session: Listed; level: number }[] {
+function inTrees(sessions: readonly Session[]): { session: Session; level: number }[] {
   const listed = new Set(sessions.map(({ id }) => id));
   const children = Map.groupBy(sessions, ({ parent_session_id: parent }) =>
     parent !== null && listed.has(parent) ? parent : null,
   );
-  const below = (id: string | null, level: number): { session: Listed; level: number }[] =>
+  const below = (id: string | null, level: number): { session: Session; level: number }[] =>
     (children.get(id) ?? []).flatMap((session) => [
       { session, level },
       ...below(session.id, level + 1),
@@ -184,7 +185,7 @@ function marksOf({ session, level, subagents }: SessionRow): string[] {
   return long.length === 0 ? [] : [`[${long.join(", ")}]`, `[${short.join(", ")}]`];
 }
 
-function folderCell({ repo_path: path, project_key }: Listed, { here, home, theme }: TableView) {
+function folderCell({ repo_path: path, project_key }: Session, { here, home, theme }: TableView) {
   if (path === null) {
     return { texts: [""] };
   }
@@ -197,7 +198,7 @@ function folderCell({ repo_path: path, project_key }: Listed, { here, home, them
 }
 
 /** In full, and without the provider. */
-function modelNames({ agent, model }: Listed): string[] {
+function modelNames({ agent, model }: Session): string[] {
   const name = oneLine(agent ?? model ?? "");
   const provider = PROVIDERS.find((each) => name.startsWith(`${each}:`));
   return agent !== null || provider === undefined

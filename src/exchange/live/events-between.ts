@@ -1,4 +1,4 @@
-import { messageInfo, sessionSummary } from "../../core/answers.ts";
+import { messageInfo } from "../../core/answers.ts";
 import type { LiveEvent, TextPiece } from "../../core/live.ts";
 import {
   addToChecksum,
@@ -165,7 +165,7 @@ function createWriter(cursor: LiveCursor, view: LiveView) {
         event: "snapshot",
         data: {
           ...shown,
-          session: sessionSummary(session),
+          session,
           questions: [...questions],
           calls: [...calls],
           text,

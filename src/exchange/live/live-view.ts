@@ -1,6 +1,6 @@
 import type { LiveState } from "../../core/live-state.ts";
-import type { ExchangeInfo, QuestionInfo } from "../../core/schemas.ts";
-import type { Message, Session } from "../../core/sessions.ts";
+import type { ExchangeInfo, QuestionInfo, SessionSummary } from "../../core/schemas.ts";
+import type { Message } from "../../core/sessions.ts";
 
 /** What arrives now: the part of a running exchange that no message holds. */
 export interface LiveText {
@@ -15,7 +15,7 @@ export interface LiveText {
 
 /** A session in one consistent state, as far as a reader at a position needs it. */
 export interface LiveView {
-  readonly session: Session;
+  readonly session: SessionSummary;
   /** After the reader's position, ascending. */
   readonly messages: readonly Message[];
   /** True if more messages follow: then the rest of the view waits. */

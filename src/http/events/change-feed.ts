@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { CHANGES_PAGE_ROWS, LIVE_POLL_MS } from "../../core/limits.ts";
-import type { Include } from "../../core/labels.ts";
 import {
   type ChangePosition,
   type ChangesPage,
@@ -29,7 +28,7 @@ export interface EncodedChanges {
   readonly cursor: ChangeCursor;
 }
 
-/** The changes of all sessions, for the readers that include the same. */
+/** The changes of all sessions, for all readers of a process. */
 export interface ChangeFeed {
   /** What follows the cursor, once there is something. Error codes: `database_*`. */
   next(cursor: ChangeCursor, signal: AbortSignal): Promise<EncodedChanges>;
@@ -39,7 +38,6 @@ export interface ChangeFeed {
 export interface ChangeFeedOptions {
   readonly store: Store;
   readonly watcher: SessionWatcher;
-  readonly include: Include | undefined;
   /** Bytes that a reader gets at once at most, unless one change has more. */
   readonly unsentBytes: number;
   readonly onFailure: (error: unknown) => void;
@@ -66,7 +64,7 @@ const NONE_LOST: LostSessions = new Set();
  *       └──────────── too slow: its page is not kept ───────┘
  */
 export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
-  const { store, watcher, include, unsentBytes, onFailure } = options;
+  const { store, watcher, unsentBytes, onFailure } = options;
   const closing = new AbortController();
   const pages: { readonly bytes: Buffer; readonly position: ChangePosition }[] = [];
   let nextPage = 0;
@@ -86,7 +84,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
       return readChanges(tx, given);
     };
     const limits = { max_rows: CHANGES_PAGE_ROWS, max_bytes: unsentBytes };
-    return store.read(operation, { ...input, include, ...limits });
+    return store.read(operation, { ...input, ...limits });
   };
   const begun = read({ after: null, ahead: NOTHING_AHEAD, lost: NONE_LOST });
   begun.catch(() => undefined);

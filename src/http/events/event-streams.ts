@@ -1,4 +1,3 @@
-import type { Include } from "../../core/labels.ts";
 import type { ChangePosition } from "../../store/changes/read-changes.ts";
 import type { Store } from "../../store/store.ts";
 import type { Observe } from "../metrics/observation.ts";
@@ -11,7 +10,6 @@ import { type ChangeFeed, createChangeFeed, type EncodedChanges } from "./change
 export interface EventsRequest extends StreamAnswer {
   /** Null for a client that knows nothing. */
   readonly after: ChangePosition | null;
-  readonly include: Include | undefined;
 }
 
 export interface EventStreams {
@@ -36,22 +34,19 @@ export interface EventStreamsOptions extends StreamSettings {
 
 export function createEventStreams(options: EventStreamsOptions): EventStreams {
   const answers = createOpenAnswers(options);
-  const feeds = new Map<Include | undefined, { readonly feed: ChangeFeed; readers: number }>();
+  /** Read while somebody follows it. */
+  let feed: ChangeFeed | null = null;
+  let readers = 0;
 
-  const enter = (include: Include | undefined) => {
-    const opened = feeds.get(include) ?? {
-      feed: createChangeFeed({ ...options, include }),
-      readers: 0,
-    };
-    feeds.set(include, opened);
-    opened.readers += 1;
-    return opened;
+  const enter = (): ChangeFeed => {
+    readers += 1;
+    return (feed ??= createChangeFeed(options));
   };
-  const leave = (include: Include | undefined, opened: ReturnType<typeof enter>): void => {
-    opened.readers -= 1;
-    if (opened.readers === 0) {
-      opened.feed.close();
-      feeds.delete(include);
+  const leave = (): void => {
+    readers -= 1;
+    if (readers === 0) {
+      feed?.close();
+      feed = null;
     }
   };
 
@@ -60,12 +55,11 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
       return answers.open;
     },
     serve: async (request) => {
-      const { after, include } = request;
-      const opened = enter(include);
-      const { feed } = opened;
+      const { after } = request;
+      const shared = enter();
       try {
         // never waits: a reader that has just come reads for itself
-        const first = await feed.next({ after, page: null }, new AbortController().signal);
+        const first = await shared.next({ after, page: null }, new AbortController().signal);
         await answers.run(request, async ({ write, signal }): Promise<StreamEnd> => {
           let page: EncodedChanges | null = first;
           while (page !== null && !signal.aborted) {
@@ -73,13 +67,13 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
               await write(page.bytes);
             }
             const { cursor }: EncodedChanges = page;
-            page = await readWhenThere(() => feed.next(cursor, signal), signal);
+            page = await readWhenThere(() => shared.next(cursor, signal), signal);
           }
           return "aborted";
         });
         return "served";
       } finally {
-        leave(include, opened);
+        leave();
       }
     },
     close: answers.close,

@@ -1,4 +1,3 @@
-import { sessionSummary } from "../../core/answers.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import { CreateSessionRequest, named, SessionSummary } from "../../core/schemas.ts";
 import { createRequested } from "../../store/sessions/requests.ts";
@@ -66,7 +65,7 @@ export function createSessionRoute(
       if (warning !== null) {
         reply.header(WARNING_HEADER, warning);
       }
-      return sessionSummary(session);
+      return session;
     },
   });
 }

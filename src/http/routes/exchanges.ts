@@ -1,9 +1,10 @@
 import { type Static, Type } from "typebox";
 
 import { DEFAULT_LIST_LIMIT, MAX_BODY_BYTES } from "../../core/limits.ts";
-import { ExchangeQuery, ExchangesQuery, NoQuery } from "../../core/query-schemas.ts";
+import { ExchangesQuery, NoQuery } from "../../core/query-schemas.ts";
 import {
   EndSessionRequest,
+  ExchangeDetail,
   ExchangeInfo,
   named,
   PostMessageRequest,
@@ -19,7 +20,7 @@ import {
 } from "../../store/exchanges/change.ts";
 import { folderWarning } from "../../exchange/folder-warning.ts";
 import { runnableOn } from "../../exchange/runnable.ts";
-import { listExchanges, readExchange, readQueuedExchange } from "../../store/exchanges/read.ts";
+import { listExchanges, readExchangeWithContent } from "../../store/exchanges/read.ts";
 import { queueRequested, refuseLong } from "../../store/sessions/requests.ts";
 import { emptyBodyAsObject, refuseBody } from "../guards/json-body.ts";
 import { json, problems } from "../responses.ts";
@@ -39,7 +40,7 @@ const listSchema = {
   operationId: "listExchanges",
   summary: "Lists the exchanges of a session, the latest first",
   description:
-    "An exchange is one question to the agent with all that it does until it answers. Exchanges of versions that kept no records are not in the list. The next page is in the `Link` header.",
+    "An exchange is one question to the agent with all that it does until it answers. The next page is in the `Link` header.",
   params: SessionParams,
   querystring: ExchangesQuery,
   response: {
@@ -149,12 +150,11 @@ const withdrawSchema = {
 const readSchema = {
   operationId: "getExchange",
   summary: "Returns one exchange of a session",
-  description:
-    "With `include=queue`, it has its message if it has not begun, also if it ended before it could.",
+  description: "`content` is its message if it has not begun, also if it ended before it could.",
   params: oneExchange,
-  querystring: ExchangeQuery,
+  querystring: NoQuery,
   response: {
-    200: json(named(ExchangeInfo), { description: "The exchange." }),
+    200: json(named(ExchangeDetail), { description: "The exchange." }),
     ...problems({ ...SESSION_PROBLEMS, 404: "The session or the exchange does not exist." }),
   },
 };
@@ -238,10 +238,7 @@ export function exchangeRoutes(
     method: "GET",
     url: "/api/sessions/:id/exchanges/:n",
     schema: readSchema,
-    handler: ({ params, query }) =>
-      query.include === undefined
-        ? store.read(readExchange, referenceOf(params))
-        : store.read(readQueuedExchange, referenceOf(params)),
+    handler: ({ params }) => store.read(readExchangeWithContent, referenceOf(params)),
   });
 }
 

@@ -1,4 +1,3 @@
-import { sessionSummary } from "../../core/answers.ts";
 import { PatchSessionRequest } from "../../core/patch-session.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import { named, SessionSummary } from "../../core/schemas.ts";
@@ -22,9 +21,7 @@ const schema = {
   querystring: NoQuery,
   body: named(PatchSessionRequest),
   response: {
-    200: json(named(SessionSummary), {
-      description: "The session, with `name`, `archived_at` and `metadata`.",
-    }),
+    200: json(named(SessionSummary), { description: "The session." }),
     ...problems({
       ...SESSION_PROBLEMS,
       ...BODY_PROBLEMS,
@@ -40,10 +37,9 @@ export function patchSessionRoute(app: Api, { store }: SessionService): void {
     url: "/api/sessions/:id",
     schema,
     preValidation: emptyBodyAsObject,
-    handler: async (request) => {
+    handler: (request) => {
       const { params, body: change } = request;
-      const { principal } = request;
-      return sessionSummary(await patchRequested(store, params.id, { change, principal }));
+      return patchRequested(store, params.id, { change, principal: request.principal });
     },
   });
 }

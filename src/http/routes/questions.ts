@@ -18,11 +18,11 @@ const listSchema = {
   operationId: "listQuestions",
   summary: "Lists the questions of a session and its sub-agents that nobody has answered",
   description:
-    "The oldest first. `path` names the sessions from this one down to the one that asks. The exchange waits until each question has an answer. With `include=answered`, the latest 100 that were answered follow, and each has `answered_who`: `user@host`, `token`, or null.",
+    "The oldest first. `path` names the sessions from this one down to the one that asks. The exchange waits until each question has an answer. With `answered=true`, the latest 100 that were answered follow.",
   params: SessionParams,
   querystring: QuestionsQuery,
   response: {
-    200: json(Type.Array(named(QuestionInfo)), { description: "The open questions." }),
+    200: json(Type.Array(named(QuestionInfo)), { description: "The questions." }),
     ...problems(SESSION_PROBLEMS),
   },
 };
@@ -56,7 +56,7 @@ export function questionRoutes(app: Api, { store }: SessionService): void {
     url: "/api/sessions/:id/questions",
     schema: listSchema,
     handler: async ({ params, query }) => {
-      const list = query.include === undefined ? listOpenQuestions : listWithAnswered;
+      const list = query.answered === true ? listWithAnswered : listOpenQuestions;
       const questions = await store.read(list, { reference: params.id });
       return questions.map(({ path, ...question }) => ({ ...question, path: [...path] }));
     },

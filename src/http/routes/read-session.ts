@@ -34,7 +34,7 @@ export function readSessionRoute(app: Api, { store, unsent }: SessionService): v
   });
 }
 
-/** What a link shows of a session: neither its folder nor its persona, labels, permissions and the session above it. */
+/** What a link shows of a session: neither its folder nor its persona, metadata, permissions, exchange and the session above it. */
 function withoutSurroundings(text: string): string {
   const detail = JSON.parse(text) as SessionDetail;
   return JSON.stringify({
@@ -43,7 +43,8 @@ function withoutSurroundings(text: string): string {
     repo_path: null,
     project_key: null,
     parent_session_id: null,
-    ...(detail.metadata === undefined ? {} : { metadata: {} }),
-    ...(detail.permission === undefined ? {} : { permission: null }),
+    metadata: {},
+    exchange: null,
+    permission: null,
   });
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
-import type { Static } from "typebox";
 
-import { EventsQuery, SessionEventSchema } from "../../core/session-events.ts";
+import { NoQuery } from "../../core/query-schemas.ts";
+import { SessionEventSchema } from "../../core/session-events.ts";
 import { readChangePosition } from "../events/change-events.ts";
 import type { EventStreams } from "../events/event-streams.ts";
 import { problems } from "../responses.ts";
@@ -18,7 +18,7 @@ const schema = {
   summary: "Streams what changes in all sessions, as server-sent events",
   description:
     "For lists of sessions. `created` and `changed` have the session as the list shows it, `deleted` its id, `exchange` and `question` what changed in a session: always the value of now. The stream resumes after `Last-Event-ID`. Without one, or if that is too old, it begins with `reset`: read the list after it.",
-  querystring: EventsQuery,
+  querystring: NoQuery,
   headers: lastEventIdHeader("The id of the last event received."),
   response: {
     200: eventStreamAnswer(
@@ -31,15 +31,10 @@ const schema = {
 
 export function sessionEventsRoute(app: Api, events: EventStreams): void {
   const url = "/api/events";
-  const positionOf = ({ query, raw }: Request) => ({
-    include: query.include,
+  const positionOf = ({ raw }: Pick<FastifyRequest, "id" | "raw">) => ({
     after: lastEventId(raw, readChangePosition),
   });
   const { get, head } = streamHandlers({ positionOf, serve: events.serve, hasMore: () => true });
   app.route({ method: "GET", url, schema, exposeHeadRoute: false, handler: get });
   app.route({ method: "HEAD", url, schema: { ...schema, hide: true }, handler: head });
-}
-
-interface Request extends Pick<FastifyRequest, "id" | "raw"> {
-  readonly query: Static<typeof EventsQuery>;
 }

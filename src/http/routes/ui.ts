@@ -5,7 +5,7 @@ import { MAX_BODY_BYTES } from "../../core/limits.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import type { ExchangeRecord, Message } from "../../core/sessions.ts";
 import { readCurrent } from "../../store/exchanges/current.ts";
-import { readQueuedExchange } from "../../store/exchanges/read.ts";
+import { readExchange } from "../../store/exchanges/read.ts";
 import { readDetail } from "../../store/messages/read.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Operation } from "../../store/store.ts";
@@ -191,7 +191,7 @@ const readUnfinished: Operation<string, ExchangeRecord | null> = async (tx, id) 
   if (current === undefined) {
     return null;
   }
-  const exchange = await readQueuedExchange(tx, { reference: id, n: current.n });
+  const exchange = await readExchange(tx, { reference: id, n: current.n });
   return isAtWork(exchange) || exchange.state === "waiting" ? exchange : null;
 };
 

@@ -1,7 +1,7 @@
 import { isRepriseError } from "../../core/errors.ts";
 import { createExchangeEnd } from "../../core/exchange-end.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
-import { type QueueState, readQueuedExchange } from "../../store/exchanges/read.ts";
+import { readExchange } from "../../store/exchanges/read.ts";
 import type { Store } from "../../store/store.ts";
 import type { LiveStreams } from "../live/live-streams.ts";
 import { createExchangeSteps, type ExchangeStep } from "./exchange-steps.ts";
@@ -61,7 +61,7 @@ async function* follow(
   signal: AbortSignal,
 ): AsyncGenerator<ExchangeBegin | ExchangeStep | ExchangeEnd> {
   const { session_id, n, calls } = followed;
-  const read = () => store.read(readQueuedExchange, { reference: session_id, n });
+  const read = () => store.read(readExchange, { reference: session_id, n });
   const begun = await untilBegun(live, followed, { read, signal });
   if (signal.aborted) {
     return;
@@ -91,14 +91,12 @@ async function* follow(
   }
 }
 
-type Queued = ExchangeRecord & { readonly queue: QueueState };
-
 /** The exchange once it no longer waits for its turn, or the signal is aborted. */
 async function untilBegun(
   live: Reading["live"],
   { session_id, after_seq }: FollowedExchange,
-  { read, signal }: { readonly read: () => Promise<Queued>; readonly signal: AbortSignal },
-): Promise<Queued> {
+  { read, signal }: { readonly read: () => Promise<ExchangeRecord>; readonly signal: AbortSignal },
+): Promise<ExchangeRecord> {
   let exchange = await read();
   const place = { session_id, after_seq: after_seq ?? Number.MAX_SAFE_INTEGER, all: true };
   while (exchange.state === "queued" && !signal.aborted) {

@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 
-import type { Include } from "../../core/labels.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type FoundLost, type LostSessions, readLost } from "./lost-sessions.ts";
 import { type ChangeKind, readValues } from "./read-values.ts";
@@ -32,7 +31,6 @@ export interface ReadChanges {
   readonly ahead: SentAhead;
   /** Null to ask only for what the rows say. */
   readonly lost: LostSessions | null;
-  readonly include: Include | undefined;
   readonly max_rows: number;
   readonly max_bytes: number;
 }
@@ -53,7 +51,7 @@ export interface ChangesPage {
  * it has to be. Each has the value of now, so a session that was deleted since has only its deletion.
  */
 export const readChanges: Operation<ReadChanges, ChangesPage> = async (tx, input) => {
-  const { after, ahead, include, max_rows, max_bytes } = input;
+  const { after, ahead, max_rows, max_bytes } = input;
   const { numbers, stable, next, first } = await readState(tx);
   const end = { numbers, at: stable };
   const readAhead = async (): Promise<readonly Mark[]> =>
@@ -69,14 +67,10 @@ export const readChanges: Operation<ReadChanges, ChangesPage> = async (tx, input
   const changed = new Set(marks.map(({ id }) => id));
   const { lost, found } = page.more ? NOT_ASKED : await readLost(tx, input.lost, changed);
   const isCreated = (mark: Mark): boolean => mark.n >= after.at && !ahead.has(keyOf(mark));
-  const values = await readValues(
-    tx,
-    [
-      ...marks.map((mark) => ({ ...mark, kind: kindOf(mark, isCreated(mark)) })),
-      ...found.map((mark) => ({ ...mark, at: stable })),
-    ],
-    include,
-  );
+  const values = await readValues(tx, [
+    ...withSessions(marks.map((mark) => ({ ...mark, kind: kindOf(mark, isCreated(mark)) }))),
+    ...found.map((mark) => ({ ...mark, at: stable })),
+  ]);
   const cut = cutOf(values, max_bytes, stable);
   if (page.more || cut !== null) {
     const at = cut ?? page.next;
@@ -146,6 +140,22 @@ function keyOf({ table, id, n }: Mark): string {
 
 function kindOf({ table }: Mark, isCreated: boolean): ChangeKind {
   return table === 1 && isCreated ? "created" : TABLES[table];
+}
+
+/** A session shows its exchange, so it changes with it. One that changes anyway is shown as it is now. */
+function withSessions<Each extends { readonly kind: ChangeKind; readonly id: string }>(
+  marks: readonly Each[],
+): readonly Each[] {
+  const shown = new Set(
+    marks.filter(({ kind }) => kind === "created" || kind === "changed").map(({ id }) => id),
+  );
+  return marks.flatMap((mark) => {
+    if (mark.kind !== "exchange" || shown.has(mark.id)) {
+      return [mark];
+    }
+    shown.add(mark.id);
+    return [{ ...mark, kind: "changed" as const }, mark];
+  });
 }
 
 function aheadOf(marks: readonly Mark[]): SentAhead {

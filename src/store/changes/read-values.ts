@@ -1,9 +1,7 @@
-import type { Include } from "../../core/labels.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import { readRecordsOf } from "../exchanges/read.ts";
 import { readQuestions } from "../questions/read.ts";
-import { members, readIncluded } from "../sessions/included.ts";
-import { summaryColumns, summaryText } from "../sessions/rows.ts";
+import { readSummaryTexts } from "../sessions/summaries.ts";
 import type { Tx } from "../store.ts";
 
 /** What a change says, and the event that a reader gets. */
@@ -20,14 +18,11 @@ interface Wanted {
 export async function readValues<Each extends Wanted>(
   tx: Tx,
   wanted: readonly Each[],
-  include: Include | undefined,
 ): Promise<(Each & { readonly json: string })[]> {
   const ofKind = (...kinds: ChangeKind[]): readonly Each[] =>
     wanted.filter(({ kind }) => kinds.includes(kind));
-  const summaries = new Map<string, string>();
-  for (const batch of batches(ofKind("created", "changed"))) {
-    await addSummaries(tx, { ids: batch.map(({ id }) => id), include, summaries });
-  }
+  const changed = ofKind("created", "changed").map(({ id }) => id);
+  const summaries = await readSummaryTexts(tx, changed);
   const exchanges = new Map<string, string>();
   for (const batch of batches(ofKind("exchange"))) {
     for (const record of await readRecordsOf(tx, batch)) {
@@ -60,28 +55,4 @@ export async function readValues<Each extends Wanted>(
     const json = jsonOf(each);
     return json === undefined ? [] : [{ ...each, json }];
   });
-}
-
-interface Summaries {
-  readonly ids: readonly string[];
-  readonly include: Include | undefined;
-  /** By id; they are added to it. */
-  readonly summaries: Map<string, string>;
-}
-
-/** The same as the list of sessions has. */
-async function addSummaries(tx: Tx, { ids, include, summaries }: Summaries): Promise<void> {
-  const rows = await tx.db
-    .selectFrom("sessions")
-    .select([...summaryColumns(tx), "id"])
-    .where("id", "in", ids)
-    .execute();
-  const more = include === undefined ? null : await readIncluded(tx, ids, include);
-  for (const row of rows) {
-    const text = summaryText(row);
-    summaries.set(
-      row.id,
-      more === null ? text : `${text.slice(0, -1)}${members(more.get(row.id) ?? {})}}`,
-    );
-  }
 }

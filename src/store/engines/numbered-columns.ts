@@ -7,6 +7,8 @@ export const LISTED_COLUMNS = [
   "project_key",
   "title",
   "plan_mode",
+  "permission_mode",
+  "agent",
   "total_input_tokens",
   "total_output_tokens",
   "last_seq",

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
 import type { ExchangeState } from "../../core/exchanges.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
@@ -67,7 +67,12 @@ export const readCurrentExchange: Operation<
   return current === undefined ? null : readRecord(tx, session_id, current.n);
 };
 
-const CURRENT_N = sql<number | null>`coalesce(
-  (select n from exchanges where session_id = sessions.id and ended_at is null order by ${BEGUN_FIRST}, n limit 1),
-  (select max(n) from exchanges where session_id = sessions.id)
-)`;
+/** For a SELECT of `sessions`: an expression of the record that `readCurrent` finds; null without records. */
+export function currentRecord<Value>(value: RawBuilder<Value>): RawBuilder<Value | null> {
+  return sql<Value | null>`coalesce(
+    (select ${value} from exchanges where session_id = sessions.id and ended_at is null order by ${BEGUN_FIRST}, n limit 1),
+    (select ${value} from exchanges where session_id = sessions.id order by n desc limit 1)
+  )`;
+}
+
+const CURRENT_N = currentRecord(sql<number>`n`);

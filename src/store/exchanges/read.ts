@@ -63,28 +63,24 @@ export const readQueuedMessages: Operation<
     .limit(limit)
     .execute();
 
-/** What a record has besides, while it is queued and later. */
-export interface QueueState {
-  /** The message, until the exchange begins. */
+/** A record with its message, until the exchange begins. */
+export interface ExchangeWithContent extends ExchangeRecord {
   readonly content: string | null;
-  /** How many processes that ran it have died. */
-  readonly attempts: number;
-  readonly queued_at: string | null;
 }
 
 /** As `readExchange`. */
-export const readQueuedExchange: Operation<
+export const readExchangeWithContent: Operation<
   { readonly reference: string; readonly n: number },
-  ExchangeRecord & { readonly queue: QueueState }
+  ExchangeWithContent
 > = async (tx, input) => {
   const record = await readExchange(tx, input);
-  const queue = await tx.db
+  const { content } = await tx.db
     .selectFrom("exchanges")
-    .select(["content", "attempts", "queued_at"])
+    .select("content")
     .where("session_id", "=", record.session_id)
     .where("n", "=", record.n)
     .executeTakeFirstOrThrow();
-  return { ...record, queue };
+  return { ...record, content };
 };
 
 function exchangeNotFound(): RepriseError {

@@ -1,5 +1,6 @@
 import type { LiveState } from "../../core/live-state.ts";
-import type { ExchangeRecord, Message, Session } from "../../core/sessions.ts";
+import type { SessionSummary } from "../../core/schemas.ts";
+import type { ExchangeRecord, Message } from "../../core/sessions.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import { readCurrent } from "../exchanges/current.ts";
 import { readRecord } from "../exchanges/read.ts";
@@ -7,7 +8,7 @@ import type { LeaseOwner } from "../leases/this-process.ts";
 import { messageOf, selectMessages } from "../messages/rows.ts";
 import { readPageAfter, type StreamPageInput } from "../messages/stream-page.ts";
 import { listOpenQuestions, type OpenQuestion } from "../questions/read.ts";
-import { readSession } from "../sessions/read.ts";
+import { readSummary } from "../sessions/summaries.ts";
 import type { Operation, Tx } from "../store.ts";
 
 /** How far a reader has read the text of an answer. */
@@ -25,7 +26,7 @@ export interface ReadLive extends StreamPageInput {
 
 /** What a session shows while an exchange runs, read in one consistent state. */
 export interface LiveSnapshot {
-  readonly session: Session;
+  readonly session: SessionSummary;
   /** After `after_seq`; see `readStreamPage`. */
   readonly messages: readonly Message[];
   readonly more: boolean;
@@ -67,7 +68,7 @@ export interface LiveAnswer {
  */
 export const readLive: Operation<ReadLive, LiveSnapshot> = async (tx, input) => {
   const { session_id: id, text_from = null } = input;
-  const session = await readSession(tx, { id });
+  const session = await readSummary(tx, { id });
   const page = await readPageAfter(tx, input);
   const current = (await readCurrent(tx, [id])).get(id);
   const exchange = current === undefined ? null : await readRecord(tx, id, current.n);

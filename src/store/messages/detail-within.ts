@@ -1,7 +1,7 @@
 import { MESSAGES_PER_READ } from "../../core/limits.ts";
-import type { Session } from "../../core/sessions.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import { resolveSession } from "../sessions/read.ts";
+import { readSummaryText } from "../sessions/summaries.ts";
 import type { Operation, Tx } from "../store.ts";
 import { messagesText } from "./messages-text.ts";
 import type { DetailInput } from "./read.ts";
@@ -15,7 +15,8 @@ export interface DetailWithinInput extends DetailInput {
 }
 
 export interface DetailText {
-  readonly session: Session;
+  /** The JSON of a SessionSummary. */
+  readonly summary: string;
   /** A JSON array of MessageInfo, ascending by `seq`, 200 at most: the database writes it. */
   readonly json: string;
   /** True if there are messages before the first one that this read would show. */
@@ -27,20 +28,21 @@ export interface DetailText {
  * no client can read. Error codes: as `resolveSession`; `database_corrupt`.
  */
 export const readDetailWithin: Operation<DetailWithinInput, DetailText> = async (tx, input) => {
-  const session = await resolveSession(tx, { reference: input.reference });
+  const { id } = await resolveSession(tx, { reference: input.reference });
+  const summary = await readSummaryText(tx, { id });
   const where = {
-    session_id: session.id,
+    session_id: id,
     before_seq: input.before_seq ?? Number.MAX_SAFE_INTEGER,
     max_archived: Number(input.all),
   };
   if (input.messages === false) {
     const [last] = await tx.rows(sizesBefore, { ...where, rows: 1 });
-    return { session, json: "[]", has_earlier: last !== undefined };
+    return { summary, json: "[]", has_earlier: last !== undefined };
   }
   const { from_seq, has_earlier } = await extentOf(tx, where, input.max_bytes);
   const json =
     from_seq === null ? "[]" : await messagesText(tx, { ...where, from_seq, order: "asc" });
-  return { session, json, has_earlier };
+  return { summary, json, has_earlier };
 };
 
 interface Where {

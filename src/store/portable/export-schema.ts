@@ -120,7 +120,13 @@ export const QUESTION_COLUMNS = Object.keys(
   PortableQuestion.properties,
 ) as (keyof PortableQuestion)[];
 
-const { activity: _activity, title, ...sessionFields } = SESSION_FIELDS;
+const {
+  activity: _activity,
+  title,
+  name: _name,
+  archived_at: _archivedAt,
+  ...sessionFields
+} = SESSION_FIELDS;
 const ofSession = {
   ...fieldSchemas(sessionFields, KINDS),
   parent_session_id: nullable(id()),

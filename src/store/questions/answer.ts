@@ -6,8 +6,8 @@ import { quote } from "../../core/terminal-text.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { readSession, resolveSession } from "../sessions/read.ts";
-import { readAnswerers, recordConsent } from "../sessions/consents.ts";
-import type { Operation, Tx } from "../store.ts";
+import { recordConsent } from "../sessions/consents.ts";
+import type { Operation } from "../store.ts";
 import { settleAdmission } from "./admission.ts";
 import { continueAnswered, waitingAbove } from "./continue.ts";
 import { questionNotFound, readQuestion } from "./read.ts";
@@ -55,7 +55,7 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
   const waiting = await waitingAbove(tx, path);
   const question = await readQuestion(tx, input.question);
   if (question.state === "answered") {
-    throw await answeredBefore(tx, question);
+    throw answeredBefore(question);
   }
   refuseUnanswerable(question, input.answer);
   await tx.db
@@ -87,10 +87,8 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
   return readQuestion(tx, input.question);
 };
 
-async function answeredBefore(tx: Tx, question: QuestionRecord): Promise<RepriseError> {
-  const { id, answered_by, answered_at } = question;
-  const who = (await readAnswerers(tx, [question])).get(id);
-  const by = who === undefined ? "" : ` by ${who}`;
+function answeredBefore({ answered_by, answered_at, answered_who }: QuestionRecord): RepriseError {
+  const by = answered_who === null ? "" : ` by ${answered_who}`;
   return new RepriseError(
     "question_answered",
     answered_by === "timeout"

@@ -5,14 +5,22 @@ import { QUESTION_FIELDS } from "../../core/questions.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import { columnNames, fieldReader } from "../columns.ts";
 import type { QuestionTable } from "./schema.ts";
-import { readAnswerers } from "../sessions/consents.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { AskingCall } from "./ask.ts";
 import { pathTo, withinTree } from "./tree.ts";
 
-const NAMES = columnNames(QUESTION_FIELDS);
-type QuestionRow = Pick<Selectable<QuestionTable>, (typeof NAMES)[number]>;
+const { answered_who: _, ...stored } = QUESTION_FIELDS;
+const NAMES = columnNames(stored);
+interface QuestionRow extends Pick<Selectable<QuestionTable>, (typeof NAMES)[number]> {
+  readonly answered_who: string | null;
+}
+
+/** Who answered, if that is known: the consent names the question. */
+const ANSWERED_WHO = sql<string | null>`case when questions.state = 'answered' then (
+  select max(who) from consents
+  where consents.session_id = questions.session_id and consents.kind = 'answer' and subject = questions.id
+) end`.as("answered_who");
 
 const questionOf = fieldReader<typeof QUESTION_FIELDS, QuestionRow>(QUESTION_FIELDS, {
   choices: ({ choices }) => (choices === null ? null : (JSON.parse(choices) as string[])),
@@ -74,7 +82,7 @@ export const listOpenQuestions: Operation<
 > = async (tx, { reference }) => {
   const { id } = await resolveSession(tx, { reference });
   const open: OpenQuestion[] = [];
-  for (const row of await openWithin(tx, id).select(NAMES).execute()) {
+  for (const row of await openWithin(tx, id).select(NAMES).select(ANSWERED_WHO).execute()) {
     open.push({ ...questionOf(row), path: await pathTo(tx, row.session_id, id) });
   }
   return open;
@@ -84,34 +92,31 @@ export const listOpenQuestions: Operation<
 const MAX_ANSWERED = 100;
 
 /**
- * The same, followed by those that were answered, the latest last, with who did it: null if that is unknown.
+ * The same, followed by those that were answered, the latest last.
  *
  * Error codes: as `resolveSession`.
  */
 export const listWithAnswered: Operation<
   { readonly reference: string },
-  readonly (OpenQuestion & { readonly answered_who: string | null })[]
+  readonly OpenQuestion[]
 > = async (tx, { reference }) => {
   const { id } = await resolveSession(tx, { reference });
   const open = await listOpenQuestions(tx, { reference: id });
   const rows = await tx.db
     .selectFrom("questions")
     .select(NAMES)
+    .select(ANSWERED_WHO)
     .where("state", "=", "answered")
     .where("session_id", "in", withinTree(id))
     .orderBy("answered_at", "desc")
     .orderBy("id")
     .limit(MAX_ANSWERED)
     .execute();
-  const who = await readAnswerers(tx, rows);
   const answered: OpenQuestion[] = [];
   for (const row of rows.toReversed()) {
     answered.push({ ...questionOf(row), path: await pathTo(tx, row.session_id, id) });
   }
-  return [...open, ...answered].map((each) => ({
-    ...each,
-    answered_who: who.get(each.id) ?? null,
-  }));
+  return [...open, ...answered];
 };
 
 /** The id of the question that is open for longest in a session and below it; null if none is. */
@@ -170,7 +175,12 @@ export const countOpenQuestions: Operation<null, number> = async (tx) => {
 
 /** Those of these questions that exist. */
 export async function readQuestions(tx: Tx, ids: readonly string[]): Promise<QuestionRecord[]> {
-  const rows = await tx.db.selectFrom("questions").select(NAMES).where("id", "in", ids).execute();
+  const rows = await tx.db
+    .selectFrom("questions")
+    .select(NAMES)
+    .select(ANSWERED_WHO)
+    .where("id", "in", ids)
+    .execute();
   return rows.map(questionOf);
 }
 
@@ -179,6 +189,7 @@ export async function readQuestion(tx: Tx, id: string): Promise<QuestionRecord> 
   const row = await tx.db
     .selectFrom("questions")
     .select(NAMES)
+    .select(ANSWERED_WHO)
     .where("id", "=", id)
     .executeTakeFirst();
   if (row === undefined) {

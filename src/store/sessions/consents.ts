@@ -61,25 +61,3 @@ export const readConsents: Operation<
     .execute();
   return rows.toReversed();
 };
-
-/** Who gave the answers to these questions, by their ids; nobody of whom that is unknown. */
-export async function readAnswerers(
-  tx: Tx,
-  questions: readonly { readonly id: string; readonly session_id: string }[],
-): Promise<ReadonlyMap<string, string>> {
-  if (questions.length === 0) {
-    return new Map();
-  }
-  const rows = await tx.db
-    .selectFrom("consents")
-    .select(["subject", "who"])
-    .where("session_id", "in", [...new Set(questions.map(({ session_id }) => session_id))])
-    .where("kind", "=", "answer")
-    .where(
-      "subject",
-      "in",
-      questions.map(({ id }) => id),
-    )
-    .execute();
-  return new Map(rows.map(({ subject, who }) => [subject, who]));
-}

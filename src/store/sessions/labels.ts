@@ -3,11 +3,11 @@ import { invalidRequest } from "../../core/invalid-request.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import type { Operation, Tx } from "../store.ts";
 
-/** What people gave these sessions to find them again, by id. */
-export async function readLabels(
-  tx: Tx,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, SessionLabels>> {
+/** What people gave these sessions to find them again, by id. Error codes: none. */
+export const readLabelsOf: Operation<
+  { readonly ids: readonly string[] },
+  ReadonlyMap<string, SessionLabels>
+> = async (tx, { ids }) => {
   const labels = new Map<string, SessionLabels>();
   for (const batch of batches(ids)) {
     const rows = await tx.db
@@ -21,15 +21,9 @@ export async function readLabels(
     }
   }
   return labels;
-}
+};
 
-/** As `readLabels`. Error codes: none. */
-export const readLabelsOf: Operation<
-  { readonly ids: readonly string[] },
-  ReadonlyMap<string, SessionLabels>
-> = (tx, { ids }) => readLabels(tx, ids);
-
-/** The metadata of one session; as `readLabels`. */
+/** The metadata of one session; as `readLabelsOf`. */
 export async function readMetadataOf(tx: Tx, id: string): Promise<Metadata> {
   return (await readMetadata(tx, [id])).get(id) ?? {};
 }

@@ -1,11 +1,9 @@
 import type { SelectQueryBuilder } from "kysely";
 
-import type { Include } from "../../core/labels.ts";
 import type { Activity, ListOrder, Session } from "../../core/sessions.ts";
 import { type Parameter, prepared, type PreparedQuery } from "../engines/prepared.ts";
 import type { Database } from "../schema.ts";
 import type { Operation, Tx } from "../store.ts";
-import { members, readIncluded } from "./included.ts";
 import {
   type FilterValues,
   filterValues,
@@ -13,7 +11,8 @@ import {
   OPTIONAL_FILTERS,
   withFilters,
 } from "./list-filters.ts";
-import { activityOf, selectSessions, sessionOf, summaryColumns, summaryText } from "./rows.ts";
+import { activityOf, selectSessions, sessionOf } from "./rows.ts";
+import { summaryColumns, summaryText } from "./summaries.ts";
 
 /** The position after a session in the list: the next page begins there. */
 export interface ListPosition {
@@ -47,26 +46,10 @@ export interface SummariesText extends Pick<StoredSessionPage, "next"> {
   readonly json: string;
 }
 
-export interface SummariesInput extends ListInput {
-  /** Adds what each session does now, or its labels. */
-  readonly include?: Include;
-}
-
 /** The same page as the JSON that HTTP answers: the database writes it. */
-export const listSummaries: Operation<SummariesInput, SummariesText> = async (
-  tx,
-  { include, ...input },
-) => {
+export const listSummaries: Operation<ListInput, SummariesText> = async (tx, input) => {
   const { rows, next } = await readPage(tx, summaries, input);
-  if (include === undefined) {
-    return { json: `[${rows.map(summaryText).join(",")}]`, next };
-  }
-  const ids = rows.map(({ id }) => id);
-  const more = await readIncluded(tx, ids, include);
-  const texts = rows.map(
-    (row) => `${summaryText(row).slice(0, -1)}${members(more.get(row.id) ?? {})}}`,
-  );
-  return { json: `[${texts.join(",")}]`, next };
+  return { json: `[${rows.map(summaryText).join(",")}]`, next };
 };
 
 interface PageRow {

@@ -1,19 +1,18 @@
 import { RepriseError } from "../../core/errors.ts";
 import { invalidRequest } from "../../core/invalid-request.ts";
-import type { SessionLabels } from "../../core/labels.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { PatchSessionRequest } from "../../core/patch-session.ts";
+import type { SessionSummary } from "../../core/schemas.ts";
 import type { Session } from "../../core/sessions.ts";
 import { lockPath } from "../questions/tree.ts";
 import type { Operation, Tx } from "../store.ts";
 import { refuseEnded, setPlanMode, startThread, takeFolder } from "./change.ts";
-import { readLabels, storeMetadata } from "./labels.ts";
+import { storeMetadata } from "./labels.ts";
 import { lockSession } from "./lock.ts";
 import { setPermissionMode } from "./permissions.ts";
 import { readSession, resolveSession } from "./read.ts";
+import { readSummary } from "./summaries.ts";
 import { setTokenLimits } from "./token-limits.ts";
-
-export type LabelledSession = Session & SessionLabels;
 
 export interface PatchSession {
   readonly reference: string;
@@ -34,7 +33,7 @@ const SETTINGS = ["model", "persona_name", "plan_mode", "repo_path"] as const;
  * Error codes: `session_not_found`, `ambiguous_id`, `session_ended`, `session_busy`,
  * `invalid_request`.
  */
-export const patchSession: Operation<PatchSession, LabelledSession> = async (tx, input) => {
+export const patchSession: Operation<PatchSession, SessionSummary> = async (tx, input) => {
   const { reference, change } = input;
   const { id } = await resolveSession(tx, { reference });
   if (change.model === undefined && change.persona_name === undefined) {
@@ -47,15 +46,8 @@ export const patchSession: Operation<PatchSession, LabelledSession> = async (tx,
   await changeSettings(tx, session, input);
   await changeLabels(tx, id, change);
   tx.touch(id);
-  return readLabelled(tx, id);
+  return readSummary(tx, { id });
 };
-
-/** A session with what people gave it to find it again. Error codes: `session_not_found`. */
-export async function readLabelled(tx: Tx, id: string): Promise<LabelledSession> {
-  const session = await readSession(tx, { id });
-  const labels = (await readLabels(tx, [id])).get(id);
-  return { ...session, ...(labels ?? { name: null, archived_at: null, metadata: {} }) };
-}
 
 function refuseSettings(session: Session, { change, project_key }: PatchSession): void {
   const changed = SETTINGS.filter((name) => change[name] !== undefined);

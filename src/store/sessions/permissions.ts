@@ -2,10 +2,11 @@ import { invalidRequest } from "../../core/invalid-request.ts";
 import type { GivenRule, KeptMode, PermissionMode } from "../../core/permissions.ts";
 import { type Principal, consenterOf } from "../../core/principal.ts";
 import type { Session } from "../../core/sessions.ts";
+import { readQuestions } from "../questions/read.ts";
 import { lockPath, pathTo } from "../questions/tree.ts";
 import type { Operation, Tx } from "../store.ts";
 import { holdActive, setPlanMode } from "./change.ts";
-import { readAnswerers, recordConsent } from "./consents.ts";
+import { recordConsent } from "./consents.ts";
 import { lockSession } from "./lock.ts";
 
 /** What a session's calls are judged by, as far as it is stored. */
@@ -75,6 +76,13 @@ export const setPermissionMode: Operation<
       .set({ permission_mode: mode })
       .where("id", "=", id)
       .execute();
+    // gives them a number: they show this mode too
+    await tx.db
+      .updateTable("sessions")
+      .set(({ ref }) => ({ plan_mode: ref("plan_mode") }))
+      .where("root_session_id", "=", id)
+      .where("id", "!=", id)
+      .execute();
   }
   tx.touch(id);
   await recordConsent(tx, {
@@ -104,7 +112,8 @@ export const keepRule: Operation<
   const [top = id] = await lockPath(tx, id);
   const at = n === null ? top : id;
   if (question !== undefined) {
-    const who = (await readAnswerers(tx, [{ id: question, session_id: id }])).get(question);
+    const [answered] = await readQuestions(tx, [question]);
+    const who = answered?.answered_who;
     await recordConsent(tx, { session_id: at, kind: "rule", subject: rule, who });
   }
   await changeRules(tx, at, (rules) => [

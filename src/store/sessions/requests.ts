@@ -1,18 +1,16 @@
-import { sessionSummary } from "../../core/answers.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { DEFAULT_LIST_LIMIT, MAX_CONTENT_BYTES, MAX_DETAIL_BYTES } from "../../core/limits.ts";
-import type { Include } from "../../core/labels.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { DetailQuery, ListQuery } from "../../core/query-schemas.ts";
-import type { CreateSessionRequest, QueueExchangeRequest } from "../../core/schemas.ts";
+import type {
+  CreateSessionRequest,
+  QueueExchangeRequest,
+  SessionSummary,
+} from "../../core/schemas.ts";
 import type { Session } from "../../core/sessions.ts";
 import { queueAndRead, type Queued } from "../exchanges/queue-and-read.ts";
 import { type Appended, appendUserMessage } from "../messages/append.ts";
-import {
-  type DetailText,
-  type DetailWithinInput,
-  readDetailWithin,
-} from "../messages/detail-within.ts";
+import { readDetailWithin } from "../messages/detail-within.ts";
 import type { SessionTree } from "../portable/export-schema.ts";
 import { readSessionTree } from "../portable/read-tree.ts";
 import { projectKeyOf } from "../project-key.ts";
@@ -23,9 +21,9 @@ import { createSessionOnce } from "./create-once.ts";
 import { deleteSessionTree, type DeletionPreview } from "./delete-tree.ts";
 import { cursorOf, readCursor } from "./list-cursor.ts";
 import { listSummaries } from "./list.ts";
-import { type Included, members, readIncluded } from "./included.ts";
-import { type LabelledSession, type PatchSession, patchSession, readLabelled } from "./patch.ts";
+import { type PatchSession, patchSession } from "./patch.ts";
 import { resolveSession } from "./read.ts";
+import { readSummary } from "./summaries.ts";
 
 /*
  * What callers of HTTP and of the library ask of sessions, once their requests were checked. Answers
@@ -50,7 +48,7 @@ export async function createRequested(
     permission,
   }: CreateSessionRequest,
   { principal, idempotencyKey }: Sender,
-): Promise<Session | LabelledSession> {
+): Promise<SessionSummary> {
   const columns = {
     persona_name: persona_name ?? null,
     model: model_override ?? null,
@@ -59,25 +57,21 @@ export async function createRequested(
     principal,
     ...(token_limits === undefined ? {} : { token_limits }),
     ...(permission === undefined ? {} : { permission }),
+    ...(metadata === undefined ? {} : { metadata }),
   };
-  const create: Operation<typeof columns & Pick<NewSession, "metadata">, Session> =
+  const create: Operation<NewSession, Session> =
     idempotencyKey === undefined
       ? createSession
       : (tx, input) => createSessionOnce(tx, { ...input, create_key: idempotencyKey });
-  return metadata === undefined
-    ? store.write(create, columns)
-    : store.write(async (tx, input) => readLabelled(tx, (await create(tx, input)).id), {
-        ...columns,
-        metadata,
-      });
+  return store.write(async (tx, input) => readSummary(tx, await create(tx, input)), columns);
 }
 
-/** A session with its new labels and settings. Error codes: as `patchSession`. */
+/** A session with its new values. Error codes: as `patchSession`. */
 export async function patchRequested(
   store: Store,
   reference: string,
   { change, principal }: Pick<PatchSession, "change" | "principal">,
-): Promise<LabelledSession> {
+): Promise<SessionSummary> {
   const { repo_path } = change;
   const project_key = repo_path === undefined ? null : await projectKeyOf(repo_path);
   return store.write(patchSession, { reference, change, project_key, principal });
@@ -184,24 +178,11 @@ export async function detailRequested(
   reference: string,
   {
     all = false,
-    include,
     max_bytes = MAX_DETAIL_BYTES,
     ...before
   }: DetailQuery & { readonly max_bytes?: number },
 ): Promise<string> {
-  const input = { reference, all, ...before, max_bytes, include };
-  const read: typeof readDetailAndMore =
-    include === undefined ? readDetailWithin : readDetailAndMore;
-  const { session, json, has_earlier, more = {} } = await store.read(read, input);
-  const summary = JSON.stringify(sessionSummary(session)).slice(0, -1);
-  return `${summary},"messages":${json},"has_earlier":${has_earlier}${members(more)}}`;
+  const input = { reference, all, ...before, max_bytes };
+  const { summary, json, has_earlier } = await store.read(readDetailWithin, input);
+  return `${summary.slice(0, -1)},"messages":${json},"has_earlier":${has_earlier}}`;
 }
-
-const readDetailAndMore: Operation<
-  DetailWithinInput & { readonly include: Include | undefined },
-  DetailText & { readonly more?: Included }
-> = async (tx, { include, ...input }) => {
-  const detail = await readDetailWithin(tx, input);
-  const { id } = detail.session;
-  return { ...detail, more: (await readIncluded(tx, [id], include)).get(id) ?? {} };
-};

@@ -1,11 +1,10 @@
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 
 import { type Activity, SESSION_FIELDS } from "../../core/sessions.ts";
-import { columnNames, fieldReader, jsonColumns } from "../columns.ts";
+import { columnNames, fieldReader } from "../columns.ts";
 import { isGone, type LeaseOwner } from "../leases/this-process.ts";
 import type { QueryParts } from "../engines/prepared.ts";
 import type { Dialect } from "../engines/dialect.ts";
-import { jsonMembers } from "../sql-json.ts";
 import type { Database, SessionTable } from "../schema.ts";
 
 /** The columns of a session as the program uses it. */
@@ -39,33 +38,6 @@ export function leaseHolder(dialect: Dialect) {
 export const sessionOf = fieldReader<typeof COLUMNS, SessionRow>(COLUMNS, {
   activity: ({ holder, exchange_open }) => activityOf(holder, exchange_open === 1),
 });
-
-/** What a summary has before and after `activity`, which the database does not know. */
-const { id, state, activity: _, ...rest } = SESSION_FIELDS;
-const HEAD = jsonColumns({ id, state });
-const TAIL = jsonColumns(rest);
-
-interface SummaryRow {
-  readonly head: string;
-  readonly tail: string;
-  readonly exchange_open: number;
-  readonly holder: string | null;
-}
-
-/** The columns of a session of which `summaryText` makes the JSON of its summary. */
-export function summaryColumns({ dialect }: Pick<QueryParts, "dialect">) {
-  return [
-    jsonMembers(dialect, HEAD).as("head"),
-    jsonMembers(dialect, TAIL).as("tail"),
-    "exchange_open",
-    leaseHolder(dialect),
-  ] as const;
-}
-
-/** The same bytes as `JSON.stringify(sessionSummary(session))`. */
-export function summaryText({ head, tail, holder, exchange_open }: SummaryRow): string {
-  return `{${head},"activity":"${activityOf(holder, exchange_open === 1)}",${tail}}`;
-}
 
 /** A process of this machine that was killed is not running, although its lease has not expired. */
 export function activityOf(holder: string | null, open: boolean): Activity {

@@ -48,7 +48,6 @@ async function listAll(client: Client): Promise<SessionSummary[]> {
     const page = await client.listSessions({
       order: "created",
       limit: 200,
-      include: "labels",
       ...(cursor === undefined ? {} : { cursor }),
     });
     sessions.push(...page.sessions);
@@ -99,7 +98,6 @@ async function follow(nodes: Nodes, random: () => number, last: { id: string | n
     let left = 1 + Math.floor(random() * 12);
     const events = await openEvents(nodes.url(index), {
       token,
-      query: "?include=labels",
       ...(lastId === undefined ? {} : { lastId }),
     }).catch(() => null);
     for (let taken = 0; events !== null && left > 0; left -= 1) {

@@ -1,5 +1,5 @@
-import type { ExchangeInfo } from "../../../src/core/schemas.ts";
-import type { Message, Session } from "../../../src/core/sessions.ts";
+import type { ExchangeInfo, SessionSummary } from "../../../src/core/schemas.ts";
+import type { Message } from "../../../src/core/sessions.ts";
 import type { LiveText, LiveView } from "../../../src/exchange/live/live-view.ts";
 
 const ID = "0b6f0c5e-3f4b-4d0e-9a55-0d2f6f1f6a01";
@@ -147,7 +147,7 @@ export function createWorld(random: () => number) {
     ): LiveView => {
       const after = messages.filter(({ seq }) => seq > position.seq);
       return {
-        session: { id: ID, last_seq: messages.length, state: "active" } as Session,
+        session: { id: ID, last_seq: messages.length, state: "active" } as SessionSummary,
         messages: after.slice(0, rows),
         more: after.length > rows,
         answer: messages.find(({ message_id }) => message_id === position.message_id) ?? null,

@@ -115,10 +115,7 @@ describe("a visitor, on every route", () => {
   it("[PAGE-10] sees neither the folder nor the persona, the metadata and other sessions", async () => {
     const page = await visitor();
     const path = `/api/sessions/${shown}`;
-    const { json, text } = await page.call<Record<string, unknown>>(
-      "GET",
-      `${path}?include=labels,permission`,
-    );
+    const { json, text } = await page.call<Record<string, unknown>>("GET", path);
     expect(json).toMatchObject({
       id: shown,
       repo_path: null,
@@ -127,6 +124,7 @@ describe("a visitor, on every route", () => {
       parent_session_id: null,
       metadata: {},
       permission: null,
+      exchange: null,
       name: "the name",
       messages: [{ content: "hello" }],
     });

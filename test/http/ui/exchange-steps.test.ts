@@ -21,6 +21,7 @@ function question(id: string, call_id: string): QuestionInfo {
     asked_at: "2026-01-01T00:00:00.000Z",
     answered_at: null,
     answered_by: null,
+    answered_who: null,
     answer: null,
     note: null,
     path: ["s"],

@@ -32,7 +32,7 @@ function readerOf(store: Store, limits = { max_rows: 100, max_bytes: 1_000_000 }
     position: () => last.position,
     next: async () => {
       const { position, ahead, lost } = last;
-      const input = { after: position, ahead, lost, include: "labels" as const, ...limits };
+      const input = { after: position, ahead, lost, ...limits };
       const page = await store.read(readChanges, input);
       last = page;
       return page;
@@ -180,7 +180,6 @@ describeEngines("changes of sessions", (engine) => {
         after,
         ahead: new Map(),
         lost: null,
-        include: undefined,
         max_rows: 10,
         max_bytes: 1000,
       });
@@ -271,7 +270,6 @@ it("[EVENTS-8] a transaction that ends late is not lost, however many began afte
       after: away,
       ahead: new Map(),
       lost: null,
-      include: undefined,
       max_rows: 100,
       max_bytes: 100_000,
     });

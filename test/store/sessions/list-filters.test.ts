@@ -72,7 +72,7 @@ describeEngines("the filters of the list", (engine) => {
     const change = { name: "Überschrift" };
     await store.write(patchSession, { reference: id, change, project_key: null, principal });
     const found = async (q: string): Promise<string[]> => {
-      const input = { limit: 10, q, order: "created", include: "labels" } as const;
+      const input = { limit: 10, q, order: "created" } as const;
       const { json } = await store.read(listSummaries, input);
       return (JSON.parse(json) as { title: string | null; name: string | null }[])
         .map(({ name, title }) => name ?? title ?? "")
@@ -121,6 +121,11 @@ async function fill(store: Store, count: number): Promise<void> {
     store,
     `${numbers} INSERT INTO session_metadata (session_id, key, value)
      SELECT ${id("n")}, 'ticket', '' || (n / 10) FROM numbers`,
+  );
+  await execute(
+    store,
+    `${numbers} INSERT INTO exchanges (session_id, n, id, state, asked_by, ended_at)
+     SELECT ${id("n")}, 1, ${id("n")}, 'done', 'http', ${time} FROM numbers`,
   );
   if (!writersQueue) {
     await execute(store, "ANALYZE");

@@ -230,7 +230,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
       await each.getByText("Answered by token over HTTP, allow once", { exact: false }).waitFor();
     }
     // a tab that cannot read what became of it says no more than it knows
-    await other.route("**/questions?include=answered", (route) => route.fulfill({ status: 404 }));
+    await other.route("**/questions?answered=true", (route) => route.fulfill({ status: 404 }));
     const answered = await world.home.call(["sessions", "answer", id, "deny"]);
     expect(answered.code, answered.stderr).toBe(0);
     await other.getByText("The question is not open any more: May the agent").waitFor();

@@ -48,7 +48,7 @@ async function startWorld() {
 }
 
 const stateOf = async (client: Client, id: string): Promise<(string | null)[]> =>
-  (await client.listQuestions(id, { include: "answered" })).map(
+  (await client.listQuestions(id, { answered: true })).map(
     ({ state, answer }) => answer ?? state,
   );
 

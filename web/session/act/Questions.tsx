@@ -106,7 +106,7 @@ function useEnded(model: SessionModel, questions: readonly QuestionInfo[]) {
 }
 
 async function say(id: string, gone: readonly QuestionInfo[]): Promise<Said[]> {
-  const found = await client.listQuestions(id, { include: "answered" }).catch(() => null);
+  const found = await client.listQuestions(id, { answered: true }).catch(() => null);
   return gone.map((question) => {
     const [title = ""] = visibleText(question.text).split("\n", 1);
     if (found === null) {

@@ -37,8 +37,7 @@ function Entry({ model, exchange: { n, revision } }: EntryProps): JSX.Element {
   const { problem, isBusy, run } = useCall();
   /** Null for what continues without a message; undefined until it was read. */
   const { value: content, ...reading } = useRead<string | null | undefined>(
-    async () =>
-      (await client.getExchange(model.id, n, { include: "queue" })).queue?.content ?? null,
+    async () => (await client.getExchange(model.id, n)).content,
     undefined,
     [n, revision],
   );

@@ -16,8 +16,7 @@ interface UnsentProps {
 /** The message of an exchange that failed before it began: no agent has got it. */
 export function Unsent({ model, n, onEdit }: UnsentProps): JSX.Element | null {
   const { value: content, problem } = useRead<string | null>(
-    async () =>
-      (await client.getExchange(model.id, n, { include: "queue" })).queue?.content ?? null,
+    async () => (await client.getExchange(model.id, n)).content,
     null,
     [n],
   );
