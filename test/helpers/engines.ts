@@ -29,6 +29,8 @@ export interface Engine {
   /** False if `mayHaveChanged` always says yes, because asking would cost as much as reading. */
   readonly noticesQuiet: boolean;
   create(): Promise<TestDatabase>;
+  /** Opens a database whose tables are made now: those of `create` are copies of one, so their changes have one position. */
+  openNew(): Promise<Store>;
 }
 
 const sqlite: Engine = {
@@ -42,6 +44,8 @@ const sqlite: Engine = {
       open: async () => closedAfterTest(await openSqliteStore({ path: location })),
     };
   },
+  openNew: async () =>
+    closedAfterTest(await openSqliteStore({ path: join(temporaryFolder(), "reprise.db") })),
 };
 
 const postgres: Engine = {
@@ -54,6 +58,11 @@ const postgres: Engine = {
       location: database.url,
       open: async () => closedAfterTest(await openPostgresStore({ url: database.url })),
     };
+  },
+  openNew: async () => {
+    const database = await createPostgres({ tables: false });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    return closedAfterTest(await openPostgresStore({ url: database.url }));
   },
 };
 

@@ -29,7 +29,7 @@ export async function openEvents(
   const known: SessionEvent[] = [];
   const read = (): readonly SessionEvent[] => {
     for (const { data, ...event } of events().slice(known.length)) {
-      if (!/^[0-9a-f-]{32,36}\.\d+$/.test(event.id)) {
+      if (!/^[0-9a-f]{8}-\d+$/.test(event.id)) {
         throw new Error("the id of an event is not of the documented form");
       }
       known.push({ ...event, data: JSON.parse(data) } as SessionEvent);

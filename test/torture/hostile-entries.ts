@@ -88,9 +88,9 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
     queries: [`?include=${MARK}`],
     headers: [
       ["last-event-id", HUGE],
-      ["last-event-id", `00000000-0000-4000-8000-000000000000.${HUGE}`],
-      ["last-event-id", `${"-".repeat(36)}.0`],
-      ["last-event-id", `0.0.${MARK}`],
+      ["last-event-id", `01234567-${HUGE}`],
+      ["last-event-id", `${"-".repeat(8)}-0`],
+      ["last-event-id", `01234567-0${MARK}`],
     ],
   },
   "GET /api/models": {},

@@ -22,11 +22,11 @@ function event(position: ChangePosition, name: string, json: string): string {
 }
 
 function writeChangePosition({ numbers, at }: ChangePosition): string {
-  return `${numbers}.${at}`;
+  return `${numbers}-${at}`;
 }
 
 /** Null for what no event can have had. */
 export function readChangePosition(text: string): ChangePosition | null {
-  const [, numbers, at] = /^([0-9a-f-]{32,36})\.(0|[1-9]\d{0,14})$/.exec(text) ?? [];
+  const [, numbers, at] = /^([0-9a-f]{8})-(0|[1-9]\d{0,14})$/.exec(text) ?? [];
   return numbers === undefined ? null : { numbers, at: Number(at) };
 }

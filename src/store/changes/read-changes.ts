@@ -7,7 +7,7 @@ import type { ChangeNumber } from "./schema.ts";
 
 /** A reader here has everything that happened before. */
 export interface ChangePosition {
-  /** The `id` of the numbers. */
+  /** Which database the number is of: 8 hexadecimal digits that it got when it was made. */
   readonly numbers: string;
   readonly at: ChangeNumber;
 }

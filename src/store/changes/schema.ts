@@ -10,7 +10,7 @@ interface DeletedSessionTable {
 
 /** One row. */
 interface ChangeNumberTable {
-  /** Of these numbers: another database gives out others. */
+  /** Which database the numbers are of: 8 hexadecimal digits that it got when it was made. */
   id: string;
   /** On SQLite the last number of what is not a session. */
   last: ChangeNumber;

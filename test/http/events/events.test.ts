@@ -89,17 +89,26 @@ it("[EVENTS-4] [EVENTS-9] each id resumes after its event, on another node too",
   }
 });
 
-it("[EVENTS-6] [EVENTS-11] refuses what no event can have had as Last-Event-ID, and begins again after a foreign one", async () => {
+it("[EVENTS-6] [EVENTS-11] [EVENTS-15] refuses what no event can have had as Last-Event-ID, and begins again after a foreign one", async () => {
   await using t = await startTestServer();
-  for (const id of ["1", "x.1", `${"0".repeat(32)}.-1`, `${"0".repeat(32)}.01`, "\u00e9"]) {
+  for (const id of [
+    "1",
+    "x-1",
+    "01234567--1",
+    "01234567-01",
+    "01234567.1",
+    "0123456A-1",
+    "\u00e9",
+  ]) {
     const answer = await t.call("GET", "/api/events", { headers: { "last-event-id": id } });
     expect(answer).toMatchObject({ status: 422, json: { code: "invalid_request" } });
   }
   expect((await t.call("GET", "/api/events?include=labels")).status).toBe(422);
   expect((await t.call("GET", "/api/events?limit=1")).status).toBe(422);
-  for (const lastId of ["", `${"0".repeat(32)}.1`]) {
+  for (const lastId of ["", "01234567-1"]) {
     const events = await openEvents(t.url, { lastId });
-    expect((await events.until(() => true))[0]).toMatchObject({ event: "reset" });
+    const id = expect.stringMatching(/^[0-9a-f]{8}-\d+$/) as string;
+    expect((await events.until(() => true))[0]).toMatchObject({ event: "reset", id });
     events.cut();
   }
   const head = await t.call("HEAD", "/api/events");

@@ -9,6 +9,7 @@ import {
   type ChangesPage,
   readChanges,
 } from "../../../src/store/changes/read-changes.ts";
+import { copyStore } from "../../../src/store/portable/copy-store.ts";
 import { releaseLease, renewLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { endSession } from "../../../src/store/sessions/change.ts";
 import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
@@ -186,6 +187,29 @@ describeEngines("changes of sessions", (engine) => {
     expect(await read({ numbers, at })).toMatchObject({ isReset: false });
     expect(await read({ numbers: "other", at })).toMatchObject({ isReset: true });
     expect(await read({ numbers, at: at + 1_000_000_000 })).toMatchObject({ isReset: true });
+  });
+
+  it("[EVENTS-6] [EVENTS-15] a database that sessions are copied to has other positions", async () => {
+    const source = await openFresh(engine);
+    const target = await engine.openNew();
+    await newSession(source);
+    await copyStore({ source, target, intoExisting: false, onProgress: () => undefined });
+    const [before, after] = [readerOf(source), readerOf(target)];
+    await before.next();
+    await after.next();
+    const { numbers } = before.position()!;
+    const own = after.position()!;
+    expect(numbers).toMatch(/^[0-9a-f]{8}$/);
+    const read = (position: ChangePosition) =>
+      target.read(readChanges, {
+        after: position,
+        ahead: new Map(),
+        lost: null,
+        max_rows: 10,
+        max_bytes: 1000,
+      });
+    expect(await read(own)).toMatchObject({ isReset: false });
+    expect(await read({ ...own, numbers })).toMatchObject({ isReset: true });
   });
 
   it("[EVENTS-6] deletions are known for 7 days, and a reader from before begins again", async () => {

@@ -23,7 +23,8 @@ export function changeTables(dialect: Dialect): readonly string[] {
       id ${key} NOT NULL PRIMARY KEY,
       last ${integer} NOT NULL
     )${tableOptions}`,
-    `INSERT INTO change_numbers (id, last) VALUES (${randomId}, 0)`,
+    // says which database the numbers are of
+    `INSERT INTO change_numbers (id, last) VALUES (substr(${randomId}, 1, 8), 0)`,
     ...numberedChanges,
   ];
 }
