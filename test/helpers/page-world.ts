@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 
 import { openPages, type PageView } from "./page.ts";
@@ -106,10 +106,29 @@ export async function seeAll(page: Page): Promise<void> {
   const question = page.locator(".question").first();
   await question.locator(".choices").waitFor({ state: "attached" });
   for (const end of await question.locator(".part-end").all()) {
-    await end.evaluate((element) => {
-      element.scrollIntoView({ block: "nearest" });
-      return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-    });
+    await end.evaluate((element) => element.scrollIntoView({ block: "nearest" }));
+    await nextFrames(page);
   }
   await question.locator(".choices").scrollIntoViewIfNeeded();
+}
+
+/** Waits until the page knows what was scrolled into view: browsers report it once a frame. */
+export async function nextFrames(page: Page): Promise<void> {
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+  );
+}
+
+/** How much of an element is in view, in pixels: without what the window or a part that scrolls cuts. */
+export function heightInView(element: Locator): Promise<number> {
+  return element.evaluate(
+    (each) =>
+      new Promise<number>((done) => {
+        const observer = new IntersectionObserver(([entry]) => {
+          observer.disconnect();
+          done(entry?.intersectionRect.height ?? 0);
+        });
+        observer.observe(each);
+      }),
+  );
 }
