@@ -5,7 +5,14 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 
 import { accessibilityProblems, HAS_NO_BROWSER, keepPicture } from "../../helpers/page.ts";
-import { composerOf as composer, say, seeAll, startPageWorld } from "../../helpers/page-world.ts";
+import {
+  composerOf as composer,
+  heightInView,
+  nextFrames,
+  say,
+  seeAll,
+  startPageWorld,
+} from "../../helpers/page-world.ts";
 
 describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", () => {
   const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
@@ -14,9 +21,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     await page.locator(".choices").first().scrollIntoViewIfNeeded();
     await page.locator(`.choices button:has-text("${name}")`).first().scrollIntoViewIfNeeded();
     // a press in the moment of scrolling does not count
-    await page.evaluate(
-      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
-    );
+    await nextFrames(page);
     await page.locator(`.choices button:not([aria-disabled=true]):has-text("${name}")`).click();
   };
 
@@ -179,11 +184,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
       await page.getByText("Scroll through all of it to allow it.").waitFor();
       expect(await yes.getAttribute("aria-disabled"), name).toBe("true");
       await page.locator(".question-body").scrollIntoViewIfNeeded();
-      const seen = await page.locator(".question-body").evaluate((body) => {
-        const { top, bottom } = body.getBoundingClientRect();
-        return Math.min(bottom, innerHeight) - Math.max(top, 0);
-      });
-      expect.soft(seen, name).toBeGreaterThan(70);
+      expect.soft(await heightInView(page.locator(".question-body")), name).toBeGreaterThan(70);
       await keepPicture(page, `question-${width}-${height}`);
       expect(existsSync(join(world.home.project, `${n}.txt`)), name).toBe(false);
       await answerWith(page, "allow once");
