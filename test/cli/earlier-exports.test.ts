@@ -20,7 +20,7 @@ import { freshHome, type Home, unusedHome } from "../helpers/reprise.ts";
 
 const AGENT = fileURLToPath(new URL("../fixtures/agents/asking.js", import.meta.url));
 
-/** How each session that was exported goes on: what is called after it was imported, and what the last call prints. */
+/** How each session that was exported continues: what is called after it was imported, and what the last call prints. */
 const CONTINUED = {
   agent: [[["--agent", AGENT, "-p", "go on"]], "done"],
   failed: [[["-p", "go on"]], "an answer"],

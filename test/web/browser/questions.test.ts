@@ -49,9 +49,7 @@ async function startWorld() {
 }
 
 const stateOf = async (client: Client, id: string): Promise<(string | null)[]> =>
-  (await client.listQuestions(id, { answered: true })).map(
-    ({ state, answer }) => answer ?? state,
-  );
+  (await client.listQuestions(id, { answered: true })).map(({ state, answer }) => answer ?? state);
 
 const yesOf = (page: Page, n = 0) =>
   page.locator(".question").nth(n).locator(".choices button", { hasText: "allow once" });
