@@ -85,7 +85,7 @@ const beyondWindow = (page: Page) =>
     return { width: scrollWidth - innerWidth, height: scrollHeight - innerHeight };
   });
 
-/** Brings the end of a part into view where no end of another part is, until the page knows that it was seen. */
+/** Brings the end of one part alone into view, until the page knows that it was seen. */
 async function show(page: Page, part: string): Promise<void> {
   // the text is short, and comes after the title and before an effect that is higher than the window
   const isTitle = part === "h2";
