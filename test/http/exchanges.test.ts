@@ -57,5 +57,5 @@ it("[HTTP-120] [HTTP-121] the client has both", async () => {
   const client = createClient({ baseUrl: t.url });
   const listed = await client.listExchanges(id, { limit: 2, before_n: 3 });
   expect(listed.map(({ n }) => n)).toEqual([2, 1]);
-  expect(await client.getExchange(id, 2)).toEqual(listed[0]);
+  expect(await client.getExchange(id, 2)).toEqual({ ...listed[0], content: null });
 });

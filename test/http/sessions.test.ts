@@ -23,6 +23,7 @@ const SUMMARY_FIELDS = [
   "state",
   "activity",
   "title",
+  "name",
   "persona_name",
   "model",
   "repo_path",
@@ -35,7 +36,11 @@ const SUMMARY_FIELDS = [
   "last_seq",
   "created_at",
   "last_message_at",
+  "archived_at",
   "ended_at",
+  "metadata",
+  "exchange",
+  "permission",
 ];
 const ACK_FIELDS = ["id", "state", "seq", "title", "total_input_tokens", "total_output_tokens"];
 
