@@ -9,6 +9,8 @@ import {
 } from "@langchain/langgraph-checkpoint";
 
 import { newId } from "../src/core/ids.ts";
+import { copierOf } from "../src/langgraph/copy-message.ts";
+import { fingerprintOf } from "../src/langgraph/message-hash.ts";
 import { answerOf, questionOf } from "./texts.ts";
 
 /** Exchanges that are stored in one checkpoint when a thread is filled. */
@@ -77,4 +79,30 @@ export class KeepingSaver extends BaseCheckpointSaver {
   override async *list(): AsyncGenerator<CheckpointTuple> {
     // nothing but the latest checkpoint is kept
   }
+}
+
+/** Also copies every message for each read: no saver whose readers may change messages does less. */
+export class CopyingSaver extends KeepingSaver {
+  readonly #copies: (() => BaseMessage)[] = [];
+
+  override async getTuple(): Promise<CheckpointTuple | undefined> {
+    const tuple = await super.getTuple();
+    const messages = tuple?.checkpoint.channel_values["messages"];
+    if (tuple !== undefined && Array.isArray(messages)) {
+      for (const message of messages.slice(this.#copies.length)) {
+        this.#copies.push(copierFor(message));
+      }
+      tuple.checkpoint.channel_values["messages"] = this.#copies.map((copy) => copy());
+    }
+    return tuple;
+  }
+}
+
+function copierFor(message: BaseMessage): () => BaseMessage {
+  const fingerprint = fingerprintOf(message, "");
+  const copy = fingerprint === null ? null : copierOf(message, fingerprint);
+  if (fingerprint === null || copy === null) {
+    throw new TypeError("the bench has a message that cannot be copied");
+  }
+  return () => copy(fingerprint);
 }

@@ -7,7 +7,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { createCheckpointSaver } from "../src/langgraph/saver.ts";
 import { openSqliteStore } from "../src/store/engines/sqlite/open.ts";
 import type { Store } from "../src/store/store.ts";
-import { foreignThread, KeepingSaver } from "./foreign-thread.ts";
+import { CopyingSaver, foreignThread, KeepingSaver } from "./foreign-thread.ts";
 import { type Bench, type Measurement, median } from "./measurement.ts";
 import { processorTime } from "./session-course.ts";
 
@@ -32,7 +32,7 @@ export const bench: Bench = {
       const lines: Measurement[] = [];
       const short = new Map<string, number>();
       for (const size of SIZES) {
-        const { floor, ...ours } = await timesOf(store, size, scale);
+        const { floor, copies, ...ours } = await timesOf(store, size, scale);
         for (const [name, time] of Object.entries(ours)) {
           const what = `processor time after ${size} exchanges, ${name}`;
           const whole = { what, unit: "ms", ours: time };
@@ -51,6 +51,9 @@ export const bench: Bench = {
             }
           }
         }
+        const part = { unit: "ms", ours: copies - floor, reach: null };
+        const what = `of it, copying ${2 * size} messages for a read`;
+        lines.push({ ...part, what, floor: ours["separate messages"] - floor });
       }
       return lines;
     } finally {
@@ -66,9 +69,10 @@ async function timesOf(store: Store, size: number, scale: number) {
   const exchanges = {
     "separate messages": await fill(createCheckpointSaver({ store })),
     "frozen messages": await fill(createCheckpointSaver({ store, frozen: true })),
+    copies: await fill(new CopyingSaver()),
     floor: await fill(new KeepingSaver()),
   };
-  const runs = { "separate messages": [], "frozen messages": [], floor: [] } as Runs;
+  const runs: Runs = { "separate messages": [], "frozen messages": [], copies: [], floor: [] };
   for (let run = 0; run <= RUNS; run += 1) {
     for (const name of NAMES) {
       const time = await meanOf(exchanges[name], (run === 0 ? WARM : SAMPLE) * scale);
@@ -78,11 +82,12 @@ async function timesOf(store: Store, size: number, scale: number) {
   return {
     "separate messages": median(runs["separate messages"]),
     "frozen messages": median(runs["frozen messages"]),
+    copies: median(runs.copies),
     floor: median(runs.floor),
   };
 }
 
-const NAMES = ["separate messages", "frozen messages", "floor"] as const;
+const NAMES = ["separate messages", "frozen messages", "copies", "floor"] as const;
 type Runs = Record<(typeof NAMES)[number], number[]>;
 
 /** Milliseconds of processor time of one exchange. */

@@ -37,11 +37,12 @@ export function cloneJsonValue(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.length === 0 ? [] : value.map((item: unknown) => cloneJsonValue(item));
   }
-  const clone: Record<string, unknown> = {};
-  for (const key in value) {
-    if (Object.hasOwn(value, key)) {
-      const member: unknown = Reflect.get(value, key);
-      setOwn(clone, key, typeof member === "object" ? cloneJsonValue(member) : member);
+  // copied whole first: the engine does that in one step
+  const clone: Record<string, unknown> = { ...value };
+  for (const key in clone) {
+    const member: unknown = clone[key];
+    if (typeof member === "object" && member !== null && Object.hasOwn(clone, key)) {
+      setOwn(clone, key, cloneJsonValue(member));
     }
   }
   return clone;
@@ -69,9 +70,10 @@ export function sameJsonValue(value: unknown, plain: unknown): boolean {
   if (typeof value !== "object" || typeof plain !== "object" || value === null || plain === null) {
     return false;
   }
-  return Array.isArray(plain)
-    ? Array.isArray(value) && sameItems(value, plain)
-    : isPlainRecord(value) && sameMembers(value, plain);
+  if (Array.isArray(plain)) {
+    return Array.isArray(value) && sameItems(value, plain);
+  }
+  return isRecord(plain) && isPlainRecord(value) && sameMembers(value, plain);
 }
 
 function sameItems(value: readonly unknown[], plain: readonly unknown[]): boolean {
@@ -86,11 +88,15 @@ function sameItems(value: readonly unknown[], plain: readonly unknown[]): boolea
   return true;
 }
 
-function sameMembers(value: Record<string, unknown>, plain: object): boolean {
-  // no list of keys is made: nearly every record that is compared is empty
+function sameMembers(value: Members, plain: Members): boolean {
+  // no list of keys is made: a record of each message is compared at every step of a graph
   let left = 0;
   for (const key in value) {
-    if (!Object.hasOwn(plain, key) || !sameJsonValue(value[key], Reflect.get(plain, key))) {
+    const member = plain[key];
+    if (
+      !sameJsonValue(value[key], member) ||
+      !(isOwnForSure(member) || Object.hasOwn(plain, key))
+    ) {
       return false;
     }
     left += 1;
@@ -99,4 +105,27 @@ function sameMembers(value: Record<string, unknown>, plain: object): boolean {
     left -= 1;
   }
   return left === 0;
+}
+
+/** Records inherit only functions and objects; whether a member is their own takes longer to find out. */
+function isOwnForSure(member: unknown): boolean {
+  return typeof member === "string" || typeof member === "number" || typeof member === "boolean";
+}
+
+/** An object of a plain tree that is not a list. */
+function isRecord(plain: object): plain is Members {
+  return !Array.isArray(plain);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** True for `{}` and what JSON writes like it. */
+export function isEmptyRecord(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || value.constructor !== Object) {
+    return false;
+  }
+  for (const _ in value) {
+    return false;
+  }
+  return true;
 }

@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 
 import { textHash } from "../store/checkpoints/bodies.ts";
 import { bodyText } from "./message-codec.ts";
-import { cloneJsonValue, isJsonValue, sameJsonValue } from "./json-value.ts";
+import { cloneJsonValue, isEmptyRecord, isJsonValue, sameJsonValue } from "./json-value.ts";
 
 /** What a message was when its hash was taken, field by field. */
 export interface Fingerprint extends Readonly<Record<CommonField, unknown>> {
@@ -66,7 +66,7 @@ export function fingerprintOf(message: BaseMessage, hash: string): Fingerprint |
  * processor's cache, where 10,000 empty objects would not.
  */
 const NO_ITEMS = Object.freeze([]);
-const NO_MEMBERS = Object.freeze({});
+export const NO_MEMBERS = Object.freeze({});
 const NO_OTHERS: Fingerprint["others"] = [];
 
 function snapshotOf(value: unknown): unknown {
@@ -139,17 +139,30 @@ function hasFields(message: MessageFields, fingerprint: Fingerprint): boolean {
     message.name === fingerprint.name &&
     message.tool_call_id === fingerprint.tool_call_id &&
     message.status === fingerprint.status &&
-    sameJsonValue(message.content, fingerprint.content) &&
-    sameJsonValue(message.additional_kwargs, fingerprint.additional_kwargs) &&
-    sameJsonValue(message.response_metadata, fingerprint.response_metadata) &&
-    sameJsonValue(message.tool_calls, fingerprint.tool_calls) &&
-    sameJsonValue(message.invalid_tool_calls, fingerprint.invalid_tool_calls) &&
-    sameJsonValue(message.usage_metadata, fingerprint.usage_metadata) &&
-    sameJsonValue(message.artifact, fingerprint.artifact) &&
-    sameJsonValue(message.metadata, fingerprint.metadata) &&
+    isAsBefore(message.content, fingerprint.content) &&
+    isAsBefore(message.additional_kwargs, fingerprint.additional_kwargs) &&
+    isAsBefore(message.response_metadata, fingerprint.response_metadata) &&
+    isAsBefore(message.tool_calls, fingerprint.tool_calls) &&
+    isAsBefore(message.invalid_tool_calls, fingerprint.invalid_tool_calls) &&
+    isAsBefore(message.usage_metadata, fingerprint.usage_metadata) &&
+    isAsBefore(message.artifact, fingerprint.artifact) &&
+    isAsBefore(message.metadata, fingerprint.metadata) &&
     areNames(fingerprint.names, message.lc_kwargs) &&
     haveOthers(message, fingerprint)
   );
+}
+
+/** As `sameJsonValue`, but for a snapshot: nearly every one is a text, the shared list or the shared record. */
+function isAsBefore(value: unknown, snapshot: unknown): boolean {
+  if (value === snapshot) {
+    return true;
+  }
+  if (snapshot === NO_MEMBERS) {
+    return isEmptyRecord(value);
+  }
+  return snapshot === NO_ITEMS
+    ? Array.isArray(value) && value.length === 0
+    : sameJsonValue(value, snapshot);
 }
 
 function areNames(names: readonly string[], fields: object): boolean {
