@@ -5,7 +5,7 @@ import { LEASE_MS } from "../core/limits.ts";
 import { failQueued } from "../store/exchanges/change.ts";
 import { type QueuedExchange, readNextQueued } from "../store/exchanges/ready.ts";
 import { findDead, findUnready, makeReady, reviveDead } from "../store/exchanges/revive.ts";
-import { isLiveHint } from "../store/live/live-hint.ts";
+import { isOfNoExchange } from "../store/hints.ts";
 import { refuseUnconfirmed } from "../store/sessions/refuse-unconfirmed.ts";
 import type { Store } from "../store/store.ts";
 import { keepAnswering } from "./answer-due.ts";
@@ -74,7 +74,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const wakeUp = (): void => wake.abort();
   const stopListening = store.onCommit((ids) => {
     // what runs commits with each step, and makes nothing ready
-    if (![...ids].every((id) => running.has(id) || isLiveHint(id))) {
+    if (![...ids].every((id) => running.has(id) || isOfNoExchange(id))) {
       wakeUp();
     }
   });

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isRepriseError } from "../core/errors.ts";
 import type { Session } from "../core/sessions.ts";
 import { type PrunedIds, NOTHING_PRUNED } from "../store/checkpoints/plan-prune.ts";
-import { isStopAsked, stopHint } from "../store/exchanges/stop-asked.ts";
+import { isStopAsked } from "../store/exchanges/stop-asked.ts";
+import { stopHint } from "../store/hints.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import {
   finishExchange,

@@ -18,10 +18,10 @@ export interface Tx extends QueryParts {
 export type Operation<Input, Output> = (tx: Tx, input: Input) => Promise<Output>;
 
 /**
- * The ids of the sessions that a committed write touched, and `stopHint` of those whose exchange is to stop.
+ * The sessions that a committed write touched, each by its id or by a name of `hints.ts`, which says more.
  * They are hints: they say what to read.
  */
-export type CommitListener = (sessionIds: ReadonlySet<string>) => void;
+export type CommitListener = (hints: ReadonlySet<string>) => void;
 
 /** A store that is only read and stays unchanged: neither created nor upgraded. */
 export type ReadOnlyStore = Pick<Store, "location" | "read" | "close"> & AsyncDisposable;

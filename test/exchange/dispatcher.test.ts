@@ -10,6 +10,7 @@ import { PERMISSION_ANSWERS } from "../../src/core/permissions.ts";
 import { createExchanger } from "../../src/agent/exchange.ts";
 import { type DispatcherOptions, startDispatcher } from "../../src/exchange/dispatcher.ts";
 import { refuseUnconfirmed } from "../../src/store/sessions/refuse-unconfirmed.ts";
+import { readReady } from "../../src/store/exchanges/ready.ts";
 import { withdrawQueued, changeQueued, stopExchange } from "../../src/store/exchanges/change.ts";
 import { listExchanges, readExchangeWithContent } from "../../src/store/exchanges/read.ts";
 import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
@@ -191,6 +192,29 @@ it("[QUEUE-6] a node that stops gives back what it runs, and another one continu
   const [record] = await store.read(listExchanges, { reference: session.id, limit: 1 });
   expect(record).toMatchObject({ n: 1, state: "done", first_seq: 1, last_seq: 2 });
   expect((await verifySession(store, session.id)).findings).toEqual([]);
+});
+
+it("does not search for exchanges when a message is appended, which makes none ready", async () => {
+  const bench = await openBench(await startModelServer({ answer: () => ({ content: "done" }) }));
+  const { store, session } = bench;
+  let searches = 0;
+  const counting: Store = {
+    ...store,
+    read: (operation, input) => {
+      searches += Number(operation.name === readReady.name);
+      return store.read(operation, input);
+    },
+  };
+  dispatch(bench, { store: counting, pollMs: 3_600_000 });
+  await until(() => Promise.resolve(searches > 0));
+  for (let count = 0; count < 20; count += 1) {
+    await store.write(appendUserMessage, { reference: session.id, content: "a note" });
+    // a search would be read before this
+    await store.read(readReady, { limit: 1, after: null });
+  }
+  expect(searches).toBe(1);
+  await queue(store, session.id, "a question");
+  await until(async () => (await statesOf(store, session.id)).includes("done"));
 });
 
 it("[QUEUE-26] a session that somebody has without an exchange is left alone", async () => {

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 
 import { holdLease } from "../../src/exchange/lease-holder.ts";
 import { stopExchange } from "../../src/store/exchanges/change.ts";
-import { stopHint } from "../../src/store/exchanges/stop-asked.ts";
+import { stopHint } from "../../src/store/hints.ts";
 import { readLeaseState } from "../../src/store/leases/lease.ts";
 import type { Store } from "../../src/store/store.ts";
 import { describeEngines, newSession, owner } from "../helpers/engines.ts";

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 
+import { sessionOfHint } from "../../src/store/hints.ts";
 import { appendUserMessage } from "../../src/store/messages/append.ts";
 import { readDetail } from "../../src/store/messages/read.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
@@ -153,7 +154,7 @@ describeEngines("onCommit", (engine) => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
     const heard: string[][] = [];
-    const stop = store.onCommit((ids) => heard.push([...ids]));
+    const stop = store.onCommit((hints) => heard.push([...hints].map(sessionOfHint)));
 
     await store.write(appendUserMessage, { reference: id, content: "hi" });
     await store.write(endSession, { id });

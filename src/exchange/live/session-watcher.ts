@@ -1,5 +1,5 @@
 import { readLiveProgress } from "../../store/live/live-progress.ts";
-import { isLiveHint, sessionOfHint } from "../../store/live/live-hint.ts";
+import { isLiveHint, sessionOfHint } from "../../store/hints.ts";
 import { readProgress } from "../../store/messages/read.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -61,10 +61,11 @@ export function createSessionWatcher(options: SessionWatcherOptions): SessionWat
     polling?.stop();
     polling = null;
   };
-  const stopListening = store.onCommit((ids) => {
-    for (const id of ids) {
-      if (isLiveHint(id)) {
-        live.wake(sessionOfHint(id), "progress");
+  const stopListening = store.onCommit((hints) => {
+    for (const hint of hints) {
+      const id = sessionOfHint(hint);
+      if (isLiveHint(hint)) {
+        live.wake(id, "progress");
       } else {
         all.wake();
         messages.wake(id, "session");

@@ -1,3 +1,4 @@
+import { stopHint } from "../hints.ts";
 import type { Fence } from "../leases/fence.ts";
 import type { Operation, Tx } from "../store.ts";
 
@@ -16,11 +17,6 @@ export async function askToStop(
     .execute();
   tx.touch(id);
   tx.touch(stopHint(id));
-}
-
-/** Touched beside the session when its exchange is asked to stop; its other commits say nothing of that. */
-export function stopHint(session_id: string): string {
-  return `stop ${session_id}`;
 }
 
 /** True if somebody has asked the exchange to stop that runs under this lease. */

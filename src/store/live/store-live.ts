@@ -4,7 +4,7 @@ import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Fence } from "../leases/fence.ts";
 import type { AnswerPieceTable, LiveStateTable } from "../schema.ts";
 import type { Operation, Tx } from "../store.ts";
-import { liveHint } from "./live-hint.ts";
+import { liveHint } from "../hints.ts";
 
 /** What a process has to store of one exchange that it runs. */
 export interface LiveWrite extends Fence {

@@ -5,6 +5,7 @@ import type { Message, Session } from "../../core/sessions.ts";
 import { estimateTokens, titleOf } from "../../core/text.ts";
 import { refuseEnded, sessionEnded } from "../sessions/change.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
+import { messageHint } from "../hints.ts";
 import { lockSession } from "../sessions/lock.ts";
 import { readSession, resolveSession } from "../sessions/read.ts";
 import { sessionColumns, sessionOf } from "../sessions/rows.ts";
@@ -41,7 +42,7 @@ export const appendUserMessage: Operation<AppendInput, Appended> = async (tx, in
   const parsed = parseSessionReference(reference);
   if (parsed.kind === "id" && idempotency_key === null) {
     // no read is needed first: the counter finds the session, and refuses one that has ended
-    return insertMessage(tx, { session_id: parsed.id, content, idempotency_key, principal });
+    return appendMessage(tx, { session_id: parsed.id, content, idempotency_key, principal });
   }
   const session = await resolveSession(tx, { reference });
   if (idempotency_key !== null) {
@@ -53,8 +54,14 @@ export const appendUserMessage: Operation<AppendInput, Appended> = async (tx, in
     return { session, message: earlier };
   }
   refuseEnded(session);
-  return insertMessage(tx, { session_id: session.id, content, idempotency_key, principal });
+  return appendMessage(tx, { session_id: session.id, content, idempotency_key, principal });
 };
+
+async function appendMessage(tx: Tx, input: NewMessage): Promise<Appended> {
+  const appended = await insertMessage(tx, input);
+  tx.touch(messageHint(input.session_id));
+  return appended;
+}
 
 async function findEarlierAttempt(
   tx: Tx,
@@ -88,7 +95,7 @@ interface NewMessage {
   readonly principal: Principal | undefined;
 }
 
-/** Stores it in a session that is not ended. Error codes: `session_not_found`, `session_ended`. */
+/** Stores it in a session that is not ended, and touches nothing. Error codes: `session_not_found`, `session_ended`. */
 export async function insertMessage(tx: Tx, input: NewMessage): Promise<Appended> {
   const { session_id, message_id = newId(), content, idempotency_key, principal } = input;
   const token_count = estimateTokens(content);
@@ -114,7 +121,6 @@ export async function insertMessage(tx: Tx, input: NewMessage): Promise<Appended
     origin: principal?.origin ?? null,
     authenticated: isOwner(principal) ? 1 : 0,
   });
-  tx.touch(session_id);
   return { session, message };
 }
 

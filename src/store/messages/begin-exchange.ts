@@ -166,6 +166,9 @@ const begin: Operation<Beginning, BegunExchange> = async (tx, input) => {
     });
     session = appended.session;
   }
+  if (messages.length > 0) {
+    tx.touch(session_id);
+  }
   const pending = waiting ?? (await readPending(tx, { session_id }));
   const record = isNew
     ? await insertRunning(tx, {

@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
+import { sessionOfHint } from "../../../src/store/hints.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store, Tx } from "../../../src/store/store.ts";
@@ -119,7 +120,7 @@ describe("a connection that the network loses", () => {
       // the hint that the session was created may still be on its way
       const store = await open(`${proxy.url}?hints=off`);
       const heard: string[] = [];
-      store.onCommit((ids) => heard.push(...ids));
+      store.onCommit((hints) => heard.push(...[...hints].map(sessionOfHint)));
       proxy.cutAt(words, cut);
 
       await append(store, id, "once");

@@ -8,6 +8,7 @@ import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { readMessagesAfter } from "../../../src/store/messages/read.ts";
 import { payloadsOf } from "../../../src/store/engines/postgres/notify.ts";
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
+import { sessionOfHint } from "../../../src/store/hints.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -186,7 +187,7 @@ describe("hints between nodes", () => {
     const { database, store, id } = await openBench();
     const other = await open(database.url);
     const heard: string[] = [];
-    store.onCommit((ids) => heard.push(...ids));
+    store.onCommit((hints) => heard.push(...[...hints].map(sessionOfHint)));
     const hearOther = async (): Promise<string> => {
       const { id } = await other.write(createSession, {});
       for (let waited = 0; !heard.includes(id) && waited < 50; waited += 1) {

@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
+import { sessionOfHint } from "../../../src/store/hints.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createPostgres } from "../../helpers/postgres.ts";
@@ -112,8 +113,8 @@ async function useHints(url: string): Promise<void> {
   await using writing = await openPostgresStore({ url });
   const heard = Promise.withResolvers<void>();
   const { id } = await writing.write(createSession, {});
-  listening.onCommit((ids) => {
-    if (ids.has(id)) {
+  listening.onCommit((hints) => {
+    if ([...hints].map(sessionOfHint).includes(id)) {
       heard.resolve();
     }
   });

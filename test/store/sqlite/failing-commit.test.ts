@@ -6,6 +6,7 @@ import { createSession } from "../../../src/store/sessions/create.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
+import { sessionOfHint } from "../../../src/store/hints.ts";
 import type { Operation, Store } from "../../../src/store/store.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
@@ -27,7 +28,7 @@ describe("a commit that fails", () => {
   it("[STORE-19] costs only the operation that made it fail", async () => {
     const { store, id } = await openStore();
     const heard: string[] = [];
-    store.onCommit((ids) => heard.push(...ids));
+    store.onCommit((hints) => heard.push(...[...hints].map(sessionOfHint)));
     const append = (content: string) => store.write(appendUserMessage, { reference: id, content });
 
     const settled = await Promise.allSettled([
