@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Message, SessionState } from "../../core/sessions.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
-import { readSession } from "../sessions/read.ts";
+import { sessionNotFound } from "../sessions/read.ts";
 import { readMessagesAfter } from "./read.ts";
 
 export interface StreamPageInput {
@@ -22,19 +22,37 @@ export interface StreamPage {
   readonly more: boolean;
   /** Of the same moment: an ended session without `more` gets nothing after this page. */
   readonly state: SessionState;
+  /** Of the same moment, archived messages included. */
+  readonly last_seq: number;
 }
 
 /** The next messages of a stream, as many as fit. Error codes: `session_not_found`. */
 export const readStreamPage: Operation<StreamPageInput, StreamPage> = async (tx, input) => {
-  const { state } = await readSession(tx, { id: input.session_id });
-  return { ...(await readPageAfter(tx, input)), state };
+  const [session] = await tx.rows(sessionProgress, { id: input.session_id });
+  if (session === undefined) {
+    throw sessionNotFound();
+  }
+  const left = session.last_seq - input.after_seq;
+  // a stream that is up to date gets one message at a time, which comes alone however large it is
+  const page =
+    left > 1
+      ? await readPageAfter(tx, input)
+      : {
+          messages: left < 1 ? [] : await readMessagesAfter(tx, { ...input, limit: 1 }),
+          more: false,
+        };
+  return { ...page, ...session };
 };
+
+const sessionProgress = prepared(({ db }, given: Parameter<{ readonly id: string }>) =>
+  db.selectFrom("sessions").select(["state", "last_seq"]).where("id", "=", given("id")),
+);
 
 /** The same of a session that exists. */
 export async function readPageAfter(
   tx: Tx,
   input: StreamPageInput,
-): Promise<Omit<StreamPage, "state">> {
+): Promise<Omit<StreamPage, "state" | "last_seq">> {
   // the sizes come first: rows of 1 MiB each would be 200 MiB before anyone could count them
   const sizes = await tx.rows(sizesAfter, {
     ...input,
