@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { SessionDetail } from "../../src/core/schemas.ts";
+import { readProgress } from "../../src/store/messages/read.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
 import { endSession, startThread } from "../../src/store/sessions/change.ts";
 import { startProgram } from "../helpers/start-program.ts";
@@ -225,6 +226,42 @@ describe("one poll for all streams", () => {
       setTimeout(resolve, 100);
     });
     expect(looks).toBeLessThanOrEqual(idle + 1);
+  });
+
+  it("[HTTP-35] wakes no stream for what it has sent already", async () => {
+    let looks = 0;
+    let pages = 0;
+    let isPolled = true;
+    const store = {
+      ...t.store,
+      mayHaveChanged: () => {
+        looks += 1;
+        return isPolled ? t.store.mayHaveChanged() : Promise.resolve(false);
+      },
+      read: (...args: Parameters<typeof t.store.read>) => {
+        pages += Number(args[0] !== readProgress);
+        return t.store.read(...args);
+      },
+    } as typeof t.store;
+    await using counted = await startTestServer({ store, stream: { pollMs: 10 } });
+    const id = await counted.newSession();
+    const stream = await openStream(counted.url, `/api/sessions/${id}/stream`);
+    /** Until a poll that began later has woken whom it wakes. */
+    const poll = async (): Promise<void> => {
+      const before = looks;
+      await until(() => looks >= before + 3);
+    };
+    for (let count = 1; count <= 5; count += 1) {
+      isPolled = false;
+      await poll();
+      pages = 0;
+      await counted.post(id, `message ${count}`);
+      await stream.received(count);
+      isPolled = true;
+      await poll();
+      expect(pages).toBe(1);
+    }
+    stream.cut();
   });
 
   it("[HTTP-35] [HTTP-116] repeats a failed poll with the next one", async () => {

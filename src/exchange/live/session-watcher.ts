@@ -1,4 +1,5 @@
 import { readLiveProgress } from "../../store/live/live-progress.ts";
+import type { Session } from "../../core/sessions.ts";
 import { isLiveHint, sessionOfHint } from "../../store/hints.ts";
 import { readProgress } from "../../store/messages/read.ts";
 import type { Store } from "../../store/store.ts";
@@ -27,6 +28,8 @@ export type LiveWake = "session" | "progress";
 export interface Subscription {
   /** Forgets the hints so far. Called before each read, so that none after it is lost. */
   clear(): void;
+  /** Takes the `messageMark` of a read that left nothing: a poll that finds the same does not wake this subscription. */
+  hasRead(mark: string): void;
   /** Resolves once something may have changed since `clear`, or the signal is aborted. */
   changed(signal: AbortSignal): Promise<void>;
   close(): void;
@@ -105,14 +108,20 @@ export function createSessionWatcher(options: SessionWatcherOptions): SessionWat
   };
 }
 
-type Wake = (hint: LiveWake) => void;
+/** `mark`: the session's mark that a poll has found; null if a commit wakes, or the session is gone. */
+type Wake = (hint: LiveWake, mark: string | null) => void;
 /** Reads of each session that exists a text that differs once there is something to read. */
 type ReadMarks = (store: Store, session_ids: string[]) => Promise<ReadonlyMap<string, string>>;
 
 const readMessageMarks: ReadMarks = async (store, session_ids) => {
   const progress = await store.read(readProgress, { session_ids });
-  return new Map(progress.map(({ id, last_seq, state }) => [id, `${last_seq} ${state}`]));
+  return new Map(progress.map((session) => [session.id, messageMark(session)]));
 };
+
+/** Differs once a session has more for the streams of its messages. */
+export function messageMark({ last_seq, state }: Pick<Session, "last_seq" | "state">): string {
+  return `${last_seq} ${state}`;
+}
 
 const readLiveMarks: ReadMarks = (store, session_ids) =>
   store.read(readLiveProgress, { session_ids });
@@ -154,9 +163,9 @@ type WatchedSessions = ReturnType<typeof createWatchedSessions>;
 /** Sessions that are watched for the same: those who watch them, and their marks of the last poll. */
 function createWatchedSessions(read: ReadMarks, pollMs: number) {
   const sessions = new Map<string, { readonly wakes: Set<Wake>; mark: string | null }>();
-  const wake = (id: string, hint: LiveWake): void => {
+  const wake = (id: string, hint: LiveWake, mark: string | null = null): void => {
     for (const each of sessions.get(id)?.wakes ?? []) {
-      each(hint);
+      each(hint, mark);
     }
   };
   return {
@@ -182,7 +191,7 @@ function createWatchedSessions(read: ReadMarks, pollMs: number) {
         const mark = marks.get(id) ?? null;
         if (mark === null || session.mark !== mark) {
           session.mark = mark;
-          wake(id, "session");
+          wake(id, "session", mark);
         }
       }
     },
@@ -190,19 +199,25 @@ function createWatchedSessions(read: ReadMarks, pollMs: number) {
 }
 
 interface Subscriber extends Omit<Subscription, "close"> {
-  wake(): void;
+  readonly wake: Wake;
 }
 
 function createSubscriber(): Subscriber {
   let hinted = false;
+  let read: string | null = null;
   let resume: (() => void) | null = null;
   return {
     clear: () => {
       hinted = false;
     },
-    wake: () => {
-      hinted = true;
-      resume?.();
+    hasRead: (mark) => {
+      read = mark;
+    },
+    wake: (_, mark) => {
+      if (mark === null || mark !== read) {
+        hinted = true;
+        resume?.();
+      }
     },
     changed: async (signal) => {
       if (hinted || signal.aborted) {

@@ -1,6 +1,7 @@
 import { messageInfo } from "../../core/answers.ts";
 import { STREAM_PAGE_BYTES, STREAM_PAGE_ROWS } from "../../core/limits.ts";
 import type { Message, SessionState } from "../../core/sessions.ts";
+import { messageMark } from "../../exchange/live/session-watcher.ts";
 import { readStreamPage } from "../../store/messages/stream-page.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -21,6 +22,8 @@ export interface EventPage {
   readonly more: boolean;
   /** Read together with the messages: an ended session without `more` gets nothing after this page. */
   readonly state: SessionState;
+  /** See `Subscription.hasRead`. */
+  readonly mark: string;
 }
 
 /**
@@ -57,13 +60,14 @@ export function createPageReader(store: Store, unsentBytes: number): ReadPage {
         max_rows: STREAM_PAGE_ROWS,
         max_bytes: Math.min(STREAM_PAGE_BYTES, unsentBytes),
       })
-      .then(({ messages, more, state }) => ({
+      .then(({ messages, more, state, last_seq }) => ({
         // bytes: of a string, the socket would keep a copy of three times its length
         bytes: messages.length === 0 ? null : Buffer.from(messages.map(eventOf).join("")),
         lastSeq: messages.at(-1)?.seq,
         storedMs: messages.map(({ ts }) => Date.parse(ts)),
         more,
         state,
+        mark: messageMark({ last_seq, state }),
       }))
       .finally(over);
     notBegun.set(key, page);

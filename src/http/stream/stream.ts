@@ -69,7 +69,7 @@ async function sendNext(
 
 /** Messages from before the client asked are old: only later ones show how long one takes. */
 async function sendPage(
-  { write, observe }: MessageStream,
+  { write, observe, subscription }: MessageStream,
   page: EventPage | null,
   isUpToDate: boolean,
 ): Promise<SentPage | null> {
@@ -77,6 +77,9 @@ async function sendPage(
     return null;
   }
   const { bytes, lastSeq, storedMs, more, state } = page;
+  if (!more) {
+    subscription.hasRead(page.mark);
+  }
   if (bytes !== null) {
     const written = write(bytes);
     const now = Date.now();
