@@ -102,15 +102,23 @@ async function onStore<Result>(
   }
 }
 
+/** How the exchanges of a session run. */
+interface ExchangeOptions {
+  /** Calls of a tool, one after the other. */
+  readonly rounds?: number;
+  /** Tokens that the model reads: the one that Reprise takes with nothing but a key reads a million. */
+  readonly contextTokens?: number;
+}
+
 /** Runs exchanges on a model that answers at once. */
-export function exchangerOn(store: Store, rounds = 0): Exchanger {
-  return createExchanger(partsOf(store, rounds));
+export function exchangerOn(store: Store, options: ExchangeOptions = {}): Exchanger {
+  return createExchanger(partsOf(store, options));
 }
 
 type Exchange = (text: string) => Promise<unknown>;
 
 function exchangeIn(store: Store, input: { id: string; rounds: number }): Exchange {
-  return exchangeWith(exchangerOn(store, input.rounds), input.id);
+  return exchangeWith(exchangerOn(store, input), input.id);
 }
 
 function exchangeWith(exchanger: Exchanger, session_id: string): Exchange {
@@ -118,11 +126,13 @@ function exchangeWith(exchanger: Exchanger, session_id: string): Exchange {
   return (text) => exchanger.exchange({ session_id, text }, live);
 }
 
-function partsOf(store: Store, rounds: number): AgentOptions {
+function partsOf(store: Store, { rounds = 0, contextTokens }: ExchangeOptions): AgentOptions {
   return {
     store,
-    // the model that Reprise takes with nothing but a key; it reads a million tokens
-    models: modelConfig({ ANTHROPIC_API_KEY: "none" }),
+    models: modelConfig({
+      ANTHROPIC_API_KEY: "none",
+      REPRISE_CONTEXT_TOKENS: contextTokens?.toString(),
+    }),
     personas: {
       userDir: null,
       builtinDir: fileURLToPath(new URL("../personas", import.meta.url)),
