@@ -14,16 +14,24 @@ db.exec("PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cell_size
 const SUMMARY = `'activity', 'idle', ${fields(`id state title name persona_name model repo_path project_key
   plan_mode parent_session_id depth total_input_tokens total_output_tokens last_seq created_at
   last_message_at archived_at ended_at`)}`;
+/** What other tables and rows say of a session, which the service answers too. */
+const OTHERS = `'metadata', json((SELECT json_group_object(key, value) FROM session_metadata WHERE session_id = sessions.id)),
+  'exchange', (SELECT json_object('n', n, 'state', state) FROM exchanges
+    WHERE session_id = sessions.id ORDER BY n DESC LIMIT 1),
+  'permission', (SELECT permission_mode FROM sessions AS root WHERE root.id = sessions.root_session_id)`;
 const MESSAGE = `'tool_calls', json(tool_calls), ${fields(
   "session_id seq role content token_count is_summary archived ts",
 )}`;
 const ACK = fields("id state title total_input_tokens total_output_tokens");
 const create = db.prepare(
-  `INSERT INTO sessions (id, root_session_id) VALUES (?1, ?1) RETURNING json_object(${SUMMARY}) AS json`,
+  `INSERT INTO sessions (id, root_session_id) VALUES (?1, ?1) RETURNING json_object(${SUMMARY},
+    'metadata', json('{}'), 'exchange', NULL, 'permission', permission_mode) AS json`,
 );
-const list = db.prepare(`SELECT json_group_array(json_object(${SUMMARY})) AS json FROM
-  (SELECT * FROM sessions ORDER BY last_activity_at DESC, id DESC LIMIT ?)`);
-const session = db.prepare(`SELECT json_object(${SUMMARY}) AS json FROM sessions WHERE id = ?`);
+const list = db.prepare(`SELECT json_group_array(json_object(${SUMMARY}, ${OTHERS})) AS json FROM
+  (SELECT * FROM sessions ORDER BY last_activity_at DESC, id DESC LIMIT ?) AS sessions`);
+const session = db.prepare(
+  `SELECT json_object(${SUMMARY}, ${OTHERS}) AS json FROM sessions WHERE id = ?`,
+);
 const messages = db.prepare(`SELECT json_group_array(json_object(${MESSAGE})) AS json,
   iif(min(seq) > 1, 'true', 'false') AS earlier FROM (SELECT * FROM messages WHERE session_id = ?1
   AND seq > (SELECT last_seq - 200 FROM sessions WHERE id = ?1) ORDER BY seq)`);

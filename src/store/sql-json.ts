@@ -11,15 +11,24 @@ export type JsonColumn = "text" | "number" | "flag" | "json";
 /**
  * The members of a JSON object, written by the database: `"id":"…","depth":0`, without the braces,
  * under the names of the columns and in their order. The same bytes as `JSON.stringify` writes.
- * To move each value into JavaScript and make it text again takes twice as long.
+ * To move each value into JavaScript and make it text again takes twice as long. `more`: further members, each with an
+ * expression of its JSON; all are one text, because a text that is made of two is copied.
  */
 export function jsonMembers(
   dialect: Dialect,
   columns: Readonly<Record<string, JsonColumn>>,
+  more: Readonly<Record<string, RawBuilder<string>>> = {},
 ): RawBuilder<string> {
-  const parts = Object.entries(columns).flatMap(([name, holds], index) => [
+  const members = [
+    ...Object.entries(columns).map(([name, holds]) => ({
+      name,
+      value: valueOf(dialect, name, holds),
+    })),
+    ...Object.entries(more).map(([name, value]) => ({ name, value })),
+  ];
+  const parts = members.flatMap(({ name, value }, index) => [
     sql.lit(`${index === 0 ? "" : ","}"${name}":`),
-    valueOf(dialect, name, holds),
+    value,
   ]);
   return sql`concat(${sql.join(parts)})`;
 }

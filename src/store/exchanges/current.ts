@@ -69,10 +69,10 @@ export const readCurrentExchange: Operation<
 
 /** For a SELECT of `sessions`: an expression of the record that `readCurrent` finds; null without records. */
 export function currentRecord<Value>(value: RawBuilder<Value>): RawBuilder<Value | null> {
-  return sql<Value | null>`coalesce(
+  return sql<Value | null>`case when exchange_count > 0 then coalesce(
     (select ${value} from exchanges where session_id = sessions.id and ended_at is null order by ${BEGUN_FIRST}, n limit 1),
-    (select ${value} from exchanges where session_id = sessions.id order by n desc limit 1)
-  )`;
+    (select ${value} from exchanges where session_id = sessions.id and n = sessions.exchange_count)
+  ) end`;
 }
 
 const CURRENT_N = currentRecord(sql<number>`n`);

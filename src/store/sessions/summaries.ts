@@ -1,13 +1,12 @@
 import { sql } from "kysely";
 
-import type { ExchangeState } from "../../core/exchanges.ts";
 import type { SessionSummary } from "../../core/schemas.ts";
-import { SESSION_FIELDS } from "../../core/sessions.ts";
+import { type Activity, SESSION_FIELDS } from "../../core/sessions.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import { jsonColumns } from "../columns.ts";
 import type { Dialect } from "../engines/dialect.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
-import { currentRecord } from "../exchanges/current.ts";
+import { type CurrentExchange, currentRecord } from "../exchanges/current.ts";
 import { stateNow } from "../exchanges/read.ts";
 import { jsonMembers } from "../sql-json.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -21,11 +20,10 @@ const TAIL = jsonColumns(rest);
 
 interface SummaryRow {
   readonly head: string;
+  /** With the metadata and the permission mode. */
   readonly tail: string;
-  readonly metadata: string;
-  /** The number and the state of what the session does now; null if it has no exchange. */
-  readonly current: string | null;
-  readonly permission: string | null;
+  /** JSON of what the session does now, its state as it is stored; null if it has no exchange. */
+  readonly exchange: string | null;
   readonly exchange_open: number;
   readonly holder: string | null;
 }
@@ -37,43 +35,46 @@ interface SummaryRow {
 export function summaryColumns({ dialect }: Pick<QueryParts, "dialect">) {
   return [
     jsonMembers(dialect, HEAD).as("head"),
-    jsonMembers(dialect, TAIL).as("tail"),
-    metadataText(dialect).as("metadata"),
-    currentRecord(sql<string>`concat(n, ' ', state)`).as("current"),
-    PERMISSION.as("permission"),
+    jsonMembers(dialect, TAIL, {
+      metadata: metadataText(dialect),
+      permission: dialect.jsonText(PERMISSION),
+    }).as("tail"),
+    currentRecord(sql<string>`concat('{"n":', n, ',"state":"', state, '"}')`).as("exchange"),
     "exchange_open",
     leaseHolder(dialect),
   ] as const;
 }
 
-/** Two engines write an object of pairs with other spaces, but a text as `JSON.stringify` does. */
+/**
+ * Two engines write an object of pairs with other spaces, but a text as `JSON.stringify` does. Most sessions have no
+ * pair, and an aggregate of none takes longer than to look.
+ */
 function metadataText({ jsonText }: Dialect) {
   const [key, value] = [jsonText(sql.ref("pair.key")), jsonText(sql.ref("pair.value"))];
-  return sql<string>`(
+  return sql<string>`case when exists (select 1 from session_metadata where session_id = sessions.id) then (
     select concat('{', string_agg(concat(${key}, ':', ${value}), ',' order by pair.key), '}')
     from session_metadata as pair where pair.session_id = sessions.id
-  )`;
+  ) else '{}' end`;
 }
 
-const PERMISSION = sql<string | null>`case when agent is null then (
-  select root.permission_mode from sessions as root where root.id = sessions.root_session_id
-) end`;
+const PERMISSION = sql<string | null>`case
+  when agent is not null then null
+  when root_session_id = id then permission_mode
+  else (select root.permission_mode from sessions as root where root.id = sessions.root_session_id)
+end`;
 
 /** The JSON of a SessionSummary. */
-export function summaryText(row: SummaryRow): string {
-  const { head, tail, metadata, permission, holder, exchange_open } = row;
+export function summaryText({ head, tail, exchange, holder, exchange_open }: SummaryRow): string {
   const activity = activityOf(holder, exchange_open === 1);
-  const exchange = exchangeText(row.current, activity === "running");
-  const others = `"metadata":${metadata},"exchange":${exchange},"permission":${JSON.stringify(permission)}`;
-  return `{${head},"activity":"${activity}",${tail},${others}}`;
+  return `{${head},"activity":"${activity}",${tail},"exchange":${exchangeText(exchange, activity)}}`;
 }
 
-function exchangeText(current: string | null, isRun: boolean): string {
-  if (current === null) {
-    return "null";
+function exchangeText(stored: string | null, activity: Activity): string {
+  if (stored === null || activity !== "interrupted") {
+    return stored ?? "null";
   }
-  const [n = "", state = ""] = current.split(" ");
-  return `{"n":${n},"state":"${stateNow({ state: state as ExchangeState }, isRun)}"}`;
+  const exchange = JSON.parse(stored) as Pick<CurrentExchange, "n" | "state">;
+  return JSON.stringify({ ...exchange, state: stateNow(exchange, false) });
 }
 
 /** The JSON of the summary of a session. Error codes: `session_not_found`. */
