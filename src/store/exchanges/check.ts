@@ -61,8 +61,8 @@ export function* recordProblems(
   for (const [index, record] of records.entries()) {
     const { state, first_seq, begun_at, ended_at } = record;
     const isOpen = !isFinal(state);
-    const isBegun = isOpen && begun_at !== null;
-    open += isOpen && state !== "queued" ? 1 : 0;
+    const isBegun = isOpen && state !== "queued";
+    open += isBegun ? 1 : 0;
     const { content = null, authenticated = true, queued_at = null } = record;
     const isQueuedText = content === null || (begun_at === null && Boolean(authenticated));
     const isPosition = first_seq === null || (first_seq >= 1 && first_seq <= last_seq + 1);

@@ -51,7 +51,7 @@ export function summaryColumns({ dialect }: Pick<QueryParts, "dialect">) {
  */
 function metadataText({ jsonText }: Dialect) {
   const [key, value] = [jsonText(sql.ref("pair.key")), jsonText(sql.ref("pair.value"))];
-  return sql<string>`case when exists (select 1 from session_metadata where session_id = sessions.id) then (
+  return sql<string>`case when (select 1 from session_metadata where session_id = sessions.id limit 1) = 1 then (
     select concat('{', string_agg(concat(${key}, ':', ${value}), ',' order by pair.key), '}')
     from session_metadata as pair where pair.session_id = sessions.id
   ) else '{}' end`;

@@ -17,6 +17,8 @@ describeEngines("createSession", (engine) => {
       state: "active",
       activity: "idle",
       title: null,
+      name: null,
+      archived_at: null,
       persona_name: null,
       model: null,
       repo_path: null,
