@@ -1,71 +1,99 @@
-import type { ServerResponse } from "node:http";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import type { FastifyInstance } from "fastify";
-
+import { RepriseError } from "../../core/errors.ts";
 import { MAX_BODIES_BYTES, MAX_SMALL_BODY_BYTES } from "../../core/limits.ts";
+import { createBudget } from "../unsent/budget.ts";
+import { whoSends } from "../unsent/fair-line.ts";
+
+/** A large body that is read. */
+interface Arriving {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** What it takes of the budget. */
+  readonly amount: number;
+  /** Bytes since `since`. */
+  bytes: number;
+  since: number;
+}
+
+/** Bytes that must arrive in this time while others wait. */
+const PROGRESS_BYTES = 64 * 1024;
+const SLOW_MS = 1000;
+/** How often that is checked. */
+const CHECK_MS = 200;
 
 /**
  * Bounds the memory of request bodies that are read at the same time: a large one waits for its
- * part before its first byte is read. Small ones never wait. Must be called after every hook that may
- * refuse a request without reading it.
+ * part before its first byte is read, and one that hardly arrives loses it once others wait. Small ones never wait.
+ * Must be called after every hook that may refuse a request without reading it.
  */
 export function limitBodyMemory(app: FastifyInstance): void {
-  const enter = createBudget(MAX_BODIES_BYTES);
+  const budget = createBudget(MAX_BODIES_BYTES, { smallFirst: true });
+  const arriving = new Set<Arriving>();
+  let checks: NodeJS.Timeout | null = null;
+  /** Of refused ones whose connection is not closed yet. */
+  let leaving = 0;
+  const refuseSlow = (): void => {
+    for (const body of arriving) {
+      if (budget.lack > leaving && performance.now() - body.since >= SLOW_MS) {
+        arriving.delete(body);
+        leaving += body.amount;
+        body.reply.raw.once("close", () => {
+          leaving -= body.amount;
+        });
+        refuse(body);
+      }
+    }
+    if (budget.waiting === 0) {
+      clearInterval(checks ?? undefined);
+      checks = null;
+    }
+  };
   app.addHook("preParsing", (request, reply, payload, done) => {
-    const declared = request.raw.headers["content-length"];
+    const { headers } = request.raw;
+    const declared = headers["content-length"];
     const limit = request.routeOptions.bodyLimit ?? MAX_SMALL_BODY_BYTES;
-    const bytes = declared === undefined ? limit : Math.min(Number(declared), limit);
-    if (request.raw.headers["content-type"] === undefined || bytes <= MAX_SMALL_BODY_BYTES) {
+    const amount = declared === undefined ? limit : Math.min(Number(declared), limit);
+    if (headers["content-type"] === undefined || amount <= MAX_SMALL_BODY_BYTES) {
       done(null, payload);
-    } else {
-      enter(reply.raw, bytes, () => done(null, payload));
+      return;
+    }
+    const begin = (): void => {
+      follow({ request, reply, amount, bytes: 0, since: performance.now() }, arriving);
+      done(null, payload);
+    };
+    budget.enter({ response: reply.raw, who: whoSends(request), amount, begin });
+    if (budget.waiting > 0) {
+      checks ??= setInterval(refuseSlow, CHECK_MS).unref();
     }
   });
 }
 
-interface WaitingRequest {
-  readonly response: ServerResponse;
-  readonly amount: number;
-  readonly begin: () => void;
+function follow(body: Arriving, arriving: Set<Arriving>): void {
+  const { raw } = body.request;
+  arriving.add(body);
+  // else bytes could arrive before their reader listens
+  raw.pause();
+  raw.on("data", (chunk: Buffer) => {
+    body.bytes += chunk.length;
+    if (body.bytes >= PROGRESS_BYTES) {
+      body.bytes = 0;
+      body.since = performance.now();
+    }
+  });
+  for (const event of ["end", "close"]) {
+    raw.once(event, () => arriving.delete(body));
+  }
 }
 
-/** What requests take until they are answered or gone, in the order in which they came. */
-export function createBudget(max: number) {
-  let taken = 0;
-  const waiting: WaitingRequest[] = [];
-  const admit = (): void => {
-    let next = waiting[0];
-    while (next !== undefined && (taken === 0 || taken + next.amount <= max)) {
-      waiting.shift();
-      take(next);
-      next = waiting[0];
-    }
-  };
-  const take = ({ response, amount, begin }: WaitingRequest): void => {
-    // one that went away while it waited needs no memory
-    if (!response.req.socket.destroyed) {
-      taken += amount;
-      onceOver(response, () => {
-        taken -= amount;
-        admit();
-      });
-      begin();
-    }
-  };
-  return (response: ServerResponse, amount: number, begin: () => void): void => {
-    waiting.push({ response, amount, begin });
-    admit();
-  };
-}
-
-/** A response that waits for earlier ones on its connection is never closed if the connection is. */
-function onceOver(response: ServerResponse, done: () => void): void {
-  const { socket } = response.req;
-  const over = (): void => {
-    response.off("close", over);
-    socket.off("close", over);
-    done();
-  };
-  response.once("close", over);
-  socket.once("close", over);
+/** Answers before the rest has arrived, and closes the connection. */
+function refuse({ reply }: Arriving): void {
+  reply
+    .header("connection", "close")
+    .send(
+      new RepriseError(
+        "request_timeout",
+        "The request took too long to arrive while others waited; send it again, faster or in smaller parts.",
+      ),
+    );
 }

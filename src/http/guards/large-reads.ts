@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 import { LARGE_READS } from "../../core/limits.ts";
-import { createBudget } from "./body-budget.ts";
+import { createBudget } from "../unsent/budget.ts";
+import { whoSends } from "../unsent/fair-line.ts";
 
 /** Runs before the handler of a call that reads a whole session. */
 export type LargeReads = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
@@ -11,6 +12,7 @@ export type LargeReads = (request: FastifyRequest, reply: FastifyReply, done: ()
  * the next ones wait for their turn.
  */
 export function createLargeReads(): LargeReads {
-  const enter = createBudget(LARGE_READS);
-  return (_request, reply, done) => enter(reply.raw, 1, done);
+  const budget = createBudget(LARGE_READS);
+  return (request, reply, done) =>
+    budget.enter({ response: reply.raw, who: whoSends(request), amount: 1, begin: done });
 }
