@@ -26,10 +26,16 @@ export const MAX_EXPORT_BYTES = 511 * 1024 * 1024;
 export const MAX_LINE_FILE_BYTES = 64 * 1024;
 /** Bytes of content in one session read over HTTP; one larger message then comes alone. */
 export const MAX_DETAIL_BYTES = 16 * 1024 * 1024;
-/** The same for a visitor, and for everybody while much of the budget below is taken. */
+/** The same for a visitor. */
 export const VISITOR_PAGE_BYTES = 1024 * 1024;
+/** The same for everybody while others wait for theirs, or much of the budget below is taken. */
+export const SCARCE_PAGE_BYTES = 256 * 1024;
 /** Bytes of large answers that their clients have not taken; then pages become as small as small answers. */
-export const MAX_UNSENT_BYTES = 256 * 1024 * 1024;
+export const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
+/** Bytes of content of the messages with which the events to an AG-UI client begin. */
+export const LISTED_BYTES = 512 * 1024;
+/** Large answers that are compressed at once, at most: each takes up to 1 MiB until its client has taken it. */
+export const MAX_COMPRESSED = 8;
 /** Larger answers count. */
 export const LARGE_ANSWER_BYTES = 64 * 1024;
 /** A connection that takes nothing of its answer for this long is closed. */
@@ -38,6 +44,8 @@ export const ANSWER_STALL_MS = 30_000;
 export const MAX_PIPELINED = 100;
 /** Calls that read a whole session, which run at once in a service, at most. */
 export const LARGE_READS = 2;
+/** Bytes of messages from which on a session is read alone. */
+export const LARGE_SESSION_BYTES = 8 * 1024 * 1024;
 /** Sessions in one page of the list. */
 export const DEFAULT_LIST_LIMIT = 50;
 export const MAX_LIST_LIMIT = 200;

@@ -22,12 +22,10 @@ import { storeOf } from "../store/store-of.ts";
 import { refuseUnknownRoutes } from "./guards/allowed-methods.ts";
 import { typed } from "./routes/api.ts";
 import { accessListRoutes } from "./routes/access-list.ts";
-import { answerInTurn } from "./guards/answer-in-turn.ts";
-import { limitUnsent, type UnsentAnswers, type UnsentSettings } from "./guards/unsent-answers.ts";
 import { artifactRoutes } from "./routes/artifacts.ts";
 import { limitBodyMemory } from "./guards/body-budget.ts";
 import { createClientErrors } from "./guards/client-error.ts";
-import { compressAnswers, tagAnswers } from "./encoding.ts";
+import { compressAnswers, createCompressors, tagAnswers } from "./encoding.ts";
 import type { Secrets } from "../exchange/secrets.ts";
 import { keptBytesIn } from "../exchange/undo/kept-bytes.ts";
 import { changeRoutes } from "./routes/changes.ts";
@@ -75,6 +73,7 @@ import { streamSessionRoute } from "./routes/stream-session.ts";
 import { createStreams, type Streams, type StreamSettings } from "./stream/streams.ts";
 import { decodable } from "./guards/request-target.ts";
 import { verifySessionRoute } from "./routes/verify-session.ts";
+import { limitUnsent, type UnsentAnswers, type UnsentSettings } from "./unsent/unsent-answers.ts";
 import { createValidatorCompiler } from "./guards/validation.ts";
 
 export interface AppOptions extends PublicPathOptions {
@@ -138,6 +137,8 @@ export interface App {
   readonly streams: Streams;
   readonly live: LiveStreams;
   readonly unsent: UnsentAnswers;
+  /** Answers that are compressed now. */
+  readonly compressed: number;
   /** Ends the answers of these and of the changes of all sessions; see `Streams`. */
   closeStreams(): Promise<void>;
   /** Counts what the exchanges use that the process runs. */
@@ -200,10 +201,11 @@ export async function createApp(given: AppOptions): Promise<App> {
   app.addHook("onClose", async () => metrics.close());
   // so that no request waits while it is loaded
   app.server.once("listening", metrics.start);
+  const compressors = createCompressors();
   await app.register(async (scope) => {
-    await compressAnswers(scope);
+    await compressAnswers(scope, compressors);
     const api = typed(scope);
-    const inTurn = createLargeReads();
+    const inTurn = createLargeReads(store, unsent);
     const kept = keptBytesIn(options.undoFolder);
     const { outputFolder = null, secrets } = options;
     const { folders = null } = options;
@@ -225,9 +227,9 @@ export async function createApp(given: AppOptions): Promise<App> {
     queueRoute(api, store);
     healthRoutes(api, readiness);
     metricsRoute(api, metrics);
-    streamSessionRoute(api, store, streams);
-    liveSessionRoute(api, store, live);
-    sessionEventsRoute(api, events);
+    streamSessionRoute(api, service, streams);
+    liveSessionRoute(api, service, live);
+    sessionEventsRoute(api, service, events);
     uiRoutes(api, { ...service, live });
     shareRoutes(api, service);
     accessListRoutes(api, store);
@@ -237,8 +239,8 @@ export async function createApp(given: AppOptions): Promise<App> {
   await app.register(async (scope) => {
     // tagged before it is compressed: both forms of an answer have one tag
     await tagAnswers(scope);
-    await compressAnswers(scope);
-    artifactRoutes(typed(scope), options);
+    await compressAnswers(scope, compressors);
+    artifactRoutes(typed(scope), options, unsent);
     openApiRoute(typed(scope));
   });
   if (options.page !== undefined) {
@@ -251,7 +253,18 @@ export async function createApp(given: AppOptions): Promise<App> {
       observe({ kind: "usage", input: event.input_tokens, output: event.output_tokens });
     }
   };
-  return { fastify: app, streams, live, unsent, closeStreams, countUse, retire: readiness.retire };
+  return {
+    fastify: app,
+    streams,
+    live,
+    unsent,
+    get compressed() {
+      return compressors.running;
+    },
+    closeStreams,
+    countUse,
+    retire: readiness.retire,
+  };
 }
 
 async function createFastify(
@@ -298,7 +311,6 @@ async function createFastify(
   // bounded by their bytes: beyond Node.js' own count, headers would be dropped without a word
   app.server.maxHeadersCount = 0;
   clientErrors.follow(app.server);
-  answerInTurn(app);
   const unsent = limitUnsent(app, options.unsent);
   logRequests(app, { log, observe });
   await guard(app, options, logins);

@@ -1,17 +1,64 @@
-import { constants } from "node:zlib";
+import zlib, { constants } from "node:zlib";
 import compress from "@fastify/compress";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, onSendHookHandler } from "fastify";
 import etag from "@fastify/etag";
+
+import { LARGE_ANSWER_BYTES, MAX_COMPRESSED } from "../core/limits.ts";
 
 /** Smaller answers gain nothing. */
 const MIN_COMPRESSED_BYTES = 1024;
 
+/** Makes compressors that are counted until all of an answer was taken, or its client is gone. */
+export interface Compressors {
+  /** Those that hold memory now. */
+  readonly running: number;
+  readonly zlib: Pick<
+    typeof zlib,
+    "createBrotliCompress" | "createGzip" | "brotliCompressSync" | "gzipSync"
+  >;
+}
+
+export function createCompressors(): Compressors {
+  let running = 0;
+  const counted = <Stream extends NodeJS.EventEmitter>(stream: Stream): Stream => {
+    running += 1;
+    stream.once("close", () => {
+      running -= 1;
+    });
+    return stream;
+  };
+  return {
+    get running() {
+      return running;
+    },
+    zlib: {
+      ...zlib,
+      createBrotliCompress: (options) => counted(zlib.createBrotliCompress(options)),
+      createGzip: (options) => counted(zlib.createGzip(options)),
+    },
+  };
+}
+
 /**
- * Compresses the text and JSON answers of a scope's routes for clients that accept it. Streams are
- * not touched.
+ * Compresses the text and JSON answers of a scope's routes for clients that accept it; a large one only while few others
+ * are, because it takes memory until its client has taken it. Streams are not touched.
  */
-export async function compressAnswers(scope: FastifyInstance): Promise<void> {
+export async function compressAnswers(
+  scope: FastifyInstance,
+  compressors: Compressors,
+): Promise<void> {
+  const limit: onSendHookHandler = (request, _reply, payload, done) => {
+    if (compressors.running >= MAX_COMPRESSED && !isSmall(payload)) {
+      delete request.raw.headers["accept-encoding"];
+    }
+    done(null, payload);
+  };
+  // before that of the plugin
+  scope.addHook("onRoute", (route) => {
+    route.onSend = [...[route.onSend ?? []].flat(), limit];
+  });
   await scope.register(compress, {
+    zlib: compressors.zlib,
     threshold: MIN_COMPRESSED_BYTES,
     encodings: ["br", "gzip"],
     // bodies are not decompressed: a compressed one is refused
@@ -21,6 +68,11 @@ export async function compressAnswers(scope: FastifyInstance): Promise<void> {
       params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 },
     },
   });
+}
+
+function isSmall(payload: unknown): boolean {
+  const isText = typeof payload === "string" || Buffer.isBuffer(payload);
+  return isText && payload.length <= LARGE_ANSWER_BYTES;
 }
 
 /**

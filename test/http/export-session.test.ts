@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import net from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it } from "vitest";
 
@@ -11,10 +12,13 @@ import { importTree } from "../../src/store/portable/import-tree.ts";
 import { parseExport } from "../../src/store/portable/parse.ts";
 import { readSessionTree } from "../../src/store/portable/read-tree.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
+import { exportRequested } from "../../src/store/sessions/requests.ts";
+import type { Store } from "../../src/store/store.ts";
 import { createDatabase } from "../helpers/database.ts";
 import { openStoreAt } from "../helpers/open-store.ts";
 import { startTestServer } from "../helpers/server.ts";
 import { type Bench, openBench } from "../helpers/sessions/bench.ts";
+import { sendAndNotRead, until } from "../helpers/unread.ts";
 
 async function serve(bench: Bench) {
   const t = await startTestServer({ store: bench.store, stream: { stallMs: 500 } });
@@ -70,6 +74,55 @@ it("[HTTP-186] [HTTP-188] readers that take nothing are cut, and those after the
   for (const socket of stalled) {
     socket.destroy();
   }
+});
+
+it("[HTTP-188] a large session is read alone", async () => {
+  const bench = await openBench();
+  const content = "x".repeat(MAX_CONTENT_BYTES);
+  for (let index = 0; index < 14; index += 1) {
+    await bench.store.write(appendUserMessage, { reference: bench.id, content });
+  }
+  let reads = 0;
+  const read: Store["read"] = (operation, input) => {
+    reads += Number(Object.is(operation, exportRequested));
+    return bench.store.read(operation, input);
+  };
+  const store: Store = { ...bench.store, read };
+  await using t = await startTestServer({ store });
+  const path = `/api/sessions/${bench.id}/export`;
+  const first = await sendAndNotRead(t, { path });
+  await until(() => reads === 1);
+  const second = await sendAndNotRead(t, { path });
+  for (let index = 0; index < 5; index += 1) {
+    expect((await t.call("GET", "/api/sessions")).status).toBe(200);
+  }
+  expect(reads).toBe(1);
+  first.socket.destroy();
+  await until(() => reads === 2);
+  second.socket.destroy();
+});
+
+it("[HTTP-242] a reader that takes something is not cut, however long it takes", async () => {
+  const bench = await openBench();
+  const content = "x".repeat(MAX_CONTENT_BYTES);
+  for (let index = 0; index < 14; index += 1) {
+    await bench.store.write(appendUserMessage, { reference: bench.id, content });
+  }
+  await using t = await startTestServer({ store: bench.store, unsent: { stallMs: 1000 } });
+  const response = await fetch(`${t.url}/api/sessions/${bench.id}/export`, {
+    headers: { "accept-encoding": "identity" },
+  });
+  let bytes = 0;
+  let pauses = 0;
+  for await (const piece of response.body ?? []) {
+    bytes += piece.length;
+    if (bytes > (pauses + 1) * MAX_CONTENT_BYTES) {
+      pauses += 1;
+      await sleep(200);
+    }
+  }
+  expect(pauses).toBeGreaterThan(10);
+  expect(bytes).toBeGreaterThan(14 * MAX_CONTENT_BYTES);
 });
 
 it("[HTTP-187] verifies a session, and names what differs", async () => {

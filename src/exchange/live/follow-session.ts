@@ -12,7 +12,10 @@ import { createSessionWatcher } from "./session-watcher.ts";
  */
 export async function* followSession(
   store: Store,
-  { onFailure, ...place }: LivePlace & { readonly onFailure: (error: unknown) => void },
+  {
+    onFailure,
+    ...place
+  }: Omit<LivePlace<never>, "pages"> & { readonly onFailure: (error: unknown) => void },
 ): AsyncGenerator<LiveEvent, void> {
   const watcher = createSessionWatcher({
     store,

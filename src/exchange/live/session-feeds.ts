@@ -18,15 +18,23 @@ export interface SessionFeeds<Step extends FeedStep> {
    *
    * Error codes: `session_not_found`, `database_*`, for what is read first.
    */
-  events(place: LivePlace): AsyncGenerator<LiveEvent, void>;
+  events(place: LivePlace<Step>): AsyncGenerator<LiveEvent, void>;
 }
 
-export interface LivePlace {
+export interface LivePlace<Step> {
   readonly session_id: string;
   readonly after_seq: number;
   /** True to see archived messages too. */
   readonly all: boolean;
   readonly signal: AbortSignal;
+  /** How it reads to catch up, if it shares the process with others; what is new is read at once. */
+  readonly pages?: CatchUp<Step> | undefined;
+}
+
+export interface CatchUp<Step> {
+  read(read: () => Promise<Step>): Promise<Step>;
+  /** Called once all events of the step were used. */
+  taken(): void;
 }
 
 export interface SessionFeedsOptions<Step extends FeedStep> extends SessionFeedOptions<Step> {
@@ -86,14 +94,17 @@ export function createSessionFeeds<Step extends FeedStep>(
         leave(session_id, opened);
       }
     },
-    events: async function* ({ session_id, after_seq, all, signal }) {
+    events: async function* ({ session_id, after_seq, all, signal, pages = atOnce() }) {
       const opened = open(session_id);
       const { feed } = opened;
       try {
         let { version } = feed;
-        let step: Step | null = await feed.next(cursorAt(positionAfter(after_seq)), all);
+        let step: Step | null = await pages.read(() =>
+          feed.next(cursorAt(positionAfter(after_seq)), all),
+        );
         while (step !== null) {
           yield* step.events;
+          pages.taken();
           const { cursor, more, isLast }: Step = step;
           if (isLast || signal.aborted) {
             return;
@@ -102,13 +113,18 @@ export function createSessionFeeds<Step extends FeedStep>(
             await feed.changed(version, signal);
           }
           ({ version } = feed);
-          step = await readWhenThere(() => feed.next(cursor, all), signal);
+          const next = (): Promise<Step> => feed.next(cursor, all);
+          step = await readWhenThere(more ? () => pages.read(next) : next, signal);
         }
       } finally {
         leave(session_id, opened);
       }
     },
   };
+}
+
+function atOnce<Step>(): CatchUp<Step> {
+  return { read: (read) => read(), taken: () => undefined };
 }
 
 interface OpenFeed<Step extends FeedStep> {

@@ -24,6 +24,8 @@ export interface ChangeSource {
   readonly kept: KeptBytes | null;
   /** They are replaced in diffs; none by default. */
   readonly secrets?: Secrets | undefined;
+  /** Called between two files, each of which takes some milliseconds. */
+  readonly pause?: (() => Promise<void>) | undefined;
 }
 
 /** Characters of all diffs of one answer; of further files there is none. */
@@ -76,12 +78,12 @@ async function changesOf(source: ChangeSource, key: ExchangeKey): Promise<FileCh
   return shown({ ...source, conceal }, await source.store.read(readFileChanges, key));
 }
 
-interface Shown extends Pick<ChangeSource, "kept"> {
+interface Shown extends Pick<ChangeSource, "kept" | "pause"> {
   readonly conceal: Conceal;
 }
 
 async function shown(
-  { kept, conceal }: Shown,
+  { kept, conceal, pause }: Shown,
   changes: readonly FileChange[],
 ): Promise<FileChangeInfo[]> {
   const nets = netChanges(changes);
@@ -91,6 +93,7 @@ async function shown(
     const isKnown = kept !== null && unrecordedReason(net) === null;
     const compared = !isKnown || left <= 0 ? null : await diffOf(net, { kept, conceal });
     left -= compared?.diff.length ?? 0;
+    await pause?.();
     infos.push({
       path: net.path,
       kind: kindOf(net),

@@ -5,7 +5,12 @@ import { createOpenAnswers, type StreamAnswer, type StreamEnd } from "../stream/
 import { readWhenThere } from "../../exchange/live/read-when-there.ts";
 import type { SessionWatcher } from "../../exchange/live/session-watcher.ts";
 import type { StreamSettings } from "../stream/streams.ts";
-import { type ChangeFeed, createChangeFeed, type EncodedChanges } from "./change-feed.ts";
+import {
+  type ChangeCursor,
+  type ChangeFeed,
+  createChangeFeed,
+  type EncodedChanges,
+} from "./change-feed.ts";
 
 export interface EventsRequest extends StreamAnswer {
   /** Null for a client that knows nothing. */
@@ -59,15 +64,22 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
       const shared = enter();
       try {
         // never waits: a reader that has just come reads for itself
-        const first = await shared.next({ after, page: null }, new AbortController().signal);
+        const first = await request.pages.read(() =>
+          shared.next({ after, page: null }, new AbortController().signal),
+        );
+        /** Shared pages are read for all; it may wait for one. */
+        const nextOf = (cursor: ChangeCursor, signal: AbortSignal) => {
+          const next = (): Promise<EncodedChanges> => shared.next(cursor, signal);
+          return cursor.page === null ? () => request.pages.read(next) : next;
+        };
         await answers.run(request, async ({ write, signal }): Promise<StreamEnd> => {
           let page: EncodedChanges | null = first;
           while (page !== null && !signal.aborted) {
             if (page.bytes !== null) {
               await write(page.bytes);
             }
-            const { cursor }: EncodedChanges = page;
-            page = await readWhenThere(() => shared.next(cursor, signal), signal);
+            request.pages.taken();
+            page = await readWhenThere(nextOf(page.cursor, signal), signal);
           }
           return "aborted";
         });

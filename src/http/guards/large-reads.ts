@@ -1,18 +1,33 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-import { LARGE_READS } from "../../core/limits.ts";
+import { LARGE_READS, LARGE_SESSION_BYTES } from "../../core/limits.ts";
+import { sessionBytes } from "../../store/messages/session-bytes.ts";
+import type { Store } from "../../store/store.ts";
 import { createBudget } from "../unsent/budget.ts";
+import type { UnsentAnswers } from "../unsent/unsent-answers.ts";
 import { whoSends } from "../unsent/fair-line.ts";
 
 /** Runs before the handler of a call that reads a whole session. */
-export type LargeReads = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
+export type LargeReads = (
+  request: FastifyRequest<{ Params: { readonly id: string } }>,
+  reply: FastifyReply,
+) => Promise<void>;
+
+/** A session is in memory as rows and as the text that is made of them. */
+const COPIES = 2;
 
 /**
- * Lets at most `LARGE_READS` of these calls run at once, until each is answered or its client is gone;
- * the next ones wait for their turn.
+ * Lets at most `LARGE_READS` of these calls run at once, until each is answered or its client is gone, and one alone of
+ * a large session; the next ones wait for their turn, and for a part of the budget of unsent answers.
  */
-export function createLargeReads(): LargeReads {
+export function createLargeReads(store: Store, unsent: Pick<UnsentAnswers, "reserve">): LargeReads {
   const budget = createBudget(LARGE_READS);
-  return (request, reply, done) =>
-    budget.enter({ response: reply.raw, who: whoSends(request), amount: 1, begin: done });
+  return async (request, reply) => {
+    const bytes = await store.read(sessionBytes, { reference: request.params.id });
+    const amount = bytes > LARGE_SESSION_BYTES ? LARGE_READS : 1;
+    await new Promise<void>((begin) => {
+      budget.enter({ response: reply.raw, who: whoSends(request), amount, begin });
+    });
+    await unsent.reserve({ request, reply }, COPIES * bytes);
+  };
 }

@@ -7,6 +7,7 @@ import type { SessionWatcher } from "../../exchange/live/session-watcher.ts";
 import type { LivePosition } from "../../core/live-position.ts";
 import type { Store } from "../../store/store.ts";
 import type { Observe } from "../metrics/observation.ts";
+import type { PagesInTurn } from "../unsent/pages-in-turn.ts";
 import {
   createOpenAnswers,
   type OpenAnswers,
@@ -63,7 +64,8 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
       feeds.use(request.session_id, async (feed) => {
         const { all, position, isResumed } = request;
         const { version } = feed;
-        let first: EncodedStep | null = await feed.next(cursorAt(position), all);
+        const { pages } = request;
+        let first: EncodedStep | null = await pages.read(() => feed.next(cursorAt(position), all));
         if (isResumed && first.isLast && first.isKnown) {
           return "nothing left";
         }
@@ -73,7 +75,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
           return step;
         };
         await answers.run(request, (output) =>
-          sendLive({ ...output, feed, all, observe, takeFirst, version }),
+          sendLive({ ...output, feed, all, observe, takeFirst, version, pages }),
         );
         return "served";
       }),
@@ -96,6 +98,7 @@ interface LiveStream extends StreamOutput {
   readonly takeFirst: () => EncodedStep | null;
   /** Of the feed before that step. */
   readonly version: number;
+  readonly pages: PagesInTurn;
 }
 
 /** As `sendMessages`: nothing is read before the client has taken what was sent before. */
@@ -127,12 +130,14 @@ async function sendNext(
   cursor: LiveCursor,
   isUpToDate: boolean,
 ): Promise<SentStep | null> {
-  const { feed, all, signal } = stream;
-  return sendStep(stream, await readWhenThere(() => feed.next(cursor, all), signal), isUpToDate);
+  const { feed, all, signal, pages } = stream;
+  const next = (): Promise<EncodedStep> => feed.next(cursor, all);
+  const step = await readWhenThere(isUpToDate ? next : () => pages.read(next), signal);
+  return sendStep(stream, step, isUpToDate);
 }
 
 async function sendStep(
-  { write, observe }: LiveStream,
+  { write, observe, pages }: LiveStream,
   step: EncodedStep | null,
   isUpToDate: boolean,
 ): Promise<SentStep | null> {
@@ -149,5 +154,6 @@ async function sendStep(
     }
     await written;
   }
+  pages.taken();
   return { cursor, more, isLast };
 }

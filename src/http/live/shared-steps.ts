@@ -32,22 +32,30 @@ export function createSharedSteps(view: LiveView): SharedSteps {
   return (cursor) => {
     // those that begin at one position are the same reader
     const from = cursor.shown === null ? writePosition(cursor.position) : cursor;
-    const step = steps.get(from) ?? encode(cursor, view);
-    const shared = view.more ? step : { ...step, cursor: share(step.cursor) };
+    const step = steps.get(from) ?? encode(cursor, view, share);
     if (steps.size < MAX_STEPS) {
-      steps.set(from, shared);
+      steps.set(from, step);
     }
-    return shared;
+    return step;
   };
 }
 
-function encode(from: LiveCursor, view: LiveView): EncodedStep {
+function encode(
+  from: LiveCursor,
+  view: LiveView,
+  share: (cursor: LiveCursor) => LiveCursor,
+): EncodedStep {
   const step = stepTo(from, view);
   const { events } = step;
+  let bytes: Buffer | undefined;
   return {
     ...step,
-    // bytes: of a string, each socket would make its own
-    bytes: events.length === 0 ? null : Buffer.from(events.map(lineOf).join("")),
+    cursor: view.more ? step.cursor : share(step.cursor),
+    get bytes() {
+      // of a string, each socket would make its own; other protocols write other bytes
+      bytes ??= Buffer.from(events.map(lineOf).join(""));
+      return events.length === 0 ? null : bytes;
+    },
     storedMs: view.messages.map(({ ts }) => Date.parse(ts)),
   };
 }

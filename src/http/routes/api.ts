@@ -6,7 +6,7 @@ import type { KeptOfSessions } from "../../exchange/forget-sessions.ts";
 import type { ServedFolders } from "../../exchange/served-folders.ts";
 import type { Secrets } from "../../exchange/secrets.ts";
 import type { Store } from "../../store/store.ts";
-import type { UnsentAnswers } from "../guards/unsent-answers.ts";
+import type { UnsentAnswers } from "../unsent/unsent-answers.ts";
 import type { PublicPath } from "../guards/public-path.ts";
 import type { Observe } from "../metrics/observation.ts";
 

@@ -4,7 +4,7 @@ import type { WorkerPool } from "../../artifacts/project/worker-pool.ts";
 import type { SchemaRegistry } from "../../artifacts/registry.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
-import { createOneByOne } from "../guards/one-by-one.ts";
+import type { UnsentAnswers } from "../unsent/unsent-answers.ts";
 import type { Api } from "./api.ts";
 import type { Schemas } from "./artifact-text.ts";
 import { describePlanRoute } from "./describe-plan.ts";
@@ -35,14 +35,17 @@ const Entry = Type.Object(
  * The artifacts' schemas, and validation against them. `project` is a folder whose
  * `.reprise/schemas/` are known too. Nothing is read and no validator loaded before the first call.
  */
-export function artifactRoutes(app: Api, options: ArtifactRouteOptions): void {
+export function artifactRoutes(
+  app: Api,
+  options: ArtifactRouteOptions,
+  unsent: Pick<UnsentAnswers, "inTurn">,
+): void {
   const { schemas, close } = readOnce(options);
   app.addHook("preClose", close);
   listSchemasRoute(app, schemas);
   readSchemaRoutes(app, schemas);
-  const inTurn = createOneByOne();
-  validateArtifactRoute(app, schemas, inTurn);
-  describePlanRoute(app, schemas, inTurn);
+  validateArtifactRoute(app, schemas, unsent);
+  describePlanRoute(app, schemas, unsent);
 }
 
 interface ArtifactRouteOptions {

@@ -83,12 +83,13 @@ const undoSchema = (direction: Direction) => ({
   },
 });
 
-export function changeRoutes(app: Api, { store, kept, secrets }: SessionService): void {
+export function changeRoutes(app: Api, { store, kept, secrets, unsent }: SessionService): void {
   app.route({
     method: "GET",
     url: "/api/sessions/:id/changes",
     schema: listSchema,
     config: CLOSED,
+    preHandler: unsent.inTurn,
     handler: async ({ params }) => {
       const { changedExchanges } = await import("../../exchange/undo/show-changes.ts");
       return changedExchanges({ store, kept }, { reference: params.id });
@@ -99,10 +100,12 @@ export function changeRoutes(app: Api, { store, kept, secrets }: SessionService)
     url: "/api/sessions/:id/exchanges/:n/changes",
     schema: readSchema,
     config: CLOSED,
-    handler: async ({ params }) => {
-      const { session_id, n } = await store.read(readExchange, referenceOf(params));
+    preHandler: unsent.inTurn,
+    handler: async (request, reply) => {
+      const { session_id, n } = await store.read(readExchange, referenceOf(request.params));
       const { changesOfExchange } = await import("../../exchange/undo/show-changes.ts");
-      return changesOfExchange({ store, kept, secrets }, { reference: session_id, n });
+      const pause = (): Promise<void> => unsent.pause({ request, reply });
+      return changesOfExchange({ store, kept, secrets, pause }, { reference: session_id, n });
     },
   });
   for (const direction of ["undo", "redo"] as const) {

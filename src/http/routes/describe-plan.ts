@@ -3,7 +3,7 @@ import { MAX_BODY_BYTES } from "../../core/limits.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import { json, problems } from "../responses.ts";
 import type { Api } from "./api.ts";
-import type { OneByOne } from "../guards/one-by-one.ts";
+import type { UnsentAnswers } from "../unsent/unsent-answers.ts";
 import { ARTIFACT_LIMITS, refuseLarge, type Schemas } from "./artifact-text.ts";
 
 const schema = {
@@ -22,13 +22,18 @@ const schema = {
   },
 };
 
-export function describePlanRoute(app: Api, schemas: Schemas, inTurn: OneByOne): void {
+export function describePlanRoute(
+  app: Api,
+  schemas: Schemas,
+  { inTurn }: Pick<UnsentAnswers, "inTurn">,
+): void {
   app.route({
     method: "POST",
     url: "/api/artifacts/plan",
     schema,
     config: { needs: "read" },
     bodyLimit: MAX_BODY_BYTES,
+    preHandler: inTurn,
     handler: async ({ body: { text, syntax = "json" } }) => {
       refuseLarge(text, syntax);
       const registry = await schemas();
@@ -37,15 +42,13 @@ export function describePlanRoute(app: Api, schemas: Schemas, inTurn: OneByOne):
         import("../../artifacts/describe-plan.ts"),
       ]);
       const schema = await registry.phasePlan();
-      return inTurn(() => {
-        const { valid, findings, plan } = validatePlan(text, {
-          syntax,
-          limits: ARTIFACT_LIMITS,
-          schema,
-          known: { schemas: registry.ids },
-        });
-        return { valid, findings: [...findings], plan: plan === null ? null : describePlan(plan) };
+      const { valid, findings, plan } = validatePlan(text, {
+        syntax,
+        limits: ARTIFACT_LIMITS,
+        schema,
+        known: { schemas: registry.ids },
       });
+      return { valid, findings: [...findings], plan: plan === null ? null : describePlan(plan) };
     },
   });
 }

@@ -3,6 +3,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RepriseError } from "../../core/errors.ts";
 import { invalidRequest } from "../../core/invalid-request.ts";
 import { type AnswerHeader, REQUEST_ID } from "../responses.ts";
+import type { StreamPages } from "../unsent/pages-in-turn.ts";
+import { whoSends } from "../unsent/fair-line.ts";
 import { beginStream, EVENT_STREAM, type StreamAnswer } from "../stream/open-answers.ts";
 
 /** How a call answers with server-sent events. */
@@ -12,12 +14,14 @@ interface EventStream<Request, Position> {
   readonly serve: (request: Position & StreamAnswer) => Promise<"nothing left" | "served">;
   /** False if GET would answer with 204. */
   readonly hasMore: (position: Position) => Promise<boolean> | boolean;
+  readonly pagesOf: StreamPages;
 }
 
 /** The handlers of GET and HEAD. */
-export function streamHandlers<Request extends Pick<FastifyRequest, "id">, Position extends object>(
-  stream: EventStream<Request, Position>,
-) {
+export function streamHandlers<
+  Request extends Pick<FastifyRequest, "id" | "principal" | "login" | "ip">,
+  Position extends object,
+>(stream: EventStream<Request, Position>) {
   return {
     get: async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
       const served = await stream.serve({
@@ -28,6 +32,7 @@ export function streamHandlers<Request extends Pick<FastifyRequest, "id">, Posit
         begin: () => {
           reply.hijack();
         },
+        pages: stream.pagesOf({ response: reply.raw, who: whoSends(request) }),
       });
       return served === "served" ? reply : reply.code(204).send(null);
     },

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-import { DEFAULT_LIST_LIMIT, MAX_BODY_BYTES } from "../../core/limits.ts";
+import { DEFAULT_LIST_LIMIT, MAX_BODY_BYTES, MAX_CONTENT_BYTES } from "../../core/limits.ts";
 import { ExchangesQuery, NoQuery } from "../../core/query-schemas.ts";
 import {
   EndSessionRequest,
@@ -161,7 +161,7 @@ const readSchema = {
 
 export function exchangeRoutes(
   app: Api,
-  { store, publicPath, folders: own }: SessionService,
+  { store, publicPath, folders: own, unsent }: SessionService,
 ): void {
   app.route({
     method: "POST",
@@ -223,6 +223,9 @@ export function exchangeRoutes(
     handler: async (request, reply) => {
       const { limit = DEFAULT_LIST_LIMIT, before_n } = request.query;
       const reference = request.params.id;
+      if (limit > DEFAULT_LIST_LIMIT) {
+        await unsent.enter({ request, reply }, MAX_CONTENT_BYTES);
+      }
       const records = await store.read(listExchanges, { reference, before_n, limit: limit + 1 });
       const page = records.slice(0, limit);
       const last = page.at(-1);

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 
+import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
 
 import { STREAM_STALL_MS } from "../../core/limits.ts";
@@ -10,6 +11,7 @@ import { exportRequested } from "../../store/sessions/requests.ts";
 import type { LargeReads } from "../guards/large-reads.ts";
 import { json, JSON_TYPE, problems } from "../responses.ts";
 import { createDeadlines, type Deadlines } from "../stream/deadlines.ts";
+import type { UnsentAnswers } from "../unsent/unsent-answers.ts";
 import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";
 
 const schema = {
@@ -35,7 +37,7 @@ const STALL_TICKS = 10;
 /** `stallMs`: how long a client may take nothing. */
 export function exportSessionRoute(
   app: Api,
-  { store }: SessionService,
+  { store, unsent }: SessionService,
   {
     inTurn,
     stallMs = STREAM_STALL_MS,
@@ -55,29 +57,34 @@ export function exportSessionRoute(
       const text = exportText(tree, new Date().toISOString(), await checksumInSteps(tree));
       return reply
         .type(JSON_TYPE)
-        .send(Readable.from(watched(text, reply.raw, stalls), { highWaterMark: 1 }));
+        .send(Readable.from(watched(text, { reply, stalls, unsent }), { highWaterMark: 1 }));
     },
   });
 }
 
 /** The text in pieces of a size that is worth sending. A client that takes none in its time is cut. */
-function* watched(
-  text: Iterable<string>,
-  response: ServerResponse,
-  stalls: Deadlines<ServerResponse>,
-): Generator<string> {
+function* watched(text: Iterable<string>, { reply, stalls, unsent }: Watching): Generator<Buffer> {
+  const { raw: response } = reply;
   let piece = "";
   try {
     for (const line of text) {
       piece += line;
       if (piece.length >= PIECE_LENGTH) {
         stalls.begin(response);
-        yield piece;
+        unsent.progress(reply, piece.length);
+        // of a string, the socket would keep a copy of three times its length
+        yield Buffer.from(piece);
         piece = "";
       }
     }
-    yield piece;
+    yield Buffer.from(piece);
   } finally {
     stalls.end(response);
   }
+}
+
+interface Watching {
+  readonly reply: FastifyReply;
+  readonly stalls: Deadlines<ServerResponse>;
+  readonly unsent: Pick<UnsentAnswers, "progress">;
 }

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { DEFAULT_LIST_LIMIT } from "../../core/limits.ts";
 import { MessagesQuery } from "../../core/query-schemas.ts";
 import { MessageInfo, named } from "../../core/schemas.ts";
-import { readMessagePage } from "../../store/messages/message-page.ts";
+import { readMessagePage, readWholeMessagePage } from "../../store/messages/message-page.ts";
 import { JSON_TYPE, problems, written } from "../responses.ts";
 import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";
 
@@ -36,15 +36,23 @@ export function listMessagesRoute(app: Api, { store, publicPath, unsent }: Sessi
     config: { needs: "link" },
     handler: async (request, reply) => {
       const { limit = DEFAULT_LIST_LIMIT, order = "asc", all = false, ...bounds } = request.query;
-      const { session_id, json, next } = await store.read(readMessagePage, {
+      const where = {
         reference: request.params.id,
         after_seq: bounds.after_seq ?? 0,
         before_seq: bounds.before_seq ?? Number.MAX_SAFE_INTEGER,
         order,
         all,
         limit,
-        max_bytes: unsent.pageBytes(request, reply),
-      });
+      };
+      const { session_id, json, next } = await unsent.read(
+        { request, reply },
+        ({ max_bytes, or_nothing }) => {
+          const input = { ...where, max_bytes };
+          return or_nothing
+            ? store.read(readWholeMessagePage, input)
+            : store.read(readMessagePage, input);
+        },
+      );
       if (next !== null) {
         const begin = order === "asc" ? { after_seq: next } : { before_seq: next };
         const query = new URLSearchParams();

@@ -27,15 +27,26 @@ const schema = {
   },
 };
 
-export function listSessionsRoute(app: Api, { store, publicPath }: SessionService): void {
+export function listSessionsRoute(app: Api, { store, publicPath, unsent }: SessionService): void {
   app.route({
     method: "GET",
     url: "/api/sessions",
     schema,
     handler: async (request, reply) => {
-      const { json, next } = await listRequested(store, request.query);
+      const { limit = DEFAULT_LIST_LIMIT, cursor: _, ...filters } = request.query;
+      const { json, next } = await unsent.read(
+        { request, reply },
+        async ({ max_bytes, or_nothing }) => {
+          if (!or_nothing) {
+            return listRequested(store, { ...request.query, max_bytes });
+          }
+          // a long list is made in its turn: its size is known only once it was read
+          const page =
+            limit > DEFAULT_LIST_LIMIT ? null : await listRequested(store, request.query);
+          return page === null || page.json.length > max_bytes ? null : page;
+        },
+      );
       if (next !== null) {
-        const { limit = DEFAULT_LIST_LIMIT, cursor: _, ...filters } = request.query;
         const query = new URLSearchParams();
         for (const [name, value] of Object.entries({ limit, ...filters, cursor: next })) {
           query.set(name, String(value));

@@ -5,11 +5,10 @@ import { LiveEventSchema } from "../../core/live.ts";
 import { positionAfter, readPosition } from "../../core/live-position.ts";
 import { LiveQuery } from "../../core/query-schemas.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
-import type { Store } from "../../store/store.ts";
 import type { LiveRequest, LiveStreams } from "../live/live-streams.ts";
 import { problems } from "../responses.ts";
 import type { StreamAnswer } from "../stream/open-answers.ts";
-import { type Api, SESSION_PROBLEMS, SessionParams } from "./api.ts";
+import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";
 import {
   eventStreamAnswer,
   lastEventId,
@@ -39,7 +38,11 @@ const schema = {
 
 type Position = Omit<LiveRequest, keyof StreamAnswer>;
 
-export function liveSessionRoute(app: Api, store: Store, live: LiveStreams): void {
+export function liveSessionRoute(
+  app: Api,
+  { store, unsent }: Pick<SessionService, "store" | "unsent">,
+  live: LiveStreams,
+): void {
   const url = "/api/sessions/:id/live";
   const positionOf = async ({ params, query, raw }: Request): Promise<Position> => {
     const { all = false, after_seq } = query;
@@ -51,12 +54,17 @@ export function liveSessionRoute(app: Api, store: Store, live: LiveStreams): voi
     const position = resumed ?? positionAfter(after_seq ?? last_seq);
     return { session_id: id, position, all, isResumed: resumed !== null };
   };
-  const { get, head } = streamHandlers({ positionOf, serve: live.serve, hasMore: live.hasMore });
+  const { get, head } = streamHandlers({
+    positionOf,
+    serve: live.serve,
+    hasMore: live.hasMore,
+    pagesOf: unsent.streams,
+  });
   app.route({ method: "GET", url, schema, exposeHeadRoute: false, handler: get });
   app.route({ method: "HEAD", url, schema: { ...schema, hide: true }, handler: head });
 }
 
-interface Request extends Pick<FastifyRequest, "id" | "raw"> {
+interface Request extends Pick<FastifyRequest, "id" | "raw" | "principal" | "login" | "ip"> {
   readonly params: Static<typeof SessionParams>;
   readonly query: Static<typeof LiveQuery>;
 }

@@ -1,10 +1,14 @@
 import { Type } from "typebox";
 
-import { MAX_BODY_BYTES } from "../../core/limits.ts";
+import { LARGE_ANSWER_BYTES, MAX_BODY_BYTES, MAX_CONTENT_BYTES } from "../../core/limits.ts";
 import { NoQuery, QuestionsQuery } from "../../core/query-schemas.ts";
 import { AnswerRequest, named, QuestionInfo } from "../../core/schemas.ts";
 import { answerQuestion } from "../../store/questions/answer.ts";
-import { listOpenQuestions, listWithAnswered } from "../../store/questions/read.ts";
+import {
+  listOpenQuestions,
+  listWithAnswered,
+  openQuestionBytes,
+} from "../../store/questions/read.ts";
 import { json, problems } from "../responses.ts";
 import {
   type Api,
@@ -50,14 +54,21 @@ const answerSchema = {
   },
 };
 
-export function questionRoutes(app: Api, { store }: SessionService): void {
+export function questionRoutes(app: Api, { store, unsent }: SessionService): void {
   app.route({
     method: "GET",
     url: "/api/sessions/:id/questions",
     schema: listSchema,
-    handler: async ({ params, query }) => {
-      const list = query.answered === true ? listWithAnswered : listOpenQuestions;
-      const questions = await store.read(list, { reference: params.id });
+    handler: async (request, reply) => {
+      const reference = request.params.id;
+      const isAll = request.query.answered === true;
+      const open = await store.read(openQuestionBytes, { reference });
+      const bytes = isAll ? open + MAX_CONTENT_BYTES : open;
+      if (bytes > LARGE_ANSWER_BYTES) {
+        await unsent.enter({ request, reply }, bytes);
+      }
+      const list = isAll ? listWithAnswered : listOpenQuestions;
+      const questions = await store.read(list, { reference });
       return questions.map(({ path, ...question }) => ({ ...question, path: [...path] }));
     },
   });

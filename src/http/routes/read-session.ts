@@ -1,6 +1,6 @@
 import { DetailQuery } from "../../core/query-schemas.ts";
 import { named, SessionDetail } from "../../core/schemas.ts";
-import { detailRequested } from "../../store/sessions/requests.ts";
+import { detailRequested, wholeDetailRequested } from "../../store/sessions/requests.ts";
 import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";
 import { JSON_TYPE, problems, written } from "../responses.ts";
 
@@ -24,9 +24,10 @@ export function readSessionRoute(app: Api, { store, unsent }: SessionService): v
     schema,
     config: { needs: "link" },
     handler: async (request, reply) => {
-      const detail = await detailRequested(store, request.params.id, {
-        ...request.query,
-        max_bytes: unsent.pageBytes(request, reply),
+      const { params, query } = request;
+      const detail = await unsent.read({ request, reply }, ({ max_bytes, or_nothing }) => {
+        const read = or_nothing ? wholeDetailRequested : detailRequested;
+        return read(store, params.id, { ...query, max_bytes });
       });
       const isShared = request.principal.role === "visitor";
       return reply.type(JSON_TYPE).send(isShared ? withoutSurroundings(detail) : detail);

@@ -5,7 +5,7 @@ import { SessionEventSchema } from "../../core/session-events.ts";
 import { readChangePosition } from "../events/change-events.ts";
 import type { EventStreams } from "../events/event-streams.ts";
 import { problems } from "../responses.ts";
-import type { Api } from "./api.ts";
+import type { Api, SessionService } from "./api.ts";
 import {
   eventStreamAnswer,
   lastEventId,
@@ -29,12 +29,23 @@ const schema = {
   },
 };
 
-export function sessionEventsRoute(app: Api, events: EventStreams): void {
+export function sessionEventsRoute(
+  app: Api,
+  { unsent }: Pick<SessionService, "unsent">,
+  events: EventStreams,
+): void {
   const url = "/api/events";
-  const positionOf = ({ raw }: Pick<FastifyRequest, "id" | "raw">) => ({
+  const positionOf = ({
+    raw,
+  }: Pick<FastifyRequest, "id" | "raw" | "principal" | "login" | "ip">) => ({
     after: lastEventId(raw, readChangePosition),
   });
-  const { get, head } = streamHandlers({ positionOf, serve: events.serve, hasMore: () => true });
+  const { get, head } = streamHandlers({
+    positionOf,
+    serve: events.serve,
+    hasMore: () => true,
+    pagesOf: unsent.streams,
+  });
   app.route({ method: "GET", url, schema, exposeHeadRoute: false, handler: get });
   app.route({ method: "HEAD", url, schema: { ...schema, hide: true }, handler: head });
 }

@@ -3,10 +3,9 @@ import type { Static } from "typebox";
 
 import { StreamQuery } from "../../core/query-schemas.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
-import type { Store } from "../../store/store.ts";
 import { problems } from "../responses.ts";
 import type { StreamRequest, Streams } from "../stream/streams.ts";
-import { type Api, SESSION_PROBLEMS, SessionParams } from "./api.ts";
+import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";
 import {
   eventStreamAnswer,
   lastEventId,
@@ -30,7 +29,11 @@ const schema = {
   },
 } as const;
 
-export function streamSessionRoute(app: Api, store: Store, streams: Streams): void {
+export function streamSessionRoute(
+  app: Api,
+  { store, unsent }: Pick<SessionService, "store" | "unsent">,
+  streams: Streams,
+): void {
   const url = "/api/sessions/:id/stream";
   const positionOf = async ({ params, query, raw }: Request): Promise<Position> => {
     const { all = false, last_seq } = query;
@@ -41,6 +44,7 @@ export function streamSessionRoute(app: Api, store: Store, streams: Streams): vo
   const { get, head } = streamHandlers({
     positionOf,
     serve: streams.serve,
+    pagesOf: unsent.streams,
     hasMore: ({ position }) => streams.hasMore(position),
   });
   const config = { needs: "link" } as const;
@@ -50,7 +54,7 @@ export function streamSessionRoute(app: Api, store: Store, streams: Streams): vo
 
 type Position = Pick<StreamRequest, "position">;
 
-interface Request extends Pick<FastifyRequest, "id" | "raw"> {
+interface Request extends Pick<FastifyRequest, "id" | "raw" | "principal" | "login" | "ip"> {
   readonly params: Static<typeof SessionParams>;
   readonly query: Static<typeof StreamQuery>;
 }

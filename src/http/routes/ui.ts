@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 import { isAtWork } from "../../core/exchange-end.ts";
-import { MAX_BODY_BYTES } from "../../core/limits.ts";
+import { LISTED_BYTES, MAX_BODY_BYTES } from "../../core/limits.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import type { ExchangeRecord, Message } from "../../core/sessions.ts";
 import { readCurrent } from "../../store/exchanges/current.ts";
 import { readExchange } from "../../store/exchanges/read.ts";
-import { readDetail } from "../../store/messages/read.ts";
+import { readMessagesWithin } from "../../store/messages/detail-within.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
-import type { Operation } from "../../store/store.ts";
+import type { Operation, Store } from "../../store/store.ts";
 import { problems, REQUEST_ID, type ResponseText } from "../responses.ts";
 import type { LiveStreams } from "../live/live-streams.ts";
 import { beginStream, EVENT_STREAM } from "../stream/open-answers.ts";
@@ -18,6 +18,7 @@ import { readClientIds } from "../ui/client-ids.ts";
 import type { ExchangeStep } from "../ui/exchange-steps.ts";
 import { type FollowedExchange, followExchange } from "../ui/follow-exchange.ts";
 import { submit } from "../ui/submit.ts";
+import { whoSends } from "../unsent/fair-line.ts";
 import {
   type Api,
   BODY_PROBLEMS,
@@ -96,7 +97,7 @@ const runSchema = {
   operationId: "runWithAgUi",
   summary: "Runs the agent for an AG-UI client",
   description:
-    "For `HttpAgent` of the package `@ag-ui/client`. The last message is queued, and withdraws open questions; `resume` answers them. The events begin with the session's last 200 messages.",
+    "For `HttpAgent` of the package `@ag-ui/client`. The last message is queued, and withdraws open questions; `resume` answers them. The events begin with the session's last messages, 200 and 512 KiB at most.",
   params: SessionParams,
   querystring: NoQuery,
   body: RunAgentInput,
@@ -184,6 +185,7 @@ export function uiRoutes(app: Api, service: UiService): void {
 }
 
 const DONE = "[DONE]";
+const LARGE_EVENT_BYTES = 8 * 1024;
 
 /** What the session does or waits for; null if that is nothing. */
 const readUnfinished: Operation<string, ExchangeRecord | null> = async (tx, id) => {
@@ -196,7 +198,7 @@ const readUnfinished: Operation<string, ExchangeRecord | null> = async (tx, id) 
 };
 
 async function send(
-  { store, live }: UiService,
+  { store, live, unsent }: UiService,
   {
     request,
     reply,
@@ -204,7 +206,7 @@ async function send(
     encoder,
     known = [],
   }: {
-    readonly request: Pick<FastifyRequest, "id">;
+    readonly request: Pick<FastifyRequest, "id" | "principal" | "login" | "ip">;
     readonly reply: FastifyReply;
     readonly followed: FollowedExchange;
     readonly encoder: Encoder;
@@ -212,10 +214,7 @@ async function send(
     readonly known?: readonly string[];
   },
 ): Promise<FastifyReply> {
-  const before = async (after_seq: number): Promise<readonly Message[]> => {
-    const place = { reference: followed.session_id, all: false, before_seq: after_seq + 1 };
-    return (await store.read(readDetail, place)).messages;
-  };
+  const pages = unsent.streams({ response: reply.raw, who: whoSends(request) });
   const answer = {
     response: reply.raw,
     headers: reply.getHeaders(),
@@ -223,17 +222,27 @@ async function send(
     begin: () => {
       reply.hijack();
     },
+    pages,
   };
   await live.answer(answer, async ({ write, signal }) => {
-    const writeAll = (events: readonly object[]): Promise<void> =>
-      write(Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("")));
+    let wasLarge = false;
+    const writeAll = async (events: readonly object[]): Promise<void> => {
+      // more of it follows: nothing else of the service would be done meanwhile
+      const end = wasLarge ? await pages.turn() : null;
+      const bytes = bytesOf(events);
+      end?.();
+      wasLarge = bytes.length > LARGE_EVENT_BYTES;
+      await write(bytes);
+    };
     await writeAll(encoder.start);
-    for await (const step of followExchange({ store, live }, followed, signal)) {
+    for await (const step of followExchange({ store, live, pages }, followed, signal)) {
       if (step.type === "begin") {
-        const messages = encoder.begin === undefined ? [] : await before(step.after_seq);
-        const named = { session_id: followed.session_id, ids: known, messages };
-        const ids = await store.read(readClientIds, named);
-        await writeAll(encoder.begin?.(messages, ids) ?? []);
+        const place = { session_id: followed.session_id, after_seq: step.after_seq, ids: known };
+        const { bytes } = await pages.read(() => readBefore(store, place, encoder));
+        if (bytes !== null) {
+          await write(bytes);
+        }
+        pages.taken();
       } else if (step.type === "end") {
         await writeAll(encoder.end(step.exchange));
         await write(Buffer.from(encoder.done === undefined ? "" : `data: ${encoder.done}\n\n`));
@@ -245,4 +254,30 @@ async function send(
     return "aborted";
   });
   return reply;
+}
+
+/** The events that list the messages before an exchange, for a protocol that has such. */
+async function readBefore(
+  store: Store,
+  { session_id, after_seq, ids }: Before,
+  encoder: Encoder,
+): Promise<{ readonly bytes: Buffer | null }> {
+  if (encoder.begin === undefined) {
+    return { bytes: null };
+  }
+  const place = { reference: session_id, all: false, before_seq: after_seq + 1 };
+  const messages = await store.read(readMessagesWithin, { ...place, max_bytes: LISTED_BYTES });
+  const known = await store.read(readClientIds, { session_id, ids, messages });
+  return { bytes: bytesOf(encoder.begin(messages, known)) };
+}
+
+interface Before {
+  readonly session_id: string;
+  readonly after_seq: number;
+  /** Of the messages that the client shows. */
+  readonly ids: readonly string[];
+}
+
+function bytesOf(events: readonly object[]): Buffer {
+  return Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
 }

@@ -3,7 +3,7 @@ import { MAX_BODY_BYTES } from "../../core/limits.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import { json, problems } from "../responses.ts";
 import type { Api } from "./api.ts";
-import type { OneByOne } from "../guards/one-by-one.ts";
+import type { UnsentAnswers } from "../unsent/unsent-answers.ts";
 import { ARTIFACT_LIMITS, refuseLarge, type Schemas } from "./artifact-text.ts";
 
 const PHASE_PLAN = "dev/phase-plan@1";
@@ -25,21 +25,24 @@ const schema = {
   },
 };
 
-export function validateArtifactRoute(app: Api, schemas: Schemas, inTurn: OneByOne): void {
+export function validateArtifactRoute(
+  app: Api,
+  schemas: Schemas,
+  { inTurn }: Pick<UnsentAnswers, "inTurn">,
+): void {
   app.route({
     method: "POST",
     url: "/api/artifacts/validate",
     schema,
     config: { needs: "read" },
     bodyLimit: MAX_BODY_BYTES,
+    preHandler: inTurn,
     handler: async ({ body: { text, syntax = "json", schema: id = PHASE_PLAN } }) => {
       refuseLarge(text, syntax);
       const registry = await schemas();
       const { validateWith } = await import("../../artifacts/check-artifact.ts");
-      const check = (): ReturnType<typeof validateWith> =>
-        validateWith({ text, syntax, limits: ARTIFACT_LIMITS }, { id, registry });
-      // a project's schema is checked in a thread, of which there are few
-      const report = await (id === PHASE_PLAN ? inTurn(check) : check());
+      const artifact = { text, syntax, limits: ARTIFACT_LIMITS };
+      const report = await validateWith(artifact, { id, registry });
       return { schema: id, valid: report.valid, findings: [...report.findings] };
     },
   });

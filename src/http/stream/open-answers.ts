@@ -1,6 +1,8 @@
 import type { ServerResponse } from "node:http";
 
 import type { Observe } from "../metrics/observation.ts";
+import type { PagesInTurn } from "../unsent/pages-in-turn.ts";
+import { createOneByOne } from "../guards/one-by-one.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createHeartbeats } from "./heartbeats.ts";
 import { createStreamWriter } from "./stream-writer.ts";
@@ -19,6 +21,8 @@ export interface StreamAnswer {
   readonly id: string;
   /** Called once the answer is a stream: what follows is no longer the caller's. */
   readonly begin: () => void;
+  /** What it reads to catch up. */
+  readonly pages: PagesInTurn;
 }
 
 /** What a stream sends with. */
@@ -53,12 +57,14 @@ const STALL_TICKS = 10;
 /** The answers that are streams and are not over: their heartbeats, their stalled clients, and their end. */
 export function createOpenAnswers(options: OpenAnswersOptions): OpenAnswers {
   const heartbeats = createHeartbeats(options.heartbeatMs);
+  const inTurn = createOneByOne();
   const stalls = createDeadlines<ServerResponse>(
     // cut at most one tick late
     { tickMs: options.stallMs / STALL_TICKS, ticks: STALL_TICKS + 1 },
     (response) => {
       options.observe({ kind: "stalled" });
-      response.destroy();
+      // of many that began together, none delays what others wait for
+      void inTurn(() => response.destroy());
     },
   );
   // a separate controller per stream: `AbortSignal.any` would cost 1 KB each
@@ -80,7 +86,7 @@ export function createOpenAnswers(options: OpenAnswersOptions): OpenAnswers {
       const over = new AbortController();
       const { signal } = over;
       const sendAll = (): Promise<StreamEnd> => {
-        const write = createStreamWriter(response, stalls);
+        const write = createStreamWriter(response, { stalls, progress: answer.pages.progress });
         heartbeats.begin(response);
         return send({
           signal,

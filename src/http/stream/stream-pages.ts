@@ -1,5 +1,5 @@
 import { messageInfo } from "../../core/answers.ts";
-import { STREAM_PAGE_BYTES, STREAM_PAGE_ROWS } from "../../core/limits.ts";
+import { LARGE_ANSWER_BYTES, STREAM_PAGE_BYTES, STREAM_PAGE_ROWS } from "../../core/limits.ts";
 import type { Message, SessionState } from "../../core/sessions.ts";
 import { messageMark } from "../../exchange/live/session-watcher.ts";
 import { readStreamPage } from "../../store/messages/stream-page.ts";
@@ -30,7 +30,12 @@ export interface EventPage {
  * Reads what follows a position, as much as a stream sends at once. Error codes:
  * `session_not_found`, `database_*`.
  */
-export type ReadPage = (position: StreamPosition) => Promise<EventPage>;
+export type ReadPage = (position: ReadPosition) => Promise<EventPage>;
+
+export interface ReadPosition extends StreamPosition {
+  /** True for nothing rather than a message that alone is large: `more` is true then. */
+  readonly small?: true;
+}
 
 /**
  * Makes the reader of all streams. Those that wait at the same position and ask before the read
@@ -39,7 +44,8 @@ export type ReadPage = (position: StreamPosition) => Promise<EventPage>;
 export function createPageReader(store: Store, unsentBytes: number): ReadPage {
   const notBegun = new Map<string, Promise<EventPage>>();
   return (position) => {
-    const key = `${position.session_id} ${position.after_seq} ${position.all}`;
+    const { small, ...place } = position;
+    const key = `${place.session_id} ${place.after_seq} ${place.all} ${small}`;
     const shared = notBegun.get(key);
     if (shared !== undefined) {
       return shared;
@@ -56,9 +62,10 @@ export function createPageReader(store: Store, unsentBytes: number): ReadPage {
     };
     const page = store
       .read(read, {
-        ...position,
+        ...place,
         max_rows: STREAM_PAGE_ROWS,
-        max_bytes: Math.min(STREAM_PAGE_BYTES, unsentBytes),
+        max_bytes: Math.min(small ? LARGE_ANSWER_BYTES : STREAM_PAGE_BYTES, unsentBytes),
+        or_nothing: small === true,
       })
       .then(({ messages, more, state, last_seq }) => ({
         // bytes: of a string, the socket would keep a copy of three times its length

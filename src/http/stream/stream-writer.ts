@@ -15,7 +15,10 @@ const SLICE_BYTES = 16 * 1024;
  */
 export function createStreamWriter(
   response: ServerResponse,
-  stalls: Deadlines<ServerResponse>,
+  {
+    stalls,
+    progress,
+  }: { readonly stalls: Deadlines<ServerResponse>; readonly progress: (bytes: number) => void },
 ): (bytes: Buffer) => Promise<void> {
   let release: (() => void) | null = null;
   const gone = (): void => {
@@ -29,6 +32,7 @@ export function createStreamWriter(
       stalls.begin(response);
       response.write(slice, () => {
         stalls.end(response);
+        progress(slice.length);
         resolve();
       });
     });

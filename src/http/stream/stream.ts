@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-
 import type { Observe } from "../metrics/observation.ts";
+import type { PagesInTurn } from "../unsent/pages-in-turn.ts";
 import type { StreamEnd, StreamOutput } from "./open-answers.ts";
 import { readWhenThere } from "../../exchange/live/read-when-there.ts";
 import type { ReadPage, EventPage, StreamPosition } from "./stream-pages.ts";
@@ -16,6 +15,7 @@ export interface MessageStream extends StreamOutput {
    * would hold its memory for the life of the stream.
    */
   readonly takeFirst: () => EventPage | null;
+  readonly pages: PagesInTurn;
 }
 
 /**
@@ -24,10 +24,10 @@ export interface MessageStream extends StreamOutput {
  * client that was cut would meet a 503, after which an EventSource never asks again. One loop serves
  * replay and live alike:
  *
- *     read page ─> write, until the client has taken it ─> next turn of the event loop ─┐
- *        ^                                                                              │
- *        └── more to read ──────────────────────────────────────────────────────────────┤
- *        └── session ended: complete; else wait for a hint ─────────────────────────────┘
+ *     read page ─> write, until the client has taken it ─────────────┐
+ *        ^                                                           │
+ *        └── more to read: in its turn among all that read much ─────┤
+ *        └── session ended: complete; else wait for a hint ──────────┘
  *
  * No page is read before the client has taken the one before it.
  */
@@ -38,18 +38,17 @@ export async function sendMessages(stream: MessageStream): Promise<StreamEnd> {
   let isUpToDate = false;
   while (!signal.aborted && sent !== null) {
     position = { ...position, after_seq: sent.lastSeq ?? position.after_seq };
-    if (!sent.more) {
+    const { more } = sent;
+    if (!more) {
       if (sent.state === "ended") {
         return "complete";
       }
       isUpToDate = true;
       // hints come with commits, which leave a turn to others themselves
       await subscription.changed(signal);
-    } else {
-      await nextTurn();
     }
     subscription.clear();
-    sent = await sendNext(stream, position, isUpToDate);
+    sent = await sendNext(stream, position, { isUpToDate, inTurn: more });
   }
   return signal.aborted ? "aborted" : "complete";
 }
@@ -61,10 +60,14 @@ type SentPage = Pick<EventPage, "lastSeq" | "more" | "state">;
 async function sendNext(
   stream: MessageStream,
   position: StreamPosition,
-  isUpToDate: boolean,
+  { isUpToDate, inTurn }: { readonly isUpToDate: boolean; readonly inTurn: boolean },
 ): Promise<SentPage | null> {
-  const { readPage, signal } = stream;
-  return sendPage(stream, await readWhenThere(() => readPage(position), signal), isUpToDate);
+  const { readPage, signal, pages } = stream;
+  const read = (): Promise<EventPage> => readPage(position);
+  const page = await readWhenThere(inTurn ? () => pages.read(read) : read, signal);
+  const sent = await sendPage(stream, page, isUpToDate);
+  pages.taken();
+  return sent;
 }
 
 /** Messages from before the client asked are old: only later ones show how long one takes. */

@@ -62,7 +62,8 @@ export function createStreams(options: StreamsOptions): Streams {
     const { position } = request;
     const subscription = watcher.subscribe(position.session_id);
     try {
-      let first: EventPage | null = await readPage(position);
+      // what is large is read in its turn
+      let first: EventPage | null = await readPage({ ...position, small: true });
       if (isOver(first)) {
         return "nothing left";
       }
@@ -79,6 +80,7 @@ export function createStreams(options: StreamsOptions): Streams {
           subscription,
           position,
           takeFirst,
+          pages: request.pages,
         }),
       );
       return "served";
@@ -95,11 +97,11 @@ export function createStreams(options: StreamsOptions): Streams {
       return watcher.watched;
     },
     serve,
-    hasMore: async (position) => !isOver(await readPage(position)),
+    hasMore: async (position) => !isOver(await readPage({ ...position, small: true })),
     close: answers.close,
   };
 }
 
-function isOver({ state, bytes }: EventPage): boolean {
-  return state === "ended" && bytes === null;
+function isOver({ state, bytes, more }: EventPage): boolean {
+  return state === "ended" && bytes === null && !more;
 }

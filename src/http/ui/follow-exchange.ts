@@ -4,6 +4,7 @@ import type { ExchangeRecord } from "../../core/sessions.ts";
 import { readExchange } from "../../store/exchanges/read.ts";
 import type { Store } from "../../store/store.ts";
 import type { LiveStreams } from "../live/live-streams.ts";
+import type { PagesInTurn } from "../unsent/pages-in-turn.ts";
 import { createExchangeSteps, type ExchangeStep } from "./exchange-steps.ts";
 
 export interface FollowedExchange {
@@ -33,6 +34,7 @@ const QUEUED_MS = 5000;
 interface Reading {
   readonly store: Store;
   readonly live: Pick<LiveStreams, "events">;
+  readonly pages: PagesInTurn;
 }
 
 /**
@@ -56,7 +58,7 @@ export async function* followExchange(
 }
 
 async function* follow(
-  { store, live }: Reading,
+  { store, live, pages }: Reading,
   followed: FollowedExchange,
   signal: AbortSignal,
 ): AsyncGenerator<ExchangeBegin | ExchangeStep | ExchangeEnd> {
@@ -75,7 +77,9 @@ async function* follow(
   yield { type: "begin", after_seq };
   const end = createExchangeEnd(n, after_seq);
   const steps = createExchangeSteps(n, calls);
-  for await (const event of live.events({ session_id, after_seq, all: true, signal })) {
+  const place = { session_id, after_seq, all: true, signal };
+  const inTurn = { read: pages.readValue, taken: pages.taken };
+  for await (const event of live.events({ ...place, pages: inTurn })) {
     if (end.mayBeOver(event)) {
       end.update(await read());
     }

@@ -1,10 +1,12 @@
 import { MESSAGES_PER_READ } from "../../core/limits.ts";
+import type { Message } from "../../core/sessions.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import { resolveSession } from "../sessions/read.ts";
 import { readSummaryText } from "../sessions/summaries.ts";
 import type { Operation, Tx } from "../store.ts";
 import { messagesText } from "./messages-text.ts";
 import type { DetailInput } from "./read.ts";
+import { messageOf, selectMessages } from "./rows.ts";
 import { messageBytes, rowsThatFit } from "./stream-page.ts";
 
 export interface DetailWithinInput extends DetailInput {
@@ -28,22 +30,59 @@ export interface DetailText {
  * no client can read. Error codes: as `resolveSession`; `database_corrupt`.
  */
 export const readDetailWithin: Operation<DetailWithinInput, DetailText> = async (tx, input) => {
-  const { id } = await resolveSession(tx, { reference: input.reference });
-  const summary = await readSummaryText(tx, { id });
-  const where = {
-    session_id: id,
-    before_seq: input.before_seq ?? Number.MAX_SAFE_INTEGER,
-    max_archived: Number(input.all),
-  };
-  if (input.messages === false) {
-    const [last] = await tx.rows(sizesBefore, { ...where, rows: 1 });
-    return { summary, json: "[]", has_earlier: last !== undefined };
+  const where = await whereOf(tx, input);
+  return textIn(tx, where, await extentOf(tx, where, input));
+};
+
+/** Reads the same, or returns null if not all of the messages fit: then only their sizes were read. */
+export const readWholeDetail: Operation<DetailWithinInput, DetailText | null> = async (
+  tx,
+  input,
+) => {
+  const where = await whereOf(tx, input);
+  const extent = await wholeExtentOf(tx, where, input);
+  return extent === null ? null : textIn(tx, where, extent);
+};
+
+/** Reads the messages of a detail as rows. Error codes: as `resolveSession`; `database_corrupt`. */
+export const readMessagesWithin: Operation<DetailWithinInput, readonly Message[]> = async (
+  tx,
+  input,
+) => {
+  const where = await whereOf(tx, input);
+  const { from_seq } = await extentOf(tx, where, input);
+  if (from_seq === null) {
+    return [];
   }
-  const { from_seq, has_earlier } = await extentOf(tx, where, input.max_bytes);
+  const rows = await selectMessages(tx, where.session_id)
+    .where("seq", ">=", from_seq)
+    .where("seq", "<", where.before_seq)
+    .where("archived", "<=", where.max_archived)
+    .orderBy("seq")
+    .limit(MESSAGES_PER_READ)
+    .execute();
+  return rows.map(messageOf);
+};
+
+async function whereOf(tx: Tx, { reference, before_seq, all }: DetailInput): Promise<Where> {
+  const { id } = await resolveSession(tx, { reference });
+  return {
+    session_id: id,
+    before_seq: before_seq ?? Number.MAX_SAFE_INTEGER,
+    max_archived: Number(all),
+  };
+}
+
+async function textIn(
+  tx: Tx,
+  where: Where,
+  { from_seq, has_earlier }: Extent,
+): Promise<DetailText> {
+  const summary = await readSummaryText(tx, { id: where.session_id });
   const json =
     from_seq === null ? "[]" : await messagesText(tx, { ...where, from_seq, order: "asc" });
   return { summary, json, has_earlier };
-};
+}
 
 interface Where {
   readonly session_id: string;
@@ -58,23 +97,39 @@ interface Extent {
   readonly has_earlier: boolean;
 }
 
-/** The size of each message matters only if not all fit. */
-async function extentOf(tx: Tx, where: Where, max_bytes: number): Promise<Extent> {
-  const rows = MESSAGES_PER_READ + 1;
-  const [all] = await tx.rows(extentBefore, { ...where, rows });
+type Limits = Pick<DetailWithinInput, "messages" | "max_bytes">;
+
+/** Null if not all of the messages fit. */
+async function wholeExtentOf(
+  tx: Tx,
+  where: Where,
+  { messages, max_bytes }: Limits,
+): Promise<Extent | null> {
+  if (messages === false) {
+    const [last] = await tx.rows(sizesBefore, { ...where, rows: 1 });
+    return { from_seq: null, has_earlier: last !== undefined };
+  }
+  const [all] = await tx.rows(extentBefore, { ...where, rows: MESSAGES_PER_READ + 1 });
   const first = all?.first_seq ?? null;
   if (all === undefined || first === null) {
     return { from_seq: null, has_earlier: false };
   }
-  if (all.bytes <= max_bytes) {
-    const has_earlier = all.count > MESSAGES_PER_READ;
-    // the first is one too many; archived messages after it are left out again
-    return { from_seq: has_earlier ? first + 1 : first, has_earlier };
+  const has_earlier = all.count > MESSAGES_PER_READ;
+  // the first is one too many; archived messages after it are left out again
+  const from_seq = has_earlier ? first + 1 : first;
+  return all.bytes <= max_bytes ? { from_seq, has_earlier } : null;
+}
+
+/** The size of each message matters only if not all fit. */
+async function extentOf(tx: Tx, where: Where, limits: Limits): Promise<Extent> {
+  const whole = await wholeExtentOf(tx, where, limits);
+  if (whole !== null) {
+    return whole;
   }
-  const sizes = await tx.rows(sizesBefore, { ...where, rows });
+  const sizes = await tx.rows(sizesBefore, { ...where, rows: MESSAGES_PER_READ + 1 });
   const fitting = rowsThatFit(
     sizes.map(({ bytes }) => bytes),
-    { max_rows: MESSAGES_PER_READ, max_bytes },
+    { max_rows: MESSAGES_PER_READ, max_bytes: limits.max_bytes },
   );
   return { from_seq: sizes[fitting - 1]?.seq ?? null, has_earlier: sizes.length > fitting };
 }

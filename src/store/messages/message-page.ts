@@ -1,7 +1,7 @@
 import type { MessageOrder } from "../../core/sessions.ts";
 import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import { resolveSession } from "../sessions/read.ts";
-import type { Operation } from "../store.ts";
+import type { Operation, Tx } from "../store.ts";
 import { messagesText } from "./messages-text.ts";
 import { messageBytes, rowsThatFit } from "./stream-page.ts";
 
@@ -29,10 +29,37 @@ export interface MessagePage {
 }
 
 /** Messages between two positions, as many as fit. Error codes: as `resolveSession`; `database_corrupt`. */
-export const readMessagePage: Operation<MessagePageInput, MessagePage> = async (tx, input) => {
+export const readMessagePage: Operation<MessagePageInput, MessagePage> = async (tx, input) =>
+  pageOf(tx, input, await sizesIn(tx, input));
+
+/** The same, or null if not all of the page fits: then nothing was read but the sizes. */
+export const readWholeMessagePage: Operation<MessagePageInput, MessagePage | null> = async (
+  tx,
+  input,
+) => {
+  const found = await sizesIn(tx, input);
+  const bytes = found.sizes.slice(0, input.limit).reduce((sum, row) => sum + row.bytes, 0);
+  return bytes > input.max_bytes ? null : pageOf(tx, input, found);
+};
+
+interface FoundSizes {
+  readonly session_id: string;
+  /** One row more than the page may have, if there is one. */
+  readonly sizes: readonly { readonly seq: number; readonly bytes: number }[];
+}
+
+async function sizesIn(tx: Tx, input: MessagePageInput): Promise<FoundSizes> {
   const { id: session_id } = await resolveSession(tx, input);
   const where = { ...input, session_id, max_archived: Number(input.all) };
   const sizes = await tx.rows(sizesOf[input.order], { ...where, rows: input.limit + 1 });
+  return { session_id, sizes };
+}
+
+async function pageOf(
+  tx: Tx,
+  input: MessagePageInput,
+  { session_id, sizes }: FoundSizes,
+): Promise<MessagePage> {
   const fitting = rowsThatFit(
     sizes.map(({ bytes }) => bytes),
     { max_rows: input.limit, max_bytes: input.max_bytes },
@@ -43,13 +70,13 @@ export const readMessagePage: Operation<MessagePageInput, MessagePage> = async (
   }
   const json = await messagesText(tx, {
     session_id,
-    max_archived: where.max_archived,
+    max_archived: Number(input.all),
     from_seq: Math.min(first.seq, last.seq),
     before_seq: Math.max(first.seq, last.seq) + 1,
     order: input.order,
   });
   return { session_id, json, next: sizes.length > fitting ? last.seq : null };
-};
+}
 
 interface Where extends Pick<MessagePageInput, "after_seq" | "before_seq"> {
   readonly session_id: string;

@@ -14,6 +14,8 @@ export interface StreamPageInput {
   readonly max_rows: number;
   /** Bytes of content and tool calls; one message may be larger and then comes alone. */
   readonly max_bytes: number;
+  /** True for nothing rather than that one. */
+  readonly or_nothing?: boolean;
 }
 
 export interface StreamPage {
@@ -35,7 +37,7 @@ export const readStreamPage: Operation<StreamPageInput, StreamPage> = async (tx,
   const left = session.last_seq - input.after_seq;
   // a stream that is up to date gets one message at a time, which comes alone however large it is
   const page =
-    left > 1
+    left > 1 || input.or_nothing === true
       ? await readPageAfter(tx, input)
       : {
           messages: left < 1 ? [] : await readMessagesAfter(tx, { ...input, limit: 1 }),
@@ -60,7 +62,8 @@ export async function readPageAfter(
     max_archived: Number(input.all),
   });
   const bytes = sizes.map((row) => row.bytes);
-  const fitting = rowsThatFit(bytes, input);
+  const isTooLarge = input.or_nothing === true && (bytes[0] ?? 0) > input.max_bytes;
+  const fitting = isTooLarge ? 0 : rowsThatFit(bytes, input);
   const messages = fitting === 0 ? [] : await readMessagesAfter(tx, { ...input, limit: fitting });
   return { messages, more: bytes.length > fitting };
 }

@@ -81,11 +81,35 @@ export const listOpenQuestions: Operation<
   readonly OpenQuestion[]
 > = async (tx, { reference }) => {
   const { id } = await resolveSession(tx, { reference });
-  const open: OpenQuestion[] = [];
-  for (const row of await openWithin(tx, id).select(NAMES).select(ANSWERED_WHO).execute()) {
-    open.push({ ...questionOf(row), path: await pathTo(tx, row.session_id, id) });
+  return withPaths(tx, id, await openWithin(tx, id).select(NAMES).select(ANSWERED_WHO).execute());
+};
+
+async function withPaths(
+  tx: Tx,
+  top: string,
+  rows: readonly QuestionRow[],
+): Promise<OpenQuestion[]> {
+  const paths = new Map<string, readonly string[]>();
+  for (const { session_id } of rows) {
+    paths.set(session_id, paths.get(session_id) ?? (await pathTo(tx, session_id, top)));
   }
-  return open;
+  return rows.map((row) => ({ ...questionOf(row), path: paths.get(row.session_id) ?? [] }));
+}
+
+/** Bytes of the texts that `listOpenQuestions` returns, about. Error codes: as `resolveSession`. */
+export const openQuestionBytes: Operation<{ readonly reference: string }, number> = async (
+  tx,
+  { reference },
+) => {
+  const { id } = await resolveSession(tx, { reference });
+  const sizes = await openWithin(tx, id)
+    .select(
+      sql<number>`octet_length(text) + coalesce(octet_length(effect), 0) + coalesce(octet_length(choices), 0)`.as(
+        "bytes",
+      ),
+    )
+    .execute();
+  return sizes.reduce((sum, { bytes }) => sum + bytes, 0);
 };
 
 /** Answered questions that a list has, the latest ones. */
@@ -112,11 +136,7 @@ export const listWithAnswered: Operation<
     .orderBy("id")
     .limit(MAX_ANSWERED)
     .execute();
-  const answered: OpenQuestion[] = [];
-  for (const row of rows.toReversed()) {
-    answered.push({ ...questionOf(row), path: await pathTo(tx, row.session_id, id) });
-  }
-  return [...open, ...answered];
+  return [...open, ...(await withPaths(tx, id, rows.toReversed()))];
 };
 
 /** The id of the question that is open for longest in a session and below it; null if none is. */

@@ -2,6 +2,7 @@ import type { SelectQueryBuilder } from "kysely";
 
 import type { Activity, ListOrder, Session } from "../../core/sessions.ts";
 import { type Parameter, prepared, type PreparedQuery } from "../engines/prepared.ts";
+import { rowsThatFit } from "../messages/stream-page.ts";
 import type { Database } from "../schema.ts";
 import type { Operation, Tx } from "../store.ts";
 import {
@@ -46,10 +47,28 @@ export interface SummariesText extends Pick<StoredSessionPage, "next"> {
   readonly json: string;
 }
 
-/** The same page as the JSON that HTTP answers: the database writes it. */
-export const listSummaries: Operation<ListInput, SummariesText> = async (tx, input) => {
+export interface SummariesInput extends ListInput {
+  /** Bytes of the page; one session may be larger and then comes alone. No limit by default. */
+  readonly max_bytes?: number;
+}
+
+/** The same page as the JSON that HTTP answers: the database writes it. It has fewer sessions if not all fit. */
+export const listSummaries: Operation<SummariesInput, SummariesText> = async (
+  tx,
+  { max_bytes = Number.POSITIVE_INFINITY, ...input },
+) => {
   const { rows, next } = await readPage(tx, summaries, input);
-  return { json: `[${rows.map(summaryText).join(",")}]`, next };
+  const texts = rows.map(summaryText);
+  const fitting = rowsThatFit(
+    texts.map(({ length }) => length),
+    { max_rows: texts.length, max_bytes },
+  );
+  return fitting === texts.length
+    ? { json: `[${texts.join(",")}]`, next }
+    : {
+        json: `[${texts.slice(0, fitting).join(",")}]`,
+        next: positionOf(rows[fitting - 1]) ?? null,
+      };
 };
 
 interface PageRow {

@@ -10,7 +10,7 @@ import type {
 import type { Session } from "../../core/sessions.ts";
 import { queueAndRead, type Queued } from "../exchanges/queue-and-read.ts";
 import { type Appended, appendUserMessage } from "../messages/append.ts";
-import { readDetailWithin } from "../messages/detail-within.ts";
+import { type DetailText, readDetailWithin, readWholeDetail } from "../messages/detail-within.ts";
 import type { SessionTree } from "../portable/export-schema.ts";
 import { readSessionTree } from "../portable/read-tree.ts";
 import { projectKeyOf } from "../project-key.ts";
@@ -152,7 +152,14 @@ export const exportRequested: Operation<{ readonly reference: string }, SessionT
 /** A page as JSON, and the cursor of the next one. Error codes: `invalid_request`. */
 export async function listRequested(
   store: Store,
-  { cursor, limit = DEFAULT_LIST_LIMIT, parent, repo_path, metadata, ...filters }: ListQuery,
+  {
+    cursor,
+    limit = DEFAULT_LIST_LIMIT,
+    parent,
+    repo_path,
+    metadata,
+    ...filters
+  }: ListQuery & { readonly max_bytes?: number },
 ): Promise<{ readonly json: string; readonly next: string | null }> {
   const { order = "activity" } = filters;
   const { json, next } = await store.read(listSummaries, {
@@ -176,13 +183,26 @@ function pairOf(text: string): { readonly key: string; readonly value: string } 
 export async function detailRequested(
   store: Store,
   reference: string,
-  {
-    all = false,
-    max_bytes = MAX_DETAIL_BYTES,
-    ...before
-  }: DetailQuery & { readonly max_bytes?: number },
+  { all = false, max_bytes = MAX_DETAIL_BYTES, ...before }: LimitedDetail,
 ): Promise<string> {
   const input = { reference, all, ...before, max_bytes };
-  const { summary, json, has_earlier } = await store.read(readDetailWithin, input);
+  return detailJson(await store.read(readDetailWithin, input));
+}
+
+interface LimitedDetail extends DetailQuery {
+  readonly max_bytes?: number;
+}
+
+/** Reads the same, or returns null if not all of the messages fit. */
+export async function wholeDetailRequested(
+  store: Store,
+  reference: string,
+  { all = false, ...before }: LimitedDetail & { readonly max_bytes: number },
+): Promise<string | null> {
+  const detail = await store.read(readWholeDetail, { reference, all, ...before });
+  return detail === null ? null : detailJson(detail);
+}
+
+function detailJson({ summary, json, has_earlier }: DetailText): string {
   return `${summary.slice(0, -1)},"messages":${json},"has_earlier":${has_earlier}}`;
 }

@@ -1,7 +1,13 @@
 import { HttpAgent, type Interrupt, type Message } from "@ag-ui/client";
 import { expect, it } from "vitest";
 
-import { payingModel, startPayingService, TOKEN } from "../../helpers/paying-service.ts";
+import { startModelServer } from "../../helpers/model-server.ts";
+import {
+  payingModel,
+  startPayingService,
+  startRunningService,
+  TOKEN,
+} from "../../helpers/paying-service.ts";
 
 it("[UI-5] [UI-6] holds a conversation with parallel calls and an interrupt with the package @ag-ui/client", async () => {
   const t = await startPayingService(payingModel);
@@ -71,4 +77,29 @@ it("[UI-42] refuses a new message beside answers, and loses neither", async () =
   // a message that was sent before is not a new message
   expect(await post({ messages, resume })).toMatchObject({ status: 200 });
   expect(t.paid()).toEqual(["rent"]);
+});
+
+it("[UI-5] begins with the last messages that fit", async () => {
+  const model = await startModelServer({ answer: () => ({ content: "read" }) });
+  // nothing is summarized
+  const t = await startRunningService({
+    ...model.env("openai"),
+    REPRISE_MODEL: "openai:gpt-test",
+    REPRISE_CONTEXT_TOKENS: "1000000",
+  });
+  const run = async (id: string, content: string): Promise<string> => {
+    const answer = await fetch(`${t.url}/api/sessions/${t.id}/ui/ag-ui`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify({ threadId: "t", runId: id, messages: [{ id, role: "user", content }] }),
+    });
+    return answer.text();
+  };
+  for (const letter of ["w", "x", "y"]) {
+    await run(letter, letter.repeat(180_000));
+  }
+  const [, json = ""] = /data: (\{"type":"MESSAGES_SNAPSHOT".*)/.exec(await run("z", "z")) ?? [];
+  const { messages } = JSON.parse(json) as { readonly messages: readonly { content: string }[] };
+  const begins = messages.map(({ content }) => content.slice(0, 4));
+  expect(begins).toEqual(["read", "xxxx", "read", "yyyy", "read", "z"]);
 });
