@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
 import { Command, Option } from "commander";
 import { MAX_UNSENT_BYTES, QUEUE_POLL_MS, STREAM_POLL_MS } from "../core/limits.ts";
 import { packageFile } from "../core/package-file.ts";
@@ -122,6 +123,12 @@ export function serveCommand(cli: CliContext): Command {
   return withStore(command);
 }
 
+/**
+ * How much a service's heap may grow before it is collected again. V8 lets it grow fourfold: 200 clients that read
+ * nothing cost 640 MB then, and 290 MB so.
+ */
+const HEAP_GROWTH = "--heap-growing-percent=50";
+
 async function serve(cli: CliContext, command: Command, options: ServeOptions): Promise<void> {
   if (options.processes !== undefined && options.process === undefined) {
     const { serveProcesses } = await import("./serve-processes.ts");
@@ -129,6 +136,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     await serveProcesses(cli, { ...options, processes: options.processes, log });
     return;
   }
+  setFlagsFromString(HEAP_GROWTH);
   // one that cannot be used stops the start
   await settingsOf(cli).config();
   const process = options.processes === undefined ? undefined : options.process;
