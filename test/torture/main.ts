@@ -24,7 +24,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     load: () => import("./run-backlog.ts"),
   },
   stalled: {
-    what: "Readers that do not read, and the memory that they cost",
+    what: "Clients that read nothing of any route, what memory they cost and how long others wait: connections",
     short: 100,
     load: () => import("./run-stalled.ts"),
   },
