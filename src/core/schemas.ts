@@ -79,12 +79,12 @@ const KINDS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
 const summaryFields = {
   ...fieldSchemas(SESSION_FIELDS, KINDS),
   metadata: Type.Unsafe<Metadata>(Type.Record(Type.String(), Type.String())),
+  /** The mode that counts while `plan_mode` is false; null for another agent. */
+  permission: nullableOneOf(KEPT_MODES),
   /** What the session does now, or did last; null if it has no exchange. */
   exchange: nullable(
     Type.Object({ n: Type.Integer({ minimum: 1 }), state: oneOf(EXCHANGE_STATES) }, closed),
   ),
-  /** The mode that counts while `plan_mode` is false; null for another agent. */
-  permission: nullableOneOf(KEPT_MODES),
 };
 
 export const SessionSummary = Type.Object(summaryFields, { ...closed, $id: "SessionSummary" });

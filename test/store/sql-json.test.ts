@@ -193,8 +193,8 @@ function summaryOf(session: Session, metadata: Metadata): string {
         .toSorted()
         .map((key) => [key, metadata[key]]),
     ),
-    exchange: null,
     permission: "ask",
+    exchange: null,
   });
 }
 
