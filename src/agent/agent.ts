@@ -1,10 +1,11 @@
 import type { StructuredToolInterface } from "@langchain/core/tools";
 
 import type { Session } from "../core/sessions.ts";
+import type { ToolSet } from "../core/tools.ts";
 import { newId } from "../core/ids.ts";
 import { agentGraph, type AgentGraph } from "./agent-graph.ts";
 import type { Prepared } from "./exchange-context.ts";
-import { HAND_IN_PLAN } from "../exchange/tool-catalogue.ts";
+import { HAND_IN_PLAN } from "../exchange/tools/built-in.ts";
 import type { GitUser } from "../exchange/places/ask-git.ts";
 import { isOffered } from "../exchange/permissions/decide.ts";
 import type { Layer } from "../exchange/permissions/layers.ts";
@@ -34,8 +35,10 @@ export interface AgentOfExchange
   readonly gitUser?: GitUser;
   /** Without it no plan can be handed in. */
   readonly checkPlan?: CheckPlan | undefined;
+  /** What is known of the tools. */
+  readonly tools: ToolSet;
   /** Further tools. */
-  readonly tools?: readonly StructuredToolInterface[] | undefined;
+  readonly programTools?: readonly StructuredToolInterface[] | undefined;
   /** What only makes permissions stricter, the persona's tools among it. */
   readonly restricting: readonly Layer[];
   /** False if no question may be asked. */
@@ -48,7 +51,7 @@ export interface AgentOfExchange
 
 /** Builds the agent of one exchange. Costs under a millisecond, so nothing is kept between two. */
 export function buildAgent(options: AgentOfExchange) {
-  const { folder, protectedPaths, configured, delegate, compaction, tools = [] } = options;
+  const { folder, protectedPaths, configured, delegate, compaction, programTools = [] } = options;
   const { permit, permitFiles, keep, known, commands } = options;
   const guards = { permit, permitFiles, keep, known };
   const offered = (name: string): boolean => isOfferedIn(options, name);
@@ -67,8 +70,9 @@ export function buildAgent(options: AgentOfExchange) {
       ...(delegate === null ? [] : [delegate]),
       ...(options.asking !== undefined && options.asks ? [askUserTool()] : []),
       ...planTools(options),
-      ...tools,
+      ...programTools,
     ].filter(({ name }) => offered(name)),
+    declared: options.tools,
     systemPrompt: prompt,
     callModel: options.callModel ?? (({ id = newId(), ask }) => ask(id)),
     onMessage: options.onMessage ?? (() => {}),
@@ -88,9 +92,12 @@ function planTools(options: AgentOfExchange): StructuredToolInterface[] {
 }
 
 /** Nothing that changes anything is shown to a model in plan mode, and if no tool may write. */
-function isOfferedIn({ session, readOnly, restricting }: AgentOfExchange, tool: string): boolean {
+function isOfferedIn(
+  { session, readOnly, restricting, tools }: AgentOfExchange,
+  name: string,
+): boolean {
   const mode = session.plan_mode || readOnly ? "plan" : "ask";
-  return isOffered(tool, { mode, restricting });
+  return isOffered(tools.get(name), { mode, restricting });
 }
 
 /** An agent and the config that names the thread that it is to work in. */
@@ -100,7 +107,7 @@ export interface AgentThread {
 }
 
 const READ_ONLY = "Files of this folder direct other programs: they can be read, but not written.";
-const HANDS_IN = ` If a plan is to be kept, hand in a phase plan with ${HAND_IN_PLAN}.`;
+const HANDS_IN = ` If a plan is to be kept, hand in a phase plan with ${HAND_IN_PLAN.name}.`;
 const NO_QUESTIONS =
   "Nobody can be asked in this exchange: a call that would need the user's permission is denied.";
 

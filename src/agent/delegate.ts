@@ -11,6 +11,7 @@ import type { Live } from "../exchange/exchanger.ts";
 import type { ExchangeContext } from "./exchange-context.ts";
 import { type ChildEnd, runChildSession } from "../exchange/child-session.ts";
 import type { ExchangeTree } from "../exchange/exchange-tree.ts";
+import { DELEGATE } from "../exchange/tools/built-in.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { type CallConfig, failedResult } from "./tools/tool-result.ts";
 import { endsExchange } from "./tools-node.ts";
@@ -34,7 +35,7 @@ export function delegateTool(
   const { session: parent, fence } = held;
   const { store, personas } = options;
   if (
-    prepared.persona.tools?.includes("delegate") === false ||
+    prepared.persona.tools?.includes(DELEGATE.name) === false ||
     parent.depth >= MAX_SUBAGENT_DEPTH ||
     parent.repo_path === null
   ) {
@@ -72,7 +73,7 @@ export function delegateTool(
       return unlessEnded(tree, answer);
     },
     {
-      name: "delegate",
+      name: DELEGATE.name,
       description:
         "Give a task to a sub-agent with a separate context and wait for its answer. It knows nothing of this conversation: say everything it needs. Personas: assistant, planner, reviewer, or one of the project's.",
       schema: z.object({

@@ -27,8 +27,11 @@ import type { ProviderPauses } from "./models/provider-pause.ts";
 export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolderOptions {
   /** What commands get; without it none is run. */
   readonly commands?: CommandOptions | undefined;
-  /** Tools that every exchange has besides its own, as far as the persona allows them. */
-  readonly tools?: readonly StructuredToolInterface[];
+  /**
+   * Tools that every exchange has besides its own, as far as the persona allows them. Without an entry in `tools`,
+   * one may change something, once more at each call.
+   */
+  readonly programTools?: readonly StructuredToolInterface[];
   /** Validates the plans that are handed in; without it none can be. */
   readonly checkPlan?: CheckPlan;
   readonly models: ModelConfig;
@@ -51,7 +54,7 @@ export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolder
 
 /** With what all exchanges of an exchanger share. */
 export type OpenedOptions = AgentOptions &
-  Required<Pick<AgentOptions, "pauses" | "kept">> & { readonly made: MadeMessages };
+  Required<Pick<AgentOptions, "pauses" | "kept" | "tools">> & { readonly made: MadeMessages };
 
 /** One exchange under its lease, for all that take part in it. */
 export interface ExchangeContext {

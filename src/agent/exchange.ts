@@ -2,6 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 
 import { RepriseError } from "../core/errors.ts";
 import type { Session } from "../core/sessions.ts";
+import type { ToolSet } from "../core/tools.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
 import { readLeaseState } from "../store/leases/lease.ts";
 import { continueParents } from "../store/questions/continue.ts";
@@ -25,7 +26,7 @@ import {
 } from "../exchange/report-events.ts";
 import { askAtLimit } from "./ask-at-limit.ts";
 import { refuseBeyondLimits } from "./refuse-beyond-limits.ts";
-import type { AgentOptions, Prepared } from "./exchange-context.ts";
+import type { AgentOptions, OpenedOptions, Prepared } from "./exchange-context.ts";
 import { createExchangeTree, EXCHANGE_LIMITS } from "../exchange/exchange-tree.ts";
 import { lowered, loweredSandbox, repositoryConfig } from "../exchange/config/repository.ts";
 import { mayRunCommands } from "../exchange/commands/command-folder.ts";
@@ -39,7 +40,7 @@ import { loadPersona } from "../exchange/personas/load.ts";
 import { DEFAULT_PERSONA, type Persona } from "../exchange/personas/persona.ts";
 import { type Layer, personaLayer } from "../exchange/permissions/layers.ts";
 import { parentLayers } from "../exchange/permissions/parent-layers.ts";
-import { TOOL_NAMES } from "../exchange/tool-catalogue.ts";
+import { BUILT_IN_TOOLS } from "../exchange/tools/built-in.ts";
 import { createConceal, secretsOfModels } from "../exchange/secrets.ts";
 import { repoInstructions } from "../exchange/personas/repo-instructions.ts";
 import { workFolder } from "../exchange/trust/wide-folder.ts";
@@ -49,11 +50,13 @@ import { createThreadHolder } from "./thread-holder.ts";
 
 /** Runs exchanges, one at a time; the checkpoint store stays open between them. */
 export function createExchanger(given: AgentOptions): Exchanger {
+  const tools = everyTool(given);
   const options = {
     ...given,
     pauses: given.pauses ?? createProviderPauses(),
     kept: given.kept ?? keptBytesIn(given.undoFolder),
-    personas: { cache: createPersonaCache(), ...given.personas },
+    tools,
+    personas: { cache: createPersonaCache(), ...given.personas, tools },
     made: new WeakMap<BaseMessage, BaseMessage>(),
   };
   const threads = createThreadHolder({ ...options, isShownOnly: true });
@@ -142,6 +145,19 @@ export function createExchanger(given: AgentOptions): Exchanger {
   };
 }
 
+/** Returns what is known of each tool. Error codes: `config_invalid` for a tool with the name of a built-in one. */
+function everyTool({ tools = BUILT_IN_TOOLS, programTools = [] }: AgentOptions): ToolSet {
+  const taken = programTools.find(({ name }) => BUILT_IN_TOOLS.has(name));
+  if (taken !== undefined) {
+    throw new RepriseError(
+      "config_invalid",
+      `A further tool has the name of a built-in one, ${taken.name}. Rename the tool.`,
+    );
+  }
+  const undeclared = programTools.filter(({ name }) => !tools.has(name));
+  return tools.with(undeclared.map(({ name }) => tools.get(name)));
+}
+
 /** True for an exchange that a person began at a terminal, also if a node continues it. */
 function isAttended(
   { asked_by, principal }: ExchangeRequest,
@@ -152,7 +168,7 @@ function isAttended(
 
 /** All that can be refused before anything is stored: so a message is not stored twice. */
 async function prepare(
-  options: AgentOptions,
+  options: OpenedOptions,
   session: Session,
   isUnattended: boolean,
 ): Promise<Prepared> {
@@ -208,15 +224,14 @@ async function refuseMissingFolder(path: string): Promise<void> {
 }
 
 async function restrictingLayers(
-  { store, personas, tools = [] }: AgentOptions,
+  { store, personas, tools }: OpenedOptions,
   session: Session,
   persona: Persona,
 ): Promise<readonly Layer[]> {
-  const names = [...TOOL_NAMES, ...tools.map(({ name }) => name)];
   return [
-    personaLayer(persona, names),
+    personaLayer(persona, tools),
     ...(session.parent_session_id === null
       ? []
-      : await parentLayers({ store, personas }, session, names)),
+      : await parentLayers({ store, personas }, session, tools)),
   ];
 }

@@ -58,7 +58,7 @@ export function createPermitFiles(options: PermitOptions): PermitFiles {
       const { call, decision } = await strictest(part, (each) => judge(options, each, chosen));
       if (decision.effect === "deny") {
         options.onDenied?.();
-        throw refusal(`${call.file?.paths.at(-1) ?? call.tool}: ${deniedBecause(decision)}`);
+        throw refusal(`${call.file?.paths.at(-1) ?? call.tool.name}: ${deniedBecause(decision)}`);
       }
       if (decision.effect === "ask") {
         asked.push({

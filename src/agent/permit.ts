@@ -2,9 +2,10 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 
 import { PERMISSION_ANSWERS } from "../core/permissions.ts";
 import { oneLine } from "../core/terminal-text.ts";
+import { isHarmless, type Tool, type ToolSet } from "../core/tools.ts";
 import type { ResolvedPath } from "../exchange/files/resolve-path.ts";
 import { refusal } from "../exchange/files/refusal.ts";
-import { type Call, isHarmless, secretFileOf } from "../exchange/permissions/call.ts";
+import { type Call, secretFileOf } from "../exchange/permissions/call.ts";
 import { decide, type Decision, type DecisionInput } from "../exchange/permissions/decide.ts";
 import {
   type ConfigPermission,
@@ -14,7 +15,6 @@ import {
 } from "../exchange/permissions/layers.ts";
 import { type CallPattern, effectOfYes, ruleOf, ruleText } from "../exchange/permissions/rule.ts";
 import type { PlannedChange } from "../exchange/undo/keeper.ts";
-import type { SessionToolName } from "../exchange/tool-catalogue.ts";
 import {
   keepRule,
   readPermissions,
@@ -40,7 +40,7 @@ export type Permit = (
 export type PermitChange = (
   target: Pick<ResolvedPath, "file">,
   change: (() => Promise<Change>) | null,
-  judgedAs?: SessionToolName,
+  judgedAs?: Tool,
 ) => Promise<MakeChanges>;
 
 /** As `KeepChanges`, for the call that runs. */
@@ -57,6 +57,7 @@ export interface PermitOptions {
   readonly n: () => number | null;
   /** Of the user's config for the session's folder. Error codes: `config_invalid`. */
   readonly config: () => Promise<ConfigPermission>;
+  readonly tools: ToolSet;
   /** The layers of the run: see `DecisionInput`. */
   readonly flags: readonly Layer[];
   readonly restricting: readonly Layer[];
@@ -112,8 +113,8 @@ export function createPermit(options: PermitOptions): Permit {
 
 /** Decides about a call, without a question. */
 export async function judge(options: PermitOptions, call: Call, chosen: Chosen): Promise<Decision> {
-  const { restricting, asks } = options;
-  return decide({ call, restricting, asks, ...(await userOf(options, call, chosen)) });
+  const { tools, restricting, asks } = options;
+  return decide({ call, tools, restricting, asks, ...(await userOf(options, call, chosen)) });
 }
 
 /** The rule that a longer permission would be for; null if there is none that a person could give. */
@@ -163,19 +164,19 @@ export async function chosenNow({ store, session, config }: PermitOptions): Prom
 
 /** What only reads ordinary files depends on it only if the config has rules for it: else it costs no statement. */
 async function userOf(
-  { flags, n }: PermitOptions,
+  { tools, flags, n }: PermitOptions,
   call: Call,
   { config, stored }: Chosen,
 ): Promise<Pick<DecisionInput, "mode" | "below" | "user">> {
   if (
     isHarmless(call.tool) &&
     secretFileOf(call) === null &&
-    !config.layers.some(({ rules }) => rules.some(({ tool }) => tool === call.tool))
+    !config.layers.some(({ rules }) => rules.some(({ tool }) => tool === call.tool.name))
   ) {
     return { mode: "ask", user: [] };
   }
   const { mode, rules } = await stored();
-  return withConfig(config, { mode, user: [sessionLayer(rules, n()), ...flags] });
+  return withConfig(config, { mode, user: [sessionLayer(rules, n(), tools), ...flags] });
 }
 
 /** For the model: why a call is denied. */
@@ -196,9 +197,9 @@ export function questionAbout(
 ): string {
   const [asked, real] = file?.paths ?? [];
   const name = asked === real || real === undefined ? asked : `${asked}, which is ${real}`;
-  const run = command === null ? `run ${tool}` : `run this command (${tool})`;
+  const run = command === null ? `run ${tool.name}` : `run this command (${tool.name})`;
   const verb = isHarmless(tool) ? "read" : "change";
-  const what = name === undefined ? run : `${verb} ${name} (${tool})`;
+  const what = name === undefined ? run : `${verb} ${name} (${tool.name})`;
   const because = reason === null ? "" : ` ${reason}.`;
   return oneLine(`May the agent ${what}? The rule ${rule} (${layer}) asks.${because}`);
 }

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { HumanMessage, type ToolMessage } from "@langchain/core/messages";
 
 import { threadId } from "../core/threads.ts";
+import type { ToolSet } from "../core/tools.ts";
 import { type AgentThread, buildAgent } from "./agent.ts";
 import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
 import { createAnswerProgress } from "./answer-progress.ts";
@@ -101,7 +102,8 @@ async function runWith(
     store: options.store,
     session: before,
     n: () => context.record()?.n ?? null,
-    flags: [flagLayer(allow)],
+    tools: options.tools,
+    flags: [flagLayer(allow, options.tools)],
     config: async () => (await options.settings?.at(before.repo_path))?.permission ?? NO_CONFIG,
     restricting: prepared.restricting,
     asks,
@@ -137,6 +139,7 @@ async function runWith(
     protectedPaths: options.protectedPaths,
     gitUser: { home: homedir(), env: options.commands?.env ?? {} },
     tools: options.tools,
+    programTools: options.programTools,
     checkPlan: options.checkPlan,
     callModel,
     askAtLimit: context.askAtLimit,
@@ -218,7 +221,7 @@ async function nextInput(
   }
   const { next } = await thread.agent.getState(thread.config);
   if (next.length > 0 && (messages.length === 0 || state.openCalls.length > 0)) {
-    const suspects = state.openCalls.filter((call) => mayHaveActed(call, state));
+    const suspects = state.openCalls.filter((call) => mayHaveActed(call, state, options.tools));
     if (suspects.length > 0 && (await live.mayRepeat?.(suspects)) !== true) {
       const closed = state.openCalls.filter(
         (call) =>
@@ -241,6 +244,6 @@ async function nextInput(
 }
 
 /** True for a call that may have taken effect. */
-function mayHaveActed(call: OpenCall, { notBegun }: ThreadState): boolean {
-  return !mayBeRepeated(call) && !notBegun.has(call.id);
+function mayHaveActed(call: OpenCall, { notBegun }: ThreadState, tools: ToolSet): boolean {
+  return !mayBeRepeated(call, (name) => tools.get(name).repeatable) && !notBegun.has(call.id);
 }

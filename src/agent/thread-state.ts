@@ -6,7 +6,6 @@ import { isSummary } from "../store/messages/summary.ts";
 import { startsIn } from "./begun-calls.ts";
 import { providerIdsOf } from "./call-ids.ts";
 import { callsOf } from "./sendable-messages.ts";
-import { AGENT_TOOLS } from "../exchange/tool-catalogue.ts";
 
 /** A tool call without a result in the checkpoint, and its result if the tool had finished. */
 export interface OpenCall {
@@ -96,16 +95,9 @@ export function droppedAnswer(messages: readonly BaseMessage[]): BaseMessage | n
   return last !== undefined && isDropped(last) ? last : null;
 }
 
-/** Names of the built-in agent's tools that may be run again. */
-const REPEATABLE = AGENT_TOOLS.filter(({ repeatable }) => repeatable).map(({ name }) => name);
-
-export function isRepeatable(name: string): boolean {
-  return REPEATABLE.includes(name);
-}
-
 /** True for a call whose tool had finished, and for tools that may be run again. */
-export function mayBeRepeated(call: OpenCall, repeatable: readonly string[] = REPEATABLE): boolean {
-  return call.result !== null || repeatable.includes(call.name);
+export function mayBeRepeated(call: OpenCall, isRepeatable: (name: string) => boolean): boolean {
+  return call.result !== null || isRepeatable(call.name);
 }
 
 /** The result of a tool call of which it is unknown whether it took effect. */

@@ -45,6 +45,7 @@ export interface AskingTools {
 
 const ASKING = "__reprise_asking__";
 const ASKS_FIRST = Symbol("asks first");
+const PERMITS_ITSELF = Symbol("permits itself");
 
 /**
  * Asks a person. The exchange waits for the answer and holds nothing meanwhile; with the answer, the tool
@@ -91,6 +92,15 @@ export function asksFirst<Tool extends object>(tool: Tool): Tool {
 
 export function isAskingFirst(tool: object | undefined): boolean {
   return tool !== undefined && ASKS_FIRST in tool;
+}
+
+/** Marks a tool that asks for a permission itself, once it knows the file or the command. */
+export function permittingItself<Tool extends object>(tool: Tool): Tool {
+  return Object.assign(tool, { [PERMITS_ITSELF]: true });
+}
+
+export function permitsItself(tool: object | undefined): boolean {
+  return tool !== undefined && PERMITS_ITSELF in tool;
 }
 
 /** The config with which a call can ask. `begins` is false for a tool that never takes effect. */

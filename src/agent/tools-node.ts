@@ -5,16 +5,15 @@ import { ToolNode } from "@langchain/langgraph/prebuilt";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import { type ErrorCode, isRepriseError } from "../core/errors.ts";
+import type { ToolSet } from "../core/tools.ts";
 import type { AnswerProgress } from "./answer-progress.ts";
 import type { Permit } from "./permit.ts";
 import type { Change } from "./tools/change.ts";
 import { isPassing } from "../exchange/exchange-failure.ts";
-import { GIT_COMMIT, RUN_COMMAND, SESSION_TOOLS } from "../exchange/tool-catalogue.ts";
 import type { Conceal } from "../exchange/secrets.ts";
 import { begunMark } from "./begun-calls.ts";
 import { concealResult } from "./conceal-result.ts";
-import { isRepeatable } from "./thread-state.ts";
-import { type AskingTools, isAskingFirst, withAsking } from "./tool-asking.ts";
+import { type AskingTools, isAskingFirst, permitsItself, withAsking } from "./tool-asking.ts";
 
 type OnMessage = AnswerProgress["onMessage"];
 
@@ -27,6 +26,8 @@ export interface ExchangeTools {
   readonly asking?: AskingTools | undefined;
   /** Called before a tool takes effect; the agent's own tools for files and commands call it themselves. */
   readonly permit: Permit;
+  /** What is known of the tools. */
+  readonly declared: ToolSet;
   /** Applied to each result and each question; without it nothing is replaced. */
   readonly conceal?: Conceal | undefined;
 }
@@ -55,6 +56,7 @@ export class ExchangeToolNode extends ToolNode {
   readonly #saver: BaseCheckpointSaver;
   readonly #asking: AskingTools | undefined;
   readonly #permit: Permit;
+  readonly #declared: ToolSet;
   readonly #conceal: Conceal;
 
   constructor(tools: readonly StructuredToolInterface[], node: ExchangeTools) {
@@ -63,6 +65,7 @@ export class ExchangeToolNode extends ToolNode {
     this.#saver = node.saver;
     this.#asking = node.asking;
     this.#permit = node.permit;
+    this.#declared = node.declared;
     this.#conceal = node.conceal ?? ((text) => text);
   }
 
@@ -72,7 +75,9 @@ export class ExchangeToolNode extends ToolNode {
     state: unknown,
   ) {
     const mark = begunMark(this.#saver, call, config);
-    const begins = !isRepeatable(call.name);
+    const declared = this.#declared.get(call.name);
+    const begins = !declared.repeatable;
+    const called = this.tools.find(({ name }) => name === call.name);
     const asking =
       this.#asking === undefined
         ? config
@@ -83,12 +88,12 @@ export class ExchangeToolNode extends ToolNode {
           );
     const start = performance.now();
     const run = async () => {
-      if (!DECIDES.has(call.name)) {
-        await this.#permit(asking, { tool: call.name, file: null, command: null }, async () =>
+      if (!permitsItself(called)) {
+        await this.#permit(asking, { tool: declared, file: null, command: null }, async () =>
           argumentsOf(call),
         );
       }
-      if (begins && !isAskingFirst(this.tools.find(({ name }) => name === call.name))) {
+      if (begins && !isAskingFirst(called)) {
         await mark.begin();
       }
       return super.runTool(call, asking, state);
@@ -108,13 +113,6 @@ export class ExchangeToolNode extends ToolNode {
     return result;
   }
 }
-
-/** They ask for a permission once they know the file or the command. */
-const DECIDES: ReadonlySet<string> = new Set([
-  RUN_COMMAND,
-  GIT_COMMIT,
-  ...SESSION_TOOLS.map(({ name }) => name),
-]);
 
 async function resultOf<Result>(
   call: ToolCall,

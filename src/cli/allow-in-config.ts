@@ -2,7 +2,9 @@ import { isRepriseError } from "../core/errors.ts";
 import { ALLOW_IN_CONFIG, PERMISSION_ANSWERS } from "../core/permissions.ts";
 import { quoted } from "../core/shell-words.ts";
 import { oneLine } from "../core/terminal-text.ts";
+import { isServerTool } from "../core/tools.ts";
 import { ruleOfEffect, ruleText } from "../exchange/permissions/rule.ts";
+import { BUILT_IN_TOOLS } from "../exchange/tools/built-in.ts";
 import type { OpenQuestion } from "../store/questions/read.ts";
 import { configFile, configPlace } from "./config.ts";
 import { type CliContext, noticeLine } from "./context.ts";
@@ -21,9 +23,11 @@ export function offeredChoices(
   { kind, choices, effect }: Pick<OpenQuestion, "kind" | "choices" | "effect">,
   folder: string | null,
 ): Offered {
-  const rule = kind === "permission" ? ruleOfEffect(effect) : null;
+  const rule = kind === "permission" ? ruleOfEffect(effect, BUILT_IN_TOOLS) : null;
   const isKept = choices?.includes(PERMISSION_ANSWERS.session) === true;
-  return rule === null || !isKept || choices === null || folder === null || configFile(cli) === null
+  // your config refuses the name of a tool that only the program has
+  const isKnown = rule !== null && (BUILT_IN_TOOLS.has(rule.tool) || isServerTool(rule.tool));
+  return !isKnown || !isKept || choices === null || folder === null || configFile(cli) === null
     ? { choices, grant: null }
     : { choices: [...choices, ALLOW_IN_CONFIG], grant: { rule: ruleText(rule), folder } };
 }
@@ -44,7 +48,7 @@ export function takeBackLine(
   if (answer !== exchange && answer !== session) {
     return null;
   }
-  const rule = ruleOfEffect(effect);
+  const rule = ruleOfEffect(effect, BUILT_IN_TOOLS);
   const named = rule === null ? "with a rule of `/permission`" : oneLine(ruleText(rule));
   return `To take that back: /permission remove ${named}`;
 }

@@ -1,7 +1,7 @@
 import type { LiveEvent } from "../core/live.ts";
 import type { ExchangeInfo, MessageInfo, QuestionInfo } from "../core/schemas.ts";
 import { oneLine } from "../core/terminal-text.ts";
-import { ASK_USER } from "../exchange/tool-catalogue.ts";
+import { ASK_USER } from "../exchange/tools/built-in.ts";
 import { failureLine } from "../store/sessions/failures.ts";
 import { createAnswerText } from "./lines/answer-text.ts";
 import { questionLines } from "./question-lines.ts";
@@ -53,7 +53,7 @@ export function createLiveScreen(options: LiveScreenOptions): LiveScreen {
     if (!calls.has(called.call_id)) {
       calls.set(called.call_id, called.name);
       // what it asks is shown as a question
-      if (called.name !== ASK_USER) {
+      if (called.name !== ASK_USER.name) {
         line(toolCallLine(called));
       }
     }

@@ -1,5 +1,6 @@
 import { PERMISSION_MODES, type PermissionMode } from "../core/permissions.ts";
 import { parseCallPattern, ruleText } from "../exchange/permissions/rule.ts";
+import { BUILT_IN_TOOLS } from "../exchange/tools/built-in.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 export const PERMISSION_HELP =
@@ -20,5 +21,5 @@ export function permissionMode(text: string): PermissionMode {
 
 /** Reads one `--allow`. Error codes: `invalid_usage`. */
 export function addAllowed(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, ruleText(parseCallPattern(text))];
+  return [...before, ruleText(parseCallPattern(text, BUILT_IN_TOOLS))];
 }

@@ -2,7 +2,8 @@ import { commandNotes } from "../core/command-notes.ts";
 import type { ToolCall } from "../core/sessions.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { shownCommand } from "../exchange/commands/shown-command.ts";
-import { RUN_COMMAND, SESSION_TOOLS } from "../exchange/tool-catalogue.ts";
+import { editingTools } from "../exchange/permissions/layers.ts";
+import { BUILT_IN_TOOLS, RUN_COMMAND } from "../exchange/tools/built-in.ts";
 
 /**
  * Characters of a tool's name, of a call's arguments, or of what a tool returned, that a line
@@ -25,7 +26,7 @@ export function callSubject({ name, args }: Pick<ToolCall, "name" | "args">): {
   readonly kind: "command" | "files" | "arguments";
   readonly text: string;
 } {
-  const command = name === RUN_COMMAND ? shownCommand(args) : "";
+  const command = name === RUN_COMMAND.name ? shownCommand(args) : "";
   if (command !== "") {
     return { kind: "command", text: command };
   }
@@ -37,7 +38,7 @@ export function callSubject({ name, args }: Pick<ToolCall, "name" | "args">): {
 
 /** What these write is in the diff of the question, or of the exchange. */
 const WRITING_TOOLS: ReadonlySet<string> = new Set(
-  SESSION_TOOLS.filter(({ repeatable }) => !repeatable).map(({ name }) => name),
+  editingTools(BUILT_IN_TOOLS).map(({ name }) => name),
 );
 
 /** The path that is read, if the call has nothing else, or those that are written; null for other calls. */
@@ -74,14 +75,14 @@ interface ToolResult {
 /** Of the result of a command, how it ended and what else a person has to know; none for another one. */
 export function commandEndLines(result: ToolResult): string[] {
   const [first = ""] = result.content.split("\n", 1);
-  return result.name === RUN_COMMAND
+  return result.name === RUN_COMMAND.name
     ? [`· ${shortened(first)}`, ...notesOf(result).map((note) => `note: ${note}`)]
     : [];
 }
 
 /** What a person has to know of a result, in clean lines. */
 export function notesOf({ name, content }: ToolResult): string[] {
-  return name === RUN_COMMAND ? commandNotes(content).map((note) => oneLine(note)) : [];
+  return name === RUN_COMMAND.name ? commandNotes(content).map((note) => oneLine(note)) : [];
 }
 
 /** A text on one line, cut. */

@@ -4,6 +4,7 @@ import type { AskedBy } from "../core/exchanges.ts";
 import type { Principal } from "../core/principal.ts";
 import type { DefaultAnswer } from "../core/questions.ts";
 import type { Session, ToolCall } from "../core/sessions.ts";
+import type { ToolSet } from "../core/tools.ts";
 import type { ClaimedExchange } from "../store/exchanges/ready.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import type { Store } from "../store/store.ts";
@@ -26,6 +27,8 @@ export interface ExchangerConfig {
   /** Without it commands run in no sandbox. */
   readonly sandbox?: SandboxSource;
   readonly personas: PersonaFolders;
+  /** Every tool that its exchanges may have; `BUILT_IN_TOOLS` if it is not given. */
+  readonly tools?: ToolSet;
   /** The user's config; none if it is not given. */
   readonly settings?: Settings | undefined;
   /** Paths that no tool may touch even inside the repo, besides the database. */

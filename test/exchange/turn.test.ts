@@ -32,7 +32,7 @@ async function holding(...toolCalls: readonly { name: string; arguments: string 
     description: "Waits.",
     schema: z.object({}),
   });
-  const bench = await openBench(server, {}, { tools: [hold] });
+  const bench = await openBench(server, {}, { programTools: [hold] });
   return {
     ...bench,
     release: () => held.resolve("held"),

@@ -72,7 +72,7 @@ export async function startRunningService(
   const exchanger = createExchanger({
     ...agentOptions(t.store, env),
     models: { ...modelConfig(env), retryDelayMs },
-    tools: [payTool(log)],
+    programTools: [payTool(log)],
     feed,
   });
   const failures: unknown[] = [];

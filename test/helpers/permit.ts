@@ -3,10 +3,18 @@ import type { PermitFiles } from "../../src/agent/permit-files.ts";
 import { refusal } from "../../src/exchange/files/refusal.ts";
 import type { KeepChanges } from "../../src/exchange/undo/keeper.ts";
 import { decide } from "../../src/exchange/permissions/decide.ts";
+import { BUILT_IN_TOOLS } from "../../src/exchange/tools/built-in.ts";
 
 /** Everything that can be allowed without a question is. */
 const permit: Permit = async (_, call) => {
-  const decision = decide({ call, mode: "all", user: [], restricting: [], asks: false });
+  const decision = decide({
+    call,
+    tools: BUILT_IN_TOOLS,
+    mode: "all",
+    user: [],
+    restricting: [],
+    asks: false,
+  });
   if (decision.effect === "deny") {
     throw refusal(deniedBecause(decision));
   }
@@ -23,4 +31,11 @@ const permitFiles: PermitFiles = async (config, parts) => {
 };
 
 /** For an agent that is built without an exchange. */
-export const PERMITTED = { permit, permitFiles, keep, restricting: [], asks: true } as const;
+export const PERMITTED = {
+  permit,
+  permitFiles,
+  keep,
+  tools: BUILT_IN_TOOLS,
+  restricting: [],
+  asks: true,
+} as const;

@@ -35,13 +35,14 @@ interface CompactInput {
 export async function compactThread(input: CompactInput): Promise<Worked<Compacted>> {
   const { options, prepared, saver, held } = input;
   const { session } = held;
-  const { protectedPaths } = options;
+  const { protectedPaths, tools } = options;
   const agent = buildAgent({
     ...prepared,
     session,
     saver,
     delegate: null,
     protectedPaths,
+    tools,
     asks: false,
     permit: runsNoTools,
     permitFiles: runsNoTools,

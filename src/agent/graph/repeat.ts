@@ -36,7 +36,8 @@ export function suspectsOf(
 ): readonly Suspect[] {
   const { thread, started, repeatable } = run;
   const work = openWork({ ...thread, isEarlier });
-  const isUnsafe = (call: OpenCall): boolean => !mayBeRepeated(call, repeatable);
+  const isUnsafe = (call: OpenCall): boolean =>
+    !mayBeRepeated(call, (name) => repeatable.includes(name));
   const ofState = [
     ...work.tasks.flatMap((task) => task.calls.filter(isUnsafe).map((call) => ({ call, task }))),
     ...work.unassigned.filter(isUnsafe).map((call) => ({ call, task: null })),

@@ -2,7 +2,7 @@ import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
 import { MAX_CHOICES } from "../../core/questions.ts";
-import { ASK_USER } from "../../exchange/tool-catalogue.ts";
+import { ASK_USER } from "../../exchange/tools/built-in.ts";
 import { ask } from "../tool-asking.ts";
 
 /** The agent's own question to the user. */
@@ -14,7 +14,7 @@ export function askUserTool(): StructuredToolInterface {
       return note === null ? answer : `${answer}\n\n${note}`;
     },
     {
-      name: ASK_USER,
+      name: ASK_USER.name,
       description:
         "Ask the user a question and wait for the answer, which may take long. Use it only if you cannot continue without it: for a decision that is the user's, or for something that you cannot find out yourself.",
       schema: z.object({

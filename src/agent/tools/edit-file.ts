@@ -3,6 +3,7 @@ import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-pat
 import { refusal } from "../../exchange/files/refusal.ts";
 import { openFile } from "../../exchange/files/open-file.ts";
 import { secretFileOf } from "../../exchange/permissions/call.ts";
+import { EDIT_FILE } from "../../exchange/tools/built-in.ts";
 import { contentHash } from "../known-files.ts";
 import { type Change, describeChange } from "./change.ts";
 import { type Edited, editedText, type TextEdit } from "./edited-text.ts";
@@ -24,10 +25,10 @@ export async function editTextFile(
   input: Edit,
   { permit, files }: FileCall,
 ): Promise<string> {
-  const target = await resolvePath(sandbox, input.path, "edit_file");
+  const target = await resolvePath(sandbox, input.path, EDIT_FILE);
   const { text: before, hash } = await editableText(target);
   const edited = editedText(before, input);
-  const isSecret = secretFileOf({ tool: "edit_file", file: target.file }) !== null;
+  const isSecret = secretFileOf({ tool: EDIT_FILE, file: target.file }) !== null;
   if (edited.refused !== null && !isSecret && files.isKnown(target.shown, hash)) {
     throw refusal(edited.refused);
   }

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 
 import { isRepriseError } from "../../core/errors.ts";
+import type { Tool } from "../../core/tools.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 import type { ResolvedPath } from "../../exchange/files/resolve-path.ts";
 import { type Call, secretFileOf } from "../../exchange/permissions/call.ts";
-import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
+import { APPLY_PATCH, EDIT_FILE, WRITE_FILE } from "../../exchange/tools/built-in.ts";
 import type { MakeChanges } from "../permit.ts";
 import type { FilePart } from "../permit-files.ts";
 import { type Change, describeChange, shownText } from "./change.ts";
@@ -26,7 +27,7 @@ export interface FileStep {
 }
 
 /** Refuses before anybody is asked what cannot be done, but for what would reveal what is in a file of secrets. */
-export function checkSteps(steps: readonly FileStep[], tool: SessionToolName): void {
+export function checkSteps(steps: readonly FileStep[], tool: Tool): void {
   const paths = steps.flatMap(({ target, to }) => [target, ...(to === null ? [] : [to])]);
   for (const [index, { path, shown }] of paths.entries()) {
     if (paths.findIndex((other) => other.path === path) !== index) {
@@ -41,7 +42,7 @@ export function checkSteps(steps: readonly FileStep[], tool: SessionToolName): v
 }
 
 /** What a person decides about. */
-export function partOf(step: FileStep, tool: SessionToolName): FilePart {
+export function partOf(step: FileStep, tool: Tool): FilePart {
   const files = [step.target.file, ...(step.to === null ? [] : [step.to.file])];
   return {
     calls: files.map((file) => ({ tool, file, command: null, ...needsOf(step, tool) })),
@@ -50,11 +51,11 @@ export function partOf(step: FileStep, tool: SessionToolName): FilePart {
 }
 
 /** Of a patch a new file is written and a change edits; to remove or move a file needs both. */
-function needsOf({ to, before, after }: FileStep, tool: SessionToolName): Pick<Call, "needs"> {
-  if (tool !== "apply_patch" || to !== null || after === null) {
+function needsOf({ to, before, after }: FileStep, tool: Tool): Pick<Call, "needs"> {
+  if (tool !== APPLY_PATCH || to !== null || after === null) {
     return {};
   }
-  return { needs: [before === null ? "write_file" : "edit_file"] };
+  return { needs: [before === null ? WRITE_FILE : EDIT_FILE] };
 }
 
 /**

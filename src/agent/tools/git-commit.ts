@@ -6,7 +6,7 @@ import { visible } from "../../core/terminal-text.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 import { resolvePath } from "../../exchange/files/resolve-path.ts";
 import type { Sandbox } from "../../exchange/files/sandbox.ts";
-import { GIT_COMMIT } from "../../exchange/tool-catalogue.ts";
+import { GIT_COMMIT, LIST_FILES } from "../../exchange/tools/built-in.ts";
 import { makeCommit } from "../git/make-commit.ts";
 import { prepareCommit } from "../git/prepare-commit.ts";
 import { createGit } from "../git/run-git.ts";
@@ -35,7 +35,7 @@ export function gitCommitTool(context: CommandTool): StructuredToolInterface {
         context.run((sandbox) => commit(context, { input, sandbox, config })),
       ),
       {
-        name: GIT_COMMIT,
+        name: GIT_COMMIT.name,
         description:
           "Commit the changes of files and folders with git, on the current branch. Commands in the sandbox cannot: git's folder is read-only for them. No hooks run. The user may be asked first.",
         schema: SCHEMA,
@@ -63,7 +63,7 @@ async function commit(
   if (paths.length === 0 || paths.length > MAX_PATHS) {
     throw refusal(`name 1 to ${MAX_PATHS} files or folders`);
   }
-  const resolved = await Promise.all(paths.map((path) => resolvePath(sandbox, path, "list_files")));
+  const resolved = await Promise.all(paths.map((path) => resolvePath(sandbox, path, LIST_FILES)));
   const git = createGit({
     folder: sandbox.root,
     env: commands.environment(),

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { plural } from "../../core/text.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 import { realRoot } from "../../exchange/files/sandbox.ts";
-import { HAND_IN_PLAN } from "../../exchange/tool-catalogue.ts";
+import { HAND_IN_PLAN } from "../../exchange/tools/built-in.ts";
 import { storePlan } from "./store-plan.ts";
 import { createQueue, reportFailure } from "./tool-result.ts";
 
@@ -67,7 +67,7 @@ export function handInPlanTool(input: {
   return tool(
     reportFailure((given: { readonly content: string }) => inOrder(() => handIn(given))),
     {
-      name: HAND_IN_PLAN,
+      name: HAND_IN_PLAN.name,
       description:
         'Hand in a phase plan (dev/phase-plan@1) as JSON text. It is checked: you get what is wrong with it, or the file in which it was stored. Fields: runId (a UUID), phaseKey ("planning"), phases, estimated_duration_hours (optional). Fields of a phase: key (lowercase letters, digits, hyphens), title, role (a persona), instructions (at least 10 characters), depends_on (optional, keys), expected_artifact (optional, {path, schema}).',
       schema: z.object({

@@ -3,6 +3,7 @@ import { isGit } from "../../core/control-files.ts";
 import { entriesIn } from "../../exchange/files/held-folder.ts";
 import { resolvePath } from "../../exchange/files/resolve-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
+import { FIND_FILES, LIST_FILES } from "../../exchange/tools/built-in.ts";
 import type { PermitChange } from "../permit.ts";
 import { describeReading } from "./change.ts";
 import { matchingFiles, MAX_WALKED, permitFolder } from "./walk.ts";
@@ -18,7 +19,7 @@ export async function listFolder(
   { path }: { readonly path: string },
   permit: PermitChange,
 ): Promise<string> {
-  const target = await resolvePath(sandbox, path, "list_files");
+  const target = await resolvePath(sandbox, path, LIST_FILES);
   await permit(target, () => describeReading(target));
   if (target.stat === null) {
     throw refusal("there is no such folder; list the repository's top first");
@@ -46,7 +47,7 @@ export async function findFiles(
   input: { readonly pattern: string; readonly path: string },
   permit: PermitChange,
 ): Promise<string> {
-  await permitFolder(sandbox, { path: input.path, tool: "find_files" }, permit);
+  await permitFolder(sandbox, { path: input.path, tool: FIND_FILES }, permit);
   const found: string[] = [];
   let cut = false;
   for await (const { shown } of matchingFiles(sandbox, input, () => (cut = true))) {

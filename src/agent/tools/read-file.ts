@@ -6,6 +6,7 @@ import type { Sandbox } from "../../exchange/files/sandbox.ts";
 import { resolvePath } from "../../exchange/files/resolve-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 import { chunksOf, isBinary, openFile } from "../../exchange/files/open-file.ts";
+import { READ_FILE } from "../../exchange/tools/built-in.ts";
 import { digestOf } from "../known-files.ts";
 import { MAX_HASHED_BYTES } from "./call-files.ts";
 import type { FileCall } from "./write-file.ts";
@@ -31,7 +32,7 @@ export async function readTextFile(
   input: Window & { readonly path: string },
   { permit, files }: FileCall,
 ): Promise<string> {
-  const target = await resolvePath(sandbox, input.path, "read_file");
+  const target = await resolvePath(sandbox, input.path, READ_FILE);
   await using file = await openFile(target);
   await permit(target, async () => ({
     shown: `What it holds (${target.stat?.size ?? 0} bytes) is sent to the model and stored in the session.`,

@@ -13,7 +13,7 @@ import { resolvePath } from "../../exchange/files/resolve-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 import { coveredBy, type Sandbox } from "../../exchange/files/sandbox.ts";
 import type { CalledCommand } from "../../exchange/permissions/call.ts";
-import { RUN_COMMAND } from "../../exchange/tool-catalogue.ts";
+import { LIST_FILES, RUN_COMMAND } from "../../exchange/tools/built-in.ts";
 import type { RecordCommand } from "../../exchange/undo/commands/record-command.ts";
 import { shownCommand } from "../../exchange/commands/shown-command.ts";
 import type { CommandEnd, Commands } from "../commands/commands.ts";
@@ -72,7 +72,7 @@ export function runCommandTool(context: CommandTool): StructuredToolInterface {
         context.run((sandbox) => runCommand(context, { input, sandbox, config })),
       ),
       {
-        name: RUN_COMMAND,
+        name: RUN_COMMAND.name,
         description:
           "Run a program in the repository and wait until it has ended. There is no terminal and no input, and nothing runs on in the background: what a command leaves running is ended with it. The user may be asked first. Give argv; use line only for what needs a shell. A long output is shown in part, and says how to read all of it.",
         schema: SCHEMA,
@@ -98,7 +98,7 @@ async function runCommand(
       "the command is too long for a person to check; write a script into a file and run that",
     );
   }
-  const { path: cwd, shown: folder, stat } = await resolvePath(sandbox, input.folder, "list_files");
+  const { path: cwd, shown: folder, stat } = await resolvePath(sandbox, input.folder, LIST_FILES);
   if (stat?.isDirectory() !== true) {
     throw refusal("the folder of the command does not exist; list_files shows what there is");
   }
@@ -112,7 +112,7 @@ async function runCommand(
   await beginCall(config);
   const call_id = config.toolCall?.id ?? "";
   const own = sandbox.guarded.map(({ path }) => path);
-  const end = await record({ call_id, tool: RUN_COMMAND, root: sandbox.root, own }, async () =>
+  const end = await record({ call_id, tool: RUN_COMMAND.name, root: sandbox.root, own }, async () =>
     commands.run({
       command,
       cwd,

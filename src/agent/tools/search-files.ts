@@ -4,6 +4,7 @@ import type { ResolvedPath } from "../../exchange/files/resolve-path.ts";
 import type { PermitChange } from "../permit.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 import { isBinary, openFile } from "../../exchange/files/open-file.ts";
+import { READ_FILE, SEARCH_FILES } from "../../exchange/tools/built-in.ts";
 import { matchingFiles, MAX_WALKED, permitFolder } from "./walk.ts";
 
 const MAX_MATCHES = 200;
@@ -34,7 +35,7 @@ export async function searchFiles(
   if (input.text === "" || /[\r\n]/.test(input.text)) {
     throw refusal("search for one line of text; it must not be empty");
   }
-  await permitFolder(sandbox, { path: input.path, tool: "search_files" }, permit);
+  await permitFolder(sandbox, { path: input.path, tool: SEARCH_FILES }, permit);
   const found: string[] = [];
   const left = { cut: false, large: 0, asking: new Set<string>() };
   const files = { path: input.path, pattern: input.files };
@@ -55,7 +56,7 @@ export async function searchFiles(
 
 async function isPermitted(target: ResolvedPath, permit: PermitChange): Promise<boolean> {
   try {
-    await permit(target, null, "read_file");
+    await permit(target, null, READ_FILE);
     return true;
   } catch (error) {
     if (isRepriseError(error, "invalid_request")) {

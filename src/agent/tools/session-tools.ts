@@ -3,9 +3,17 @@ import { homedir } from "node:os";
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
+import type { Tool } from "../../core/tools.ts";
 import type { ProtectedPath } from "../../exchange/config/user-config.ts";
 import { resolveSandbox, type Sandbox } from "../../exchange/files/sandbox.ts";
-import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
+import {
+  EDIT_FILE,
+  FIND_FILES,
+  LIST_FILES,
+  READ_FILE,
+  SEARCH_FILES,
+  WRITE_FILE,
+} from "../../exchange/tools/built-in.ts";
 import { createLinkSearch } from "../../exchange/files/control-links.ts";
 import type { GitUser } from "../../exchange/places/ask-git.ts";
 import { createControlSearch } from "../../exchange/places/found-control.ts";
@@ -17,7 +25,7 @@ import { type CommandTool, runCommandTool } from "./run-command.ts";
 import { searchFiles } from "./search-files.ts";
 import type { KeepChanges } from "../../exchange/undo/keeper.ts";
 import { KnownFiles } from "../known-files.ts";
-import { asksFirst, beginCall } from "../tool-asking.ts";
+import { asksFirst, beginCall, permittingItself } from "../tool-asking.ts";
 import type { Spool } from "../commands/spool.ts";
 import type { Permit, PermitChange } from "../permit.ts";
 import type { PermitFiles } from "../permit-files.ts";
@@ -74,7 +82,7 @@ export function sessionTools(
       : [runCommandTool, gitCommitTool].map((open) =>
           open({ run: runInOrder, permit, ...commands }),
         )),
-  ];
+  ].map(permittingItself);
 }
 
 /** What a tool's effect needs. */
@@ -98,7 +106,7 @@ const FOLDER = PATH.default(".");
 /** Reads the whole output of a command, too. */
 const readFileTool = (spool: Spool | null) =>
   define({
-    name: "read_file",
+    declared: READ_FILE,
     description: `Read a text file, up to ${MAX_LINES} numbered lines at a time.`,
     schema: z.object({
       path: PATH,
@@ -115,19 +123,19 @@ const readFileTool = (spool: Spool | null) =>
 
 const READERS = [
   define({
-    name: "list_files",
+    declared: LIST_FILES,
     description: "List a folder.",
     schema: z.object({ path: FOLDER }),
     act: (sandbox, input, { permit }) => listFolder(sandbox, input, permit),
   }),
   define({
-    name: "find_files",
+    declared: FIND_FILES,
     description: "Find files by a glob such as src/**/*.ts.",
     schema: z.object({ pattern: z.string(), path: FOLDER }),
     act: (sandbox, input, { permit }) => findFiles(sandbox, input, permit),
   }),
   define({
-    name: "search_files",
+    declared: SEARCH_FILES,
     description: "Find the lines that contain a text (not a pattern).",
     schema: z.object({
       text: z.string(),
@@ -141,14 +149,14 @@ const READERS = [
 
 const WRITERS = [
   define({
-    name: "write_file",
+    declared: WRITE_FILE,
     description:
       "Create a file, or replace all of one that you have read and that has not changed since.",
     schema: z.object({ path: PATH, content: z.string() }),
     act: writeTextFile,
   }),
   define({
-    name: "edit_file",
+    declared: EDIT_FILE,
     description: "Replace a text that occurs exactly once in a file that you have read.",
     schema: z.object({
       path: PATH,
@@ -161,22 +169,22 @@ const WRITERS = [
 ];
 
 function define<Schema extends z.ZodObject>(entry: {
-  readonly name: SessionToolName;
+  readonly declared: Tool;
   readonly description: string;
   readonly schema: Schema;
   readonly act: (sandbox: Sandbox, input: z.output<Schema>, call: FileCall) => Promise<string>;
 }) {
-  const { act, ...fields } = entry;
+  const { declared, act, ...fields } = entry;
   return (run: Run, { permit, keep, known }: Guards): StructuredToolInterface =>
     tool(
       reportFiles(known, (input: z.output<Schema>, config, files) => {
-        const permitted: PermitChange = async ({ file }, change, judgedAs = entry.name) => {
+        const permitted: PermitChange = async ({ file }, change, judgedAs = declared) => {
           await permit(config, { tool: judgedAs, file, command: null }, change);
           await beginCall(config);
-          return files.through(keep, { call_id: config.toolCall?.id ?? "", tool: entry.name });
+          return files.through(keep, { call_id: config.toolCall?.id ?? "", tool: declared.name });
         };
         return run((sandbox) => act(sandbox, input, { permit: permitted, files }));
       }),
-      fields,
+      { ...fields, name: declared.name },
     );
 }

@@ -1,10 +1,11 @@
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
+import type { Tool } from "../../core/tools.ts";
 import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 import type { Sandbox } from "../../exchange/files/sandbox.ts";
-import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
+import { APPLY_PATCH, MULTI_EDIT } from "../../exchange/tools/built-in.ts";
 import type { KeepChanges } from "../../exchange/undo/keeper.ts";
 import type { PermitFiles } from "../permit-files.ts";
 import type { KnownFiles } from "../known-files.ts";
@@ -36,7 +37,7 @@ const MAX_PATCH = 1_000_000;
 /** Opens the tools that change several files in one call: nothing is changed unless all of it can be. */
 export const STEP_TOOLS = [
   define({
-    name: "multi_edit",
+    declared: MULTI_EDIT,
     description:
       "Replace texts in one file or several, in this order. Each text must occur exactly once when its turn comes. If one edit is not possible, none is made. Read each file first.",
     schema: z.object({
@@ -55,7 +56,7 @@ export const STEP_TOOLS = [
     plan: planEdits,
   }),
   define({
-    name: "apply_patch",
+    declared: APPLY_PATCH,
     description: `Add, change, move and delete files by one patch of at most ${MAX_FILES} files. If a part of it does not fit, nothing is done. Read each file that is there first. Form:
 *** Begin Patch
 *** Update File: src/a.ts
@@ -74,12 +75,12 @@ export const STEP_TOOLS = [
 ];
 
 function define<Schema extends z.ZodObject>(entry: {
-  readonly name: SessionToolName;
+  readonly declared: Tool;
   readonly description: string;
   readonly schema: Schema;
   readonly plan: (place: Place, input: z.output<Schema>) => Promise<readonly FileStep[]>;
 }) {
-  const { plan, ...fields } = entry;
+  const { declared, plan, ...fields } = entry;
   return (
     run: (work: (sandbox: Sandbox) => Promise<string>) => Promise<string>,
     { permitFiles, keep, known }: Guards,
@@ -88,15 +89,15 @@ function define<Schema extends z.ZodObject>(entry: {
       reportFiles(known, (input: z.output<Schema>, config, files) =>
         run(async (sandbox) => {
           const steps = await plan({ sandbox, files }, input);
-          checkSteps(steps, entry.name);
-          const parts = steps.map((step) => partOf(step, entry.name));
+          checkSteps(steps, declared);
+          const parts = steps.map((step) => partOf(step, declared));
           const reasons = await permitFiles(config, parts);
           await beginCall(config);
-          const call = { call_id: config.toolCall?.id ?? "", tool: entry.name };
+          const call = { call_id: config.toolCall?.id ?? "", tool: declared.name };
           return takeSteps(steps, reasons, files.through(keep, call));
         }),
       ),
-      fields,
+      { ...fields, name: declared.name },
     );
 }
 
@@ -113,7 +114,7 @@ async function planEdits(
     { target: ResolvedPath; edits: { edit: TextEdit; at: number }[] }
   >();
   for (const [index, edit] of edits.entries()) {
-    const target = await resolvePath(sandbox, edit.path, "multi_edit");
+    const target = await resolvePath(sandbox, edit.path, MULTI_EDIT);
     const file = files.get(target.path) ?? { target, edits: [] };
     file.edits.push({ edit, at: index + 1 });
     files.set(target.path, file);
@@ -154,7 +155,7 @@ async function planPatch(
 }
 
 async function planFile({ sandbox, files }: Place, patch: FilePatch): Promise<FileStep> {
-  const target = await resolvePath(sandbox, patch.path, "apply_patch");
+  const target = await resolvePath(sandbox, patch.path, APPLY_PATCH);
   const { shown } = target;
   const step = { target, to: null, before: null, after: null, refused: null };
   if (patch.kind === "add") {
@@ -170,7 +171,7 @@ async function planFile({ sandbox, files }: Place, patch: FilePatch): Promise<Fi
     await files.refuseForeign(target);
     return { ...step, done: `deleted ${shown}` };
   }
-  const to = patch.to === null ? null : await resolvePath(sandbox, patch.to, "apply_patch");
+  const to = patch.to === null ? null : await resolvePath(sandbox, patch.to, APPLY_PATCH);
   if (to !== null && to.stat !== null) {
     throw refusal(`${to.shown} is there already; choose another path`);
   }

@@ -1,10 +1,11 @@
 import type { Dirent } from "node:fs";
 import { join, matchesGlob } from "node:path";
 
+import type { Tool } from "../../core/tools.ts";
 import type { Sandbox } from "../../exchange/files/sandbox.ts";
 import { SKIPPED } from "../../exchange/files/control-links.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
-import type { SessionToolName } from "../../exchange/tool-catalogue.ts";
+import { FIND_FILES } from "../../exchange/tools/built-in.ts";
 import type { PermitChange } from "../permit.ts";
 import { describeReading } from "./change.ts";
 import { entriesIn } from "../../exchange/files/held-folder.ts";
@@ -16,7 +17,7 @@ export const MAX_WALKED = 50_000;
 /** Returns once a call may read below a folder. */
 export async function permitFolder(
   sandbox: Sandbox,
-  { path, tool }: { readonly path: string; readonly tool: SessionToolName },
+  { path, tool }: { readonly path: string; readonly tool: Tool },
   permit: PermitChange,
 ): Promise<void> {
   const top = await resolvePath(sandbox, path, tool);
@@ -33,14 +34,14 @@ export async function* matchingFiles(
   full: () => void,
 ): AsyncGenerator<ResolvedPath> {
   const matches = globMatcher(pattern);
-  const top = await resolvePath(sandbox, path, "find_files");
+  const top = await resolvePath(sandbox, path, FIND_FILES);
   if (top.stat === null) {
     throw refusal("there is no such path; list the repository's top first");
   }
   for await (const shown of walkFiles(top, full)) {
     // each file is checked again: some are off limits
     const target = matches(shown)
-      ? await resolvePath(sandbox, shown, "find_files").catch(() => null)
+      ? await resolvePath(sandbox, shown, FIND_FILES).catch(() => null)
       : null;
     if (target !== null) {
       yield target;

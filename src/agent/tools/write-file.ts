@@ -13,6 +13,7 @@ import { type CallFiles, fileChanged } from "./call-files.ts";
 import { describeChange, shownText } from "./change.ts";
 import { holdFolder } from "../../exchange/files/held-folder.ts";
 import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
+import { WRITE_FILE } from "../../exchange/tools/built-in.ts";
 import { temporaryName } from "../../exchange/files/temporary-name.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 
@@ -30,7 +31,7 @@ export async function writeTextFile(
   input: { readonly path: string; readonly content: string },
   { permit, files }: FileCall,
 ): Promise<string> {
-  const target = await resolvePath(sandbox, input.path, "write_file");
+  const target = await resolvePath(sandbox, input.path, WRITE_FILE);
   refuseFolder(target);
   const make = await permit(target, async () => {
     await files.refuseForeign(target);

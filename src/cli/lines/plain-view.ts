@@ -1,6 +1,7 @@
+import { isHarmless } from "../../core/tools.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
-import { AGENT_TOOLS, ASK_USER, HAND_IN_PLAN } from "../../exchange/tool-catalogue.ts";
+import { ASK_USER, BUILT_IN_TOOLS, HAND_IN_PLAN } from "../../exchange/tools/built-in.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import type { ExchangeView } from "../conversation/front.ts";
 import { isAsking } from "../conversation/talk.ts";
@@ -10,7 +11,7 @@ import { createAnswerText } from "./answer-text.ts";
 import { createCommandOutput } from "./command-output.ts";
 
 const CHANGES_FILES: ReadonlySet<string> = new Set(
-  AGENT_TOOLS.filter(({ repeatable }) => !repeatable).map(({ name }) => name),
+  [...BUILT_IN_TOOLS].filter((tool) => !isHarmless(tool)).map(({ name }) => name),
 );
 
 /** Text to standard output as it arrives; tools and notices to standard error, a line each. */
@@ -40,14 +41,14 @@ export function createPlainView(cli: CliContext): ExchangeView {
           break;
         case "tool_call":
           // what it asks is shown when the exchange waits for the answer
-          if (event.name !== ASK_USER) {
+          if (event.name !== ASK_USER.name) {
             notice(toolCallLine(event));
           }
           break;
         case "tool_result":
           hasChanged ||= event.status === "success" && CHANGES_FILES.has(event.name);
           // a sub-agent's failed calls are its own concern
-          if (event.status === "success" && event.name === HAND_IN_PLAN) {
+          if (event.status === "success" && event.name === HAND_IN_PLAN.name) {
             noticeLine(cli, `· ${shortened(event.content.split("\n", 1)[0] ?? "")}`);
           }
           if (event.status === "error" && event.exchange_id === own) {

@@ -1,7 +1,7 @@
 import type { LiveEvent } from "../../core/live.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
-import { DELEGATE } from "../../exchange/tool-catalogue.ts";
+import { DELEGATE } from "../../exchange/tools/built-in.ts";
 import { notesOf } from "../tool-lines.ts";
 import { GRAPH_ASKS } from "../question-lines.ts";
 import { inSeconds, tokensText } from "./amounts.ts";
@@ -160,8 +160,8 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       progress.retry(null);
       calls += 1;
       const shown = rows.call(call);
-      if (call.name === DELEGATE) {
-        agents.begin(keyOf(shown), DELEGATE);
+      if (call.name === DELEGATE.name) {
+        agents.begin(keyOf(shown), DELEGATE.name);
       }
     },
     result: rows.result,

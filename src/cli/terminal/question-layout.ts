@@ -1,5 +1,6 @@
 import { oneLine } from "../../core/terminal-text.ts";
 import { ruleOfEffect, ruleText } from "../../exchange/permissions/rule.ts";
+import { BUILT_IN_TOOLS } from "../../exchange/tools/built-in.ts";
 import type { GivenAnswer } from "../question-lines.ts";
 import { cutLine } from "./fold.ts";
 import { choiceRows, type KeyedChoice } from "./question-choices.ts";
@@ -127,7 +128,8 @@ function whyRows({ theme, question }: LiveQuestion, width: number): string[] {
 
 /** What the answers are for that count for longer than this call. */
 function longerRows({ theme, question, choices }: LiveQuestion, width: number): string[] {
-  const rule = question.kind === "permission" ? ruleOfEffect(question.effect) : null;
+  const rule =
+    question.kind === "permission" ? ruleOfEffect(question.effect, BUILT_IN_TOOLS) : null;
   return rule === null || choices.length < 3
     ? []
     : labelled(LONGER, ruleText(rule), width, 1).map(theme.dim);

@@ -2,6 +2,7 @@ import { plural } from "../../core/text.ts";
 import { oneLine, visible } from "../../core/terminal-text.ts";
 import { MAX_INDENTATION, visibleBlanks } from "../../core/visible-blanks.ts";
 import { ruleOfEffect, ruleText } from "../../exchange/permissions/rule.ts";
+import { BUILT_IN_TOOLS } from "../../exchange/tools/built-in.ts";
 import type { GivenAnswer } from "../question-lines.ts";
 import type { OpenQuestion } from "../../store/questions/read.ts";
 import { cutLine, foldLine } from "./fold.ts";
@@ -72,7 +73,7 @@ const RULE_ASKS = "? The rule ";
 
 /** The call of which the longer answers are, or what else the answers do. */
 function effectRows({ effect, kind }: Pick<ShownQuestion, "effect" | "kind">, width: number) {
-  const rule = kind === "permission" ? ruleOfEffect(effect) : null;
+  const rule = kind === "permission" ? ruleOfEffect(effect, BUILT_IN_TOOLS) : null;
   if (rule !== null) {
     return labelled(LONGER, ruleText(rule), width);
   }

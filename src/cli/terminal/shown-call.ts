@@ -2,7 +2,7 @@ import type { FileChangeInfo } from "../../core/file-change-schemas.ts";
 import type { ToolCall } from "../../core/sessions.ts";
 import { plural } from "../../core/text.ts";
 import { visible } from "../../core/terminal-text.ts";
-import { ASK_USER, HAND_IN_PLAN, SESSION_TOOLS } from "../../exchange/tool-catalogue.ts";
+import { ASK_USER, BUILT_IN_TOOLS, HAND_IN_PLAN } from "../../exchange/tools/built-in.ts";
 import { changeRows, changeText } from "./change-rows.ts";
 import { cutLine } from "./fold.ts";
 import { createKeptOutput } from "./kept-output.ts";
@@ -21,11 +21,11 @@ import {
 } from "./tool-rows.ts";
 
 const READING: ReadonlySet<string> = new Set(
-  SESSION_TOOLS.filter(({ repeatable }) => repeatable).map(({ name }) => name),
+  [...BUILT_IN_TOOLS].filter(({ effect }) => effect === "reads").map(({ name }) => name),
 );
 
 /** What they return is for a person too. */
-const SAYS: ReadonlySet<string> = new Set([ASK_USER, HAND_IN_PLAN]);
+const SAYS: ReadonlySet<string> = new Set([ASK_USER.name, HAND_IN_PLAN.name]);
 const SAID_ROWS = 3;
 
 /** Lines of a command's output that are live rows, and that stay below one that failed. */
@@ -104,7 +104,7 @@ export function createShownCall(call: ToolCall, begunAt: number): ShownCall {
       isAsked = true;
     },
     // what it asked was shown as a question, with its answer
-    isSilent: () => call.name === ASK_USER && isAsked && result?.end === "success",
+    isSilent: () => call.name === ASK_USER.name && isAsked && result?.end === "success",
     title: () => `${text.name} ${text.subject}`.trim(),
     running: (layout, now) => [
       runningRow(text, now - begunAt, layout),

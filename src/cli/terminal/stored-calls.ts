@@ -1,7 +1,7 @@
 import type { FileChangeInfo } from "../../core/file-change-schemas.ts";
 import type { Message, ToolCall } from "../../core/sessions.ts";
 import { plural } from "../../core/text.ts";
-import { SESSION_TOOLS } from "../../exchange/tool-catalogue.ts";
+import { BUILT_IN_TOOLS } from "../../exchange/tools/built-in.ts";
 import { changedFile, whyNoDiff } from "../change-lines.ts";
 import { DIFF_LINES_SHOWN } from "../sessions/show-lines.ts";
 import { diffRows } from "./diff-rows.ts";
@@ -77,7 +77,7 @@ export function callRows(calls: readonly StoredCall[], view: CallView): string[]
 }
 
 const READS: ReadonlySet<string> = new Set(
-  SESSION_TOOLS.filter(({ repeatable }) => repeatable).map(({ name }) => name),
+  [...BUILT_IN_TOOLS].filter(({ effect }) => effect === "reads").map(({ name }) => name),
 );
 
 function groupRows(calls: readonly StoredCall[], view: CallView): string[] {

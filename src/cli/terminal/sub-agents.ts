@@ -2,7 +2,7 @@ import { MODEL_ATTEMPTS } from "../../core/limits.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
 import type { ExchangeEvent } from "../../exchange/events.ts";
-import { DELEGATE } from "../../exchange/tool-catalogue.ts";
+import { DELEGATE } from "../../exchange/tools/built-in.ts";
 import { inSeconds } from "./amounts.ts";
 import { cutLine } from "./fold.ts";
 import { visibleWidth } from "./pi/text.ts";
@@ -86,7 +86,7 @@ export function createSubAgents(now: () => number): SubAgents {
     const { name, subject } = callText(event);
     node.calls += 1;
     node.state = `${name} ${subject}`;
-    if (event.name === DELEGATE) {
+    if (event.name === DELEGATE.name) {
       begin(event, "sub-agent");
     }
   };

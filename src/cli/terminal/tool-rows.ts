@@ -1,7 +1,8 @@
 import { plural } from "../../core/text.ts";
 import { oneLine, visible } from "../../core/terminal-text.ts";
 import type { ToolCall } from "../../core/sessions.ts";
-import { AGENT_TOOLS, ASK_USER, DELEGATE, RUN_COMMAND } from "../../exchange/tool-catalogue.ts";
+import { isHarmless } from "../../core/tools.ts";
+import { ASK_USER, BUILT_IN_TOOLS, DELEGATE, RUN_COMMAND } from "../../exchange/tools/built-in.ts";
 import { callSubject, fieldOf, notesOf } from "../tool-lines.ts";
 import { took } from "./amounts.ts";
 import { cutLine, foldLine } from "./fold.ts";
@@ -131,13 +132,9 @@ export function styleOf(end: CallEnd, theme: Theme): (text: string) => string {
   return end === "success" ? theme.success : end === "error" ? theme.error : theme.dim;
 }
 
-const CHANGING: ReadonlySet<string> = new Set(
-  AGENT_TOOLS.filter(({ repeatable }) => !repeatable).map(({ name }) => name),
-);
-
 /** True for a tool that may change files of the session's folder. */
 export function mayChangeFiles(name: string): boolean {
-  return CHANGING.has(name);
+  return BUILT_IN_TOOLS.has(name) && !isHarmless(BUILT_IN_TOOLS.get(name));
 }
 
 /** A name from outside, on one line and cut. */
@@ -168,7 +165,7 @@ export function callText({ name, args }: Pick<ToolCall, "name" | "args">): CallT
   return {
     name: nameOf(name),
     subject: oneLine((short?.text ?? text).slice(0, MAX_SUBJECT)),
-    isCommand: name === RUN_COMMAND,
+    isCommand: name === RUN_COMMAND.name,
     isPath: short?.isPath ?? (kind === "files" && !text.includes(", ")),
   };
 }
@@ -192,11 +189,11 @@ function shortSubject(
         ? { text: folder === "." ? wanted : `${wanted} in ${folder}`, isPath: false }
         : null;
     }
-    case ASK_USER: {
+    case ASK_USER.name: {
       const question = fieldOf(args, "question");
       return typeof question === "string" ? { text: question, isPath: false } : null;
     }
-    case DELEGATE: {
+    case DELEGATE.name: {
       const [persona, task] = [fieldOf(args, "persona"), fieldOf(args, "task")];
       return typeof task === "string"
         ? { text: typeof persona === "string" ? `${persona}: ${task}` : task, isPath: false }

@@ -13,6 +13,7 @@ import {
   parsePattern,
   type Rule,
 } from "../permissions/rule.ts";
+import { BUILT_IN_TOOLS } from "../tools/built-in.ts";
 import {
   listReader,
   type Member,
@@ -140,7 +141,10 @@ export function objectAt(
 }
 
 export function rulesAt(permission: Members, effect: Effect, report: Report): readonly Rule[] {
-  const rule: Reader<Rule> = textReader((text) => ({ effect, ...parseCallPattern(text) }));
+  const rule: Reader<Rule> = textReader((text) => ({
+    effect,
+    ...parseCallPattern(text, BUILT_IN_TOOLS),
+  }));
   return readMember(permission, effect, listReader(rule), report) ?? [];
 }
 

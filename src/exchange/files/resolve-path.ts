@@ -2,9 +2,9 @@ import type { BigIntStats } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 
 import { MAX_PATH_LENGTH } from "../../core/limits.ts";
-import { type CalledFile, isHarmless } from "../permissions/call.ts";
+import { isHarmless, type Tool } from "../../core/tools.ts";
+import type { CalledFile } from "../permissions/call.ts";
 import { type Decision, fixedLimit } from "../permissions/decide.ts";
-import type { SessionToolName } from "../tool-catalogue.ts";
 import { placeOf, type Sandbox } from "./sandbox.ts";
 import { refusal } from "./refusal.ts";
 import { isInside, realPath, statOrNull } from "./real-path.ts";
@@ -35,7 +35,7 @@ export interface ResolvedPath {
 export async function resolvePath(
   sandbox: Sandbox,
   path: string,
-  tool: SessionToolName,
+  tool: Tool,
 ): Promise<ResolvedPath> {
   const { target, file } = await locate(sandbox, { path, tool });
   const limit = fixedLimit({ tool, file, command: null });
@@ -59,7 +59,7 @@ interface Located {
 /** Finds out what a path means, whether or not it may be used. Refuses text that cannot be a path. */
 export async function locate(
   sandbox: Sandbox,
-  { path, tool }: { readonly path: string; readonly tool: string },
+  { path, tool }: { readonly path: string; readonly tool: Tool },
 ): Promise<Located> {
   const { root } = sandbox;
   const asked = segments(sandbox, path);

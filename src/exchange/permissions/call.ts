@@ -1,7 +1,7 @@
 import type { ControlFile } from "../../core/control-file-table.ts";
 import { controlFileIn } from "../../core/control-files.ts";
 import { type SecretFile, secretFileIn } from "../../core/secret-files.ts";
-import { AGENT_TOOLS, type SessionToolName } from "../tool-catalogue.ts";
+import { isHarmless, type Tool } from "../../core/tools.ts";
 
 /** A file or folder that a call names. */
 export interface CalledFile {
@@ -38,13 +38,13 @@ export interface CalledCommand {
 
 /** A call of a tool, as far as permissions depend on it. */
 export interface Call {
-  readonly tool: string;
+  readonly tool: Tool;
   /** Null for a tool that works on no file. */
   readonly file: CalledFile | null;
   /** Null for a tool that runs none. */
   readonly command: CalledCommand | null;
   /** Of a composed tool the tools that do the same to this file; without it, all of them. */
-  readonly needs?: readonly SessionToolName[];
+  readonly needs?: readonly Tool[];
 }
 
 /** The commands of a line as separate calls; the call itself if it has one command, or none that is known. */
@@ -53,14 +53,6 @@ export function commandsOf(call: Call): readonly Call[] {
   return command === null || command.parts === null
     ? [call]
     : command.parts.map((part) => ({ ...call, command: { ...command, parts: [part] } }));
-}
-
-/**
- * True for a tool that does no more if it runs twice: it only reads, begins what asks by itself, or stores a new
- * file of Reprise.
- */
-export function isHarmless(tool: string): boolean {
-  return AGENT_TOOLS.some(({ name, repeatable }) => repeatable && name === tool);
 }
 
 /** What other programs execute or obey, if the call would change such a file, under one of its names. */
@@ -80,9 +72,6 @@ export function foundControlOf(call: Call): FoundControl | null {
 
 /** What the call would read or change, under one of its names, if such a file often holds secrets. */
 export function secretFileOf({ tool, file }: Pick<Call, "tool" | "file">): SecretFile | null {
-  const named = ONLY_NAMES.has(tool) ? [] : (file?.names ?? []);
+  const named = tool.readsNamesOnly === true ? [] : (file?.names ?? []);
   return named.map(secretFileIn).find((found) => found !== null) ?? null;
 }
-
-/** They read no content of files. */
-const ONLY_NAMES: ReadonlySet<string> = new Set<SessionToolName>(["list_files", "find_files"]);

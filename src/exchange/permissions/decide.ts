@@ -1,20 +1,15 @@
 import { isGit } from "../../core/control-files.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
-import {
-  type Call,
-  commandsOf,
-  controlFileOf,
-  foundControlOf,
-  isHarmless,
-  secretFileOf,
-} from "./call.ts";
-import { BUILT_IN, type Layer, modeLayer } from "./layers.ts";
-import { COMPOSED_OF } from "../tool-catalogue.ts";
+import { isHarmless, type Tool, type ToolSet } from "../../core/tools.ts";
+import { type Call, commandsOf, controlFileOf, foundControlOf, secretFileOf } from "./call.ts";
+import { builtInLayer, type Layer, modeLayer } from "./layers.ts";
 import { type Effect, effectOn, EFFECTS, matches, type Rule, ruleText } from "./rule.ts";
 
 /** What a call is judged by. */
 export interface DecisionInput {
   readonly call: Call;
+  /** Every tool of the session. */
+  readonly tools: ToolSet;
   readonly mode: PermissionMode;
   /** The user's config, as far as it is weaker than the mode. */
   readonly below?: readonly Layer[];
@@ -69,7 +64,7 @@ function decideOne(input: DecisionInput): Decision {
 
 /** Whether the model is shown a tool at all: false if each of its calls would be denied for good. */
 export function isOffered(
-  tool: string,
+  tool: Tool,
   { mode, restricting }: Pick<DecisionInput, "mode" | "restricting">,
 ): boolean {
   const call = { tool, file: null, command: null };
@@ -124,9 +119,9 @@ function planLimit({ tool }: Call, mode: PermissionMode): Decision | null {
 function ofComposed(input: DecisionInput): Decision {
   const { call, below = [], user } = input;
   const decision = ofUser(input);
-  const parts = call.needs ?? COMPOSED_OF[call.tool] ?? [];
+  const parts = call.needs ?? call.tool.composedOf ?? [];
   const isNamed = [...below, ...user].some(({ rules }) =>
-    rules.some((rule) => rule.tool === call.tool && effectOn(rule, call) !== null),
+    rules.some((rule) => rule.tool === call.tool.name && effectOn(rule, call) !== null),
   );
   if (decision.effect === "allow" || isNamed || parts.length === 0) {
     return decision;
@@ -138,17 +133,18 @@ function ofComposed(input: DecisionInput): Decision {
     : decision;
 }
 
-function ofUser({ call, mode, below = [], user }: DecisionInput): Decision {
+function ofUser({ call, tools, mode, below = [], user }: DecisionInput): Decision {
   const guarded = controlFileOf(call) ?? foundControlOf(call) ?? secretFileOf(call);
   const reason = guarded === null ? null : `${guarded.name} is protected: ${guarded.reason}`;
-  const builtIn = { effect: "ask", layer: BUILT_IN.name, reason } as const;
+  const weakest = builtInLayer(tools);
+  const builtIn = { effect: "ask", layer: weakest.name, reason } as const;
   let decision: Decision =
     guarded === null
       ? { ...builtIn, rule: "*" }
-      : { ...builtIn, rule: `${call.tool}(**/${guarded.name})` };
+      : { ...builtIn, rule: `${call.tool.name}(**/${guarded.name})` };
   let isKept = false;
-  const weakest = guarded === null ? [BUILT_IN] : [];
-  for (const layer of [...weakest, ...below, modeLayer(mode), ...user]) {
+  const unguarded = guarded === null ? [weakest] : [];
+  for (const layer of [...unguarded, ...below, modeLayer(mode, tools), ...user]) {
     const rules: readonly Rule[] = isKept && layer.isConfig !== true ? [] : layer.rules;
     for (const rule of rules) {
       const found = effectOn(rule, call);

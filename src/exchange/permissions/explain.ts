@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { RepriseError } from "../../core/errors.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { Session } from "../../core/sessions.ts";
+import type { Tool, ToolSet } from "../../core/tools.ts";
 import { readPermissions } from "../../store/sessions/permissions.ts";
 import { repositoryConfig } from "../config/repository.ts";
 import type { ProtectedPath } from "../config/user-config.ts";
@@ -14,7 +15,7 @@ import { resolveSandbox } from "../files/sandbox.ts";
 import { loadPersona } from "../personas/load.ts";
 import { mayRunCommands } from "../commands/command-folder.ts";
 import { plainParts } from "../commands/plain-line.ts";
-import { RUN_COMMAND, SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
+import { BUILT_IN_TOOLS } from "../tools/built-in.ts";
 import { workFolder } from "../trust/wide-folder.ts";
 import type { Call } from "./call.ts";
 import { decide, type Decision } from "./decide.ts";
@@ -27,7 +28,7 @@ import {
   withConfig,
 } from "./layers.ts";
 import { parentLayers } from "./parent-layers.ts";
-import { parseCallPattern } from "./rule.ts";
+import { parseCallPattern, splitRule } from "./rule.ts";
 
 /** Where calls would run: in a session, or in one that is not stored yet. */
 export interface CallPlace {
@@ -40,6 +41,7 @@ export interface CallPlace {
 
 /** All that calls there are judged by. */
 export interface Judgement {
+  readonly tools: ToolSet;
   readonly mode: PermissionMode;
   readonly below: readonly Layer[];
   readonly user: readonly Layer[];
@@ -54,35 +56,38 @@ export async function readJudgement(
     personas,
     permission,
     settings,
-  }: Pick<ExchangerConfig, "store" | "personas" | "permission" | "settings">,
+    tools = BUILT_IN_TOOLS,
+  }: Pick<ExchangerConfig, "store" | "personas" | "permission" | "settings" | "tools">,
   { session, repo_path: repoPath, persona_name: name, mode }: CallPlace,
 ): Promise<Judgement> {
   const stored = session === null ? null : await store.read(readPermissions, session);
-  const persona = await loadPersona({ ...personas, name, repoPath });
+  const persona = await loadPersona({ ...personas, tools, name, repoPath });
   const rules = stored?.rules ?? [];
   const exchanges = [...new Set(rules.map(({ n }) => n))].filter((n) => n !== null);
   const configured = await settings?.at(repoPath);
   const repository = await repositoryConfig(repoPath, personas.trust);
   const config = configured?.permission ?? NO_CONFIG;
   const user = [
-    sessionLayer(rules, null),
+    sessionLayer(rules, null, tools),
     ...exchanges.map((n) => ({
       ...sessionLayer(
         rules.filter((rule) => rule.n === n),
         n,
+        tools,
       ),
       name: `exchange ${n}`,
     })),
-    flagLayer(permission?.allow ?? []),
+    flagLayer(permission?.allow ?? [], tools),
   ];
   return {
+    tools,
     ...withConfig(config, { mode: stored?.mode ?? mode ?? config.mode ?? "ask", user }),
     protected: [...(configured?.protected ?? []), ...repository.protected],
     restricting: [
-      personaLayer(persona, TOOL_NAMES),
+      personaLayer(persona, tools),
       ...(session === null || session.parent_session_id === null
         ? []
-        : await parentLayers({ store, personas }, session, TOOL_NAMES)),
+        : await parentLayers({ store, personas: { ...personas, tools } }, session, tools)),
       ...repository.layers,
     ],
   };
@@ -97,20 +102,29 @@ export async function readJudgement(
 export async function explainCall(
   config: Pick<
     ExchangerConfig,
-    "store" | "personas" | "permission" | "protectedPaths" | "settings" | "sandbox" | "env"
+    | "store"
+    | "personas"
+    | "permission"
+    | "protectedPaths"
+    | "settings"
+    | "sandbox"
+    | "env"
+    | "tools"
   >,
   place: CallPlace,
   text: string,
 ): Promise<Decision> {
-  const [, tool = "", , given] = /^([a-z_]+)(\((.*)\))?$/s.exec(text.trim()) ?? [];
-  parseCallPattern(tool);
+  const { tool: name, pattern: given } = splitRule(text);
+  const { tools = BUILT_IN_TOOLS } = config;
+  parseCallPattern(name, tools);
+  const tool = tools.get(name);
   const example = exampleOf(tool);
-  if ((example !== null) !== (given !== undefined && given.trim() !== "")) {
+  if ((example !== null) !== (given !== null && given.trim() !== "")) {
     throw new RepriseError(
       "invalid_usage",
       example === null
-        ? `${tool} works on no file; leave the path out.`
-        : `Say on what it works too: ${tool}(${example}).`,
+        ? `${name} works on no file; leave the path out.`
+        : `Say on what it works too: ${name}(${example}).`,
     );
   }
   const judgement = await readJudgement(config, place);
@@ -136,12 +150,12 @@ async function callOf(
     given,
     configured,
   }: {
-    readonly tool: string;
-    readonly given: string | undefined;
+    readonly tool: Tool;
+    readonly given: string | null;
     readonly configured: readonly ProtectedPath[];
   },
 ): Promise<Call | keyof typeof NOT_THERE> {
-  if (tool === RUN_COMMAND) {
+  if (tool.about === "commands") {
     const { trust } = config.personas;
     return (await mayRunCommands(await workFolder(place.repo_path, trust), trust))
       ? {
@@ -152,7 +166,7 @@ async function callOf(
       : "no commands";
   }
   const file =
-    given === undefined ? null : await fileOf(config, place, { tool, path: given, configured });
+    given === null ? null : await fileOf(config, place, { tool, path: given, configured });
   return file === "none" ? "no file tools" : { tool, file, command: null };
 }
 
@@ -164,11 +178,11 @@ async function commandPlace({
   return (found?.bubblewrap ?? null) === null ? "none" : "sandbox";
 }
 
-function exampleOf(tool: string): string | null {
-  if (tool === RUN_COMMAND) {
+function exampleOf({ about }: Tool): string | null {
+  if (about === "commands") {
     return "npm test";
   }
-  return SESSION_TOOLS.some(({ name }) => name === tool) ? "src/main.ts" : null;
+  return about === "files" ? "src/main.ts" : null;
 }
 
 async function fileOf(
@@ -178,7 +192,7 @@ async function fileOf(
     configured,
     ...call
   }: {
-    readonly tool: string;
+    readonly tool: Tool;
     readonly path: string;
     readonly configured: readonly ProtectedPath[];
   },

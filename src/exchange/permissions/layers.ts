@@ -1,7 +1,6 @@
 import type { GivenRule, PermissionMode } from "../../core/permissions.ts";
-import { AGENT_TOOLS, GIT_COMMIT, RUN_COMMAND, SESSION_TOOLS } from "../tool-catalogue.ts";
-import { isHarmless } from "./call.ts";
-import { parseCallPattern, type Rule } from "./rule.ts";
+import { isHarmless, type Tool, type ToolSet } from "../../core/tools.ts";
+import { parseCallPattern, readRule, type Rule } from "./rule.ts";
 
 /** Rules of one origin. */
 export interface Layer {
@@ -12,36 +11,54 @@ export interface Layer {
   readonly isConfig?: true;
 }
 
-const CHANGING = SESSION_TOOLS.filter(({ repeatable }) => !repeatable).map(({ name }) => name);
-
-function rulesFor(effect: Rule["effect"], tools: readonly string[]): Rule[] {
-  return tools.map((tool) => ({ effect, tool, pattern: null }));
+function rulesFor(effect: Rule["effect"], tools: Iterable<Pick<Tool, "name">>): Rule[] {
+  return [...tools].map(({ name }) => ({ effect, tool: name, pattern: null }));
 }
 
-/** What is true without any other rule: reading is allowed, and everything else asks. */
-export const BUILT_IN: Layer = {
-  name: "built-in",
-  rules: [
-    { effect: "ask", tool: "*", pattern: null },
-    ...rulesFor("allow", AGENT_TOOLS.map(({ name }) => name).filter(isHarmless)),
-    ...rulesFor("ask", [...CHANGING, RUN_COMMAND, GIT_COMMIT]),
-  ],
-};
+const EVERY_TOOL = { name: "*" };
 
-const OF_MODES: Readonly<Record<PermissionMode, readonly Rule[]>> = {
-  ask: [],
-  plan: [],
-  edits: rulesFor("allow", CHANGING),
-  auto: [
-    ...rulesFor("allow", CHANGING),
-    { effect: "allow", tool: RUN_COMMAND, pattern: null, isSandboxed: true },
-  ],
-  all: rulesFor("allow", ["*"]),
-};
+/** What is true without any other rule: reading is allowed, and everything else asks. */
+export function builtInLayer(tools: ToolSet): Layer {
+  return {
+    name: "built-in",
+    rules: [
+      ...rulesFor("ask", [EVERY_TOOL]),
+      ...rulesFor("allow", [...tools].filter(isHarmless)),
+      ...rulesFor(
+        "ask",
+        [...tools].filter((tool) => !isHarmless(tool)),
+      ),
+    ],
+  };
+}
+
+/** The tools that change files of the session's folder. */
+export function editingTools(tools: ToolSet): readonly Tool[] {
+  return [...tools].filter((tool) => tool.about === "files" && !isHarmless(tool));
+}
 
 /** The rules of a mode. */
-export function modeLayer(mode: PermissionMode): Layer {
-  return { name: `mode ${mode}`, rules: OF_MODES[mode] };
+export function modeLayer(mode: PermissionMode, tools: ToolSet): Layer {
+  return { name: `mode ${mode}`, rules: rulesOfMode(mode, tools) };
+}
+
+function rulesOfMode(mode: PermissionMode, tools: ToolSet): readonly Rule[] {
+  switch (mode) {
+    case "ask":
+    case "plan":
+      return [];
+    case "edits":
+      return rulesFor("allow", editingTools(tools));
+    case "auto": {
+      const commands = [...tools].filter(({ about }) => about === "commands");
+      return [
+        ...rulesFor("allow", editingTools(tools)),
+        ...rulesFor("allow", commands).map((rule) => ({ ...rule, isSandboxed: true }) as const),
+      ];
+    }
+    case "all":
+      return rulesFor("allow", [EVERY_TOOL]);
+  }
 }
 
 /** What the user's config says about permissions in a folder. */
@@ -72,43 +89,41 @@ export function withConfig(
 }
 
 /** What a person allowed in the session, as far as it counts in this exchange. */
-export function sessionLayer(given: readonly GivenRule[], n: number | null): Layer {
+export function sessionLayer(given: readonly GivenRule[], n: number | null, tools: ToolSet): Layer {
   const counting = given.filter((rule) => rule.n === null || rule.n === n);
-  return { name: "session", rules: counting.map(({ rule }) => allowing(rule)) };
+  const rules = counting.map(({ rule }) => readRule(rule, tools));
+  return { name: "session", rules: rules.map((rule) => ({ effect: "allow", ...rule })) };
 }
 
 /** The rules of `--allow`. Error codes: `invalid_usage`. */
-export function flagLayer(allowed: readonly string[]): Layer {
-  return { name: "--allow", rules: allowed.map(allowing) };
+export function flagLayer(allowed: readonly string[], tools: ToolSet): Layer {
+  const rules = allowed.map((text) => parseCallPattern(text, tools));
+  return { name: "--allow", rules: rules.map((rule) => ({ effect: "allow", ...rule })) };
 }
 
-function allowing(text: string): Rule {
-  return { effect: "allow", ...parseCallPattern(text) };
-}
-
-/** Denies the tools that a persona does not have. `names` are all tools of the session. */
+/** Denies the tools of a session that its persona does not have. */
 export function personaLayer(
-  { name, tools }: { readonly name: string; readonly tools: readonly string[] | null },
-  names: readonly string[],
+  persona: { readonly name: string; readonly tools: readonly string[] | null },
+  tools: ToolSet,
 ): Layer {
-  const denied = tools === null ? [] : names.filter((tool) => !tools.includes(tool));
-  return { name: `persona ${name}`, rules: rulesFor("deny", denied) };
+  const denied = [...tools].filter(({ name }) => persona.tools?.includes(name) === false);
+  return { name: `persona ${persona.name}`, rules: rulesFor("deny", denied) };
 }
 
-/** Denies a sub-agent what the session that began it may not do. `names` as of `personaLayer`. */
+/** Denies a sub-agent what the session that began it may not do. */
 export function parentLayer(
   parent: {
     /** Null if the persona cannot be read any more: the sub-agent then only reads. */
     readonly persona: Parameters<typeof personaLayer>[0] | null;
     readonly plan_mode: boolean;
   },
-  names: readonly string[],
+  tools: ToolSet,
 ): Layer {
-  const changing = names.filter((tool) => !isHarmless(tool));
+  const changing = [...tools].filter((tool) => !isHarmless(tool));
   return {
     name: "parent session",
     rules: [
-      ...(parent.persona === null ? [] : personaLayer(parent.persona, names).rules),
+      ...(parent.persona === null ? [] : personaLayer(parent.persona, tools).rules),
       ...rulesFor("deny", parent.plan_mode || parent.persona === null ? changing : []),
     ],
   };

@@ -1,10 +1,9 @@
 import { CONTROL_FILES, type ControlFile } from "../../core/control-file-table.ts";
 import { SECRET_FILES } from "../../core/secret-files.ts";
-import { GIT_COMMIT, RUN_COMMAND, SESSION_TOOLS } from "../tool-catalogue.ts";
-import { isHarmless } from "./call.ts";
+import { isHarmless, type ToolSet } from "../../core/tools.ts";
 import type { Decision } from "./decide.ts";
 import type { Judgement } from "./explain.ts";
-import { BUILT_IN, type Layer, modeLayer } from "./layers.ts";
+import { builtInLayer, editingTools, type Layer, modeLayer } from "./layers.ts";
 import { ruleText } from "./rule.ts";
 
 /** A rule with the layer that it is in. */
@@ -20,21 +19,19 @@ export const PROTECTED_PATHS = {
   asked: new Set([...controlFiles("for_now"), ...SECRET_FILES].map(({ name }) => name)).size,
 } as const;
 
-const CHANGING = SESSION_TOOLS.map(({ name }) => name).filter((name) => !isHarmless(name));
-
 /** Every rule, in the order in which they are applied. */
 export function allRules(judgement: Judgement): readonly ShownRule[] {
-  const { mode, below, user, restricting } = judgement;
+  const { tools, mode, below, user, restricting } = judgement;
+  const builtIn = builtInLayer(tools);
+  const changing = [...tools].filter((tool) => !isHarmless(tool));
   return [
-    ...pathRules("never").map((rule) => shown("deny", rule, "fixed limit")),
+    ...pathRules("never", tools).map((rule) => shown("deny", rule, "fixed limit")),
     ...configured(judgement),
-    ...(mode === "plan"
-      ? [...CHANGING, RUN_COMMAND, GIT_COMMIT].map((rule) => shown("deny", rule, "planning mode"))
-      : []),
-    ...rulesOf(BUILT_IN),
-    ...SECRET_FILES.map(({ name }) => shown("ask", `*(**/${name})`, BUILT_IN.name)),
-    ...pathRules("for_now").map((rule) => shown("ask", rule, BUILT_IN.name)),
-    ...[...below, modeLayer(mode), ...user, ...restricting].flatMap(rulesOf),
+    ...(mode === "plan" ? changing.map(({ name }) => shown("deny", name, "planning mode")) : []),
+    ...rulesOf(builtIn),
+    ...SECRET_FILES.map(({ name }) => shown("ask", `*(**/${name})`, builtIn.name)),
+    ...pathRules("for_now", tools).map((rule) => shown("ask", rule, builtIn.name)),
+    ...[...below, modeLayer(mode, tools), ...user, ...restricting].flatMap(rulesOf),
   ];
 }
 
@@ -50,8 +47,11 @@ function configured({ protected: entries }: Judgement): ShownRule[] {
   );
 }
 
-function pathRules(rule: ControlFile["rule"]): string[] {
-  return controlFiles(rule).flatMap(({ name }) => CHANGING.map((tool) => `${tool}(**/${name})`));
+function pathRules(rule: ControlFile["rule"], tools: ToolSet): string[] {
+  const editing = editingTools(tools);
+  return controlFiles(rule).flatMap((file) =>
+    editing.map(({ name }) => `${name}(**/${file.name})`),
+  );
 }
 
 function controlFiles(rule: ControlFile["rule"]): readonly ControlFile[] {

@@ -1,5 +1,6 @@
 import { isRepriseError } from "../../core/errors.ts";
 import type { Session } from "../../core/sessions.ts";
+import type { ToolSet } from "../../core/tools.ts";
 import { readPermissions } from "../../store/sessions/permissions.ts";
 import type { Store } from "../../store/store.ts";
 import type { PersonaFolders } from "../personas/folders.ts";
@@ -8,20 +9,20 @@ import { DEFAULT_PERSONA, type Persona } from "../personas/persona.ts";
 import { type Layer, parentLayer } from "./layers.ts";
 
 /**
- * What the sessions above a sub-agent's deny it: it never does what they may not do themselves. `names` are
- * all tools of the session.
+ * What the sessions above a sub-agent's deny it: it never does what they may not do themselves. `tools` are
+ * those of the session.
  */
 export async function parentLayers(
   { store, personas }: { readonly store: Pick<Store, "read">; readonly personas: PersonaFolders },
   { id, repo_path: repoPath }: Pick<Session, "id" | "repo_path">,
-  names: readonly string[],
+  tools: ToolSet,
 ): Promise<readonly Layer[]> {
   const { parents } = await store.read(readPermissions, { id });
   return Promise.all(
     parents.map(async ({ persona_name, plan_mode }) => {
       const name = persona_name ?? DEFAULT_PERSONA;
       const persona = await loadPersona({ ...personas, name, repoPath }).catch(nullIfUnusable);
-      return parentLayer({ persona, plan_mode }, names);
+      return parentLayer({ persona, plan_mode }, tools);
     }),
   );
 }

@@ -2,9 +2,9 @@ import { controlFileIn, spellingKey } from "../../core/control-files.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { createNearestName } from "../../core/nearest-name.ts";
 import { secretFileIn } from "../../core/secret-files.ts";
+import { isServerTool, isToolName, type Tool, ToolSet } from "../../core/tools.ts";
 import { plainLine, plainParts } from "../commands/plain-line.ts";
 import { safePrefix } from "../commands/safe-prefix.ts";
-import { COMPOSED_OF, RUN_COMMAND, SESSION_TOOLS, TOOL_NAMES } from "../tool-catalogue.ts";
 import {
   type Call,
   type CalledCommand,
@@ -38,25 +38,44 @@ export interface Rule extends CallPattern {
 
 const MAX_RULE = 4096;
 
-/** Reads `tool` or `tool(pattern)`. Error codes: `invalid_usage`. */
-export function parseCallPattern(text: string): CallPattern {
-  const [, tool = "", , pattern = null] = /^([a-z_]+)(\((.*)\))?$/s.exec(text.trim()) ?? [];
-  if (tool === "" || text.length > MAX_RULE) {
-    throw unreadable("A rule is `tool` or `tool(pattern)`, such as `write_file(src/**)`.");
-  }
-  if (!TOOL_NAMES.includes(tool)) {
-    const nearest = createNearestName(TOOL_NAMES)(tool);
+/**
+ * Reads `tool` or `tool(pattern)`, for a tool that is there or one of a server, which may be absent. Error codes:
+ * `invalid_usage`.
+ */
+export function parseCallPattern(text: string, tools: ToolSet): CallPattern {
+  const rule = splitRule(text);
+  if (!tools.has(rule.tool) && !isServerTool(rule.tool)) {
+    const nearest = createNearestName(tools.names)(rule.tool);
     throw unreadable(
-      `There is no tool of this name; ${nearest === undefined ? `the tools are ${TOOL_NAMES.join(", ")}` : `write ${nearest}, if you mean that one`}.`,
+      `There is no tool of this name; ${nearest === undefined ? `the tools are ${tools.names.join(", ")}` : `write ${nearest}, if you mean that one`}.`,
     );
   }
-  if (tool === RUN_COMMAND && pattern !== null) {
-    return { tool, pattern: commandPattern(pattern) };
+  return withPattern(rule, tools);
+}
+
+/** Reads a rule that was stored, also of a tool that is not there now. Error codes: `invalid_usage`. */
+export function readRule(text: string, tools: ToolSet): CallPattern {
+  return withPattern(splitRule(text), tools);
+}
+
+/** The name of a tool, and what is in the parentheses after it; null without parentheses. Error codes: `invalid_usage`. */
+export function splitRule(text: string): CallPattern {
+  const [, tool = "", , pattern = null] = /^([^()\s]+)(\((.*)\))?$/s.exec(text.trim()) ?? [];
+  if (!isToolName(tool) || text.length > MAX_RULE) {
+    throw unreadable("A rule is `tool` or `tool(pattern)`, such as `write_file(src/**)`.");
   }
-  if (pattern !== null && !SESSION_TOOLS.some(({ name }) => name === tool)) {
+  return { tool, pattern };
+}
+
+function withPattern({ tool, pattern }: CallPattern, tools: ToolSet): CallPattern {
+  const { about } = tools.get(tool);
+  if (pattern === null) {
+    return { tool, pattern };
+  }
+  if (about === undefined) {
     throw unreadable(`${tool} works on no file, so its rule takes no pattern.`);
   }
-  return { tool, pattern: pattern === null ? null : parsePattern(pattern) };
+  return { tool, pattern: about === "commands" ? commandPattern(pattern) : parsePattern(pattern) };
 }
 
 /** Refuses what can be no pattern of a rule. Error codes: `invalid_usage`. */
@@ -108,9 +127,9 @@ export function ruleOf(call: Call): CallPattern | null {
     return null;
   }
   const real = call.file?.paths.at(-1)?.replace(/[\\*?]/g, "\\$&") ?? null;
-  const rule = { tool: call.tool, pattern: prefix ?? real };
+  const rule = { tool: call.tool.name, pattern: prefix ?? real };
   try {
-    const read = parseCallPattern(ruleText(rule));
+    const read = parseCallPattern(ruleText(rule), new ToolSet([call.tool]));
     return matches({ ...read, effect: "allow" }, call) ? read : null;
   } catch {
     return null;
@@ -125,10 +144,10 @@ export function effectOfYes(rule: CallPattern): string {
 }
 
 /** The rule of such an effect; null for another text. */
-export function ruleOfEffect(effect: string | null): CallPattern | null {
+export function ruleOfEffect(effect: string | null, tools: ToolSet): CallPattern | null {
   try {
     return effect?.startsWith(EFFECT_OF_YES) === true
-      ? parseCallPattern(effect.slice(EFFECT_OF_YES.length))
+      ? readRule(effect.slice(EFFECT_OF_YES.length), tools)
       : null;
   } catch {
     return null;
@@ -157,17 +176,18 @@ export function effectOn(rule: Rule, call: Call): RuleEffect | null {
   if (matches(rule, call)) {
     return { effect: rule.effect, isSure: true };
   }
-  const mayBeHidden = rule.tool === call.tool && call.command?.parts === null;
+  const mayBeHidden = rule.tool === call.tool.name && call.command?.parts === null;
   return mayBeHidden && rule.effect !== "allow" ? { effect: "ask", isSure: false } : null;
 }
 
 /** A rule that allows counts for a composed tool only if it could do nothing else with the same rule. */
-function isAbout({ tool, effect }: Pick<Rule, "tool" | "effect">, called: string): boolean {
-  const parts = COMPOSED_OF[called] ?? [];
+function isAbout({ tool, effect }: Pick<Rule, "tool" | "effect">, called: Tool): boolean {
+  const { name, composedOf = [] } = called;
   return (
     tool === "*" ||
-    tool === called ||
-    (parts.includes(tool) && (effect !== "allow" || parts.length === 1))
+    tool === name ||
+    (composedOf.some((part) => part.name === tool) &&
+      (effect !== "allow" || composedOf.length === 1))
   );
 }
 

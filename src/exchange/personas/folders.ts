@@ -1,5 +1,6 @@
 import { join } from "node:path";
 
+import type { ToolSet } from "../../core/tools.ts";
 import type { TrustSource } from "../trust/trust.ts";
 import type { PersonaCache } from "./persona-cache.ts";
 import type { PersonaSource } from "./persona.ts";
@@ -14,6 +15,8 @@ export interface PersonaFolders {
   readonly builtinDir: string;
   /** Decides whether the files of a repository are used. */
   readonly trust: TrustSource;
+  /** The tools that they can name; `BUILT_IN_TOOLS` if it is not given. */
+  readonly tools?: ToolSet;
   /** Without it, every file is read and parsed each time. */
   readonly cache?: PersonaCache;
 }

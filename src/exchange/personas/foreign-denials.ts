@@ -1,10 +1,5 @@
-import {
-  AGENT_TOOLS,
-  COMPOSED_OF,
-  GIT_COMMIT,
-  RUN_COMMAND,
-  TOOL_NAMES,
-} from "../tool-catalogue.ts";
+import { isHarmless, type ToolSet } from "../../core/tools.ts";
+import { DELEGATE, GIT_COMMIT, RUN_COMMAND } from "../tools/built-in.ts";
 import { deniedTool } from "./foreign-tools.ts";
 import type { Field, ParsedFields } from "./front-matter.ts";
 import { toolNames } from "./own-fields.ts";
@@ -16,10 +11,6 @@ const NOT_KEPT = ["hooks", "isolation", "permission", "permissions"];
 
 /** Fields by which another program limits what an agent does. */
 export const DENYING = ["disallowedTools", "permissionMode", ...NOT_KEPT];
-
-const CHANGING = AGENT_TOOLS.filter(
-  ({ name, repeatable }) => !repeatable || name === "delegate",
-).map(({ name }) => name);
 
 /** Modes that ask for more than Reprise gives. */
 const WIDE_MODES = ["acceptedits", "auto", "bypasspermissions"];
@@ -37,13 +28,14 @@ export interface Noted<Value> {
 export function allowedTools(
   fields: ParsedFields,
   tools: readonly string[] | null,
+  known: ToolSet,
 ): Noted<readonly string[] | null> {
   refuseNotKept(fields);
   const names = deniedNames(fieldOf(fields, "disallowedTools"));
-  const mode = deniedByMode(fieldOf(fields, "permissionMode"));
-  const denied = [...names.flatMap(deniedBy), ...mode.value];
-  const unknown = names.filter((name) => deniedBy(name).length === 0);
-  const shown = unknown.map((name) => quotedName(name, TOOL_NAMES));
+  const mode = deniedByMode(fieldOf(fields, "permissionMode"), known);
+  const denied = [...names.flatMap((name) => deniedBy(name, known)), ...mode.value];
+  const unknown = names.filter((name) => deniedBy(name, known).length === 0);
+  const shown = unknown.map((name) => quotedName(name, known.names));
   const without = [
     ...listNote("it denies these tools, which do not exist here:", shown),
     ...mode.notes,
@@ -51,13 +43,17 @@ export function allowedTools(
   if (denied.length === 0) {
     return { value: tools, notes: without };
   }
-  const all = tools ?? TOOL_NAMES;
-  const isOfOwnTools = denied.some((name) => name !== "delegate");
-  const indirect = isOfOwnTools ? ["delegate", RUN_COMMAND, GIT_COMMIT] : ["delegate"];
+  const all = tools ?? known.names;
+  const isOfOwnTools = denied.some((name) => name !== DELEGATE.name);
+  const indirect = (isOfOwnTools ? [DELEGATE, RUN_COMMAND, GIT_COMMIT] : [DELEGATE]).map(
+    ({ name }) => name,
+  );
   const value = all.filter(
     (name) =>
       !indirect.includes(name) &&
-      [name, ...(COMPOSED_OF[name] ?? [])].every((each) => !denied.includes(each)),
+      [{ name }, ...(known.get(name).composedOf ?? [])].every(
+        (each) => !denied.includes(each.name),
+      ),
   );
   const lost = all.filter((name) => !value.includes(name));
   return { value, notes: [...listNote("it denies", lost), ...without] };
@@ -87,19 +83,20 @@ function deniedNames(field: Field | undefined): string[] {
   return names;
 }
 
-function deniedBy(name: string): readonly string[] {
-  return name === "*" ? TOOL_NAMES : [deniedTool(name) ?? []].flat();
+function deniedBy(name: string, known: ToolSet): readonly string[] {
+  return name === "*" ? known.names : [deniedTool(name, known) ?? []].flat();
 }
 
 /** A wide mode asks for fewer questions, and there are none here. */
-function deniedByMode(field: Field | undefined): Noted<readonly string[]> {
+function deniedByMode(field: Field | undefined, known: ToolSet): Noted<readonly string[]> {
   const written = typeof field?.value === "string" ? field.value.trim() : "";
   const mode = normalized(written);
   if (field === undefined || mode === "default") {
     return { value: [], notes: [] };
   }
   if (mode === "plan") {
-    return { value: CHANGING, notes: [] };
+    const changing = [...known].filter((tool) => !isHarmless(tool));
+    return { value: [...changing, DELEGATE].map(({ name }) => name), notes: [] };
   }
   if (!WIDE_MODES.includes(mode)) {
     const message = "this permissionMode cannot be kept here; write plan, or leave it out";

@@ -1,5 +1,5 @@
+import type { ToolSet } from "../../core/tools.ts";
 import { PROVIDERS } from "../models/name.ts";
-import { TOOL_NAMES } from "../tool-catalogue.ts";
 import { parseFields, type ParsedFields } from "./front-matter.ts";
 import { toolNames, type PersonaFields } from "./own-fields.ts";
 import { PersonaError } from "./persona-error.ts";
@@ -15,11 +15,11 @@ const KNOWN = ["name", "description", "model", "tools", "color", ...DENYING].map
  * how the persona works. What it denies is denied here, and a denial that cannot be enforced is
  * an error.
  */
-export function foreignFields(yaml: string): PersonaFields {
+export function foreignFields(yaml: string, known: ToolSet): PersonaFields {
   const fields = lenientFields(yaml);
-  const tools = foreignTools(fields.get("tools")?.value);
+  const tools = foreignTools(fields.get("tools")?.value, known);
   const model = foreignModel(textOf(fields, "model"));
-  const allowed = allowedTools(fields, tools.value);
+  const allowed = allowedTools(fields, tools.value, known);
   return {
     name: textOf(fields, "name"),
     description: textOf(fields, "description") ?? "",
@@ -73,14 +73,14 @@ function textOf(fields: ParsedFields, name: string): string | null {
 }
 
 /** None named means all, as there; named ones that we do not have never become all. */
-function foreignTools(value: unknown): Noted<string[] | null> {
+function foreignTools(value: unknown, here: ToolSet): Noted<string[] | null> {
   if (value === undefined || value === null || value === "*") {
     return { value: null, notes: [] };
   }
   const names = toolNames(value) ?? [];
-  const known = names.flatMap((name) => foreignTool(name) ?? []);
-  const unknown = names.filter((name) => foreignTool(name) === null);
-  const shown = unknown.map((name) => quotedName(name, TOOL_NAMES));
+  const known = names.flatMap((name) => foreignTool(name, here) ?? []);
+  const unknown = names.filter((name) => foreignTool(name, here) === null);
+  const shown = unknown.map((name) => quotedName(name, here.names));
   return {
     value: [...new Set(known)],
     notes: listNote("these of its tools do not exist here:", shown),

@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
+import { BUILT_IN_TOOLS } from "../tools/built-in.ts";
 import { isTrusted } from "../trust/trust.ts";
 import { isBroken, type PersonaEntry } from "./persona.ts";
 import { type PersonaFolder, type PersonaFolders, personaFolders } from "./folders.ts";
-import type { PersonaCache } from "./persona-cache.ts";
 import { PersonaError } from "./persona-error.ts";
 import { readPersona } from "./read.ts";
 
@@ -30,7 +30,7 @@ export async function surveyPersonas(input: SurveyInput): Promise<PersonaSurvey>
   let trusted: boolean | null = null;
   for (const folder of personaFolders(input)) {
     const { within } = folder;
-    for (const entry of await entriesOf(folder, input.cache)) {
+    for (const entry of await entriesOf(folder, input)) {
       const isUsed = within === null || (trusted ??= await isTrusted(input.trust, within));
       const byName = isUsed ? used : withheld;
       if (!byName.has(entry.name)) {
@@ -53,10 +53,10 @@ function sorted(byName: ReadonlyMap<string, PersonaEntry>): PersonaEntry[] {
 /** Good ones first: a broken file whose name another file claims must not hide it. */
 async function entriesOf(
   folder: PersonaFolder,
-  cache: PersonaCache | undefined,
+  read: Pick<PersonaFolders, "cache" | "tools">,
 ): Promise<PersonaEntry[]> {
   const files = await fileNames(folder);
-  const entries = await Promise.all(files.map((file) => entryOf(folder, file, cache)));
+  const entries = await Promise.all(files.map((file) => entryOf(folder, file, read)));
   return entries.sort((a, b) => Number(isBroken(a)) - Number(isBroken(b)));
 }
 
@@ -71,10 +71,10 @@ async function fileNames({ path }: PersonaFolder): Promise<string[]> {
 async function entryOf(
   folder: PersonaFolder,
   file: string,
-  cache: PersonaCache | undefined,
+  { cache, tools = BUILT_IN_TOOLS }: Pick<PersonaFolders, "cache" | "tools">,
 ): Promise<PersonaEntry> {
-  const key = JSON.stringify([folder, file]);
-  const parse = () => readPersona(folder, file);
+  const key = JSON.stringify([folder, file, tools.names]);
+  const parse = () => readPersona(folder, file, tools);
   try {
     return await (cache?.read({ key, path: join(folder.path, file) }, parse) ?? parse());
   } catch (error) {

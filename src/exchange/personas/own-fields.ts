@@ -1,5 +1,5 @@
+import type { ToolSet } from "../../core/tools.ts";
 import { parseModelName, PROVIDERS } from "../models/name.ts";
-import { TOOL_NAMES } from "../tool-catalogue.ts";
 import { parseFields, type Field } from "./front-matter.ts";
 import { quotedName } from "./unknown-tool.ts";
 import { PersonaError } from "./persona-error.ts";
@@ -19,7 +19,7 @@ const FIELDS = ["name", "description", "model", "tools"];
  * Front matter written for Reprise. An unknown field is an error: a `tool:` or a
  * `read_fiel` that went unnoticed would give an agent other tools than its author meant.
  */
-export function ownFields(yaml: string): PersonaFields {
+export function ownFields(yaml: string, known: ToolSet): PersonaFields {
   const fields = parseFields(yaml);
   for (const [name, { line }] of fields) {
     if (!FIELDS.includes(name)) {
@@ -30,7 +30,7 @@ export function ownFields(yaml: string): PersonaFields {
     name: text(fields.get("name"), "name"),
     description: text(fields.get("description"), "description") ?? "",
     model: model(fields.get("model")),
-    tools: tools(fields.get("tools")),
+    tools: tools(fields.get("tools"), known),
     notes: [],
   };
 }
@@ -59,7 +59,7 @@ function model(field: Field | undefined): string | null {
   }
 }
 
-function tools(field: Field | undefined): string[] | null {
+function tools(field: Field | undefined, known: ToolSet): string[] | null {
   if (field === undefined) {
     return null;
   }
@@ -68,11 +68,11 @@ function tools(field: Field | undefined): string[] | null {
     const message = "tools must be a list; write [] for none, or leave tools out for all";
     throw new PersonaError(message, field.line);
   }
-  const unknown = names.find((name) => !TOOL_NAMES.includes(name));
+  const unknown = names.find((name) => !known.has(name));
   if (unknown !== undefined) {
-    const named = quotedName(unknown, TOOL_NAMES);
+    const named = quotedName(unknown, known.names);
     throw new PersonaError(
-      `${named} is not a tool; the tools are ${TOOL_NAMES.join(", ")}`,
+      `${named} is not a tool; the tools are ${known.names.join(", ")}`,
       field.line,
     );
   }

@@ -1,4 +1,6 @@
-import { SESSION_TOOLS } from "../tool-catalogue.ts";
+import type { ToolSet } from "../../core/tools.ts";
+import { editingTools } from "../permissions/layers.ts";
+import { BUILT_IN_TOOLS } from "../tools/built-in.ts";
 import type { PersonaFolders } from "./folders.ts";
 import { listPersonas } from "./list.ts";
 
@@ -13,14 +15,14 @@ export async function planNames(
 ): Promise<{ readonly roles: ReadonlySet<string>; readonly readers: ReadonlySet<string> }> {
   const trust = { ...folders.trust, forThisRun: "all" as const };
   const personas = await listPersonas({ ...folders, trust, repoPath });
-  const readers = personas.filter((entry) => "tools" in entry && isReader(entry.tools));
+  const readers = personas.filter(
+    (entry) => "tools" in entry && isReader(entry.tools, folders.tools ?? BUILT_IN_TOOLS),
+  );
   const namesOf = (entries: readonly { readonly name: string }[]) =>
     new Set(entries.map(({ name }) => name));
   return { roles: namesOf(personas), readers: namesOf(readers) };
 }
 
-function isReader(tools: readonly string[] | null): boolean {
-  return (
-    tools !== null && !SESSION_TOOLS.some((tool) => !tool.repeatable && tools.includes(tool.name))
-  );
+function isReader(names: readonly string[] | null, tools: ToolSet): boolean {
+  return names !== null && !editingTools(tools).some(({ name }) => names.includes(name));
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import { isStorableText } from "../../core/text.ts";
 import { oneLine } from "../../core/terminal-text.ts";
+import type { ToolSet } from "../../core/tools.ts";
 import { foreignFields } from "./foreign-fields.ts";
 import { splitFrontMatter } from "./front-matter.ts";
 import { ownFields } from "./own-fields.ts";
@@ -25,10 +26,14 @@ const UNUSABLE: Readonly<Record<Unusable, string>> = {
  * Reads one persona file: YAML front matter between `---` lines, then the prompt. Its name is the
  * front matter's, else the file's. Throws a PersonaError that says what is wrong and on which line.
  */
-export async function readPersona(folder: PersonaFolder, file: string): Promise<Persona> {
+export async function readPersona(
+  folder: PersonaFolder,
+  file: string,
+  tools: ToolSet,
+): Promise<Persona> {
   const text = await readText(folder, file);
   const { yaml, body } = splitFrontMatter(text);
-  const fields = folder.foreign ? foreignFields(yaml) : ownFields(yaml);
+  const fields = folder.foreign ? foreignFields(yaml, tools) : ownFields(yaml, tools);
   const name = fields.name ?? file.slice(0, -".md".length);
   if (!NAME.test(name)) {
     throw new PersonaError("a name is up to 64 letters, digits, - and _, without spaces");

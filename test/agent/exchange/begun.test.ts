@@ -38,7 +38,7 @@ it("[QUESTION-3] a call that may take effect is run once, whichever write its pr
     answer: (messages) =>
       messages.at(-1)?.role === "user" ? { toolCalls: CALLS } : { content: "done" },
   });
-  const bench = await openBench(server, {}, { tools: [payTool(log)] });
+  const bench = await openBench(server, {}, { programTools: [payTool(log)] });
   const live = { listener: () => undefined, signal: new AbortController().signal };
   const linesOf = () =>
     existsSync(log) ? readFileSync(log, "utf8").split("\n").filter(Boolean) : [];

@@ -183,7 +183,7 @@ describe("delegate", () => {
         }),
       });
       const bench = await openBench(server, {}, (store) => ({
-        tools: [wait, join],
+        programTools: [wait, join],
         limits: { childrenAtOnce: 2, children: 2, modelCalls: code === undefined ? 600 : 3 },
         store: {
           ...store,
@@ -229,7 +229,7 @@ describe("delegate", () => {
         return { toolCalls: [isChild ? call("work", {}) : call("delegate", { task: TASK })] };
       },
     });
-    const bench = await openBench(server, {}, { tools: [work] });
+    const bench = await openBench(server, {}, { programTools: [work] });
     const { store, parts, session } = bench;
     const [opened, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const suspended = createExchanger({

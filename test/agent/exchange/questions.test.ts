@@ -76,7 +76,7 @@ function calling(toolCalls: NonNullable<ModelAnswer["toolCalls"]>) {
 async function openAsking(answer: (messages: readonly SentMessage[]) => ModelAnswer) {
   const log = join(temporaryFolder(), "paid");
   const server = await startModelServer({ answer });
-  const bench = await openBench(server, {}, { tools: tools(log) });
+  const bench = await openBench(server, {}, { programTools: tools(log) });
   const { store, session } = bench;
   return {
     ...bench,
@@ -215,7 +215,7 @@ describe("a question to a person", () => {
       },
       { name: "buy", description: "Buys.", schema: z.object({ what: z.string() }) },
     );
-    const bench = await openBench(server, {}, { tools: [asksFirst(buy)] });
+    const bench = await openBench(server, {}, { programTools: [asksFirst(buy)] });
     const { store, session } = bench;
     const open = () => store.read(listOpenQuestions, { reference: session.id });
     await bench.run({ text: "buy" });
@@ -275,7 +275,7 @@ describe("a question to a person", () => {
       },
       { name: "slow", description: "Sleeps.", schema: z.object({}) },
     );
-    const bench = await openBench(server, {}, { tools: [slow] });
+    const bench = await openBench(server, {}, { programTools: [slow] });
     const { store, session } = bench;
     const running = bench.run({ text: "ask" });
     await asked.promise;
@@ -332,7 +332,7 @@ describe("a question to a person", () => {
       },
       { name: "slow", description: "Sleeps.", schema: z.object({}) },
     );
-    const bench = await openBench(server, {}, { tools: [slow] });
+    const bench = await openBench(server, {}, { programTools: [slow] });
     const { store, session } = bench;
     const reference = session.id;
     const open = () => store.read(listOpenQuestions, { reference });

@@ -68,7 +68,7 @@ it("[EXCHANGE-40] [EXCHANGE-2] whatever its exchanges do and die of, a session h
     description: "Pays.",
     schema: z.object({ what: z.string() }),
   });
-  const { store, parts, repo } = await openBench(server, {}, { tools: [pay] });
+  const { store, parts, repo } = await openBench(server, {}, { programTools: [pay] });
 
   for (let life = 0; life < testSize("deaths"); life += 1) {
     const random = randomOf(seed + life);

@@ -59,7 +59,7 @@ it("[PERMISSION-70] [PERMISSION-72] a secret is in no result, split or thrown, n
   const bench = await openBench(
     server,
     {},
-    { tools: TOOLS, secrets: async () => [{ name: "TEST_KEY", value: KEY }] },
+    { programTools: TOOLS, secrets: async () => [{ name: "TEST_KEY", value: KEY }] },
   );
   expect((await bench.run({ text: "go" })).state).toBe("waiting");
   const reference = bench.session.id;

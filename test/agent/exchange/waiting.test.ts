@@ -56,7 +56,7 @@ it.each(["ask", "ask_carefully"])(
   async (name) => {
     let answered = false;
     const server = await startModelServer({ answer: calling(name, ["list_files"]) });
-    const bench = await openBench(server, {}, { tools: askingTools(() => answered) });
+    const bench = await openBench(server, {}, { programTools: askingTools(() => answered) });
     const result = await bench.run({ text: "go" });
     expect(result).toMatchObject({ state: "waiting", answer: "" });
     expect(bench.events.at(-1)).toMatchObject({ type: "waiting" });
@@ -96,7 +96,7 @@ it("[EXCHANGE-37] an exchange waits with its sub-agent, and continues in it", as
         : { toolCalls: [{ name: "delegate", arguments: '{"task":"the task"}' }] };
     },
   });
-  const bench = await openBench(server, {}, { tools: askingTools(() => answered) });
+  const bench = await openBench(server, {}, { programTools: askingTools(() => answered) });
   expect((await bench.run({ text: "go" })).state).toBe("waiting");
   const { sessions } = await bench.store.read(listSessions, {
     limit: 10,

@@ -16,7 +16,7 @@ import { describe, expect, it } from "vitest";
 
 import { modelConfig } from "../../../src/exchange/models/config.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
-import { SESSION_TOOLS } from "../../../src/exchange/tool-catalogue.ts";
+import { BUILT_IN_TOOLS } from "../../../src/exchange/tools/built-in.ts";
 import { sessionTools } from "../../../src/agent/tools/session-tools.ts";
 import { KnownFiles } from "../../../src/agent/known-files.ts";
 import { callsAsModel } from "../../helpers/reading-first.ts";
@@ -28,7 +28,9 @@ describe("sessionTools", () => {
     const names = (repoPath: string | null) =>
       sessionTools({ repoPath, protectedPaths: [], ...PERMITTED }).map(({ name }) => name);
     expect(names(null)).toEqual([]);
-    expect(names("/")).toEqual(SESSION_TOOLS.map(({ name }) => name));
+    expect(names("/")).toEqual(
+      [...BUILT_IN_TOOLS].filter(({ about }) => about === "files").map(({ name }) => name),
+    );
   });
 
   it("gives an agent tools whose wrong calls are answered and do not throw", async () => {

@@ -16,6 +16,7 @@ import { createLinkSearch } from "../../../src/exchange/files/control-links.ts";
 import { holdFolder } from "../../../src/exchange/files/held-folder.ts";
 import { resolvePath } from "../../../src/exchange/files/resolve-path.ts";
 import { openFile } from "../../../src/exchange/files/open-file.ts";
+import { READ_FILE, WRITE_FILE } from "../../../src/exchange/tools/built-in.ts";
 import { walkFiles } from "../../../src/agent/tools/walk.ts";
 import type { MakeChanges } from "../../../src/agent/permit.ts";
 import { removeFile, replaceFile } from "../../../src/agent/tools/write-file.ts";
@@ -43,7 +44,7 @@ function swappable() {
           found: async () => null,
         }),
         path,
-        purpose === "read" ? "read_file" : "write_file",
+        purpose === "read" ? READ_FILE : WRITE_FILE,
       ),
     swap: () => {
       renameSync(join(box.repo, "d"), join(box.repo, "away"));

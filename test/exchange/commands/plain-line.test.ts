@@ -8,11 +8,12 @@ import type { Call } from "../../../src/exchange/permissions/call.ts";
 import { decide } from "../../../src/exchange/permissions/decide.ts";
 import { flagLayer } from "../../../src/exchange/permissions/layers.ts";
 import { ruleOf, ruleText } from "../../../src/exchange/permissions/rule.ts";
+import { BUILT_IN_TOOLS, RUN_COMMAND } from "../../../src/exchange/tools/built-in.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";
 
 const called = (line: string): Call => ({
-  tool: "run_command",
+  tool: RUN_COMMAND,
   file: null,
   command: { parts: plainParts(line), place: "none" },
 });
@@ -117,9 +118,17 @@ describe("a hostile line", () => {
   it.each(HOSTILE.map((line) => [line]))(
     "[COMMAND-2] matches no prefix and can be allowed once only: %j",
     (line) => {
-      const user = [flagLayer(["run_command(npm test)", "run_command(npm)"])];
+      const user = [flagLayer(["run_command(npm test)", "run_command(npm)"], BUILT_IN_TOOLS)];
       for (const mode of ["ask", "edits", "auto"] as const) {
-        const decided = decide({ call: called(line), mode, user, restricting: [], asks: true });
+        const call = called(line);
+        const decided = decide({
+          call,
+          tools: BUILT_IN_TOOLS,
+          mode,
+          user,
+          restricting: [],
+          asks: true,
+        });
         expect(decided.effect).toBe("ask");
       }
       expect(proposed(line)).toBeNull();

@@ -11,9 +11,13 @@ import { locate } from "../../../src/exchange/files/resolve-path.ts";
 import { resolveSandbox, type Sandbox } from "../../../src/exchange/files/sandbox.ts";
 import { plainParts } from "../../../src/exchange/commands/plain-line.ts";
 import type { Call } from "../../../src/exchange/permissions/call.ts";
-import { decide, type DecisionInput, isOffered } from "../../../src/exchange/permissions/decide.ts";
 import {
-  flagLayer,
+  decide as decideWith,
+  type DecisionInput,
+  isOffered,
+} from "../../../src/exchange/permissions/decide.ts";
+import {
+  flagLayer as flagLayerWith,
   type Layer,
   parentLayer,
   personaLayer,
@@ -22,14 +26,19 @@ import {
 import {
   EFFECTS,
   type Effect,
-  parseCallPattern,
+  parseCallPattern as parseCallPatternWith,
   ruleOf,
   ruleText,
 } from "../../../src/exchange/permissions/rule.ts";
-import { AGENT_TOOLS, TOOL_NAMES } from "../../../src/exchange/tool-catalogue.ts";
+import { BUILT_IN_TOOLS, RUN_COMMAND, WRITE_FILE } from "../../../src/exchange/tools/built-in.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";
 import { makeFolder } from "../../helpers/temp.ts";
+
+const decide = (input: Omit<DecisionInput, "tools">) =>
+  decideWith({ ...input, tools: BUILT_IN_TOOLS });
+const flagLayer = (allowed: readonly string[]) => flagLayerWith(allowed, BUILT_IN_TOOLS);
+const parseCallPattern = (text: string) => parseCallPatternWith(text, BUILT_IN_TOOLS);
 
 let sandbox: Sandbox;
 const folder = makeFolder();
@@ -67,8 +76,9 @@ beforeAll(async () => {
 });
 
 async function called(text: string): Promise<Call> {
-  const [, tool = "", , path] = /^(\w+)(\((.*)\))?$/s.exec(text) ?? [];
-  if (tool === "run_command") {
+  const [, name = "", , path] = /^(\w+)(\((.*)\))?$/s.exec(text) ?? [];
+  const tool = BUILT_IN_TOOLS.get(name);
+  if (tool === RUN_COMMAND) {
     return { tool, file: null, command: { parts: plainParts(path ?? ""), place: "none" } };
   }
   const file = path === undefined ? null : (await locate(sandbox, { path, tool })).file;
@@ -76,12 +86,12 @@ async function called(text: string): Promise<Call> {
 }
 
 const EVERY: readonly PermissionMode[] = PERMISSION_MODES;
-const reviewer = personaLayer({ name: "reviewer", tools: ["read_file"] }, TOOL_NAMES);
+const reviewer = personaLayer({ name: "reviewer", tools: ["read_file"] }, BUILT_IN_TOOLS);
 const planning = parentLayer(
   { persona: { name: "assistant", tools: null }, plan_mode: true },
-  TOOL_NAMES,
+  BUILT_IN_TOOLS,
 );
-const lost = parentLayer({ persona: null, plan_mode: false }, TOOL_NAMES);
+const lost = parentLayer({ persona: null, plan_mode: false }, BUILT_IN_TOOLS);
 const stricter = (effect: Effect, rule: string): Layer => ({
   name: "repository",
   rules: [{ effect, ...parseCallPattern(rule) }],
@@ -98,6 +108,7 @@ const given = (...rules: string[]) =>
   sessionLayer(
     rules.map((rule) => ({ rule, n: null })),
     1,
+    BUILT_IN_TOOLS,
   );
 
 interface Row {
@@ -416,7 +427,7 @@ const TABLE: readonly Row[] = [
   {
     call: "multi_edit(src/a.ts)",
     modes: NOT_PLAN,
-    restricting: [personaLayer({ name: "p", tools: ["multi_edit"] }, TOOL_NAMES)],
+    restricting: [personaLayer({ name: "p", tools: ["multi_edit"] }, BUILT_IN_TOOLS)],
     effect: "deny",
   },
   // what only makes it stricter
@@ -822,7 +833,7 @@ describe("[PERMISSION-4] a layer that only restricts", () => {
       "npm",
       "rm",
     ];
-    const tools = [...AGENT_TOOLS.map(({ name }) => name), "*"];
+    const tools = [...BUILT_IN_TOOLS.names, "*"];
     const anyRule = () => ({
       effect: any(EFFECTS),
       tool: any(tools),
@@ -835,7 +846,7 @@ describe("[PERMISSION-4] a layer that only restricts", () => {
       }));
     const strictness = ({ effect }: { effect: Effect }) => EFFECTS.indexOf(effect);
     for (let run = 0; run < testSize("layers"); run += 1) {
-      const input: DecisionInput = {
+      const input: Omit<DecisionInput, "tools"> = {
         call: any(calls),
         mode: any(PERMISSION_MODES),
         below: layers(2),
@@ -924,13 +935,20 @@ describe("[PERMISSION-5] a rule", () => {
     expect(ruleOf(await called("write_file(plain/settings.json)"))).toBeNull();
     expect(ruleOf(await called("write_file(linked/a.ts)"))).toBeNull();
     expect(ruleOf(await called("write_file(bad\nname)"))).toBeNull();
-    expect(ruleOf(await called("deploy"))).toBeNull();
+  });
+
+  it("is offered for a tool that only the program has", async () => {
+    const call = await called("deploy");
+    expect(ruleOf(call)).toEqual({ tool: "deploy", pattern: null });
+    const decided = { call, user: [given("deploy")], restricting: [], asks: true };
+    expect(decide({ ...decided, mode: "ask" }).effect).toBe("allow");
+    expect(decide({ ...decided, mode: "plan" }).effect).toBe("deny");
   });
 
   it("with many wildcards takes no long time", () => {
     const [file] = [{ paths: [`${"a".repeat(4000)}b`], names: [["a"]], place: "inside" as const }];
     const pattern = `${"a*".repeat(1000)}c`;
-    const call = { tool: "write_file", file, command: null };
+    const call = { tool: WRITE_FILE, file, command: null };
     const rule = flagLayer([`write_file(${pattern})`]);
     expect(decide({ call, mode: "ask", user: [rule], restricting: [], asks: true }).effect).toBe(
       "ask",
@@ -943,7 +961,7 @@ describe("a command and its sandbox", () => {
   const places = ["none", "sandbox", "network", "outside"] as const;
   const decided = (mode: PermissionMode, user: readonly Layer[]) =>
     places.map((place) => {
-      const call = { tool: "run_command", file: null, command: { parts: [npmTest], place } };
+      const call = { tool: RUN_COMMAND, file: null, command: { parts: [npmTest], place } };
       return decide({ call, mode, user, restricting: [], asks: true }).effect;
     });
   const rule = flagLayer(["run_command(npm test)"]);
@@ -967,7 +985,7 @@ describe("a command and its sandbox", () => {
 
   it("[SANDBOX-22] is offered no longer permission to leave it", () => {
     const ruleIn = (place: (typeof places)[number]) =>
-      ruleOf({ tool: "run_command", file: null, command: { parts: [npmTest], place } });
+      ruleOf({ tool: RUN_COMMAND, file: null, command: { parts: [npmTest], place } });
     expect(places.map((place) => ruleIn(place) !== null)).toEqual([true, true, false, false]);
   });
 });

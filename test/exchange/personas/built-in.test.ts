@@ -4,10 +4,9 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 import { validatePhasePlan } from "../../../src/artifacts/validate-artifact.ts";
-import { isHarmless } from "../../../src/exchange/permissions/call.ts";
 import { listPersonas } from "../../../src/exchange/personas/list.ts";
 import { loadPersona } from "../../../src/exchange/personas/load.ts";
-import { SESSION_TOOLS } from "../../../src/exchange/tool-catalogue.ts";
+import { BUILT_IN_TOOLS } from "../../../src/exchange/tools/built-in.ts";
 import { UNTRUSTED } from "../../helpers/trust.ts";
 
 const builtinDir = fileURLToPath(new URL("../../../personas", import.meta.url));
@@ -25,7 +24,7 @@ describe("the built-in personas", () => {
 
   it("give the reviewer reading tools only, and the assistant all", async () => {
     expect((await loadPersona({ name: "reviewer", ...builtIn })).tools).toEqual(
-      SESSION_TOOLS.map(({ name }) => name).filter(isHarmless),
+      [...BUILT_IN_TOOLS].filter(({ effect }) => effect === "reads").map(({ name }) => name),
     );
     expect((await loadPersona({ name: "assistant", ...builtIn })).tools).toBeNull();
   });

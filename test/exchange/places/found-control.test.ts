@@ -9,6 +9,7 @@ import { locate } from "../../../src/exchange/files/resolve-path.ts";
 import { resolveSandbox } from "../../../src/exchange/files/sandbox.ts";
 import { decide } from "../../../src/exchange/permissions/decide.ts";
 import { flagLayer } from "../../../src/exchange/permissions/layers.ts";
+import { BUILT_IN_TOOLS } from "../../../src/exchange/tools/built-in.ts";
 import { createControlSearch } from "../../../src/exchange/places/found-control.ts";
 import { makeFolder } from "../../helpers/temp.ts";
 
@@ -26,7 +27,8 @@ function repository(): string {
   return root;
 }
 
-async function effectOf(repoPath: string, tool: string, path: string, allow: string[] = []) {
+async function effectOf(repoPath: string, name: string, path: string, allow: string[] = []) {
+  const tool = BUILT_IN_TOOLS.get(name);
   const sandbox = await resolveSandbox({
     repoPath,
     protectedPaths: [],
@@ -37,7 +39,8 @@ async function effectOf(repoPath: string, tool: string, path: string, allow: str
   const { effect, reason } = decide({
     call: { tool, file, command: null },
     mode: "edits",
-    user: [flagLayer(allow)],
+    tools: BUILT_IN_TOOLS,
+    user: [flagLayer(allow, BUILT_IN_TOOLS)],
     restricting: [],
     asks: true,
   });
