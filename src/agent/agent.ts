@@ -19,7 +19,6 @@ import { sessionTools } from "./tools/session-tools.ts";
 export interface AgentOfExchange
   extends
     Pick<Prepared, "persona" | "folder" | "readOnly" | "instructions" | "model">,
-    Partial<Pick<Prepared, "configured">>,
     Pick<AgentGraph, "saver" | "asking" | "permit">,
     Pick<Parameters<typeof sessionTools>[0], "keep">,
     Partial<Pick<AgentGraph, "callModel" | "onMessage" | "askAtLimit" | "conceal" | "made">> {
@@ -31,6 +30,8 @@ export interface AgentOfExchange
   /** The tool that begins sub-agents, or null. */
   readonly delegate: StructuredToolInterface | null;
   readonly protectedPaths: readonly string[];
+  /** As of `sessionTools`. */
+  readonly configured?: Parameters<typeof sessionTools>[0]["configured"];
   /** As of `sessionTools`. */
   readonly gitUser?: GitUser;
   /** Without it no plan can be handed in. */
@@ -91,12 +92,9 @@ function planTools(options: AgentOfExchange): StructuredToolInterface[] {
     : [];
 }
 
-/** Nothing that changes anything is shown to a model in plan mode, and if no tool may write. */
-function isOfferedIn(
-  { session, readOnly, restricting, tools }: AgentOfExchange,
-  name: string,
-): boolean {
-  const mode = session.plan_mode || readOnly ? "plan" : "ask";
+/** Nothing that changes anything is shown to a model in plan mode. */
+function isOfferedIn({ session, restricting, tools }: AgentOfExchange, name: string): boolean {
+  const mode = session.plan_mode ? "plan" : "ask";
   return isOffered(tools.get(name), { mode, restricting });
 }
 

@@ -13,9 +13,8 @@ import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { ModelConfig } from "../exchange/models/config.ts";
-import type { ProtectedPath } from "../exchange/config/user-config.ts";
 import type { Keyless } from "../exchange/models/settings.ts";
-import type { Layer } from "../exchange/permissions/layers.ts";
+import type { Judge } from "../exchange/permissions/judge.ts";
 import type { Conceal } from "../exchange/secrets.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
 import type { SandboxLimits } from "../exchange/sandbox/policy.ts";
@@ -95,15 +94,13 @@ export interface Prepared {
   readonly mayRun: boolean;
   /** True if no tool may write there, because of the folder's name. */
   readonly readOnly: boolean;
-  /** What only makes permissions stricter. */
-  readonly restricting: readonly Layer[];
+  /** Judges its calls. */
+  readonly judge: Judge;
   readonly instructions: string | null;
   /** Replaces the secrets of Reprise, as they are when the exchange begins. */
   readonly conceal: Conceal;
   /** What the exchange and its sub-agents may use. */
   readonly limits: ExchangeLimits;
-  /** What the configuration protects. */
-  readonly configured: readonly ProtectedPath[];
   /** Names of variables that commands get besides, after the configuration. */
   readonly environment: readonly string[];
   /** What of the home its commands in the sandbox see besides, after the configuration. */

@@ -37,9 +37,8 @@ import { openModel } from "./models/open.ts";
 import { createProviderPauses } from "./models/provider-pause.ts";
 import { createPersonaCache } from "../exchange/personas/persona-cache.ts";
 import { loadPersona } from "../exchange/personas/load.ts";
-import { DEFAULT_PERSONA, type Persona } from "../exchange/personas/persona.ts";
-import { type Layer, personaLayer } from "../exchange/permissions/layers.ts";
-import { parentLayers } from "../exchange/permissions/parent-layers.ts";
+import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
+import { Judge } from "../exchange/permissions/judge.ts";
 import { BUILT_IN_TOOLS } from "../exchange/tools/built-in.ts";
 import { createConceal, secretsOfModels } from "../exchange/secrets.ts";
 import { repoInstructions } from "../exchange/personas/repo-instructions.ts";
@@ -199,9 +198,12 @@ async function prepare(
     folder: folder.path,
     readOnly: folder.readOnly,
     mayRun: await mayRunCommands(folder, options.personas.trust),
-    restricting: [...(await restrictingLayers(options, session, persona)), ...repository.layers],
+    judge: await Judge.open(
+      options,
+      { session, repo_path: session.repo_path, mode: null },
+      { persona, folder, configured, repository },
+    ),
     limits: lowered(configured?.limits ?? options.limits ?? EXCHANGE_LIMITS, repository.limits),
-    configured: [...(configured?.protected ?? []), ...repository.protected],
     environment: configured?.environment ?? [],
     visible: configured?.visible ?? [],
     sandboxLimits: loweredSandbox(configured?.sandbox ?? {}, repository.sandbox),
@@ -221,17 +223,4 @@ async function refuseMissingFolder(path: string): Promise<void> {
       "The session's folder does not exist on the machine that runs its exchanges. Restore the folder, then send the message again.",
     );
   }
-}
-
-async function restrictingLayers(
-  { store, personas, tools }: OpenedOptions,
-  session: Session,
-  persona: Persona,
-): Promise<readonly Layer[]> {
-  return [
-    personaLayer(persona, tools),
-    ...(session.parent_session_id === null
-      ? []
-      : await parentLayers({ store, personas }, session, tools)),
-  ];
 }

@@ -6,10 +6,8 @@ import type { Call } from "../exchange/permissions/call.ts";
 import type { Decision } from "../exchange/permissions/decide.ts";
 import { type CallPattern, EFFECTS, effectOfYes, ruleText } from "../exchange/permissions/rule.ts";
 import {
-  chosenNow,
   deniedBecause,
   deniedByUser,
-  judge,
   keepRules,
   lastingRule,
   type PermitOptions,
@@ -52,10 +50,13 @@ type Denied = ReadonlyMap<FilePart, string>;
 /** See `PermitOptions`. */
 export function createPermitFiles(options: PermitOptions): PermitFiles {
   return async (config, parts) => {
-    const chosen = await chosenNow(options);
+    const { judge } = options;
+    const chosen = await judge.chosen();
     const asked: Asked[] = [];
     for (const part of parts) {
-      const { call, decision } = await strictest(part, (each) => judge(options, each, chosen));
+      const { call, decision } = await strictest(part, (each) =>
+        judge.decide(each, options.n(), chosen),
+      );
       if (decision.effect === "deny") {
         options.onDenied?.();
         throw refusal(`${call.file?.paths.at(-1) ?? call.tool.name}: ${deniedBecause(decision)}`);

@@ -2,24 +2,15 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 
 import { PERMISSION_ANSWERS } from "../core/permissions.ts";
 import { oneLine } from "../core/terminal-text.ts";
-import { isHarmless, type Tool, type ToolSet } from "../core/tools.ts";
+import { isHarmless, type Tool } from "../core/tools.ts";
 import type { ResolvedPath } from "../exchange/files/resolve-path.ts";
 import { refusal } from "../exchange/files/refusal.ts";
-import { type Call, secretFileOf } from "../exchange/permissions/call.ts";
-import { decide, type Decision, type DecisionInput } from "../exchange/permissions/decide.ts";
-import {
-  type ConfigPermission,
-  type Layer,
-  sessionLayer,
-  withConfig,
-} from "../exchange/permissions/layers.ts";
+import type { Call } from "../exchange/permissions/call.ts";
+import type { Decision } from "../exchange/permissions/decide.ts";
+import type { Chosen, Judge } from "../exchange/permissions/judge.ts";
 import { type CallPattern, effectOfYes, ruleOf, ruleText } from "../exchange/permissions/rule.ts";
 import type { PlannedChange } from "../exchange/undo/keeper.ts";
-import {
-  keepRule,
-  readPermissions,
-  type SessionPermissions,
-} from "../store/sessions/permissions.ts";
+import { keepRule } from "../store/sessions/permissions.ts";
 import type { Store } from "../store/store.ts";
 import { type Answer, askConsent } from "./tool-asking.ts";
 import type { Change } from "./tools/change.ts";
@@ -51,18 +42,11 @@ export type MakeChanges = (
 ) => Promise<void>;
 
 export interface PermitOptions {
-  readonly store: Pick<Store, "read" | "write">;
+  readonly store: Pick<Store, "write">;
   readonly session: { readonly id: string };
   /** The number of the exchange; null if it has none. */
   readonly n: () => number | null;
-  /** Of the user's config for the session's folder. Error codes: `config_invalid`. */
-  readonly config: () => Promise<ConfigPermission>;
-  readonly tools: ToolSet;
-  /** The layers of the run: see `DecisionInput`. */
-  readonly flags: readonly Layer[];
-  readonly restricting: readonly Layer[];
-  /** False if no question may be asked. */
-  readonly asks: boolean;
+  readonly judge: Judge;
   readonly onDenied?: (() => void) | undefined;
 }
 
@@ -72,14 +56,14 @@ export function createPermit(options: PermitOptions): Permit {
   // a search asks about each of its files
   const ofSearches = new WeakMap<RunnableConfig, Promise<Chosen>>();
   const chosenIn = (search: RunnableConfig): Promise<Chosen> => {
-    const chosen = ofSearches.get(search) ?? chosenNow(options);
+    const chosen = ofSearches.get(search) ?? options.judge.chosen();
     ofSearches.set(search, chosen);
     return chosen;
   };
   return async (config, call, change) => {
     const isSearch = change === null && config !== undefined;
-    const chosen = await (isSearch ? chosenIn(config) : chosenNow(options));
-    const decision = await judge(options, call, chosen);
+    const chosen = await (isSearch ? chosenIn(config) : options.judge.chosen());
+    const decision = await options.judge.decide(call, options.n(), chosen);
     if (decision.effect === "deny") {
       if (!isSearch) {
         options.onDenied?.();
@@ -111,20 +95,14 @@ export function createPermit(options: PermitOptions): Permit {
   };
 }
 
-/** Decides about a call, without a question. */
-export async function judge(options: PermitOptions, call: Call, chosen: Chosen): Promise<Decision> {
-  const { tools, restricting, asks } = options;
-  return decide({ call, tools, restricting, asks, ...(await userOf(options, call, chosen)) });
-}
-
 /** The rule that a longer permission would be for; null if there is none that a person could give. */
 export function lastingRule(
-  { restricting }: PermitOptions,
+  { judge }: Pick<PermitOptions, "judge">,
   call: Call,
   { layer }: Decision,
 ): CallPattern | null {
   // no rule of the user lifts what only restricts
-  return restricting.some(({ name }) => name === layer) ? null : ruleOf(call);
+  return judge.restricting.some(({ name }) => name === layer) ? null : ruleOf(call);
 }
 
 /** Keeps what a person allowed for longer than this call. */
@@ -145,38 +123,6 @@ export async function keepRules(
       });
     }
   }
-}
-
-/** What the user chose, as it is during one call of a tool. */
-export interface Chosen {
-  readonly config: ConfigPermission;
-  readonly stored: () => Promise<SessionPermissions>;
-}
-
-/** Reads what the user chose until now. Error codes: `config_invalid`, `database_*`. */
-export async function chosenNow({ store, session, config }: PermitOptions): Promise<Chosen> {
-  let stored: Promise<SessionPermissions> | null = null;
-  return {
-    config: await config(),
-    stored: () => (stored ??= store.read(readPermissions, session)),
-  };
-}
-
-/** What only reads ordinary files depends on it only if the config has rules for it: else it costs no statement. */
-async function userOf(
-  { tools, flags, n }: PermitOptions,
-  call: Call,
-  { config, stored }: Chosen,
-): Promise<Pick<DecisionInput, "mode" | "below" | "user">> {
-  if (
-    isHarmless(call.tool) &&
-    secretFileOf(call) === null &&
-    !config.layers.some(({ rules }) => rules.some(({ tool }) => tool === call.tool.name))
-  ) {
-    return { mode: "ask", user: [] };
-  }
-  const { mode, rules } = await stored();
-  return withConfig(config, { mode, user: [sessionLayer(rules, n(), tools), ...flags] });
 }
 
 /** For the model: why a call is denied. */

@@ -15,7 +15,6 @@ import type { Worked } from "./thread-holder.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import { nothingToContinue } from "../exchange/nothing-to-continue.ts";
 import { reportStored } from "../exchange/report-events.ts";
-import { flagLayer, NO_CONFIG } from "../exchange/permissions/layers.ts";
 import { createPermit } from "./permit.ts";
 import { createPermitFiles } from "./permit-files.ts";
 import { createKeeper } from "../exchange/undo/keeper.ts";
@@ -97,22 +96,20 @@ async function runWith(
     callModel,
     report,
   });
-  const { allow = [], asks = true, onDenied } = options.permission ?? {};
+  const { asks = true, onDenied } = options.permission ?? {};
   const permitting = {
     store: options.store,
     session: before,
     n: () => context.record()?.n ?? null,
-    tools: options.tools,
-    flags: [flagLayer(allow, options.tools)],
-    config: async () => (await options.settings?.at(before.repo_path))?.permission ?? NO_CONFIG,
-    restricting: prepared.restricting,
-    asks,
+    judge: prepared.judge,
     onDenied,
   };
   const n = () => context.record()?.n ?? 0;
   const recording = { store: options.store, session_id: before.id, n, kept: options.kept };
   const agent = buildAgent({
     ...prepared,
+    restricting: prepared.judge.restricting,
+    configured: prepared.judge.protected,
     asks,
     permit: createPermit(permitting),
     permitFiles: createPermitFiles(permitting),

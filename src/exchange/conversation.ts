@@ -18,7 +18,8 @@ import { hasNotBegun } from "./nothing-to-continue.ts";
 import { checkNewSession, checkPersona } from "./preflight.ts";
 import { changesOfConversation, type ConversationChanges } from "./undo/conversation-changes.ts";
 import type { Decision } from "./permissions/decide.ts";
-import type { CallPlace, Judgement } from "./permissions/explain.ts";
+import type { CallPlace } from "./permissions/explain.ts";
+import type { Judgement } from "./permissions/judge.ts";
 import { beginThread } from "./start-thread.ts";
 import { refuseUnstorable } from "./storable-message.ts";
 

@@ -234,6 +234,13 @@ export const SIZED_TESTS = {
     short: 100,
     long: 100,
   },
+  "judged-calls": {
+    what: "Calls with random modes, rules, personas and folders: what is explained and what happens",
+    files: ["test/agent/exchange/judged.test.ts"],
+    test: 150,
+    short: 600,
+    long: 6000,
+  },
   layers: {
     what: "Rules that are added to a layer that only restricts: decisions before and after",
     files: ["test/exchange/permissions/decide.test.ts"],

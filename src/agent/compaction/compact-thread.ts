@@ -38,6 +38,7 @@ export async function compactThread(input: CompactInput): Promise<Worked<Compact
   const { protectedPaths, tools } = options;
   const agent = buildAgent({
     ...prepared,
+    restricting: prepared.judge.restricting,
     session,
     saver,
     delegate: null,

@@ -1,96 +1,34 @@
 import { homedir } from "node:os";
 
 import { RepriseError } from "../../core/errors.ts";
-import type { PermissionMode } from "../../core/permissions.ts";
-import type { Session } from "../../core/sessions.ts";
-import type { Tool, ToolSet } from "../../core/tools.ts";
-import { readPermissions } from "../../store/sessions/permissions.ts";
+import type { Tool } from "../../core/tools.ts";
+import { mayRunCommands } from "../commands/command-folder.ts";
+import { plainParts } from "../commands/plain-line.ts";
 import { repositoryConfig } from "../config/repository.ts";
-import type { ProtectedPath } from "../config/user-config.ts";
 import type { ExchangerConfig } from "../exchanger.ts";
 import { createLinkSearch } from "../files/control-links.ts";
-import { createControlSearch } from "../places/found-control.ts";
 import { locate } from "../files/resolve-path.ts";
 import { resolveSandbox } from "../files/sandbox.ts";
 import { loadPersona } from "../personas/load.ts";
-import { mayRunCommands } from "../commands/command-folder.ts";
-import { plainParts } from "../commands/plain-line.ts";
-import { BUILT_IN_TOOLS } from "../tools/built-in.ts";
-import { workFolder } from "../trust/wide-folder.ts";
+import { createControlSearch } from "../places/found-control.ts";
+import { BUILT_IN_TOOLS, GIT_COMMIT } from "../tools/built-in.ts";
+import { workFolder, type WorkFolder } from "../trust/wide-folder.ts";
 import type { Call } from "./call.ts";
-import { decide, type Decision } from "./decide.ts";
-import {
-  flagLayer,
-  type Layer,
-  NO_CONFIG,
-  personaLayer,
-  sessionLayer,
-  withConfig,
-} from "./layers.ts";
-import { parentLayers } from "./parent-layers.ts";
+import type { Decision } from "./decide.ts";
+import { Judge, type JudgedPlace, type Judgement } from "./judge.ts";
 import { parseCallPattern, splitRule } from "./rule.ts";
 
 /** Where calls would run: in a session, or in one that is not stored yet. */
-export interface CallPlace {
-  readonly session: Pick<Session, "id" | "repo_path" | "parent_session_id"> | null;
-  readonly repo_path: string | null;
+export interface CallPlace extends JudgedPlace {
   readonly persona_name: string;
-  /** Of a session that is not stored; null for what the config says. */
-  readonly mode: PermissionMode | null;
 }
 
-/** All that calls there are judged by. */
-export interface Judgement {
-  readonly tools: ToolSet;
-  readonly mode: PermissionMode;
-  readonly below: readonly Layer[];
-  readonly user: readonly Layer[];
-  readonly restricting: readonly Layer[];
-  readonly protected: readonly ProtectedPath[];
-}
+type Source = Pick<ExchangerConfig, "store" | "personas" | "permission" | "settings" | "tools">;
 
-/** Error codes: as `loadPersona`, `config_invalid`, `database_*`. */
-export async function readJudgement(
-  {
-    store,
-    personas,
-    permission,
-    settings,
-    tools = BUILT_IN_TOOLS,
-  }: Pick<ExchangerConfig, "store" | "personas" | "permission" | "settings" | "tools">,
-  { session, repo_path: repoPath, persona_name: name, mode }: CallPlace,
-): Promise<Judgement> {
-  const stored = session === null ? null : await store.read(readPermissions, session);
-  const persona = await loadPersona({ ...personas, tools, name, repoPath });
-  const rules = stored?.rules ?? [];
-  const exchanges = [...new Set(rules.map(({ n }) => n))].filter((n) => n !== null);
-  const configured = await settings?.at(repoPath);
-  const repository = await repositoryConfig(repoPath, personas.trust);
-  const config = configured?.permission ?? NO_CONFIG;
-  const user = [
-    sessionLayer(rules, null, tools),
-    ...exchanges.map((n) => ({
-      ...sessionLayer(
-        rules.filter((rule) => rule.n === n),
-        n,
-        tools,
-      ),
-      name: `exchange ${n}`,
-    })),
-    flagLayer(permission?.allow ?? [], tools),
-  ];
-  return {
-    tools,
-    ...withConfig(config, { mode: stored?.mode ?? mode ?? config.mode ?? "ask", user }),
-    protected: [...(configured?.protected ?? []), ...repository.protected],
-    restricting: [
-      personaLayer(persona, tools),
-      ...(session === null || session.parent_session_id === null
-        ? []
-        : await parentLayers({ store, personas: { ...personas, tools } }, session, tools)),
-      ...repository.layers,
-    ],
-  };
+/** Returns every rule that calls there are judged by. Error codes: as `loadPersona`, `config_invalid`, `database_*`. */
+export async function readJudgement(source: Source, place: CallPlace): Promise<Judgement> {
+  const { judge } = await openPlace(source, place);
+  return judge.judgement();
 }
 
 /**
@@ -100,17 +38,7 @@ export async function readJudgement(
  * Error codes: `invalid_usage`, as `readJudgement`.
  */
 export async function explainCall(
-  config: Pick<
-    ExchangerConfig,
-    | "store"
-    | "personas"
-    | "permission"
-    | "protectedPaths"
-    | "settings"
-    | "sandbox"
-    | "env"
-    | "tools"
-  >,
+  config: Source & Pick<ExchangerConfig, "protectedPaths" | "sandbox" | "env">,
   place: CallPlace,
   text: string,
 ): Promise<Decision> {
@@ -127,13 +55,32 @@ export async function explainCall(
         : `Say on what it works too: ${name}(${example}).`,
     );
   }
-  const judgement = await readJudgement(config, place);
-  const user = judgement.user.filter(({ name }) => !name.startsWith("exchange "));
-  const asks = config.permission?.asks ?? true;
-  const call = await callOf(config, place, { tool, given, configured: judgement.protected });
+  const opened = await openPlace(config, place);
+  const call = await callOf(config, opened, { tool, given });
   return typeof call === "string"
     ? { effect: "deny", layer: "fixed limit", rule: call, reason: NOT_THERE[call] }
-    : decide({ ...judgement, user, call, asks });
+    : opened.judge.decide(call, null);
+}
+
+interface OpenedPlace {
+  readonly judge: Judge;
+  readonly folder: WorkFolder;
+}
+
+async function openPlace(
+  source: Source,
+  { persona_name: name, ...place }: CallPlace,
+): Promise<OpenedPlace> {
+  const { personas, settings, tools = BUILT_IN_TOOLS } = source;
+  const { repo_path: repoPath } = place;
+  const folder = await workFolder(repoPath, personas.trust);
+  const judge = await Judge.open(source, place, {
+    persona: await loadPersona({ ...personas, tools, name, repoPath }),
+    folder,
+    configured: await settings?.at(repoPath),
+    repository: await repositoryConfig(repoPath, personas.trust),
+  });
+  return { judge, folder };
 }
 
 const NOT_THERE = {
@@ -144,30 +91,33 @@ const NOT_THERE = {
 
 async function callOf(
   config: Pick<ExchangerConfig, "personas" | "protectedPaths" | "sandbox" | "env">,
-  place: CallPlace,
-  {
-    tool,
-    given,
-    configured,
-  }: {
-    readonly tool: Tool;
-    readonly given: string | null;
-    readonly configured: readonly ProtectedPath[];
-  },
+  { judge, folder }: OpenedPlace,
+  { tool, given }: { readonly tool: Tool; readonly given: string | null },
 ): Promise<Call | keyof typeof NOT_THERE> {
-  if (tool.about === "commands") {
-    const { trust } = config.personas;
-    return (await mayRunCommands(await workFolder(place.repo_path, trust), trust))
-      ? {
-          tool,
-          file: null,
-          command: { parts: plainParts(given ?? ""), place: await commandPlace(config) },
-        }
-      : "no commands";
+  const isCommand = tool.about === "commands";
+  if (
+    (isCommand || tool === GIT_COMMIT) &&
+    !(await mayRunCommands(folder, config.personas.trust))
+  ) {
+    return "no commands";
   }
-  const file =
-    given === null ? null : await fileOf(config, place, { tool, path: given, configured });
-  return file === "none" ? "no file tools" : { tool, file, command: null };
+  if (isCommand) {
+    const command = { parts: plainParts(given ?? ""), place: await commandPlace(config) };
+    return { tool, file: null, command };
+  }
+  if (given === null) {
+    return { tool, file: null, command: null };
+  }
+  const { path: repoPath } = folder;
+  if (repoPath === null) {
+    return "no file tools";
+  }
+  const { protectedPaths, env } = config;
+  const [linked, found] = [createLinkSearch(), createControlSearch({ home: homedir(), env })];
+  const configured = judge.protected;
+  const sandbox = await resolveSandbox({ repoPath, protectedPaths, configured, linked, found });
+  const { file } = await locate(sandbox, { path: given, tool });
+  return { tool, file, command: null };
 }
 
 /** How a command would run that does not ask for more. */
@@ -183,26 +133,4 @@ function exampleOf({ about }: Tool): string | null {
     return "npm test";
   }
   return about === "files" ? "src/main.ts" : null;
-}
-
-async function fileOf(
-  { personas, protectedPaths, env }: Pick<ExchangerConfig, "personas" | "protectedPaths" | "env">,
-  { repo_path }: CallPlace,
-  {
-    configured,
-    ...call
-  }: {
-    readonly tool: Tool;
-    readonly path: string;
-    readonly configured: readonly ProtectedPath[];
-  },
-) {
-  const { path: repoPath } = await workFolder(repo_path, personas.trust);
-  if (repoPath === null) {
-    return "none";
-  }
-  const [linked, found] = [createLinkSearch(), createControlSearch({ home: homedir(), env })];
-  const sandbox = await resolveSandbox({ repoPath, protectedPaths, configured, linked, found });
-  const { file } = await locate(sandbox, call);
-  return file;
 }

@@ -110,6 +110,12 @@ export function personaLayer(
   return { name: `persona ${persona.name}`, rules: rulesFor("deny", denied) };
 }
 
+/** Denies what could change a folder in which no tool may write, because of its name. */
+export function readOnlyLayer(tools: ToolSet): Layer {
+  const changing = [...tools].filter((tool) => !isHarmless(tool));
+  return { name: "read-only folder", rules: rulesFor("deny", changing) };
+}
+
 /** Denies a sub-agent what the session that began it may not do. */
 export function parentLayer(
   parent: {

@@ -2,7 +2,7 @@ import { CONTROL_FILES, type ControlFile } from "../../core/control-file-table.t
 import { SECRET_FILES } from "../../core/secret-files.ts";
 import { isHarmless, type ToolSet } from "../../core/tools.ts";
 import type { Decision } from "./decide.ts";
-import type { Judgement } from "./explain.ts";
+import type { Judgement } from "./judge.ts";
 import { builtInLayer, editingTools, type Layer, modeLayer } from "./layers.ts";
 import { ruleText } from "./rule.ts";
 

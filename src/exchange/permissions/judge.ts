@@ -1,0 +1,178 @@
+import type { PermissionMode } from "../../core/permissions.ts";
+import type { Session } from "../../core/sessions.ts";
+import { isHarmless, type ToolSet } from "../../core/tools.ts";
+import { readPermissions, type SessionPermissions } from "../../store/sessions/permissions.ts";
+import type { RepositoryConfig } from "../config/repository.ts";
+import type { FolderSettings } from "../config/settings.ts";
+import type { ProtectedPath } from "../config/user-config.ts";
+import type { ExchangerConfig } from "../exchanger.ts";
+import type { Persona } from "../personas/persona.ts";
+import { BUILT_IN_TOOLS } from "../tools/built-in.ts";
+import type { WorkFolder } from "../trust/wide-folder.ts";
+import { type Call, secretFileOf } from "./call.ts";
+import { decide, type Decision } from "./decide.ts";
+import {
+  type ConfigPermission,
+  flagLayer,
+  type Layer,
+  NO_CONFIG,
+  personaLayer,
+  readOnlyLayer,
+  sessionLayer,
+  withConfig,
+} from "./layers.ts";
+import { parentLayers } from "./parent-layers.ts";
+
+/** Where calls run: in a session, or in one that is not stored yet. */
+export interface JudgedPlace {
+  readonly session: Pick<Session, "id" | "repo_path" | "parent_session_id"> | null;
+  readonly repo_path: string | null;
+  /** Of a session that is not stored; null for what the config says. */
+  readonly mode: PermissionMode | null;
+}
+
+/** What is read of a place before calls in it are judged. */
+export interface PlaceFacts {
+  readonly persona: Persona;
+  readonly folder: WorkFolder;
+  readonly configured: FolderSettings | undefined;
+  readonly repository: RepositoryConfig;
+}
+
+/** All that calls are judged by, for a person. */
+export interface Judgement {
+  readonly tools: ToolSet;
+  readonly mode: PermissionMode;
+  readonly below: readonly Layer[];
+  readonly user: readonly Layer[];
+  readonly restricting: readonly Layer[];
+  readonly protected: readonly ProtectedPath[];
+}
+
+type StoredChoice = Pick<SessionPermissions, "mode" | "rules">;
+
+/** What the user chose, as it is during one call of a tool. The session is read once it is needed. */
+export interface Chosen {
+  readonly config: ConfigPermission;
+  readonly stored: () => Promise<StoredChoice>;
+}
+
+type Source = Pick<ExchangerConfig, "store" | "personas" | "permission" | "settings" | "tools">;
+
+/**
+ * Judges the calls of one place: for the exchange that runs them, and for who asks what would be decided. The only
+ * place that puts the layers together.
+ */
+export class Judge {
+  readonly #source: Source;
+  readonly #place: JudgedPlace;
+  readonly #restricting: readonly Layer[];
+  readonly #protected: readonly ProtectedPath[];
+  readonly #tools: ToolSet;
+
+  private constructor(
+    source: Source,
+    place: JudgedPlace,
+    facts: PlaceFacts,
+    above: readonly Layer[],
+  ) {
+    const { persona, folder, configured, repository } = facts;
+    this.#source = source;
+    this.#place = place;
+    this.#tools = source.tools ?? BUILT_IN_TOOLS;
+    this.#restricting = [
+      personaLayer(persona, this.#tools),
+      ...above,
+      ...(folder.readOnly ? [readOnlyLayer(this.#tools)] : []),
+      ...repository.layers,
+    ];
+    this.#protected = [...(configured?.protected ?? []), ...repository.protected];
+  }
+
+  /** Reads the sessions above one of a sub-agent. Error codes: `database_*`. */
+  static async open(source: Source, place: JudgedPlace, facts: PlaceFacts): Promise<Judge> {
+    const { session } = place;
+    const { store, personas, tools = BUILT_IN_TOOLS } = source;
+    const isBelow = session !== null && session.parent_session_id !== null;
+    const above = isBelow
+      ? await parentLayers({ store, personas: { ...personas, tools } }, session, tools)
+      : [];
+    return new Judge(source, place, facts, above);
+  }
+
+  /** What only makes decisions stricter. */
+  get restricting(): readonly Layer[] {
+    return this.#restricting;
+  }
+
+  /** What the configuration protects. */
+  get protected(): readonly ProtectedPath[] {
+    return this.#protected;
+  }
+
+  /** Reads what the user chose until now. Error codes: `config_invalid`. */
+  async chosen(): Promise<Chosen> {
+    const { store, settings } = this.#source;
+    const { session, repo_path, mode } = this.#place;
+    const config = (await settings?.at(repo_path))?.permission ?? NO_CONFIG;
+    let stored: Promise<StoredChoice> | null = null;
+    return {
+      config,
+      stored: () =>
+        (stored ??=
+          session === null
+            ? Promise.resolve({ mode: mode ?? config.mode ?? "ask", rules: [] })
+            : store.read(readPermissions, session)),
+    };
+  }
+
+  /**
+   * Decides about a call in the exchange `n`, null for none. What only reads ordinary files depends on what the user
+   * chose only if the config has rules for it: else it costs no statement. Error codes: `config_invalid`, `database_*`.
+   */
+  async decide(call: Call, n: number | null, chosen?: Chosen): Promise<Decision> {
+    const { config, stored } = chosen ?? (await this.chosen());
+    const isOrdinary =
+      isHarmless(call.tool) &&
+      secretFileOf(call) === null &&
+      !config.layers.some(({ rules }) => rules.some(({ tool }) => tool === call.tool.name));
+    const user = isOrdinary
+      ? { mode: "ask" as const, user: [] }
+      : this.#user(config, await stored(), (rules) => [sessionLayer(rules, n, this.#tools)]);
+    const asks = this.#source.permission?.asks ?? true;
+    return decide({ call, tools: this.#tools, restricting: this.#restricting, asks, ...user });
+  }
+
+  /** Returns every rule, also those for one exchange. Error codes: as `decide`. */
+  async judgement(): Promise<Judgement> {
+    const { config, stored } = await this.chosen();
+    const ofSession: OfSession = (rules) => [
+      sessionLayer(rules, null, this.#tools),
+      ...exchangesOf(rules).map((n) => ({
+        ...sessionLayer(
+          rules.filter((rule) => rule.n === n),
+          n,
+          this.#tools,
+        ),
+        name: `exchange ${n}`,
+      })),
+    ];
+    return {
+      tools: this.#tools,
+      ...this.#user(config, await stored(), ofSession),
+      protected: this.#protected,
+      restricting: this.#restricting,
+    };
+  }
+
+  #user(config: ConfigPermission, { mode, rules }: StoredChoice, ofSession: OfSession) {
+    const flags = flagLayer(this.#source.permission?.allow ?? [], this.#tools);
+    return withConfig(config, { mode, user: [...ofSession(rules), flags] });
+  }
+}
+
+type OfSession = (rules: StoredChoice["rules"]) => readonly Layer[];
+
+function exchangesOf(rules: StoredChoice["rules"]): number[] {
+  return [...new Set(rules.map(({ n }) => n))].filter((n) => n !== null);
+}
