@@ -213,7 +213,18 @@ it("[PERMISSION-19] permission list, explain and remove show and change what dec
     const { stdout } = await home.call(["permission", "explain", call, "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({ effect });
   }
-  for (const wrong of ["write_file", "delegate(x)", "run_command", "write_file(../x)"]) {
+  const absent = ["permission", "explain", "github__create-issue"];
+  expect(await home.call(absent)).toMatchObject({
+    code: 0,
+    stdout: "ask: rule github__create-issue (built-in)\n",
+  });
+  for (const wrong of [
+    "write_file",
+    "delegate(x)",
+    "create-issue",
+    "run_command",
+    "write_file(../x)",
+  ]) {
     expect(await home.call(["permission", "explain", wrong])).toMatchObject({ code: 2 });
   }
 

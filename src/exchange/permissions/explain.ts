@@ -43,9 +43,11 @@ export async function explainCall(
   text: string,
 ): Promise<Decision> {
   const { tool: name, pattern: given } = splitRule(text);
-  const { tools = BUILT_IN_TOOLS } = config;
-  parseCallPattern(name, tools);
-  const tool = tools.get(name);
+  const { tools: known = BUILT_IN_TOOLS } = config;
+  parseCallPattern(name, known);
+  const tool = known.get(name);
+  // a server that is absent brings its tool when it is there
+  const tools = known.has(name) ? known : known.with([tool]);
   const example = exampleOf(tool);
   if ((example !== null) !== (given !== null && given.trim() !== "")) {
     throw new RepriseError(
@@ -55,7 +57,7 @@ export async function explainCall(
         : `Say on what it works too: ${name}(${example}).`,
     );
   }
-  const opened = await openPlace(config, place);
+  const opened = await openPlace({ ...config, tools }, place);
   const call = await callOf(config, opened, { tool, given });
   return typeof call === "string"
     ? { effect: "deny", layer: "fixed limit", rule: call, reason: NOT_THERE[call] }

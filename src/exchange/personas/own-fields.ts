@@ -1,4 +1,4 @@
-import type { ToolSet } from "../../core/tools.ts";
+import { isServerTool, type ToolSet } from "../../core/tools.ts";
 import { parseModelName, PROVIDERS } from "../models/name.ts";
 import { parseFields, type Field } from "./front-matter.ts";
 import { quotedName } from "./unknown-tool.ts";
@@ -26,12 +26,13 @@ export function ownFields(yaml: string, known: ToolSet): PersonaFields {
       throw new PersonaError(`only ${FIELDS.join(", ")} are known here`, line);
     }
   }
+  const names = tools(fields.get("tools"), known);
   return {
     name: text(fields.get("name"), "name"),
     description: text(fields.get("description"), "description") ?? "",
     model: model(fields.get("model")),
-    tools: tools(fields.get("tools"), known),
-    notes: [],
+    tools: names,
+    notes: absentNote(names ?? [], known),
   };
 }
 
@@ -68,7 +69,7 @@ function tools(field: Field | undefined, known: ToolSet): string[] | null {
     const message = "tools must be a list; write [] for none, or leave tools out for all";
     throw new PersonaError(message, field.line);
   }
-  const unknown = names.find((name) => !known.has(name));
+  const unknown = names.find((name) => !known.has(name) && !isServerTool(name));
   if (unknown !== undefined) {
     const named = quotedName(unknown, known.names);
     throw new PersonaError(
@@ -77,6 +78,14 @@ function tools(field: Field | undefined, known: ToolSet): string[] | null {
     );
   }
   return names;
+}
+
+/** Names the tools of servers that are not here: the persona has them wherever the server is. */
+function absentNote(names: readonly string[], known: ToolSet): string[] {
+  const absent = names.filter((name) => !known.has(name));
+  return absent.length === 0
+    ? []
+    : [`these of its tools are of servers that are not here: ${absent.join(", ")}`];
 }
 
 /** A list, or names with commas between them; null for anything else, nothing at all too. */

@@ -907,6 +907,25 @@ describe("[PERMISSION-5] a rule", () => {
     expect(() => parseCallPattern(text)).toThrow(sentence);
   });
 
+  it.each(["github__create-issue", "CRM__lookUp", `a__${"x".repeat(61)}`])(
+    "[PERMISSION-92] may name the tool %j of a server that is absent",
+    (name) => {
+      expect(parseCallPattern(name)).toEqual({ tool: name, pattern: null });
+      expect(() => parseCallPattern(`${name}(x)`)).toThrow("takes no pattern");
+    },
+  );
+
+  it("[PERMISSION-92] names a tool that is there in any form, and no other one without a server", () => {
+    const named = BUILT_IN_TOOLS.with([BUILT_IN_TOOLS.get("Deploy-now")]);
+    expect(parseCallPatternWith("Deploy-now", named).tool).toBe("Deploy-now");
+    expect(() => parseCallPatternWith("Deploy-nw", named)).toThrow("write Deploy-now");
+    for (const name of ["Deploy-now", "__x", "x__", `a__${"x".repeat(62)}`, "a__b.c"]) {
+      expect(() => parseCallPattern(name)).toThrow(
+        expect.objectContaining({ code: "invalid_usage" }),
+      );
+    }
+  });
+
   it.each(["src/a.ts", "a*b?.ts", "back\\slash", "(1) [x] {y}.md", " space ", "ünïcode.txt", "*"])(
     "about exactly the file %j allows it and nothing else",
     async (path) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { loadPersona } from "../../../src/exchange/personas/load.ts";
+import { BUILT_IN_TOOLS } from "../../../src/exchange/tools/built-in.ts";
 import { personaFolders } from "../../helpers/persona-folders.ts";
 
 const READING = ["read_file", "list_files", "find_files", "search_files"];
@@ -131,4 +132,28 @@ it("[PERSONA-4] an unknown tool of an own persona is named, with the nearest nam
     code: "persona_invalid",
     message: expect.stringContaining('"wirte_file" (did you mean write_file?)'),
   });
+});
+
+it("[PERSONA-22] [PERMISSION-92] a persona has the tool of a server that is not here, with a note", async () => {
+  const content = "---\nname: x\ntools: [read_file, github__create-issue]\n---\nPrompt.\n";
+  const { places } = personaFolders({ "repo/.reprise/personas/x.md": content });
+  const tools = ["read_file", "github__create-issue"];
+  expect(await loadPersona({ name: "x", ...places })).toMatchObject({
+    tools,
+    notes: ["these of its tools are of servers that are not here: github__create-issue"],
+  });
+  const here = BUILT_IN_TOOLS.with([BUILT_IN_TOOLS.get("github__create-issue")]);
+  expect(await loadPersona({ name: "x", ...places, tools: here })).toMatchObject({
+    tools,
+    notes: [],
+  });
+});
+
+it("[PERSONA-1] a tool of the program is denied in any spelling", async () => {
+  const content = "---\nname: x\ndisallowedTools: [CRM__Look-Up]\n---\nPrompt.\n";
+  const { places } = personaFolders({ "repo/.claude/agents/x.md": content });
+  const here = BUILT_IN_TOOLS.with([BUILT_IN_TOOLS.get("crm__look-up")]);
+  const { tools } = await loadPersona({ name: "x", ...places, tools: here });
+  expect(tools).toContain("read_file");
+  expect(tools).not.toContain("crm__look-up");
 });
