@@ -119,6 +119,12 @@ export async function nextFrames(page: Page): Promise<void> {
   );
 }
 
+/** Waits until the choice that has the focus counts. To focus it may scroll, and the page knows that a frame later. */
+export async function focusedChoiceCounts(page: Page): Promise<void> {
+  await nextFrames(page);
+  await page.locator(".choices button[aria-disabled=false]:focus").waitFor();
+}
+
 /** How much of an element is in view, in pixels: without what the window or a part that scrolls cuts. */
 export function heightInView(element: Locator): Promise<number> {
   return element.evaluate(

@@ -7,7 +7,13 @@ import {
   keepPicture,
   type PageView,
 } from "../../helpers/page.ts";
-import { composerOf, say, seeAll, startPageWorld } from "../../helpers/page-world.ts";
+import {
+  composerOf,
+  focusedChoiceCounts,
+  say,
+  seeAll,
+  startPageWorld,
+} from "../../helpers/page-world.ts";
 
 type World = Awaited<ReturnType<typeof startPageWorld>>;
 
@@ -185,7 +191,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page for everybody", () => {
       .poll(() => page.locator(".session").evaluate(({ scrollTop }) => scrollTop))
       .toBe(0);
     await page.keyboard.press("Tab");
-    await page.locator(".choices button[aria-disabled=false]:focus").waitFor();
+    await focusedChoiceCounts(page);
     await page.keyboard.press("Enter");
     await page.getByText("It is done.").waitFor();
     await expect.poll(focused).toBe("composer");

@@ -8,7 +8,7 @@ import { createSession } from "../../../src/store/sessions/create.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { HAS_NO_BROWSER, keepPicture, type PageView, startPage } from "../../helpers/page.ts";
-import { nextFrames } from "../../helpers/page-world.ts";
+import { focusedChoiceCounts, nextFrames } from "../../helpers/page-world.ts";
 import { createTalk } from "../../helpers/talk.ts";
 import { askIn } from "../../helpers/waiting-session.ts";
 
@@ -148,7 +148,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a question needs before a yes counts", () 
       await page.locator(".allow-hint").waitFor({ state: "detached" });
       await keepPicture(page, `yes-end-${name.replaceAll(" ", "-")}`);
       await page.keyboard.press("Tab");
-      await page.locator(".choices button[aria-disabled=false]:focus").waitFor();
+      await focusedChoiceCounts(page);
       await page.keyboard.press("Enter");
       await expect.poll(() => stateOf(world.client, id)).toEqual(["allow once"]);
       await page.context().close();
@@ -206,7 +206,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a question needs before a yes counts", () 
     await page.locator(".question").nth(2).waitFor({ state: "attached" });
     await scrollTo(page, 0);
     await yesOf(page).focus();
-    await page.locator(".choices button[aria-disabled=false]:focus").waitFor();
+    await focusedChoiceCounts(page);
     await page.keyboard.down("Enter");
     await expect.poll(() => page.locator(".question").count()).toBe(2);
     // still held down, and pressed again
@@ -230,7 +230,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a question needs before a yes counts", () 
     await waitUntilArmed(page);
     await page.keyboard.down("Space");
     await scrollTo(page, 0);
-    await page.locator(".choices button[aria-disabled=false]:focus").waitFor();
+    await focusedChoiceCounts(page);
     await page.keyboard.up("Space");
     expect(await yesOf(page).getAttribute("aria-disabled")).toBe("false");
     expect(await stateOf(world.client, id)).toEqual(["open"]);
