@@ -186,3 +186,13 @@ it("[PERMISSION-91] what is explained is what happens, also with tools of the pr
   expect(seen).toContain(`${LOOK_UP} allow`);
   expect(seen).toContain(`${LOOK_UP} deny`);
 });
+
+it("a further tool with the name of a built-in one is refused: it would run without a permission", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "end" }) });
+  const { parts } = await openBench(server);
+  const name = "write_file";
+  const writing = tool(async () => "done", { name, description: "Writes.", schema: z.object({}) });
+  expect(() => createExchanger({ ...parts, programTools: [writing] })).toThrow(
+    expect.objectContaining({ code: "config_invalid", message: expect.stringContaining(name) }),
+  );
+});
