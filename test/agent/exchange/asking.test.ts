@@ -72,7 +72,7 @@ it("[EXCHANGE-12] runs no tool that finished beside a question when the exchange
   expect(server.requests().map((messages) => messages.slice(2))).toMatchObject([
     [
       { role: "tool", tool_call_id: "write" },
-      // it had only asked, so it begins anew; this exchange has no such tool
+      // it had only asked, so it begins again; this exchange has no such tool
       {
         role: "tool",
         tool_call_id: "ask",
