@@ -122,7 +122,7 @@ async function confined(input: Confining): Promise<Confined> {
     missingCompanions(own),
   ]);
   refuseUnsafe({ options, folder, found });
-  const { places, named } = found;
+  const { places, named, pinned } = found;
   const readOnly = [...places].flatMap(([path, { kind }]) => (kind === "link" ? [] : [path]));
   const id = `reprise-${process.pid}-${randomUUID().slice(0, 8)}`;
   const group = options.groups === false ? null : await makeControlGroup(id, limits);
@@ -153,6 +153,7 @@ async function confined(input: Confining): Promise<Confined> {
   const policy = {
     folder,
     readOnly: readOnly.sort(),
+    pinned,
     hidden,
     home,
     programs,

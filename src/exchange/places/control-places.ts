@@ -1,20 +1,27 @@
 import { lstat, readFile, stat } from "node:fs/promises";
-import { dirname, join, sep } from "node:path";
+import { dirname, join, normalize, sep } from "node:path";
 
 import { controlFileIn, isGit } from "../../core/control-files.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { isInside } from "../files/real-path.ts";
-import { askGit, gitFolderIn, gitPath, type GitUser, type Repository } from "./ask-git.ts";
+import { gitFolderIn, gitPath, type GitUser } from "./ask-git.ts";
+import { askAll, foldersAbove, pinnedFolders } from "./ask-repositories.ts";
 import { EntrySearch, type Missed } from "./entry-search.ts";
 import { type Before, type ControlPlace, type KnownPlaces, knownPlaces } from "./known-places.ts";
 import { isMissing } from "./list-folder.ts";
-import { namedByGit, type NamedPath } from "./named-by-git.ts";
+import type { NamedPath } from "./named-by-git.ts";
 import { trailOf } from "./trail.ts";
 
 /** What other programs execute or obey in a folder. */
 export interface ControlPlaces extends Before {
   /** What could not be searched: empty if everything was. */
   readonly missed: readonly Missed[];
+}
+
+/** The same before a command. */
+export interface PlacesBefore extends ControlPlaces {
+  /** Folders that must keep their names, the outer ones first: paths of git's configuration lead out of them. */
+  readonly pinned: readonly string[];
 }
 
 export interface SearchOptions {
@@ -24,8 +31,6 @@ export interface SearchOptions {
 
 const MAX_ENTRIES = 200_000;
 const MAX_POINTER = 64 * 1024;
-/** Processes of git at the same time. */
-const TOGETHER = 8;
 
 /**
  * Finds them at every depth of a folder, except in `node_modules`: names that `CONTROL_FILES` has, in any
@@ -35,17 +40,18 @@ const TOGETHER = 8;
 export async function findControlPlaces(
   root: string,
   { user, maxEntries = MAX_ENTRIES }: SearchOptions,
-): Promise<ControlPlaces> {
+): Promise<PlacesBefore> {
   const search = new EntrySearch({ root, known: null, maxEntries });
   if (controlFileIn(root.split(sep)) !== null || (await isInRepository(root))) {
     await search.add(root, "it is below a folder that directs other programs");
-    return { places: search.found, named: [], missed: search.missed };
+    return { places: search.found, named: [], missed: search.missed, pinned: [] };
   }
   await search.walk();
   const named = search.missed.length > 0 ? [] : await askAll(search, { root, user });
   await follow(search, { root, named, known: null });
   await search.addOtherNames();
-  return { places: search.found, named, missed: search.missed };
+  const pinned = await pinnedFolders(root, named);
+  return { places: search.found, named, missed: search.missed, pinned };
 }
 
 /**
@@ -66,39 +72,6 @@ export async function findPlacesAfter(root: string, before: Before): Promise<Con
   return { places: search.found, named, missed: search.missed };
 }
 
-/** Asks git for each repository that the folder touches. */
-async function askAll(
-  search: EntrySearch,
-  { root, user }: { readonly root: string; readonly user: GitUser },
-): Promise<readonly NamedPath[]> {
-  const inside = [...search.found.keys()]
-    .filter((path) => isGit([path.slice(path.lastIndexOf(sep) + 1)]))
-    .map((git) => ({ git, top: dirname(git) }));
-  const repositories: readonly Repository[] = [
-    ...foldersAbove(root).map((top) => ({ git: join(top, ".git"), top })),
-    ...inside,
-    ...search.bare.map((git) => ({ git, top: git })),
-  ];
-  const named: NamedPath[] = [];
-  for (let at = 0; at < repositories.length; at += TOGETHER) {
-    const asked = repositories.slice(at, at + TOGETHER).map(async (repository) => {
-      const settings = await askGit(repository, user);
-      if (settings === null) {
-        search.missed.push({ path: repository.top, why: "git" });
-      }
-      return namedByGit(settings ?? [], repository, user);
-    });
-    named.push(...(await Promise.all(asked)).flat());
-  }
-  const byPath = new Map(named.map((each) => [`${each.counts} ${each.path}`, each]));
-  return [...byPath.values()].filter(({ path }) => mayLeadInto(root, path));
-}
-
-function foldersAbove(root: string): string[] {
-  const above = dirname(root);
-  return above === root ? [] : [above, ...foldersAbove(above)];
-}
-
 /** True below a repository without a `.git`: git can run anything in it. */
 async function isInRepository(root: string): Promise<boolean> {
   const found = await Promise.all(
@@ -115,15 +88,10 @@ async function isInRepository(root: string): Promise<boolean> {
   return found.includes(true);
 }
 
-/** Most settings name programs of the system: no link of a command can be on the way to those. */
-function mayLeadInto(root: string, path: string): boolean {
-  const top = root.split(sep)[1] ?? "";
-  return !SYSTEM.has(path.split(sep)[1] ?? "") || path.startsWith(`/${top}/`);
-}
-
-const SYSTEM: ReadonlySet<string> = new Set(["usr", "bin", "sbin", "lib", "etc"]);
-
-/** What git's configuration names for repositories whose folder the command has renamed. */
+/**
+ * What git's configuration names for repositories whose folder the command has renamed. Outside of that, something of
+ * the user's can be at the new path.
+ */
 function renamed(search: EntrySearch, known: KnownPlaces): NamedPath[] {
   return [...search.found].flatMap(([path, place]) => {
     const earlier = known.earlierPath(place);
@@ -131,11 +99,12 @@ function renamed(search: EntrySearch, known: KnownPlaces): NamedPath[] {
       return [];
     }
     const [from, to] = [dirname(earlier), dirname(path)];
-    return known.named.flatMap((each) =>
-      each.path.startsWith(`${from}/`)
-        ? [{ ...each, path: to + each.path.slice(from.length) }]
-        : [],
-    );
+    return known.named.flatMap((each) => {
+      const path = to + each.path.slice(from.length);
+      return each.path.startsWith(`${from}/`) && isInside(to, normalize(path))
+        ? [{ ...each, path }]
+        : [];
+    });
   });
 }
 

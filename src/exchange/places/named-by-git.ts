@@ -10,6 +10,8 @@ export interface NamedPath {
   readonly key: string;
   /** `any`: all that is there or could be. `file`: only a file that is there. `new`: no folder that is there. */
   readonly counts: "any" | "file" | "new";
+  /** The folder that it begins at, if it is relative; with that, it moves. */
+  readonly base: string | null;
 }
 
 /** The value is a path. */
@@ -44,16 +46,28 @@ export function namedByGit(
     const { key, file } = setting;
     const included = includedBy(setting, user);
     if (included !== null) {
-      return [{ path: included, key, counts: "any" } as const];
+      const base = baseOf(setting.value, dirname(file));
+      return [{ path: included, key, counts: "any", base } as const];
     }
     const bases = [...tops, dirname(file)];
     return wordsOf(setting).flatMap(({ word, counts }) =>
-      bases.map((base) => ({ path: gitPath(word, base, user.home), key, counts })),
+      bases.map((base) => ({
+        path: gitPath(word, base, user.home),
+        key,
+        counts,
+        base: baseOf(word, base),
+      })),
     );
   });
-  const files = settings.map(({ file, key }) => ({ path: file, key, counts: "any" }) as const);
+  const files = settings.map(
+    ({ file, key }) => ({ path: file, key, counts: "any", base: null }) as const,
+  );
   const byPath = new Map([...found, ...files].map((each) => [`${each.counts} ${each.path}`, each]));
   return [...byPath.values()];
+}
+
+function baseOf(word: string, base: string): string | null {
+  return /^(?::\(optional\))?[/~]/.test(word) ? null : base;
 }
 
 interface Word {

@@ -63,7 +63,11 @@ export function bubblewrapArguments(
     "--bind",
     folder,
     folder,
-    ...foldersAbove(inFolder, folder).flatMap((path) => ["--bind", path, path]),
+    ...[...policy.pinned, ...foldersAbove(inFolder, folder)].flatMap((path) => [
+      "--bind",
+      path,
+      path,
+    ]),
     ...policy.readOnly.flatMap((path) => ["--ro-bind", path, path]),
     ...inFolder.flatMap(hide),
     ...(resolver === null || !roots.some((root) => isInside(root, resolver))

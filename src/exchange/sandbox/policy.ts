@@ -65,6 +65,8 @@ export interface SandboxPolicy {
   readonly folder: string;
   /** What it may not change in the folder; each exists. */
   readonly readOnly: readonly string[];
+  /** Folders in it that it may not rename, the outer ones first; each exists. */
+  readonly pinned: readonly string[];
   readonly hidden: readonly HiddenPlace[];
   readonly home: HomeView;
   /** Folders of programs that would be covered by the private folders or a home; each exists and holds nothing hidden. */

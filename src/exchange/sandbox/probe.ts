@@ -157,6 +157,7 @@ async function tryOut(bubblewrap: Bubblewrap): Promise<SandboxProbe> {
     const policy: SandboxPolicy = {
       folder,
       readOnly: [kept],
+      pinned: [],
       hidden: [{ path: secret, kind: "file" }],
       home: { homes: [], visible: [], links: [], names: [] },
       programs: [],

@@ -209,6 +209,28 @@ describe.skipIf(sandbox.reason !== null)(`a command in the sandbox`, () => {
     expect(notes.join()).toContain("old/.npmrc");
   });
 
+  it.each([
+    ["core.hooksPath", "../hooks", "tools/hooks/notes.txt"],
+    ["include.path", "../../conf/git.conf", "tools/conf/git.conf"],
+  ])(
+    "[SANDBOX-10] moves nothing of the user's because a repository with %s gets another name",
+    async (key, value, users) => {
+      const at = join(folder, key);
+      execFileSync("git", ["init", "-q", join(at, "x/r")]);
+      execFileSync("git", ["-C", join(at, "x/r"), "config", key, value]);
+      mkdirSync(join(at, users, ".."), { recursive: true });
+      writeFileSync(join(at, users), "mine");
+      const { notes } = await run(
+        `cd ${key}; mv x/r tools/r; mv x tools/x; mv x y; echo new >${users}`,
+      );
+      expect(notes.join()).not.toContain(users.slice(0, "tools/hooks".length));
+      expect(readFileSync(join(at, users), "utf8")).toBe("new\n");
+      expect(existsSync(join(at, "x/r/.git"))).toBe(true);
+      // what is below it can be renamed as ever
+      expect((await run(`cd ${key}/x/r && mkdir a && mv a b`)).code).toBe(0);
+    },
+  );
+
   it("[SANDBOX-10] moves folders out with names that are not text, so that nothing hides in them", async () => {
     const { notes } = await run(
       "d=$(printf 'a\\377'); mkdir $d; git init -q $d; d=$(printf 'a\\376'); mkdir $d",

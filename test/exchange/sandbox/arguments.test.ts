@@ -16,6 +16,7 @@ const HOST: BubblewrapHost = {
 const POLICY: SandboxPolicy = {
   folder: "/home/ada/billing",
   readOnly: ["/home/ada/billing/.git", "/home/ada/billing/sub/AGENTS.md"],
+  pinned: [],
   hidden: [
     { path: "/home/ada/.ssh", kind: "folder" },
     { path: "/home/ada/.config/gh", kind: "folder" },
@@ -111,6 +112,13 @@ describe("the arguments of bubblewrap", () => {
 
   it("[SANDBOX-18] name nothing hidden that an empty home covers already", () => {
     expect(line()).not.toContain("/home/ada/.ssh");
+  });
+
+  it("[SANDBOX-10] mount folders that may not be renamed in their places, before what is read-only", () => {
+    const pinned = ["/home/ada/billing/sub"];
+    expect(line({ pinned })).toContain(
+      "--bind /home/ada/billing/sub /home/ada/billing/sub --ro-bind /home/ada/billing/.git",
+    );
   });
 
   it("[SANDBOX-18] keep the network with the names of hosts if they are asked to", () => {
