@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { lstat, readFile, stat } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 
 import { findProgram } from "../sandbox/find-program.ts";
@@ -91,11 +92,18 @@ export function includedBy({ key, value, file }: GitSetting, { home }: GitUser):
 /** An absolute path that can contain `..`. */
 export function gitPath(value: string, base: string, home: string): string {
   const path = value.replace(/^:\(optional\)/, "");
-  return path.startsWith("/")
-    ? path
-    : path.startsWith("~/")
-      ? `${home}${path.slice(1)}`
-      : `${base}/${path}`;
+  if (path.startsWith("/")) {
+    return path;
+  }
+  const [whole, name] = /^~([^/]*)\//.exec(path) ?? [];
+  return whole === undefined || name === undefined
+    ? `${base}/${path}`
+    : `${name === "" ? home : homeOf(name)}/${path.slice(whole.length)}`;
+}
+
+function homeOf(name: string): string {
+  const { username, homedir } = userInfo();
+  return name === username ? homedir : name === "root" ? "/root" : `/home/${name}`;
 }
 
 /** Git takes no other folder for a repository, and what is at `.git` is read-only. */

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 
+import { commandWords, type NamedWord } from "./command-words.ts";
 import { type GitSetting, type GitUser, gitPath, includedBy, type Repository } from "./ask-git.ts";
 
 /** A place that git's configuration names, whether or not something is there. */
@@ -8,8 +9,7 @@ export interface NamedPath {
   readonly path: string;
   /** The setting. */
   readonly key: string;
-  /** `any`: all that is there or could be. `file`: only a file that is there. `new`: no folder that is there. */
-  readonly counts: "any" | "file" | "new";
+  readonly counts: NamedWord["counts"];
   /** The folder that it begins at, if it is relative; with that, it moves. */
   readonly base: string | null;
 }
@@ -20,7 +20,7 @@ const PATHS =
 
 /** Git runs the value, also without being asked to. */
 const COMMANDS =
-  /^(?:core\.(?:fsmonitor|sshcommand|gitproxy|pager|editor|askpass|alternaterefscommand)|sequence\.editor|pager\..*|filter\..*\.(?:clean|smudge|process)|diff\.external|diff\..*\.(?:command|textconv)|merge\..*\.driver|(?:merge|diff|gui|man|browser)(?:tool)?\..*\.(?:cmd|path)|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?(?:program|defaultkeycommand)|hook\..*\.command|remote\..*\.(?:uploadpack|receivepack|vcs)|trailer\..*\.(?:command|cmd)|uploadpack\.packobjectshook|interactive\.difffilter|submodule\..*\.update|tar\..*\.command|sendemail\..*|instaweb\..*|imap\.tunnel|transfer\..*|receive\..*)$/s;
+  /^(?:core\.(?:fsmonitor|sshcommand|gitproxy|pager|editor|askpass|alternaterefscommand)|sequence\.editor|pager\..*|filter\..*\.(?:clean|smudge|process)|diff\.external|diff\..*\.(?:command|textconv)|merge\..*\.driver|(?:merge|diff|gui|man|browser)(?:tool)?\..*\.(?:cmd|path)|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?(?:program|defaultkeycommand)|hook\..*\.command|remote\..*\.(?:uploadpack|receivepack|vcs)|trailer\..*\.(?:command|cmd)|uploadpack\.packobjectshook|interactive\.difffilter|submodule\..*\.update|tar\..*\.command|sendemail\..*|instaweb\..*|imap\.tunnel|transfer\..*|receive\..*|lfs\.(?:extension|customtransfer)\..*)$/s;
 
 /** Run when the user calls them by name. */
 const ALIASES = /^alias\./;
@@ -30,7 +30,7 @@ const ADDRESSES = /^(?:remote\..*\.(?:url|pushurl)|url\..*|submodule\..*\.url)$/
 
 /** Neither run nor obeyed: folders of work trees, branches, people, and what git shows. */
 const HARMLESS =
-  /^(?:core\.worktree|branch\..*|remote\..*\.(?:fetch|push)|submodule\..*\.(?:path|branch|active)|submodule\.active|safe\..*|maintenance\..*|scalar\..*|gui\..*|user\..*|author\..*|committer\..*|color\..*|blame\..*|mailmap\..*|commit\.template|diff\.orderfile|lfs\..*)$/s;
+  /^(?:core\.worktree|branch\..*|remote\..*\.(?:fetch|push)|submodule\..*\.(?:path|branch|active)|submodule\.active|safe\..*|maintenance\..*|scalar\..*|gui\..*|user\..*|author\..*|committer\..*|color\..*|blame\..*|mailmap\..*|commit\.template|diff\.orderfile|lfs\.(?!extension\.|customtransfer\.).*)$/s;
 
 /** What settings name, from every place that git could begin relative paths at. */
 export function namedByGit(
@@ -50,7 +50,7 @@ export function namedByGit(
       return [{ path: included, key, counts: "any", base } as const];
     }
     const bases = [...tops, dirname(file)];
-    return wordsOf(setting).flatMap(({ word, counts }) =>
+    return wordsOf(setting, user).flatMap(({ word, counts }) =>
       bases.map((base) => ({
         path: gitPath(word, base, user.home),
         key,
@@ -70,12 +70,7 @@ function baseOf(word: string, base: string): string | null {
   return /^(?::\(optional\))?[/~]/.test(word) ? null : base;
 }
 
-interface Word {
-  readonly word: string;
-  readonly counts: NamedPath["counts"];
-}
-
-function wordsOf({ key, value }: GitSetting): Word[] {
+function wordsOf({ key, value }: GitSetting, user: GitUser): NamedWord[] {
   if (HARMLESS.test(key)) {
     return [];
   }
@@ -83,41 +78,15 @@ function wordsOf({ key, value }: GitSetting): Word[] {
     return value === "" ? [] : [{ word: value, counts: "any" }];
   }
   if (COMMANDS.test(key)) {
-    return commandWords(value, "any");
+    return commandWords(value, "any", user);
   }
   if (ALIASES.test(key)) {
-    return commandWords(value, "new");
+    return commandWords(value, "new", user);
   }
   if (ADDRESSES.test(key)) {
     return [value, key].some((text) => text.includes("::"))
-      ? commandWords(`${value} ${key}`, "any")
+      ? commandWords(`${value} ${key}`, "any", user)
       : [];
   }
-  return commandWords(value, "file").map(({ word }) => ({ word, counts: "file" }));
-}
-
-/** What ends a word in the language of the shell, and in options such as `--file=x`. */
-const BETWEEN = /[\s"'`;|&(){}<>,=:\\!]+/;
-const INTERPRETERS =
-  /^(?:.*\/)?(?:\.|source|exec|env|(?:ba|da|z|k|fi)?sh|node|deno|bun|python[\d.]*|perl|ruby|php|lua)$/;
-const MAX_WORD = 4096;
-
-/** The words of a command that can be files. A program without a slash is looked up in `PATH`. */
-function commandWords(value: string, counts: NamedPath["counts"]): Word[] {
-  const words = value.split(BETWEEN).filter((word) => word !== "" && word.length <= MAX_WORD);
-  const parts = words.flatMap((word, at): Word[] => {
-    if (word.startsWith("-") || word.startsWith("%")) {
-      return [];
-    }
-    if (word.includes("/")) {
-      // the first name can be a variable, or what a shell puts in its place
-      const rest = /^[$/]/.test(word) ? word.replace(/^[^/]*\/+/, "") : "";
-      return [{ word, counts }, ...(rest === "" ? [] : [{ word: rest, counts }])];
-    }
-    const isArgument = at > 0 && !/^[$.]+$/.test(word);
-    const isScript = isArgument && (/\.\w+$/.test(word) || INTERPRETERS.test(words[at - 1] ?? ""));
-    return isScript ? [{ word, counts: "new" }] : [];
-  });
-  const isOnePath = value.includes("/") && !value.includes("\n") && value.length <= MAX_WORD;
-  return isOnePath ? [{ word: value, counts: "file" }, ...parts] : parts;
+  return commandWords(value, "file", user).map(({ word }) => ({ word, counts: "file" }));
 }

@@ -1,8 +1,12 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { dirname, join, relative } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
+import { isInside } from "../../../src/exchange/files/real-path.ts";
+import type { GitUser } from "../../../src/exchange/places/ask-git.ts";
 import { findControlPlaces } from "../../../src/exchange/places/control-places.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
@@ -26,6 +30,27 @@ async function placesOf(files: Readonly<Record<string, string>>, below = ""): Pr
   const { places, missed } = await findControlPlaces(root, { user: { home: root, env: {} } });
   expect(missed).toEqual([]);
   return [...places.keys()].map((path) => relative(root, path) || ".").sort();
+}
+
+/** A repository with files; `$RELATIVE` in a value is its folder as seen from the home of the account. */
+function repository(
+  settings: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string>>,
+): string {
+  const root = tree(files);
+  execFileSync("git", ["init", "-q", root]);
+  for (const [key, value] of Object.entries(settings)) {
+    const given = value.replace("$RELATIVE", relative(userInfo().homedir, root));
+    execFileSync("git", ["-C", root, "config", key, given]);
+  }
+  return root;
+}
+
+async function isProtected(root: string, path: string, user: Partial<GitUser> = {}) {
+  const search = { user: { home: root, env: {}, ...user } };
+  const { places, missed } = await findControlPlaces(root, search);
+  expect(missed).toEqual([]);
+  return [...places.keys()].some((place) => isInside(place, join(root, path)));
 }
 
 describe("what is read-only in a folder", () => {
@@ -106,6 +131,47 @@ describe("what is read-only in a folder", () => {
     ],
   ])("[SANDBOX-7] %s", async (_, files, expected) => {
     expect(await placesOf(files)).toEqual([...expected].sort());
+  });
+
+  it.each([
+    ["core.fsmonitor", "'my tools/f.sh'", "my tools/f.sh"],
+    ["filter.z.clean", '"my tools/f.sh" %f', "my tools/f.sh"],
+    ["filter.z.clean", "my\\ tools/f.sh %f", "my tools/f.sh"],
+    ["core.fsmonitor", "'$HOME/my tools/f.sh'", "my tools/f.sh"],
+    ["core.sshcommand", "ssh -F sshconf", "sshconf"],
+    ["core.sshcommand", "ssh -Fs/sshconf", "s/sshconf"],
+    ["core.sshcommand", "ssh -o IdentityFile=keys/a", "keys/a"],
+    ["core.editor", "vim -u vimrc", "vimrc"],
+    ["filter.z.process", "node filter", "filter/index.js"],
+    ["filter.z.process", "node --no-warnings ./tools/filter", "tools/filter.js"],
+    ["core.hookspath", `~${userInfo().username}/$RELATIVE/hooks`, "hooks/pre-commit"],
+    ["alias.st", "!cd t && ./st.sh", "t/st.sh"],
+    ["filter.z.clean", "PATH=t:$PATH f.sh", "t/f.sh"],
+    ["core.fsmonitor", "env --chdir=t ./x", "t/x"],
+    ["filter.z.clean", '"/opt/any env/bin/python3" -m nbstripout', "nbstripout.py"],
+    ["filter.z.clean", "/opt/venv/bin/python -m tools.strip", "tools/strip/__main__.py"],
+    ["filter.z.clean", "$(git rev-parse --show-toplevel)/t/f.sh", "t/f.sh"],
+    ["lfs.extension.e.clean", "t/x %f", "t/x"],
+    ["lfs.customtransfer.c.path", "t/x", "t/x"],
+  ])("[SANDBOX-32] what %s = %s names: %s", async (key, value, path) => {
+    const root = repository({ [key]: value }, { [path]: "" });
+    expect(await isProtected(root, path)).toBe(true);
+  });
+
+  it.each([
+    ["core.editor", "vim", "vim"],
+    ["core.editor", "code --wait", "code/wait"],
+    ["core.pager", "less -R", "less"],
+    ["credential.helper", "!gh auth git-credential", "auth/index.ts"],
+    ["filter.lfs.process", "git-lfs filter-process", "filter-process/a"],
+    ["filter.lfs.clean", "git-lfs clean -- %f", "clean/a"],
+    ["init.defaultbranch", "main", "main"],
+    ["filter.z.clean", "sh -c 'docker run -i x'", "docker/a"],
+    ["alias.b", "!npm run build", "build/a"],
+    ["alias.c", "!cat Makefile", "Makefile"],
+  ])("[SANDBOX-32] nothing else for %s = %s: %s", async (key, value, path) => {
+    const root = repository({ [key]: value }, { [path]: "" });
+    expect(await isProtected(root, path)).toBe(false);
   });
 
   it("[SANDBOX-7] all of a folder that is below such a name", async () => {
