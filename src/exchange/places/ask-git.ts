@@ -16,9 +16,9 @@ export interface Repository {
 
 /** One value of git's configuration. */
 export interface GitSetting {
-  /** The file that has it. */
-  readonly file: string;
-  /** With section and name in lower case. */
+  /** The file that has it; null for the environment. */
+  readonly file: string | null;
+  /** With section and name in lower case, or the name of a variable. */
   readonly key: string;
   readonly value: string;
 }
@@ -40,6 +40,8 @@ const FOLDERS = [
 ];
 /** Where the user's own configuration is. */
 const PASSED = ["XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"];
+/** Settings in the environment. */
+const GIVEN = /^GIT_CONFIG_(?:COUNT|PARAMETERS|KEY_\d+|VALUE_\d+)$/;
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 /** Files that are included by files that are included only sometimes. */
@@ -62,7 +64,19 @@ export async function askGit(
   if (isOne !== true) {
     return isOne === false ? [] : null;
   }
-  const run = (args: readonly string[]) => runGit({ program, repository, user, args });
+  return allSettings({ program, repository, user });
+}
+
+/** The same of the system and the user, outside of repositories. */
+export async function askGitForUser(user: GitUser): Promise<readonly GitSetting[] | null> {
+  const program = findProgram(FOLDERS, "git");
+  return program === null
+    ? []
+    : allSettings({ program, repository: { git: "/dev/null", top: "/" }, user });
+}
+
+async function allSettings(asked: Omit<GitRun, "args">): Promise<readonly GitSetting[] | null> {
+  const run = (args: readonly string[]) => runGit({ ...asked, args });
   const settings = await run([]);
   if (settings === null) {
     return null;
@@ -71,7 +85,7 @@ export async function askGit(
   const read = new Set(all.map(({ file }) => file));
   // a condition can become true
   for (const setting of all) {
-    const path = includedBy(setting, user);
+    const path = includedBy(setting, asked.user);
     if (path !== null && !read.has(path) && read.size < MAX_INCLUDED && (await isFile(path))) {
       read.add(path);
       const more = await run(["--file", path]);
@@ -86,7 +100,9 @@ export async function askGit(
 
 /** The path that a setting includes, as git understands it; null for another setting. */
 export function includedBy({ key, value, file }: GitSetting, { home }: GitUser): string | null {
-  return /^include(?:if\..*)?\.path$/s.test(key) ? gitPath(value, dirname(file), home) : null;
+  return /^include(?:if\..*)?\.path$/s.test(key)
+    ? gitPath(value, dirname(file ?? "/"), home)
+    : null;
 }
 
 /** An absolute path that can contain `..`. */
@@ -147,8 +163,8 @@ interface GitRun {
 }
 
 function runGit({ program, repository, user, args }: GitRun): Promise<GitSetting[] | null> {
-  const passed = PASSED.flatMap((name) =>
-    user.env[name] === undefined ? [] : [[name, user.env[name]]],
+  const passed = Object.entries(user.env).filter(
+    ([name, value]) => value !== undefined && (PASSED.includes(name) || GIVEN.test(name)),
   );
   const options = {
     cwd: repository.top,
@@ -179,10 +195,12 @@ function parsed(printed: string, base: string): GitSetting[] {
   return fields.flatMap((origin, at) => {
     const [, setting] = [origin, fields[at + 1]];
     const end = setting?.indexOf("\n") ?? -1;
-    if (at % 2 === 1 || !origin.startsWith("file:") || setting === undefined || end < 0) {
+    const isGiven = origin === "command line:";
+    const isKnown = isGiven || origin.startsWith("file:");
+    if (at % 2 === 1 || !isKnown || setting === undefined || end < 0) {
       return [];
     }
-    const file = gitPath(origin.slice("file:".length), base, "");
+    const file = isGiven ? null : gitPath(origin.slice("file:".length), base, "");
     return [{ file, key: setting.slice(0, end), value: setting.slice(end + 1) }];
   });
 }

@@ -3,15 +3,16 @@ import { basename, dirname, join, sep } from "node:path";
 import { isGit } from "../../core/control-files.ts";
 import { isInside } from "../files/real-path.ts";
 import { foldersAbove as foldersBetween } from "../sandbox/folders-above.ts";
-import { askGit, type GitUser, type Repository } from "./ask-git.ts";
+import { askGit, askGitForUser, type GitUser, type Repository } from "./ask-git.ts";
 import type { EntrySearch } from "./entry-search.ts";
+import { filesOfUser, settingsOfEnvironment } from "./git-user.ts";
 import { namedByGit, type NamedPath } from "./named-by-git.ts";
 import { trailOf } from "./trail.ts";
 
 /** Processes of git at the same time. */
 const TOGETHER = 8;
 
-/** Asks git for each repository that the folder touches. */
+/** Asks git for each repository that the folder touches, or if there is none, for the user. */
 export async function askAll(
   search: EntrySearch,
   { root, user }: { readonly root: string; readonly user: GitUser },
@@ -24,19 +25,46 @@ export async function askAll(
     ...inside,
     ...search.bare.map((git) => ({ git, top: git })),
   ];
-  const named: NamedPath[] = [];
+  const named: NamedPath[] = filesOfUser(user).map((path) => ({
+    path,
+    key: "the user's own",
+    counts: "any",
+    base: null,
+  }));
+  const environment = settingsOfEnvironment(user);
+  let isRepository = false;
   for (let at = 0; at < repositories.length; at += TOGETHER) {
     const asked = repositories.slice(at, at + TOGETHER).map(async (repository) => {
       const settings = await askGit(repository, user);
       if (settings === null) {
         search.missed.push({ path: repository.top, why: "git" });
       }
-      return namedByGit(settings ?? [], repository, user);
+      const isOne = settings !== null && settings.length > 0;
+      isRepository ||= isOne;
+      return isOne ? namedByGit([...settings, ...environment], repository, user) : [];
     });
     named.push(...(await Promise.all(asked)).flat());
   }
+  if (!isRepository) {
+    named.push(...(await askForUser(search, { root, user })));
+  }
   const byPath = new Map(named.map((each) => [`${each.counts} ${each.path}`, each]));
   return [...byPath.values()].filter(({ path }) => mayLeadInto(root, path));
+}
+
+/** What is named for all repositories, wherever they are: no relative paths. */
+async function askForUser(
+  search: EntrySearch,
+  { root, user }: { readonly root: string; readonly user: GitUser },
+): Promise<NamedPath[]> {
+  const settings = await askGitForUser(user);
+  if (settings === null) {
+    search.missed.push({ path: root, why: "git" });
+  }
+  const all = [...(settings ?? []), ...settingsOfEnvironment(user)];
+  return namedByGit(all, { git: join(root, ".git"), top: root }, user).filter(
+    ({ base }) => base === null,
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 
 import { commandWords, type NamedWord } from "./command-words.ts";
+import { STARTED, USED_FOLDERS } from "./git-user.ts";
 import { type GitSetting, type GitUser, gitPath, includedBy, type Repository } from "./ask-git.ts";
 
 /** A place that git's configuration names, whether or not something is there. */
@@ -46,10 +47,10 @@ export function namedByGit(
     const { key, file } = setting;
     const included = includedBy(setting, user);
     if (included !== null) {
-      const base = baseOf(setting.value, dirname(file));
+      const base = baseOf(setting.value, dirname(file ?? "/"));
       return [{ path: included, key, counts: "any", base } as const];
     }
-    const bases = [...tops, dirname(file)];
+    const bases = [...tops, ...(file === null ? [] : [dirname(file)])];
     return wordsOf(setting, user).flatMap(({ word, counts }) =>
       bases.map((base) => ({
         path: gitPath(word, base, user.home),
@@ -59,8 +60,8 @@ export function namedByGit(
       })),
     );
   });
-  const files = settings.map(
-    ({ file, key }) => ({ path: file, key, counts: "any", base: null }) as const,
+  const files = settings.flatMap(({ file, key }) =>
+    file === null ? [] : [{ path: file, key, counts: "any", base: null } as const],
   );
   const byPath = new Map([...found, ...files].map((each) => [`${each.counts} ${each.path}`, each]));
   return [...byPath.values()];
@@ -71,6 +72,12 @@ function baseOf(word: string, base: string): string | null {
 }
 
 function wordsOf({ key, value }: GitSetting, user: GitUser): NamedWord[] {
+  if (USED_FOLDERS.includes(key)) {
+    return [{ word: value, counts: "any" }];
+  }
+  if (STARTED.includes(key)) {
+    return commandWords(value, "any", user);
+  }
   if (HARMLESS.test(key)) {
     return [];
   }

@@ -5,6 +5,7 @@ import { dirname, join, relative } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
+import { STARTED } from "../../../src/exchange/places/git-user.ts";
 import { isInside } from "../../../src/exchange/files/real-path.ts";
 import type { GitUser } from "../../../src/exchange/places/ask-git.ts";
 import { findControlPlaces } from "../../../src/exchange/places/control-places.ts";
@@ -172,6 +173,46 @@ describe("what is read-only in a folder", () => {
   ])("[SANDBOX-32] nothing else for %s = %s: %s", async (key, value, path) => {
     const root = repository({ [key]: value }, { [path]: "" });
     expect(await isProtected(root, path)).toBe(false);
+  });
+
+  it.each([
+    ["core.hooksPath", "$ROOT/hooks", "hooks/pre-commit"],
+    ["alias.x", "!$ROOT/tools/x.sh --all", "tools/x.sh"],
+    ["include.path", "$ROOT/more.conf", "more.conf"],
+  ])("[SANDBOX-32] %s of the user, without a repository", async (key, value, path) => {
+    const [root, home] = [tree({ [path]: "" }), temporaryFolder()];
+    const file = join(home, ".gitconfig");
+    execFileSync("git", ["config", "--file", file, key, value.replace("$ROOT", root)]);
+    expect(await isProtected(root, path, { home })).toBe(true);
+    execFileSync("git", ["config", "--file", file, key, path]);
+    expect(await isProtected(root, path, { home })).toBe(false);
+  });
+
+  it.each([".gitconfig", ".config/git/config", ".config/git/attributes"])(
+    "[SANDBOX-32] ~/%s, if it is a link into the folder, also an empty one",
+    async (name) => {
+      const root = tree({ "dotfiles/git": "" });
+      const home = tree({ [name]: `-> ${root}/dotfiles/git` });
+      expect(await isProtected(root, "dotfiles/git", { home })).toBe(true);
+      expect(await isProtected(root, "dotfiles/other", { home })).toBe(false);
+    },
+  );
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    [
+      "GIT_CONFIG_COUNT",
+      { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "core.hooksPath", GIT_CONFIG_VALUE_0: "t" },
+    ],
+    ["GIT_CONFIG_PARAMETERS", { GIT_CONFIG_PARAMETERS: "'core.hooksPath'='t'" }],
+    ["GIT_TEMPLATE_DIR", { GIT_TEMPLATE_DIR: "t" }],
+    ...STARTED.map((name): [string, Readonly<Record<string, string>>] => [
+      name,
+      { [name]: "./t/x --wait" },
+    ]),
+  ])("[SANDBOX-32] what %s in the environment names", async (_, env) => {
+    const root = repository({}, { "t/x": "" });
+    expect(await isProtected(root, "t/x", { env })).toBe(true);
+    expect(await isProtected(root, "t/x")).toBe(false);
   });
 
   it("[SANDBOX-7] all of a folder that is below such a name", async () => {
