@@ -36,6 +36,9 @@ const MAX_PATH = 3500;
 /** Packages of others: the user runs what is in there, and package managers write it. */
 const NOT_SEARCHED = "node_modules";
 
+/** Where git keeps what it neither runs nor obeys. */
+const REFS = /^(?:\/(?:modules|worktrees)\/.*)?\/(?:refs|logs)(?:\/|$)/;
+
 export const GIT_REASON = CONTROL_FILES.find(({ name }) => name === ".git")?.reason ?? "";
 const NO_TEXT = "its name is not UTF-8, so it cannot be searched";
 const CLOSED = "it cannot be listed, so it cannot be searched";
@@ -115,21 +118,32 @@ export class EntrySearch {
     return false;
   }
 
-  /** The links below a folder that was found. Of objects git checks the content. */
+  /**
+   * The links below a folder that was found; files there with several names are added to those. Of objects git checks
+   * the content, and of refs there can be thousands.
+   */
   async linksBelow(top: string): Promise<string[]> {
+    const reason = this.found.get(top)?.reason ?? "";
     const links: string[] = [];
     const folders = [top];
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
       // nothing in there can be changed; what cannot be listed leads nowhere for the user's programs either
       const entries = await listFolder(folder);
+      const files: string[] = [];
       for await (const entry of typeof entries === "string" ? [] : entries) {
         this.#left -= 1;
         const path = join(folder, entry.name);
         if (entry.isSymbolicLink()) {
           links.push(path);
+        } else if (entry.isFile()) {
+          files.push(path);
         } else if (entry.isDirectory() && entry.name !== "objects") {
           folders.push(path);
         }
+      }
+      // other names count only before a command, see `addOtherNames`
+      if (this.#options.known === null && !REFS.test(folder.slice(top.length))) {
+        await this.#findSeveral(files, reason);
       }
       if (this.#left <= 0) {
         this.missed.push({ path: top, why: "many" });
@@ -137,6 +151,18 @@ export class EntrySearch {
       }
     }
     return links;
+  }
+
+  async #findSeveral(files: readonly string[], reason: string): Promise<void> {
+    for (let at = 0; at < files.length; at += TOGETHER) {
+      const some = files.slice(at, at + TOGETHER).map(async (path) => {
+        const file = await lstat(path, { bigint: true }).catch(() => null);
+        if (file !== null && file.nlink > 1n) {
+          this.several.set(identityOf(file, null), reason);
+        }
+      });
+      await Promise.all(some);
+    }
   }
 
   /** Adds the other names of files that have several: who writes to one of them changes all. */

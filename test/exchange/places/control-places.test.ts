@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { dirname, join, relative } from "node:path";
 
@@ -213,6 +213,20 @@ describe("what is read-only in a folder", () => {
     const root = repository({}, { "t/x": "" });
     expect(await isProtected(root, "t/x", { env })).toBe(true);
     expect(await isProtected(root, "t/x")).toBe(false);
+  });
+
+  it.each([
+    ".git/hooks/pre-commit",
+    ".git/config",
+    ".vscode/tasks/a.json",
+    "tools/hooks/post-merge",
+  ])("[SANDBOX-7] the other name of %s", async (name) => {
+    const root = repository({ "core.hooksPath": "tools/hooks" }, { "s/own": "", "s/other": "" });
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    rmSync(join(root, name), { force: true });
+    linkSync(join(root, "s/own"), join(root, name));
+    expect(await isProtected(root, "s/own")).toBe(true);
+    expect(await isProtected(root, "s/other")).toBe(false);
   });
 
   it("[SANDBOX-7] all of a folder that is below such a name", async () => {
