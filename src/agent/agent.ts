@@ -18,7 +18,7 @@ import { sessionTools } from "./tools/session-tools.ts";
 
 export interface AgentOfExchange
   extends
-    Pick<Prepared, "persona" | "folder" | "readOnly" | "instructions" | "model">,
+    Pick<Prepared, "persona" | "folder" | "root" | "readOnly" | "instructions" | "model">,
     Pick<AgentGraph, "saver" | "asking" | "permit">,
     Pick<Parameters<typeof sessionTools>[0], "keep">,
     Partial<Pick<AgentGraph, "callModel" | "onMessage" | "askAtLimit" | "conceal" | "made">> {
@@ -62,6 +62,7 @@ export function buildAgent(options: AgentOfExchange) {
     tools: [
       ...sessionTools({
         repoPath: folder,
+        root: options.root,
         protectedPaths,
         configured,
         ...(options.gitUser === undefined ? {} : { gitUser: options.gitUser }),
@@ -86,9 +87,9 @@ export function buildAgent(options: AgentOfExchange) {
 
 /** The tool that takes plans, if there is a folder for them. */
 function planTools(options: AgentOfExchange): StructuredToolInterface[] {
-  const { session, folder, readOnly, checkPlan } = options;
+  const { session, folder, root, readOnly, checkPlan } = options;
   return session.plan_mode && !readOnly && folder !== null && checkPlan !== undefined
-    ? [handInPlanTool({ repoPath: folder, checkPlan })]
+    ? [handInPlanTool({ repoPath: folder, root, checkPlan })]
     : [];
 }
 

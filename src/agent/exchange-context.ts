@@ -90,6 +90,8 @@ export interface Prepared {
   readonly persona: Persona;
   /** The folder whose files the tools use; null for none. */
   readonly folder: string | null;
+  /** Its real path, which it had when the exchange began. */
+  readonly root: string | null;
   /** True if commands may run there. */
   readonly mayRun: boolean;
   /** True if no tool may write there, because of the folder's name. */

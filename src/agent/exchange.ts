@@ -17,6 +17,7 @@ import {
   type Live,
 } from "../exchange/exchanger.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
+import { sessionFolder } from "../exchange/files/session-folder.ts";
 import { isFolder } from "../exchange/is-folder.ts";
 import {
   createReporter,
@@ -168,13 +169,16 @@ function isAttended(
 /** All that can be refused before anything is stored: so a message is not stored twice. */
 async function prepare(
   options: OpenedOptions,
-  session: Session,
+  given: Session,
   isUnattended: boolean,
 ): Promise<Prepared> {
-  refuseEnded(session);
-  if (isUnattended && session.repo_path !== null) {
-    await refuseMissingFolder(session.repo_path);
+  refuseEnded(given);
+  if (isUnattended && given.repo_path !== null) {
+    await refuseMissingFolder(given.repo_path);
   }
+  const root = await sessionFolder(given);
+  // all that follows reads the folder that was checked
+  const session = { ...given, repo_path: root };
   const persona = await loadPersona({
     name: session.persona_name ?? DEFAULT_PERSONA,
     repoPath: session.repo_path,
@@ -195,7 +199,8 @@ async function prepare(
     model: await open({ name: modelName, config }),
     keyless: settings.keyless,
     window: settings.window,
-    folder: folder.path,
+    folder: folder.path === null ? null : given.repo_path,
+    root,
     readOnly: folder.readOnly,
     mayRun: await mayRunCommands(folder, options.personas.trust),
     judge: await Judge.open(

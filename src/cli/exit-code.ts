@@ -8,6 +8,7 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   config_invalid: 2,
   folder_not_trusted: 2,
   folder_missing: 2,
+  folder_moved: 2,
   not_confirmed: 2,
   terminal_required: 2,
   graph_unsuitable: 2,

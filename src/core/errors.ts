@@ -81,6 +81,7 @@ export const ERROR_CODES = [
   "persona_invalid",
   "folder_not_trusted",
   "folder_missing",
+  "folder_moved",
   // artifacts
   "schema_unknown",
   "schema_invalid",

@@ -83,6 +83,7 @@ const STATUSES: Record<ErrorCode, number> = {
   persona_invalid: 422,
   folder_not_trusted: 422,
   folder_missing: 422,
+  folder_moved: 422,
   schema_unknown: 404,
   schema_invalid: 422,
   schema_checks_busy: 503,

@@ -11,7 +11,11 @@ import { PROJECT_KEY_LENGTH } from "../core/limits.ts";
  * Parts that do not exist (or may not be read) are resolved by name alone. Never fails.
  */
 export async function projectKeyOf(path: string): Promise<string> {
-  const real = await realPathOf(path);
+  return keyOfRealPath(await realPathOf(path));
+}
+
+/** The same for a path that is real already. */
+export function keyOfRealPath(real: string): string {
   return createHash("sha256").update(real).digest("hex").slice(0, PROJECT_KEY_LENGTH);
 }
 

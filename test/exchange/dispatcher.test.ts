@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { modelConfig } from "../../src/exchange/models/config.ts";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,6 +22,7 @@ import { answerQuestion } from "../../src/store/questions/answer.ts";
 import { listOpenQuestions } from "../../src/store/questions/read.ts";
 import { startThread } from "../../src/store/sessions/change.ts";
 import { acceptMessages, readWaiting } from "../../src/store/sessions/waiting.ts";
+import { projectKeyOf } from "../../src/store/project-key.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
 import { patchSession } from "../../src/store/sessions/patch.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -121,6 +122,22 @@ it("[QUEUE-38] [QUEUE-50] fails in a session whose folder is gone, says so and k
   });
   const { content } = await store.read(readExchangeWithContent, { reference: id, n: 1 });
   expect(content).toBe("a question");
+  expect(server.requests()).toEqual([]);
+});
+
+it("[QUEUE-38] fails in a session whose folder was replaced by a link", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "answered" }) });
+  const bench = await openBench(server);
+  const { store } = bench;
+  const repo_path = join(temporaryFolder(), "replaced");
+  const project_key = await projectKeyOf(repo_path);
+  symlinkSync(temporaryFolder(), repo_path);
+  const { id } = await store.write(createSession, { repo_path, project_key });
+  await queue(store, id, "a question");
+  dispatch(bench);
+  await until(async () => (await statesOf(store, id))[0] === "failed");
+  const [record] = await store.read(listExchanges, { reference: id, limit: 1 });
+  expect(record).toMatchObject({ error_code: "folder_moved" });
   expect(server.requests()).toEqual([]);
 });
 

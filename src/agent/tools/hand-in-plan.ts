@@ -44,9 +44,11 @@ const MAX_WAVE = 300;
  */
 export function handInPlanTool(input: {
   readonly repoPath: string;
+  /** As of `SandboxFolder`. */
+  readonly root?: string | null | undefined;
   readonly checkPlan: CheckPlan;
 }): StructuredToolInterface {
-  const { repoPath, checkPlan } = input;
+  const { repoPath, root, checkPlan } = input;
   const inOrder = createQueue();
   const handIn = async ({ content }: { readonly content: string }): Promise<string> => {
     const { plan, findings } = await checkPlan(content, repoPath);
@@ -59,7 +61,7 @@ export function handInPlanTool(input: {
         ].join("\n"),
       );
     }
-    const path = await storePlan(await realRoot(repoPath), plan);
+    const path = await storePlan(await realRoot(repoPath, root), plan);
     const { waves } = plan;
     const size = `${plural(waves.flat().length, "phase")} in ${plural(waves.length, "wave")}`;
     return [`the plan is stored as ${path}: ${size}`, ...waveLines(waves), ...found].join("\n");

@@ -51,6 +51,8 @@ export function sessionTools(
     /** The files as the model knows them; without it, none. */
     readonly known?: KnownFiles | undefined;
     readonly repoPath: string | null;
+    /** As of `SandboxFolder`. */
+    readonly root?: string | null | undefined;
     readonly protectedPaths: readonly string[];
     /** What the configuration protects besides. */
     readonly configured?: readonly ProtectedPath[] | undefined;
@@ -60,13 +62,13 @@ export function sessionTools(
     readonly commands?: Pick<CommandTool, "commands" | "record" | "onOutput"> | null | undefined;
   },
 ): StructuredToolInterface[] {
-  const { repoPath, protectedPaths, configured = [], permit, commands = null } = input;
+  const { repoPath, root, protectedPaths, configured = [], permit, commands = null } = input;
   const { gitUser = { home: homedir(), env: {} } } = input;
   if (repoPath === null) {
     return [];
   }
   const [linked, found] = [createLinkSearch(), createControlSearch(gitUser)];
-  const folder = { repoPath, protectedPaths, configured, linked, found };
+  const folder = { repoPath, root, protectedPaths, configured, linked, found };
   const guards = { ...input, known: input.known ?? new KnownFiles() };
   const run: Run = async (work) => work(await resolveSandbox(folder));
   const inOrder = createQueue();

@@ -12,6 +12,8 @@ import { isInside, realPath, statOrNull } from "./real-path.ts";
 /** Where the tools may work, and what they must leave alone inside it. */
 export interface SandboxFolder {
   readonly repoPath: string;
+  /** The real path that it must have still; without it, any. */
+  readonly root?: string | null | undefined;
   readonly protectedPaths: readonly string[];
   /** What the configuration protects besides. */
   readonly configured?: readonly ProtectedPath[];
@@ -46,6 +48,7 @@ const COMPANIONS = ["-wal", "-shm", "-journal"];
 /** Resolves the real paths of the repository and the protected files, once for each tool call. */
 export async function resolveSandbox({
   repoPath,
+  root = null,
   protectedPaths,
   configured = [],
   linked,
@@ -54,7 +57,7 @@ export async function resolveSandbox({
   const names = protectedPaths.flatMap((path) => [path, ...COMPANIONS.map((end) => path + end)]);
   return {
     named: resolve(repoPath),
-    root: await realRoot(repoPath),
+    root: await realRoot(repoPath, root),
     guarded: await Promise.all(names.map(guard)),
     configured: await Promise.all(
       configured.flatMap((entry) => ("path" in entry ? guard(entry.path) : [])),
@@ -96,12 +99,17 @@ function isGuarded(
   );
 }
 
-/** The real path of a session's folder. Refuses if it is not there. */
-export async function realRoot(repoPath: string): Promise<string> {
+/** The real path of a session's folder. Refuses if it is not there, or not the one that is expected. */
+export async function realRoot(repoPath: string, expected: string | null = null): Promise<string> {
   const root = await realpath(repoPath).catch(() => null);
   if (root === null || (await statOrNull(root))?.isDirectory() !== true) {
     throw refusal(
       "the session's folder no longer exists, so no file can be read or written; ask the user to restore it, or to begin a session in another folder",
+    );
+  }
+  if (expected !== null && root !== expected) {
+    throw refusal(
+      "the session's folder was replaced by a link to another one, so no file can be read or written and no command runs; ask the user to put it back",
     );
   }
   return root;

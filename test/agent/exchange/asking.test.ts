@@ -40,6 +40,7 @@ async function askBesideFinished({ store, session }: Bench): Promise<void> {
       notes: [],
     },
     folder: session.repo_path,
+    root: null,
     readOnly: false,
     ...PERMITTED,
     instructions: null,

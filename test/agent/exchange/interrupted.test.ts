@@ -68,6 +68,7 @@ async function cutWhileToolsRan(
       notes: [],
     },
     folder: bench.repo,
+    root: null,
     readOnly: false,
     ...PERMITTED,
     instructions: null,
