@@ -69,8 +69,8 @@ export interface ConfinedPlace {
 }
 
 /**
- * Commands in one folder run one after the other: another one could change paths while the sandbox of the
- * next one is made. Refuses for the model what cannot be confined; `launch.env` is all that the sandbox sees of
+ * Commands in one folder, and those in folders in and above it, run one after the other: another one could change
+ * paths while the sandbox of the next one is made. Refuses for the model what cannot be confined; `launch.env` is all that the sandbox sees of
  * the environment.
  */
 export function createConfine(options: SandboxOptions): Confine {
@@ -82,6 +82,10 @@ export function createConfine(options: SandboxOptions): Confine {
     }
     const release = await turns(folder, signal);
     try {
+      // a command that had its turn before could have replaced it
+      if ((await realpath(named).catch(() => null)) !== folder) {
+        throw refusal("the session's folder was replaced meanwhile; ask the user to put it back");
+      }
       const given = limits === undefined ? options : { ...options, limits };
       return await confined({ options: given, launch, folder, network, hidden, visible, release });
     } catch (error) {

@@ -1,34 +1,41 @@
+import { isInside } from "../../exchange/files/real-path.ts";
+
+interface Turn {
+  readonly folder: string;
+  readonly done: Promise<void>;
+}
+
 /**
- * Gives turns, one at a time for each key, in the order of the calls; the result ends a turn. Rejects with the
- * reason of the signal once that is aborted while others have their turn.
+ * Gives turns, one at a time for a folder and all folders in and above it, in the order of the calls; the result
+ * ends a turn. Rejects with the reason of the signal once that is aborted while others have their turn.
  */
-export function createTurns(): (key: string, signal?: AbortSignal) => Promise<() => void> {
-  const last = new Map<string, Promise<void>>();
-  return async (key, signal) => {
-    const before = last.get(key);
+export function createTurns(): (folder: string, signal?: AbortSignal) => Promise<() => void> {
+  const turns = new Set<Turn>();
+  return async (folder, signal) => {
+    const before = Promise.all(
+      [...turns]
+        .filter((turn) => isInside(turn.folder, folder) || isInside(folder, turn.folder))
+        .map(({ done }) => done),
+    );
     const { promise, resolve } = Promise.withResolvers<void>();
-    last.set(key, promise);
+    const turn = { folder, done: promise };
+    turns.add(turn);
     const release = (): void => {
-      if (last.get(key) === promise) {
-        last.delete(key);
-      }
+      turns.delete(turn);
       resolve();
     };
     try {
       await withSignal(before, signal);
     } catch (error) {
       // the next one waits for those before this one all the same
-      void before?.then(release);
+      void before.then(release);
       throw error;
     }
     return release;
   };
 }
 
-async function withSignal(
-  work: Promise<void> | undefined,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function withSignal(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal?.reason);

@@ -18,6 +18,13 @@ export const PRIVATE_FOLDERS = ["/tmp", "/var/tmp", "/run"] as const;
 /** The open file from which bubblewrap reads the filter of system calls. */
 export const FILTER_DESCRIPTOR = 9;
 
+/**
+ * The session's folder, opened: what is mounted is this folder, whatever its path leads to meanwhile. Bubblewrap
+ * closes it when all is mounted, as it would a descriptor that another program lets it wait for.
+ */
+export const FOLDER_DESCRIPTOR = 8;
+const HELD = `/proc/self/fd/${FOLDER_DESCRIPTOR}`;
+
 const RUN_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -41,6 +48,7 @@ export function bubblewrapArguments(
     kind === "folder"
       ? ["--perms", "0755", "--size", "4096", "--tmpfs", path]
       : ["--ro-bind", policy.empty, path];
+  const held = (path: string): string => `${HELD}${path.slice(folder.length)}`;
   const resolver = network ? host.resolver : null;
   return [
     ...NAMESPACES.filter((option) => !network || option !== "--unshare-net"),
@@ -61,14 +69,18 @@ export function bubblewrapArguments(
     ...outside.flatMap((place) => (place.kind === "visible" ? place.show : hide(place))),
     ...policy.programs.flatMap((path) => ["--ro-bind", path, path]),
     "--bind",
-    folder,
+    HELD,
     folder,
     ...[...policy.pinned, ...foldersAbove(inFolder, folder)].flatMap((path) => [
       "--bind",
-      path,
+      held(path),
       path,
     ]),
-    ...policy.readOnly.flatMap((path) => ["--ro-bind", path, path]),
+    ...policy.readOnly.flatMap((path) => [
+      "--ro-bind",
+      isInside(folder, path) ? held(path) : path,
+      path,
+    ]),
     ...inFolder.flatMap(hide),
     ...(resolver === null || !roots.some((root) => isInside(root, resolver))
       ? []
@@ -76,6 +88,8 @@ export function bubblewrapArguments(
     ...[...outside, ...inFolder].flatMap(({ path, kind }) =>
       kind === "folder" ? ["--remount-ro", path] : [],
     ),
+    "--block-fd",
+    String(FOLDER_DESCRIPTOR),
     "--seccomp",
     String(FILTER_DESCRIPTOR),
     "--chdir",

@@ -9,6 +9,7 @@ import {
   bubblewrapArguments,
   type BubblewrapHost,
   FILTER_DESCRIPTOR,
+  FOLDER_DESCRIPTOR,
   PRIVATE_FOLDERS,
 } from "./bubblewrap.ts";
 import { findProgram } from "./find-program.ts";
@@ -94,7 +95,7 @@ interface Started {
   readonly groups: readonly string[];
 }
 
-/** How bubblewrap is started: by a shell, which opens the filter and enters the control groups. */
+/** How bubblewrap is started: by a shell, which opens the filter and the folder and enters the control groups. */
 export function bubblewrapLaunch(
   { file, bash, host }: Bubblewrap,
   policy: SandboxPolicy,
@@ -103,7 +104,18 @@ export function bubblewrapLaunch(
   const inside = bubblewrapArguments(policy, launch, host);
   return {
     file: bash,
-    args: ["-p", "-c", START, "sandbox", filter, String(groups.length), ...groups, file, ...inside],
+    args: [
+      "-p",
+      "-c",
+      START,
+      "sandbox",
+      filter,
+      policy.folder,
+      String(groups.length),
+      ...groups,
+      file,
+      ...inside,
+    ],
     cwd: "/",
     env: { ...withoutLoading(launch.env), TMPDIR: "/tmp", XDG_CACHE_HOME: "/tmp/.cache" },
   };
@@ -121,7 +133,11 @@ const START = `for open in /proc/self/fd/*; do
   [ "$open" -gt 2 ] && eval "exec $open>&-"
 done
 exec ${FILTER_DESCRIPTOR}<"$1" || exit 125
-left=$2; shift 2
+exec ${FOLDER_DESCRIPTOR}<"$2" && (cd -P /proc/self/fd/${FOLDER_DESCRIPTOR} && [ "$PWD" = "$2" ]) || {
+  echo "sandbox: the session's folder was replaced meanwhile" >&2
+  exit 125
+}
+left=$3; shift 3
 while [ "$left" -gt 0 ]; do echo 0 >"$1" || exit 125; shift; left=$((left - 1)); done
 exec "$@"`;
 
@@ -165,7 +181,7 @@ async function tryOut(bubblewrap: Bubblewrap): Promise<SandboxProbe> {
       network: false,
       limits: SANDBOX_LIMITS,
     };
-    const attempt = `{ echo x >kept; } 2>/dev/null && exit 1; [ -s "$1" ] && exit 2; echo x >made || exit 3; echo contained`;
+    const attempt = `{ echo x >kept; } 2>/dev/null && exit 1; [ -s "$1" ] && exit 2; echo x >made || exit 3; [ -e /proc/self/fd/${FOLDER_DESCRIPTOR} ] && exit 4; echo contained`;
     const { file, args, env } = bubblewrapLaunch(bubblewrap, policy, {
       launch: {
         file: "/bin/sh",

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 import { afterAll, describe, expect, it } from "vitest";
@@ -140,6 +141,26 @@ describe.skipIf(sandbox.reason !== null)("limits of a command in the sandbox", (
     expect(isThird).toBe(false);
     first();
     await third;
+  });
+
+  it("[SANDBOX-17] waits for those in folders above and below, and for no others", async () => {
+    const turns = createTurns();
+    const order: string[] = [];
+    const take = async (name: string) => {
+      const release = await turns(name);
+      order.push(name);
+      return release;
+    };
+    const inner = await take("/a/b");
+    const beside = await take("/a/bc");
+    const [outer, innermost] = [take("/a"), take("/a/b/c")];
+    beside();
+    await setImmediate();
+    expect(order).toEqual(["/a/b", "/a/bc"]);
+    inner();
+    (await outer)();
+    (await innermost)();
+    expect(order).toEqual(["/a/b", "/a/bc", "/a", "/a/b/c"]);
   });
 
   it("[SANDBOX-17] runs commands in one folder one after the other", async () => {

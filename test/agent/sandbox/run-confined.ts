@@ -22,6 +22,8 @@ export interface RunOptions extends Partial<SandboxOptions> {
   /** The session's folder, if it is not the usual one. */
   readonly at?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Called when the command is ready to be started. */
+  readonly beforeStart?: () => void;
   /** Called with the process and what it has printed so far. */
   readonly onOutput?: (pid: number, output: string) => void;
 }
@@ -59,7 +61,15 @@ export async function sandboxHome() {
   const shared =
     bubblewrap === null ? null : createConfine({ bubblewrap, state, env: {}, protectedPaths: [] });
   const run = async (line: string, options: RunOptions = {}): Promise<Ran> => {
-    const { network = false, visible = [], at = folder, env = {}, onOutput, ...rest } = options;
+    const {
+      network = false,
+      visible = [],
+      at = folder,
+      env = {},
+      onOutput,
+      beforeStart,
+      ...rest
+    } = options;
     if (bubblewrap === null) {
       throw new Error(probed.reason);
     }
@@ -74,6 +84,7 @@ export async function sandboxHome() {
       env: { PATH: PROGRAMS, HOME: home, SANDBOX_TEST: folder, ...env },
     };
     const { launch, watch, finish } = await confine(inner, { folder: at, network, visible });
+    beforeStart?.();
     const child = spawn(launch.file, [...launch.args], {
       cwd: launch.cwd,
       env: launch.env,

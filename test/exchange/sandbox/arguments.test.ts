@@ -62,8 +62,9 @@ describe("the arguments of bubblewrap", () => {
     ["a hidden file", "--ro-bind /state/empty /home/ada/.config/key"],
     ["a hidden file of the system", "--ro-bind /state/empty /opt/key"],
     ["programs of the path in a private folder", "--ro-bind /tmp/node /tmp/node"],
-    ["the folder", "--bind /home/ada/billing /home/ada/billing"],
-    ["what is read-only in it", "--ro-bind /home/ada/billing/.git /home/ada/billing/.git"],
+    ["the folder", "--bind /proc/self/fd/8 /home/ada/billing"],
+    ["the folder no longer open", "--block-fd 8"],
+    ["what is read-only in it", "--ro-bind /proc/self/fd/8/.git /home/ada/billing/.git"],
     ["a file of Reprise in it", "--ro-bind /state/empty /home/ada/billing/reprise.db"],
     [
       "the limits",
@@ -82,23 +83,27 @@ describe("the arguments of bubblewrap", () => {
       "--ro-bind /home/ada/.config",
       "--tmpfs /home/ada/.config/gh",
     ],
-    ["the home before the folder in it", "--tmpfs /home/ada", "--bind /home/ada/billing"],
+    ["the home before the folder in it", "--tmpfs /home/ada", "--bind /proc/self/fd/8"],
     [
       "the folder before the home cannot be changed",
-      "--bind /home/ada/b",
+      "--bind /proc/self/fd/8",
       "--remount-ro /home/ada",
     ],
     [
       "the folder before what is read-only in it",
-      "--bind /home/ada/b",
-      "--ro-bind /home/ada/billing/.git",
+      "--bind /proc/self/fd/8",
+      "--ro-bind /proc/self/fd/8/.git",
     ],
     [
       "what is read-only before what is hidden",
       "billing/.git /home",
       "--ro-bind /state/empty /home/ada/billing",
     ],
-    ["private folders before a folder in one", "--tmpfs /tmp", "--bind /tmp/project"],
+    [
+      "private folders before a folder in one",
+      "--tmpfs /tmp",
+      "--bind /proc/self/fd/8 /tmp/project",
+    ],
   ])("[SANDBOX-18] mount %s", (_, first, second) => {
     const text = line(second.includes("/tmp/") ? { folder: "/tmp/project" } : {});
     expect(text).toContain(second);
