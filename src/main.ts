@@ -20,7 +20,10 @@ const cli: CliContext = {
   version: packageVersion(),
   args: process.argv.slice(2),
   program: { node: process.execPath, script: process.argv[1] ?? "" },
-  cwd: process.cwd(),
+  // asked when it is needed: the folder may have been deleted, and not every command uses one
+  get cwd() {
+    return process.cwd();
+  },
   env: process.env,
   // created when it is first used: most commands read nothing and print no errors
   get stdin() {

@@ -74,6 +74,13 @@ function wrapped(cli: CliContext, error: unknown): RepriseError {
   if (error instanceof CommanderError) {
     return wrongUsage(sentenceOf(error.code, error.message.replace(/^error: /, "")));
   }
+  if (isWithoutFolder(error)) {
+    return new RepriseError(
+      "file_unreadable",
+      "The current folder does not exist any more. Change to another one, such as with `cd ~`, and run the command again.",
+      { cause: error },
+    );
+  }
   if (cli.env["REPRISE_DEBUG"] === "1" && error instanceof Error) {
     noticeNow(cli, error.stack ?? error.message);
   }
@@ -82,6 +89,11 @@ function wrapped(cli: CliContext, error: unknown): RepriseError {
     "Something went wrong inside Reprise; what was stored is safe. Set REPRISE_DEBUG=1 to see where, and report it.",
     { cause: error },
   );
+}
+
+/** Node.js fails with this when it asks the system for the working folder. */
+function isWithoutFolder(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
 }
 
 /**
