@@ -29,6 +29,8 @@ class ShownQuestionView implements QuestionView {
   #reason: Editor | null = null;
   #finish: ((outcome: QuestionOutcome) => void) | null = null;
   #hint: string | null = null;
+  /** Why the choice whose key was pressed last cannot be chosen yet. */
+  #refused: string | null = null;
 
   constructor(options: QuestionViewOptions) {
     const { screen, choices } = options;
@@ -43,7 +45,8 @@ class ShownQuestionView implements QuestionView {
       choose: (at) => this.#choose(at),
       mayChoose: (at) => this.#choices[at]?.isSafe === true || this.#mayAnswer("o"),
       read: () => this.#read(),
-      empty: () => this.#say("Enter alone answers nothing: press the key of a choice."),
+      empty: () =>
+        this.#say(this.#refused ?? "Enter alone answers nothing: press the key of a choice."),
       wrote: () => this.#guard.typed(),
     });
   }
@@ -54,6 +57,7 @@ class ShownQuestionView implements QuestionView {
     this.#guard.reset();
     this.#typing.back();
     this.#hint = null;
+    this.#refused = null;
     this.#finish = resolve;
     if (this.#takesText()) {
       this.#editor ??= this.#openEditor(this.#options.draft);
@@ -105,6 +109,9 @@ class ShownQuestionView implements QuestionView {
       return true;
     }
     this.#hint = null;
+    if (!matchesKey(data, "enter")) {
+      this.#refused = null;
+    }
     this.#options.screen.changed();
     if (matchesKey(data, "tab") && !this.#isReason()) {
       if (this.#options.place.count > 1) {
@@ -216,7 +223,8 @@ class ShownQuestionView implements QuestionView {
   #mayAnswer(key: "o" | "Ctrl-O"): boolean {
     const hasSeenAll = this.#reading.hasSeenAll();
     if (!hasSeenAll) {
-      this.#say(`Not all of it was shown: press ${key}, and read to its end first.`);
+      this.#refused = `Not all of it was shown: press ${key}, and read to its end first.`;
+      this.#say(this.#refused);
     }
     return hasSeenAll;
   }
