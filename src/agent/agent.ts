@@ -34,6 +34,8 @@ export interface AgentOfExchange
   readonly configured?: Parameters<typeof sessionTools>[0]["configured"];
   /** As of `sessionTools`. */
   readonly gitUser?: GitUser;
+  /** As of `sessionTools`. */
+  readonly onDenied?: (() => void) | undefined;
   /** Without it no plan can be handed in. */
   readonly checkPlan?: CheckPlan | undefined;
   /** What is known of the tools. */
@@ -67,6 +69,7 @@ export function buildAgent(options: AgentOfExchange) {
         configured,
         ...(options.gitUser === undefined ? {} : { gitUser: options.gitUser }),
         ...guards,
+        onDenied: options.onDenied,
         commands,
       }),
       ...(delegate === null ? [] : [delegate]),

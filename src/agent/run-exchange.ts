@@ -135,6 +135,7 @@ async function runWith(
     asking: { store: options.store, default: options.defaultAnswer },
     protectedPaths: options.protectedPaths,
     gitUser: { home: homedir(), env: options.commands?.env ?? {} },
+    onDenied,
     tools: options.tools,
     programTools: options.programTools,
     checkPlan: options.checkPlan,

@@ -195,6 +195,16 @@ it("[CLI-290] -p ends with exit code 8 if rules denied a call, and prints the an
   expect(home.file("d.txt")).toBeNull();
 });
 
+it.each([".git/x", "/etc/passwd"])(
+  "[CLI-290] -p ends with exit code 8 if a fixed limit denied a call: %s",
+  async (path) => {
+    const home = await writing();
+    const denied = await home.call(["-p", path, "--permission", "edits"]);
+    expect(denied).toMatchObject({ code: 8 });
+    expect(denied.stdout).toMatch(/^it is: /);
+  },
+);
+
 it("[PERMISSION-19] permission list, explain and remove show and change what decides", async () => {
   const home = await writing();
   const explained = await home.call(["permission", "explain", "write_file(AGENTS.md)"]);

@@ -58,6 +58,8 @@ export function sessionTools(
     readonly configured?: readonly ProtectedPath[] | undefined;
     /** Whose configuration of git names files that ask. */
     readonly gitUser?: GitUser;
+    /** Called when a fixed limit denies a call. */
+    readonly onDenied?: (() => void) | undefined;
     /** Without it, or with null, no command may run in the folder. */
     readonly commands?: Pick<CommandTool, "commands" | "record" | "onOutput"> | null | undefined;
   },
@@ -68,7 +70,8 @@ export function sessionTools(
     return [];
   }
   const [linked, found] = [createLinkSearch(), createControlSearch(gitUser)];
-  const folder = { repoPath, root, protectedPaths, configured, linked, found };
+  const { onDenied } = input;
+  const folder = { repoPath, root, protectedPaths, configured, linked, found, onDenied };
   const guards = { ...input, known: input.known ?? new KnownFiles() };
   const run: Run = async (work) => work(await resolveSandbox(folder));
   const inOrder = createQueue();

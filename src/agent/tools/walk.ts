@@ -38,10 +38,12 @@ export async function* matchingFiles(
   if (top.stat === null) {
     throw refusal("there is no such path; list the repository's top first");
   }
+  // a search leaves out what is off limits: that denies no call
+  const leavingOut = { ...sandbox, onDenied: undefined };
   for await (const shown of walkFiles(top, full)) {
     // each file is checked again: some are off limits
     const target = matches(shown)
-      ? await resolvePath(sandbox, shown, FIND_FILES).catch(() => null)
+      ? await resolvePath(leavingOut, shown, FIND_FILES).catch(() => null)
       : null;
     if (target !== null) {
       yield target;

@@ -40,6 +40,7 @@ export async function resolvePath(
   const { target, file } = await locate(sandbox, { path, tool });
   const limit = fixedLimit({ tool, file, command: null });
   if (limit !== null || target === null) {
+    sandbox.onDenied?.();
     throw refusal(refusedBecause(limit));
   }
   return { ...target, file };

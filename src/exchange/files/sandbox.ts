@@ -21,6 +21,8 @@ export interface SandboxFolder {
   readonly linked: LinkedNames;
   /** Finds what directs other programs by what names it. */
   readonly found: FindControl;
+  /** Called when a fixed limit denies a call. */
+  readonly onDenied?: (() => void) | undefined;
 }
 
 /** The same on the disk, during one call of a tool. */
@@ -35,6 +37,7 @@ export interface Sandbox {
   readonly patterns: readonly string[];
   readonly linked: LinkedNames;
   readonly found: FindControl;
+  readonly onDenied?: (() => void) | undefined;
 }
 
 interface Guarded {
@@ -53,6 +56,7 @@ export async function resolveSandbox({
   configured = [],
   linked,
   found,
+  onDenied,
 }: SandboxFolder): Promise<Sandbox> {
   const names = protectedPaths.flatMap((path) => [path, ...COMPANIONS.map((end) => path + end)]);
   return {
@@ -65,6 +69,7 @@ export async function resolveSandbox({
     patterns: configured.flatMap((entry) => ("pattern" in entry ? entry.pattern : [])),
     linked,
     found,
+    onDenied,
   };
 }
 
