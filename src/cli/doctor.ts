@@ -8,7 +8,7 @@ import { databaseOption, withDatabase } from "./database.ts";
 import { checkConfig, checkModels, checkPersonas, checkSettings } from "./doctor/config.ts";
 import { checkToken } from "./doctor/token.ts";
 import { checkUndo } from "./doctor/undo.ts";
-import { checkStored } from "./doctor/database.ts";
+import { checkStored, refuseEarlier } from "./doctor/database.ts";
 import { checkSandbox } from "./doctor/sandbox.ts";
 import { plural } from "../core/text.ts";
 
@@ -46,6 +46,7 @@ export function doctorCommand(cli: CliContext): Command {
         printJson(cli, { ok, checks });
       } else {
         printChecks(cli, checks);
+        await refuseEarlier(cli, command);
       }
     });
   return withDatabase(command);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { writeEarlierDatabase } from "../helpers/earlier-builds.ts";
+import { EARLIER_BUILDS, writeEarlierDatabase } from "../helpers/earlier-builds.ts";
 import { trustFolder } from "../helpers/trust.ts";
 import { freshHome, type Home, unusedHome } from "../helpers/reprise.ts";
 import { idLike, seed } from "../helpers/sessions/seed.ts";
@@ -25,6 +25,21 @@ interface Check {
 }
 
 describe("doctor", () => {
+  it.each(EARLIER_BUILDS)(
+    "[DOCTOR-3] [STORE-84] ends with the sentence about a database of an earlier build, and leaves no file: %s",
+    async (build) => {
+      const home = unusedHome();
+      mkdirSync(dirname(home.database), { recursive: true });
+      writeEarlierDatabase(build, home.database);
+      const before = readdirSync(dirname(home.database));
+      const { code, stdout, stderr } = await home.call(["doctor"]);
+      expect(code).toBe(1);
+      expect(stdout).toMatch(/^failed +version .*commit fe83431e/m);
+      expect(stderr).toMatch(/^reprise: [^\n]*commit fe83431e[^\n]* \[database_too_old\]\n$/);
+      expect(readdirSync(dirname(home.database))).toEqual(before);
+    },
+  );
+
   it("[DOCTOR-1] [SANDBOX-19] [DOCTOR-2] reports for each check whether it passes, and changes nothing", async () => {
     const home = unusedHome();
     const { checks } = await doctor(home, 0);
@@ -136,7 +151,8 @@ describe("doctor", () => {
     // the rest is reported all the same
     expect(statuses(document.checks)).toMatchObject({ disk: "ok", models: "ok" });
     const text = await home.call(["doctor"]);
-    expect(text).toMatchObject({ code: 1, stderr: "" });
+    expect(text.code).toBe(1);
+    expect(text.stderr.replace(/^reprise: .* \[database_too_old\]\n$/, "")).toBe("");
     expect(text.stdout).toMatch(/1 failed, \d+ warnings?\n$/);
     expect(existsSync(home.database) ? fingerprint(home.database) : "").toBe(before);
   });

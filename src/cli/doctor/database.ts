@@ -65,6 +65,23 @@ async function checkFile(input: {
   return [...files, log, ...checks, ...rows];
 }
 
+/**
+ * Says about a database that nothing of this program opens what to do with it.
+ *
+ * Error codes: `database_too_old`.
+ */
+export async function refuseEarlier(cli: CliContext, command: Command): Promise<void> {
+  const location = locationOf(cli, command);
+  if (location === null || isPostgres(location)) {
+    return;
+  }
+  const { isEarlierFile } = await import("../../store/engines/sqlite/check-database.ts");
+  if (isEarlierFile(location)) {
+    const { databaseTooOld } = await import("../../store/engines/migrations/history.ts");
+    throw databaseTooOld();
+  }
+}
+
 /** Null if the configuration does not name it; `checkConfig` has reported that. */
 function locationOf(cli: CliContext, command: Command): string | null {
   try {

@@ -1,3 +1,4 @@
+import { closeSync, openSync, readSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
 import { databaseTooOld, latestVersion } from "../migrations/history.ts";
@@ -23,6 +24,9 @@ const TIMEOUT_MS = 5000;
  * `quick` leaves out the comparison of tables with their indexes, which takes most of the time.
  */
 export function checkDatabase(path: string, quick: boolean): DatabaseChecks {
+  if (isEarlierFile(path)) {
+    return { checks: [failed("version", databaseTooOld().message)], isCurrent: false };
+  }
   const checks: Check[] = [];
   let isCurrent = false;
   try {
@@ -41,6 +45,30 @@ export function checkDatabase(path: string, quick: boolean): DatabaseChecks {
     isCurrent = false;
   }
   return { checks, isCurrent };
+}
+
+/** Where the header of a database file has its application id, in 4 bytes. */
+const APPLICATION_ID_AT = 68;
+
+/**
+ * True for the file of a build before the baseline. Reads its header alone: SQLite makes files beside a database
+ * with a write-ahead log even to read it.
+ */
+export function isEarlierFile(path: string): boolean {
+  const header = Buffer.alloc(APPLICATION_ID_AT + 4);
+  let file: number | null = null;
+  try {
+    file = openSync(path, "r");
+    readSync(file, header, 0, header.length, 0);
+  } catch {
+    // opening it as a database says what is wrong
+    return false;
+  } finally {
+    if (file !== null) {
+      closeSync(file);
+    }
+  }
+  return header.readUInt32BE(APPLICATION_ID_AT) === EARLIER_APPLICATION_ID;
 }
 
 function checkSqlite(raw: DatabaseSync): Check {
