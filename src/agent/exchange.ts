@@ -18,7 +18,7 @@ import {
 } from "../exchange/exchanger.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import { sessionFolder } from "../exchange/files/session-folder.ts";
-import { isFolder } from "../exchange/is-folder.ts";
+import { refuseMissingFolder } from "../exchange/is-folder.ts";
 import {
   createReporter,
   type Reporter,
@@ -218,14 +218,4 @@ async function prepare(
         : await repoInstructions(session.repo_path, options.personas.trust),
     conceal: createConceal([...secretsOfModels(config), ...secrets]),
   };
-}
-
-/** Nobody would see that the agent had no files. Error codes: `folder_missing`. */
-async function refuseMissingFolder(path: string): Promise<void> {
-  if (!(await isFolder(path))) {
-    throw new RepriseError(
-      "folder_missing",
-      "The session's folder does not exist on the machine that runs its exchanges. Restore the folder, then send the message again.",
-    );
-  }
 }

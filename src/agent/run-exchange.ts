@@ -13,6 +13,7 @@ import { type Commands, createCommands } from "./commands/commands.ts";
 import type { ExchangeContext } from "./exchange-context.ts";
 import type { Worked } from "./thread-holder.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
+import { refuseMissingFolder } from "../exchange/is-folder.ts";
 import { nothingToContinue } from "../exchange/nothing-to-continue.ts";
 import { reportStored } from "../exchange/report-events.ts";
 import { createPermit } from "./permit.ts";
@@ -134,8 +135,8 @@ async function runWith(
           },
     asking: { store: options.store, default: options.defaultAnswer },
     protectedPaths: options.protectedPaths,
-    gitUser: { home: homedir(), env: options.commands?.env ?? {} },
     onDenied,
+    gitUser: { home: homedir(), env: options.commands?.env ?? {} },
     tools: options.tools,
     programTools: options.programTools,
     checkPlan: options.checkPlan,
@@ -151,6 +152,9 @@ async function runWith(
   }
   const begun = await context.begin();
   reportStored(report, begun.pending);
+  if (before.repo_path !== null && isOfPrompt(context)) {
+    await refuseMissingFolder(before.repo_path);
+  }
   const next = await nextInput(context, thread, begun);
   const end: RunEnd =
     next === "done"
@@ -194,6 +198,12 @@ async function closeCalls(
     const node = TOOLS_NODE in agent.nodes && !leavesOpen ? TOOLS_NODE : MODEL_NODE;
     await agent.updateState(config, { messages }, node);
   }
+}
+
+/** True for an exchange of `-p`: nobody would see that the agent had no files. */
+function isOfPrompt({ options, request }: ExchangeContext): boolean {
+  const { asked_by, principal } = request;
+  return options.within === undefined && (asked_by ?? principal?.origin) === "prompt";
 }
 
 /**

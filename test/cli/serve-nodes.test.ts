@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 
 import { ExchangeEvent } from "../../src/exchange/events.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
-import { seed } from "../helpers/sessions/seed.ts";
+import { detailOf, rowsOf, seed } from "../helpers/sessions/seed.ts";
 import { askIn } from "../helpers/waiting-session.ts";
 import { homeOfNodes, startNode } from "../helpers/service-node.ts";
 import { openTerminal } from "../helpers/terminal.ts";
@@ -99,6 +99,30 @@ it("[CLI-311] send, -p and the greeting say that the folder of the session does 
   const terminal = openTerminal(home, `exec reprise --session ${id}`);
   await terminal.shows(/^Folder \S+\/gone, which does not exist on this machine$[^]*> $/m);
 });
+
+it.each(["missing", "a file"])(
+  "[CLI-312] -p in a session whose folder is %s fails and stores the message, which is answered once the folder is back",
+  async (kind) => {
+    const home = homeOfNodes();
+    const repo_path = join(home.project, "gone");
+    const [session] = await seed(home, { repo_path });
+    const id = session?.id ?? "";
+    if (kind === "a file") {
+      writeFileSync(repo_path, "");
+    }
+    const failed = await home.call(["--session", id, "-p", "careful words"]);
+    expect(failed).toMatchObject({ code: 2, stdout: "" });
+    expect(failed.stderr).toContain("[folder_missing]");
+    const shown = await home.call(["sessions", "show", id]);
+    expect(shown.stdout).toMatch(/^ {2}exchange {2}1 failed, .*\[folder_missing\]$/m);
+    expect(shown.stdout).toContain("\ncareful words\n");
+    rmSync(repo_path, { force: true });
+    mkdirSync(repo_path);
+    const answered = await home.call(["--session", id, "--continue-exchange"]);
+    expect(answered).toMatchObject({ code: 0 });
+    expect(rowsOf(await detailOf(home, id)).map(([, role]) => role)).toEqual(["user", "assistant"]);
+  },
+);
 
 it("[CLI-176] refuses folders that do not exist or contradict each other, before it listens", async () => {
   const { home, folder } = homeWithFolders();
