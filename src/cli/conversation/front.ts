@@ -25,8 +25,11 @@ export interface Front {
   waiting(): number;
   /** Drops them, and returns how many lines they had. */
   drop(): number;
-  /** Puts a message that was not sent back into the prompt, with those that wait after it and what is being written. */
-  giveBack(message: Typed): void;
+  /**
+   * Puts a message that was not sent back into the prompt, with those that wait after it and what is being written;
+   * only these for null.
+   */
+  giveBack(message: Typed | null): void;
   /** True only for a yes that was typed after the question was shown. */
   confirm(question: string): Promise<boolean>;
   /** Null if the person leaves the question open, and once it is over. `next`: another one is to be asked first. */

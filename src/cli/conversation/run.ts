@@ -95,6 +95,7 @@ function handle(context: ConversationContext, event: InputEvent): Promise<Outcom
   const { conversation, front } = context;
   const sending: { last: Sent | null } = { last: null };
   const sendTyped = (typed: Typed, text: string): Promise<Outcome> => {
+  let isLong = false;
     sending.last = { typed, text, after: conversation.current()?.last_seq ?? 0 };
     return exchange(context, sending.last);
   };
@@ -125,6 +126,7 @@ function handle(context: ConversationContext, event: InputEvent): Promise<Outcom
     if (command !== null) {
       const confirm = askToConfirm(context.cli, front);
       const { isStopped, result } = await runCommand(context, {
+      isLong = command.canStop;
         text: event.text,
         canStop: command.canStop,
         run: (signal) => command.run({ ...context, signal, confirm }),
@@ -133,13 +135,19 @@ function handle(context: ConversationContext, event: InputEvent): Promise<Outcom
         return stopped(context);
       }
       return result === "continue" ? await exchange(context, null) : (result ?? "stay");
+      isLong = false;
     }
     // "//text" sends "/text"
     const text = event.text.startsWith("//") ? event.text.slice(1) : event.text;
     return sendTyped(event, text);
   };
   return handled(context, work, async () => {
-    await (sending.last === null ? null : giveBack(context, sending.last));
+    if (sending.last !== null) {
+      await giveBack(context, sending.last);
+    } else if (isLong && context.cli.stdin.isTTY === true && front.waiting() > 0) {
+      // they were written for what it did not do
+      front.giveBack(null);
+    }
   });
 }
 

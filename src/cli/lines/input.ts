@@ -109,12 +109,13 @@ export function openLineInput(cli: CliContext) {
     waiting: (): number => queue.filter((event) => event.kind === "line").length,
     drop,
     /** Puts a message into the next prompt, before the lines that wait and what is typed there. */
-    giveBack: ({ text, pasted }: Typed): void => {
+    giveBack: (message: Typed | null): void => {
       const lines = queue.filter((event) => event.kind === "line");
       drop();
+      const all: readonly Typed[] = [...(message === null ? [] : [message]), ...lines];
       source.giveBack({
-        text: [text, ...lines.map((line) => line.text)].join("\n"),
-        pasted: pasted || lines.some((line) => line.pasted),
+        text: all.map(({ text }) => text).join("\n"),
+        pasted: all.some(({ pasted }) => pasted),
       });
     },
     next,

@@ -184,7 +184,13 @@ export function openScreenFront(options: ScreenOptions): Front {
       interrupt = callback;
     },
     waiting: () => queue.messages().length,
-    giveBack: (message) => desk?.takeBack(message),
+    giveBack: (message) => {
+      if (desk === null) {
+        void load().then((each) => each.takeBack(message ?? undefined));
+      } else {
+        desk.takeBack(message ?? undefined);
+      }
+    },
     drop: () => {
       desk?.takeBack();
       return 0;

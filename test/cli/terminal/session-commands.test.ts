@@ -5,16 +5,18 @@ import { describe, expect, it, onTestFinished } from "vitest";
 
 import { freshHome } from "../../helpers/reprise.ts";
 import { openScreen, type TestScreen } from "../../helpers/screen.ts";
-import { startScriptedProvider, text } from "../../helpers/scripted-provider.ts";
+import { startScriptedProvider, type Step, text } from "../../helpers/scripted-provider.ts";
 import { detailOf, rowsOf, sessionsOf } from "../../helpers/sessions/seed.ts";
 import { CTRL_C, CTRL_D } from "../../helpers/terminal.ts";
 
 const ESC = "\u001b";
 
-/** A session of two exchanges, whose next answer, the summary, does not end. */
-async function beforeSummary() {
+/** A session of two exchanges, whose next answer is the summary; it does not end if nothing is given. */
+async function beforeSummary(
+  summary: () => Promise<readonly Step[]> = async () => [text("in "), { kind: "stall" }],
+) {
   const provider = await startScriptedProvider("openai", (index) =>
-    index === 2 ? [text("in "), { kind: "stall" }] : [text(`answer ${index}`)],
+    index === 2 ? summary() : [text(`answer ${index}`)],
   );
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const home = freshHome({ ...provider.env, NO_COLOR: "1" });
@@ -51,6 +53,21 @@ describe("a command that takes long", () => {
     const [{ id } = { id: "" }] = await sessionsOf(home);
     const messages = rowsOf(await detailOf(home, id)).map(([, , content]) => content);
     expect(messages).toEqual(["one", "answer 0", "two", "answer 1", "three", "answer 3"]);
+  });
+
+  it("[TERM-130] that fails gives back what waits, below the reason", async () => {
+    const { promise: until, resolve: fail } = Promise.withResolvers<null>();
+    const { screen, provider } = await beforeSummary(async () => {
+      await until;
+      return [{ kind: "status", status: 401 }];
+    });
+    screen.type("queued one\rqueued two\r");
+    await screen.until(/^ {2}waits: queued one\n {2}waits: queued two$/m);
+    fail(null);
+    await screen.until(/\[model_unauthorized\][^]*^> queued one\n {2}queued two\nready · /m);
+    expect(provider.requests).toHaveLength(3);
+    screen.type(`${CTRL_C}${CTRL_D}`);
+    expect(await screen.finished).toBe(0);
   });
 
   it("[TERM-130] may be one of the person's shell, after which what waits is sent", async () => {
