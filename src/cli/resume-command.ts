@@ -26,6 +26,11 @@ export function answerCommandLine(cli: CliContext, command: Command, id: string)
   return `${startOf(cli)} sessions answer ${id} ANSWER${databaseWords(cli, command)}`;
 }
 
+/** The command that sends the session a message. */
+export function sendCommandLine(cli: CliContext, command: Command, id: string): string {
+  return `${startOf(cli)} send ${id} MESSAGE${databaseWords(cli, command)}`;
+}
+
 /** The `--database` that the command was given, for another command; empty if it was given none. */
 export function databaseWords(cli: CliContext, command: Command): string {
   const database = databaseOption(command);

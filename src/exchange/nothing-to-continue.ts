@@ -1,4 +1,5 @@
 import { RepriseError } from "../core/errors.ts";
+import { whyUnsent } from "../store/exchanges/unsent.ts";
 import { readWaiting } from "../store/sessions/waiting.ts";
 import type { Store } from "../store/store.ts";
 
@@ -7,7 +8,8 @@ export async function nothingToContinue(store: Store, session_id: string): Promi
   const { count } = (await store.read(readWaiting, { session_id })).unaccepted;
   const sentence =
     count === 0
-      ? "Nothing was interrupted in this session and no message waits for the agent; send one."
+      ? ((await store.read(whyUnsent, session_id)) ??
+        "Nothing was interrupted in this session and no message waits for the agent; send one.")
       : count === 1
         ? "The pending message was not accepted. Accept it with --accept-pending."
         : "The pending messages were not accepted. Accept them with --accept-pending.";

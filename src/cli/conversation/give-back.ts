@@ -1,4 +1,6 @@
 import { isRepriseError } from "../../core/errors.ts";
+import { oneLine, visible } from "../../core/terminal-text.ts";
+import { readUnsent } from "../../store/exchanges/unsent.ts";
 import { readMessagesAfter } from "../../store/messages/read.ts";
 import { noticeLine } from "../context.ts";
 import type { Store } from "../../store/store.ts";
@@ -59,4 +61,21 @@ async function isStored(
     }
     return false;
   }
+}
+
+/** Puts the last message into the prompt of a session that is resumed, if its exchange failed before it began. */
+export async function offerUnsent({ cli, store, conversation, front }: Prompting): Promise<void> {
+  const session_id = conversation.current()?.id;
+  if (session_id === undefined) {
+    return;
+  }
+  const [unsent] = await store.read(readUnsent, { session_id, all: false, limit: 1 });
+  if (unsent === undefined) {
+    return;
+  }
+  noticeLine(
+    cli,
+    `The message of exchange ${unsent.n} was refused before it began [${oneLine(unsent.error_code)}]; it is at the prompt again.`,
+  );
+  front.giveBack({ text: visible(unsent.content), pasted: true });
 }

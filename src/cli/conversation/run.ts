@@ -8,7 +8,7 @@ import type { Answering } from "../who-answers.ts";
 import { askQuestions } from "./ask-questions.ts";
 import { createElsewhere } from "./elsewhere.ts";
 import type { Front, InputEvent, Typed } from "./front.ts";
-import { giveBack, type Sent, showUnsent } from "./give-back.ts";
+import { giveBack, offerUnsent, type Sent, showUnsent } from "./give-back.ts";
 import type { FromOutside } from "./from-outside.ts";
 import { greeting } from "./greeting.ts";
 import { interruptible, runCommand } from "./interruptible.ts";
@@ -47,6 +47,7 @@ export async function runConversation(context: ConversationContext): Promise<voi
   try {
     if (terminal && !context.json) {
       await front.greet(await greeting(context));
+      await offerUnsent(context);
     }
     const elsewhere =
       terminal && !context.json && cli.stdout.isTTY ? createElsewhere(context) : null;
@@ -94,8 +95,8 @@ export async function runConversation(context: ConversationContext): Promise<voi
 function handle(context: ConversationContext, event: InputEvent): Promise<Outcome> {
   const { conversation, front } = context;
   const sending: { last: Sent | null } = { last: null };
-  const sendTyped = (typed: Typed, text: string): Promise<Outcome> => {
   let isLong = false;
+  const sendTyped = (typed: Typed, text: string): Promise<Outcome> => {
     sending.last = { typed, text, after: conversation.current()?.last_seq ?? 0 };
     return exchange(context, sending.last);
   };
@@ -125,8 +126,8 @@ function handle(context: ConversationContext, event: InputEvent): Promise<Outcom
     const command = slashCommand(event.text);
     if (command !== null) {
       const confirm = askToConfirm(context.cli, front);
-      const { isStopped, result } = await runCommand(context, {
       isLong = command.canStop;
+      const { isStopped, result } = await runCommand(context, {
         text: event.text,
         canStop: command.canStop,
         run: (signal) => command.run({ ...context, signal, confirm }),
@@ -134,8 +135,8 @@ function handle(context: ConversationContext, event: InputEvent): Promise<Outcom
       if (isStopped && result !== "leave") {
         return stopped(context);
       }
-      return result === "continue" ? await exchange(context, null) : (result ?? "stay");
       isLong = false;
+      return result === "continue" ? await exchange(context, null) : (result ?? "stay");
     }
     // "//text" sends "/text"
     const text = event.text.startsWith("//") ? event.text.slice(1) : event.text;

@@ -115,5 +115,20 @@ export function messageMarks(message: Message, source: MessageSource | undefined
   });
 }
 
+/** Of a message whose exchange failed before it began. */
+export function unsentMarks(error_code: string): string {
+  return marksText({ "not sent": true, [oneLine(error_code)]: true });
+}
+
+/** How messages that were not sent are sent again. */
+export function sendAgainLine(
+  { state }: Pick<Session, "state">,
+  { send, resume }: ShownSession["sendAgain"],
+): string {
+  return state === "ended"
+    ? "The agent has not got the messages that were not sent."
+    : `The agent has not got the messages that were not sent. Send one again: ${send}, or ${resume}, which has the last one in its prompt.`;
+}
+
 /** Nothing else stores anything without authentication. */
 const UNAUTHENTICATED = "from HTTP without authentication";

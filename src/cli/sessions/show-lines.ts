@@ -1,7 +1,7 @@
 import { oneLine, titleLine, visible } from "../../core/terminal-text.ts";
 import { changeLines } from "../change-lines.ts";
 import { type CliContext, noticeLine, printLine, printLines } from "../context.ts";
-import { type Fact, factsOf, messageMarks } from "./show-facts.ts";
+import { type Fact, factsOf, messageMarks, sendAgainLine, unsentMarks } from "./show-facts.ts";
 import { QUEUED_SHOWN, type ShownSession } from "./shown.ts";
 import { marksText } from "./transcript.ts";
 
@@ -34,11 +34,24 @@ export function printShown(cli: CliContext, shown: ShownSession): void {
       printLines(cli, changeLines(changes.get(call.id) ?? [], { max: DIFF_LINES_SHOWN, withheld }));
     }
   }
+  printUnsent(cli, shown);
   printQueued(cli, shown);
 }
 
 function factLine({ label, text }: Fact): string {
   return label === null ? `  ${text}` : `  ${label.padEnd(9)} ${text}`;
+}
+
+/** Messages that no agent has got: their words are nowhere else in the session. */
+function printUnsent(cli: CliContext, { session, unsent, sendAgain }: ShownSession): void {
+  for (const { n, content, queued_at, error_code } of unsent) {
+    printLine(cli, "");
+    printLine(cli, `exchange ${n} user  ${queued_at ?? ""} ${unsentMarks(error_code)}`);
+    printLine(cli, visible(content));
+  }
+  if (unsent.length > 0) {
+    noticeLine(cli, sendAgainLine(session, sendAgain));
+  }
 }
 
 function printQueued(cli: CliContext, { queued }: ShownSession): void {

@@ -23,7 +23,7 @@ export function showCommand(cli: CliContext): Command {
   const command = new Command("show")
     .description("show a session and its last 200 messages")
     .argument("<id>", "an id, or the first 6 or more characters of it")
-    .option("--all", "include archived messages")
+    .option("--all", "include archived messages, and earlier ones that were not sent")
     .option(
       "--before-seq <n>",
       "show messages before this position",
@@ -46,7 +46,10 @@ export function showCommand(cli: CliContext): Command {
         printJson(cli, { ...summary, messages: messages.map(messageInfo), has_earlier });
         return;
       }
-      const shown = await readShown({ cli, command, store }, detail, labels);
+      const shown = await readShown({ cli, command, store }, detail, {
+        labels,
+        all: options.all === true,
+      });
       const terminal = cli.stdout.terminal();
       if (terminal === null) {
         printShown(cli, shown);

@@ -7,6 +7,7 @@ import {
   type QueuedMessage,
   readQueuedMessages,
 } from "../../store/exchanges/read.ts";
+import { readUnsent, type UnsentMessage } from "../../store/exchanges/unsent.ts";
 import type { Detail } from "../../store/messages/read.ts";
 import { listOpenQuestions, type OpenQuestion } from "../../store/questions/read.ts";
 import { type Consent, readConsents } from "../../store/sessions/consents.ts";
@@ -14,6 +15,7 @@ import { listSessions } from "../../store/sessions/list.ts";
 import { readTokenLimits } from "../../store/sessions/token-limits.ts";
 import { readUnconfirmed, type Unconfirmed } from "../../store/sessions/unconfirmed.ts";
 import { type ChangeReading, readChanges } from "../read-changes.ts";
+import { resumeCommand, sendCommandLine } from "../resume-command.ts";
 import { type Failures, failuresOf } from "./table.ts";
 
 /** All that a person sees of a session. */
@@ -25,6 +27,9 @@ export interface ShownSession extends Detail {
   readonly exchanges: readonly ExchangeRecord[];
   /** One more than is shown, if there are more. */
   readonly queued: readonly QueuedMessage[];
+  readonly unsent: readonly UnsentMessage[];
+  /** Commands that send such a message again: with its text, and with an editor that has the last one. */
+  readonly sendAgain: { readonly send: string; readonly resume: string };
   readonly limits: TokenLimits;
   readonly questions: readonly OpenQuestion[];
   readonly consents: readonly Consent[];
@@ -42,14 +47,16 @@ const EXCHANGES_SHOWN = 5;
 const CONSENTS_SHOWN = 20;
 /** Queued messages that are shown, the first ones. */
 export const QUEUED_SHOWN = 20;
+/** Messages that were not sent that are shown, the last ones. */
+const UNSENT_SHOWN = 20;
 
-/** What is shown besides the messages. */
+/** What is shown besides the messages. `all`: also messages that were not sent, before others that were. */
 export async function readShown(
   reading: ChangeReading,
   detail: Detail,
-  labels: SessionLabels | undefined,
+  { labels, all }: { readonly labels: SessionLabels | undefined; readonly all: boolean },
 ): Promise<ShownSession> {
-  const { store } = reading;
+  const { cli, command, store } = reading;
   const { session, messages } = detail;
   const session_id = session.id;
   const { sessions: children } = await store.read(listSessions, {
@@ -68,6 +75,11 @@ export async function readShown(
     }),
     exchanges: await store.read(listExchanges, { reference: session_id, limit: EXCHANGES_SHOWN }),
     queued: await store.read(readQueuedMessages, { session_id, limit: QUEUED_SHOWN + 1 }),
+    unsent: await store.read(readUnsent, { session_id, all, limit: UNSENT_SHOWN }),
+    sendAgain: {
+      send: sendCommandLine(cli, command, session_id),
+      resume: resumeCommand(cli, command, session_id),
+    },
     limits: await store.read(readTokenLimits, session),
     questions: await store.read(listOpenQuestions, { reference: session_id }),
     consents: await store.read(readConsents, { session_id, limit: CONSENTS_SHOWN }),

@@ -1,7 +1,8 @@
 import type { Message, Role } from "../../core/sessions.ts";
 import { titleLine, visible } from "../../core/terminal-text.ts";
+import type { QueuedMessage } from "../../store/exchanges/read.ts";
 import { localTime } from "../ages.ts";
-import { factsOf, messageMarks } from "../sessions/show-facts.ts";
+import { factsOf, messageMarks, sendAgainLine, unsentMarks } from "../sessions/show-facts.ts";
 import { QUEUED_SHOWN, type ShownSession } from "../sessions/shown.ts";
 import { marksText } from "../sessions/transcript.ts";
 import { foldLine } from "./fold.ts";
@@ -25,7 +26,7 @@ const INDENT = "  ";
 
 /** A session to read: what it is, and who said what. Calls and their results are rows, and each time is local. */
 export async function transcriptRows(shown: ShownSession, place: Place): Promise<string[]> {
-  const { session, labels, messages, has_earlier, queued } = shown;
+  const { session, labels, messages, has_earlier, queued, unsent, sendAgain } = shown;
   const { theme } = place;
   const view = { ...place, markdown: await loadMarkdown(messages, theme) };
   const [first] = messages;
@@ -37,21 +38,23 @@ export async function transcriptRows(shown: ShownSession, place: Place): Promise
       ? hint(`Earlier messages: --before-seq ${first.seq}`)
       : []),
     ...blocksOf(shown).flatMap((block) => ["", ...blockRows(block, shown, view)]),
-    ...queued.slice(0, QUEUED_SHOWN).flatMap(({ n, content, queued_at }) => [
-      "",
-      ...headingRows(
-        {
-          role: "user",
-          at: queued_at,
-          place: `exchange ${n}`,
-          marks: marksText({ queued: true }),
-        },
-        view,
-      ),
-      ...indented(textRows(content, view)),
-    ]),
+    ...unsent.flatMap((each) => storedRows(each, unsentMarks(each.error_code), view)),
+    ...(unsent.length > 0 ? hint(sendAgainLine(session, sendAgain)) : []),
+    ...queued
+      .slice(0, QUEUED_SHOWN)
+      .flatMap((each) => storedRows(each, marksText({ queued: true }), view)),
     ...(queued.length > QUEUED_SHOWN ? hint("More messages are queued.") : []),
   ];
+}
+
+/** A message that only the record of its exchange has. */
+function storedRows(
+  { n, content, queued_at }: QueuedMessage,
+  marks: string,
+  view: TranscriptView,
+): string[] {
+  const heading = { role: "user", at: queued_at, place: `exchange ${n}`, marks } as const;
+  return ["", ...headingRows(heading, view), ...indented(textRows(content, view))];
 }
 
 /** Loads what highlights code if there is any. */

@@ -19,6 +19,7 @@ import { RECORD_COLUMNS, readRecord, recordOf } from "./read.ts";
 import { readyAt, refreshReady } from "./ready.ts";
 import { stopRecords } from "./records.ts";
 import { askToStop } from "./stop-asked.ts";
+import { whyUnsent } from "./unsent.ts";
 
 export interface QueueExchange {
   /** An id or a prefix of 6 or more characters. */
@@ -222,7 +223,8 @@ async function queueAgain(
     throw new RepriseError(
       "nothing_to_continue",
       open === undefined
-        ? "Nothing was interrupted in this session and no message waits for the agent. Send one."
+        ? ((await whyUnsent(tx, id)) ??
+            "Nothing was interrupted in this session and no message waits for the agent. Send one.")
         : "The session has an exchange that is queued, running or waiting already. Send a message to queue another one.",
     );
   }

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 
-import { changeQueued, withdrawQueued } from "../../../src/store/exchanges/change.ts";
+import { changeQueued, failQueued, withdrawQueued } from "../../../src/store/exchanges/change.ts";
 import { readExchange } from "../../../src/store/exchanges/read.ts";
+import { readUnsent } from "../../../src/store/exchanges/unsent.ts";
 import { finishExchange } from "../../../src/store/leases/finish.ts";
 import { takeLease, releaseLease } from "../../../src/store/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
@@ -192,6 +193,27 @@ describeEngines("the queue of a session", (engine) => {
     await store.write(releaseLease, { fence, finished: false, failure });
     expect(await queue(store, id, null)).toMatchObject({ n: 3, state: "queued" });
     expect(await statesOf(store, id)).toEqual(["done", "failed", "queued"]);
+  });
+
+  it("[QUEUE-15] [QUEUE-51] names the message that was refused before its exchange began, until another one begins", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    const unsent = (all: boolean) => store.read(readUnsent, { session_id: id, all, limit: 1 });
+    const failure = { code: "folder_missing", sentence: "It is gone." } as const;
+    for (const text of ["first", "second"]) {
+      const { n, revision } = await queue(store, id, text);
+      await store.write(failQueued, { session_id: id, n, revision, failure });
+    }
+    const second = { n: 2, content: "second", error_code: "folder_missing" };
+    expect(await unsent(false)).toMatchObject([second]);
+    await expect(queue(store, id, null)).rejects.toMatchObject({
+      code: "nothing_to_continue",
+      message: expect.stringMatching(/^The message of exchange 2 .*\(folder_missing\)/),
+    });
+    await queue(store, id, "third");
+    await finish(store, await claimNext(store, id));
+    expect(await unsent(false)).toEqual([]);
+    expect(await unsent(true)).toMatchObject([second]);
   });
 
   it("[QUEUE-16] a repeated key finds what the first request queued, also after the end", async () => {
