@@ -15,7 +15,7 @@ import { configPlace, databaseLocation, exchangerConfig } from "./config.ts";
 import { type CliContext, printJson, printLine, printLines } from "./context.ts";
 import { databaseOption, openDatabase, withStore } from "./database.ts";
 import { checkSandbox } from "./doctor/sandbox.ts";
-import { addAllowed } from "./permission-options.ts";
+import { addAllowed, permissionMode } from "./permission-options.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 const OF_SESSION = "of this session, by its id or the first 6 or more characters of it";
@@ -73,9 +73,11 @@ export function permissionCommand(cli: CliContext): Command {
       addAllowed,
     )
     .option("--no-questions", "as the conversation would be started with")
+    .option("--permission <mode>", "as a new conversation would be started with", permissionMode)
     .option("--json", "print a JSON object: effect, rule, layer and reason")
     .action((call: string, options: ExplainOptions) =>
-      withPlace(cli, explain, options.session, async (config, place) => {
+      withPlace(cli, explain, options.session, async (config, of) => {
+        const place = { ...of, mode: modeFor(options) };
         const { explainCall } = await import("../exchange/permissions/explain.ts");
         const { allow = [], questions: asks } = options;
         const given = { ...config, permission: { allow, asks } };
@@ -99,7 +101,16 @@ interface ExplainOptions {
   readonly allow?: readonly string[];
   /** False with --no-questions. */
   readonly questions: boolean;
+  readonly permission?: PermissionMode;
   readonly json?: true;
+}
+
+/** Null for that of the session or the config. Error codes: `invalid_usage`. */
+function modeFor({ session, permission }: ExplainOptions): PermissionMode | null {
+  if (session !== undefined && permission !== undefined) {
+    throw wrongUsage("The session has its mode. Use either --session or --permission, not both.");
+  }
+  return permission ?? null;
 }
 
 /** Error codes: `invalid_usage`, `config_invalid`. */

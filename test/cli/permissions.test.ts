@@ -205,6 +205,33 @@ it.each([".git/x", "/etc/passwd"])(
   },
 );
 
+it("[PERMISSION-19] permission explain judges a patch by whether the file is there, and takes --permission", async () => {
+  const home = await writing();
+  writeFileSync(join(home.project, "there"), "");
+  const explained = async (...words: string[]): Promise<string> =>
+    (await home.call(["permission", "explain", "--no-questions", ...words])).stdout;
+  const writes = ["--allow", "write_file(**)"];
+  expect(await explained(...writes, "apply_patch(absent)")).toMatch(/^allow: /);
+  expect(await explained(...writes, "apply_patch(there)")).toMatch(/^deny: /);
+  expect(await explained("--allow", "edit_file(**)", "apply_patch(absent)")).toMatch(/^deny: /);
+  expect(await explained("--allow", "edit_file(**)", "apply_patch(there)")).toMatch(
+    /^allow: .*; to delete or move the file: deny\n$/,
+  );
+  const edits = ["--permission", "edits"];
+  expect(await explained(...edits, "apply_patch(there)")).toMatch(/^allow: [^;]*\n$/);
+  expect(await explained(...edits, "write_file(a.txt)")).toMatch(/^allow: /);
+  expect(await explained("write_file(a.txt)")).toMatch(/^deny: /);
+  await home.call(["-p", "a.txt"]);
+  const id = (await sessionsOf(home))[0]?.id ?? "";
+  for (const wrong of [
+    ["--permission", "most"],
+    [...edits, "--session", id],
+  ]) {
+    const refused = ["permission", "explain", ...wrong, "write_file(a.txt)"];
+    expect(await home.call(refused)).toMatchObject({ code: 2 });
+  }
+});
+
 it("[PERMISSION-19] permission list, explain and remove show and change what decides", async () => {
   const home = await writing();
   const explained = await home.call(["permission", "explain", "write_file(AGENTS.md)"]);

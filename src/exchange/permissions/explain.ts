@@ -11,7 +11,13 @@ import { locate } from "../files/resolve-path.ts";
 import { resolveSandbox } from "../files/sandbox.ts";
 import { loadPersona } from "../personas/load.ts";
 import { createControlSearch } from "../places/found-control.ts";
-import { BUILT_IN_TOOLS, GIT_COMMIT } from "../tools/built-in.ts";
+import {
+  APPLY_PATCH,
+  BUILT_IN_TOOLS,
+  EDIT_FILE,
+  GIT_COMMIT,
+  WRITE_FILE,
+} from "../tools/built-in.ts";
 import { workFolder, type WorkFolder } from "../trust/wide-folder.ts";
 import type { Call } from "./call.ts";
 import type { Decision } from "./decide.ts";
@@ -59,9 +65,23 @@ export async function explainCall(
   }
   const opened = await openPlace({ ...config, tools }, place);
   const call = await callOf(config, opened, { tool, given });
-  return typeof call === "string"
-    ? { effect: "deny", layer: "fixed limit", rule: call, reason: NOT_THERE[call] }
-    : opened.judge.decide(call, null);
+  if (typeof call === "string") {
+    return { effect: "deny", layer: "fixed limit", rule: call, reason: NOT_THERE[call] };
+  }
+  const decision = await opened.judge.decide(call, null);
+  return call.needs?.includes(EDIT_FILE) === true
+    ? withRemoval(decision, await opened.judge.decide({ ...call, needs: undefined }, null))
+    : decision;
+}
+
+/** Says of a patch to a file that is there what would happen if it deletes or moves the file, if that differs. */
+function withRemoval(decision: Decision, removal: Decision): Decision {
+  if (decision.effect === removal.effect) {
+    return decision;
+  }
+  const { reason } = decision;
+  const other = `to delete or move the file: ${removal.effect}`;
+  return { ...decision, reason: reason === null ? other : `${reason}; ${other}` };
 }
 
 interface OpenedPlace {
@@ -118,8 +138,11 @@ async function callOf(
   const [linked, found] = [createLinkSearch(), createControlSearch({ home: homedir(), env })];
   const configured = judge.protected;
   const sandbox = await resolveSandbox({ repoPath, protectedPaths, configured, linked, found });
-  const { file } = await locate(sandbox, { path: given, tool });
-  return { tool, file, command: null };
+  const { target, file } = await locate(sandbox, { path: given, tool });
+  // a patch adds a file that is not there, and changes one that is
+  const needs =
+    tool === APPLY_PATCH ? [(target?.stat ?? null) === null ? WRITE_FILE : EDIT_FILE] : undefined;
+  return { tool, file, command: null, needs };
 }
 
 /** How a command would run that does not ask for more. */
