@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { isInside } from "../../exchange/files/real-path.ts";
 import { refusal } from "../../exchange/files/refusal.ts";
 import { type ControlPlaces, findControlPlaces } from "../../exchange/places/control-places.ts";
-import { isUnreadable } from "../../exchange/places/entry-search.ts";
+import { isUnreadable } from "../../exchange/places/folder-names.ts";
 import { type Launch, SANDBOX_LIMITS, type SandboxLimits } from "../../exchange/sandbox/policy.ts";
 import { type Bubblewrap, bubblewrapLaunch } from "../../exchange/sandbox/probe.ts";
 import { makeControlGroup, removeGroup } from "./control-group.ts";

@@ -5,7 +5,8 @@ import { systemCode } from "../../core/errors.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { holdFolder } from "../../exchange/files/held-folder.ts";
 import { findPlacesAfter } from "../../exchange/places/control-places.ts";
-import { isUnreadable, type Missed } from "../../exchange/places/entry-search.ts";
+import type { Missed } from "../../exchange/places/entry-search.ts";
+import { isUnreadable } from "../../exchange/places/folder-names.ts";
 import { type Before, type ControlPlace, knownPlaces } from "../../exchange/places/known-places.ts";
 
 export interface MoveOut {

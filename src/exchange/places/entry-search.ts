@@ -1,14 +1,10 @@
 import type { BigIntStats, Dirent } from "node:fs";
 import { lstat, readlink, stat } from "node:fs/promises";
-import { basename, dirname, join, sep } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 import { CONTROL_FILES } from "../../core/control-file-table.ts";
-import {
-  canHoldControlFile,
-  controlFileIn,
-  hasUsualControlName,
-} from "../../core/control-files.ts";
 import { isInside } from "../files/real-path.ts";
+import { FolderNames, isUnreadable } from "./folder-names.ts";
 import { type ControlPlace, identityOf, type KnownPlaces } from "./known-places.ts";
 import { giveRights, isMissing, type ListFailure, listFolder } from "./list-folder.ts";
 
@@ -33,14 +29,10 @@ const TOGETHER = 32;
 /** Bytes of a folder's path below which every name in it can be reached. */
 const MAX_PATH = 3500;
 
-/** Packages of others: the user runs what is in there, and package managers write it. */
-const NOT_SEARCHED = "node_modules";
-
 /** Where git keeps what it neither runs nor obeys. */
 const REFS = /^(?:\/(?:modules|worktrees)\/.*)?\/(?:refs|logs)(?:\/|$)/;
 
 export const GIT_REASON = CONTROL_FILES.find(({ name }) => name === ".git")?.reason ?? "";
-const NO_TEXT = "its name is not UTF-8, so it cannot be searched";
 const CLOSED = "it cannot be listed, so it cannot be searched";
 const TOO_DEEP = "its path is too long for it to be searched";
 
@@ -266,66 +258,6 @@ export class EntrySearch {
 }
 
 const CLOSED_PLACE = { kind: "folder", target: null, reason: CLOSED, source: "" } as const;
-
-/** The names in a folder that matter, as they are read. */
-class FolderNames {
-  readonly controls: { readonly name: string; readonly reason: string }[] = [];
-  readonly folders: string[] = [];
-  readonly #git = new Map<string, string>();
-  readonly #above: string;
-
-  constructor(folder: string) {
-    this.#above = folder.slice(folder.lastIndexOf(sep) + 1);
-  }
-
-  see(entry: Dirent): void {
-    const { name } = entry;
-    const key = name.length <= MAX_GIT_NAME ? name.toLowerCase() : "";
-    if (GIT_NAMES.has(key)) {
-      this.#git.set(key, name);
-    }
-    const reason = reasonFor(this.#above, entry);
-    if (reason !== null) {
-      this.controls.push({ name, reason });
-    } else if (entry.isDirectory() && isUnreadable(name)) {
-      this.controls.push({ name, reason: NO_TEXT });
-    } else if (entry.isDirectory() && name !== NOT_SEARCHED) {
-      this.folders.push(name);
-    }
-  }
-
-  /** Git takes a folder with these for a repository, whatever it is called; without its HEAD it does not. */
-  repositoryHead(): string | null {
-    const has = (name: string): boolean => this.#git.has(name);
-    return has("commondir") || (has("objects") && has("refs"))
-      ? (this.#git.get("head") ?? null)
-      : null;
-  }
-}
-
-/** The names by which git knows a repository. */
-export const GIT_NAMES: ReadonlySet<string> = new Set(["head", "commondir", "objects", "refs"]);
-const MAX_GIT_NAME = 10;
-
-/** True for a name that cannot be given back to the system as text. */
-export function isUnreadable(path: string): boolean {
-  return path.includes("\uFFFD");
-}
-
-function reasonFor(above: string, entry: Dirent): string | null {
-  const { name } = entry;
-  const isPlain = /^[\w.@+-]*[\w@+-]$/.test(name);
-  if (isPlain && !entry.isSymbolicLink() && !hasUsualControlName(name)) {
-    return null;
-  }
-  const control = controlFileIn([above, name]);
-  if (control !== null) {
-    return control.reason;
-  }
-  return entry.isSymbolicLink() && canHoldControlFile([above, name])
-    ? "other programs look for files that direct them below this name"
-    : null;
-}
 
 function kindOf(found: BigIntStats): ControlPlace["kind"] {
   return found.isSymbolicLink() ? "link" : found.isDirectory() ? "folder" : "file";

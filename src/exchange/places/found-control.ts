@@ -5,7 +5,8 @@ import { isInside } from "../files/real-path.ts";
 import type { FoundControl } from "../permissions/call.ts";
 import type { GitUser } from "./ask-git.ts";
 import { findControlPlaces, isCounted, namedReason } from "./control-places.ts";
-import { GIT_NAMES, GIT_REASON } from "./entry-search.ts";
+import { GIT_REASON } from "./entry-search.ts";
+import { GIT_NAMES } from "./folder-names.ts";
 import { trailOf } from "./trail.ts";
 
 /** Returns what a real path falls under that other programs execute or obey; null if nothing names it. */
