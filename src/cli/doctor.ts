@@ -10,6 +10,7 @@ import { checkToken } from "./doctor/token.ts";
 import { checkUndo } from "./doctor/undo.ts";
 import { checkStored, refuseEarlier } from "./doctor/database.ts";
 import { checkSandbox } from "./doctor/sandbox.ts";
+import { checkVisible } from "./doctor/visible.ts";
 import { plural } from "../core/text.ts";
 
 interface DoctorOptions {
@@ -38,6 +39,7 @@ export function doctorCommand(cli: CliContext): Command {
         ...(await checkUndo(cli)),
         ...(await checkPersonas(cli)),
         await checkSandbox(),
+        ...(await checkVisible(cli)),
         ...(await checkModels(cli, options.online === true)),
       ];
       const ok = checks.every(({ status }) => status !== "failed");

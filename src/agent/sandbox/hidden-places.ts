@@ -41,6 +41,7 @@ export async function findHidden({
     findHomeView({ ...homes, visible, folder }),
   ]);
   const byPath = new Map([...listed, ...kept].map((place) => [place.path, place]));
+  const linked = await linkedHidden({ homes: view.homes, visible, listed });
   const folders = [...byPath.values()].filter(({ kind }) => kind === "folder");
   return {
     hidden: [...byPath.values()].filter(
@@ -48,9 +49,27 @@ export async function findHidden({
     ),
     home: {
       ...view,
-      visible: view.visible.filter((path) => !kept.some((place) => isInside(place.path, path))),
+      visible: view.visible.filter(
+        (path) => !linked.has(path) && !kept.some((place) => isInside(place.path, path)),
+      ),
     },
   };
+}
+
+/** What is hidden by the list, and what the user names leads to by a link only. Real paths. */
+async function linkedHidden(input: {
+  /** By real path. */
+  readonly homes: readonly string[];
+  readonly visible: readonly string[];
+  readonly listed: readonly HiddenPlace[];
+}): Promise<ReadonlySet<string>> {
+  const named = input.homes.flatMap((home) => input.visible.map((name) => join(home, name)));
+  const real = await Promise.all(named.map((path) => realpath(path).catch(() => path)));
+  return new Set(
+    real.filter(
+      (path) => !named.includes(path) && input.listed.some((place) => isInside(place.path, path)),
+    ),
+  );
 }
 
 /** The files beside a database that are not there, by real path. */

@@ -141,6 +141,18 @@ describe.skipIf(sandbox.reason !== null)("a command in the sandbox", () => {
     expect(await readable(state, ["secret"], own)).toEqual([]);
   });
 
+  it("[SANDBOX-62] sees nothing hidden by a link that the user names, unless he names the place itself", async () => {
+    put(home, [".docker/config.json", ".docker/trust/key"], CANARY);
+    symlinkSync(join(home, ".docker"), join(home, "to-hidden"));
+    symlinkSync(join(home, ".docker/trust"), join(home, "below-hidden"));
+    const paths = ["to-hidden/config.json", "below-hidden/key", ".docker/trust/key"];
+    expect(await readable(home, paths, { visible: ["to-hidden", "below-hidden"] })).toEqual([]);
+    expect(await readable(home, paths, { visible: ["below-hidden", ".docker/trust"] })).toEqual([
+      "below-hidden/key",
+      ".docker/trust/key",
+    ]);
+  });
+
   it("[SANDBOX-52] follows links of the home to toolchains elsewhere, and to no other home", async () => {
     const elsewhere = beside("elsewhere");
     put(elsewhere, ["jdk/release"], "17");
