@@ -38,7 +38,7 @@ export interface AgentOfExchange
   readonly onDenied?: (() => void) | undefined;
   /** Without it no plan can be handed in. */
   readonly checkPlan?: CheckPlan | undefined;
-  /** What is known of the tools. */
+  /** Facts about the tools. */
   readonly tools: ToolSet;
   /** Further tools. */
   readonly programTools?: readonly StructuredToolInterface[] | undefined;

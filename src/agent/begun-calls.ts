@@ -17,7 +17,7 @@ export interface StoredStart {
   readonly id: string;
   readonly name: string;
   readonly args: string;
-  /** Of the exchange in which it began; the built-in agent keeps none. */
+  /** Stored with the exchange in which it began; the built-in agent keeps none. */
   readonly attempt?: string;
   /** Task ids, of the root's task first. */
   readonly tasks: readonly string[];

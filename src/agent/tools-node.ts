@@ -26,7 +26,7 @@ export interface ExchangeTools {
   readonly asking?: AskingTools | undefined;
   /** Called before a tool takes effect; the agent's own tools for files and commands call it themselves. */
   readonly permit: Permit;
-  /** What is known of the tools. */
+  /** Facts about the tools. */
   readonly declared: ToolSet;
   /** Applied to each result and each question; without it nothing is replaced. */
   readonly conceal?: Conceal | undefined;

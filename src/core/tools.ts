@@ -14,7 +14,7 @@ export interface Tool {
   readonly effect: ToolEffect;
   /** True if running a call twice does no more than running it once. */
   readonly repeatable: boolean;
-  /** What its calls name: the pattern of a rule is compared with it. Without it, a rule takes no pattern. */
+  /** Names in its calls that the pattern of a rule is compared with. Without it, a rule takes no pattern. */
   readonly about?: "files" | "commands";
   /** True for a tool on files that reads no content of them. */
   readonly readsNamesOnly?: true;

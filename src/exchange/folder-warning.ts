@@ -12,7 +12,7 @@ interface KnownFolder {
   readonly own: ServedFolders | null;
 }
 
-/** What is known of a session's folder before anything runs in it. */
+/** Returns what is known of a session's folder before anything runs in it. */
 export async function folderWarning({
   repo_path,
   runnable,

@@ -22,7 +22,7 @@ export interface SandboxOptions {
   readonly bubblewrap: Bubblewrap;
   /** The folder for this user's state. */
   readonly state: string;
-  /** Of it only what gives git its configuration, and names programs that git starts, is used. */
+  /** Variables; only those that give git its configuration, and name programs that git starts, are used. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Files and folders of Reprise itself. */
   readonly protectedPaths: readonly string[];

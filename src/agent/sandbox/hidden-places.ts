@@ -56,7 +56,7 @@ export async function findHidden({
   };
 }
 
-/** What is hidden by the list, and what the user names leads to by a link only. Real paths. */
+/** Real paths that the list hides, and those to which only a link leads that the user names. */
 async function linkedHidden(input: {
   /** By real path. */
   readonly homes: readonly string[];

@@ -15,7 +15,7 @@ interface Prompting extends Pick<Talk, "cli" | "conversation" | "json"> {
 /** A message that was to be sent. */
 export interface Sent {
   readonly typed: Typed;
-  /** What the agent was to get. */
+  /** Text that the agent was to get. */
   readonly text: string;
   /** The last message of the session before. */
   readonly after: number;

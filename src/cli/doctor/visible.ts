@@ -10,7 +10,7 @@ import { type Check, warning } from "../../store/verify/check.ts";
 import { settingsOf } from "../config.ts";
 import type { CliContext } from "../context.ts";
 
-/** What `sandbox.visible` names and no command sees: it is not there, or a link leads to what is hidden. */
+/** Finds what `sandbox.visible` names and no command sees: it is not there, or a link leads to what is hidden. */
 export async function checkVisible(cli: CliContext): Promise<Check[]> {
   const home = cli.env["HOME"] ?? homedir();
   const real = await realpath(home).catch(() => home);

@@ -115,7 +115,7 @@ export function messageMarks(message: Message, source: MessageSource | undefined
   });
 }
 
-/** Of a message whose exchange failed before it began. */
+/** Facts about a message whose exchange failed before it began. */
 export function unsentMarks(error_code: string): string {
   return marksText({ "not sent": true, [oneLine(error_code)]: true });
 }

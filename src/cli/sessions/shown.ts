@@ -50,7 +50,7 @@ export const QUEUED_SHOWN = 20;
 /** Messages that were not sent that are shown, the last ones. */
 const UNSENT_SHOWN = 20;
 
-/** What is shown besides the messages. `all`: also messages that were not sent, before others that were. */
+/** Choice of what is shown besides the messages. `all`: also messages that were not sent, before others that were. */
 export async function readShown(
   reading: ChangeReading,
   detail: Detail,

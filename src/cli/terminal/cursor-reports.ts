@@ -47,7 +47,7 @@ export class CursorReports {
   #columns: number;
   #waiting = 0;
   #hasAnswered = false;
-  /** What was drawn last may be read at any width, if it could not be asked. */
+  /** Counts what may be read at any width, because the terminal could not be asked. */
   #gaps = 0;
   #live: LiveRows = UNKNOWN;
   /** All live rows were drawn, and it will be known whether the terminal has them. */
@@ -124,7 +124,7 @@ export class CursorReports {
     });
   }
 
-  /** What the terminal reports now; null if it does not, or not in time. */
+  /** Asks what the terminal reports now; null if it does not, or not in time. */
   async now(): Promise<CursorReport | null> {
     const asked = this.ask();
     if (asked === null) {
@@ -171,7 +171,7 @@ export class CursorReports {
   }
 }
 
-/** What is known after the terminal has read what was drawn, all of it at this width. */
+/** Returns what is known after the terminal has read what was drawn, all of it at this width. */
 function readAt(columns: number, { all, wrapped, ...drawn }: Drawn, before: LiveRows): LiveRows {
   const fits = columns >= drawn.columns;
   if (all) {

@@ -37,7 +37,7 @@ export class FinishedRows {
     }
   }
 
-  /** What waits, in parts, to be printed now. */
+  /** Takes what waits, in parts, to be printed now. */
   take(): readonly PrintedPart[] {
     const rows = this.#lost === 0 ? this.#waiting : [lostRow(this.#lost), ...this.#waiting];
     [this.#waiting, this.#size, this.#lost] = [[], 0, 0];

@@ -40,7 +40,7 @@ export class Renderer {
   readonly #stopListening: () => void;
   /** The live rows as they are drawn; empty before the first frame and after `leave`. */
   #drawn: readonly string[] = [];
-  /** What is drawn for: the narrower of what the process knows and what the terminal reported; and both of these. */
+  /** Sizes: the one that is drawn for, the narrower of what the process knows and what the terminal reported; and both of these. */
   #size: TerminalSize;
   #known: { readonly size: TerminalSize; readonly reported: number };
   #timer: NodeJS.Timeout | undefined;

@@ -31,7 +31,7 @@ export interface JudgedPlace {
   readonly mode: PermissionMode | null;
 }
 
-/** What is read of a place before calls in it are judged. */
+/** Facts that are read of a place before calls in it are judged. */
 export interface PlaceFacts {
   readonly persona: Persona;
   readonly folder: WorkFolder;
@@ -51,7 +51,7 @@ export interface Judgement {
 
 type StoredChoice = Pick<SessionPermissions, "mode" | "rules">;
 
-/** What the user chose, as it is during one call of a tool. The session is read once it is needed. */
+/** Choices of the user, as they are during one call of a tool. The session is read once it is needed. */
 export interface Chosen {
   readonly config: ConfigPermission;
   readonly stored: () => Promise<StoredChoice>;
@@ -100,12 +100,12 @@ export class Judge {
     return new Judge(source, place, facts, above);
   }
 
-  /** What only makes decisions stricter. */
+  /** Layers that only make decisions stricter. */
   get restricting(): readonly Layer[] {
     return this.#restricting;
   }
 
-  /** What the configuration protects. */
+  /** Paths that the configuration protects. */
   get protected(): readonly ProtectedPath[] {
     return this.#protected;
   }

@@ -67,7 +67,7 @@ export async function askGit(
   return allSettings({ program, repository, user });
 }
 
-/** The same of the system and the user, outside of repositories. */
+/** Does so for the system and the user, outside of repositories. */
 export async function askGitForUser(user: GitUser): Promise<readonly GitSetting[] | null> {
   const program = findProgram(FOLDERS, "git");
   return program === null

@@ -52,7 +52,7 @@ export async function askAll(
   return [...byPath.values()].filter(({ path }) => mayLeadInto(root, path));
 }
 
-/** What is named for all repositories, wherever they are: no relative paths. */
+/** Names for all repositories, wherever they are: no relative paths. */
 async function askForUser(
   search: EntrySearch,
   { root, user }: { readonly root: string; readonly user: GitUser },

@@ -7,7 +7,7 @@ export interface NamedWord {
   readonly counts: "any" | "file" | "new";
 }
 
-/** What ends a word in the language of the shell, and in options such as `--file=x`. */
+/** Characters that end a word in the language of the shell, and in options such as `--file=x`. */
 const BETWEEN = /[\s"'`;|&(){}<>,=:\\!]+/;
 /** A word with its quotes. */
 const WORD = /(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'`\\;&|<>()])+/gs;
@@ -119,7 +119,7 @@ function optionWords(option: string, counts: NamedWord["counts"]): NamedWord[] {
 
 interface BareWord {
   readonly before: readonly string[];
-  /** What comes before it without options. */
+  /** The part before it, without options. */
   readonly program: string;
   readonly counts: NamedWord["counts"];
 }

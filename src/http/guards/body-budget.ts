@@ -9,7 +9,7 @@ import { whoSends } from "../unsent/fair-line.ts";
 interface Arriving {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** What it takes of the budget. */
+  /** Bytes that it takes of the budget. */
   readonly amount: number;
   /** Bytes since `since`. */
   bytes: number;

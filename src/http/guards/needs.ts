@@ -20,7 +20,7 @@ const MAY = {
   own: ["owner"],
 } as const satisfies Record<string, readonly AccessRole[]>;
 
-/** What a route needs of the role of its caller. */
+/** Role that a route needs of its caller. */
 export type Need = keyof typeof MAY;
 
 type RouteAccess = Pick<RouteOptions, "method" | "config">;

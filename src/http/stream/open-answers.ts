@@ -21,7 +21,7 @@ export interface StreamAnswer {
   readonly id: string;
   /** Called once the answer is a stream: what follows is no longer the caller's. */
   readonly begin: () => void;
-  /** What it reads to catch up. */
+  /** Pages that it reads to catch up. */
   readonly pages: PagesInTurn;
 }
 

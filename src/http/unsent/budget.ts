@@ -10,7 +10,7 @@ export interface BudgetEntry {
   readonly begin: () => void;
 }
 
-/** What requests take until they are answered or gone. */
+/** Bytes that requests take until they are answered or gone. */
 export interface Budget {
   /** Requests that wait until there is enough. Everybody gets a part before anybody gets the next. */
   readonly waiting: number;

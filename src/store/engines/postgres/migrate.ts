@@ -79,7 +79,7 @@ async function applyOnce(connection: PostgresConnection, migration: Migration): 
 
 /** A row for each step of the history. */
 const VERSIONS = "reprise_versions";
-/** What builds before the baseline had in its place: they refuse these tables, too, as those of another program. */
+/** Marks of builds before the baseline: they refuse these tables, too, as those of another program. */
 const EARLIER_VERSIONS = "reprise_migrations";
 
 const CREATE_VERSIONS = `CREATE TABLE IF NOT EXISTS ${VERSIONS} (
