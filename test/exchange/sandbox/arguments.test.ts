@@ -122,7 +122,7 @@ describe("the arguments of bubblewrap", () => {
   it("[SANDBOX-10] mount folders that may not be renamed in their places, before what is read-only", () => {
     const pinned = ["/home/ada/billing/sub"];
     expect(line({ pinned })).toContain(
-      "--bind /home/ada/billing/sub /home/ada/billing/sub --ro-bind /home/ada/billing/.git",
+      "--bind /proc/self/fd/8/sub /home/ada/billing/sub --ro-bind /proc/self/fd/8/.git",
     );
   });
 
