@@ -2,7 +2,6 @@ import { resolve } from "node:path";
 
 import { RepriseError } from "../../core/errors.ts";
 import type { Session } from "../../core/sessions.ts";
-import { oneLine } from "../../core/terminal-text.ts";
 import { keyOfRealPath, realPathOf } from "../../store/project-key.ts";
 
 /**
@@ -25,6 +24,7 @@ export async function sessionFolder({
   }
   throw new RepriseError(
     "folder_moved",
-    `The session's folder ${oneLine(repo_path)} now leads to ${oneLine(real)}, which is not the folder that the session began with. If a link was put in its place, put the folder back. If it moved on purpose, begin a new session: \`reprise --repo PATH\`.`,
+    // without the paths: the record of an exchange keeps the sentence, and its readers may not know the folder
+    "The session's folder now leads to another one than the session began with. If a link was put in its place, put the folder back. If it moved on purpose, begin a new session: `reprise --repo PATH`.",
   );
 }

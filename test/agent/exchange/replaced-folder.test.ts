@@ -63,7 +63,9 @@ describe("a session whose folder was replaced by a link", () => {
     replace();
     await expect(run({ session_id: id, text: "go" })).rejects.toMatchObject({
       code: "folder_moved",
-      message: expect.stringMatching(/now leads to .*put the folder back.*new session/) as string,
+      message: expect.stringMatching(
+        /^The session's folder now leads to [^/]*put the folder back[^/]*new session[^/]*$/,
+      ) as string,
     });
     expect(server.requests()).toEqual([]);
     expect((await store.read(readDetail, { reference: id, all: true })).messages).toEqual([]);
