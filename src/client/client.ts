@@ -116,7 +116,7 @@ export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareC
   ): Promise<ExchangeInfo>;
   /** Takes a queued exchange back; it is then `stopped`. Codes as of `changeExchange`. */
   withdrawExchange(id: string, n: number, options?: RevisionOptions): Promise<ExchangeInfo>;
-  /** What the session and its sub-agents ask, the oldest first; with `answered`, also what was answered. */
+  /** Questions of the session and its sub-agents, the oldest first; with `answered`, also those that were answered. */
   listQuestions(id: string, options?: QuestionsQuery): Promise<readonly QuestionInfo[]>;
   /**
    * Answers a question; the first answer counts. With the last one, the exchange that waits is queued.

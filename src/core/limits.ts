@@ -26,9 +26,9 @@ export const MAX_EXPORT_BYTES = 511 * 1024 * 1024;
 export const MAX_LINE_FILE_BYTES = 64 * 1024;
 /** Bytes of content in one session read over HTTP; one larger message then comes alone. */
 export const MAX_DETAIL_BYTES = 16 * 1024 * 1024;
-/** The same for a visitor. */
+/** Bytes of content in one such read of a visitor. */
 export const VISITOR_PAGE_BYTES = 1024 * 1024;
-/** Share of everybody while others wait for theirs, or much of the budget below is taken. */
+/** Bytes of content in one such read of anybody while others wait for theirs, or much of the budget below is taken. */
 export const SCARCE_PAGE_BYTES = 256 * 1024;
 /** Bytes of large answers that their clients have not taken; then pages become as small as small answers. */
 export const MAX_UNSENT_BYTES = 64 * 1024 * 1024;

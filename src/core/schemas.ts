@@ -81,7 +81,7 @@ const summaryFields = {
   metadata: Type.Unsafe<Metadata>(Type.Record(Type.String(), Type.String())),
   /** The mode that counts while `plan_mode` is false; null for another agent. */
   permission: nullableOneOf(KEPT_MODES),
-  /** What the session does now, or did last; null if it has no exchange. */
+  /** The exchange that the session runs now, or ran last; null if it has none. */
   exchange: nullable(
     Type.Object({ n: Type.Integer({ minimum: 1 }), state: oneOf(EXCHANGE_STATES) }, closed),
   ),

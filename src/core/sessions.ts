@@ -52,7 +52,7 @@ export type FieldTable = Readonly<Record<string, keyof FieldTypes>>;
 export type FieldValues<T extends FieldTable> = { readonly [Name in keyof T]: FieldTypes[T[Name]] };
 
 /**
- * What the API shows of a session's row, field by field in their order. Its schema, the columns that are read for it
+ * Fields of a session's row that the API shows, in their order. Its schema, the columns that are read for it
  * and its JSON follow from this table. `activity` is not a column.
  */
 export const SESSION_FIELDS = {

@@ -25,7 +25,7 @@ export interface Drawn {
 }
 
 /**
- * What is known of the live rows. `whole`: the terminal has them as they were drawn, or has wrapped them again since.
+ * Knowledge about the live rows. `whole`: the terminal has them as they were drawn, or has wrapped them again since.
  * `counted`: it read them when it was narrower; at this width, and no other one, they take so many rows more than
  * their number, whatever is in them.
  */
@@ -92,7 +92,7 @@ export class CursorReports {
     return this.#live.kind === "whole";
   }
 
-  /** Somebody else has drawn, and all questions are answered. */
+  /** Begins again after somebody else has drawn, once all questions are answered. */
   reset(columns: number): void {
     this.#columns = columns;
     this.#live = UNKNOWN;

@@ -4,7 +4,7 @@ import type { RawTerminal } from "../raw-terminal.ts";
 const BEGIN = "\u001b[?2026h";
 const END = "\u001b[?2026l";
 
-/** What is written until `show` is seen at once. */
+/** Writes so that all until `show` is seen at once. */
 export class Drawing {
   readonly #terminal: RawTerminal;
   #hasBegun = false;

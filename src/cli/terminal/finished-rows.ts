@@ -88,7 +88,7 @@ export class FinishedRows {
     return this.#printed;
   }
 
-  /** Somebody else has printed: none of these rows is known to be above the live rows. */
+  /** Forgets rows after somebody else has printed: none is known to be above the live rows. */
   forget(): void {
     this.#printed = [];
   }
