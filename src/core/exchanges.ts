@@ -65,5 +65,8 @@ export function isFinal(state: ExchangeState): boolean {
 export const ASKED_BY = ["terminal", "prompt", "http", "library", "agent"] as const;
 export type AskedBy = (typeof ASKED_BY)[number];
 
-/** Processes that may die with an exchange of the service before it counts as failed. */
+/** Processes that may die one after the other with an exchange of the service, without progress, before it has failed. */
 export const MAX_ATTEMPTS = 3;
+
+/** Processes that may die with it in all: a model may call a tool that ends its process again and again. */
+export const MAX_LOST_PROCESSES = 30;

@@ -208,6 +208,10 @@ export interface ExchangeTable {
   request: string | null;
   /** How many processes that ran it have died. */
   attempts: Generated<number>;
+  /** How many of them had died when it last made progress. */
+  attempts_before: Generated<number>;
+  /** What its tree had of agents when the last of them died: see `readProgress`. */
+  progress: Generated<number>;
   /** When somebody asked its process to stop. */
   stop_asked_at: string | null;
   /** When it was queued: if its process dies, a node continues it by itself. Null for others. */

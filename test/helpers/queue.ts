@@ -1,6 +1,7 @@
 import { type QueueExchange, queueExchange } from "../../src/store/exchanges/queue.ts";
 import { listExchanges } from "../../src/store/exchanges/read.ts";
 import { type QueuedExchange, readNextQueued, readReady } from "../../src/store/exchanges/ready.ts";
+import { findDead, findUnready, makeReady, reviveDead } from "../../src/store/exchanges/revive.ts";
 import type { ExchangeRecord } from "../../src/core/sessions.ts";
 import type { Fence } from "../../src/store/leases/fence.ts";
 import { readLeaseState, releaseLease, takeLease } from "../../src/store/leases/lease.ts";
@@ -100,6 +101,16 @@ export async function ask(store: Store, id: string, content: string | null): Pro
 export async function expire(store: Store, id: string): Promise<void> {
   const past = "2020-01-01T00:00:00.000Z";
   await execute(store, "UPDATE sessions SET lease_expires_at = ? WHERE id = ?", past, id);
+}
+
+/** What each node does every few seconds. */
+export async function revive(store: Store): Promise<void> {
+  for (const id of await store.read(findDead, null)) {
+    await store.write(reviveDead, { id });
+  }
+  for (const id of await store.read(findUnready, null)) {
+    await store.write(makeReady, { id });
+  }
 }
 
 /** The states of all records of a session, the first one first. */

@@ -1,13 +1,16 @@
-import { sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 
-import { MAX_ATTEMPTS } from "../../core/exchanges.ts";
+import { MAX_ATTEMPTS, MAX_LOST_PROCESSES } from "../../core/exchanges.ts";
+import type { ExchangeFailure } from "../../core/sessions.ts";
 import { isLeaseDead, revokeDeadLease } from "../leases/revoke.ts";
 import { withdrawQuestions } from "../questions/withdraw.ts";
 import { failureColumns } from "../sessions/failures.ts";
 import { lockSession } from "../sessions/lock.ts";
+import type { ExchangeTable } from "../schema.ts";
 import type { Operation, Tx } from "../store.ts";
-import { refreshReady } from "./ready.ts";
 import { endColumns } from "./end-columns.ts";
+import { readProgress } from "./progress.ts";
+import { refreshReady } from "./ready.ts";
 
 /** Sessions in which the process that ran an exchange of the service is dead. */
 export const findDead: Operation<null, readonly string[]> = async (tx) => {
@@ -17,8 +20,8 @@ export const findDead: Operation<null, readonly string[]> = async (tx) => {
 
 /**
  * Queues the exchange of such a session again. One that somebody has asked to stop is stopped, and one
- * that has taken `MAX_ATTEMPTS` processes with it has failed. Nothing happens if its process turned
- * out to be alive, or somebody else was first.
+ * that has taken `MAX_ATTEMPTS` processes with it since its last progress, or `MAX_LOST_PROCESSES` in all, has failed.
+ * Nothing happens if its process turned out to be alive, or somebody else was first.
  */
 export const reviveDead: Operation<{ readonly id: string }, void> = async (tx, { id }) => {
   await lockSession(tx, id);
@@ -27,14 +30,15 @@ export const reviveDead: Operation<{ readonly id: string }, void> = async (tx, {
     return;
   }
   await revokeDeadLease(tx, id);
-  const attempts = row.attempts + 1;
-  const end = endOf(row.stop_asked_at !== null, attempts);
+  const died = await attemptsOf(tx, row);
+  const failure = failureAfter(died);
+  const end = endOf(row.stop_asked_at !== null, failure);
   await tx.db
     .updateTable("exchanges")
     .set((eb) =>
       end === null
-        ? { state: "queued", attempts, revision: eb("revision", "+", 1) }
-        : { ...endColumns(eb, tx.dialect), ...end, attempts },
+        ? { ...died, state: "queued", revision: eb("revision", "+", 1) }
+        : { ...died, ...endColumns(eb, tx.dialect), ...end },
     )
     .where("session_id", "=", id)
     .where("n", "=", row.n)
@@ -43,26 +47,48 @@ export const reviveDead: Operation<{ readonly id: string }, void> = async (tx, {
   if (end?.state === "stopped") {
     await withdrawQuestions(tx, id, { isSuperseded: false });
   }
-  if (end?.state === "failed") {
-    await tx.db.updateTable("sessions").set(failureColumns(USED_UP)).where("id", "=", id).execute();
+  if (failure !== null && end?.state === "failed") {
+    await tx.db.updateTable("sessions").set(failureColumns(failure)).where("id", "=", id).execute();
   }
   await refreshReady(tx, id);
 };
 
+type Attempts = Pick<Selectable<ExchangeTable>, "attempts" | "attempts_before" | "progress">;
+
+/** The counts after one more process has died. With progress in between, the count begins again. */
+async function attemptsOf(tx: Tx, row: Attempts & { readonly id: string }): Promise<Attempts> {
+  const progress = await readProgress(tx, row.id);
+  const attempts_before = progress > row.progress ? row.attempts : row.attempts_before;
+  return { attempts: row.attempts + 1, attempts_before, progress };
+}
+
+/** Null if it is tried again. */
+function failureAfter({ attempts, attempts_before }: Attempts): ExchangeFailure | null {
+  if (attempts >= MAX_LOST_PROCESSES) {
+    return usedUp(`The exchange ended ${attempts} processes before it was done`);
+  }
+  const inVain = attempts - attempts_before;
+  return inVain < MAX_ATTEMPTS
+    ? null
+    : usedUp(`The exchange ended ${inVain} processes, and made no progress in between`);
+}
+
+function usedUp(what: string): ExchangeFailure {
+  return {
+    code: "attempts_used_up",
+    sentence: `${what}, so it is not tried again. Continue it to try once more.`,
+  };
+}
+
 /** What becomes of the exchange; null if it is queued again. */
-function endOf(isStopAsked: boolean, attempts: number) {
+function endOf(isStopAsked: boolean, failure: ExchangeFailure | null) {
   if (isStopAsked) {
     return { state: "stopped" } as const;
   }
-  return attempts < MAX_ATTEMPTS
+  return failure === null
     ? null
-    : ({ state: "failed", error_code: USED_UP.code, error_sentence: USED_UP.sentence } as const);
+    : ({ state: "failed", error_code: failure.code, error_sentence: failure.sentence } as const);
 }
-
-const USED_UP = {
-  code: "attempts_used_up",
-  sentence: `The exchange ended ${MAX_ATTEMPTS} processes before it was done, so it is not tried again. Continue it to try once more.`,
-} as const;
 
 /** The second one: its lease was taken since, to compact the thread for example. */
 const DEAD = ["running", "interrupted"] as const;
@@ -83,6 +109,8 @@ function openExchanges(tx: Tx) {
         "sessions.lease_owner",
         "exchanges.n",
         "exchanges.attempts",
+        "exchanges.attempts_before",
+        "exchanges.progress",
         "exchanges.stop_asked_at",
         eb("lease_expires_at", ">", tx.dialect.now()).as("is_held"),
       ])

@@ -5,12 +5,6 @@ import { stopCurrent, stopExchange } from "../../../src/store/exchanges/change.t
 import { readCurrent } from "../../../src/store/exchanges/current.ts";
 import { readExchange } from "../../../src/store/exchanges/read.ts";
 import { isStopAsked } from "../../../src/store/exchanges/stop-asked.ts";
-import {
-  findDead,
-  findUnready,
-  makeReady,
-  reviveDead,
-} from "../../../src/store/exchanges/revive.ts";
 import { type Fence, holdFence } from "../../../src/store/leases/fence.ts";
 import { finishExchange } from "../../../src/store/leases/finish.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
@@ -21,17 +15,16 @@ import { readFailures } from "../../../src/store/sessions/failures.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { describeEngines, execute, newSession, openFresh, owner } from "../../helpers/engines.ts";
-import { ask, claim, claimNext, expire, queue, readyOf, statesOf } from "../../helpers/queue.ts";
-
-/** What each node does every few seconds. */
-async function revive(store: Store): Promise<void> {
-  for (const id of await store.read(findDead, null)) {
-    await store.write(reviveDead, { id });
-  }
-  for (const id of await store.read(findUnready, null)) {
-    await store.write(makeReady, { id });
-  }
-}
+import {
+  ask,
+  claim,
+  claimNext,
+  expire,
+  queue,
+  readyOf,
+  revive,
+  statesOf,
+} from "../../helpers/queue.ts";
 
 async function readyNumbers(store: Store): Promise<number[]> {
   return (await readyOf(store)).map(({ n }) => n);

@@ -27,6 +27,8 @@ export function exchangeTables({ column, tableOptions }: Dialect): readonly stri
       ended_at ${key},
       stop_asked_at ${key},
       attempts ${integer} NOT NULL DEFAULT 0,
+      attempts_before ${integer} NOT NULL DEFAULT 0,
+      progress ${integer} NOT NULL DEFAULT 0,
       origin TEXT,
       authenticated ${integer} NOT NULL DEFAULT 1,
       idempotency_key ${key},
