@@ -128,7 +128,8 @@ export async function whenEnded(
     if (isFinal(exchange.state) || exchange.state === "waiting") {
       return exchange;
     }
-    const isBehind = exchange.state === "queued" && poll % POLLS_OF_QUESTIONS === 1;
+    const isBehind =
+      exchange.state === "queued" && exchange.begun_at === null && poll % POLLS_OF_QUESTIONS === 1;
     if (isBehind && (await openQuestions(store, exchange)).length > 0) {
       return exchange;
     }

@@ -119,7 +119,8 @@ export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareC
   /** Questions of the session and its sub-agents, the oldest first; with `answered`, also those that were answered. */
   listQuestions(id: string, options?: QuestionsQuery): Promise<readonly QuestionInfo[]>;
   /**
-   * Answers a question; the first answer counts. With the last one, the exchange that waits is queued.
+   * Answers a question; the first answer counts. With the last one of the session that asks, the exchange
+   * that waits is queued.
    *
    * Needs a token. Codes among others: `question_answered`, `question_withdrawn`, `invalid_request`
    * for an answer that is not one of the choices.

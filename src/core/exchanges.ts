@@ -11,7 +11,7 @@
  * | running | queued | `give_back`: its node stops, or is dead and somebody else may run it |
  * | running | done | `finish` |
  * | running, queued, interrupted | failed | `fail` |
- * | waiting | queued | `answer`: every question is answered |
+ * | waiting | queued | `answer`: a session of its tree has all answers |
  * | waiting, interrupted | running | `continue`: its caller resumes it itself |
  * | interrupted | queued | `give_back` |
  * | queued, running, waiting, interrupted | stopped | `stop`: by a person, a later message, or the end of the session |

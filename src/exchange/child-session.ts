@@ -3,6 +3,7 @@ import type { Session } from "../core/sessions.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import { listExchanges } from "../store/exchanges/read.ts";
 import { readDetail } from "../store/messages/read.ts";
+import { onlyWaits } from "../store/questions/continue.ts";
 import { openChild } from "../store/sessions/open-child.ts";
 import type { Store } from "../store/store.ts";
 import type { Exchanger, ExchangeRequest, Live } from "./exchanger.ts";
@@ -67,6 +68,10 @@ export async function runChildSession(input: ChildSessionInput): Promise<ChildEn
     return last?.state === "stopped"
       ? { state: "stopped" }
       : { state: "done", answer: await lastAnswer(store, child) };
+  }
+  if (child.last_seq > 0 && (await store.read(onlyWaits, child))) {
+    // the answer that continues the parent's exchange was for another one
+    return { state: "waiting" };
   }
   const request: ExchangeRequest = {
     session_id: child.id,

@@ -1,4 +1,5 @@
 import { isRepriseError } from "../../core/errors.ts";
+import { someContinue } from "../../exchange/some-continue.ts";
 import type { OpenQuestion } from "../../store/questions/read.ts";
 import { offeredChoices } from "../allow-in-config.ts";
 import { noticeLine } from "../context.ts";
@@ -10,17 +11,28 @@ interface AskContext extends WatchContext {
   readonly front: Pick<Front, "ask">;
 }
 
+interface Asking {
+  /** False if a node may continue the exchange with each answer. */
+  readonly continues: boolean;
+  /** Ids of questions that the person has left open: they are not asked, and more are added. */
+  readonly left?: Set<string>;
+}
+
 /**
  * Asks the person at the terminal what the exchange waits for. `open` if a question stays open: the person
- * wants to answer it later, or to leave. `elsewhere` if somebody else has answered: a service may continue. A question that
- * ends elsewhere goes away.
+ * wants to answer it later, or to leave; `some` if an answer lets something continue nevertheless. `elsewhere` if somebody else
+ * has answered: a service may continue. A question that ends elsewhere goes away.
  */
 export async function askQuestions(
   context: AskContext,
-  { continues }: { readonly continues: boolean },
-): Promise<"answered" | "open" | "elsewhere"> {
+  { continues, left: later = new Set() }: Asking,
+): Promise<"answered" | "open" | "some" | "elsewhere"> {
   const { cli, conversation } = context;
-  const questions = await conversation.openQuestions();
+  const open = await conversation.openQuestions();
+  const questions = open.filter(({ id }) => !later.has(id));
+  if (questions.length === 0 && open.length > 0) {
+    return "open";
+  }
   const folder = conversation.planned().repo_path;
   const left = [...questions];
   let end: "answered" | "elsewhere" = "answered";
@@ -33,7 +45,10 @@ export async function askQuestions(
         cli,
         "The question stays open. /continue asks it again, and a new message withdraws it.",
       );
-      return "open";
+      for (const { id } of left) {
+        later.add(id);
+      }
+      return someContinue(questions, left) ? "some" : "open";
     }
     left.shift();
     if (given === "next") {

@@ -17,6 +17,7 @@ import { isAsking, type Talk } from "./talk.ts";
 import { showFailure } from "./show-failure.ts";
 import { toolCallLine } from "../tool-lines.ts";
 import type { Secrets } from "../../exchange/secrets.ts";
+import { waitsFor } from "../../store/exchanges/waits-for.ts";
 import type { Store } from "../../store/store.ts";
 import { slashCommand } from "./slash.ts";
 import { dropped, dropWaiting, noticeUnsent } from "./waiting-lines.ts";
@@ -214,9 +215,12 @@ async function exchange(context: ConversationContext, sent: Sent | null): Promis
   if (result === null) {
     return "stopped";
   }
+  const left = new Set<string>();
   while (terminal && isAsking(result)) {
-    const asked = await askQuestions(context, { continues: true });
-    if (asked === "open") {
+    const asked = (await isAnsweredMeanwhile(context))
+      ? "answered"
+      : await askQuestions(context, { continues: true, left });
+    if (asked === "open" || (asked === "some" && front.leaving.aborted)) {
       break;
     }
     const next = await run(null).catch(continuedElsewhere);
@@ -234,6 +238,12 @@ async function exchange(context: ConversationContext, sent: Sent | null): Promis
     dropWaiting(context);
   }
   return state === "done" ? "stay" : state;
+}
+
+/** True if an answer came while the exchange ran: it continues before the person is asked the rest. */
+async function isAnsweredMeanwhile({ store, conversation }: ConversationContext): Promise<boolean> {
+  const session_id = conversation.current()?.id;
+  return session_id !== undefined && (await store.read(waitsFor, { session_id })) === "node";
 }
 
 /** Answers what an exchange of another process asks. A node continues it, and without one this terminal does. */

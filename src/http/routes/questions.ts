@@ -22,7 +22,7 @@ const listSchema = {
   operationId: "listQuestions",
   summary: "Lists the questions of a session and its sub-agents that nobody has answered",
   description:
-    "The oldest first. `path` names the sessions from this one down to the one that asks. The exchange waits until each question has an answer. With `answered=true`, the latest 100 that were answered follow.",
+    "The oldest first. `path` names the sessions from this one down to the one that asks. The exchange continues with the answers to all that one session asks. With `answered=true`, the latest 100 that were answered follow.",
   params: SessionParams,
   querystring: QuestionsQuery,
   response: {
@@ -35,7 +35,7 @@ const answerSchema = {
   operationId: "answerQuestion",
   summary: "Answers a question",
   description:
-    "The first answer counts. With the last one, the exchange that waits is queued. The session is the one that asks, or one above it.",
+    "The first answer counts. With the last one of the session that asks, the exchange that waits is queued, whatever other sub-agents ask. The session is the one that asks, or one above it.",
   params: Type.Object({
     ...SessionParams.properties,
     q: Type.String({ description: "The question's id." }),

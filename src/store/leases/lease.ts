@@ -205,7 +205,7 @@ async function endAndNext(
   input: Required<Pick<ReleaseLease, "fence" | "end" | "failure">> & { readonly session: Session },
 ): Promise<void> {
   const { fence, failure, session } = input;
-  const end = input.end === "waiting" ? await parkedState(tx, session) : input.end;
+  const end = input.end === "waiting" ? await parkedState(tx, session, fence) : input.end;
   if (end === "stopped" || (isToContinue(input.end) && (await isStopAsked(tx, fence)))) {
     await withdrawQuestions(tx, fence.session_id, { isSuperseded: false });
   }

@@ -9,7 +9,7 @@ import { readSession, resolveSession } from "../sessions/read.ts";
 import { recordConsent } from "../sessions/consents.ts";
 import type { Operation } from "../store.ts";
 import { settleAdmission } from "./admission.ts";
-import { continueAnswered, waitingAbove } from "./continue.ts";
+import { letsContinue, queueWaiting, waitingAbove } from "./continue.ts";
 import { questionNotFound, readQuestion } from "./read.ts";
 import { lockPath, withinTree } from "./tree.ts";
 import { type Principal, consenterOf } from "../../core/principal.ts";
@@ -29,8 +29,8 @@ export interface AnswerQuestion {
 }
 
 /**
- * Answers a question; the first answer counts. Once all of its exchange are answered, the exchange is
- * queued, if it waits.
+ * Answers a question; the first answer counts. If something can continue with it, the exchange at the top of the tree is queued,
+ * or is continued once it would wait: see `letsContinue`.
  *
  * Error codes: as `resolveSession`, `session_ended`, `question_not_found`, `question_answered`, `question_withdrawn`;
  * `invalid_request` for an answer that is not one of the choices, `terminal_required` for `ALLOW_IN_CONFIG`.
@@ -67,6 +67,10 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
       answered_by: input.answered_by,
       answered_at: tx.dialect.now(),
       answered_here: 1,
+      answered_epoch: tx.db
+        .selectFrom("sessions")
+        .select("lease_epoch")
+        .where("id", "=", path[0] ?? asked.session_id),
     })
     .where("id", "=", input.question)
     .execute();
@@ -81,8 +85,8 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
   for (const each of path) {
     tx.touch(each);
   }
-  if (input.continues !== true) {
-    await continueAnswered(tx, waiting);
+  if (input.continues !== true && waiting !== null && (await letsContinue(tx, question))) {
+    await queueWaiting(tx, waiting);
   }
   return readQuestion(tx, input.question);
 };

@@ -49,6 +49,7 @@ export async function insertQuestion(
       asked_at: tx.dialect.now(),
       answered_at: null,
       answered_by: null,
+      answered_epoch: null,
       answer: null,
       note: null,
     })

@@ -1,16 +1,22 @@
 import type { Session } from "../../core/sessions.ts";
+import type { Fence } from "../leases/fence.ts";
 import type { Tx } from "../store.ts";
+import { wasAnsweredMeanwhile } from "./continue.ts";
 import { firstOpenQuestion } from "./read.ts";
 
 /**
- * What becomes of an exchange that would wait for a person: if no question is open any more, a node
- * continues it. One of a sub-agent is continued by its parent's, and what a graph of others asks is in
- * its thread alone.
+ * Returns what becomes of an exchange that would wait for a person: a node continues it if no question is open any more, or
+ * one was answered under this lease that lets something continue. One of a sub-agent is continued by its parent's, and what a
+ * graph of others asks is in its thread alone.
  */
 export async function parkedState(
   tx: Tx,
   { id, parent_session_id, agent }: Pick<Session, "id" | "parent_session_id" | "agent">,
+  fence: Fence,
 ): Promise<"queued" | "waiting"> {
-  const mayContinue = parent_session_id === null && agent === null;
-  return mayContinue && (await firstOpenQuestion(tx, id)) === null ? "queued" : "waiting";
+  if (parent_session_id !== null || agent !== null) {
+    return "waiting";
+  }
+  const isOpen = (await firstOpenQuestion(tx, id)) !== null;
+  return isOpen && !(await wasAnsweredMeanwhile(tx, fence)) ? "waiting" : "queued";
 }

@@ -14,6 +14,7 @@ import { endSession, startThread } from "../../../src/store/sessions/change.ts";
 import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
 import { readTreeIds } from "../../../src/store/sessions/tree-ids.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
+import type { Operation } from "../../../src/store/store.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import {
@@ -28,15 +29,18 @@ const asking = (question: string) => ({
   arguments: JSON.stringify({ question }),
 });
 
-/** A sub-agent with the task `ask <what>` asks that first, then `and then`; others answer at once. */
+/** A sub-agent with the task `ask <what>` or `ask <what>+<what>` asks that first, then `and then`; others answer at once. */
 function model(messages: readonly SentMessage[]): ModelAnswer {
   const at = messages.findLastIndex(({ role }) => role === "user");
   const text = messages[at]?.content ?? "";
   const results = messages.slice(at + 1).filter(({ role }) => role === "tool");
   const said = results.map(({ content }) => content).join(", ");
   if (text.startsWith("ask ")) {
-    const next = [text.slice(4), "and then"][results.length];
-    return next === undefined ? { content: said } : { toolCalls: [asking(`${next}?`)] };
+    const first = text.slice(4).split("+");
+    const next = results.length === 0 ? first : results.length === first.length ? ["and then"] : [];
+    return next.length === 0
+      ? { content: said }
+      : { toolCalls: next.map((what) => asking(`${what}?`)) };
   }
   if (text.startsWith("delegate") && results.length === 0) {
     return {
@@ -85,6 +89,16 @@ function questionsOf({ store }: Pick<Bench, "store">, reference: string) {
   };
 }
 
+/** Of the last exchange of each session, the sub-agents in the order in which they were begun. */
+const revisionsOf: Operation<{ readonly id: string }, readonly number[]> = async (tx, { id }) => {
+  const revisions: number[] = [];
+  for (const session_id of await readTreeIds(tx, { id })) {
+    const [last] = await listExchanges(tx, { reference: session_id, limit: 1 });
+    revisions.push(last?.revision ?? 0);
+  }
+  return revisions;
+};
+
 async function expectVerified({ store, session }: Bench): Promise<void> {
   for (const id of await store.read(readTreeIds, session)) {
     expect((await verifySession(store, id)).findings).toEqual([]);
@@ -109,18 +123,49 @@ describe("a question of a sub-agent", () => {
     await expectVerified(bench);
   });
 
-  it("[QUESTION-14] the root waits for the questions of all its sub-agents", async () => {
+  it("[QUESTION-14] an answer lets its sub-agent continue, while another one still asks and is not run", async () => {
     const bench = await openAsking("colour", "size");
+    const revisions = () => bench.store.read(revisionsOf, bench.session);
+    const before = await revisions();
     await bench.answer("size?", "large");
-    expect((await bench.states())[0]).toBe("interrupted waiting");
-    expect((await bench.run({ text: null })).state).toBe("waiting");
-    await bench.answer("colour?", "red");
-    await bench.answer("and then?", "soon");
     expect((await bench.states())[0]).toBe("interrupted queued");
     expect((await bench.run({ text: null })).state).toBe("waiting");
+    expect((await bench.states())[0]).toBe("interrupted waiting");
+    expect((await bench.open()).map(({ text }) => text)).toEqual(["colour?", "and then?"]);
+    // the root, the one that asks the colour, and the one that has asked the size and more
+    const after = await revisions();
+    expect(after.map((revision, index) => revision === before[index])).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(bench.server.requests()).toHaveLength(4);
+    await bench.answer("and then?", "soon");
+    expect((await bench.run({ text: null })).state).toBe("waiting");
+    expect(await bench.states()).toEqual([
+      "interrupted waiting",
+      "interrupted waiting",
+      "idle done",
+    ]);
+    await bench.answer("colour?", "red");
+    expect((await bench.run({ text: null })).state).toBe("waiting");
     await bench.answer("and then?", "later");
-    expect((await bench.run({ text: null })).answer).toMatch(/^red, later, large, soon$/);
+    expect((await bench.run({ text: null })).answer).toBe("red, later, large, soon");
+    expect(bench.server.refused()).toEqual([]);
     await expectVerified(bench);
+  });
+
+  it("[QUESTION-7] a sub-agent with two questions continues once both are answered", async () => {
+    const bench = await openAsking("colour+width", "size");
+    await bench.answer("colour?", "red");
+    expect((await bench.states())[0]).toBe("interrupted waiting");
+    const [, before] = await bench.store.read(revisionsOf, bench.session);
+    await bench.answer("size?", "large");
+    expect((await bench.run({ text: null })).state).toBe("waiting");
+    // it was not run for the one answer that it has
+    expect((await bench.store.read(revisionsOf, bench.session))[1]).toBe(before);
+    await bench.answer("width?", "wide");
+    expect((await bench.states())[0]).toBe("interrupted queued");
   });
 
   it("[QUESTION-15] [QUESTION-31] a new message at the root withdraws it, and the sub-agent is idle", async () => {

@@ -27,6 +27,7 @@ const question: QuestionRow = {
   answered_by: "http",
   answer: "allow",
   answered_here: 1,
+  answered_epoch: null,
   note: "by 0",
   changed: 1,
 };

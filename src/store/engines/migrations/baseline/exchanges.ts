@@ -65,6 +65,7 @@ export function exchangeTables({ column, tableOptions }: Dialect): readonly stri
       answered_at ${key},
       answered_by TEXT,
       answered_here ${integer} NOT NULL DEFAULT 0,
+      answered_epoch ${integer},
       changed ${integer} NOT NULL DEFAULT 0,
       answer TEXT,
       note TEXT,
