@@ -1,12 +1,12 @@
-import type { DefaultAnswer } from "../core/questions.ts";
+import type { DefaultAnswer, LimitChoice } from "../core/questions.ts";
 import {
   budgetReached,
-  LIMIT_CHOICES,
   limitCallId,
   reachedLimit,
   readLimitCallId,
   usedOf,
 } from "../core/token-limits.ts";
+import { limitChoices } from "../core/words.ts";
 import { shownHash } from "../store/questions/ask.ts";
 import { readLimitQuestions } from "../store/questions/read.ts";
 import { readTokenUse } from "../store/sessions/token-limits.ts";
@@ -21,7 +21,7 @@ export interface LimitAsking {
   readonly default: DefaultAnswer | undefined;
 }
 
-const [CONTINUE, STOP] = LIMIT_CHOICES;
+const STOP: LimitChoice = "stop";
 
 /**
  * What the model's node of an attended exchange calls first: once a limit of tokens is reached, a person is asked
@@ -55,8 +55,8 @@ export function askAtLimit(asking: LimitAsking): () => Promise<void> {
     const shown = {
       kind: "limit",
       text: `${usedOf(kind, use)} Continue?`,
-      choices: LIMIT_CHOICES,
-      effect: `With "${CONTINUE}", ${limit} more may be used. With "${STOP}", the exchange ends.`,
+      choices: limitChoices(limit),
+      permission: null,
     } as const;
     parkWith(
       {

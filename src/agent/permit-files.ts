@@ -1,13 +1,16 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 
-import { PERMISSION_ANSWERS } from "../core/permissions.ts";
+import type { AskedPermission, PermissionChoice } from "../core/questions.ts";
+import { permissionChoices, permissionLabel } from "../core/words.ts";
 import { refusal } from "../exchange/files/refusal.ts";
 import type { Call } from "../exchange/permissions/call.ts";
 import type { Decision } from "../exchange/permissions/decide.ts";
-import { type CallPattern, EFFECTS, effectOfYes, ruleText } from "../exchange/permissions/rule.ts";
+import { type CallPattern, EFFECTS, ruleText } from "../exchange/permissions/rule.ts";
 import {
+  askedPermission,
   deniedBecause,
   deniedByUser,
+  isAllowed,
   keepRules,
   lastingRule,
   type PermitOptions,
@@ -40,6 +43,8 @@ const MAX_SHOWN = 16_000;
 interface Asked {
   readonly part: FilePart;
   readonly question: string;
+  /** Without an answer for longer. */
+  readonly permission: AskedPermission;
   readonly change: Change;
   /** Null for those that nobody could give. */
   readonly rules: readonly (CallPattern | null)[];
@@ -65,6 +70,7 @@ export function createPermitFiles(options: PermitOptions): PermitFiles {
         asked.push({
           part,
           question: questionAbout(call, decision),
+          permission: askedPermission(call, decision, { may_last: false }),
           change: await part.change(),
           rules: part.calls.map((each) => lastingRule(options, each, decision)),
         });
@@ -97,11 +103,10 @@ async function askAbout(
   options: PermitOptions,
   config: RunnableConfig | undefined,
 ): Promise<Denied> {
-  const { once, exchange, session: always, each, no } = PERMISSION_ANSWERS;
   const rules = asked.flatMap(({ rules }) => rules);
   const known = rules.flatMap((rule) => rule ?? []);
   const isLasting = known.length === rules.length;
-  const [only] = known.length === 1 ? known : [];
+  const isMany = asked.length > 1;
   const shown = fitted(
     asked.map(({ change }) => change.shown),
     MAX_SHOWN,
@@ -111,34 +116,38 @@ async function askAbout(
     {
       kind: "permission",
       text: [
-        ...(asked.length > 1
-          ? [`The agent wants to change ${asked.length} files in one call.`]
-          : []),
+        ...(isMany ? [`The agent wants to change ${asked.length} files in one call.`] : []),
         ...asked.flatMap(({ question }, index) => [question, shown[index] ?? ""]),
       ].join("\n"),
-      choices: [
-        once,
-        ...(isLasting ? [exchange, always] : []),
-        ...(asked.length > 1 ? [each] : []),
-        no,
-      ],
-      effect: isLasting ? (only === undefined ? effectOfAll(known) : effectOfYes(only)) : null,
+      choices: permissionChoices(isLasting ? known.map(ruleText) : null, { each: isMany }),
+      permission: { ...permissionOfAll(asked), may_last: isLasting },
     },
     JSON.stringify(asked.map(({ change }) => change.basis)),
   );
-  const { answer, note } = given;
-  if (answer === each && asked.length > 1) {
+  if (given.choice === EACH && isMany) {
     return askAboutEach(asked, config);
   }
-  if (answer !== once && answer !== exchange && answer !== always) {
-    return new Map(asked.map(({ part }) => [part, deniedByUser(note)]));
+  if (!isAllowed(given)) {
+    return new Map(asked.map(({ part }) => [part, deniedByUser(given.note)]));
   }
   await keepRules(options, given, isLasting ? known : []);
   return new Map();
 }
 
-function effectOfAll(rules: readonly CallPattern[]): string {
-  return `the call runs; the longer permissions are for the rules ${rules.map(ruleText).join(", ")}`;
+const EACH: PermissionChoice = "allow_each";
+
+/** Facts of all files of a call, which has one tool: each name once. */
+function permissionOfAll(asked: readonly Asked[]): AskedPermission {
+  const all = asked.map(({ permission }) => permission);
+  const each = (names: readonly (string | null)[]): string =>
+    [...new Set(names.flatMap((name) => name ?? []))].join(", ");
+  return {
+    tool: each(all.map(({ tool }) => tool)),
+    subject: each(all.map(({ subject }) => subject)),
+    rule: each(all.map(({ rule }) => rule)),
+    layer: each(all.map(({ layer }) => layer)),
+    may_last: false,
+  };
 }
 
 /** Allows nothing for longer: a rule that is kept between two of these questions would change the first. */
@@ -146,14 +155,14 @@ async function askAboutEach(
   asked: readonly Asked[],
   config: RunnableConfig | undefined,
 ): Promise<Denied> {
-  const { once, no } = PERMISSION_ANSWERS;
   const denied = new Map<FilePart, string>();
-  for (const { part, question, change } of asked) {
+  for (const { part, question, permission, change } of asked) {
     const text = `${question}\n${change.shown}`;
-    const asking = { kind: "permission", text, choices: [once, no], effect: null } as const;
-    const { answer, note } = await askConsent(config, asking, change.basis);
-    if (answer !== once) {
-      denied.set(part, deniedByUser(note));
+    const choices = permissionChoices(null);
+    const asking = { kind: "permission", text, choices, permission } as const;
+    const given = await askConsent(config, asking, change.basis);
+    if (!isAllowed(given)) {
+      denied.set(part, deniedByUser(given.note));
     }
   }
   return denied;
@@ -174,6 +183,6 @@ function fitted(texts: readonly string[], max: number): readonly string[] {
     }
     const end = text.lastIndexOf("\n", share);
     const cut = text.slice(0, end <= 0 ? share : end).toWellFormed();
-    return `${cut}\n… ${text.length - cut.length} more characters of the change are not shown; "${PERMISSION_ANSWERS.each}" shows more`;
+    return `${cut}\n… ${text.length - cut.length} more characters of the change are not shown; "${permissionLabel("allow_each")}" shows more`;
   });
 }

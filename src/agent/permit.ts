@@ -1,6 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 
-import { PERMISSION_ANSWERS } from "../core/permissions.ts";
+import type { AskedPermission, PermissionChoice } from "../core/questions.ts";
+import { permissionChoices, ruleAsks } from "../core/words.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { isHarmless, type Tool } from "../core/tools.ts";
 import type { ResolvedPath } from "../exchange/files/resolve-path.ts";
@@ -8,7 +9,7 @@ import { refusal } from "../exchange/files/refusal.ts";
 import type { Call } from "../exchange/permissions/call.ts";
 import type { Decision } from "../exchange/permissions/decide.ts";
 import type { Chosen, Judge } from "../exchange/permissions/judge.ts";
-import { type CallPattern, effectOfYes, ruleOf, ruleText } from "../exchange/permissions/rule.ts";
+import { type CallPattern, ruleOf, ruleText } from "../exchange/permissions/rule.ts";
 import type { PlannedChange } from "../exchange/undo/keeper.ts";
 import { keepRule } from "../store/sessions/permissions.ts";
 import type { Store } from "../store/store.ts";
@@ -52,7 +53,6 @@ export interface PermitOptions {
 
 /** The permissions of one exchange. Mode and rules are read at each call: a person may change them meanwhile. */
 export function createPermit(options: PermitOptions): Permit {
-  const { once, exchange, session: always, no } = PERMISSION_ANSWERS;
   // a search asks about each of its files
   const ofSearches = new WeakMap<RunnableConfig, Promise<Chosen>>();
   const chosenIn = (search: RunnableConfig): Promise<Chosen> => {
@@ -74,21 +74,20 @@ export function createPermit(options: PermitOptions): Permit {
       throw refusal("this call would need the user's permission");
     }
     if (decision.effect === "ask" && change !== null) {
-      const { shown, basis } = await change();
+      const { shown, basis, subject } = await change();
       const rule = lastingRule(options, call, decision);
       const given = await askConsent(
         config,
         {
           kind: "permission",
           text: `${questionAbout(call, decision)}\n${shown}`,
-          choices: rule === null ? [once, no] : [once, exchange, always, no],
-          effect: rule === null ? null : effectOfYes(rule),
+          choices: permissionChoices(rule === null ? null : [ruleText(rule)]),
+          permission: askedPermission(call, decision, { subject, may_last: rule !== null }),
         },
         basis,
       );
-      const { answer, note } = given;
-      if (answer !== once && answer !== exchange && answer !== always) {
-        throw refusal(deniedByUser(note));
+      if (!isAllowed(given)) {
+        throw refusal(deniedByUser(given.note));
       }
       await keepRules(options, given, rule === null ? [] : [rule]);
     }
@@ -105,15 +104,30 @@ export function lastingRule(
   return judge.restricting.some(({ name }) => name === layer) ? null : ruleOf(call);
 }
 
+/** Choices after which the call runs. */
+const ALLOWING: ReadonlySet<string | null> = new Set([
+  "allow_once",
+  "allow_exchange",
+  "allow_session",
+] satisfies PermissionChoice[]);
+
+/** True for an answer after which the call runs. */
+export function isAllowed({ choice }: Pick<Answer, "choice">): boolean {
+  return ALLOWING.has(choice);
+}
+
+const FOR_EXCHANGE: PermissionChoice = "allow_exchange";
+const FOR_SESSION: PermissionChoice = "allow_session";
+
 /** Keeps what a person allowed for longer than this call. */
 export async function keepRules(
   { store, session, n: numberOf }: PermitOptions,
-  { answer, question }: Pick<Answer, "answer" | "question">,
+  { choice, question }: Pick<Answer, "choice" | "question">,
   rules: readonly CallPattern[],
 ): Promise<void> {
   const n = numberOf();
-  const isAlways = answer === PERMISSION_ANSWERS.session;
-  if (isAlways || (answer === PERMISSION_ANSWERS.exchange && n !== null)) {
+  const isAlways = choice === FOR_SESSION;
+  if (isAlways || (choice === FOR_EXCHANGE && n !== null)) {
     for (const rule of rules) {
       await store.write(keepRule, {
         id: session.id,
@@ -136,16 +150,38 @@ export function deniedByUser(note: string | null): string {
   return `the user denied this call${note === null ? "" : ` and says: ${note}`}`;
 }
 
-/** One line for a person: what the call would do, and which rule asks. */
-export function questionAbout(
-  { tool, file, command }: Call,
-  { rule, layer, reason }: Decision,
-): string {
+/** Facts of a call that asks. */
+export function askedPermission(
+  call: Call,
+  { rule, layer }: Decision,
+  { subject, may_last }: { readonly subject?: string | undefined; readonly may_last: boolean },
+): AskedPermission {
+  const about = subject ?? nameOf(call);
+  return {
+    tool: call.tool.name,
+    subject: about === null ? null : oneLine(about),
+    rule: oneLine(rule),
+    layer: oneLine(layer),
+    may_last,
+  };
+}
+
+/** What a call names, and what that really is; null if it works on no file. */
+function nameOf({ file }: Call): string | null {
   const [asked, real] = file?.paths ?? [];
-  const name = asked === real || real === undefined ? asked : `${asked}, which is ${real}`;
+  return asked === undefined || asked === real || real === undefined
+    ? (asked ?? null)
+    : `${asked}, which is ${real}`;
+}
+
+/** Two lines for a person: what the call would do, and which rule asks. */
+export function questionAbout(call: Call, { rule, layer, reason }: Decision): string {
+  const { tool, command } = call;
+  const name = nameOf(call);
   const run = command === null ? `run ${tool.name}` : `run this command (${tool.name})`;
   const verb = isHarmless(tool) ? "read" : "change";
-  const what = name === undefined ? run : `${verb} ${name} (${tool.name})`;
+  const what = name === null ? run : `${verb} ${name} (${tool.name})`;
   const because = reason === null ? "" : ` ${reason}.`;
-  return oneLine(`May the agent ${what}? The rule ${rule} (${layer}) asks.${because}`);
+  const lines = [`May the agent ${what}?`, `${ruleAsks({ rule, layer })}${because}`];
+  return lines.map(oneLine).join("\n");
 }

@@ -5,24 +5,30 @@ import { RepriseError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import {
   type Answerer,
+  type AskedPermission,
   type Asking,
+  type Choice,
   type DefaultAnswer,
   MAX_CHOICE,
   MAX_CHOICES,
   MAX_QUESTION,
+  type PermissionChoice,
 } from "../core/questions.ts";
-import { PERMISSION_ANSWERS } from "../core/permissions.ts";
 import { storableText } from "../core/text.ts";
+import { offeredChoices } from "../core/words.ts";
 import { parseThreadId } from "../core/threads.ts";
 import type { Conceal } from "../exchange/secrets.ts";
 import { questionValue } from "../langgraph/question-value.ts";
-import { type NewQuestion, shownHash } from "../store/questions/ask.ts";
+import { type NewQuestion, shownColumns, shownHash } from "../store/questions/ask.ts";
 import { readAsked } from "../store/questions/read.ts";
 import type { Store } from "../store/store.ts";
 import type { BegunMark } from "./begun-calls.ts";
 
 /** What a person answered. */
 export interface Answer {
+  /** The id of the choice; null for a text. */
+  readonly choice: string | null;
+  /** The label of the choice, or the text. */
   readonly answer: string;
   /** What the person said besides. */
   readonly note: string | null;
@@ -142,15 +148,16 @@ function createAsking(
         question.shown_hash === shown_hash &&
         question.state !== "withdrawn" &&
         (basis === undefined || last > 0 || !isAskedAgain(question, asked)) &&
-        (asking.kind !== "permission" || isConsent(question, asking)),
+        isShown(question, asking) &&
+        (asking.kind !== "permission" || isConsent(question)),
     );
     if (known?.state === "answered" && known.answer !== null && known.answered_by !== null) {
       last = known.number;
       const { id: question, answer, note, answered_by } = known;
-      return { answer, note, answered_by, question };
+      return { ...replyOf(asking, answer), note, answered_by, question };
     }
     const number = known?.number ?? (asked.at(-1)?.number ?? 0) + 1;
-    const isAllowed = basis !== undefined && later?.answer !== PERMISSION_ANSWERS.no;
+    const isAllowed = basis !== undefined && later?.choice !== DENY;
     return parkWith({ ...asking, call_id, number, shown_hash }, isAllowed ? undefined : later);
   };
   const begin = async (): Promise<void> => {
@@ -177,23 +184,34 @@ function isAskedAgain({ number, text }: Asked, asked: readonly Asked[]): boolean
   return asked.some((other) => other.number > number && firstLine(other) === firstLine({ text }));
 }
 
+const DENY: PermissionChoice = "deny";
+
+/** The answer to a question that was shown so, by what is stored of it. */
+function replyOf({ choices }: Asking, stored: string): Pick<Answer, "choice" | "answer"> {
+  return choices === null
+    ? { choice: null, answer: stored }
+    : { choice: stored, answer: choices.find(({ id }) => id === stored)?.label ?? stored };
+}
+
 type Asked = Awaited<ReturnType<typeof readAsked>>[number];
 
 function firstLine({ text }: Pick<Asked, "text">): string {
   return text.split("\n", 1).join("");
 }
 
-/**
- * True for what a person was shown or is to be shown in this database. In an import, an answer could be forged,
- * and so could the text beside the hash of what is asked.
- */
-function isConsent(question: Asked, { text, choices, effect }: Asking): boolean {
+/** True for what a person was shown or is to be shown: in an import it could be forged beside its hash. */
+function isShown(question: Asked, asking: Asking): boolean {
+  const { choices, permission } = shownColumns(asking);
   return (
-    question.text === text &&
-    question.effect === effect &&
-    question.choices === (choices === null ? null : JSON.stringify(choices)) &&
-    (question.state !== "answered" || question.answered_here === 1)
+    question.text === asking.text &&
+    question.choices === choices &&
+    question.permission === permission
   );
+}
+
+/** False for an answer that an import brought: it could be forged. */
+function isConsent({ state, answered_here }: Asked): boolean {
+  return state !== "answered" || answered_here === 1;
 }
 
 /**
@@ -204,28 +222,60 @@ export function parkWith(
   question: Asking & Pick<NewQuestion, "call_id" | "number" | "shown_hash">,
   later: DefaultAnswer | undefined,
 ): never {
-  const takes = later !== undefined && question.choices?.includes(later.answer) === true;
+  const takes = question.choices?.some(({ id }) => id === later?.choice) === true;
   return interrupt(
     questionValue({
       ...question,
       id: newId(),
-      default: takes ? later : null,
+      default: takes ? (later ?? null) : null,
     }),
   );
 }
 
 /** What a model wrote may be anything, and a diff may show a secret. */
-function cleaned({ kind, text, choices, effect }: Asking, conceal: Conceal): Asking {
-  const cut = (given: string, max: number): string => {
+function cleaned({ kind, text, choices, permission }: Asking, conceal: Conceal): Asking {
+  const cut: Cut = (given, max) => {
     const value = conceal(given);
     return storableText(value.length > max ? `${value.slice(0, max - 1)}…` : value).trim();
   };
-  const shown = choices?.slice(0, MAX_CHOICES).map((choice) => cut(choice, MAX_CHOICE));
-  const distinct = [...new Set(shown)].filter((choice) => choice !== "");
   return {
     kind,
     text: cut(text, MAX_QUESTION),
-    choices: distinct.length === 0 ? null : distinct,
-    effect: effect === null ? null : cut(effect, MAX_QUESTION),
+    choices: kind === "question" ? offered(choices, cut) : shownChoices(choices, cut),
+    permission: permission === null ? null : shownPermission(permission, cut),
+  };
+}
+
+type Cut = (text: string, max: number) => string;
+
+/** Texts of a model, each once: only their positions name them. */
+function offered(choices: Asking["choices"], cut: Cut): readonly Choice[] | null {
+  const labels = choices?.slice(0, MAX_CHOICES).map(({ label }) => cut(label, MAX_CHOICE));
+  const distinct = [...new Set(labels)].filter((label) => label !== "");
+  return distinct.length === 0 ? null : offeredChoices(distinct);
+}
+
+/** Rules may name files with secrets in their names. */
+function shownChoices(choices: Asking["choices"], cut: Cut): readonly Choice[] | null {
+  return (
+    choices?.map(({ id, label, meaning, lasting }) => ({
+      id,
+      label,
+      meaning,
+      lasting: lasting?.map((rule) => cut(rule, MAX_QUESTION)) ?? null,
+    })) ?? null
+  );
+}
+
+function shownPermission(
+  { tool, subject, rule, layer, may_last }: AskedPermission,
+  cut: Cut,
+): AskedPermission {
+  return {
+    tool,
+    subject: subject === null ? null : cut(subject, MAX_QUESTION),
+    rule: cut(rule, MAX_QUESTION),
+    layer: cut(layer, MAX_QUESTION),
+    may_last,
   };
 }

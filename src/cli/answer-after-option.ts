@@ -1,8 +1,8 @@
-import { type DefaultAnswer, MAX_CHOICE } from "../core/questions.ts";
+import { type DefaultAnswer, isChoiceId } from "../core/questions.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 export const ANSWER_AFTER_HELP =
-  "answer questions that nobody has answered for so long and that take this answer: 1h=deny";
+  "answer questions that nobody has answered for so long and that offer this choice, by its id: 1h=deny";
 
 const UNITS: Readonly<Record<string, number>> = {
   s: 1000,
@@ -11,13 +11,15 @@ const UNITS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Reads `--answer-after <time>=<answer>`. Error codes: `invalid_usage`. */
+/** Reads `--answer-after <time>=<choice>`. Error codes: `invalid_usage`. */
 export function answerAfter(text: string): DefaultAnswer {
-  const [, count = "", unit = "", answer = ""] =
+  const [, count = "", unit = "", choice = ""] =
     /^([1-9]\d{0,4})(s|min|h|d)=(.+)$/u.exec(text) ?? [];
   const milliseconds = UNITS[unit];
-  if (milliseconds === undefined || answer.length > MAX_CHOICE) {
-    throw wrongUsage("--answer-after takes a time and an answer, such as 1h=deny or 30min=no.");
+  if (milliseconds === undefined || !isChoiceId(choice)) {
+    throw wrongUsage(
+      "--answer-after takes a time and the id of a choice, such as 1h=deny, 30min=stop, or 1d=2 for the second of those that a model offers.",
+    );
   }
-  return { answer, after_ms: Number(count) * milliseconds };
+  return { choice, after_ms: Number(count) * milliseconds };
 }

@@ -23,6 +23,27 @@ export const ToolCall = Type.Object(
   closed,
 );
 
+export const QuestionChoice = Type.Object(
+  {
+    id: Type.String(),
+    label: text(),
+    meaning: nullable(text()),
+    lasting: nullable(Type.Array(text())),
+  },
+  closed,
+);
+
+export const Permission = Type.Object(
+  {
+    tool: text(),
+    subject: nullable(text()),
+    rule: text(),
+    layer: text(),
+    may_last: Type.Boolean(),
+  },
+  closed,
+);
+
 type FieldSchemas<T extends FieldTable> = {
   -readonly [Name in keyof T]: TUnsafe<FieldTypes[T[Name]]>;
 };

@@ -17,15 +17,3 @@ export interface GivenRule {
   /** The number of the exchange; null for the whole session. */
   readonly n: number | null;
 }
-
-/** The answers to the question whether a call may take effect; `each` asks about each of its files. */
-export const PERMISSION_ANSWERS = {
-  once: "allow once",
-  exchange: "allow for this exchange",
-  session: "always allow in this session",
-  each: "decide for each file",
-  no: "deny",
-} as const;
-
-/** A further answer, which a terminal alone takes: no question has it among its choices. */
-export const ALLOW_IN_CONFIG = "always allow in this folder";

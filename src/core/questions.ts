@@ -6,8 +6,93 @@
 export const QUESTION_KINDS = ["question", "permission", "limit", "messages"] as const;
 export type QuestionKind = (typeof QUESTION_KINDS)[number];
 
-/** The answers to the question whether the agent may get messages. */
+/** Choices of a permission, from the least that one allows to the most; `allow_folder` is offered by terminals alone. */
+export const PERMISSION_CHOICES = [
+  "allow_once",
+  "allow_exchange",
+  "allow_session",
+  "allow_folder",
+  "allow_each",
+  "deny",
+] as const;
+export type PermissionChoice = (typeof PERMISSION_CHOICES)[number];
+
+/** Choices of the question whether the models may use more tokens. */
+export const LIMIT_CHOICES = ["continue", "stop"] as const;
+export type LimitChoice = (typeof LIMIT_CHOICES)[number];
+
+/** Choices of the question whether the agent may get messages. */
 export const ADMISSION_CHOICES = ["yes", "no"] as const;
+export type AdmissionChoice = (typeof ADMISSION_CHOICES)[number];
+
+/** Ids that the choices of a kind can have; null for positions, because a model offers texts. */
+const CHOICES_OF: Readonly<Record<QuestionKind, readonly string[] | null>> = {
+  question: null,
+  permission: PERMISSION_CHOICES,
+  limit: LIMIT_CHOICES,
+  messages: ADMISSION_CHOICES,
+};
+
+/** True for ids that the choices of such a question have, in this order. No id of a text that a model offers is one of another kind. */
+export function areChoicesOf(kind: QuestionKind, ids: readonly string[]): boolean {
+  const known = CHOICES_OF[kind];
+  return known === null
+    ? ids.every((id, index) => id === positionId(index))
+    : ids.every((id, index) => known.includes(id) && ids.indexOf(id) === index);
+}
+
+/** The id of a text that a model offers. */
+export function positionId(index: number): string {
+  return String(index + 1);
+}
+
+/** True for each id that a choice can have. */
+export function isChoiceId(id: string): boolean {
+  return (
+    Object.values(CHOICES_OF).some((ids) => ids?.includes(id) === true) ||
+    (/^[1-9]\d?$/.test(id) && Number(id) <= MAX_CHOICES)
+  );
+}
+
+const HARMLESS: ReadonlySet<string> = new Set(["allow_each", "deny", "stop", "no"] satisfies (
+  | PermissionChoice
+  | LimitChoice
+  | AdmissionChoice
+)[]);
+
+/** True for a choice that allows nothing and spends nothing. Of what a model offers nobody knows. */
+export function isHarmlessChoice(id: string): boolean {
+  return HARMLESS.has(id);
+}
+
+/** One answer that a question offers. */
+export interface Choice {
+  /** Text by which an answer names it. */
+  readonly id: string;
+  /** Words for a person. */
+  readonly label: string;
+  /** One sentence; null for what a model offers. */
+  readonly meaning: string | null;
+  /** Rules that the answer keeps beyond the call; null if it keeps none. */
+  readonly lasting: readonly string[] | null;
+}
+
+/** The call that a permission is asked for, and why it asks. */
+export interface AskedPermission {
+  readonly tool: string;
+  /** The file or the command that the call is about, in one line; null for neither. */
+  readonly subject: string | null;
+  /** The rule that asks, and its layer. */
+  readonly rule: string;
+  readonly layer: string;
+  /** True if an answer that counts for longer than the call is offered. */
+  readonly may_last: boolean;
+}
+
+/** Rules that a longer answer keeps; null if none is offered. */
+export function lastingRules(choices: readonly Choice[] | null): readonly string[] | null {
+  return choices?.find(({ lasting }) => lasting !== null)?.lasting ?? null;
+}
 
 const ADMISSION = "messages:";
 
@@ -30,7 +115,7 @@ export type QuestionState = (typeof QUESTION_STATES)[number];
 export const ANSWERERS = ["terminal", "prompt", "http", "agent", "timeout"] as const;
 export type Answerer = (typeof ANSWERERS)[number];
 
-/** Characters of what is asked, and of what would happen. */
+/** Characters of what is asked. */
 export const MAX_QUESTION = 20_000;
 /** Characters of an answer, and of the note beside it. */
 export const MAX_ANSWER = 20_000;
@@ -38,9 +123,10 @@ export const MAX_CHOICES = 20;
 /** Characters of one choice. */
 export const MAX_CHOICE = 200;
 
-/** The answer that a question gets when nobody answers in time, if it is one of its choices. */
+/** The choice that answers a question when nobody does in time, if the question offers it. */
 export interface DefaultAnswer {
-  readonly answer: string;
+  /** An id. */
+  readonly choice: string;
   readonly after_ms: number;
 }
 
@@ -48,11 +134,16 @@ export interface DefaultAnswer {
 export interface Asking {
   readonly kind: QuestionKind;
   readonly text: string;
-  /** The answers that it takes; null for any text. */
-  readonly choices: readonly string[] | null;
-  /** What the tool would do. */
-  readonly effect: string | null;
+  /** Answers that it takes; null for any text. */
+  readonly choices: readonly Choice[] | null;
+  /** Facts of a permission; null for another kind. */
+  readonly permission: AskedPermission | null;
 }
+
+/** What a person answers: the id of a choice, or a text to a question without choices. */
+export type GivenReply =
+  | { readonly choice: string; readonly text?: undefined }
+  | { readonly text: string; readonly choice?: undefined };
 
 /** A question in the API, as `SESSION_FIELDS`. */
 export const QUESTION_FIELDS = {
@@ -64,7 +155,8 @@ export const QUESTION_FIELDS = {
   kind: "question_kind",
   text: "text",
   choices: "choices?",
-  effect: "text?",
+  permission: "permission?",
+  /** The id of a choice. */
   default_answer: "text?",
   answer_by: "time?",
   asked_at: "time",
@@ -72,6 +164,9 @@ export const QUESTION_FIELDS = {
   answered_by: "answerer?",
   /** `user@host`, or `token`; null if nobody answered or it is unknown. */
   answered_who: "text?",
+  /** The id of the chosen answer; null for a text. */
+  choice: "text?",
+  /** The label of the choice, or the text. */
   answer: "text?",
   note: "text?",
 } as const;

@@ -8,6 +8,8 @@ import {
   nullable,
   nullableOneOf,
   oneOf,
+  Permission,
+  QuestionChoice,
   text,
   ToolCall,
 } from "./field-schemas.ts";
@@ -71,7 +73,8 @@ const KINDS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
   question_state: () => oneOf(QUESTION_STATES),
   question_kind: () => oneOf(QUESTION_KINDS),
   "answerer?": () => nullableOneOf(ANSWERERS),
-  "choices?": () => nullable(Type.Array(Type.String())),
+  "choices?": () => nullable(Type.Array(QuestionChoice)),
+  "permission?": () => nullable(Permission),
   flag: () => Type.Boolean(),
   "calls?": () => nullable(Type.Array(ToolCall)),
 };
@@ -136,17 +139,28 @@ export const QuestionInfo = Type.Object(
 );
 export type QuestionInfo = Static<typeof QuestionInfo>;
 
+/** Either `choice` or `text`, never both. */
 export const AnswerRequest = Type.Object(
   {
-    answer: Type.Unsafe<string>({
-      ...text(),
-      minLength: 1,
-      maxLength: MAX_ANSWER,
-      description: `a text of 1 to ${MAX_ANSWER} characters; one of the choices, if there are any`,
-    }),
+    choice: Type.Optional(
+      Type.Unsafe<string>({
+        ...text(),
+        minLength: 1,
+        maxLength: MAX_ANSWER,
+        description: "the id of one of the choices, for a question that has choices",
+      }),
+    ),
+    text: Type.Optional(
+      Type.Unsafe<string>({
+        ...text(),
+        minLength: 1,
+        maxLength: MAX_ANSWER,
+        description: `a text of 1 to ${MAX_ANSWER} characters, for a question without choices`,
+      }),
+    ),
     note: Type.Optional(nullable(Type.String({ ...text(), maxLength: MAX_ANSWER }))),
   },
-  { ...closed, $id: "AnswerRequest" },
+  { ...closed, minProperties: 1, $id: "AnswerRequest" },
 );
 export type AnswerRequest = Static<typeof AnswerRequest>;
 

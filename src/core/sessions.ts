@@ -1,5 +1,12 @@
 import type { AskedBy, ExchangeState } from "./exchanges.ts";
-import type { Answerer, QUESTION_FIELDS, QuestionKind, QuestionState } from "./questions.ts";
+import type {
+  Answerer,
+  AskedPermission,
+  Choice,
+  QUESTION_FIELDS,
+  QuestionKind,
+  QuestionState,
+} from "./questions.ts";
 
 export const SESSION_STATES = ["active", "ended"] as const;
 export type SessionState = (typeof SESSION_STATES)[number];
@@ -44,7 +51,8 @@ export interface FieldTypes {
   question_state: QuestionState;
   question_kind: QuestionKind;
   "answerer?": Answerer | null;
-  "choices?": string[] | null;
+  "choices?": readonly Choice[] | null;
+  "permission?": AskedPermission | null;
   flag: boolean;
   "calls?": ToolCall[] | null;
 }

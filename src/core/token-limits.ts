@@ -57,9 +57,6 @@ export function usedOf(kind: TokenLimit, use: TokenUse): string {
   return USED[kind](used, limit ?? 0);
 }
 
-/** The answers to the question whether a model may be called after a limit. */
-export const LIMIT_CHOICES = ["continue", "stop"] as const;
-
 /** For which limit a person is asked for more tokens. */
 export interface AskedLimit {
   readonly kind: TokenLimit;

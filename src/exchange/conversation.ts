@@ -5,6 +5,7 @@ import type { WhenBusy } from "./lease-holder.ts";
 import type { ExchangeResult } from "./events.ts";
 import type { Principal } from "../core/principal.ts";
 import type { PermissionMode } from "../core/permissions.ts";
+import type { GivenReply } from "../core/questions.ts";
 import type { ExchangeRecord, Session } from "../core/sessions.ts";
 import { listOpenQuestions, type OpenQuestion } from "../store/questions/read.ts";
 import { endSession, setPlanMode } from "../store/sessions/change.ts";
@@ -66,7 +67,7 @@ export interface Conversation extends ConversationChanges {
    */
   answer(
     question: OpenQuestion,
-    answer: { readonly text: string; readonly note: string | null },
+    answer: { readonly given: GivenReply; readonly note: string | null },
     continues: boolean,
   ): Promise<void>;
   /** Reads the session again, after another process has worked in it. Error codes: `session_not_found`. */
@@ -186,11 +187,18 @@ export function createConversation(options: ConversationOptions): Conversation {
       session === null
         ? Promise.resolve([])
         : store.read(listOpenQuestions, { reference: session.id }),
-    answer: async ({ id: question, session_id: reference }, { text: answer, note }, continues) => {
+    answer: async ({ id: question, session_id: reference }, { given, note }, continues) => {
       const answered_by = principal.origin;
-      const given = { reference, question, answer, note, answered_by, principal, continues };
       const { answerQuestion } = await import("../store/questions/answer.ts");
-      await store.write(answerQuestion, given);
+      await store.write(answerQuestion, {
+        reference,
+        question,
+        given,
+        note,
+        answered_by,
+        principal,
+        continues,
+      });
     },
     refresh: async () =>
       session === null ? null : keep(await store.read(readSession, { id: session.id })),

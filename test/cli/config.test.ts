@@ -249,7 +249,7 @@ it("[CONFIG-10] [CONFIG-11] the config of a trusted folder makes permissions str
   expect(asked.code).toBe(7);
   expect(asked.stderr).toContain("The rule write_file(asked) (repository) asks.");
   // a longer permission would not help
-  expect(asked.stderr).toMatch(/1\. allow once\n *2\. deny\n/);
+  expect(asked.stderr).toMatch(/1\. allow once: .*\n *2\. deny: /);
   expect(asked.stderr).toContain("note: .reprise/config.jsonc:1:71 is not used.");
   expect((await home.call(["-p", "read_file kept"])).stdout).toContain("configuration protects");
   expect((await home.call(["doctor"])).stdout).toMatch(
@@ -333,12 +333,16 @@ it("[CONFIG-12] [CONFIG-13] a terminal alone offers to allow a call in the confi
   await terminal.shows(/> $/);
   terminal.type("write_file a.txt one\r");
   await terminal.shows(
-    /4\. deny\r?\n *5\. always allow in this folder: \S+ \(in your config\)[^]*> $/,
+    /4\. deny: [^\r\n]*\r?\n *5\. always allow in this folder: \S+ \(in your config\)[^]*> $/,
   );
   const [{ id } = { id: "" }] = await sessionsOf(home);
   const { stdout } = await home.call(["sessions", "answer", id, "--json"]);
   expect(stdout).not.toContain("always allow in this folder");
-  for (const answer of ["always allow in this folder", "Always allow in this folder"]) {
+  for (const answer of [
+    "allow_folder",
+    "always allow in this folder",
+    "Always allow in this folder",
+  ]) {
     const refused = await home.call(["sessions", "answer", id, answer]);
     expect([refused.code, refused.stderr]).toEqual([
       2,
@@ -350,7 +354,7 @@ it("[CONFIG-12] [CONFIG-13] a terminal alone offers to allow a call in the confi
   const overHttp = {
     reference: id,
     question: question?.id ?? "",
-    answer: "always allow in this folder",
+    given: { choice: "allow_folder" },
     note: null,
     answered_by: "http",
   } as const;

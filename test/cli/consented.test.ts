@@ -62,7 +62,7 @@ it("[PERMISSION-36] [PERMISSION-37] [PERMISSION-39] [HTTP-233] a question at dep
   expect(question?.text).toContain("-old\n+new");
   expect(question?.answered_who).toBeNull();
   const { id = "", session_id = "" } = question ?? {};
-  const yes = { answer: "always allow in this session" };
+  const yes = { choice: "allow_session" };
   await expect(without.answerQuestion(root, id, yes)).rejects.toMatchObject({
     code: "token_required",
   });

@@ -51,12 +51,12 @@ it("[PERMISSION-17] -p ends with exit code 7 before a change, and --permission, 
   expect(asked.stderr).toContain("May the agent change a.txt (write_file)?");
   expect(asked.stderr).toContain("  | +new ␛[31mline\n");
   expect(asked.stderr).not.toContain("\u001b");
-  expect(asked.stderr).toContain("  4. deny\n");
+  expect(asked.stderr).toContain("  4. deny: ");
   expect(asked.stderr).toContain("use --permission edits;");
   expect(home.file("a.txt")).toBeNull();
   const [session] = await sessionsOf(home);
   const id = session?.id ?? "";
-  expect(await home.call(["sessions", "answer", id, "allow once"])).toMatchObject({ code: 0 });
+  expect(await home.call(["sessions", "answer", id, "Allow Once"])).toMatchObject({ code: 0 });
   expect((await home.call(["--session", id, "--continue-exchange"])).stdout).toContain("created");
   expect(home.file("a.txt")).toBe(CONTENT);
 
@@ -128,7 +128,9 @@ it("[PERMISSION-18] sessions show prints the diff line by line, and sessions ans
   const [session] = await sessionsOf(home);
   const id = session?.id ?? "";
   const { stdout } = await home.call(["sessions", "show", id]);
-  expect(stdout).toMatch(/^ {2}question {2}\S+ May the agent change a\.txt .*\n {2}\| --- .*$/m);
+  expect(stdout).toMatch(
+    /^ {2}question {2}\S+ May the agent change a\.txt .*\n {2}\| The rule .*\n {2}\| --- .*$/m,
+  );
   expect(stdout).toContain("  | +new ␛[31mline\n");
   const twice = ["sessions", "answer", id, "4: not now", "--note", "never"];
   expect(await home.call(twice)).toMatchObject({ code: 2 });

@@ -25,7 +25,7 @@ it("[CLI-174] [CLI-175] [CLI-178] [QUESTION-41] a node runs the sessions of its 
   const { home, folder } = homeWithFolders();
   const [asking] = await seed(home, {});
   await using store = await openSqliteStore({ path: home.database });
-  await askIn(store, asking?.id ?? "", { choices: ["yes", "no"], due: "no" });
+  await askIn(store, asking?.id ?? "", { choices: ["yes", "no"], due: "2" });
   const front = await startNode(home, ["--jobs", "0"]);
   const create = async (repo_path: string | null) =>
     (await front.client.createSession({ repo_path })).id;

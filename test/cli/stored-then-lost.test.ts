@@ -80,7 +80,7 @@ describe("a database that goes away once it has stored an answer", () => {
           option === "" ? /^Answered: question \S+ of \S+\n$/ : /"answer":"blue"/,
         ),
       });
-      expect(await questions()).toEqual([{ state: "answered", answer: "blue" }]);
+      expect(await questions()).toEqual([{ state: "answered", answer: "2" }]);
     },
   );
 
@@ -91,7 +91,7 @@ describe("a database that goes away once it has stored an answer", () => {
 
     expect(code).toBe(1);
     expect(stderr).toMatch(NOT_FOLLOWED("answer"));
-    expect(await questions()).toEqual([{ state: "answered", answer: "blue" }]);
+    expect(await questions()).toEqual([{ state: "answered", answer: "2" }]);
   });
 
   it("[CLI-306] sessions answer --follow --json prints the exchange that is continued", async () => {
@@ -102,7 +102,7 @@ describe("a database that goes away once it has stored an answer", () => {
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ n: 1, state: "waiting" });
     expect(lastLine(stderr)).toMatchObject({ code: "follow_failed" });
-    expect(await questions()).toEqual([{ state: "answered", answer: "blue" }]);
+    expect(await questions()).toEqual([{ state: "answered", answer: "2" }]);
   });
 });
 

@@ -85,7 +85,7 @@ it("[LIVE-50] stops when a person is asked, and shows the whole exchange after t
   const asked = await all();
   expect(asked.exchange).toMatchObject({ n: 1, state: "waiting" });
   const [question] = await client.listQuestions(t.id);
-  await client.answerQuestion(t.id, question?.id ?? "", { answer: "allow" });
+  await client.answerQuestion(t.id, question?.id ?? "", { choice: "allow_once" });
   const { names, exchange } = await all();
   expect(exchange).toMatchObject({ n: 1, state: "done" });
   const roles = names.filter((name) => ["user", "assistant", "tool"].includes(name));

@@ -28,10 +28,13 @@ it.each([
 it("[QUESTION-36] a question in lines shows them, too", () => {
   const hidden = `yes${spaces(4600)}and all`;
   expect(
-    questionLines({ text: hidden, choices: [hidden], effect: hidden, kind: "question" }),
+    questionLines({
+      text: hidden,
+      choices: [{ id: "1", label: hidden, meaning: null, lasting: [hidden] }],
+    }),
   ).toEqual([
     "  yes<4600 spaces>and all",
-    "  Effect: yes<4600 spaces>and all",
+    "  Longer: for yes<4600 spaces>and all",
     "  1. yes<4600 spaces>and all",
   ]);
 });

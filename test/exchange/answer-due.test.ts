@@ -24,7 +24,7 @@ describeEngine("default answers", (engine) => {
     for (let index = 0; index < 101; index += 1) {
       wrong.add(await askIn(store, skipped.id, { choices, index, due: "maybe" }));
     }
-    const question = await askIn(store, id, { choices, due: "no" });
+    const question = await askIn(store, id, { choices, due: "2" });
     const { findings } = await verifySession(store, skipped.id);
     expect(findings.map(({ sentence }) => sentence).join()).toMatch(/default_answer/);
 
@@ -40,7 +40,7 @@ describeEngine("default answers", (engine) => {
     );
     expect(rows.find((row) => row.id === question)).toMatchObject({
       state: "answered",
-      answer: "no",
+      answer: "2",
       answered_by: "timeout",
     });
     // they wait for a person, and are not found again
@@ -57,7 +57,7 @@ describeEngine("default answers", (engine) => {
     const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
     const begin = { fence, content: "ask", model: null, persona_name: null };
     await store.write(beginExchange, begin);
-    await askIn(store, id, { choices: ["yes", "no"], due: "yes" });
+    await askIn(store, id, { choices: ["yes", "no"], due: "1" });
     await store.write(releaseLease, { fence, finished: false, end: "waiting" });
     const tree = atRest(await store.read(readSessionTree, { id }), new Date().toISOString());
     await there.write(writeSessionTree, { tree });
@@ -74,7 +74,7 @@ describeEngine("default answers", (engine) => {
     const failures: unknown[] = [];
     const stop = keepAnswering({ store, everyMs: 10, onFailure: (error) => failures.push(error) });
     for (let index = 0; index < 2; index += 1) {
-      await askIn(store, id, { choices: ["yes", "no"], index, due: "no" });
+      await askIn(store, id, { choices: ["yes", "no"], index, due: "2" });
       await expect.poll(() => store.read(listOpenQuestions, { reference: id })).toEqual([]);
     }
     stop();
@@ -89,7 +89,7 @@ describeEngine("default answers", (engine) => {
     const begin = { fence, content: "ask", model: null, persona_name: null };
     await store.write(beginExchange, begin);
     for (const session of [id, other.id]) {
-      await askIn(store, session, { choices: ["yes", "no"], due: "no" });
+      await askIn(store, session, { choices: ["yes", "no"], due: "2" });
     }
     await store.write(releaseLease, { fence, finished: false, end: "waiting" });
     await answerDue(store, id);

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 
 import { RepriseError } from "../../src/core/errors.ts";
-import { PERMISSION_ANSWERS } from "../../src/core/permissions.ts";
 import { createExchanger } from "../../src/agent/exchange.ts";
 import { type DispatcherOptions, startDispatcher } from "../../src/exchange/dispatcher.ts";
 import { refuseUnconfirmed } from "../../src/store/sessions/refuse-unconfirmed.ts";
@@ -340,7 +339,7 @@ it("[QUEUE-20] what the service runs changes a file only after a question, sub-a
   await store.write(answerQuestion, {
     reference: id,
     question: question?.id ?? "",
-    answer: PERMISSION_ANSWERS.once,
+    given: { choice: "allow_once" },
     note: null,
     answered_by: "http",
   });
@@ -386,11 +385,11 @@ it("[QUESTION-20] [QUESTION-21] messages of nobody are asked about, and handed o
       ?.map(({ content }) => content);
   };
   const open = () => store.read(listOpenQuestions, { reference: id });
-  const answer = async (given: string) =>
+  const answer = async (choice: string) =>
     store.write(answerQuestion, {
       reference: id,
       question: (await open())[0]?.id ?? "",
-      answer: given,
+      given: { choice },
       note: null,
       answered_by: "http",
     });
@@ -399,7 +398,7 @@ it("[QUESTION-20] [QUESTION-21] messages of nobody are asked about, and handed o
   expect(await done("one", 1)).toEqual(["one"]);
   const [question, ...more] = await open();
   expect(more).toEqual([]);
-  expect(question).toMatchObject({ kind: "messages", choices: ["yes", "no"] });
+  expect(question).toMatchObject({ kind: "messages", choices: [{ id: "yes" }, { id: "no" }] });
   expect(question?.text).toMatch(
     /^2 messages came .*this\?\n\[1\] .*\n\| planted\n\[2\] .*\n\| another\n\| line$/,
   );

@@ -1,6 +1,7 @@
 import { setImmediate as settled } from "node:timers/promises";
 
-import { PERMISSION_ANSWERS } from "../../src/core/permissions.ts";
+import type { Choice } from "../../src/core/questions.ts";
+import { offeredChoices, permissionChoices } from "../../src/core/words.ts";
 import type {
   QuestionOutcome,
   QuestionViewOptions,
@@ -8,7 +9,6 @@ import type {
 import { createQuestionView } from "../../src/cli/terminal/question-view.ts";
 import { viewScreen } from "./terminal-view.ts";
 
-const { once, exchange, session, no } = PERMISSION_ANSWERS;
 export const ROOT = "5841d4ab-0000-7000-8000-000000000000";
 export const CHILD = "1a2b3c4d-0000-7000-8000-000000000000";
 
@@ -16,23 +16,29 @@ export type Question = QuestionViewOptions["question"];
 
 export const CHANGE: Question = {
   kind: "permission",
-  text: "May the agent change a.txt (edit_file)? The rule edit_file (built-in) asks.\n--- a.txt\n+++ a.txt\n@@ -1,1 +1,1 @@\n-one\n+two",
-  choices: [once, exchange, session, no],
-  effect: "the call runs; the longer permissions are for the rule edit_file(a.txt)",
+  text: "May the agent change a.txt (edit_file)?\nThe rule edit_file (built-in) asks.\n--- a.txt\n+++ a.txt\n@@ -1,1 +1,1 @@\n-one\n+two",
+  choices: permissionChoices(["edit_file(a.txt)"]),
+  permission: {
+    tool: "edit_file",
+    subject: "a.txt",
+    rule: "edit_file",
+    layer: "built-in",
+    may_last: true,
+  },
   path: [ROOT],
 };
 export const CHOICE: Question = {
   kind: "question",
   text: "Which one?",
-  choices: ["red", "yes", "y. yes"],
-  effect: null,
+  choices: offeredChoices(["red", "yes", "y. yes"]),
+  permission: null,
   path: [ROOT],
 };
 export const TEXT: Question = { ...CHOICE, text: "What is the name?", choices: null };
 
 export interface Asked {
   readonly question?: Question;
-  readonly choices?: readonly string[] | null;
+  readonly choices?: readonly Choice[] | null;
   readonly place?: QuestionViewOptions["place"];
   readonly size?: { readonly width: number; readonly height: number };
 }
@@ -75,6 +81,6 @@ export function long(rows: number): Question {
   return {
     ...CHANGE,
     text: `May the agent change a.txt?\n@@ -0,0 +1,${rows} @@\n${lines.join("\n")}`,
-    effect: null,
+    choices: permissionChoices(null),
   };
 }

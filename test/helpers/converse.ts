@@ -16,7 +16,7 @@ export async function converse({ url, token, repo_path }: Service) {
   const waiting = await until(exchange, ({ state }) => state === "waiting");
   const answers: (string | null)[] = [];
   for (const { id: question, choices } of await client.listQuestions(id)) {
-    const given = await client.answerQuestion(id, question, { answer: choices?.[0] ?? "" });
+    const given = await client.answerQuestion(id, question, { choice: choices?.[0]?.id ?? "" });
     answers.push(given.answer);
   }
   const done = await until(exchange, ({ state }) => state === "done");

@@ -195,7 +195,13 @@ function actsOf(walk: Walk) {
     answer: async () => {
       const question = model.questions[pick(model.questions.length)]!.id;
       const continues = pick(3) === 0;
-      const given = { reference: id, question, answer: "yes", note: null, continues } as const;
+      const given = {
+        reference: id,
+        question,
+        given: { text: "yes" },
+        note: null,
+        continues,
+      } as const;
       const answer = store.write(answerQuestion, { ...given, answered_by: "http" });
       await agree(answer, model.answer(question, continues));
     },
@@ -235,7 +241,7 @@ async function askPerson({ store, id, model, suffix, told }: Walk): Promise<void
     kind: "question",
     text: "Really?",
     choices: null,
-    effect: null,
+    permission: null,
     shown_hash: "0".repeat(64),
     default: null,
   } as const;

@@ -5,6 +5,7 @@ import { tool } from "@langchain/core/tools";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
 
+import { permissionChoices } from "../../src/core/words.ts";
 import { createExchanger } from "../../src/agent/exchange.ts";
 import { ask, asksFirst } from "../../src/agent/tool-asking.ts";
 import { startDispatcher } from "../../src/exchange/dispatcher.ts";
@@ -26,16 +27,16 @@ function payTool(log: string) {
   return asksFirst(
     tool(
       async ({ what }, config) => {
-        const { answer } = await ask(config, {
+        const { choice } = await ask(config, {
           kind: "permission",
           text: `Pay ${what}?`,
-          choices: ["allow", "deny"],
-          effect: `${what} is paid.`,
+          choices: permissionChoices(null),
+          permission: null,
         });
-        if (answer === "allow") {
+        if (choice === "allow_once") {
           appendFileSync(log, `${what}\n`);
         }
-        return answer === "allow" ? `paid ${what}` : `not allowed: ${what}`;
+        return choice === "allow_once" ? `paid ${what}` : `not allowed: ${what}`;
       },
       { name: "pay", description: "Pays.", schema: z.object({ what: z.string() }) },
     ),

@@ -1,4 +1,6 @@
 import { newId } from "../../src/core/ids.ts";
+import type { AskedPermission } from "../../src/core/questions.ts";
+import { offeredChoices, permissionChoices } from "../../src/core/words.ts";
 import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
 import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
 import { insertQuestion } from "../../src/store/questions/ask.ts";
@@ -7,15 +9,18 @@ import type { Store } from "../../src/store/store.ts";
 import { owner } from "./engines.ts";
 
 interface Asked {
+  /** Words of a question of the model. */
   readonly choices?: readonly string[] | null;
   readonly index?: number;
   /** Default: a question of the model, that says its index. */
   readonly text?: string;
   readonly kind?: "question" | "permission";
-  readonly effect?: string | null;
+  readonly permission?: AskedPermission;
+  /** Rules of the longer answers of a permission. */
+  readonly rules?: readonly string[];
   /** A later number replaces what the same call has asked before. */
   readonly number?: number;
-  /** The answer that it gets at once by default. */
+  /** The id of the choice that it gets at once by default. */
   readonly due?: string;
 }
 
@@ -23,20 +28,25 @@ interface Asked {
 export async function askIn(
   store: Store,
   session_id: string,
-  { choices = null, index = 0, due, ...asked }: Asked,
+  { choices = null, rules, index = 0, due, ...asked }: Asked,
 ): Promise<string> {
   const id = newId();
   const question = {
     number: 1,
     kind: "question",
     text: `Question ${index}?`,
-    effect: null,
+    permission: null,
     ...asked,
     id,
     call_id: `call_${index}`,
-    choices,
+    choices:
+      asked.kind === "permission"
+        ? permissionChoices(rules ?? null)
+        : choices === null
+          ? null
+          : offeredChoices(choices),
     shown_hash: "0".repeat(64),
-    default: due === undefined ? null : { answer: due, after_ms: 0 },
+    default: due === undefined ? null : { choice: due, after_ms: 0 },
   } as const;
   await store.write((tx) => insertQuestion(tx, { session_id, thread_suffix: 0 }, question), null);
   return id;

@@ -19,7 +19,7 @@ const open = (status: number, body?: unknown): Entry => ({ access: "open", statu
 const closed = (status: number, body?: unknown): Entry => ({ access: "closed", status, body });
 const PUBLIC: Entry = { access: "public", status: 200 };
 
-const ASKED = { answer: "yes" };
+const ASKED = { choice: "1" };
 const CHAT = { messages: [{ role: "user", id: "m", parts: [] }] };
 const RUN = { threadId: "t", runId: "r", messages: [], state: {}, tools: [], context: [] };
 const PLAN = JSON.stringify({ phases: [] });

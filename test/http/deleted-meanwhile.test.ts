@@ -28,7 +28,7 @@ const BODIES: Readonly<Record<string, object>> = {
   "POST /api/sessions/{id}/exchanges/{n}/redo": {},
   "POST /api/sessions/{id}/exchanges/{n}/stop": {},
   "POST /api/sessions/{id}/exchanges/{n}/undo": {},
-  "POST /api/sessions/{id}/questions/{q}/answer": { answer: "yes" },
+  "POST /api/sessions/{id}/questions/{q}/answer": { choice: "1" },
   "POST /api/sessions/{id}/shares": {},
   "POST /api/sessions/{id}/ui/ag-ui": {
     threadId: "t",

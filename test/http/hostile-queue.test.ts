@@ -64,7 +64,7 @@ async function withQuestion() {
     kind: "question",
     text: "Really?",
     choices: null,
-    effect: null,
+    permission: null,
     shown_hash: "0".repeat(64),
     default: null,
   } as const;
@@ -178,7 +178,7 @@ it("[HTTP-150] an answer that cannot be, or comes too late, is refused with its 
   const other = await withQuestion();
   const at = (question: string) => `${id}/questions/${question}/answer`;
   const refused = "422 invalid_request";
-  const yes = { answer: "yes" };
+  const yes = { text: "yes" };
   const post = (path: string, body: unknown): Request => ({ method: "POST", path, body });
   const strange = [newId(), other.q, "0", "abc", "%00", "%20", "__proto__", "%F0%9F%98%80"];
   await expectEach([
@@ -186,7 +186,7 @@ it("[HTTP-150] an answer that cannot be, or comes too late, is refused with its 
       (each) => ["404 question_not_found", post(at(each), yes)] as const,
     ),
     ...[5, null, [], {}, true, "", "a\0", "\ud800", "x".repeat(20_001)].map(
-      (answer) => [refused, post(at(q), { answer })] as const,
+      (answer) => [refused, post(at(q), { text: answer })] as const,
     ),
     ...[5, [], "a\0", "x".repeat(20_001)].map(
       (note) => [refused, post(at(q), { ...yes, note })] as const,

@@ -153,7 +153,7 @@ describe("the metrics", () => {
   it("[OPS-5] [OPS-21] count who waits for a person, open questions and tokens", async () => {
     await using t = await startTestServer();
     const { id, ids } = await waitingSession(t.store, null, null, null);
-    const given = { answer: "red", note: null, answered_by: "http" } as const;
+    const given = { given: { text: "red" }, note: null, answered_by: "http" } as const;
     await t.store.write(answerQuestion, { reference: id, question: ids[0] ?? "", ...given });
     const used = { exchange_id: id, session_id: id, message_id: "a" };
     for (const input_tokens of [3, 4]) {

@@ -85,7 +85,7 @@ it("[HTTP-204] clients of openapi-typescript and @hey-api/openapi-ts compile, an
   expect(own).toEqual({
     posted: 1,
     waiting: "waiting",
-    answers: ["allow"],
+    answers: ["allow once"],
     done: null,
     isFinished: true,
     roles: ["user", "user", "assistant", "tool", "tool", "tool", "assistant", "user", "assistant"],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
+import { offeredChoices } from "../../src/core/words.ts";
 import { createClient } from "../../src/client/client.ts";
 import { newId } from "../../src/core/ids.ts";
 import type { QuestionInfo } from "../../src/core/schemas.ts";
@@ -26,7 +27,11 @@ async function waiting(...choices: readonly (readonly string[] | null)[]) {
   const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
   const begin = { fence, content: "a question", model: "demo", persona_name: "assistant" };
   await store.write(beginExchange, begin);
-  const questions = choices.map((each, index) => ({ id: newId(), choices: each, index }));
+  const questions = choices.map((each, index) => ({
+    id: newId(),
+    choices: each === null ? null : offeredChoices(each),
+    index,
+  }));
   for (const { index, ...question } of questions) {
     await store.write(
       (tx) =>
@@ -39,7 +44,7 @@ async function waiting(...choices: readonly (readonly string[] | null)[]) {
             number: 1,
             kind: "question",
             text: `Question ${index}?`,
-            effect: null,
+            permission: null,
             shown_hash: "0".repeat(64),
             default: null,
           },
@@ -66,15 +71,20 @@ it("[HTTP-141] [HTTP-142] lists what is open, and queues the exchange with the l
   expect(status).toBe(200);
   expect(json).toMatchObject([
     { id: ids[0], session_id: id, text: "Question 0?", choices: null, path: [id] },
-    { id: ids[1], choices: ["yes", "no"], state: "open", answer: null },
+    { id: ids[1], choices: offeredChoices(["yes", "no"]), state: "open", answer: null },
   ]);
-  const first = await call("POST", path(`/${ids[0]}/answer`), { answer: "red", note: "bright" });
-  expect(first.json).toMatchObject({ state: "answered", answer: "red", note: "bright" });
+  const first = await call("POST", path(`/${ids[0]}/answer`), { text: "red", note: "bright" });
+  expect(first.json).toMatchObject({
+    state: "answered",
+    choice: null,
+    answer: "red",
+    note: "bright",
+  });
   expect(await state()).toBe("waiting");
   const client = createClient({ baseUrl: t.url, token });
   expect((await client.listQuestions(id)).map((question) => question.id)).toEqual([ids[1]]);
-  const second = await client.answerQuestion(id, ids[1] ?? "", { answer: "no" });
-  expect(second).toMatchObject({ answered_by: "http", answer: "no", note: null });
+  const second = await client.answerQuestion(id, ids[1] ?? "", { choice: "2" });
+  expect(second).toMatchObject({ answered_by: "http", choice: "2", answer: "no", note: null });
   expect(await state()).toBe("queued");
   expect(await client.listQuestions(id)).toEqual([]);
 });
@@ -83,32 +93,45 @@ it("[HTTP-143] [HTTP-247] refuses an answer that cannot count, each with its cod
   const { id, ids, path } = await waiting(["yes", "no"], null);
   const answer = (body: unknown, q = ids[0]) =>
     call<{ code: string; faults?: unknown }>("POST", path(`/${q}/answer`), body);
-  const wrong = await answer({ answer: "perhaps" });
-  expect(wrong).toMatchObject({
-    status: 422,
-    json: {
-      code: "invalid_request",
-      faults: [{ pointer: "/answer", message: 'Must be one of "yes", "no".' }],
-    },
-  });
-  for (const body of [{}, { answer: "" }, { answer: "yes", more: 1 }, { answer: 1 }, ["yes"]]) {
+  const refused = async (body: unknown, q = ids[0]) => {
+    const { status, json } = await answer(body, q);
+    expect([status, json.code]).toEqual([422, "invalid_request"]);
+    return json.faults;
+  };
+  // a label is not an id
+  for (const choice of ["perhaps", "yes", "allow_once"]) {
+    expect(await refused({ choice })).toEqual([
+      { pointer: "/choice", message: 'Must be one of "1", "2".' },
+    ]);
+  }
+  expect(await refused({ text: "yes" })).toEqual([
+    { pointer: "/text", message: 'The question has choices. Send `choice`, one of "1", "2".' },
+  ]);
+  expect(await refused({ choice: "1" }, ids[1])).toEqual([
+    { pointer: "/choice", message: "The question has no choices. Send `text` instead." },
+  ]);
+  expect(await refused({ choice: "1", text: "yes" })).toEqual([
+    { pointer: "/text", message: "Must not be sent with `choice`. Send one of them." },
+  ]);
+  expect(await refused({ note: "only" })).toMatchObject([{ pointer: "/choice" }]);
+  for (const body of [{}, { choice: "" }, { choice: "1", more: 1 }, { choice: 1 }, ["1"]]) {
     expect((await answer(body)).status, JSON.stringify(body)).toBe(422);
   }
-  expect((await answer({ answer: "x".repeat(20_001) }, ids[1])).status).toBe(422);
+  expect((await answer({ text: "x".repeat(20_001) }, ids[1])).status).toBe(422);
   for (const q of [newId(), "x", "%00", "..%2f"]) {
-    const { status, json } = await answer({ answer: "yes" }, q);
+    const { status, json } = await answer({ choice: "1" }, q);
     expect([status, json.code], q).toEqual([404, "question_not_found"]);
   }
   const other = await waiting(null);
-  const elsewhere = await answer({ answer: "yes" }, other.ids[0]);
+  const elsewhere = await answer({ text: "yes" }, other.ids[0]);
   expect(elsewhere.json).toMatchObject({ code: "question_not_found" });
-  expect((await answer({ answer: "yes" })).status).toBe(200);
-  expect(await answer({ answer: "no" })).toMatchObject({
+  expect((await answer({ choice: "1" })).status).toBe(200);
+  expect(await answer({ choice: "2" })).toMatchObject({
     status: 409,
     json: { code: "question_answered" },
   });
   await t.store.write(endSession, { id });
-  expect(await answer({ answer: "red" }, ids[1])).toMatchObject({
+  expect(await answer({ text: "red" }, ids[1])).toMatchObject({
     status: 409,
     json: { code: "session_ended" },
   });
@@ -120,7 +143,7 @@ it("[HTTP-144] answers without a token are refused", async () => {
   await using open = await startTestServer();
   const { id } = await open.store.write(createSession, {});
   const answered = await open.call("POST", `/api/sessions/${id}/questions/${newId()}/answer`, {
-    body: { answer: "yes" },
+    body: { choice: "1" },
   });
   expect(answered).toMatchObject({ status: 403, json: { code: "token_required" } });
   expect((await open.call("GET", `/api/sessions/${id}/questions`)).json).toEqual([]);
@@ -151,7 +174,7 @@ it("[HTTP-145] [HTTP-185] a message waits for the answers and names the question
   });
   expect(await state()).toBe("stopped");
   const answered = await call("POST", `/api/sessions/${id}/questions/${ids[0]}/answer`, {
-    answer: "late",
+    text: "late",
   });
   expect(answered.json).toMatchObject({ code: "question_withdrawn" });
 });

@@ -160,7 +160,9 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
   "POST /api/sessions/{id}/exchanges/{n}/undo": { bodies: [UNDO] },
   "POST /api/sessions/{id}/shares": { bodies: [{ expires_in_days: 1 }] },
   "POST /api/sessions/{id}/messages": { bodies: [{ content: MARK }] },
-  "POST /api/sessions/{id}/questions/{q}/answer": { bodies: [{ answer: "allow", note: MARK }] },
+  "POST /api/sessions/{id}/questions/{q}/answer": {
+    bodies: [{ choice: "allow_once", note: MARK }],
+  },
   "POST /api/sessions/{id}/ui/ag-ui": {
     bodies: [
       AG_UI,

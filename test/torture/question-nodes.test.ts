@@ -47,7 +47,7 @@ it("[QUESTION-12] [QUESTION-16] [QUESTION-22] asked by a node, answered over a s
 
   const second = await startNode(home, ["--jobs", "0"]);
   const [question] = await second.client.listQuestions(id);
-  const answered = await second.client.answerQuestion(id, question?.id ?? "", { answer: "red" });
+  const answered = await second.client.answerQuestion(id, question?.id ?? "", { text: "red" });
   expect(answered).toMatchObject({ text: "Which colour?", state: "answered" });
   expect(await stateOf(second.client, id)).toBe("queued");
   await second.service.stop("SIGKILL");
@@ -56,7 +56,7 @@ it("[QUESTION-12] [QUESTION-16] [QUESTION-22] asked by a node, answered over a s
   expect(await third.ended(id)).toBe("done");
   expect(await third.client.listExchanges(id)).toMatchObject([{ n: 1, state: "done" }]);
   await expect(
-    third.client.answerQuestion(id, question?.id ?? "", { answer: "green" }),
+    third.client.answerQuestion(id, question?.id ?? "", { text: "green" }),
   ).rejects.toMatchObject({ code: "question_answered" });
   expect((await third.client.getSession(id)).messages.at(-1)?.content).toBe("red");
   expect(server.requests()).toHaveLength(2);

@@ -2,6 +2,7 @@ import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
 import { MAX_CHOICES } from "../../core/questions.ts";
+import { offeredChoices } from "../../core/words.ts";
 import { ASK_USER } from "../../exchange/tools/built-in.ts";
 import { ask } from "../tool-asking.ts";
 
@@ -9,8 +10,12 @@ import { ask } from "../tool-asking.ts";
 export function askUserTool(): StructuredToolInterface {
   return tool(
     async ({ question, choices = null }, config) => {
-      const asking = { kind: "question", text: question, choices, effect: null } as const;
-      const { answer, note } = await ask(config, asking);
+      const { answer, note } = await ask(config, {
+        kind: "question",
+        text: question,
+        choices: choices === null ? null : offeredChoices(choices),
+        permission: null,
+      });
       return note === null ? answer : `${answer}\n\n${note}`;
     },
     {

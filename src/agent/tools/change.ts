@@ -10,6 +10,8 @@ export interface Change {
   readonly shown: string;
   /** Of the file before and after: another basis is another change. */
   readonly basis: string;
+  /** What a call that works on no file is about. */
+  readonly subject?: string;
 }
 
 interface Content {

@@ -199,6 +199,7 @@ function describe({
       visibleBlanks(shown),
     ].join("\n"),
     basis: JSON.stringify([argv ?? null, line ?? null, cwd, timeout_s, place]),
+    subject: shown,
   };
 }
 

@@ -3,7 +3,7 @@ import { someContinue } from "../../exchange/some-continue.ts";
 import type { OpenQuestion } from "../../store/questions/read.ts";
 import { offeredChoices } from "../allow-in-config.ts";
 import { noticeLine } from "../context.ts";
-import type { GivenAnswer } from "../question-lines.ts";
+import { type GivenAnswer, replyOf } from "../question-lines.ts";
 import { type WatchContext, watchQuestion } from "./elsewhere.ts";
 import type { Asked, Front } from "./front.ts";
 
@@ -93,7 +93,8 @@ async function isAnswered(
   continues: boolean,
 ): Promise<boolean> {
   try {
-    await conversation.answer(question, answer, continues);
+    const { note } = answer;
+    await conversation.answer(question, { given: replyOf(answer), note }, continues);
     return true;
   } catch (error) {
     if (!isRepriseError(error, "question_answered", "question_withdrawn")) {

@@ -38,13 +38,13 @@ export async function askLine(
     }
     const answer = pasted && choices !== null ? null : answerOf(asked, line);
     if (answer !== null && line.length <= MAX_ANSWER && isStorableText(line)) {
-      const text = await storedAnswer(cli, answer.text, offered);
-      if (text !== null) {
-        const takeBack = takeBackLine(answer.text, question);
+      const stored = await storedAnswer(cli, answer, offered);
+      if (stored !== null) {
+        const takeBack = takeBackLine(answer, question);
         if (takeBack !== null) {
           noticeLine(cli, takeBack);
         }
-        return { ...answer, text };
+        return stored;
       }
       continue;
     }

@@ -1,10 +1,10 @@
 import { Command } from "commander";
 
 import { isFinal } from "../../core/exchanges.ts";
-import { ALLOW_IN_CONFIG } from "../../core/permissions.ts";
 import { MAX_ANSWER } from "../../core/questions.ts";
 import type { ExchangeRecord, QuestionRecord } from "../../core/sessions.ts";
 import { exactLine } from "../../core/terminal-text.ts";
+import { folderChoice } from "../../core/words.ts";
 import { isPassing } from "../../exchange/exchange-failure.ts";
 import { whetherRuns } from "../../exchange/runnable.ts";
 import { refuseUnstorable } from "../../exchange/storable-message.ts";
@@ -30,7 +30,13 @@ import {
   whenEnded,
 } from "../follow-exchange.ts";
 import { promptText } from "../prompt-text.ts";
-import { answerOf, questionLines, reasonLine } from "../question-lines.ts";
+import {
+  answerOf,
+  type GivenAnswer,
+  questionLines,
+  reasonLine,
+  replyOf,
+} from "../question-lines.ts";
 import { databaseWords, resumeCommand } from "../resume-command.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 import { localPrincipal } from "../../core/principal.ts";
@@ -50,7 +56,7 @@ export function answerCommand(cli: CliContext): Command {
     .argument("<id>", "an id, or the first 6 or more characters of it")
     .argument(
       "[answer]",
-      "one of the choices or its number, `deny: the reason`, or any text if there are no choices; - reads it from stdin",
+      "one of the choices, by its id, words or number, `deny: the reason`, or any text if there are no choices; - reads it from stdin",
     )
     .option("--question <id>", "the question, or the beginning of its id, if there are several")
     .option("--note <text>", "what the agent should know besides")
@@ -81,8 +87,8 @@ export function answerCommand(cli: CliContext): Command {
       const id = options.question ?? (await onlyOne(store, reference, open));
       const asking = open.find((each) => each.id === idOf(open, id));
       const offered = await offeredIn(cli, store, asking);
-      const { reason, ...named } = meant(open, { id, answer, offered });
-      if (reason !== null && options.note !== undefined) {
+      const named = meant(open, { id, answer, offered });
+      if (named.answer.note !== null && options.note !== undefined) {
         throw wrongUsage("Give the reason in the answer or with --note, not both.");
       }
       const stored = await storedAnswer(cli, named.answer, offered);
@@ -90,13 +96,13 @@ export function answerCommand(cli: CliContext): Command {
         cli.exitCode = 2;
         return;
       }
-      const chosen = { ...named, answer: stored };
       const waiting = options.follow === true ? await waitingFor(store, asking) : null;
       const origin = cli.stdin.isTTY === true ? "terminal" : "prompt";
       const question = await store.write(answerQuestion, {
         reference,
-        ...chosen,
-        note: options.note ?? reason,
+        question: named.question,
+        given: replyOf(stored),
+        note: options.note ?? stored.note,
         answered_by: origin,
         principal: localPrincipal(origin, localUser()),
       });
@@ -201,9 +207,7 @@ async function offeredIn(
 
 interface Meant {
   readonly question: string;
-  readonly answer: string;
-  /** What comes after the choice that denies. */
-  readonly reason: string | null;
+  readonly answer: GivenAnswer;
 }
 
 /** The question and the choice that are meant. */
@@ -218,7 +222,7 @@ function meant(
   const question = idOf(open, given.id);
   const kind = open.find(({ id }) => id === question)?.kind ?? "question";
   const answer = answerOf({ kind, choices: given.offered.choices }, given.answer);
-  if (answer === null && given.answer.toLowerCase() === ALLOW_IN_CONFIG) {
+  if (answer === null && kind === "permission" && isFolderChoice(given.answer)) {
     throw terminalRequired();
   }
   if (answer === null) {
@@ -226,7 +230,13 @@ function meant(
       "The answer is not one of the choices. Give one of them, or its number; without an answer, this command lists them.",
     );
   }
-  return { question, answer: answer.text, reason: answer.note };
+  return { question, answer };
+}
+
+/** True for the choice that only a terminal offers. */
+function isFolderChoice(given: string): boolean {
+  const { id, label } = folderChoice("");
+  return given === id || given.toLowerCase() === label;
 }
 
 /** The whole id of a question that is open; of another one, what was given. */

@@ -49,13 +49,13 @@ export function askOnScreen(
           }
           return null;
         }
-        const text = await storedAnswer(cli, outcome.text, offered);
-        if (text !== null) {
-          const takeBack = takeBackLine(outcome.text, question);
+        const stored = await storedAnswer(cli, outcome, offered);
+        if (stored !== null) {
+          const takeBack = takeBackLine(outcome, question);
           if (takeBack !== null) {
             noticeLine(cli, takeBack);
           }
-          return { ...outcome, text };
+          return stored;
         }
       }
     } finally {

@@ -1,3 +1,4 @@
+import type { Choice } from "../../core/questions.ts";
 import type { GivenAnswer } from "../question-lines.ts";
 import type { ChoiceScreen } from "./choice-typing.ts";
 import type { Editor, EditorOptions, Message } from "./editor.ts";
@@ -21,7 +22,7 @@ export interface QuestionViewOptions {
   readonly screen: QuestionScreen;
   readonly question: ShownQuestion;
   /** Those of the question and those that the terminal adds; null for any text. */
-  readonly choices: readonly string[] | null;
+  readonly choices: readonly Choice[] | null;
   readonly place: QuestionPlace;
   /** The folder of the session; null if it has none. */
   readonly folder: string | null;

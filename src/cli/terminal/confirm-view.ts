@@ -15,8 +15,8 @@ export interface ConfirmScreen extends Pick<Screen, "commit" | "width">, ChoiceS
 }
 
 const CHOICES = [
-  { key: "y", text: "yes", isSafe: false },
-  { key: "n", text: "no", isSafe: true },
+  { id: "yes", key: "y", text: "yes", isSafe: false },
+  { id: "no", key: "n", text: "no", isSafe: true },
 ];
 
 /**

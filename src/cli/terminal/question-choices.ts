@@ -1,14 +1,21 @@
-import { ALLOW_IN_CONFIG, PERMISSION_ANSWERS } from "../../core/permissions.ts";
-import { ADMISSION_CHOICES, type QuestionKind } from "../../core/questions.ts";
+import {
+  type AdmissionChoice,
+  type Choice,
+  isHarmlessChoice,
+  type LimitChoice,
+  PERMISSION_CHOICES,
+  type PermissionChoice,
+  type QuestionKind,
+} from "../../core/questions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { visibleBlanks } from "../../core/visible-blanks.ts";
-import { LIMIT_CHOICES } from "../../core/token-limits.ts";
 import { cutLine } from "./fold.ts";
 import { visibleWidth } from "./pi/text.ts";
 import type { Theme } from "./theme.ts";
 
 /** One choice of a question, and what a person types for it. */
 export interface KeyedChoice {
+  readonly id: string;
   readonly text: string;
   /** A letter, or a number of one or more digits. */
   readonly key: string;
@@ -16,42 +23,33 @@ export interface KeyedChoice {
   readonly isSafe: boolean;
 }
 
-const { once, exchange, session, each, no } = PERMISSION_ANSWERS;
-const [YES, NO] = ADMISSION_CHOICES;
-const [CONTINUE, STOP] = LIMIT_CHOICES;
+/** For what the program itself asks. What a model offers has numbers only: its ids are positions. */
+const LETTERS: ReadonlyMap<string, string> = new Map([
+  ["allow_once", "y"],
+  ["allow_exchange", "e"],
+  ["allow_session", "s"],
+  ["allow_folder", "f"],
+  ["allow_each", "d"],
+  ["deny", "n"],
+  ["yes", "y"],
+  ["no", "n"],
+  ["continue", "y"],
+  ["stop", "n"],
+] satisfies [PermissionChoice | LimitChoice | AdmissionChoice, string][]);
 
-/** For what the program itself asks. What a model offers has numbers only, whatever it is called. */
-const LETTERS: Readonly<Record<string, string>> = {
-  [once]: "y",
-  [exchange]: "e",
-  [session]: "s",
-  [ALLOW_IN_CONFIG]: "f",
-  [each]: "d",
-  [no]: "n",
-  [YES]: "y",
-  [NO]: "n",
-  [CONTINUE]: "y",
-  [STOP]: "n",
-};
-
-/** What allows most comes last before what allows nothing, so that no permission comes after it. */
-const ORDER: readonly string[] = [once, exchange, session, ALLOW_IN_CONFIG, each, no];
-
-const SAFE: ReadonlySet<string> = new Set([each, no, NO, STOP]);
-
-/** The choices of a question with their keys: permissions from the least to the most, then no. */
-export function keyedChoices(kind: QuestionKind, choices: readonly string[]): KeyedChoice[] {
-  const taken = new Set<string>();
+/** The choices of a question with their keys, in the order of core: that of the terminal has its place among them. */
+export function keyedChoices(kind: QuestionKind, choices: readonly Choice[]): KeyedChoice[] {
+  const ids: readonly string[] = PERMISSION_CHOICES;
   const ordered =
     kind === "permission"
-      ? choices.toSorted((one, other) => ORDER.indexOf(one) - ORDER.indexOf(other))
+      ? choices.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
       : choices;
-  return ordered.map((text, at) => {
-    const letter = kind === "question" ? undefined : LETTERS[text];
-    const key = letter === undefined || taken.has(letter) ? String(at + 1) : letter;
-    taken.add(key);
-    return { text, key, isSafe: kind !== "question" && SAFE.has(text) };
-  });
+  return ordered.map(({ id, label }, at) => ({
+    id,
+    text: label,
+    key: LETTERS.get(id) ?? String(at + 1),
+    isSafe: isHarmlessChoice(id),
+  }));
 }
 
 interface ChoiceLayout {

@@ -1,10 +1,9 @@
 import { oneLine } from "../../core/terminal-text.ts";
-import { ruleOfEffect, ruleText } from "../../exchange/permissions/rule.ts";
-import { BUILT_IN_TOOLS } from "../../exchange/tools/built-in.ts";
+import { longerText, ruleAsks } from "../../core/words.ts";
 import type { GivenAnswer } from "../question-lines.ts";
 import { cutLine } from "./fold.ts";
 import { choiceRows, type KeyedChoice } from "./question-choices.ts";
-import { answerRows, labelled, LONGER, sentencesOf, type ShownQuestion } from "./question-text.ts";
+import { answerRows, labelled, type ShownQuestion } from "./question-text.ts";
 import type { Part } from "./screen.ts";
 import type { Theme } from "./theme.ts";
 
@@ -110,29 +109,22 @@ function titleRows({ theme, question, place, width }: Titled, max: number): stri
   const isPermission = question.kind === "permission";
   const alone = isPermission ? "" : "The agent asks: ";
   const label = count > 1 ? `Question ${index} of ${count}: ` : alone;
-  const { what } = sentencesOf({ kind: question.kind, text: begin(question) });
-  const [line = ""] = what.split("\n", 1);
+  const [line = ""] = question.text.slice(0, MAX_TITLE).trim().split("\n", 1);
   return labelled(label, line, width, max).map((row, at) => (at === 0 ? theme.bold(row) : row));
-}
-
-function begin({ text }: ShownQuestion): string {
-  return text.slice(0, MAX_TITLE).trim();
 }
 
 /** Which rule asks. */
 function whyRows({ theme, question }: LiveQuestion, width: number): string[] {
-  const { why } = sentencesOf({ kind: question.kind, text: begin(question) });
-  const [line = ""] = why.split("\n", 1);
-  return line === "" ? [] : labelled("Why: ", line, width, 1).map(theme.dim);
+  const { permission } = question;
+  return permission === null
+    ? []
+    : labelled("Why: ", ruleAsks(permission), width, 1).map(theme.dim);
 }
 
 /** What the answers are for that count for longer than this call. */
-function longerRows({ theme, question, choices }: LiveQuestion, width: number): string[] {
-  const rule =
-    question.kind === "permission" ? ruleOfEffect(question.effect, BUILT_IN_TOOLS) : null;
-  return rule === null || choices.length < 3
-    ? []
-    : labelled(LONGER, ruleText(rule), width, 1).map(theme.dim);
+function longerRows({ theme, question }: LiveQuestion, width: number): string[] {
+  const longer = longerText(question.choices);
+  return longer === null ? [] : labelled("", longer, width, 1).map(theme.dim);
 }
 
 function whereRows({ theme, question, folder }: LiveQuestion, width: number): string[] {

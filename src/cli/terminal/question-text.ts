@@ -1,8 +1,7 @@
 import { plural } from "../../core/text.ts";
 import { oneLine, visible } from "../../core/terminal-text.ts";
 import { MAX_INDENTATION, visibleBlanks } from "../../core/visible-blanks.ts";
-import { ruleOfEffect, ruleText } from "../../exchange/permissions/rule.ts";
-import { BUILT_IN_TOOLS } from "../../exchange/tools/built-in.ts";
+import { longerText } from "../../core/words.ts";
 import type { GivenAnswer } from "../question-lines.ts";
 import type { OpenQuestion } from "../../store/questions/read.ts";
 import { cutLine, foldLine } from "./fold.ts";
@@ -19,7 +18,7 @@ const BAR = "| ";
 const FOLDED = "|…";
 
 /** What is shown of a question, besides its place among others. */
-export type ShownQuestion = Pick<OpenQuestion, "text" | "choices" | "effect" | "kind" | "path">;
+export type ShownQuestion = Pick<OpenQuestion, "text" | "choices" | "permission" | "kind" | "path">;
 
 export interface TextPlace {
   readonly theme: Theme;
@@ -31,58 +30,46 @@ export function shownQuestion<Question extends ShownQuestion>(question: Question
   return { ...question, text: visibleBlanks(visible(question.text), MAX_INDENTATION) };
 }
 
-/** All that is asked: text, effect, and the choices that a model wrote. Rows of at most `width` columns. */
+/**
+ * All that is asked: text, rules of longer answers, meanings of choices, and the choices that a model wrote. Rows of at
+ * most `width` columns.
+ */
 export function questionRows(
-  { text, choices, effect, kind }: ShownQuestion,
+  { text, choices, kind }: ShownQuestion,
   { theme, width }: TextPlace,
 ): string[] {
   const styleOf = lineStyles(theme, kind);
   const inner = width - BAR.length;
-  const { what, why } = sentencesOf({ kind, text: text.trimEnd() });
-  const rows = [...(why === "" ? [] : [what]), ...(why === "" ? what : why).split("\n")].flatMap(
-    (line) => {
+  const rows = text
+    .trimEnd()
+    .split("\n")
+    .flatMap((line) => {
       const style = styleOf(line);
       return foldLine(line, inner).map(
         (row, at) => theme.dim(at === 0 ? BAR : FOLDED) + style(row),
       );
-    },
-  );
-  const offered = kind === "question" ? (choices ?? []) : [];
-  return [
-    ...rows,
-    ...effectRows({ effect, kind }, width),
-    ...offered.flatMap((choice, at) => labelled(`${at + 1}. `, choice, width)),
-  ];
+    });
+  return [...rows, ...choiceTexts({ kind, choices }, width)];
 }
 
-/** Of a permission what is asked, and in the rest which rule asks, as `permit` writes them. Else all is `what`. */
-export function sentencesOf({ kind, text }: Pick<ShownQuestion, "kind" | "text">): {
-  readonly what: string;
-  readonly why: string;
-} {
-  const [line = ""] = text.split("\n", 1);
-  // the last one: what is asked may name a file that is called so
-  const end = kind === "permission" ? line.lastIndexOf(RULE_ASKS) : -1;
-  return end === -1
-    ? { what: text, why: "" }
-    : { what: text.slice(0, end + 2), why: text.slice(end + 2) };
-}
-
-/** Between the two sentences. */
-const RULE_ASKS = "? The rule ";
-
-/** The call of which the longer answers are, or what else the answers do. */
-function effectRows({ effect, kind }: Pick<ShownQuestion, "effect" | "kind">, width: number) {
-  const rule = kind === "permission" ? ruleOfEffect(effect, BUILT_IN_TOOLS) : null;
-  if (rule !== null) {
-    return labelled(LONGER, ruleText(rule), width);
+/** Rules of a permission that lasts, meanings of other choices of the program, or what a model offers. */
+function choiceTexts(
+  { kind, choices }: Pick<ShownQuestion, "kind" | "choices">,
+  width: number,
+): string[] {
+  switch (kind) {
+    case "permission": {
+      const longer = longerText(choices);
+      return longer === null ? [] : labelled("", longer, width);
+    }
+    case "question":
+      return (choices ?? []).flatMap(({ label }, at) => labelled(`${at + 1}. `, label, width));
+    default:
+      return (choices ?? []).flatMap(({ label, meaning }) =>
+        labelled(`${label}: `, meaning ?? "", width),
+      );
   }
-  const label = kind === "permission" ? "Then: " : "Effect: ";
-  return effect === null ? [] : labelled(label, effect, width);
 }
-
-/** Before the rule that an answer for longer than this call gives. */
-export const LONGER = "Longer: for ";
 
 /** The rows for the scrollback, and whether they are all. */
 export function committedRows(

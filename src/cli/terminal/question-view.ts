@@ -1,4 +1,5 @@
-import { PERMISSION_ANSWERS } from "../../core/permissions.ts";
+import type { PermissionChoice } from "../../core/questions.ts";
+import { permissionLabel } from "../../core/words.ts";
 import { problemOf } from "./answer-problem.ts";
 import type { QuestionOutcome, QuestionView, QuestionViewOptions } from "./asked-question.ts";
 import { characterOf, isBack } from "./choice-keys.ts";
@@ -16,6 +17,9 @@ import { shownQuestion } from "./question-text.ts";
 export function createQuestionView(options: QuestionViewOptions): QuestionView {
   return new ShownQuestionView(options);
 }
+
+/** The choice that takes a reason. */
+const DENY: PermissionChoice = "deny";
 
 class ShownQuestionView implements QuestionView {
   readonly #options: QuestionViewOptions;
@@ -210,12 +214,11 @@ class ShownQuestionView implements QuestionView {
 
   #choose(at: number): void {
     const chosen = this.#choices[at];
-    const { kind } = this.#options.question;
-    if (kind === "permission" && chosen?.text === PERMISSION_ANSWERS.no) {
+    if (chosen?.id === DENY) {
       this.#reason ??= this.#openEditor();
       this.#editor = this.#reason;
     } else if (chosen !== undefined) {
-      this.#end({ text: chosen.text, note: null });
+      this.#end({ choice: chosen.id, text: chosen.text, note: null });
     }
   }
 
@@ -268,9 +271,10 @@ class ShownQuestionView implements QuestionView {
     } else if (!isReason && !this.#mayAnswer("Ctrl-O")) {
       editor.set(message);
     } else if (isReason) {
-      this.#end({ text: PERMISSION_ANSWERS.no, note: value === "" ? null : value });
+      const note = value === "" ? null : value;
+      this.#end({ choice: DENY, text: permissionLabel(DENY), note });
     } else {
-      this.#end({ text: value, note: null });
+      this.#end({ choice: null, text: value, note: null });
     }
   }
 

@@ -136,24 +136,6 @@ export function ruleOf(call: Call): CallPattern | null {
   }
 }
 
-const EFFECT_OF_YES = "the call runs; the longer permissions are for the rule ";
-
-/** What a question says about a yes. */
-export function effectOfYes(rule: CallPattern): string {
-  return EFFECT_OF_YES + ruleText(rule);
-}
-
-/** The rule of such an effect; null for another text. */
-export function ruleOfEffect(effect: string | null, tools: ToolSet): CallPattern | null {
-  try {
-    return effect?.startsWith(EFFECT_OF_YES) === true
-      ? readRule(effect.slice(EFFECT_OF_YES.length), tools)
-      : null;
-  } catch {
-    return null;
-  }
-}
-
 /** The one prefix for all commands of a line; null if there is none. */
 function prefixOf({ parts }: CalledCommand): string | null {
   const prefixes = (parts ?? []).map((words) => plainLine(safePrefix(words) ?? []));

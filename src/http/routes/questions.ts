@@ -1,6 +1,8 @@
 import { Type } from "typebox";
 
+import { invalidRequest } from "../../core/invalid-request.ts";
 import { LARGE_ANSWER_BYTES, MAX_BODY_BYTES, MAX_CONTENT_BYTES } from "../../core/limits.ts";
+import type { GivenReply } from "../../core/questions.ts";
 import { NoQuery, QuestionsQuery } from "../../core/query-schemas.ts";
 import { AnswerRequest, named, QuestionInfo } from "../../core/schemas.ts";
 import { answerQuestion } from "../../store/questions/answer.ts";
@@ -35,7 +37,7 @@ const answerSchema = {
   operationId: "answerQuestion",
   summary: "Answers a question",
   description:
-    "The first answer counts. With the last one of the session that asks, the exchange that waits is queued, whatever other sub-agents ask. The session is the one that asks, or one above it.",
+    "With `choice`, the id of one of its choices, or with `text` if it has none. The first answer counts. With the last one of the session that asks, the exchange that waits is queued, whatever other sub-agents ask. The session is the one that asks, or one above it.",
   params: Type.Object({
     ...SessionParams.properties,
     q: Type.String({ description: "The question's id." }),
@@ -81,11 +83,30 @@ export function questionRoutes(app: Api, { store, unsent }: SessionService): voi
       return store.write(answerQuestion, {
         reference: params.id,
         question: params.q,
-        answer: body.answer,
+        given: givenReply(body),
         note: body.note ?? null,
         answered_by: "http",
         principal,
       });
     },
   });
+}
+
+/** Error codes: `invalid_request` for both or neither. */
+function givenReply({ choice, text }: AnswerRequest): GivenReply {
+  if (choice !== undefined && text === undefined) {
+    return { choice };
+  }
+  if (text !== undefined && choice === undefined) {
+    return { text };
+  }
+  throw invalidRequest([
+    {
+      pointer: text === undefined ? "/choice" : "/text",
+      message:
+        text === undefined
+          ? "Is missing. Send the id of a choice as `choice`, or `text` if the question has no choices."
+          : "Must not be sent with `choice`. Send one of them.",
+    },
+  ]);
 }

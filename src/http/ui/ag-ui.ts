@@ -68,9 +68,10 @@ function textOf(content: unknown): string {
 /** An answer as the interrupt's `responseSchema` describes it, or yes and no as other agents expect them. */
 function replyOf({ interruptId: question, status, payload }: ResumeEntry): QuestionReply {
   if (status !== "resolved") {
-    return { question, call: null, approved: false, text: null };
+    return { question, call: null, approved: false, text: null, note: null };
   }
-  const text = typeof payload === "string" ? payload : textAt(payload, "answer");
+  const text =
+    typeof payload === "string" ? payload : (textAt(payload, "choice") ?? textAt(payload, "text"));
   const approved = typeof payload === "boolean" ? payload : memberOf(payload, "approved");
   if (text !== null || typeof approved === "boolean") {
     const isSaid = typeof approved === "boolean";
@@ -79,9 +80,10 @@ function replyOf({ interruptId: question, status, payload }: ResumeEntry): Quest
       call: null,
       approved: isSaid ? approved : null,
       text: text ?? textAt(payload, "reason"),
+      note: textAt(payload, "note"),
     };
   }
-  throw refuseAt("/resume", "The payload must be an object with `answer`, or with `approved`.");
+  throw refuseAt("/resume", "The payload must be an object with `choice`, `text` or `approved`.");
 }
 
 /** An event of AG-UI 1.0 (https://docs.ag-ui.com/concepts/events). */
@@ -209,7 +211,11 @@ function outcomeOf(state: ExchangeInfo["state"], questions: readonly QuestionInf
 }
 
 function interruptOf(question: QuestionInfo): object {
-  const { id, kind, text, choices, effect, call_id, answer_by, session_id } = question;
+  const { id, kind, text, choices, permission, call_id, answer_by, session_id } = question;
+  const answer =
+    choices === null
+      ? { text: { type: "string" } }
+      : { choice: { oneOf: choices.map(({ id, label }) => ({ const: id, title: label })) } };
   return {
     id,
     reason: kind,
@@ -217,14 +223,11 @@ function interruptOf(question: QuestionInfo): object {
     toolCallId: call_id,
     responseSchema: {
       type: "object",
-      properties: {
-        answer: choices === null ? { type: "string" } : { type: "string", enum: choices },
-        note: { type: "string" },
-      },
-      required: ["answer"],
+      properties: { ...answer, note: { type: "string" } },
+      required: Object.keys(answer),
     },
     ...(answer_by === null ? {} : { expiresAt: answer_by }),
-    metadata: { session_id, effect },
+    metadata: { session_id, choices, permission },
   };
 }
 

@@ -62,7 +62,7 @@ function repliesOf(part: object): readonly QuestionReply[] {
   }
   const approved = memberOf(approval, "approved") === true;
   const call = textAt(part, "toolCallId");
-  return [{ question, call, approved, text: textAt(approval, "reason") }];
+  return [{ question, call, approved, text: textAt(approval, "reason"), note: null }];
 }
 
 /**
@@ -139,13 +139,13 @@ export function createUiEncoder(
           open.delete(step.call_id);
           return [outputOf(step.call_id, step.message.content)];
         case "question": {
-          const { id, call_id, kind, text, choices, effect } = step.question;
+          const { id, call_id, kind, text, choices, permission } = step.question;
           const toolCallId = step.has_call ? call_id : id;
           open.delete(toolCallId);
           const request = { type: "tool-approval-request", approvalId: id, toolCallId };
           return step.has_call
             ? [{ ...request, reason: text }]
-            : [inputOf(id, kind, { text, choices, effect }), { ...request, reason: text }];
+            : [inputOf(id, kind, { text, choices, permission }), { ...request, reason: text }];
         }
       }
     },

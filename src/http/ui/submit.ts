@@ -140,15 +140,15 @@ async function chooseAnswers(
   return replies.map(({ question, ...reply }) => {
     const asked = open.find(({ id }) => id === question);
     // the store says what became of one that is not open
-    const { answer, note } =
-      asked === undefined ? { answer: NOT_ASKED, note: null } : answerOf(asked.choices, reply);
-    return { question, answer, note };
+    const { given, note } =
+      asked === undefined ? { given: NOT_ASKED, note: null } : answerOf(asked, reply);
+    return { question, given, note };
   });
 }
 
-type GivenAnswer = Pick<AnswerQuestion, "question" | "answer" | "note">;
+type GivenAnswer = Pick<AnswerQuestion, "question" | "given" | "note">;
 
-const NOT_ASKED = "-";
+const NOT_ASKED = { text: "-" };
 
 /** The answer that counts: another one, if it was answered before. */
 async function giveAnswer(
@@ -156,12 +156,12 @@ async function giveAnswer(
   given: GivenAnswer & Pick<AnswerQuestion, "reference" | "principal">,
 ): Promise<string> {
   try {
-    await store.write(answerQuestion, { ...given, answered_by: "http" });
-    return given.answer;
+    const { answer } = await store.write(answerQuestion, { ...given, answered_by: "http" });
+    return answer ?? "";
   } catch (error) {
     if (isRepriseError(error, "question_answered")) {
       const { answer } = await store.read(readQuestion, given.question);
-      return answer ?? given.answer;
+      return answer ?? "";
     }
     throw error;
   }

@@ -6,6 +6,8 @@ import {
   nullable,
   nullableOneOf,
   oneOf,
+  Permission,
+  QuestionChoice,
   text,
   ToolCall,
 } from "../../core/field-schemas.ts";
@@ -13,7 +15,13 @@ import { ASKED_BY, EXCHANGE_STATES } from "../../core/exchanges.ts";
 import { metadata, sessionName } from "../../core/label-schemas.ts";
 import { MAX_SUBAGENT_DEPTH } from "../../core/limits.ts";
 import { ORIGINS } from "../../core/principal.ts";
-import { ANSWERERS, MAX_CHOICES, QUESTION_KINDS, QUESTION_STATES } from "../../core/questions.ts";
+import {
+  ANSWERERS,
+  type Choice,
+  MAX_CHOICES,
+  QUESTION_KINDS,
+  QUESTION_STATES,
+} from "../../core/questions.ts";
 import { MESSAGE_FIELDS, ROLES, SESSION_FIELDS, SESSION_STATES } from "../../core/sessions.ts";
 import { CHANGED_FIELDS } from "../schema.ts";
 import { count, exportFields, id, name, origins, time } from "./portable-fields.ts";
@@ -93,7 +101,9 @@ export const EXCHANGE_COLUMNS = Object.keys(
   PortableExchange.properties,
 ) as (keyof PortableExchange)[];
 
-const PortableQuestion = Type.Object(
+const choiceList = { minItems: 1, maxItems: MAX_CHOICES };
+
+const WrittenQuestion = Type.Object(
   {
     thread_suffix: count(),
     call_id: name(),
@@ -102,8 +112,15 @@ const PortableQuestion = Type.Object(
     state: oneOf(QUESTION_STATES),
     kind: oneOf(QUESTION_KINDS),
     text: text(),
-    choices: nullable(Type.Array(text(), { minItems: 1, maxItems: MAX_CHOICES })),
-    effect: nullable(text()),
+    /** Builds before the baseline wrote the texts alone: see `currentTree`. */
+    choices: Type.Union([
+      Type.Array(QuestionChoice, choiceList),
+      Type.Array(text(), choiceList),
+      Type.Null(),
+    ]),
+    permission: Type.Optional(Permission),
+    /** Of builds before the baseline: nothing reads it. */
+    effect: Type.Optional(nullable(text())),
     shown_hash: Type.String({ pattern: "^[0-9a-f]{64}$" }),
     default_answer: nullable(text()),
     answer_by: nullable(time()),
@@ -115,10 +132,13 @@ const PortableQuestion = Type.Object(
   },
   closed,
 );
-export type PortableQuestion = Static<typeof PortableQuestion>;
-export const QUESTION_COLUMNS = Object.keys(
-  PortableQuestion.properties,
-) as (keyof PortableQuestion)[];
+/** A question as any build wrote it. */
+export type WrittenQuestion = Static<typeof WrittenQuestion>;
+export type PortableQuestion = Omit<WrittenQuestion, "choices" | "effect"> & {
+  choices: readonly Choice[] | null;
+};
+const { effect: _effect, ...questionFields } = WrittenQuestion.properties;
+export const QUESTION_COLUMNS = Object.keys(questionFields) as (keyof PortableQuestion)[];
 
 const {
   activity: _activity,
@@ -143,7 +163,7 @@ function through<T extends object>(schemas: T, last: keyof T & string): Partial<
 }
 
 /** Every stored column but the lease, which is nobody's outside of its database. */
-const PortableSession = Type.Object(
+const WrittenSession = Type.Object(
   {
     ...through(ofSession, "project_key"),
     title: KINDS[title](),
@@ -176,11 +196,14 @@ const PortableSession = Type.Object(
     /** In order of `n`. */
     exchanges: Type.Optional(Type.Array(PortableExchange, { minItems: 1 })),
     /** In order of thread, call and number. */
-    questions: Type.Optional(Type.Array(PortableQuestion, { minItems: 1 })),
+    questions: Type.Optional(Type.Array(WrittenQuestion, { minItems: 1 })),
   },
   closed,
 );
-export type PortableSession = Static<typeof PortableSession>;
+type WrittenSession = Static<typeof WrittenSession>;
+export type PortableSession = Omit<WrittenSession, "questions"> & {
+  questions?: PortableQuestion[];
+};
 
 const PortableMessage = Type.Object(
   {
@@ -201,7 +224,7 @@ const MADE_OF_OTHERS = ["failure", "changes", "exchanges", "questions", "metadat
 type SessionColumn = Exclude<keyof PortableSession, (typeof MADE_OF_OTHERS)[number]>;
 
 /** The columns that an export has, in its order. */
-export const SESSION_COLUMNS = Object.keys(PortableSession.properties).filter(
+export const SESSION_COLUMNS = Object.keys(WrittenSession.properties).filter(
   (name) => !MADE_OF_OTHERS.some((other) => other === name),
 ) as SessionColumn[];
 export const MESSAGE_COLUMNS = Object.keys(PortableMessage.properties) as (keyof PortableMessage)[];
@@ -216,13 +239,19 @@ export interface SessionTree {
   readonly children: readonly SessionTree[];
 }
 
+/** A tree as any build wrote it. */
+export interface WrittenTree extends Omit<SessionTree, "session" | "children"> {
+  readonly session: WrittenSession;
+  readonly children: readonly WrittenTree[];
+}
+
 export const SessionExport = Type.Object(
   {
     ...exportFields(FORMAT),
-    session: PortableSession,
+    session: WrittenSession,
     messages: Type.Array(PortableMessage),
     threads: Type.Array(PortableThread),
-    children: Type.Array(Type.Unsafe<SessionTree>({ $ref: "tree" })),
+    children: Type.Array(Type.Unsafe<WrittenTree>({ $ref: "tree" })),
   },
   closed,
 );

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-import { FORMAT, type SessionTree } from "./export-schema.ts";
+import { FORMAT, type SessionTree, type WrittenTree } from "./export-schema.ts";
 import {
   type FreeThread,
   type PortableThread,
@@ -82,7 +82,12 @@ function* lines<T>(items: readonly T[], write: (item: T) => Generator<string>): 
  * The hex SHA-256 of a tree: of its JSON without white space, members sorted by name. So a
  * reformatted file still matches, and a file with one changed character does not.
  */
-export function checksumOf({ session, messages, threads, children }: SessionTree): string {
+export function checksumOf({
+  session,
+  messages,
+  threads,
+  children,
+}: SessionTree | WrittenTree): string {
   return sha256Of({ session, messages, threads, children });
 }
 

@@ -5,6 +5,7 @@ import type { Static, TSchema } from "typebox";
 import { type Fault, RepriseError } from "../../core/errors.ts";
 import { faultsOf } from "../../core/schema-errors.ts";
 import { isStorableText } from "../../core/text.ts";
+import { currentTree } from "./current-tree.ts";
 import { checksumOf, threadChecksumOf } from "./export-text.ts";
 import { FORMAT, SessionExport, type SessionTree, SessionTreeSchema } from "./export-schema.ts";
 import { type FreeThread, THREAD_FORMAT, ThreadExport } from "./portable-threads.ts";
@@ -19,8 +20,9 @@ import { inconsistencyOf, threadInconsistencyOf } from "./consistency.ts";
 export function parseExport(text: string): SessionTree {
   const document = readDocument(text, { format: FORMAT, schema: SessionExport });
   const { session, messages, threads, children } = document;
-  const tree = { session, messages, threads, children };
-  refuseProblem(checksumProblem(document, checksumOf(tree)) ?? inconsistencyOf(tree));
+  const written = { session, messages, threads, children };
+  const tree = currentTree(written);
+  refuseProblem(checksumProblem(document, checksumOf(written)) ?? inconsistencyOf(tree));
   return tree;
 }
 

@@ -1,6 +1,7 @@
 import { RepriseError } from "../../core/errors.ts";
 import { FAILURE_COLUMNS, storedFailureOf } from "../sessions/failures.ts";
 import { readMetadataOf } from "../sessions/labels.ts";
+import type { AskedPermission, Choice } from "../../core/questions.ts";
 import type { Operation, Tx } from "../store.ts";
 import {
   EXCHANGE_COLUMNS,
@@ -117,9 +118,10 @@ async function readQuestions(tx: Tx, sessionId: string): Promise<PortableQuestio
     .orderBy("call_id")
     .orderBy("number")
     .execute();
-  return rows.map(({ choices, ...row }) => ({
+  return rows.map(({ choices, permission, ...row }) => ({
     ...row,
-    choices: choices === null ? null : (JSON.parse(choices) as string[]),
+    choices: choices === null ? null : (JSON.parse(choices) as Choice[]),
+    ...(permission === null ? {} : { permission: JSON.parse(permission) as AskedPermission }),
   }));
 }
 

@@ -2,6 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import { refuseFreeThreadsOf } from "../checkpoints/free-threads.ts";
 import { refreshReady } from "../exchanges/ready.ts";
+import { shownColumns } from "../questions/ask.ts";
 import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
 import { storeMetadata } from "../sessions/labels.ts";
 import { lockSession } from "../sessions/lock.ts";
@@ -130,10 +131,10 @@ async function writeSession(
   await storeMetadata(tx, session.id, metadata);
   await writeChanges(tx, session.id, changes);
   await writeExchanges(tx, session.id, exchanges);
-  const asked = questions.map(({ choices, ...question }) => ({
+  const asked = questions.map(({ choices, permission = null, ...question }) => ({
     ...question,
     session_id: session.id,
-    choices: choices === null ? null : JSON.stringify(choices),
+    ...shownColumns({ choices, permission }),
   }));
   for (const batch of batches(asked)) {
     await tx.db.insertInto("questions").values(batch).execute();

@@ -1,7 +1,12 @@
 import { newId } from "../../core/ids.ts";
-import { ADMISSION_CHOICES, admissionCallId, readAdmissionCallId } from "../../core/questions.ts";
+import {
+  type AdmissionChoice,
+  admissionCallId,
+  readAdmissionCallId,
+} from "../../core/questions.ts";
 import type { QuestionRecord, Session } from "../../core/sessions.ts";
 import { plural } from "../../core/text.ts";
+import { admissionChoices } from "../../core/words.ts";
 import {
   acceptMessages,
   readUnaccepted,
@@ -11,7 +16,7 @@ import {
 import type { Tx } from "../store.ts";
 import { insertQuestion, shownHash } from "./ask.ts";
 
-const [YES, NO] = ADMISSION_CHOICES;
+const YES: AdmissionChoice = "yes";
 
 /** Characters of the messages that one question shows; of a longer one, its beginning. */
 const MAX_SHOWN = 16_000;
@@ -42,8 +47,8 @@ export async function askAdmission(
   const asking = {
     kind: "messages",
     text: textOf({ messages: shown, count: waiting.count }),
-    choices: ADMISSION_CHOICES,
-    effect: `With "${YES}", the next exchange hands ${shown.length === 1 ? "it" : "them"} over. With "${NO}", the agent never gets ${shown.length === 1 ? "it" : "them"}.`,
+    choices: admissionChoices(),
+    permission: null,
   } as const;
   await insertQuestion(
     tx,

@@ -1,7 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";
-import { ALLOW_IN_CONFIG } from "../../core/permissions.ts";
-import type { Answerer } from "../../core/questions.ts";
+import type { Answerer, GivenReply, PermissionChoice } from "../../core/questions.ts";
 import { quote } from "../../core/terminal-text.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import { refuseEnded } from "../sessions/change.ts";
@@ -19,7 +18,7 @@ export interface AnswerQuestion {
   readonly reference: string;
   /** The question's id. */
   readonly question: string;
-  readonly answer: string;
+  readonly given: GivenReply;
   /** What the person says besides. */
   readonly note: string | null;
   readonly answered_by: Answerer;
@@ -33,7 +32,8 @@ export interface AnswerQuestion {
  * or is continued once it would wait: see `letsContinue`.
  *
  * Error codes: as `resolveSession`, `session_ended`, `question_not_found`, `question_answered`, `question_withdrawn`;
- * `invalid_request` for an answer that is not one of the choices, `terminal_required` for `ALLOW_IN_CONFIG`.
+ * `invalid_request` for a choice that the question does not offer, and for a text in place of a choice or the other way
+ * round; `terminal_required` for `allow_folder`.
  */
 export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (tx, input) => {
   const { id } = await resolveSession(tx, input);
@@ -57,12 +57,12 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
   if (question.state === "answered") {
     throw answeredBefore(question);
   }
-  refuseUnanswerable(question, input.answer);
+  const answer = storableAnswer(question, input.given);
   await tx.db
     .updateTable("questions")
     .set({
       state: "answered",
-      answer: input.answer,
+      answer,
       note: input.note,
       answered_by: input.answered_by,
       answered_at: tx.dialect.now(),
@@ -81,7 +81,7 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
     subject,
     who: consenterOf(input.principal),
   });
-  await settleAdmission(tx, question, input.answer);
+  await settleAdmission(tx, question, answer);
   for (const each of path) {
     tx.touch(each);
   }
@@ -104,28 +104,42 @@ function answeredBefore({ answered_by, answered_at, answered_who }: QuestionReco
 /** Choices that a sentence names. */
 const MAX_LISTED = 10;
 
-function listed(choices: readonly string[]): string {
-  const more = choices.length > MAX_LISTED ? " …" : "";
-  return `${choices.slice(0, MAX_LISTED).map(quote).join(", ")}${more}`;
+function listed(ids: readonly string[]): string {
+  const more = ids.length > MAX_LISTED ? " …" : "";
+  return `${ids.slice(0, MAX_LISTED).map(quote).join(", ")}${more}`;
 }
 
-function refuseUnanswerable({ state, kind, choices }: QuestionRecord, answer: string): void {
+const FOLDER: PermissionChoice = "allow_folder";
+
+/** What the column `answer` gets: the id of a choice that the question offers, or a text if it offers none. */
+function storableAnswer({ state, kind, choices }: QuestionRecord, given: GivenReply): string {
   if (state === "withdrawn") {
     throw new RepriseError(
       "question_withdrawn",
       "The question needs no answer any more: its exchange was stopped, or another message came after it.",
     );
   }
-  if (kind === "permission" && answer === ALLOW_IN_CONFIG) {
+  if (kind === "permission" && given.choice === FOLDER) {
     throw terminalRequired();
   }
-  if (choices !== null && !choices.includes(answer)) {
-    throw new RepriseError(
-      "invalid_request",
-      "The answer is not one of the question's choices; send one of them.",
-      { faults: [{ pointer: "/answer", message: `Must be one of ${listed(choices)}.` }] },
-    );
+  if (choices === null) {
+    return given.text ?? refuse("/choice", "The question has no choices. Send `text` instead.");
   }
+  const ids = choices.map(({ id }) => id);
+  if (given.choice === undefined) {
+    return refuse("/text", `The question has choices. Send \`choice\`, one of ${listed(ids)}.`);
+  }
+  return ids.includes(given.choice)
+    ? given.choice
+    : refuse("/choice", `Must be one of ${listed(ids)}.`);
+}
+
+function refuse(pointer: string, message: string): never {
+  throw new RepriseError(
+    "invalid_request",
+    "The answer does not fit the question. Send the id of one of its choices, or a text if it has none.",
+    { faults: [{ pointer, message }] },
+  );
 }
 
 /** For an answer that changes the config of the user at a terminal. */

@@ -1,14 +1,23 @@
 import { createHash } from "node:crypto";
 
-import type { Asking } from "../../core/questions.ts";
+import type { Asking, DefaultAnswer } from "../../core/questions.ts";
 import type { Tx } from "../store.ts";
 import { touchPath } from "./tree.ts";
 
 /** Of what a person is shown, and of what that depends on besides: an answer counts only for that. */
-export function shownHash({ kind, text, choices, effect }: Asking, basis?: string): string {
+export function shownHash({ kind, text, choices, permission }: Asking, basis?: string): string {
+  const shown = [kind, text, choices, permission];
   return createHash("sha256")
-    .update(JSON.stringify([kind, text, choices, effect, ...(basis === undefined ? [] : [basis])]))
+    .update(JSON.stringify(basis === undefined ? shown : [...shown, basis]))
     .digest("hex");
+}
+
+/** Columns that keep what a person is shown besides the texts. */
+export function shownColumns({ choices, permission }: Pick<Asking, "choices" | "permission">) {
+  return {
+    choices: choices === null ? null : JSON.stringify(choices),
+    permission: permission === null ? null : JSON.stringify(permission),
+  };
 }
 
 /** A call of a session's thread. */
@@ -25,7 +34,7 @@ export interface NewQuestion extends Asking {
   readonly number: number;
   readonly shown_hash: string;
   /** What answers it after these milliseconds, if nobody does. */
-  readonly default: { readonly answer: string; readonly after_ms: number } | null;
+  readonly default: DefaultAnswer | null;
 }
 
 /**
@@ -35,7 +44,7 @@ export interface NewQuestion extends Asking {
 export async function insertQuestion(
   tx: Tx,
   thread: Omit<AskingCall, "call_id">,
-  { default: later, choices, ...question }: NewQuestion,
+  { default: later, choices, permission, ...question }: NewQuestion,
 ): Promise<void> {
   await tx.db
     .insertInto("questions")
@@ -43,8 +52,8 @@ export async function insertQuestion(
       ...thread,
       ...question,
       state: "open",
-      choices: choices === null ? null : JSON.stringify(choices),
-      default_answer: later?.answer ?? null,
+      ...shownColumns({ choices, permission }),
+      default_answer: later?.choice ?? null,
       answer_by: later === null ? null : tx.dialect.now(later.after_ms),
       asked_at: tx.dialect.now(),
       answered_at: null,

@@ -1,4 +1,9 @@
-import type { QuestionState } from "../../core/questions.ts";
+import {
+  areChoicesOf,
+  type Choice,
+  type QuestionKind,
+  type QuestionState,
+} from "../../core/questions.ts";
 import type { SessionState } from "../../core/sessions.ts";
 
 /** What is checked of a question, and of its session. */
@@ -7,7 +12,8 @@ export interface CheckedQuestion {
   readonly call_id: string;
   readonly number: number;
   readonly state: QuestionState;
-  readonly choices: readonly string[] | string | null;
+  readonly kind: QuestionKind;
+  readonly choices: readonly Choice[] | string | null;
   readonly answer: string | null;
   readonly answered_at: string | null;
   readonly answered_by: string | null;
@@ -33,6 +39,8 @@ export function* questionProblems(
     const { thread_suffix, call_id, number, state, answer, answered_at, answered_by } = question;
     const { default_answer, answer_by } = question;
     const isAnswered = state === "answered";
+    const ids = idsOf(question.choices);
+    const has = (id: string | null): boolean => id === null || ids === null || ids.includes(id);
     const key = JSON.stringify([thread_suffix, call_id, number]);
     const rules: readonly (readonly [keyof CheckedQuestion, boolean, string])[] = [
       ["thread_suffix", thread_suffix <= session.thread_suffix, "Must be a thread's."],
@@ -45,8 +53,13 @@ export function* questionProblems(
       ["answer", isAnswered === (answer !== null), "Must be there only if it was answered."],
       ["answered_at", isAnswered === (answered_at !== null), "Must be there only with an answer."],
       ["answered_by", isAnswered === (answered_by !== null), "Must be there only with an answer."],
-      ["choices", isChoice(question, answer), "Must have the answer, if there are any."],
-      ["default_answer", takesDefault(question), "Must be one of the choices."],
+      ["choices", has(answer), "Must have the answer, if there are any."],
+      ["choices", areChoicesOf(question.kind, ids ?? []), "Must have the ids of their kind."],
+      [
+        "default_answer",
+        default_answer === null || (ids !== null && has(default_answer)),
+        "Must be one of the choices.",
+      ],
       ["answer_by", (default_answer === null) === (answer_by === null), "Must have a default."],
     ];
     for (const [field, holds, message] of rules) {
@@ -58,19 +71,25 @@ export function* questionProblems(
   }
 }
 
-function takesDefault(question: CheckedQuestion): boolean {
-  const { choices, default_answer } = question;
-  return default_answer === null || (choices !== null && isChoice(question, default_answer));
-}
+/** An id that no choice has. */
+const UNREADABLE = [""];
 
-function isChoice({ choices }: CheckedQuestion, answer: string | null): boolean {
-  if (choices === null || answer === null) {
-    return true;
+/** Ids of choices, also of stored ones; null for no choices. */
+function idsOf(choices: CheckedQuestion["choices"]): readonly string[] | null {
+  if (choices === null) {
+    return null;
   }
   try {
     const list: unknown = typeof choices === "string" ? JSON.parse(choices) : choices;
-    return Array.isArray(list) && list.includes(answer);
+    return Array.isArray(list) ? list.map(idOf) : UNREADABLE;
   } catch {
-    return false;
+    return UNREADABLE;
   }
+}
+
+/** Returns an empty text for what is not a choice: none has that id. */
+function idOf(choice: unknown): string {
+  const id: unknown =
+    typeof choice === "object" && choice !== null && "id" in choice ? choice.id : "";
+  return typeof id === "string" ? id : "";
 }

@@ -43,12 +43,17 @@ export const answerByDefault: Operation<
   void
 > = async (
   tx,
-  { id: question, session_id: reference, default_answer: answer, continues = false },
+  { id: question, session_id: reference, default_answer: choice, continues = false },
 ) => {
-  const answered_by = "timeout";
-  const given = { reference, question, answer, note: null, answered_by, continues } as const;
   try {
-    await answerQuestion(tx, given);
+    await answerQuestion(tx, {
+      reference,
+      question,
+      given: { choice },
+      note: null,
+      answered_by: "timeout",
+      continues,
+    });
   } catch (error) {
     if (isRepriseError(error, "invalid_request")) {
       await tx.db

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from "kysely";
 
 import { RepriseError } from "../../core/errors.ts";
-import { QUESTION_FIELDS } from "../../core/questions.ts";
+import { type AskedPermission, type Choice, QUESTION_FIELDS } from "../../core/questions.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import { columnNames, fieldReader } from "../columns.ts";
 import type { QuestionTable } from "./schema.ts";
@@ -10,7 +10,7 @@ import type { Operation, Tx } from "../store.ts";
 import type { AskingCall } from "./ask.ts";
 import { pathTo, withinTree } from "./tree.ts";
 
-const { answered_who: _, ...stored } = QUESTION_FIELDS;
+const { answered_who: _who, choice: _choice, ...stored } = QUESTION_FIELDS;
 const NAMES = columnNames(stored);
 interface QuestionRow extends Pick<Selectable<QuestionTable>, (typeof NAMES)[number]> {
   readonly answered_who: string | null;
@@ -22,8 +22,15 @@ const ANSWERED_WHO = sql<string | null>`case when questions.state = 'answered' t
   where consents.session_id = questions.session_id and consents.kind = 'answer' and subject = questions.id
 ) end`.as("answered_who");
 
+const choicesOf = ({ choices }: Pick<QuestionRow, "choices">): readonly Choice[] | null =>
+  choices === null ? null : (JSON.parse(choices) as Choice[]);
+
 const questionOf = fieldReader<typeof QUESTION_FIELDS, QuestionRow>(QUESTION_FIELDS, {
-  choices: ({ choices }) => (choices === null ? null : (JSON.parse(choices) as string[])),
+  choices: choicesOf,
+  permission: ({ permission }) =>
+    permission === null ? null : (JSON.parse(permission) as AskedPermission),
+  choice: ({ choices, answer }) => (choices === null ? null : answer),
+  answer: (row) => choicesOf(row)?.find(({ id }) => id === row.answer)?.label ?? row.answer,
 });
 
 const ASKED = [
@@ -32,7 +39,7 @@ const ASKED = [
   "shown_hash",
   "text",
   "choices",
-  "effect",
+  "permission",
   "state",
   "answer",
   "note",
@@ -104,7 +111,7 @@ export const openQuestionBytes: Operation<{ readonly reference: string }, number
   const { id } = await resolveSession(tx, { reference });
   const sizes = await openWithin(tx, id)
     .select(
-      sql<number>`octet_length(text) + coalesce(octet_length(effect), 0) + coalesce(octet_length(choices), 0)`.as(
+      sql<number>`octet_length(text) + coalesce(octet_length(choices), 0) + coalesce(octet_length(permission), 0)`.as(
         "bytes",
       ),
     )

@@ -25,18 +25,19 @@ export interface QuestionTable {
   state: QuestionState;
   kind: QuestionKind;
   text: string;
-  /** JSON: the answers that it takes. Null for any text. */
+  /** JSON of `Choice`s, as the person is shown them. Null for any text. */
   choices: string | null;
-  /** What would happen. */
-  effect: string | null;
+  /** JSON of an `AskedPermission`. */
+  permission: string | null;
   /** Of what the person is shown: an answer counts only for that. */
   shown_hash: string;
-  /** The answer that it gets at this time, if nobody answers. */
+  /** The id of the choice that answers it at this time, if nobody does. */
   default_answer: string | null;
   answer_by: string | null;
   asked_at: string;
   answered_at: string | null;
   answered_by: Answerer | null;
+  /** The id of a choice, or the text if there are no choices. */
   answer: string | null;
   note: string | null;
   changed: Generated<ChangeNumber>;

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
+import type { LimitChoice } from "../../core/questions.ts";
 import {
-  LIMIT_CHOICES,
   reachedLimit,
   readLimitCallId,
   TOKEN_LIMITS,
@@ -71,6 +71,8 @@ export const readTokenUse: Operation<{ readonly id: string }, TokenUse> = async 
   return row === undefined || reachedLimit(use) === null ? use : raised(tx, use, row);
 };
 
+const CONTINUE: LimitChoice = "continue";
+
 /** With what a person has allowed besides: see `AskedLimit`. */
 async function raised(
   tx: Tx,
@@ -80,7 +82,7 @@ async function raised(
   const rows = await tx.db
     .selectFrom("questions")
     .select("call_id")
-    .where(({ and }) => and({ session_id: root_id, kind: "limit", answer: LIMIT_CHOICES[0] }))
+    .where(({ and }) => and({ session_id: root_id, kind: "limit", answer: CONTINUE }))
     .execute();
   const allowed = rows.flatMap(({ call_id }) => readLimitCallId(call_id) ?? []);
   const of = (name: TokenLimit) => {

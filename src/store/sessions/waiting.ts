@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import { ADMISSION_CHOICES, readAdmissionCallId } from "../../core/questions.ts";
+import { type AdmissionChoice, readAdmissionCallId } from "../../core/questions.ts";
 import type { ChangedField } from "../schema.ts";
 import type { Operation, Tx } from "../store.ts";
 import { recordConsent } from "./consents.ts";
@@ -172,12 +172,14 @@ export const acceptMessages: Operation<AcceptMessages, void> = async (tx, input)
   tx.touch(session_id);
 };
 
+const NO: AdmissionChoice = "no";
+
 /** What was not accepted up to this `seq` was rejected: the answer to its question was a no. */
 async function rejectedThrough(tx: Tx, session_id: string): Promise<number> {
   const rejected = await tx.db
     .selectFrom("questions")
     .select("call_id")
-    .where(({ and }) => and({ session_id, kind: "messages", answer: ADMISSION_CHOICES[1] }))
+    .where(({ and }) => and({ session_id, kind: "messages", answer: NO }))
     .execute();
   return Math.max(0, ...rejected.map(({ call_id }) => readAdmissionCallId(call_id)));
 }

@@ -68,6 +68,7 @@ export async function readRecord(tx: Tx, session_id: string): Promise<StoredReco
       "call_id",
       "number",
       "state",
+      "kind",
       "choices",
       "answer",
       "answered_at",

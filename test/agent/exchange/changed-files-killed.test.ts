@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it, onTestFinished } from "vitest";
 
-import { PERMISSION_ANSWERS, PERMISSION_MODES } from "../../../src/core/permissions.ts";
+import { PERMISSION_MODES } from "../../../src/core/permissions.ts";
 import { answerQuestion } from "../../../src/store/questions/answer.ts";
 import { listOpenQuestions } from "../../../src/store/questions/read.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
@@ -136,7 +136,7 @@ async function answerAll(store: Store, id: string): Promise<void> {
     await store.write(answerQuestion, {
       reference: id,
       question,
-      answer: PERMISSION_ANSWERS.once,
+      given: { choice: "allow_once" },
       note: null,
       answered_by: "http",
       continues: true,

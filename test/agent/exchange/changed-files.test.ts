@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { messagesOf } from "../../../src/agent/thread-state.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { type PermissionMode, PERMISSION_ANSWERS } from "../../../src/core/permissions.ts";
+import type { PermissionMode } from "../../../src/core/permissions.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { exportText } from "../../../src/store/portable/export-text.ts";
@@ -106,7 +106,7 @@ it("[TOOL-30] a file that appears while the question about a new one is open is 
     await bench.store.write(answerQuestion, {
       reference: bench.id,
       question,
-      answer: PERMISSION_ANSWERS.once,
+      given: { choice: "allow_once" },
       note: null,
       answered_by: "http",
       continues: true,

@@ -3,11 +3,12 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
+import { permissionChoices } from "../../../src/core/words.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import type { AgentOptions } from "../../../src/agent/exchange-context.ts";
 import { findFamily } from "../../../src/agent/commands/processes.ts";
 import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
-import { PERMISSION_ANSWERS } from "../../../src/core/permissions.ts";
+import type { PermissionChoice } from "../../../src/core/questions.ts";
 import type { ExchangeRequest, Live } from "../../../src/exchange/exchanger.ts";
 import type { TrustSource } from "../../../src/exchange/trust/trust.ts";
 import { answerQuestion } from "../../../src/store/questions/answer.ts";
@@ -19,8 +20,6 @@ import { openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { TRUSTED, UNTRUSTED } from "../../helpers/trust.ts";
-
-const { once, session: always, no } = PERMISSION_ANSWERS;
 
 /** The model makes these calls, one answer each, and then repeats the last result. */
 async function openRunning(
@@ -51,13 +50,13 @@ async function openRunning(
     open,
     run: (request: Partial<ExchangeRequest> = {}, live: Partial<Live> = {}) =>
       bench.run({ session_id: id, ...request }, live),
-    answer: async (answer: string) => {
+    answer: async (choice: PermissionChoice) => {
       const [question, ...others] = await open();
       expect(others).toEqual([]);
       await store.write(answerQuestion, {
         reference: id,
         question: question?.id ?? "",
-        answer,
+        given: { choice },
         note: null,
         answered_by: "http",
         continues: true,
@@ -81,10 +80,15 @@ describe("run_command", () => {
     mkdirSync(bench.file("sub"));
     expect((await bench.run({ text: "go" })).state).toBe("waiting");
     expect(existsSync(bench.file("sub/made"))).toBe(false);
-    const question = await bench.answer(once);
-    expect(question).toMatchObject({ kind: "permission", choices: [once, no], effect: null });
+    const question = await bench.answer("allow_once");
+    expect(question).toMatchObject({
+      kind: "permission",
+      choices: permissionChoices(null),
+      permission: { tool: "run_command", may_last: false },
+    });
     expect(question?.text.split("\n")).toEqual([
-      "May the agent run this command (run_command)? The rule run_command (built-in) asks.",
+      "May the agent run this command (run_command)?",
+      "The rule run_command (built-in) asks.",
       "In sub in the session's folder, for 7 s at most.",
       expect.stringContaining("without a sandbox"),
       "with your keys and Reprise's own files, and it could answer Reprise's questions for you.",
@@ -101,7 +105,7 @@ describe("run_command", () => {
     const steps = [{ line: "echo 1 >> ran" }];
     const bench = await openRunning(steps);
     await bench.run({ text: "go" });
-    await bench.answer(no);
+    await bench.answer("deny");
     expect((await bench.run()).answer).toContain("the user denied this call");
     expect(existsSync(bench.file("ran"))).toBe(false);
   });
@@ -114,8 +118,8 @@ describe("run_command", () => {
     ]);
     writeFileSync(bench.file("a b"), "");
     await bench.run({ text: "go" });
-    const question = await bench.answer(always);
-    expect(question?.effect).toContain("run_command(ls)");
+    const question = await bench.answer("allow_session");
+    expect(question?.choices).toEqual(permissionChoices(["run_command(ls)"]));
     // the second one runs, the third asks for its other part
     expect((await bench.run()).state).toBe("waiting");
     const [asked] = await bench.open();

@@ -3,10 +3,11 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
+import { offeredChoices, permissionChoices, permissionLabel } from "../../../src/core/words.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import type { AgentOptions } from "../../../src/agent/exchange-context.ts";
 import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
-import { PERMISSION_ANSWERS } from "../../../src/core/permissions.ts";
+import type { PermissionChoice } from "../../../src/core/questions.ts";
 import type { ExchangeRequest } from "../../../src/exchange/exchanger.ts";
 import type { SessionTree } from "../../../src/store/portable/export-schema.ts";
 import { exportText } from "../../../src/store/portable/export-text.ts";
@@ -33,7 +34,11 @@ import {
 import { seededRandom } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";
 
-const { once, exchange, session: always, each, no } = PERMISSION_ANSWERS;
+const once: PermissionChoice = "allow_once";
+const exchange: PermissionChoice = "allow_exchange";
+const always: PermissionChoice = "allow_session";
+const each: PermissionChoice = "allow_each";
+const no: PermissionChoice = "deny";
 
 const writing = (path: string, content: string) => ({
   name: "write_file",
@@ -79,13 +84,13 @@ async function openAsking(
     open,
     run: (request: Partial<ExchangeRequest> = {}) => bench.run({ session_id: id, ...request }),
     /** Answers the only open question. */
-    answer: async (answer: string, note: string | null = null) => {
+    answer: async (choice: PermissionChoice, note: string | null = null) => {
       const [question, ...others] = await open();
       expect(others).toEqual([]);
       await store.write(answerQuestion, {
         reference: id,
         question: question?.id ?? "",
-        answer,
+        given: { choice },
         note,
         answered_by: "http",
         continues: true,
@@ -128,12 +133,18 @@ describe("a change of several files in one call", () => {
     const bench = await openPatching([[PATCH]]);
     expect((await bench.run({ text: "patch" })).state).toBe("waiting");
     const all = await bench.answer(each);
-    expect(all?.choices).toEqual([once, exchange, always, each, no]);
-    expect(all?.effect).toBe(
-      "the call runs; the longer permissions are for the rules apply_patch(a.txt), apply_patch(b.txt), apply_patch(c.txt), apply_patch(d.txt)",
-    );
+    expect(all?.choices?.map(({ id }) => id)).toEqual([once, exchange, always, each, no]);
+    const rules = ["a", "b", "c", "d"].map((name) => `apply_patch(${name}.txt)`);
+    expect(all?.choices?.map(({ lasting }) => lasting)).toEqual([null, rules, rules, null, null]);
+    expect(all?.permission).toEqual({
+      tool: "apply_patch",
+      subject: "a.txt, b.txt, c.txt",
+      rule: "apply_patch",
+      layer: "built-in",
+      may_last: true,
+    });
     const asked = (name: string) =>
-      `May the agent change ${name} (apply_patch)? The rule apply_patch (built-in) asks.\n`;
+      `May the agent change ${name} (apply_patch)?\nThe rule apply_patch (built-in) asks.\n`;
     expect(all?.text).toMatch(/^The agent wants to change 3 files in one call\.\nMay the agent/);
     expect(all?.text).toContain(`${asked("a.txt")}--- a.txt\n+++ a.txt\n@@ -1,1 +1,1 @@\n-a\n+A`);
     expect(all?.text).toContain(`${asked("b.txt")}--- b.txt\n+++ /dev/null\n-b\n`);
@@ -143,7 +154,11 @@ describe("a change of several files in one call", () => {
       expect((await bench.run()).state).toBe("waiting");
       expect(bench.files()).toEqual(UNCHANGED);
       const question = await bench.answer(answer, answer === no ? "keep it" : null);
-      expect(question?.choices).toEqual([once, no]);
+      expect(question?.choices).toEqual(permissionChoices(null));
+      expect(question?.permission).toMatchObject({
+        subject: `${"abc"[index]}.txt`,
+        may_last: false,
+      });
       expect(question?.text).toContain(asked(`${"abc"[index]}.txt`));
     }
     expect((await bench.run()).answer).toBe(
@@ -183,7 +198,7 @@ describe("a change of several files in one call", () => {
     await bench.run({ text: "patch" });
     const question = await bench.answer(always);
     expect(question?.text).toMatch(/^May the agent change c\.txt/);
-    expect(question?.choices).toEqual([once, exchange, always, no]);
+    expect(question?.choices?.map(({ id }) => id)).toEqual([once, exchange, always, no]);
     await bench.run();
     expect(bench.files()).toEqual(CHANGED);
     const { rules } = await bench.store.read(readPermissions, { id: bench.id });
@@ -295,9 +310,9 @@ describe("a file that often holds secrets", () => {
     expect(sent()).not.toContain("password");
     const question = await bench.answer(exchange);
     expect(question?.text).toBe(
-      "May the agent read .env (read_file)? The rule read_file(**/.env*) (built-in) asks. .env* is protected: it holds the environment of programs, often with passwords and keys.\nWhat it holds (14 bytes) is sent to the model and stored in the session.",
+      "May the agent read .env (read_file)?\nThe rule read_file(**/.env*) (built-in) asks. .env* is protected: it holds the environment of programs, often with passwords and keys.\nWhat it holds (14 bytes) is sent to the model and stored in the session.",
     );
-    expect(question?.effect).toContain("read_file(.env)");
+    expect(question?.choices).toEqual(permissionChoices(["read_file(.env)"]));
     expect((await bench.run()).answer).toContain("password=word");
     expect(sent()).toContain(".env:1: password=word");
     expect(sent()).toContain("not searched, because they may hold secrets: server.pem");
@@ -349,11 +364,17 @@ describe("a change of a file", () => {
     const question = await bench.answer(once);
     expect(question).toMatchObject({
       kind: "permission",
-      choices: [once, exchange, always, no],
-      effect: expect.stringContaining("edit_file(a.txt)"),
+      choices: permissionChoices(["edit_file(a.txt)"]),
+      permission: {
+        tool: "edit_file",
+        subject: "a.txt",
+        rule: "edit_file",
+        layer: "built-in",
+        may_last: true,
+      },
     });
     expect(question?.text).toMatch(
-      /^May the agent change a\.txt \(edit_file\)\? The rule edit_file \(built-in\) asks\.\n/,
+      /^May the agent change a\.txt \(edit_file\)\?\nThe rule edit_file \(built-in\) asks\.\n/,
     );
     expect(question?.text).toMatch(/--- a\.txt\n\+\+\+ a\.txt\n@@ .* @@\n one\r?\n-two\r?\n\+TWO/);
     expect((await bench.run()).answer).toContain("edited a.txt");
@@ -523,6 +544,35 @@ describe("a change of a file", () => {
     expect(bench.server.systemPrompts()[0]).toContain("Nobody can be asked");
   });
 
+  it("[QUESTION-47] [PERMISSION-10] is not allowed by an answer to a question of the model that looks the same", async () => {
+    const honest = await openAsking([[writing("a.txt", "1")]]);
+    await honest.run({ text: "write" });
+    const [asked] = await honest.open();
+    const labels = asked?.choices?.map(({ label }) => label) ?? [];
+    expect(labels).toContain(permissionLabel(once));
+    const question = { question: asked?.text, choices: labels };
+    const id = "the same call";
+    const bench = await openAsking([
+      [{ id, name: "ask_user", arguments: JSON.stringify(question) }],
+      [{ id, ...writing("a.txt", "1") }],
+    ]);
+    expect((await bench.run({ text: "write" })).state).toBe("waiting");
+    const [forged] = await bench.open();
+    expect(forged).toMatchObject({ kind: "question", text: asked?.text, permission: null });
+    expect(forged?.choices).toEqual(offeredChoices(labels));
+    const given = { reference: bench.id, question: forged?.id ?? "" };
+    const from = { note: null, answered_by: "http", continues: true } as const;
+    for (const choice of [once, permissionLabel(once)]) {
+      await expect(
+        bench.store.write(answerQuestion, { ...given, given: { choice }, ...from }),
+      ).rejects.toMatchObject({ code: "invalid_request" });
+    }
+    await bench.store.write(answerQuestion, { ...given, given: { choice: "1" }, ...from });
+    expect((await bench.run()).state).toBe("waiting");
+    expect(bench.file("a.txt")).toBeNull();
+    expect(await bench.open()).toMatchObject([{ kind: "permission", choices: asked?.choices }]);
+  });
+
   it("[PERMISSION-13] of several at once is asked about one by one", async () => {
     const calls = [writing("a.txt", "1"), writing("b.txt", "2"), writing("c.txt", "3")];
     const bench = await openAsking([calls]);
@@ -534,7 +584,7 @@ describe("a change of a file", () => {
       await bench.store.write(answerQuestion, {
         reference: bench.id,
         question: question.id,
-        answer,
+        given: { choice: answer },
         note: null,
         answered_by: "http",
         continues: true,
@@ -568,7 +618,7 @@ describe("[PERMISSION-14] a sub-agent", () => {
     await store.write(answerQuestion, {
       reference: id,
       question: question?.id ?? "",
-      answer: always,
+      given: { choice: always },
       note: null,
       answered_by: "http",
       continues: true,
@@ -633,7 +683,7 @@ describe("[PERMISSION-15] a process that is killed", () => {
         const request = { session_id: id, when_busy: "take_over" } as const;
         const answerAll = async () => {
           for (const { id: question } of await store.read(listOpenQuestions, { reference: id })) {
-            const given = { answer: once, note: null, answered_by: "http" } as const;
+            const given = { given: { choice: once }, note: null, answered_by: "http" } as const;
             await store.write(answerQuestion, {
               reference: id,
               question,
@@ -722,7 +772,30 @@ describe("[PERMISSION-16] an import", () => {
     expect(question).toMatchObject({ number: 2, state: "open" });
   });
 
-  it("cannot show another text for the question that an answer is about", async () => {
+  it.each([
+    ["text", { text: "May the agent read a.txt?" }],
+    [
+      "label",
+      {
+        choices: permissionChoices(["write_file(a.txt)"]).map((choice) =>
+          choice.id === once ? { ...choice, label: "deny" } : choice,
+        ),
+      },
+    ],
+    ["rule", { choices: permissionChoices(["write_file(b.txt)"]) }],
+    [
+      "subject",
+      {
+        permission: {
+          tool: "write_file",
+          subject: "b.txt",
+          rule: "write_file",
+          layer: "built-in",
+          may_last: true,
+        },
+      },
+    ],
+  ])("cannot show another %s for the question that an answer is about", async (_what, forged) => {
     const bench = await imported((tree) => ({
       ...tree,
       session: {
@@ -730,7 +803,7 @@ describe("[PERMISSION-16] an import", () => {
         questions: tree.session.questions?.map((question) => ({
           ...question,
           state: "open" as const,
-          text: "May the agent read a.txt?",
+          ...forged,
           answered_at: null,
           answered_by: null,
           answer: null,
@@ -739,11 +812,11 @@ describe("[PERMISSION-16] an import", () => {
     }));
     const { store, copy } = bench;
     const [shown] = await store.read(listOpenQuestions, { reference: copy });
-    expect(shown?.text).toBe("May the agent read a.txt?");
+    expect(shown).toMatchObject(forged);
     await store.write(answerQuestion, {
       reference: copy,
       question: shown?.id ?? "",
-      answer: once,
+      given: { choice: once },
       note: null,
       answered_by: "http",
       continues: true,
@@ -751,6 +824,10 @@ describe("[PERMISSION-16] an import", () => {
     expect((await bench.run({ session_id: copy })).state).toBe("waiting");
     expect(bench.file("a.txt")).toBeNull();
     const [question] = await store.read(listOpenQuestions, { reference: copy });
+    expect(question).toMatchObject({
+      number: 2,
+      choices: permissionChoices(["write_file(a.txt)"]),
+    });
     expect(question?.text).toContain("May the agent change a.txt");
   });
 });

@@ -40,7 +40,7 @@ describe("processes that are killed around a question", () => {
     await first.stop();
     expect((await verifySession(store, id)).findings).toEqual([]);
     await monthBack(store);
-    const given = { answer: "allow", note: null, answered_by: "http" } as const;
+    const given = { given: { choice: "allow_once" }, note: null, answered_by: "http" } as const;
     await store.write(answerQuestion, { reference: id, question, ...given });
 
     // killed again, while it pays with the answer
@@ -78,7 +78,7 @@ describe("processes that are killed around a question", () => {
         env: { ...server.env("openai"), REPRISE_MODEL: "openai:test" },
       }).finished;
     expect((await run("pay")).stdout).toContain('"waiting"');
-    const given = { answer: "allow", note: null, answered_by: "http" } as const;
+    const given = { given: { choice: "allow_once" }, note: null, answered_by: "http" } as const;
     const question = await openQuestion(store, id);
     await store.write(answerQuestion, { reference: id, question, ...given });
     expect((await run("")).stdout).toContain('{"state":"done","answer":"paid rent"}');

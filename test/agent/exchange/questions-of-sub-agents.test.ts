@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { inWords } from "../../helpers/in-words.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { stopExchange } from "../../../src/store/exchanges/change.ts";
 import { listExchanges } from "../../../src/store/exchanges/read.ts";
@@ -67,7 +68,7 @@ function questionsOf({ store }: Pick<Bench, "store">, reference: string) {
     open,
     answer: async (text: string, answer: string) => {
       const question = (await open()).find((each) => each.text === text);
-      const given = { answer, note: null, answered_by: "http" } as const;
+      const given = { given: inWords(question, answer), note: null, answered_by: "http" } as const;
       return store.write(answerQuestion, { reference, question: question?.id ?? "", ...given });
     },
     states: async () => {
@@ -195,7 +196,7 @@ describe("a question of a sub-agent", () => {
     expect(await bench.open()).toEqual([]);
     expect(await bench.questions()).toEqual(["colour? withdrawn"]);
     expect(await bench.states()).toEqual([state, state]);
-    const given = { answer: "red", note: null, answered_by: "http" } as const;
+    const given = { given: { text: "red" }, note: null, answered_by: "http" } as const;
     const { id } = bench.session;
     await expect(
       bench.store.write(answerQuestion, { reference: id, question: question?.id ?? "", ...given }),
@@ -257,7 +258,7 @@ describe("a question of a sub-agent", () => {
       expect((await bench.states())[0]).toBe("interrupted waiting");
       const [open] = await bench.open();
       expect(open?.text).toBe(text);
-      const given = { answer: "red", note: null, answered_by: "terminal" } as const;
+      const given = { given: { text: "red" }, note: null, answered_by: "terminal" } as const;
       const own = { reference: session_id, question: open?.id ?? "", continues: true };
       await bench.store.write(answerQuestion, { ...own, ...given });
       await exchanger.exchange({ session_id, text: null }, live);

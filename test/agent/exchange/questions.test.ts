@@ -5,10 +5,11 @@ import { tool } from "@langchain/core/tools";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
+import { permissionChoices } from "../../../src/core/words.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { NOT_RUN } from "../../../src/agent/thread-state.ts";
 import { ask, asksFirst } from "../../../src/agent/tool-asking.ts";
-import { MAX_QUESTION } from "../../../src/core/questions.ts";
+import { type GivenReply, MAX_QUESTION } from "../../../src/core/questions.ts";
 import { startDispatcher } from "../../../src/exchange/dispatcher.ts";
 import { queueExchange } from "../../../src/store/exchanges/queue.ts";
 import { listExchanges } from "../../../src/store/exchanges/read.ts";
@@ -40,13 +41,13 @@ function tools(log: string) {
     asksFirst(
       tool(
         async ({ what }, config) => {
-          const { answer } = await ask(config, {
+          const { choice } = await ask(config, {
             kind: "permission",
             text: `Pay ${what}?`,
-            choices: ["allow", "deny"],
-            effect: `${what} is paid.`,
+            choices: permissionChoices(null),
+            permission: null,
           });
-          return answer === "allow" ? pay({ what }) : `not allowed: ${what}`;
+          return choice === "allow_once" ? pay({ what }) : `not allowed: ${what}`;
         },
         { ...options, name: "pay" },
       ),
@@ -83,11 +84,11 @@ async function openAsking(answer: (messages: readonly SentMessage[]) => ModelAns
     server,
     paid: () => (existsSync(log) ? readFileSync(log, "utf8").split("\n").filter(Boolean) : []),
     open: () => store.read(listOpenQuestions, { reference: session.id }),
-    answer: (question: string, answer: string, continues = false) =>
+    answer: (question: string, given: string | GivenReply, continues = false) =>
       store.write(answerQuestion, {
         reference: session.id,
         question,
-        answer,
+        given: typeof given === "string" ? { choice: given } : given,
         note: null,
         answered_by: "http",
         continues,
@@ -124,16 +125,22 @@ describe("a question to a person", () => {
       state: "open",
       kind: "permission",
       text: "Pay rent?",
-      choices: ["allow", "deny"],
-      effect: "rent is paid.",
+      choices: permissionChoices(null),
+      permission: null,
+      choice: null,
       answer: null,
       path: [bench.session.id],
     });
     await expect(bench.answer(question?.id ?? "", "perhaps")).rejects.toMatchObject({
       code: "invalid_request",
     });
-    const answered = await bench.answer(question?.id ?? "", "allow");
-    expect(answered).toMatchObject({ state: "answered", answer: "allow", answered_by: "http" });
+    const answered = await bench.answer(question?.id ?? "", "allow_once");
+    expect(answered).toMatchObject({
+      state: "answered",
+      choice: "allow_once",
+      answer: "allow once",
+      answered_by: "http",
+    });
     await expect(bench.answer(question?.id ?? "", "deny")).rejects.toMatchObject({
       code: "question_answered",
     });
@@ -161,7 +168,7 @@ describe("a question to a person", () => {
         calling([asking("Which colour?"), asking("Which size?", "small", "large")]),
       );
       await bench.run({ text: "ask" });
-      const answers = ["red", "large"];
+      const answers = [{ text: "red" }, { choice: "2" }];
       const open = await bench.open();
       expect(open.map(({ text }) => text).toSorted()).toEqual(["Which colour?", "Which size?"]);
       const byText = open.toSorted((a, b) => (a.text < b.text ? -1 : 1));
@@ -196,7 +203,7 @@ describe("a question to a person", () => {
     for (const text of ["pay", "pay again"]) {
       expect((await bench.run({ text })).state).toBe("waiting");
       const [question] = await bench.open();
-      await bench.answer(question?.id ?? "", text === "pay" ? "allow" : "deny", true);
+      await bench.answer(question?.id ?? "", text === "pay" ? "allow_once" : "deny", true);
       await bench.run({ text: null });
     }
     expect(bench.paid()).toEqual(["rent"]);
@@ -210,7 +217,8 @@ describe("a question to a person", () => {
     const buy = tool(
       async (_input, config) => {
         const text = `Buy for ${price}?${tail}`;
-        const given = { kind: "permission", text, choices: ["yes", "no"], effect: null } as const;
+        const choices = permissionChoices(null);
+        const given = { kind: "permission", text, choices, permission: null } as const;
         return (await ask(config, given)).answer;
       },
       { name: "buy", description: "Buys.", schema: z.object({ what: z.string() }) },
@@ -219,9 +227,10 @@ describe("a question to a person", () => {
     const { store, session } = bench;
     const open = () => store.read(listOpenQuestions, { reference: session.id });
     await bench.run({ text: "buy" });
-    const answer = { reference: session.id, note: null, answered_by: "terminal" } as const;
+    const given = { choice: "allow_once" };
+    const answer = { reference: session.id, given, note: null, answered_by: "terminal" } as const;
     const [first] = await open();
-    await store.write(answerQuestion, { ...answer, question: first?.id ?? "", answer: "yes" });
+    await store.write(answerQuestion, { ...answer, question: first?.id ?? "" });
     price = 2;
     expect((await bench.run({ text: null })).state).toBe("waiting");
     const [second, ...others] = await open();
@@ -231,7 +240,7 @@ describe("a question to a person", () => {
     price = 3;
     expect((await bench.run({ text: null })).state).toBe("waiting");
     expect((await open()).map(({ number, text }) => [number, text])).toEqual([[3, "Buy for 3?"]]);
-    const late = { ...answer, question: second?.id ?? "", answer: "yes" };
+    const late = { ...answer, question: second?.id ?? "" };
     await expect(store.write(answerQuestion, late)).rejects.toMatchObject({
       code: "question_withdrawn",
     });
@@ -239,12 +248,12 @@ describe("a question to a person", () => {
     // it differs only in what is too long to be shown
     const [third] = await open();
     tail = "x".repeat(MAX_QUESTION);
-    await store.write(answerQuestion, { ...answer, question: third?.id ?? "", answer: "yes" });
+    await store.write(answerQuestion, { ...answer, question: third?.id ?? "" });
     expect((await bench.run({ text: null })).state).toBe("waiting");
     const [long] = await open();
     expect(long?.text).toMatch(/^Buy for 3\?x+…$/);
     expect(long?.text).toHaveLength(MAX_QUESTION);
-    await store.write(answerQuestion, { ...answer, question: long?.id ?? "", answer: "yes" });
+    await store.write(answerQuestion, { ...answer, question: long?.id ?? "" });
     tail += "y";
     expect((await bench.run({ text: null })).state).toBe("waiting");
   });
@@ -257,7 +266,14 @@ describe("a question to a person", () => {
     const bench = await openAsking(calling([asking(question, ...choices)]));
     expect((await bench.run({ text: "ask" })).state).toBe("waiting");
     const [asked] = await bench.open();
-    await bench.answer(asked?.id ?? "", asked?.choices?.[0] ?? "fine", true);
+    await bench.store.write(answerQuestion, {
+      reference: bench.session.id,
+      question: asked?.id ?? "",
+      given: asked?.choices === null ? { text: "fine" } : { choice: "1" },
+      note: null,
+      answered_by: "http",
+      continues: true,
+    });
     expect((await bench.run({ text: null })).state).toBe("done");
   });
 
@@ -286,7 +302,7 @@ describe("a question to a person", () => {
     await store.write(answerQuestion, {
       reference: session.id.slice(0, 8),
       question: question.id,
-      answer: "red",
+      given: { text: "red" },
       note: "bright",
       answered_by: "http",
     });
@@ -360,7 +376,7 @@ describe("a question to a person", () => {
   it("[QUESTION-17] gets its default answer from a node, if it takes it and nobody answers in time", async () => {
     const bench = await openAsking(calling(paying("pay", "rent")));
     const { store, session, parts } = bench;
-    const exchanger = createExchanger({ ...parts, defaultAnswer: { answer: "deny", after_ms: 0 } });
+    const exchanger = createExchanger({ ...parts, defaultAnswer: { choice: "deny", after_ms: 0 } });
     const result = await exchanger.exchange({ session_id: session.id, text: "pay" }, live);
     expect(result.state).toBe("waiting");
     const [question] = await bench.open();
@@ -369,7 +385,7 @@ describe("a question to a person", () => {
     await using _node = dispatching(bench);
     await until(async () => ((await bench.states())[0] === "done" ? true : undefined));
     expect(bench.paid()).toEqual([]);
-    await expect(bench.answer(question?.id ?? "", "allow")).rejects.toMatchObject({
+    await expect(bench.answer(question?.id ?? "", "allow_once")).rejects.toMatchObject({
       code: "question_answered",
     });
     expect((await verifySession(store, session.id)).findings).toEqual([]);
@@ -436,9 +452,10 @@ describe("a question to a person", () => {
 });
 
 async function answerAll(store: Bench["store"], reference: string): Promise<void> {
-  for (const { id } of await store.read(listOpenQuestions, { reference })) {
-    const given = { question: id, answer: "allow", note: null, answered_by: "http" } as const;
-    await store.write(answerQuestion, { reference, ...given });
+  for (const { id: question, choices } of await store.read(listOpenQuestions, { reference })) {
+    const given = choices === null ? { text: "red" } : { choice: "allow_once" };
+    const from = { note: null, answered_by: "http" } as const;
+    await store.write(answerQuestion, { reference, question, given, ...from });
   }
 }
 

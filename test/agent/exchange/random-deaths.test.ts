@@ -129,7 +129,7 @@ it("[EXCHANGE-40] [EXCHANGE-2] whatever its exchanges do and die of, a session h
         const [open] = await store.read(listOpenQuestions, { reference: id });
         if (open !== undefined && chance < 0.3) {
           const { session_id: reference, id: question } = open;
-          const given = { answer: "a reply", note: null, answered_by: "http" } as const;
+          const given = { given: { text: "a reply" }, note: null, answered_by: "http" } as const;
           await store.write(answerQuestion, { reference, question, ...given });
           story.push("answered");
         } else if (chance < 0.15) {

@@ -3,6 +3,7 @@ import { tool } from "@langchain/core/tools";
 import { expect, it } from "vitest";
 import { z } from "zod";
 
+import { offeredChoices } from "../../../src/core/words.ts";
 import { ask } from "../../../src/agent/tool-asking.ts";
 import { exportText } from "../../../src/store/portable/export-text.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
@@ -40,8 +41,14 @@ const TOOLS = [
       const { answer } = await ask(config, {
         kind: "question",
         text: `Is it ${KEY}?`,
-        choices: ["yes", KEY],
-        effect: `It sends ${KEY}.`,
+        choices: offeredChoices(["yes", KEY]),
+        permission: {
+          tool: "send",
+          subject: `It sends ${KEY}.`,
+          rule: KEY,
+          layer: "built-in",
+          may_last: false,
+        },
       });
       return answer;
     },
@@ -66,8 +73,8 @@ it("[PERMISSION-70] [PERMISSION-72] a secret is in no result, split or thrown, n
   const [question] = await bench.store.read(listOpenQuestions, { reference });
   expect(question).toMatchObject({
     text: "Is it [TEST_KEY]?",
-    choices: ["yes", "[TEST_KEY]"],
-    effect: "It sends [TEST_KEY].",
+    choices: [{ label: "yes" }, { label: "[TEST_KEY]" }],
+    permission: { subject: "It sends [TEST_KEY].", rule: "[TEST_KEY]" },
   });
   const results = bench.events.flatMap((event) =>
     event.type === "tool_result" ? [event.content] : [],

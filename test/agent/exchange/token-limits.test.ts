@@ -145,11 +145,14 @@ describe("a limit of tokens", () => {
     async (kind) => {
       const { bench, server } = await benchOf({ [kind]: 300 }, 5);
       const { store, session } = bench;
-      const answer = async (text: string) => {
+      const answer = async (choice: string) => {
         const [question, ...more] = await store.read(listOpenQuestions, { reference: session.id });
         expect(more).toEqual([]);
-        expect(question).toMatchObject({ kind: "limit", choices: ["continue", "stop"] });
-        const given = { answer: text, note: null, answered_by: "http" } as const;
+        expect(question).toMatchObject({
+          kind: "limit",
+          choices: [{ id: "continue" }, { id: "stop" }],
+        });
+        const given = { given: { choice }, note: null, answered_by: "http" } as const;
         await store.write(answerQuestion, {
           reference: session.id,
           question: question?.id ?? "",

@@ -127,7 +127,7 @@ describeEngine("questions of a stored session on the screen", (engine) => {
     const store = await openFresh(engine);
     const { shows, type, end, notices, drafts, id, ids } = await asking(store, null, ["b"]);
     await type("Question 0?", "x");
-    const given = { answer: "from elsewhere", note: null, answered_by: "http" } as const;
+    const given = { given: { text: "from elsewhere" }, note: null, answered_by: "http" } as const;
     await store.write(answerQuestion, { reference: id, question: ids[0] ?? "", ...given });
     await shows("Question 2 of 2: Question 1?");
     expect(notices).toEqual(["Answered elsewhere: from elsewhere\n"]);

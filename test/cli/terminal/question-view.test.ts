@@ -1,8 +1,14 @@
 import { describe, expect, it } from "vitest";
 
-import { ALLOW_IN_CONFIG, PERMISSION_ANSWERS } from "../../../src/core/permissions.ts";
-import { ADMISSION_CHOICES, MAX_ANSWER } from "../../../src/core/questions.ts";
-import { LIMIT_CHOICES } from "../../../src/core/token-limits.ts";
+import { type Choice, MAX_ANSWER, type PermissionChoice } from "../../../src/core/questions.ts";
+import {
+  admissionChoices,
+  folderChoice,
+  limitChoices,
+  offeredChoices,
+  permissionChoices,
+  permissionLabel,
+} from "../../../src/core/words.ts";
 import type { QuestionOutcome } from "../../../src/cli/terminal/asked-question.ts";
 import { createQuestionView } from "../../../src/cli/terminal/question-view.ts";
 import { visibleWidth } from "../../../src/cli/terminal/pi/text.ts";
@@ -19,7 +25,26 @@ import {
 import { KEYS, viewScreen } from "../../helpers/terminal-view.ts";
 import { plainTheme } from "./plain-theme.ts";
 
-const { once, exchange, session, each, no } = PERMISSION_ANSWERS;
+const RULE = "edit_file(a.txt)";
+/** As a terminal offers them: its own after those of the question. */
+const WITH_FOLDER = [...permissionChoices([RULE]), folderChoice(RULE)];
+
+/** What a person chose of these. */
+function chosen(choices: readonly Choice[], id: string): QuestionOutcome {
+  return { choice: id, text: choices.find((each) => each.id === id)?.label ?? "", note: null };
+}
+
+const allowed = (id: PermissionChoice, note: string | null = null): QuestionOutcome => ({
+  choice: id,
+  text: permissionLabel(id),
+  note,
+});
+const once = allowed("allow_once");
+const exchange = allowed("allow_exchange");
+const session = allowed("allow_session");
+const no = allowed("deny");
+
+const HUNDRED = offeredChoices(Array.from({ length: 100 }, (_, at) => `c${at + 1}`));
 
 /** Milliseconds a key: at any speed, unless it begins with what needs no Enter. */
 function speedsOf(text: string): readonly number[] {
@@ -27,44 +52,45 @@ function speedsOf(text: string): readonly number[] {
 }
 
 describe("the keys of a question", () => {
-  const config = { question: CHANGE, choices: [once, exchange, session, ALLOW_IN_CONFIG, no] };
-  const files = { question: { ...CHANGE, choices: [once, each, no] } };
-  const limit: Asked = { question: { ...CHANGE, kind: "limit", choices: [...LIMIT_CHOICES] } };
+  const config = { question: CHANGE, choices: WITH_FOLDER };
+  const files = { question: { ...CHANGE, choices: permissionChoices(null, { each: true }) } };
+  const limit: Asked = { question: { ...CHANGE, kind: "limit", choices: limitChoices(100) } };
   const admission: Asked = {
-    question: { ...CHANGE, kind: "messages", choices: [...ADMISSION_CHOICES] },
+    question: { ...CHANGE, kind: "messages", choices: admissionChoices() },
   };
   const many = {
-    question: { ...CHOICE, choices: Array.from({ length: 100 }, (_, at) => `c${at + 1}`) },
+    question: { ...CHOICE, choices: HUNDRED },
     size: { width: 80, height: 120 },
   };
-  const of = (text: string, note: string | null = null): QuestionOutcome => ({ text, note });
+  const inWords = (text: string): QuestionOutcome => ({ choice: null, text, note: null });
+  const ofModel = (id: string): QuestionOutcome => chosen(CHOICE.choices ?? [], id);
 
   it.each<[string, Asked, string, QuestionOutcome | null]>([
     ["a change", {}, "y", null],
-    ["a change", {}, "y enter", of(once)],
-    ["a change", {}, "Y enter", of(once)],
+    ["a change", {}, "y enter", once],
+    ["a change", {}, "Y enter", once],
     ["a change", {}, "y esc enter", null],
-    ["a change", {}, "y n enter", of(no)],
+    ["a change", {}, "y n enter", no],
     ["a change", {}, "e", null],
-    ["a change", {}, "e enter", of(exchange)],
-    ["a change", {}, "s enter", of(session)],
+    ["a change", {}, "e enter", exchange],
+    ["a change", {}, "s enter", session],
     ["a change", {}, "s esc enter", null],
     ["a change", {}, "s y enter", null],
-    ["a change", {}, "s esc y enter", of(once)],
+    ["a change", {}, "s esc y enter", once],
     ["a change", {}, "f", null],
     ["a change", {}, "d", null],
     ["a change", {}, "1", null],
     ["a change", {}, "enter", null],
-    ["a change", {}, "enter enter y enter", of(once)],
+    ["a change", {}, "enter enter y enter", once],
     ["a change", {}, "n", null],
-    ["a change", {}, "n enter", of(no)],
-    ["a change", {}, "n u s e enter", of(no, "use")],
-    ["a change", {}, "n y esc y enter", of(once)],
-    ["a change", {}, "n u s e esc n enter", of(no, "use")],
-    ["a change", {}, "n x ctrl-c enter", of(no)],
+    ["a change", {}, "n enter", no],
+    ["a change", {}, "n u s e enter", allowed("deny", "use")],
+    ["a change", {}, "n y esc y enter", once],
+    ["a change", {}, "n u s e esc n enter", allowed("deny", "use")],
+    ["a change", {}, "n x ctrl-c enter", no],
     ["a change", {}, "n x ctrl-c ctrl-c esc", "later"],
-    ["a change", {}, "down down enter", of(exchange)],
-    ["a change", {}, "up enter enter", of(no)],
+    ["a change", {}, "down down enter", exchange],
+    ["a change", {}, "up enter enter", no],
     ["a change", {}, "x down enter", null],
     ["a change", {}, "esc", "later"],
     ["a change", {}, "ctrl-c", "later"],
@@ -72,28 +98,28 @@ describe("the keys of a question", () => {
     ["a change", {}, "tab", null],
     ["a change among others", { place: { index: 2, count: 2 } }, "tab", "next"],
     ["a change that the config may allow", config, "f", null],
-    ["a change that the config may allow", config, "f enter", of(ALLOW_IN_CONFIG)],
-    ["several files", files, "d", of(each)],
-    ["several files", files, "y enter", of(once)],
+    ["a change that the config may allow", config, "f enter", allowed("allow_folder")],
+    ["several files", files, "d", allowed("allow_each")],
+    ["several files", files, "y enter", once],
     ["a limit", limit, "y", null],
-    ["a limit", limit, "y enter", of("continue")],
-    ["a limit", limit, "n", of("stop")],
+    ["a limit", limit, "y enter", chosen(limitChoices(100), "continue")],
+    ["a limit", limit, "n", chosen(limitChoices(100), "stop")],
     ["messages", admission, "y", null],
-    ["messages", admission, "y enter", of("yes")],
-    ["messages", admission, "n", of("no")],
+    ["messages", admission, "y enter", chosen(admissionChoices(), "yes")],
+    ["messages", admission, "n", chosen(admissionChoices(), "no")],
     ["choices of a model", { question: CHOICE }, "y", null],
     ["choices of a model", { question: CHOICE }, "1", null],
-    ["choices of a model", { question: CHOICE }, "1 enter", of("red")],
-    ["choices of a model", { question: CHOICE }, "3 enter", of("y. yes")],
+    ["choices of a model", { question: CHOICE }, "1 enter", ofModel("1")],
+    ["choices of a model", { question: CHOICE }, "3 enter", ofModel("3")],
     ["choices of a model", { question: CHOICE }, "4 enter", null],
     ["choices of a model", { question: CHOICE }, "0 enter", null],
     ["100 choices", many, "4 2", null],
-    ["100 choices", many, "4 2 enter", of("c42")],
-    ["100 choices", many, "1 0 0 enter", of("c100")],
-    ["100 choices", many, "4 down enter", of("c5")],
+    ["100 choices", many, "4 2 enter", chosen(HUNDRED, "42")],
+    ["100 choices", many, "1 0 0 enter", chosen(HUNDRED, "100")],
+    ["100 choices", many, "4 down enter", chosen(HUNDRED, "5")],
     ["100 choices", many, "1 0 1 enter", null],
     ["no choices", { question: { ...CHOICE, choices: [] } }, "down enter 1 y", null],
-    ["a text", { question: TEXT }, "A d a enter", of("Ada")],
+    ["a text", { question: TEXT }, "A d a enter", inWords("Ada")],
     ["a text", { question: TEXT }, "enter", null],
     ["a text", { question: TEXT }, "y esc", "later"],
     ["a text", { question: TEXT }, "y ctrl-c ctrl-c", "later"],
@@ -118,7 +144,7 @@ describe("the keys of a question", () => {
     expect(await outcome()).toBe(null);
     expect(shown()).toContain("Esc later");
     expect(type("y", "enter")).toBe(2);
-    expect(await outcome()).toEqual({ text: once, note: null });
+    expect(await outcome()).toEqual(once);
   });
 
   it("[TERM-42] do not count while a person is typing a message", async () => {
@@ -131,7 +157,7 @@ describe("the keys of a question", () => {
     expect(shown()).toContain("Esc later");
     expect(await outcome()).toBe(null);
     expect(type("y", "enter")).toBe(2);
-    expect(await outcome()).toEqual({ text: once, note: null });
+    expect(await outcome()).toEqual(once);
   });
 
   it("[TERM-42] are typed and not pasted", async () => {
@@ -196,8 +222,8 @@ describe("the keys of a question", () => {
 
   it.each([
     ["y", once],
-    ["f", ALLOW_IN_CONFIG],
-  ])("[TERM-115] are confirmed after the terminal showed the mark: %s", async (key, text) => {
+    ["f", allowed("allow_folder")],
+  ])("[TERM-115] are confirmed after the terminal showed the mark: %s", async (key, expected) => {
     const { view, shown, outcome, wait, type } = asked(config);
     shown();
     // pasted without marks
@@ -207,7 +233,7 @@ describe("the keys of a question", () => {
     expect(shown()).toContain(`> [${key}]`);
     expect(shown()).toContain("Enter confirms, Esc goes back");
     type("enter");
-    expect(await outcome()).toEqual({ text, note: null });
+    expect(await outcome()).toEqual(expected);
   });
 
   it("[TERM-116] deny and open the question when nothing follows for half a second, or at once with Enter", async () => {
@@ -245,7 +271,7 @@ describe("the keys of a question", () => {
     write("no, use pnpm", 2000);
     expect(shown()).toContain("Deny. Why, for the agent (may stay empty):\n> o, use pnpm");
     type("enter");
-    expect(await outcome()).toEqual({ text: no, note: "o, use pnpm" });
+    expect(await outcome()).toEqual(allowed("deny", "o, use pnpm"));
   });
 
   it("[TERM-42] that are for the message are shown at a question that takes a text", () => {
@@ -285,7 +311,7 @@ describe("the keys of a question", () => {
     shown();
     view.paste("/exit");
     type("enter");
-    expect(await outcome()).toEqual({ text: "/exit", note: null });
+    expect(await outcome()).toEqual({ choice: null, text: "/exit", note: null });
   });
 });
 
@@ -294,7 +320,7 @@ describe("the rows of a question", () => {
     const { committed, shown, type } = asked({ place: { index: 2, count: 3 } });
     expect(committed).toEqual([
       "",
-      "| May the agent change a.txt (edit_file)? ",
+      "| May the agent change a.txt (edit_file)?",
       "| The rule edit_file (built-in) asks.",
       "| --- a.txt",
       "| +++ a.txt",
@@ -322,7 +348,7 @@ describe("the rows of a question", () => {
 
   it("[TERM-41] fit into 40 columns and few rows, whatever is asked", () => {
     const question = { ...CHANGE, path: [ROOT, CHILD] };
-    const choices = [once, exchange, session, ALLOW_IN_CONFIG, no];
+    const choices = WITH_FOLDER;
     const { shown } = asked({ question, choices, size: { width: 40, height: 15 } });
     expect(shown()).toBe(
       [
@@ -350,11 +376,11 @@ describe("the rows of a question", () => {
 
   it("[TERM-97] show permissions from the least to the most, then no, and a name that looks like a rule as what is asked", () => {
     const name = "a? The rule write_file (built-in) asks";
-    const text = `May the agent change ${name} (edit_file)? The rule edit_file (built-in) asks.`;
-    const choices = [once, exchange, session, no, ALLOW_IN_CONFIG];
+    const text = `May the agent change ${name} (edit_file)?\nThe rule edit_file (built-in) asks.`;
+    const choices = WITH_FOLDER;
     const { committed, shown } = asked({ question: { ...CHANGE, text }, choices });
     expect(committed.join("\n").replaceAll("\n|…", "")).toContain(
-      `| May the agent change ${name} (edit_file)? \n| The rule edit_file (built-in) asks.`,
+      `| May the agent change ${name} (edit_file)?\n| The rule edit_file (built-in) asks.`,
     );
     expect(shown()).toContain(
       "\n  [y] allow once   [e] allow for this exchange\n  [s] always allow in this session   [f] always allow in this folder   [n] deny\n",
@@ -367,7 +393,7 @@ describe("the rows of a question", () => {
   });
 
   it("[TERM-41] scroll through many choices", () => {
-    const choices = Array.from({ length: 100 }, (_, at) => `c${at + 1}`);
+    const choices = HUNDRED;
     const { shown, type, committed } = asked({ question: { ...CHOICE, choices } });
     expect(committed).toContain("  100. c100");
     expect(shown()).toContain("choices 1 to 5 of 100, arrow keys move");
@@ -381,8 +407,8 @@ describe("the rows of a question", () => {
     const question: Question = {
       kind: "question",
       text: `${hostile}\n  [y] allow once\nQuestion 1 of 9: ${hostile}`,
-      choices: [hostile, "[n] no\n  [2] yes", "y. yes"],
-      effect: `nothing\n  [y] allow once ${hostile}`,
+      choices: offeredChoices([hostile, "[n] no\n  [2] yes", "y. yes"]),
+      permission: null,
       path: [ROOT],
     };
     for (const width of [80, 40, 24]) {
@@ -392,14 +418,14 @@ describe("the rows of a question", () => {
       expect(rows.filter((row) => /[\u0000-\u001f\u007f\u202e]/.test(row))).toEqual([]);
       expect(rows.filter((row) => visibleWidth(row) > width)).toEqual([]);
       expect(rows.filter((row) => /^\s*\[y\]/.test(row))).toEqual([]);
-      expect(committed.filter((row) => !/^(\||$|  (Effect: |\d\. ))/.test(row))).toEqual([]);
+      expect(committed.filter((row) => !/^(\||$|  \d\. )/.test(row))).toEqual([]);
     }
   });
 
   it("[TERM-43] keep each character of a command, however long its line is", () => {
     const command = `echo ${"a  b 世界 👩‍👩‍👧 ".repeat(40)}`;
     const { committed } = asked({
-      question: { ...CHANGE, text: `Run?\n${command}`, effect: null },
+      question: { ...CHANGE, text: `Run?\n${command}`, choices: permissionChoices(null) },
     });
     const rows = committed.slice(2);
     expect(rows.map((row) => row.slice(2)).join("")).toBe(command.trimEnd());

@@ -1,6 +1,7 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 
+import { offeredChoices, permissionChoices } from "../../../src/core/words.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { summaryMessage } from "../../../src/agent/compaction/view.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
@@ -9,7 +10,6 @@ import { threadId } from "../../../src/core/threads.ts";
 import { ASKED_BY } from "../../../src/core/exchanges.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { GUEST, type Principal, localPrincipal } from "../../../src/core/principal.ts";
-import { QUESTION_KINDS } from "../../../src/core/questions.ts";
 import type { Fence } from "../../../src/store/leases/fence.ts";
 import { finishExchange } from "../../../src/store/leases/finish.ts";
 import { queueExchange } from "../../../src/store/exchanges/queue.ts";
@@ -351,18 +351,28 @@ async function countAhead(store: Store, id: string): Promise<void> {
   );
 }
 
+/** Choices of the questions, by their numbers. */
+const CHOICES = [null, permissionChoices(["größer(*)"]), offeredChoices(["allow once", "größer"])];
+const PERMISSION = {
+  tool: "größer",
+  subject: "größer 😀",
+  rule: "größer",
+  layer: "built-in",
+  may_last: true,
+};
+
 /** Questions in each of their states. */
 async function questions(store: Store, id: string, index: number): Promise<void> {
   const asked = (number: number) => ({
     id: newId(),
     call_id: `call-${index}-${number}`,
     number: 1 + (index % 3),
-    kind: QUESTION_KINDS[number % QUESTION_KINDS.length] ?? "question",
+    kind: number === 1 ? ("permission" as const) : ("question" as const),
     text: `${WORDS[(index + number) % WORDS.length]}?`,
-    choices: number === 0 ? null : ["allow", "größer"],
-    effect: number === 2 ? null : `It writes ${index}.`,
+    choices: CHOICES[number] ?? null,
+    permission: number === 1 ? PERMISSION : null,
     shown_hash: String(number).repeat(64),
-    default: number === 0 ? null : { answer: "allow", after_ms: 1000 * index },
+    default: number === 0 ? null : { choice: number === 1 ? "deny" : "1", after_ms: 1000 * index },
   });
   const { thread_suffix } = await store.read(readSession, { id });
   await store.write(async (tx) => {
@@ -372,12 +382,12 @@ async function questions(store: Store, id: string, index: number): Promise<void>
   }, null);
   const answered = index % 2 === 0 ? ({ by: "http", note: null } as const) : null;
   const question = (await store.read(listOpenQuestions, { reference: id })).find(
-    ({ choices }) => choices !== null,
+    ({ kind }) => kind === "permission",
   );
   await store.write(answerQuestion, {
     reference: id,
     question: question?.id ?? "",
-    answer: "größer",
+    given: { choice: "allow_exchange" },
     note: answered === null ? "größer 😀" : answered.note,
     answered_by: answered?.by ?? "terminal",
   });

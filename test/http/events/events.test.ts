@@ -45,7 +45,7 @@ it("[EVENTS-1] [EVENTS-2] [EVENTS-9] begins with reset, and has the changes of e
   expect(all.findLast(of("exchange", id))?.data).toEqual((await client.listExchanges(id))[0]);
   const asking = await waitingSession(elsewhere, ["yes", "no"]);
   await events.until(of("question", asking.id));
-  await client.answerQuestion(asking.id, asking.ids[0]!, { answer: "yes" });
+  await client.answerQuestion(asking.id, asking.ids[0]!, { choice: "1" });
   const answered = await events.until(
     ({ event, data }) => event === "question" && data.state === "answered",
   );

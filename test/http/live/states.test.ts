@@ -88,13 +88,13 @@ it("[LIVE-32] shows questions, calls and tokens on every node, and the current o
     expect(exchange).toMatchObject({ n: 1, state: "waiting" });
   }
 
-  await t.client.answerQuestion(t.id, asked!.id, { answer: "allow" });
+  await t.client.answerQuestion(t.id, asked!.id, { choice: "allow_once" });
   const all = [...readers, ...again];
   for (const answered of await each(
     all,
     ({ event, data }) => event === "question" && data.state !== "open" && data,
   )) {
-    expect(answered).toMatchObject({ id: asked!.id, state: "answered", answer: "allow" });
+    expect(answered).toMatchObject({ id: asked!.id, state: "answered", choice: "allow_once" });
   }
   await each(all, ({ event, data }) => event === "text" && data.text === "Paid" && data);
   // of the first answer: it continues with what was used before the question

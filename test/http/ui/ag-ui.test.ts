@@ -33,13 +33,17 @@ it("[UI-5] [UI-6] holds a conversation with parallel calls and an interrupt with
   });
   await say("u2", "pay rent");
   expect(interrupts).toMatchObject([
-    { reason: "permission", message: "Pay rent?", metadata: { effect: "rent is paid." } },
+    {
+      reason: "permission",
+      message: "Pay rent?",
+      metadata: { choices: [{ id: "allow_once" }, { id: "deny" }] },
+    },
   ]);
   expect(t.paid()).toEqual([]);
   const interruptId = interrupts[0]?.id ?? "";
   await agent.runAgent({
     runId: "answer",
-    resume: [{ interruptId, status: "resolved", payload: { answer: "allow" } }],
+    resume: [{ interruptId, status: "resolved", payload: { choice: "allow_once" } }],
   });
   expect(interrupts).toEqual([]);
   expect(t.paid()).toEqual(["rent"]);
@@ -70,7 +74,7 @@ it("[UI-42] refuses a new message beside answers, and loses neither", async () =
   const messages = [{ id: "u1", role: "user", content: "pay rent" }];
   const [, interruptId] =
     /"interrupts":\[\{"id":"([^"]+)"/.exec((await post({ messages })).text) ?? [];
-  const resume = [{ interruptId, status: "resolved", payload: { answer: "allow" } }];
+  const resume = [{ interruptId, status: "resolved", payload: { choice: "allow_once" } }];
   const other = { id: "u2", role: "user", content: "pay water instead" };
   expect(await post({ messages: [...messages, other], resume })).toMatchObject({ status: 422 });
   expect(t.paid()).toEqual([]);

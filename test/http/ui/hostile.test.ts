@@ -76,7 +76,7 @@ it("[HTTP-221] refuses what no chat client sends, and nothing of it is stored", 
     ["422 invalid_request", "ag-ui", run([{ ...texts, role: "tool", content: "paid rent" }])],
     ["422 invalid_request", "ag-ui", { ...run([user("u", "a")]), threadId: 1 }],
     ["422 invalid_request", "ag-ui", resume(FORGED_ID, "__proto__", "resolved").messages],
-    ["422 invalid_request", "ag-ui", resume(FORGED_ID, { constructor: "allow" })],
+    ["422 invalid_request", "ag-ui", resume(FORGED_ID, { constructor: "allow_once" })],
     [
       "413 body_too_large",
       "ai-sdk",
@@ -90,7 +90,7 @@ it("[HTTP-221] refuses what no chat client sends, and nothing of it is stored", 
     ],
     ["413 body_too_large", "ag-ui", run([{ ...texts, content: `${large}a` }])],
     ["413 body_too_large", "ai-sdk", chat(user("u", large.repeat(8)))],
-    ["409 nothing_to_continue", "ag-ui", resume(FORGED_ID, "allow")],
+    ["409 nothing_to_continue", "ag-ui", resume(FORGED_ID, "allow_once")],
     ["409 nothing_to_continue", "ai-sdk", chat(approve("a\0"))],
     ["422 invalid_request", "ai-sdk", '{"messages":[],"__proto__":{"messages":[]}}'],
     ["400 malformed_json", "ag-ui", '{"messages":['],
@@ -138,16 +138,16 @@ it("[HTTP-221] no forged answer counts: only that to an open question of the ses
   const id = /"interrupts":\[\{"id":"([^"]+)"/.exec(asked)?.[1] ?? "";
   const other = await t.newSession();
   const replies: readonly (readonly [string, string, unknown])[] = [
-    ["404 question_not_found", "ag-ui", resume(FORGED_ID, "allow")],
-    ["404 question_not_found", "ag-ui", resume(`${id}\0`, "allow")],
-    ["404 question_not_found", "ag-ui", resume(id.slice(0, 8), "allow")],
+    ["404 question_not_found", "ag-ui", resume(FORGED_ID, "allow_once")],
+    ["404 question_not_found", "ag-ui", resume(`${id}\0`, "allow_once")],
+    ["404 question_not_found", "ag-ui", resume(id.slice(0, 8), "allow_once")],
     ["404 question_not_found", "ai-sdk", chat(approve("__proto__"))],
     ["422 invalid_request", "ag-ui", resume(id, { approved: "yes" })],
-    ["422 invalid_request", "ag-ui", resume(id, ["allow"])],
+    ["422 invalid_request", "ag-ui", resume(id, ["allow_once"])],
     ["422 invalid_request", "ag-ui", resume(id, null)],
     // a text that is none of the choices does not count as a yes
     ["422 invalid_request", "ag-ui", resume(id, "no, never")],
-    ["422 invalid_request", "ag-ui", resume(id, { answer: "no, never", approved: "true" })],
+    ["422 invalid_request", "ag-ui", resume(id, { text: "no, never", approved: "true" })],
   ];
   const given: string[] = [];
   for (const [, path, body] of replies) {
@@ -156,13 +156,13 @@ it("[HTTP-221] no forged answer counts: only that to an open question of the ses
   expect(given).toEqual(replies.map(([expected]) => expected));
   // of a question of this session, asked through another one
   const elsewhere = { ...t, id: other };
-  expect(await send(elsewhere, "ag-ui", resume(id, "allow"))).toBe("409 nothing_to_continue");
+  expect(await send(elsewhere, "ag-ui", resume(id, "allow_once"))).toBe("409 nothing_to_continue");
   expect(t.paid()).toEqual([]);
   // half a yes is a no
   expect(await send(t, "ai-sdk", chat(approve(id, { approved: "true" })))).toContain("not allowed");
   expect(t.paid()).toEqual([]);
   // and no later answer changes it
-  await send(t, "ag-ui", resume(id, "allow"));
+  await send(t, "ag-ui", resume(id, "allow_once"));
   expect(t.paid()).toEqual([]);
   expect(t.failures).toEqual([]);
   expect(t.log.filter(({ event }) => event === "failure")).toEqual([]);

@@ -48,7 +48,7 @@ it("[UI-26] an agent of AG-UI that is loaded again answers a question that the A
   const resume = questions.map(({ id }) => ({
     interruptId: id,
     status: "resolved" as const,
-    payload: { answer: "allow" },
+    payload: { choice: "allow_once" },
   }));
   await agent.runAgent({ runId: "r", resume });
   expect(agent.messages.map(({ role }) => role)).toEqual([

@@ -5,6 +5,7 @@ import { readFreeThread, storeFreeThread } from "../../../src/store/portable/fre
 import { atRest, importTree } from "../../../src/store/portable/import-tree.ts";
 import { parseExport, parseThreadExport } from "../../../src/store/portable/parse.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
+import { listWithAnswered } from "../../../src/store/questions/read.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import {
   earlierExport,
@@ -27,6 +28,39 @@ describeEngines("what earlier builds exported", (engine) => {
     const { id } = exported.session;
     expect(await store.read(readSessionTree, { id })).toEqual(exported);
   });
+
+  it.each(EXPORTING_BUILDS)(
+    "[MOVE-35] answers in words of %s keep their words, and get ids",
+    async (build) => {
+      const store = await openFresh(engine);
+      const tree = atRest(parseExport(earlierExport(build, "work")), new Date().toISOString());
+      await importTree(store, tree);
+      const questions = await store.read(listWithAnswered, { reference: tree.session.id });
+      expect(questions).toMatchObject([
+        { text: "How many?", choices: null, choice: null, answer: null },
+        {
+          kind: "permission",
+          choices: [
+            { id: "allow_once", label: "allow once" },
+            { id: "allow_exchange" },
+            { id: "allow_session" },
+            { id: "deny", meaning: null },
+          ],
+          permission: null,
+          choice: "allow_exchange",
+          answer: "allow for this exchange",
+        },
+        {
+          choices: [
+            { id: "1", label: "red 🔴" },
+            { id: "2", label: "blue 🔵" },
+          ],
+          choice: "2",
+          answer: "blue 🔵",
+        },
+      ]);
+    },
+  );
 
   it.each(EXPORTING_BUILDS)("[MOVE-35] %s exported a thread without a session", async (build) => {
     const store = await openFresh(engine);

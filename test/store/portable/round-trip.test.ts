@@ -101,9 +101,11 @@ describeEngines("moving a session", (engine) => {
     expect([...Object.keys(changes.items.properties), "session_id", "number"].sort()).toEqual(
       (await columnsOf(store, "session_changes")).sort(),
     );
-    expect(
-      [...Object.keys(questions.items.properties), "session_id", "answered_here", "changed"].sort(),
-    ).toEqual((await columnsOf(store, "questions")).sort());
+    // `effect` is read of earlier builds only
+    const ofQuestion = Object.keys(questions.items.properties).filter((name) => name !== "effect");
+    expect([...ofQuestion, "session_id", "answered_here", "changed"].sort()).toEqual(
+      (await columnsOf(store, "questions")).sort(),
+    );
     expect([...Object.keys(exchanges.items.properties), ...ofExchange].sort()).toEqual(
       (await columnsOf(store, "exchanges")).sort(),
     );

@@ -30,7 +30,7 @@ const consentsOf = async (store: Store, session_id: string): Promise<string[]> =
     ({ kind, subject, who }) => `${who} ${kind} ${subject}`,
   );
 
-const given = { answer: "yes", note: null, answered_by: "http" } as const;
+const given = { given: { choice: "1" }, note: null, answered_by: "http" } as const;
 
 describeEngines("who consented", (engine) => {
   it("[PERMISSION-36] [PERMISSION-38] is stored with answers, modes, rules, messages and settings, and leaves with the session only", async () => {
@@ -100,7 +100,7 @@ describeEngines("who consented", (engine) => {
     expect(String(refused)).toMatch(new RegExp(`answered by ${who} at \\d{4}-`));
     expect(await consentsOf(store, id)).toHaveLength(1);
 
-    const due = await askIn(store, id, { choices: ["yes", "no"], index: 7, due: "no" });
+    const due = await askIn(store, id, { choices: ["yes", "no"], index: 7, due: "2" });
     const [found] = await store.read(findDueQuestions, { top: id });
     if (found !== undefined) {
       await store.write(answerByDefault, found);

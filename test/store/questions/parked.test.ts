@@ -14,7 +14,7 @@ describeEngines("an exchange that parks", (engine) => {
   it("[QUESTION-33] waits if a graph of others asks, whatever was answered in the session before", async () => {
     const store = await openFresh(engine);
     const { id, ids } = await waitingSession(store, null);
-    const given = { answer: "red", note: null, answered_by: "http" } as const;
+    const given = { given: { text: "red" }, note: null, answered_by: "http" } as const;
     await store.write(answerQuestion, { reference: id, question: ids[0] ?? "", ...given });
     expect(await statesOf(store, id)).toEqual(["queued"]);
     await store.write(startThread, { id, archive: false });

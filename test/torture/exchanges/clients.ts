@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import type { Choice } from "../../../src/core/questions.ts";
 import type { ExchangeInfo } from "../../../src/core/schemas.ts";
 import { type Node, type Nodes, TOKEN } from "./nodes.ts";
 import type { QuestionRow } from "./rows.ts";
@@ -120,7 +121,10 @@ export class Clients {
     first: Node | undefined,
   ): Promise<void> {
     const note = `by ${this.replies.length}`;
-    const allowed = choices === null ? [`reply ${note}`] : (JSON.parse(choices) as string[]);
+    const allowed =
+      choices === null
+        ? [`reply ${note}`]
+        : (JSON.parse(choices) as readonly Choice[]).map(({ id }) => id);
     const answer = allowed[Math.floor(this.#random() * allowed.length)] ?? "";
     const reply: Reply = { question: id, note, answer, counts: "maybe" };
     this.replies.push(reply);
@@ -128,7 +132,7 @@ export class Clients {
     const { status, body, isFirst } = await this.#request(
       "POST",
       path,
-      { answer, note },
+      { ...(choices === null ? { text: answer } : { choice: answer }), note },
       { first },
     );
     this.#expectOne(status, body.code, "question_answered", "question_withdrawn");

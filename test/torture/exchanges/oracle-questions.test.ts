@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { permissionChoices } from "../../../src/core/words.ts";
 import type { Message } from "../../../src/core/sessions.ts";
 import type { Reply } from "./clients.ts";
 import type { Effect } from "./effects.ts";
@@ -17,21 +18,21 @@ const question: QuestionRow = {
   state: "answered",
   kind: "permission",
   text: "buy m1/0.0",
-  choices: '["allow","deny"]',
-  effect: null,
+  choices: JSON.stringify(permissionChoices(null)),
+  permission: null,
   shown_hash: "h",
   default_answer: null,
   answer_by: null,
   asked_at: AT,
   answered_at: AT,
   answered_by: "http",
-  answer: "allow",
+  answer: "allow_once",
   answered_here: 1,
   answered_epoch: null,
   note: "by 0",
   changed: 1,
 };
-const reply: Reply = { question: "q", note: "by 0", answer: "allow", counts: "yes" };
+const reply: Reply = { question: "q", note: "by 0", answer: "allow_once", counts: "yes" };
 const effect: Effect = { what: "m1/0.0", tool: "buy", node: "n", at: Date.parse(AT) + 5 };
 
 function result(content: string): Message {

@@ -39,7 +39,7 @@ export function expectConsent(
   const yes = new Map<string, QuestionRow>();
   for (const { what, tool, node, at } of effects.filter((effect) => effect.tool !== "pay")) {
     const question = answered.get(`${tool} ${what}`);
-    expect(question?.answer, `${node} did ${tool} ${what}`).toBe("allow");
+    expect(question?.answer, `${node} did ${tool} ${what}`).toBe("allow_once");
     expect(at, `${tool} ${what} before its answer`).toBeGreaterThanOrEqual(
       Date.parse(question?.answered_at ?? "") - 1,
     );
@@ -53,7 +53,7 @@ export function expectConsent(
     const [, result, what = ""] =
       (role === "tool" ? /^(bought|refused) (\S+)$/.exec(content) : null) ?? [];
     if (result !== undefined) {
-      expect(texts.get(what), content).toBe(result === "bought" ? "allow" : "deny");
+      expect(texts.get(what), content).toBe(result === "bought" ? "allow_once" : "deny");
       expect(yes.has(what), content).toBe(result === "bought");
     }
   }

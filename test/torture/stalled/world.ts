@@ -93,7 +93,7 @@ async function askingSession(store: Store): Promise<string> {
         kind: "question",
         text: text(20_000),
         choices: null,
-        effect: null,
+        permission: null,
         shown_hash: "0".repeat(64),
         default: null,
       } as const;

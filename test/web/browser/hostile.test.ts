@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { offeredChoices } from "../../../src/core/words.ts";
 import { createFeed, type Feed } from "../../../src/exchange/live/feed.ts";
 import { insertQuestion } from "../../../src/store/questions/ask.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
@@ -80,10 +81,10 @@ async function makeHostile(store: Store, feed: Feed, text: string): Promise<stri
         id: newId(),
         call_id: `call_${number}`,
         number: 1,
-        choices,
-        effect: evil,
+        choices: choices === null ? null : offeredChoices(choices),
+        permission: null,
         shown_hash: "0".repeat(64),
-        default: { answer: evil, after_ms: 3_600_000 },
+        default: { choice: "1", after_ms: 3_600_000 },
       };
       return insertQuestion(tx, { session_id: id, thread_suffix: 0 }, question);
     }, null);

@@ -90,7 +90,7 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
     await world.service.store.write(answerQuestion, {
       reference: id,
       question: ids[0] ?? "",
-      answer: "yes",
+      given: { choice: "1" },
       note: null,
       answered_by: "http",
     });

@@ -2,7 +2,6 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
 import { type Client, createClient } from "../../../src/client/client.ts";
-import { PERMISSION_ANSWERS } from "../../../src/core/permissions.ts";
 import { createFeed } from "../../../src/exchange/live/feed.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { createDatabase } from "../../helpers/database.ts";
@@ -13,8 +12,7 @@ import { createTalk } from "../../helpers/talk.ts";
 import { askIn } from "../../helpers/waiting-session.ts";
 
 const TOKEN = "the-token-of-tests";
-const CHOICES = Object.values(PERMISSION_ANSWERS).filter((answer) => !answer.includes("each"));
-const TITLE = "May the agent run this command (run_command)? The rule run_command (built-in) asks.";
+const TITLE = "May the agent run this command (run_command)?";
 const DANGEROUS = "rm -rf --no-preserve-root / # the last line";
 
 /** A command of so many lines, of which the last is dangerous. */
@@ -43,7 +41,7 @@ async function startWorld() {
       return id;
     },
     ask: (id: string, text: string, more: Parameters<typeof askIn>[2] = {}): Promise<string> =>
-      askIn(store, id, { kind: "permission", choices: CHOICES, ...more, text }),
+      askIn(store, id, { kind: "permission", rules: ["run_command(ls)"], ...more, text }),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
@@ -163,7 +161,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a question needs before a yes counts", () 
     async (part) => {
       const id = await world.begin();
       const text = `May the agent change ${LONG_NAME} (edit_file)?\n+ one\n+ two\n+ three`;
-      await world.ask(id, text, { effect: `the call runs: ${LONG_NAME}` });
+      await world.ask(id, text, { rules: [LONG_NAME] });
       const page = await open(id, { width: 320, height: 256 });
       await yesOf(page).waitFor({ state: "attached" });
       for (const other of PARTS.filter((each) => each !== part)) {

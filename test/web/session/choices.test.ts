@@ -2,24 +2,8 @@ import { expect, it } from "vitest";
 
 import { visible } from "../../../src/core/terminal-text.ts";
 import { diffLines } from "../../../web/parts/diff-lines.ts";
-import { askedOf, choicesOf } from "../../../web/session/act/choices.ts";
+import { askedOf } from "../../../web/session/act/choices.ts";
 import { visibleText } from "../../../web/session/act/visible-text.ts";
-
-it("[PAGE-82] puts a no last, and explains only the answers of Reprise itself", () => {
-  const offered = ["deny", "always allow in this session", "allow once", "constructor"];
-  const shown = choicesOf({ kind: "permission", choices: offered });
-  expect(shown.map(({ answer }) => answer)).toEqual([
-    "allow once",
-    "always allow in this session",
-    "constructor",
-    "deny",
-  ]);
-  expect(shown.map(({ allows }) => allows)).toEqual([true, true, true, false]);
-  // what a model offers means what it says, also if it is called like an answer of Reprise
-  expect(choicesOf({ kind: "question", choices: offered })).toEqual(
-    offered.map((answer) => ({ answer, meaning: null, allows: true })),
-  );
-});
 
 it("[PAGE-84] leaves out the middle of more than 190 lines", () => {
   const text = (lines: number): string =>

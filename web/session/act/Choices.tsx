@@ -1,11 +1,13 @@
 import type { JSX } from "preact";
 import { useId, useRef } from "preact/hooks";
 
+import { isHarmlessChoice, type QuestionInfo } from "../../../src/entries/client.ts";
 import { Button } from "../../parts/Button.tsx";
-import type { Choice } from "./choices.ts";
 import { useArmed } from "./use-armed.ts";
 import type { Seen } from "./use-seen.tsx";
 import { visibleText } from "./visible-text.ts";
+
+type Choice = NonNullable<QuestionInfo["choices"]>[number];
 
 interface ChoicesProps {
   readonly choices: readonly Choice[];
@@ -14,7 +16,7 @@ interface ChoicesProps {
   readonly seen: Seen;
   /** False while lines of it are collapsed. */
   readonly isWhole: boolean;
-  readonly onAnswer: (answer: string) => void;
+  readonly onAnswer: (id: string) => void;
 }
 
 /** Buttons that count once they were in view for a while: no key or click that came before answers. */
@@ -24,10 +26,10 @@ export function Choices({ choices, isBusy, seen, isWhole, onAnswer }: ChoicesPro
   const { isArmed, isArmedNow } = useArmed(element);
   /** A press that began before its answer counted does not count when it ends. Null without one: screen readers have none. */
   const hasBegun = useRef<boolean | null>(null);
-  const mayChoose = ({ allows }: Choice): boolean => !allows || seen === "seen";
+  const mayChoose = ({ id }: Choice): boolean => isHarmlessChoice(id) || seen === "seen";
   return (
     <>
-      {seen === "unseen" && choices.some(({ allows }) => allows) ? (
+      {seen === "unseen" && !choices.every(({ id }) => isHarmlessChoice(id)) ? (
         <p id={hint} class="allow-hint">
           {isWhole
             ? "Scroll through all of it to allow it."
@@ -38,21 +40,23 @@ export function Choices({ choices, isBusy, seen, isWhole, onAnswer }: ChoicesPro
         {choices.map((choice) => {
           const counts = (): boolean => mayChoose(choice) && isArmedNow();
           return (
-            <li key={choice.answer}>
+            <li key={choice.id}>
               <Button
                 aria-disabled={isBusy || !isArmed || !mayChoose(choice)}
-                aria-describedby={seen === "unseen" && choice.allows ? hint : undefined}
+                aria-describedby={
+                  seen === "unseen" && !isHarmlessChoice(choice.id) ? hint : undefined
+                }
                 onPointerDown={() => void (hasBegun.current = counts())}
                 onKeyDown={({ repeat }) => void (hasBegun.current = counts() && !repeat)}
                 onClick={() => {
                   const hasCounted = hasBegun.current ?? counts();
                   hasBegun.current = null;
                   if (!isBusy && isArmed && mayChoose(choice) && hasCounted) {
-                    onAnswer(choice.answer);
+                    onAnswer(choice.id);
                   }
                 }}
               >
-                <bdi>{visibleText(choice.answer)}</bdi>
+                <bdi>{visibleText(choice.label)}</bdi>
               </Button>
               {choice.meaning === null ? null : <span class="muted">{choice.meaning}</span>}
             </li>

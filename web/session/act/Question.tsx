@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo, useRef } from "preact/hooks";
 
-import { ClientError, type QuestionInfo } from "../../../src/entries/client.ts";
+import { ClientError, longerText, type QuestionInfo } from "../../../src/entries/client.ts";
 import { isOwner, sending } from "../../api.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Diff } from "../../parts/Diff.tsx";
@@ -11,7 +11,7 @@ import { Time } from "../../parts/Time.tsx";
 import { useCall } from "../../parts/use-call.tsx";
 import type { SessionModel } from "../model.ts";
 import { Choices } from "./Choices.tsx";
-import { type Asked, askedOf, choicesOf } from "./choices.ts";
+import { type Asked, askedOf } from "./choices.ts";
 import { PartEnd, useSeen } from "./use-seen.tsx";
 import { visibleText } from "./visible-text.ts";
 
@@ -35,13 +35,13 @@ export function Question({ model, question, place, onAnswered }: QuestionProps):
   const seen = useSeen(element, isWhole.value);
   const note = useSignal("");
   const { problem, isBusy, run } = useCall();
-  const choices = choicesOf(question);
-  const answer = (text: string): void =>
+  const { choices } = question;
+  const answer = (reply: { choice: string } | { text: string }): void =>
     run(async () => {
       const given = note.peek().trim();
       try {
         await sending.answerQuestion(question.session_id, question.id, {
-          answer: text,
+          ...reply,
           ...(given === "" ? {} : { note: given }),
         });
       } catch (error) {
@@ -71,17 +71,17 @@ export function Question({ model, question, place, onAnswered }: QuestionProps):
       {problem}
       {isOwner.value ? (
         <>
-          {question.choices === null ? (
-            <FreeAnswer isBusy={isBusy} onAnswer={answer} />
+          {choices === null ? (
+            <FreeAnswer isBusy={isBusy} onAnswer={(text) => answer({ text })} />
           ) : (
             <>
-              <Effect effect={question.effect} />
+              <Longer text={longerText(choices)} />
               <Choices
                 choices={choices}
                 isBusy={isBusy}
                 seen={seen}
                 isWhole={isWhole.value}
-                onAnswer={answer}
+                onAnswer={(choice) => answer({ choice })}
               />
             </>
           )}
@@ -175,27 +175,25 @@ function Where({ model, question }: Pick<QuestionProps, "model" | "question">): 
       )}
       {question.answer_by === null || question.default_answer === null ? null : (
         <>
-          . Without an answer it is “{question.default_answer}” <Time at={question.answer_by} />
+          . Without an answer it is “{defaultLabel(question)}” <Time at={question.answer_by} />
         </>
       )}
     </p>
   );
 }
 
-/** What a yes does beyond this call. */
-function Effect({ effect }: { readonly effect: string | null }): JSX.Element | null {
-  return effect === null ? null : (
+function defaultLabel({ choices, default_answer }: QuestionInfo): string {
+  return choices?.find(({ id }) => id === default_answer)?.label ?? "";
+}
+
+/** Rules that a longer answer keeps. */
+function Longer({ text }: { readonly text: string | null }): JSX.Element | null {
+  return text === null ? null : (
     <p class="question-effect muted" dir="auto">
-      {visibleText(longerText(effect))}
+      {visibleText(text)}
       <PartEnd />
     </p>
   );
-}
-
-/** What the longer permissions are for; other effects are said as they are. */
-function longerText(effect: string): string {
-  const rule = /longer permissions are for the rule (.+)$/su.exec(effect)?.[1];
-  return rule === undefined ? effect : `The longer permissions are for ${rule}`;
 }
 
 interface FreeAnswerProps {

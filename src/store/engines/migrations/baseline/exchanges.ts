@@ -71,7 +71,7 @@ export function exchangeTables({ column, tableOptions }: Dialect): readonly stri
       note TEXT,
       text TEXT NOT NULL,
       choices TEXT,
-      effect TEXT,
+      permission TEXT,
       PRIMARY KEY (session_id, thread_suffix, call_id, number)
     )${tableOptions}`,
     `CREATE INDEX questions_open ON questions (session_id) WHERE state = 'open'`,
