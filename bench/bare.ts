@@ -20,7 +20,7 @@ const OTHERS = `'metadata', json((SELECT json_group_object(key, value) FROM sess
     WHERE session_id = sessions.id ORDER BY n DESC LIMIT 1),
   'permission', (SELECT permission_mode FROM sessions AS root WHERE root.id = sessions.root_session_id)`;
 const MESSAGE = `'tool_calls', json(tool_calls), ${fields(
-  "session_id seq role content token_count is_summary archived ts",
+  "session_id seq message_id role content call_id status token_count is_summary archived ts",
 )}`;
 const ACK = fields("id state title total_input_tokens total_output_tokens");
 const create = db.prepare(

@@ -12,8 +12,11 @@ import {
   StateSchema,
 } from "@langchain/langgraph";
 
+import { factsOfCall } from "../core/calls.ts";
+import type { ToolSet } from "../core/tools.ts";
 import { appendMessages } from "../langgraph/append-messages.ts";
 import { partOf } from "../langgraph/thread-part.ts";
+import type { EndedCall } from "./answer-progress.ts";
 import type { CallModel } from "./models/call-model.ts";
 import { droppedAnswer } from "./thread-state.ts";
 import { callsOf, type MadeMessages, sendable } from "./sendable-messages.ts";
@@ -76,7 +79,7 @@ interface State {
 }
 
 function modelNode(graph: AgentGraph) {
-  const { model, tools, systemPrompt } = graph;
+  const { model, tools, systemPrompt, declared } = graph;
   const asked = tools.length === 0 ? model : (model.bindTools?.([...tools]) ?? model);
   const names = tools.map(({ name }) => name);
   const prompt =
@@ -97,15 +100,26 @@ function modelNode(graph: AgentGraph) {
         // a client that does not hear of the abort must not hold up the exchange
         const answer = await raceWithSignal(asking, config.signal);
         const isWhole = partOf(messages) === null;
-        return sanitizeAnswer(answer, { tools: names, history, isWhole, id });
+        return sanitizeAnswer(answer, { tools: names, declared, history, isWhole, id });
       },
     });
     for (const message of given) {
-      // the results are refusals of calls, for which nothing ran
-      graph.onMessage(message, 0);
+      graph.onMessage(message, refusedCall(message, given[0], declared));
     }
     return { messages: given };
   };
+}
+
+/** The results that follow an answer are refusals of its calls, for which nothing ran. */
+function refusedCall(
+  message: BaseMessage,
+  answer: BaseMessage | undefined,
+  declared: ToolSet,
+): EndedCall | undefined {
+  const call = ToolMessage.isInstance(message)
+    ? callsOf(answer).find(({ id }) => id === message.tool_call_id)
+    : undefined;
+  return call === undefined ? undefined : { durationMs: 0, facts: factsOfCall(call, declared) };
 }
 
 /** The calls that have no result yet; none if the model is next. */

@@ -1,11 +1,15 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 
+import { type CallFacts, NO_FACTS } from "../core/calls.ts";
 import { EVENT_RESULT_BYTES } from "../core/limits.ts";
+import { callFactsOf, statusOf } from "../store/messages/call-facts.ts";
 import { countOf } from "../store/messages/mirror-row.ts";
 import { cutBeforeHalf } from "./whole-characters.ts";
 import type { Report } from "../exchange/report-events.ts";
 
 export type AnswerProgress = ReturnType<typeof createAnswerProgress>;
+
+const NOT_RUN: EndedCall = { durationMs: 0, facts: NO_FACTS };
 
 /** Text that had arrived of an answer; the id is the answer's. */
 const NOTHING = { id: null as string | null, text: "" };
@@ -32,10 +36,10 @@ export function createAnswerProgress(report: Report) {
         report({ type: "text", message_id: id, text: whole });
       }
     },
-    /** Called with a complete answer, and with each result of a tool and how long it ran. */
-    onMessage: (message: BaseMessage, durationMs: number): void => {
+    /** Called with a complete answer, and with each result of a tool and what is known of its call. */
+    onMessage: (message: BaseMessage, call: EndedCall = NOT_RUN): void => {
       if (ToolMessage.isInstance(message)) {
-        reportResult(report, message, durationMs);
+        reportResult(report, message, call);
       } else if (AIMessage.isInstance(message)) {
         if (half !== "" && arrived.id !== null) {
           // the answer ends in the middle of a character
@@ -61,8 +65,10 @@ export function reportAnswer(
     report({ type: "text", message_id, text });
   }
   reportUsage(report, answer);
-  for (const { id: call_id = "", name, args } of answer.tool_calls ?? []) {
-    report({ type: "tool_call", message_id, call_id, name, args });
+  const calls = answer.tool_calls ?? [];
+  const facts = callFactsOf(answer, calls.length);
+  for (const [at, { id: call_id = "", name, args }] of calls.entries()) {
+    report({ type: "tool_call", message_id, call_id, name, args, ...(facts[at] ?? NO_FACTS) });
   }
 }
 
@@ -77,14 +83,25 @@ export function reportUsage(report: Report, { id = "", usage_metadata: usage }: 
   }
 }
 
-/** Reports the result of a call, and how long its tool ran. */
-export function reportResult(report: Report, result: ToolMessage, durationMs: number): void {
+/** What is known of a call that has a result: how long its tool ran, and its facts. */
+export interface EndedCall {
+  readonly durationMs: number;
+  readonly facts: CallFacts;
+}
+
+/** Reports the result of a call. */
+export function reportResult(
+  report: Report,
+  result: ToolMessage,
+  { durationMs, facts }: EndedCall,
+): void {
   const bytes = Buffer.from(result.text);
   report({
     type: "tool_result",
     call_id: result.tool_call_id,
     name: result.name ?? "",
-    status: result.status ?? "success",
+    ...facts,
+    status: statusOf(result) ?? "ok",
     // with `stream` an incomplete character at the end is left out
     content: new TextDecoder().decode(bytes.subarray(0, EVENT_RESULT_BYTES), { stream: true }),
     content_bytes: bytes.length,

@@ -50,6 +50,7 @@ export function delegateTool(
         return failedResult(
           "this call has no id, so its sub-agent could not be found again.",
           config,
+          "not_run",
         );
       }
       const live = withSignal(context.live, config.signal);
@@ -67,7 +68,7 @@ export function delegateTool(
         },
       });
       if (answer === null) {
-        return failedResult(TOO_MANY, config);
+        return failedResult(TOO_MANY, config, "not_run");
       }
       begun.push(answer);
       return unlessEnded(tree, answer);

@@ -2,7 +2,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 
 import type { AskedPermission, PermissionChoice } from "../core/questions.ts";
 import { permissionChoices, permissionLabel } from "../core/words.ts";
-import { refusal } from "../exchange/files/refusal.ts";
+import { denial } from "../exchange/files/refusal.ts";
 import type { Call } from "../exchange/permissions/call.ts";
 import type { Decision } from "../exchange/permissions/decide.ts";
 import { type CallPattern, EFFECTS, ruleText } from "../exchange/permissions/rule.ts";
@@ -64,7 +64,7 @@ export function createPermitFiles(options: PermitOptions): PermitFiles {
       );
       if (decision.effect === "deny") {
         options.onDenied?.();
-        throw refusal(`${call.file?.paths.at(-1) ?? call.tool.name}: ${deniedBecause(decision)}`);
+        throw denial(`${call.file?.paths.at(-1) ?? call.tool.name}: ${deniedBecause(decision)}`);
       }
       if (decision.effect === "ask") {
         asked.push({
@@ -79,7 +79,7 @@ export function createPermitFiles(options: PermitOptions): PermitFiles {
     const denied: Denied = asked.length === 0 ? new Map() : await askAbout(asked, options, config);
     const [first = null] = denied.values();
     if (first !== null && denied.size === parts.length) {
-      throw refusal(first);
+      throw denial(first);
     }
     return parts.map((part) => denied.get(part) ?? null);
   };

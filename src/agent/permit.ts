@@ -5,7 +5,7 @@ import { permissionChoices, ruleAsks } from "../core/words.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { isHarmless, type Tool } from "../core/tools.ts";
 import type { ResolvedPath } from "../exchange/files/resolve-path.ts";
-import { refusal } from "../exchange/files/refusal.ts";
+import { denial } from "../exchange/files/refusal.ts";
 import type { Call } from "../exchange/permissions/call.ts";
 import type { Decision } from "../exchange/permissions/decide.ts";
 import type { Chosen, Judge } from "../exchange/permissions/judge.ts";
@@ -68,10 +68,10 @@ export function createPermit(options: PermitOptions): Permit {
       if (!isSearch) {
         options.onDenied?.();
       }
-      throw refusal(deniedBecause(decision));
+      throw denial(deniedBecause(decision));
     }
     if (decision.effect === "ask" && change === null) {
-      throw refusal("this call would need the user's permission");
+      throw denial("this call would need the user's permission");
     }
     if (decision.effect === "ask" && change !== null) {
       const { shown, basis, subject } = await change();
@@ -87,7 +87,7 @@ export function createPermit(options: PermitOptions): Permit {
         basis,
       );
       if (!isAllowed(given)) {
-        throw refusal(deniedByUser(given.note));
+        throw denial(deniedByUser(given.note));
       }
       await keepRules(options, given, rule === null ? [] : [rule]);
     }

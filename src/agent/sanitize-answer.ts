@@ -7,12 +7,16 @@ import {
 } from "@langchain/core/messages";
 
 import { newId } from "../core/ids.ts";
+import type { ToolSet } from "../core/tools.ts";
 import { isPlainId, keepProviderIds } from "./call-ids.ts";
+import { keepCallFacts, keepStatus } from "./keep-facts.ts";
 import { callIdsOf, withCalls } from "./sendable-messages.ts";
 
 export interface AnswerContext {
   /** Names of the tools that the model may call. */
   readonly tools: readonly string[];
+  /** Facts about these tools and others. */
+  readonly declared: ToolSet;
   /** The messages of the thread so far, or the end of them. */
   readonly history: readonly BaseMessage[];
   /** False if the thread has messages before these. */
@@ -33,12 +37,13 @@ export interface AnswerContext {
  * - A call whose arguments are not a whole JSON object is kept without arguments and refused:
  *   LangChain closes what was cut off, so a file would be written as far as its text had arrived.
  * - A call of an unknown tool is refused with the names of the known tools.
+ * - What is known of each call is kept beside it.
  */
 export function sanitizeAnswer(given: BaseMessage, context: AnswerContext): BaseMessage[] {
   if (!AIMessage.isInstance(given)) {
     return [given];
   }
-  const { tools, id } = context;
+  const { tools, declared, id } = context;
   const calls = withOwnIds(callsOf(given), context);
   const answer = calls.some(({ isChanged }) => isChanged) ? withCalls(given, calls) : given;
   answer.id = id;
@@ -48,6 +53,7 @@ export function sanitizeAnswer(given: BaseMessage, context: AnswerContext): Base
       answer,
       calls.map(({ given_id }) => given_id),
     );
+    keepCallFacts(answer, declared);
   }
   return [answer, ...calls.flatMap((call) => refusalOf(call, tools) ?? [])];
 }
@@ -148,5 +154,8 @@ function refusalOf({ id, name, isUnread }: Call, tools: readonly string[]): Tool
   const why = isKnown
     ? "the arguments of this call are not one whole JSON object, so nothing was done. Write the whole call again; if it was cut off for its length, do less with each call."
     : `there is no tool of this name; ${known}.`;
-  return new ToolMessage({ content: `Error: ${why}`, tool_call_id: id, name, status: "error" });
+  return keepStatus(
+    new ToolMessage({ content: `Error: ${why}`, tool_call_id: id, name, status: "error" }),
+    "not_run",
+  );
 }

@@ -1,17 +1,23 @@
-import { AIMessage, BaseMessage, ToolMessage, type ToolCall } from "@langchain/core/messages";
+import {
+  AIMessage,
+  BaseMessage,
+  ToolMessage,
+  type ToolCall as ModelCall,
+} from "@langchain/core/messages";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
+import { NO_FACTS } from "../core/calls.ts";
 import type { ErrorCode } from "../core/errors.ts";
+import type { ToolCall } from "../core/sessions.ts";
+import { callFactsOf } from "../store/messages/call-facts.ts";
 import { isSummary } from "../store/messages/summary.ts";
 import { startsIn } from "./begun-calls.ts";
 import { providerIdsOf } from "./call-ids.ts";
+import { keepStatus } from "./keep-facts.ts";
 import { callsOf } from "./sendable-messages.ts";
 
 /** A tool call without a result in the checkpoint, and its result if the tool had finished. */
-export interface OpenCall {
-  readonly id: string;
-  readonly name: string;
-  readonly args: unknown;
+export interface OpenCall extends ToolCall {
   readonly result: ToolMessage | null;
 }
 
@@ -33,15 +39,8 @@ export function threadStateOf(tuple: CheckpointTuple | undefined): ThreadState {
   const { calls, areMarked } = openCalls(messages);
   const begun = new Set(startsIn(tuple ?? {}).map(({ id }) => id));
   return {
-    notBegun: new Set(
-      areMarked ? calls.map(({ id = "" }) => id).filter((id) => !begun.has(id)) : [],
-    ),
-    openCalls: calls.map(({ id = "", name, args }) => ({
-      id,
-      name,
-      args,
-      result: finished.get(id) ?? null,
-    })),
+    notBegun: new Set(areMarked ? calls.map(({ id }) => id).filter((id) => !begun.has(id)) : []),
+    openCalls: calls.map((call) => ({ ...call, result: finished.get(call.id) ?? null })),
     answer:
       messages.findLast((message) => AIMessage.isInstance(message) && !isSummary(message))?.text ??
       "",
@@ -107,9 +106,12 @@ export const OUTCOME_UNKNOWN =
 /** The result of a tool call that certainly took no effect, such as a question without an answer. */
 export const NOT_RUN = "Not run: the exchange ended before this call began.";
 
+/** In the `response_metadata` of a result that no tool has given. */
+const STAND_IN = "reprise_stand_in";
+
 /** True for a result that no tool has given. */
-export function isStandIn({ content }: Pick<ToolMessage, "content">): boolean {
-  return content === OUTCOME_UNKNOWN || content === NOT_RUN;
+export function isStandIn({ response_metadata }: Pick<ToolMessage, "response_metadata">): boolean {
+  return STAND_IN in response_metadata;
 }
 
 /**
@@ -122,8 +124,16 @@ export function withResults(
   notBegun: ReadonlySet<string> = new Set(),
 ): ToolMessage[] {
   return openCalls.map(({ id, name, result }) => {
-    const content = notBegun.has(id) ? NOT_RUN : OUTCOME_UNKNOWN;
-    return result ?? new ToolMessage({ content, tool_call_id: id, name, status: "error" });
+    const isRun = !notBegun.has(id);
+    const content = isRun ? OUTCOME_UNKNOWN : NOT_RUN;
+    const standIn = new ToolMessage({
+      content,
+      tool_call_id: id,
+      name,
+      status: "error",
+      response_metadata: { [STAND_IN]: true },
+    });
+    return result ?? keepStatus(standIn, isRun ? "unknown" : "not_run");
   });
 }
 
@@ -144,8 +154,14 @@ function openCalls(messages: readonly BaseMessage[]): OpenCalls {
     if (isSummary(message)) {
       continue;
     }
+    const made = callsOf(message);
+    const facts = callFactsOf(message, made.length);
+    const calls = made.map(({ id = "", name, args }, at) => {
+      const known = facts[at] ?? NO_FACTS;
+      return { id, name, args, ...known };
+    });
     return {
-      calls: unanswered(callsOf(message), results),
+      calls: unanswered(calls, results),
       areMarked: providerIdsOf(message) !== null,
     };
   }
@@ -153,10 +169,10 @@ function openCalls(messages: readonly BaseMessage[]): OpenCalls {
 }
 
 /** The calls that have no result. A result is that of one call only, even if several have its id. */
-export function unanswered(
-  calls: readonly ToolCall[],
+export function unanswered<Call extends Pick<ModelCall, "id">>(
+  calls: readonly Call[],
   results: readonly ToolMessage[],
-): readonly ToolCall[] {
+): readonly Call[] {
   const left = results.map(closedId);
   return calls.filter(({ id = "" }) => {
     const at = left.indexOf(id);

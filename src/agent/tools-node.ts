@@ -1,18 +1,22 @@
 import { type ToolCall, ToolMessage } from "@langchain/core/messages";
-import type { StructuredToolInterface } from "@langchain/core/tools";
+import { type StructuredToolInterface, ToolInputParsingException } from "@langchain/core/tools";
 import { isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { ToolNode } from "@langchain/langgraph/prebuilt";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
+import { type CallStatus, factsOfCall } from "../core/calls.ts";
 import { type ErrorCode, isRepriseError } from "../core/errors.ts";
 import type { ToolSet } from "../core/tools.ts";
 import type { AnswerProgress } from "./answer-progress.ts";
 import type { Permit } from "./permit.ts";
 import type { Change } from "./tools/change.ts";
 import { isPassing } from "../exchange/exchange-failure.ts";
+import { statusOfFailure } from "../exchange/files/refusal.ts";
 import type { Conceal } from "../exchange/secrets.ts";
+import { keptStatusOf } from "../store/messages/call-facts.ts";
 import { begunMark } from "./begun-calls.ts";
 import { concealResult } from "./conceal-result.ts";
+import { keepStatus } from "./keep-facts.ts";
 import { type AskingTools, isAskingFirst, permitsItself, withAsking } from "./tool-asking.ts";
 
 type OnMessage = AnswerProgress["onMessage"];
@@ -107,9 +111,11 @@ export class ExchangeToolNode extends ToolNode {
     if (!ToolMessage.isInstance(given)) {
       return given;
     }
+    const ended = keptStatusOf(given) ?? (given.status === "error" ? "failed" : "ok");
     // the one place before checkpoints, rows, events and screens
-    const result = concealResult(given, this.#conceal);
-    this.#onMessage(result, performance.now() - start);
+    const result = concealResult(keepStatus(given, ended), this.#conceal);
+    const facts = factsOfCall(call, this.#declared);
+    this.#onMessage(result, { durationMs: performance.now() - start, facts });
     return result;
   }
 }
@@ -124,13 +130,19 @@ async function resultOf<Result>(
     if (isGraphBubbleUp(error) || endsExchange(error)) {
       throw error;
     }
-    return new ToolMessage({
+    const result = new ToolMessage({
       status: "error",
       content: `Error: ${error instanceof Error ? error.message : "the tool failed"}\n Please fix your mistakes.`,
       name: call.name,
       tool_call_id: call.id ?? "",
     });
+    return keepStatus(result, statusAfter(error));
   }
+}
+
+/** A tool whose arguments do not fit its schema never begins. */
+function statusAfter(error: unknown): CallStatus {
+  return error instanceof ToolInputParsingException ? "not_run" : statusOfFailure(error);
 }
 
 /** What is shown of a call of a tool of which nothing else is known. */

@@ -1,18 +1,14 @@
 import type { LiveEvent } from "../core/live.ts";
 import type { ExchangeInfo, MessageInfo, QuestionInfo } from "../core/schemas.ts";
 import { oneLine } from "../core/terminal-text.ts";
-import { ASK_USER } from "../exchange/tools/built-in.ts";
 import { failureLine } from "../store/sessions/failures.ts";
 import { createAnswerText } from "./lines/answer-text.ts";
 import { questionLines } from "./question-lines.ts";
 import { marksText } from "./sessions/transcript.ts";
-import { shortened, toolCallLine } from "./tool-lines.ts";
+import { resultLine, shortened, toolCallLine } from "./tool-lines.ts";
 
 /** A stored message, as the live feed has it. */
-export type ShownMessage = Pick<
-  MessageInfo,
-  "seq" | "role" | "content" | "tool_calls" | "is_summary" | "ts"
-> & { readonly message_id: string; readonly call_id: string | null };
+export type ShownMessage = Omit<MessageInfo, "session_id" | "token_count" | "archived">;
 
 /** The live feed as text. Each function returns what is printed next. */
 export interface LiveScreen {
@@ -49,13 +45,12 @@ export function createLiveScreen(options: LiveScreenOptions): LiveScreen {
     printed = "";
     return all;
   };
-  const call = (called: { readonly call_id: string; name: string; args: unknown }): void => {
+  const call = (
+    called: Parameters<typeof toolCallLine>[0] & { readonly call_id: string },
+  ): void => {
     if (!calls.has(called.call_id)) {
       calls.set(called.call_id, called.name);
-      // what it asks is shown as a question
-      if (called.name !== ASK_USER.name) {
-        line(toolCallLine(called));
-      }
+      line(toolCallLine(called));
     }
   };
   const exchange = (record: ExchangeInfo): void => {
@@ -83,10 +78,10 @@ export function createLiveScreen(options: LiveScreenOptions): LiveScreen {
     }
   };
   const message = (stored: ShownMessage): void => {
-    const { message_id, call_id, role, content } = stored;
+    const { message_id, call_id, role, status, content } = stored;
     if (role === "tool") {
       const name = calls.get(call_id ?? "") ?? "a tool";
-      line(`· ${shortened(name)} returned: ${shortened(content)}`);
+      line(resultLine({ name, status, content }));
       return;
     }
     if (message_id === arriving) {
@@ -96,8 +91,8 @@ export function createLiveScreen(options: LiveScreenOptions): LiveScreen {
       text.show(content);
     }
     text.breakLine();
-    for (const { id, name, args } of stored.tool_calls ?? []) {
-      call({ call_id: id, name, args });
+    for (const { id: call_id, ...made } of stored.tool_calls ?? []) {
+      call({ call_id, ...made });
     }
   };
   const show = ({ event, data }: LiveEvent): void => {

@@ -1,6 +1,8 @@
 import { Type, type Static, type TSchema, type TUnsafe } from "typebox";
 
+import { MAX_SUBJECT } from "./limits.ts";
 import type { FieldTable, FieldTypes } from "./sessions.ts";
+import { TOOL_EFFECTS } from "./tools.ts";
 
 /** For an object schema that refuses unknown fields. */
 export const closed = { additionalProperties: false } as const;
@@ -18,8 +20,21 @@ export const nullableOneOf = <const T extends readonly string[]>(words: T) =>
 
 export const text = () => Type.String({ format: "storable-text" });
 
-export const ToolCall = Type.Object(
-  { id: Type.String(), name: Type.String(), args: Type.Unknown() },
+const madeCall = { id: Type.String(), name: Type.String(), args: Type.Unknown() };
+const subject = () => Type.String({ maxLength: MAX_SUBJECT });
+
+/** What is known of a call; see `CallFacts`. */
+export const callFacts = { effect: nullableOneOf(TOOL_EFFECTS), subject: nullable(subject()) };
+
+export const ToolCall = Type.Object({ ...madeCall, ...callFacts }, closed);
+
+/** A call in an export: a fact is written only if it is known. */
+export const PortableCall = Type.Object(
+  {
+    ...madeCall,
+    effect: Type.Optional(oneOf(TOOL_EFFECTS)),
+    subject: Type.Optional(subject()),
+  },
   closed,
 );
 

@@ -15,6 +15,7 @@ export const FileChangeInfo = Type.Object(
     path: path(),
     kind: oneOf(CHANGE_KINDS),
     tools: Type.Array(Type.String(), { description: "The tools that changed it." }),
+    calls: Type.Array(Type.String(), { description: "The ids of the calls that changed it." }),
     added: nullable(count()),
     removed: nullable(count()),
     diff: nullable(

@@ -101,6 +101,8 @@ export const SCHEMA_CHECKS = 2;
 export const MAX_FAULTS = 20;
 /** Life of a session's writer lease; it is renewed at a third. */
 export const LEASE_MS = 30_000;
+/** Characters of what a call of a tool is about. */
+export const MAX_SUBJECT = 1000;
 /** UTF-8 bytes of a tool's result that an event holds; the stored message holds all of it. */
 export const EVENT_RESULT_BYTES = 4096;
 /** How often a model is asked for one answer at most, while it fails with transient errors. */

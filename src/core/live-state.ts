@@ -1,3 +1,4 @@
+import type { CallFacts, LiveCallStatus } from "./calls.ts";
 import type { ErrorCode } from "./errors.ts";
 
 /** What an exchange does now that no message says. */
@@ -10,13 +11,13 @@ export interface LiveState {
   readonly retry: LiveRetry | null;
 }
 
-export interface LiveCall {
+export interface LiveCall extends CallFacts {
   readonly call_id: string;
   readonly message_id: string;
   readonly name: string;
   /** Null if their JSON is too long to be shown. */
   readonly args: unknown;
-  readonly status: "running" | "success" | "error";
+  readonly status: LiveCallStatus;
   readonly duration_ms: number | null;
 }
 

@@ -1,7 +1,8 @@
 import { type Static, type TSchema, Type } from "typebox";
 
+import { LIVE_CALL_STATUSES } from "./calls.ts";
 import { ERROR_CODES } from "./errors.ts";
-import { closed, nullable, oneOf } from "./field-schemas.ts";
+import { callFacts, closed, nullable, oneOf } from "./field-schemas.ts";
 import { ExchangeInfo, MessageInfo, named, QuestionInfo, SessionSummary } from "./schemas.ts";
 
 /** The events of the live feed, as docs/PROTOCOL.md describes them ("Live feed"). */
@@ -22,7 +23,8 @@ const Call = Type.Object(
     message_id: Type.String(),
     name: Type.String(),
     args: Type.Unknown(),
-    status: oneOf(["running", "success", "error"]),
+    ...callFacts,
+    status: oneOf(LIVE_CALL_STATUSES),
     duration_ms: nullable(count()),
   },
   closed,
@@ -39,12 +41,6 @@ const Retry = Type.Object(
     until: Type.String({ format: "date-time" }),
   },
   closed,
-);
-
-/** A stored message, the id that its text had while it arrived, and the call that a result answers. */
-export const LiveMessage = Type.Object(
-  { message_id: Type.String(), call_id: nullable(Type.String()), ...MessageInfo.properties },
-  { ...closed, $id: "LiveMessage" },
 );
 
 export const LiveSnapshot = Type.Object(
@@ -65,7 +61,7 @@ export const LiveSnapshot = Type.Object(
 const DATA = {
   snapshot: named(LiveSnapshot),
   text: TextPiece,
-  message: named(LiveMessage),
+  message: named(MessageInfo),
   reset: Type.Object({ message_id: Type.String(), attempt: count() }, closed),
   exchange: named(ExchangeInfo),
   question: named(QuestionInfo),

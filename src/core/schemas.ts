@@ -1,5 +1,6 @@
 import { Type, type Static, type TSchema } from "typebox";
 
+import { CALL_STATUSES } from "./calls.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { ASKED_BY, EXCHANGE_STATES } from "./exchanges.ts";
 import {
@@ -77,6 +78,7 @@ const KINDS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
   "permission?": () => nullable(Permission),
   flag: () => Type.Boolean(),
   "calls?": () => nullable(Type.Array(ToolCall)),
+  "call_status?": () => nullableOneOf(CALL_STATUSES),
 };
 
 const summaryFields = {

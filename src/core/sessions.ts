@@ -1,3 +1,4 @@
+import type { CallFacts, CallStatus } from "./calls.ts";
 import type { AskedBy, ExchangeState } from "./exchanges.ts";
 import type {
   Answerer,
@@ -27,11 +28,15 @@ export interface ExchangeFailure {
 export const ROLES = ["user", "assistant", "tool", "system"] as const;
 export type Role = (typeof ROLES)[number];
 
-export interface ToolCall {
+/** A call of a tool, as a model makes it. */
+export interface MadeCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
 }
+
+/** With what is known of it. */
+export interface ToolCall extends MadeCall, CallFacts {}
 
 /** What a field of the API holds: with a question mark it may be null. Times are ISO 8601 in UTC. */
 export interface FieldTypes {
@@ -55,6 +60,7 @@ export interface FieldTypes {
   "permission?": AskedPermission | null;
   flag: boolean;
   "calls?": ToolCall[] | null;
+  "call_status?": CallStatus | null;
 }
 export type FieldTable = Readonly<Record<string, keyof FieldTypes>>;
 export type FieldValues<T extends FieldTable> = { readonly [Name in keyof T]: FieldTypes[T[Name]] };
@@ -92,13 +98,20 @@ export interface Session extends FieldValues<typeof SESSION_FIELDS> {
   readonly agent: string | null;
 }
 
-/** A message in the API, as `SESSION_FIELDS`. `tool_calls` is null if it called no tool. */
+/**
+ * A message in the API, as `SESSION_FIELDS`. `message_id` is that of the checkpoint's message; `tool_calls` is null if
+ * it called no tool. Of a tool's result, `call_id` is the call that it answers, and `status` how that ended; both are
+ * null for other messages, and for what was not recorded.
+ */
 export const MESSAGE_FIELDS = {
   session_id: "id",
   seq: "position",
+  message_id: "text",
   role: "role",
   content: "text",
   tool_calls: "calls?",
+  call_id: "text?",
+  status: "call_status?",
   token_count: "count",
   is_summary: "flag",
   archived: "flag",
@@ -106,11 +119,7 @@ export const MESSAGE_FIELDS = {
 } as const;
 
 /** A stored message. */
-export interface Message extends FieldValues<typeof MESSAGE_FIELDS> {
-  readonly message_id: string;
-  /** The call that a tool's result answers; null for other messages. */
-  readonly call_id: string | null;
-}
+export type Message = FieldValues<typeof MESSAGE_FIELDS>;
 
 /** The record of an exchange in the API, as `SESSION_FIELDS`. */
 export const EXCHANGE_FIELDS = {

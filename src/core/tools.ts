@@ -7,6 +7,10 @@ import { RepriseError } from "./errors.ts";
 export const TOOL_EFFECTS = ["reads", "changes", "runs", "asks"] as const;
 export type ToolEffect = (typeof TOOL_EFFECTS)[number];
 
+export function isToolEffect(value: unknown): value is ToolEffect {
+  return TOOL_EFFECTS.some((effect) => effect === value);
+}
+
 /** A tool of an agent, as permissions, personas and screens know it. */
 export interface Tool {
   /** Letters, digits, `_` and `-`, at most 64: all providers accept that. */
@@ -20,6 +24,11 @@ export interface Tool {
   readonly readsNamesOnly?: true;
   /** Tools that would do the same with several calls: what denies those denies this one. */
   readonly composedOf?: readonly Tool[];
+  /**
+   * Returns what a call is about, for a person: a command, paths, a search, a task; null for arguments that do not say
+   * it. A model may send any JSON. It is shown on one line, cut after 1,000 characters; without it, the arguments are.
+   */
+  readonly subject?: (args: unknown) => string | null;
 }
 
 /** True for a tool that changes nothing of the user's itself. */

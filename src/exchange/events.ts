@@ -1,6 +1,8 @@
 import { type Static, type TProperties, Type } from "typebox";
 
+import { CALL_STATUSES } from "../core/calls.ts";
 import { ERROR_CODES } from "../core/errors.ts";
+import { callFacts } from "../core/field-schemas.ts";
 import { type Message, ROLES, type Session } from "../core/sessions.ts";
 
 const text = () => Type.String();
@@ -62,12 +64,14 @@ export const ExchangeEvent = Type.Union([
     call_id: text(),
     name: text(),
     args: Type.Unknown(),
+    ...callFacts,
   }),
   /** `content` is cut; `content_bytes` is the length of all of it in UTF-8. */
   event("tool_result", {
     call_id: text(),
     name: text(),
-    status: oneOf(["success", "error"]),
+    ...callFacts,
+    status: oneOf(CALL_STATUSES),
     content: text(),
     content_bytes: count(),
     duration_ms: count(),

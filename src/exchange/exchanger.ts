@@ -3,7 +3,8 @@ import type { SandboxSource } from "./sandbox/probe.ts";
 import type { AskedBy } from "../core/exchanges.ts";
 import type { Principal } from "../core/principal.ts";
 import type { DefaultAnswer } from "../core/questions.ts";
-import type { Session, ToolCall } from "../core/sessions.ts";
+import type { CallFacts } from "../core/calls.ts";
+import type { MadeCall, Session } from "../core/sessions.ts";
 import type { ToolSet } from "../core/tools.ts";
 import type { ClaimedExchange } from "../store/exchanges/ready.ts";
 import type { Fence } from "../store/leases/fence.ts";
@@ -106,6 +107,9 @@ export function isGivenBack(
   return isOfService && (isOfNode || isRepriseError(signal.reason, "shutting_down"));
 }
 
+/** A call that may have taken effect; a graph of others says no more of it. */
+export type RepeatedCall = MadeCall & Partial<CallFacts>;
+
 export interface Live {
   readonly listener: ExchangeListener;
   /**
@@ -118,7 +122,7 @@ export interface Live {
    * Asked when continuing would run calls a second time that may have taken effect already.
    * Without it, or with a no, they get the result "outcome unknown" instead.
    */
-  readonly mayRepeat?: (calls: readonly ToolCall[]) => Promise<boolean>;
+  readonly mayRepeat?: (calls: readonly RepeatedCall[]) => Promise<boolean>;
   /**
    * True if the listener cannot take reported text back. An answer that broke off after its first
    * text then fails instead of beginning again.

@@ -84,8 +84,8 @@ function reportRow(report: Report, message: Message): void {
     if (content !== "") {
       report({ type: "text", message_id, text: content });
     }
-    for (const { id: call_id, name, args } of tool_calls ?? []) {
-      report({ type: "tool_call", message_id, call_id, name, args });
+    for (const { id: call_id, ...call } of tool_calls ?? []) {
+      report({ type: "tool_call", message_id, call_id, ...call });
     }
   }
   reportStored(report, [message]);

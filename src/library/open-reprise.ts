@@ -1,4 +1,3 @@
-import { messageInfo } from "../core/answers.ts";
 import type { MessageInfo, SessionSummary } from "../core/schemas.ts";
 import { throwUncaught } from "../core/uncaught.ts";
 import type { ExchangeListener, GraphQuestion } from "../exchange/events.ts";
@@ -129,7 +128,7 @@ function graphRuns(store: Store): Reprise["run"] {
       interrupts: end.state === "waiting" ? (end.interrupts ?? []) : [],
       thread_id,
       session: await store.read(readSummary, session),
-      messages: messages.map(messageInfo),
+      messages: [...messages],
     };
   };
 }

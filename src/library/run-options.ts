@@ -1,4 +1,4 @@
-import type { ToolCall } from "../core/sessions.ts";
+import type { MadeCall } from "../core/sessions.ts";
 import type { ExchangeEvent } from "../exchange/events.ts";
 import type { WhenBusy } from "../exchange/lease-holder.ts";
 import { RepriseError } from "../core/errors.ts";
@@ -23,7 +23,7 @@ export interface RunOptions {
    * Asked before calls run again that may have taken effect already. Without it, or with a no, their
    * result is "outcome unknown".
    */
-  readonly mayRepeat?: (calls: readonly ToolCall[]) => Promise<boolean>;
+  readonly mayRepeat?: (calls: readonly MadeCall[]) => Promise<boolean>;
   /** True to begin a fresh context first; another agent needs one. */
   readonly fresh?: boolean;
   /** What to do if another exchange holds the session; `refuse` if it is not given. */

@@ -1,5 +1,6 @@
 import type { Generated, GeneratedAlways } from "kysely";
 
+import type { CallStatus } from "../core/calls.ts";
 import type { AskedBy, ExchangeState } from "../core/exchanges.ts";
 import type { Origin } from "../core/principal.ts";
 import type { KeptMode } from "../core/permissions.ts";
@@ -143,6 +144,8 @@ export interface MessageTable {
   tool_calls: string | null;
   /** Of a tool's result: the call that it answers. */
   call_id: string | null;
+  /** Of a tool's result: how its call ended; null for what was not recorded. */
+  status: CallStatus | null;
   token_count: Generated<number>;
   is_summary: Generated<number>;
   archived: Generated<number>;

@@ -24,6 +24,8 @@ it("[EVENT-18] texts and names of an event are well-formed and hold no NUL, as i
     call_id: "c\ud800x",
     name: "read_file",
     args: { "\ud800": ["\udc00", { deep: "x\ud83d" }], n: 1, none: null },
+    effect: "reads",
+    subject: "a\ud800",
   });
   expect(events).toEqual([
     { type: "text", ...identity, message_id: "a\ufffd", text: "b\ufffd" },
@@ -34,6 +36,8 @@ it("[EVENT-18] texts and names of an event are well-formed and hold no NUL, as i
       call_id: "c\ufffdx",
       name: "read_file",
       args: { "\ufffd": ["\ufffd", { deep: "x\ufffd" }], n: 1, none: null },
+      effect: "reads",
+      subject: "a\ufffd",
     },
   ]);
 });

@@ -38,6 +38,7 @@ export async function expectNoDrift(database: string, id: string): Promise<reado
         content: expected?.content,
         tool_calls: expected?.tool_calls ?? null,
         call_id: expected?.call_id ?? null,
+        status: expected?.status ?? null,
         token_count: expected?.token_count,
       });
       truth.add(expected?.message_id ?? "");

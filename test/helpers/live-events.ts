@@ -46,6 +46,7 @@ export function messageEvent(
       archived: false,
       ts: "2026-01-01T00:00:00.000Z",
       call_id: null,
+      status: null,
       ...more,
     },
   };

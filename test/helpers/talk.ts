@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
 
-import type { ToolCall } from "../../src/core/sessions.ts";
+import { type CallStatus, factsOfCall } from "../../src/core/calls.ts";
+import type { MadeCall } from "../../src/core/sessions.ts";
 import type { ExchangeEvent } from "../../src/exchange/events.ts";
 import type { Feed } from "../../src/exchange/live/feed.ts";
+import { BUILT_IN_TOOLS } from "../../src/exchange/tools/built-in.ts";
 import type { Fence } from "../../src/store/leases/fence.ts";
 import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
 import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
-import { type MirrorMessage, mirrorMessages } from "../../src/store/messages/mirror.ts";
+import { mirrorMessages } from "../../src/store/messages/mirror.ts";
+import type { MirrorMessage } from "../../src/store/messages/mirror-message.ts";
 import type { Store } from "../../src/store/store.ts";
 import { owner } from "./engines.ts";
 
@@ -38,8 +41,8 @@ export interface Talk {
   /** Stores an answer, or a result with the call that it answers. */
   store(message: MirrorMessage): Promise<void>;
   /** Stores an answer that calls tools, and reports the calls. */
-  call(content: string, calls: readonly ToolCall[]): Promise<void>;
-  result(call: ToolCall, content: string, status?: "success" | "error"): Promise<void>;
+  call(content: string, calls: readonly MadeCall[]): Promise<void>;
+  result(call: MadeCall, content: string, status?: CallStatus): Promise<void>;
   end(failure?: { readonly code: string; readonly sentence: string }): Promise<void>;
 }
 
@@ -68,24 +71,26 @@ export function createTalk(store: Store, feed: Feed, session_id: string): Talk {
     },
     say: (message_id, text) => hear({ type: "text", message_id, text }),
     call: async (content, calls) => {
-      const message = storedMessage({ role: "assistant", content, tool_calls: calls });
+      const tool_calls = calls.map((call) => ({ ...call, ...factsOfCall(call, BUILT_IN_TOOLS) }));
+      const message = storedMessage({ role: "assistant", content, tool_calls });
       await keep(message);
-      for (const { id, name, args } of calls) {
-        hear({ type: "tool_call", message_id: message.message_id, call_id: id, name, args });
+      for (const { id: call_id, ...call } of tool_calls) {
+        hear({ type: "tool_call", message_id: message.message_id, call_id, ...call });
       }
     },
-    result: async ({ id, name }, content, status = "success") => {
+    result: async ({ id, name, args }, content, status = "ok") => {
       const content_bytes = Buffer.byteLength(content);
       hear({
         type: "tool_result",
         call_id: id,
         name,
+        ...factsOfCall({ name, args }, BUILT_IN_TOOLS),
         status,
         content,
         content_bytes,
         duration_ms: 1234,
       });
-      await keep(storedMessage({ role: "tool", content, call_id: id }));
+      await keep(storedMessage({ role: "tool", content, call_id: id, status }));
     },
     end: async (failure) => {
       await store.write(releaseLease, {

@@ -40,6 +40,7 @@ it("[UNDO-14] [UNDO-17] [UNDO-18] [COMMAND-12] [PERMISSION-36] a client with the
     path: "a.txt",
     kind: "changed",
     tools: ["write_file"],
+    calls: ["call-2"],
     added: 1,
     removed: 1,
     diff: "--- a.txt\n+++ a.txt\n@@ -1,1 +1,1 @@\n-0\n+1\n",

@@ -162,6 +162,9 @@ describe("creating", () => {
       [
         "session_id",
         "seq",
+        "message_id",
+        "call_id",
+        "status",
         "role",
         "content",
         "tool_calls",

@@ -47,8 +47,8 @@ async function rowsOfThread(saver: BaseCheckpointSaver, config: object) {
   const tuple = await saver.getTuple(config);
   const messages = tuple?.checkpoint.channel_values["messages"] as BaseMessage[];
   return messages.map((_, index) => {
-    const { usage: _usage, call_id = null, ...row } = mirrorOf(messages, index)!;
-    return { ...row, call_id };
+    const { usage: _usage, call_id = null, status = null, ...row } = mirrorOf(messages, index)!;
+    return { ...row, call_id, status };
   });
 }
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { messageInfo } from "../../src/core/answers.ts";
 import { newId } from "../../src/core/ids.ts";
 import { METADATA_KEY, type Metadata } from "../../src/core/labels.ts";
 import { MAX_CONTENT_BYTES, MAX_DETAIL_BYTES, MESSAGES_PER_READ } from "../../src/core/limits.ts";
@@ -101,7 +100,7 @@ describeEngines("JSON that the database writes", (engine) => {
             ...input,
             max_bytes: MAX_DETAIL_BYTES,
           });
-          expect(written.json).toBe(JSON.stringify(read.messages.map(messageInfo)));
+          expect(written.json).toBe(JSON.stringify(read.messages));
           expect(written.summary).toBe(summaryOf(read.session, metadata));
           expect(written.has_earlier).toBe(read.has_earlier);
 
@@ -163,7 +162,7 @@ describeEngines("JSON that the database writes", (engine) => {
       };
       const read = await store.read(readDetail, input);
       const written = await store.read(readDetailWithin, { ...input, max_bytes: MAX_DETAIL_BYTES });
-      expect(written.json).toBe(JSON.stringify(read.messages.map(messageInfo)));
+      expect(written.json).toBe(JSON.stringify(read.messages));
       expect(written.has_earlier).toBe(read.has_earlier);
     }
   });

@@ -72,12 +72,12 @@ it("[PAGE-42] a message ends its text and its call; calls are those of one answe
     event("message", { seq: 3, message_id: "m", call_id: null }),
     event("tool_call", call("a", "m")),
     event("tool_call", call("b", "m")),
-    event("tool_call", call("b", "m", "success")),
+    event("tool_call", call("b", "m", "ok")),
   );
   expect([state.text, state.seq]).toEqual([null, 3]);
   expect(state.calls.map(({ call_id, status }) => [call_id, status])).toEqual([
     ["a", "running"],
-    ["b", "success"],
+    ["b", "ok"],
   ]);
   // one that asked a person has no other end
   const answered = foldSession(state, event("message", { seq: 4, message_id: "t", call_id: "a" }));

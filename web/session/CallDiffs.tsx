@@ -11,18 +11,19 @@ interface CallDiffsProps {
   readonly model: SessionModel;
   /** The message with the result. */
   readonly seq: number;
-  readonly paths: readonly string[];
+  /** The id of the call. */
+  readonly call: string;
 }
 
-/** What the exchange of a call changed in the files that the call names. Shows nothing to who may not read changes. */
-export function CallDiffs({ model, seq, paths }: CallDiffsProps): JSX.Element | null {
+/** What the exchange of a call changed in the files that the call changed. Shows nothing to who may not read changes. */
+export function CallDiffs({ model, seq, call }: CallDiffsProps): JSX.Element | null {
   const exchange = exchangeOf(seq, model.exchanges.value ?? []);
   const { value: found } = useRead<readonly FileChangeInfo[]>(
     async () => (exchange === null ? [] : await client.getChanges(model.id, exchange.n)),
     [],
     [exchange?.n],
   );
-  const changes = found.filter(({ path }) => paths.includes(path));
+  const changes = found.filter(({ calls }) => calls.includes(call));
   return changes.length === 0 ? null : (
     <>
       <div class="part-title">Changed in exchange {exchange?.n}</div>

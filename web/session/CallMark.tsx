@@ -2,12 +2,22 @@ import type { JSX } from "preact";
 
 import type { CallState } from "./call-state.ts";
 
-const MARKS = { running: "•", success: "✓", error: "✗", unknown: "–", unread: "…" } as const;
+const MARKS = {
+  running: "•",
+  ok: "✓",
+  failed: "✗",
+  denied: "✗",
+  not_run: "✗",
+  unknown: "–",
+  unread: "…",
+} as const;
 const WORDS = {
   running: "running",
-  success: "done",
-  error: "failed",
-  unknown: "without a result",
+  ok: "done",
+  failed: "failed",
+  denied: "denied",
+  not_run: "not run",
+  unknown: "without a known end",
   unread: "not read yet",
 } as const;
 

@@ -10,7 +10,7 @@ import { Link } from "../parts/Link.tsx";
 import { visibleText } from "./act/visible-text.ts";
 import { CallMark } from "./CallMark.tsx";
 import { stateOf } from "./call-state.ts";
-import { argumentsText, pathsOf, subjectOf, tookText } from "./call-text.ts";
+import { argumentsText, subjectOf, tookText, type ToolCall } from "./call-text.ts";
 import { Folded } from "./Folded.tsx";
 import type { SessionModel } from "./model.ts";
 import { Running } from "./Running.tsx";
@@ -39,7 +39,7 @@ export function CallRow({ model, stored, id }: CallRowProps): JSX.Element {
   const { state, reason, took } = stateOf(stored, model);
   // arguments may be large, and the row is drawn 10 times a second while an answer arrives
   const subject = useMemo(() => subjectOf(call), [call]);
-  const child = call.name === "delegate" ? childOf(stored, model.children.value) : null;
+  const child = call.effect === "asks" ? childOf(stored, model.children.value) : null;
   return (
     <Folded
       model={model}
@@ -77,9 +77,9 @@ export function CallRow({ model, stored, id }: CallRowProps): JSX.Element {
       )}
       <div class="part-title">Arguments</div>
       <Output text={argumentsText(call.args)} />
-      {pathsOf(call).length === 0 || result === null || result === undefined ? null : (
-        <CallDiffs model={model} seq={result.seq} paths={pathsOf(call)} />
-      )}
+      {mayChange(call) && result !== null && result !== undefined ? (
+        <CallDiffs model={model} seq={result.seq} call={call.id} />
+      ) : null}
       <div class="part-title">Result</div>
       {result === undefined || result === null ? (
         <p class="muted">{state === "running" ? "It still runs." : "There is no result."}</p>
@@ -92,7 +92,11 @@ export function CallRow({ model, stored, id }: CallRowProps): JSX.Element {
 
 /** What a person has to know of a command, also if the row stays closed. */
 function notesOf({ call, result }: StoredCall): readonly string[] {
-  return call.name === "run_command" ? commandNotes(result?.content ?? "") : [];
+  return call.effect === "runs" ? commandNotes(result?.content ?? "") : [];
+}
+
+function mayChange({ effect }: ToolCall): boolean {
+  return effect === "changes" || effect === "runs";
 }
 
 /** Lines of a program or a tool: text alone, cut at first. */

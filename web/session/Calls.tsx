@@ -9,7 +9,7 @@ import { isReading, plural, readSummary, subjectOf } from "./call-text.ts";
 import { Folded } from "./Folded.tsx";
 import type { SessionModel } from "./model.ts";
 import type { StoredCall } from "./rows.ts";
-import { stateOf } from "./call-state.ts";
+import { isFailed, stateOf } from "./call-state.ts";
 
 /** Rows of one answer at first. */
 const MAX_ROWS = 100;
@@ -73,20 +73,14 @@ function segmentsOf(calls: readonly StoredCall[]): StoredCall[][] {
 
 function CallGroup({ model, seq, calls }: CallsProps): JSX.Element {
   const states = calls.map((stored) => stateOf(stored, model));
-  const failed = states.filter(({ state }) => state === "error").length;
+  const failed = states.filter(({ state }) => isFailed(state)).length;
   const isRunning = states.some(({ state }) => state === "running");
-  const done = calls.filter((_, index) => states[index]?.state === "success");
+  const done = calls.filter((_, index) => states[index]?.state === "ok");
   const subjects = useMemo(() => [...new Set(calls.map(({ call }) => subjectOf(call)))], [calls]);
   const summary = readSummary(
     isRunning || done.length === 0 ? calls.map(({ call }) => call) : done.map(({ call }) => call),
   );
-  const state = isRunning
-    ? "running"
-    : done.length > 0
-      ? "success"
-      : failed > 0
-        ? "error"
-        : "unknown";
+  const state = isRunning ? "running" : done.length > 0 ? "ok" : failed > 0 ? "failed" : "unknown";
   return (
     <Folded
       model={model}

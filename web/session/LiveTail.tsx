@@ -55,7 +55,7 @@ function EarlyCall({ call }: { readonly call: LiveCall }): JSX.Element {
         <bdi>{call.name}</bdi>
       </strong>
       <code class="call-subject" dir="auto">
-        {call.args === null ? "" : subjectOf(call)}
+        {call.args === null ? (call.subject ?? "") : subjectOf(call)}
       </code>
     </span>
   );

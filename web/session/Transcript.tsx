@@ -31,7 +31,7 @@ export function Transcript({ model }: { readonly model: SessionModel }): JSX.Ele
   const items = rows.getVirtualItems();
   const drawn = useMemo(() => new Map<number, Row>(), [version, first]);
   const rowAt = (seq: number): Row => {
-    const row = drawn.get(seq) ?? rowOf(seq, { ...sourceOf(model), last });
+    const row = drawn.get(seq) ?? rowOf(seq, { get: model.messages.get, last });
     drawn.set(seq, row);
     return row;
   };
@@ -157,10 +157,6 @@ export function Transcript({ model }: { readonly model: SessionModel }): JSX.Ele
       )}
     </div>
   );
-}
-
-function sourceOf({ messages, callOf }: SessionModel) {
-  return { get: messages.get, callOf };
 }
 
 /** The message that the address names: `#m123`. */

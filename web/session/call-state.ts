@@ -1,9 +1,12 @@
-import { outcomeOf } from "./call-text.ts";
-import type { SessionModel } from "./model.ts";
+import { firstLine } from "./call-text.ts";
+import type { LiveCall, SessionModel } from "./model.ts";
 import type { StoredCall } from "./rows.ts";
 
-/** `unknown`: it has no result and gets none any more. `unread`: its result was not read yet. */
-export type CallState = "running" | "success" | "error" | "unknown" | "unread";
+/**
+ * How a call ended. `unknown` also for one that has no result and gets none any more, and for an end that was not
+ * recorded. `unread`: its result was not read yet.
+ */
+export type CallState = LiveCall["status"] | "unread";
 
 export interface ShownState {
   readonly state: CallState;
@@ -13,20 +16,27 @@ export interface ShownState {
   readonly took: number | null;
 }
 
+/** True for a call that did not do what it was to do. */
+export function isFailed(state: CallState): boolean {
+  return state === "failed" || state === "denied" || state === "not_run";
+}
+
 /** What is known of a call, from its result and from what happens now. */
 export function stateOf(
   { call, asked_at, result }: StoredCall,
   { live, ends }: Pick<SessionModel, "live" | "ends">,
 ): ShownState {
   const now = ends.get(call.id) ?? live.value?.calls.find(({ call_id }) => call_id === call.id);
-  if (result === undefined) {
-    return { state: now?.status ?? "unread", reason: "", took: now?.duration_ms ?? null };
+  const took = now?.duration_ms ?? null;
+  if (result === undefined || result === null) {
+    return { state: now?.status ?? (result === null ? "unknown" : "unread"), reason: "", took };
   }
-  if (result === null) {
-    return { state: now?.status ?? "unknown", reason: "", took: now?.duration_ms ?? null };
-  }
-  const status = now === undefined || now.status === "running" ? null : now.status;
-  const { end, reason, took } = outcomeOf(call.name, result.content, status);
-  const between = Date.parse(result.ts) - Date.parse(asked_at);
-  return { state: end, reason, took: now?.duration_ms ?? took ?? (between >= 0 ? between : null) };
+  const { status, content, ts } = result;
+  const isSaid = status !== null && status !== "ok";
+  const between = Date.parse(ts) - Date.parse(asked_at);
+  return {
+    state: status ?? "unknown",
+    reason: isSaid ? firstLine(content) : "",
+    took: took ?? (between >= 0 ? between : null),
+  };
 }

@@ -9,7 +9,7 @@ import type {
   VerificationInfo,
 } from "../../src/entries/client.ts";
 import { client } from "../api.ts";
-import type { LiveMessage, SessionState } from "../streams/session-state.ts";
+import type { SessionState } from "../streams/session-state.ts";
 import { connection, followSession, followShared } from "../streams/streams.ts";
 import { createMessageCache, type MessageCache, PAGE_SIZE } from "./message-cache.ts";
 import { isPassing, problemOf, type SessionProblem } from "./problem.ts";
@@ -52,7 +52,6 @@ export interface SessionModel {
   readonly verification: ReadonlySignal<VerificationInfo | SessionProblem | "reading" | null>;
   /** What a person opened, by keys; rows that are drawn again stay open. */
   readonly opened: Signal<ReadonlySet<string>>;
-  callOf(seq: number): string | null;
   showArchived(): void;
   readEarlierExchanges(): Promise<void>;
   verify(): Promise<void>;
@@ -81,7 +80,6 @@ export function createSessionModel(
   const children = signal<readonly SessionSummary[]>([]);
   const verification = signal<VerificationInfo | SessionProblem | "reading" | null>(null);
   const opened = signal<ReadonlySet<string>>(new Set());
-  const callIds = new Map<number, string>();
   let state: SessionState | null = null;
   let drawing: ReturnType<typeof setTimeout> | undefined;
   let refreshing: Promise<void> | null = null;
@@ -142,10 +140,7 @@ export function createSessionModel(
       live.value = state;
     }, DRAW_MS);
   };
-  const store = ({ message_id: _, call_id, ...message }: LiveMessage): void => {
-    if (call_id !== null) {
-      remember(callIds, message.seq, call_id);
-    }
+  const store = (message: MessageInfo): void => {
     // with its row, the text that arrived goes
     clearTimeout(drawing);
     drawing = undefined;
@@ -230,7 +225,6 @@ export function createSessionModel(
     children,
     verification,
     opened,
-    callOf: (seq) => callIds.get(seq) ?? null,
     showArchived: () => {
       first.value = 1;
     },

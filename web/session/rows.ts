@@ -28,17 +28,12 @@ export interface RowSource {
   get(seq: number): MessageInfo | undefined;
   /** The last message that is stored. */
   readonly last: number;
-  /** The call that a result answers, if the feed said so. */
-  callOf(seq: number): string | null;
 }
 
 /** Messages between a call and its result at most: others may leave messages while an agent works. */
 const MAX_BETWEEN = 2 * PAGE_SIZE;
 
-/**
- * What the row of a message shows. Results over HTTP do not name their calls: they come in the order of the calls. Groups
- * end with a page of messages, so that no row depends on what is far away.
- */
+/** What the row of a message shows. Groups end with a page of messages, so that no row depends on what is far away. */
 export function rowOf(seq: number, source: RowSource): Row {
   const message = source.get(seq);
   if (message === undefined) {
@@ -68,24 +63,22 @@ export function rowOf(seq: number, source: RowSource): Row {
 }
 
 function resultRow(message: MessageInfo, source: RowSource): Row {
-  let earlier = 0;
   for (let at = message.seq - 1; at > Math.max(0, message.seq - MAX_BETWEEN); at -= 1) {
     const before = source.get(at);
     if (before === undefined) {
       return { kind: "absent" };
     }
     if (before.role === "assistant") {
-      const isShown = earlier < (before.tool_calls?.length ?? 0);
+      const isShown = before.tool_calls?.some(({ id }) => id === message.call_id) === true;
       return isShown ? { kind: "hidden" } : { kind: "message", message, calls: [] };
     }
-    earlier += before.role === "tool" ? 1 : 0;
   }
   return { kind: "message", message, calls: [] };
 }
 
 function storedCalls(message: MessageInfo, source: RowSource): StoredCall[] {
   const calls = message.tool_calls ?? [];
-  const results: (MessageInfo | undefined)[] = [];
+  const results: MessageInfo[] = [];
   let isComplete = true;
   const end = Math.min(source.last, message.seq + calls.length + MAX_BETWEEN);
   for (let at = message.seq + 1; at <= end && results.length < calls.length; at += 1) {
@@ -97,27 +90,16 @@ function storedCalls(message: MessageInfo, source: RowSource): StoredCall[] {
     if (next.role === "assistant") {
       break;
     }
-    if (next.role === "tool") {
+    if (next.role === "tool" && calls.some(({ id }) => id === next.call_id)) {
       results.push(next);
     }
   }
-  return calls.map((call, index) => {
-    const named = results.find(
-      (result) => result !== undefined && source.callOf(result.seq) === call.id,
-    );
-    const inOrder = results[index];
-    const result =
-      named ??
-      (inOrder === undefined || isAnothers(inOrder, calls, source) ? undefined : inOrder) ??
-      (isComplete ? null : undefined);
-    return { call, asked_at: message.ts, result };
+  return calls.map((call) => {
+    const at = results.findIndex(({ call_id }) => call_id === call.id);
+    // a result is that of one call, whatever ids a model gives
+    const [found] = at < 0 ? [] : results.splice(at, 1);
+    return { call, asked_at: message.ts, result: found ?? (isComplete ? null : undefined) };
   });
-}
-
-/** True if the feed said that the result answers another of the calls. */
-function isAnothers(result: MessageInfo, calls: readonly ToolCall[], source: RowSource): boolean {
-  const id = source.callOf(result.seq);
-  return id !== null && calls.some((call) => call.id === id);
 }
 
 function isOnlyReading({ tool_calls }: MessageInfo): boolean {

@@ -11,7 +11,6 @@ import type { Attempt, Feed } from "./feed.ts";
 import {
   foldSession,
   isNews,
-  type LiveMessage,
   resumedState,
   type SessionState,
   snapshotOf,
@@ -199,9 +198,8 @@ function snapshotOfSession({
   return { id: NO_POSITION, event: "snapshot", data };
 }
 
-/** A message that was read over HTTP: nobody knows any more which text or call it belongs to. */
-function eventOf(message: MessageInfo): LiveEvent {
-  const data: LiveMessage = { ...message, message_id: "", call_id: null };
+/** A message that was read over HTTP. */
+function eventOf(data: MessageInfo): LiveEvent {
   return { id: NO_POSITION, event: "message", data };
 }
 

@@ -1,8 +1,7 @@
-import type { LiveEvent } from "../../src/entries/client.ts";
+import type { LiveEvent, MessageInfo } from "../../src/entries/client.ts";
 
 type DataOf<Name extends LiveEvent["event"]> = Extract<LiveEvent, { event: Name }>["data"];
 type Snapshot = DataOf<"snapshot">;
-export type LiveMessage = DataOf<"message">;
 
 /** The text of an answer, as far as it has arrived. */
 export interface ArrivingText {
@@ -86,7 +85,7 @@ export function resumedState(
 }
 
 /** False for a message that a snapshot has counted already. An answer that replaces one that broke off is news. */
-export function isNews(state: SessionState | null, message: LiveMessage): boolean {
+export function isNews(state: SessionState | null, message: MessageInfo): boolean {
   return state === null || message.seq > state.seq || state.text?.message_id === message.message_id;
 }
 
@@ -116,7 +115,7 @@ function codePoints(text: string): number {
   return count;
 }
 
-function afterMessage(state: SessionState, message: LiveMessage): SessionState {
+function afterMessage(state: SessionState, message: MessageInfo): SessionState {
   const { seq, message_id, call_id } = message;
   return {
     ...state,

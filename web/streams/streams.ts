@@ -64,7 +64,7 @@ export function followList(listener: (event: SessionEvent) => void): () => void 
  * replaces it. Another `snapshot` may come at any time, and replaces all but the messages. If its `last_seq` is higher
  * than that of the last message, too many were missed: they are read over HTTP.
  *
- * A message that this tab missed comes with an empty `message_id` and without `call_id`.
+ * A message that this tab missed comes with an empty `id`; of its text, only a part may have come before.
  */
 export function followSession(id: string, listener: Listener<SessionState, LiveEvent>): () => void {
   return follow(sessions, `session:${id}`, () => sessionFeed(id, connect), listener);

@@ -1,6 +1,7 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { AIMessage, AIMessageChunk, BaseMessage, ToolMessage } from "@langchain/core/messages";
 
+import { NO_FACTS } from "../../core/calls.ts";
 import { storableText } from "../../core/text.ts";
 import { type Report, reportStored } from "../../exchange/report-events.ts";
 import type { OnStored } from "../../langgraph/session-saver.ts";
@@ -32,7 +33,8 @@ export function createGraphProgress(report: Report, before: readonly BaseMessage
     }
     known.add(message.id);
     if (ToolMessage.isInstance(message)) {
-      reportResult(report, message, durations.get(message.tool_call_id) ?? 0);
+      const durationMs = durations.get(message.tool_call_id) ?? 0;
+      reportResult(report, message, { durationMs, facts: NO_FACTS });
     } else if (AIMessage.isInstance(message)) {
       const { id: message_id = "", text } = message;
       const half = halves.get(message_id) ?? "";

@@ -2,6 +2,7 @@ import { type BaseMessage, ToolMessage, type ToolCall } from "@langchain/core/me
 import type { StateSnapshot } from "@langchain/langgraph";
 import { type CheckpointTuple, TASKS } from "@langchain/langgraph-checkpoint";
 
+import { NO_FACTS } from "../../core/calls.ts";
 import { callsOf } from "../sendable-messages.ts";
 import { closedId, messagesOf, type OpenCall, isStandIn, unanswered } from "../thread-state.ts";
 import type { AttachedGraph } from "./attach-saver.ts";
@@ -48,7 +49,8 @@ export function openWork(thread: StoppedThread): OpenWork {
     const at = all.findIndex((message) => closedId(message) === (call.id ?? ""));
     // one result closes one call, whatever ids a model gives
     const [result = null] = at === -1 ? [] : all.splice(at, 1);
-    return { id: call.id ?? "", name: call.name, args: call.args, result };
+    const { id = "", name, args } = call;
+    return { id, name, args, ...NO_FACTS, result };
   });
   const open = snapshot.tasks.filter(({ id }) => !isDone(id, tuple.pendingWrites));
   const waiting = new Set(open.filter(({ id }) => openQuestions(id, tuple).length > 0));

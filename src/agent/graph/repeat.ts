@@ -2,7 +2,8 @@ import { BaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../../core/errors.ts";
-import type { ToolCall } from "../../core/sessions.ts";
+import { NO_FACTS } from "../../core/calls.ts";
+import type { MadeCall } from "../../core/sessions.ts";
 import type { Live } from "../../exchange/exchanger.ts";
 import { callsOf } from "../sendable-messages.ts";
 import { mayBeRepeated, type OpenCall, unanswered } from "../thread-state.ts";
@@ -12,7 +13,7 @@ import type { SubgraphState } from "./subgraph-states.ts";
 
 /** A call that may have taken effect and would run again. */
 export interface Suspect {
-  readonly call: Pick<OpenCall, "id" | "name" | "args">;
+  readonly call: MadeCall;
   /** The task that ends if the call gets the result "outcome unknown"; null if none can. */
   readonly task: OpenTask | null;
 }
@@ -129,9 +130,10 @@ function callsIn(
     const answer = messagesIn(value).findLast(
       (message) => callsOf(message).length > 0 && !isEarlier(message),
     );
-    return unanswered(callsOf(answer), results).map(
-      ({ id = "", name, args }) => [channel, { id, name, args, result: null }] as const,
-    );
+    return unanswered(callsOf(answer), results).map(({ id = "", name, args }) => {
+      const call = { id, name, args, ...NO_FACTS, result: null };
+      return [channel, call] as const;
+    });
   });
 }
 
@@ -142,7 +144,7 @@ function messagesIn(value: unknown): readonly BaseMessage[] {
 
 /** Whether the caller says yes. If it throws, nobody has answered: the exchange stays interrupted. */
 export async function askToRepeat(
-  calls: readonly ToolCall[],
+  calls: readonly MadeCall[],
   mayRepeat: Live["mayRepeat"],
 ): Promise<boolean> {
   try {

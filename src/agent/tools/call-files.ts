@@ -85,9 +85,13 @@ export class CallFiles {
     if (id === undefined || name === undefined || Object.keys(artifact).length === 0) {
       return result;
     }
-    const { content, status = "success" } =
-      typeof result === "string" ? { content: result } : result;
-    return new ToolMessage({ content, name, tool_call_id: id, status, artifact });
+    const {
+      content,
+      status = "success",
+      response_metadata = {},
+    } = typeof result === "string" ? { content: result } : result;
+    const message = { content, name, tool_call_id: id, status, artifact };
+    return new ToolMessage({ ...message, response_metadata });
   }
 }
 

@@ -21,7 +21,7 @@ import type { Command } from "../commands/launch.ts";
 import type { Permit } from "../permit.ts";
 import { asksFirst, beginCall } from "../tool-asking.ts";
 import type { Change } from "./change.ts";
-import { type CallConfig, reportFailure } from "./tool-result.ts";
+import { type CallConfig, type Outcome, reportFailure } from "./tool-result.ts";
 
 const DEFAULT_SECONDS = 120;
 const MAX_SECONDS = 600;
@@ -52,7 +52,7 @@ type Input = z.output<typeof SCHEMA>;
 /** What the tool gets of the session. */
 export interface CommandTool {
   /** Gives the work its folder; one after the other, and after changes of files. */
-  readonly run: (work: (sandbox: Sandbox) => Promise<string>) => Promise<string>;
+  readonly run: <Output>(work: (sandbox: Sandbox) => Promise<Output>) => Promise<Output>;
   readonly permit: Permit;
   readonly commands: Commands;
   /** Records what a command changes. */
@@ -90,7 +90,7 @@ interface CommandCall {
 async function runCommand(
   { permit, commands, record, onOutput }: CommandTool,
   { input, sandbox, config }: CommandCall,
-): Promise<string> {
+): Promise<Outcome> {
   const command = commandOf(input);
   const shown = shownCommand(input);
   if (shown.length > MAX_SHOWN || shown.split("\n").length > MAX_SHOWN_LINES) {
@@ -130,7 +130,8 @@ async function runCommand(
       onText: (text) => onOutput(call_id, text),
     }),
   );
-  return resultOf(end, input, place);
+  // a person sees at once that a program failed; the model reads how it ended
+  return { content: resultOf(end, input, place), status: end.code === 0 ? "ok" : "failed" };
 }
 
 /** What the configuration protects, as far as it is there. */

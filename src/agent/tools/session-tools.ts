@@ -103,7 +103,7 @@ interface Guards {
 }
 
 /** Gives a tool's work its sandbox. */
-type Run = (work: (sandbox: Sandbox) => Promise<string>) => Promise<string>;
+type Run = <Output>(work: (sandbox: Sandbox) => Promise<Output>) => Promise<Output>;
 
 const PATH = z.string().describe("relative to the repository's top");
 const FOLDER = PATH.default(".");

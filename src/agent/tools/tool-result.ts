@@ -2,7 +2,10 @@ import { ToolMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 
+import type { CallStatus } from "../../core/calls.ts";
 import { isRepriseError, systemCode } from "../../core/errors.ts";
+import { statusOfFailure } from "../../exchange/files/refusal.ts";
+import { keepStatus } from "../keep-facts.ts";
 
 /** What a failed call of the system means, for a model. */
 const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
@@ -28,31 +31,57 @@ export interface CallConfig {
  * NUL, no half character).
  */
 export function reportFailure<Input>(
-  act: (input: Input, config: CallConfig & RunnableConfig) => Promise<string>,
+  act: (input: Input, config: CallConfig & RunnableConfig) => Promise<string | Outcome>,
 ): (input: Input, config: CallConfig & RunnableConfig) => Promise<string | ToolMessage> {
   return async (input, config) => {
     try {
-      return (await act(input, config)).toWellFormed().replaceAll("\0", "\u{FFFD}");
+      const given = await act(input, config);
+      return typeof given === "string" ? storable(given) : outcomeOf(given, config);
     } catch (error) {
       if (isGraphBubbleUp(error)) {
         // a question to a person is not a failure
         throw error;
       }
-      return failedResult(messageOf(error), config);
+      return failedResult(messageOf(error), config, statusOfFailure(error));
     }
   };
+}
+
+/** What a tool returns that did what it was to do, of which a person may still see that it failed. */
+export interface Outcome {
+  readonly content: string;
+  readonly status: CallStatus;
+}
+
+function outcomeOf({ content, status }: Outcome, { toolCall }: CallConfig): string | ToolMessage {
+  const { id, name } = toolCall ?? {};
+  const text = storable(content);
+  return id === undefined || name === undefined
+    ? text
+    : keepStatus(
+        new ToolMessage({ content: text, name, tool_call_id: id, status: "success" }),
+        status,
+      );
+}
+
+function storable(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\u{FFFD}");
 }
 
 /** Before the reason in the result of a call that failed. */
 const FAILURE = "Error: ";
 
 /** The result of a call that failed; only its text if the tool was not called by a model. */
-export function failedResult(reason: string, { toolCall }: CallConfig): string | ToolMessage {
+export function failedResult(
+  reason: string,
+  { toolCall }: CallConfig,
+  status: CallStatus = "failed",
+): string | ToolMessage {
   const content = `${FAILURE}${reason}`;
   const { id, name } = toolCall ?? {};
   return id === undefined || name === undefined
     ? content
-    : new ToolMessage({ content, name, tool_call_id: id, status: "error" });
+    : keepStatus(new ToolMessage({ content, name, tool_call_id: id, status: "error" }), status);
 }
 
 /** Runs what it is given one after the other; a failure does not hold up the next. */

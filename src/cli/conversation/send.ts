@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { messageInfo } from "../../core/answers.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import type { ExchangeResult } from "../../exchange/events.ts";
 import type { Live } from "../../exchange/exchanger.ts";
@@ -124,6 +123,6 @@ function exchangeDocument(result: ExchangeResult): Record<string, unknown> {
     total_input_tokens: session.total_input_tokens,
     total_output_tokens: session.total_output_tokens,
     last_seq: session.last_seq,
-    messages: result.messages.map(messageInfo),
+    messages: result.messages,
   };
 }

@@ -1,18 +1,19 @@
-import { isHarmless } from "../../core/tools.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
-import { ASK_USER, BUILT_IN_TOOLS, HAND_IN_PLAN } from "../../exchange/tools/built-in.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import type { ExchangeView } from "../conversation/front.ts";
 import { isAsking } from "../conversation/talk.ts";
 import { GRAPH_ASKS } from "../question-lines.ts";
-import { commandEndLines, shortened, toolCallLine } from "../tool-lines.ts";
+import {
+  firstLine,
+  mayHaveChanged,
+  notesOf,
+  resultLine,
+  shortened,
+  toolCallLine,
+} from "../tool-lines.ts";
 import { createAnswerText } from "./answer-text.ts";
 import { createCommandOutput } from "./command-output.ts";
-
-const CHANGES_FILES: ReadonlySet<string> = new Set(
-  [...BUILT_IN_TOOLS].filter((tool) => !isHarmless(tool)).map(({ name }) => name),
-);
 
 /** Text to standard output as it arrives; tools and notices to standard error, a line each. */
 export function createPlainView(cli: CliContext): ExchangeView {
@@ -40,23 +41,11 @@ export function createPlainView(cli: CliContext): ExchangeView {
           answer.show(event.text);
           break;
         case "tool_call":
-          // what it asks is shown when the exchange waits for the answer
-          if (event.name !== ASK_USER.name) {
-            notice(toolCallLine(event));
-          }
+          notice(toolCallLine(event));
           break;
         case "tool_result":
-          hasChanged ||= event.status === "success" && CHANGES_FILES.has(event.name);
-          // a sub-agent's failed calls are its own concern
-          if (event.status === "success" && event.name === HAND_IN_PLAN.name) {
-            noticeLine(cli, `· ${shortened(event.content.split("\n", 1)[0] ?? "")}`);
-          }
-          if (event.status === "error" && event.exchange_id === own) {
-            const reason = event.content.replace(/^Error: /, "");
-            noticeLine(cli, `· ${shortened(event.name)} failed: ${shortened(reason)}`);
-          } else if (event.status === "success") {
-            commandEndLines(event).forEach(notice);
-          }
+          hasChanged ||= mayHaveChanged(event);
+          resultLines(event, event.exchange_id === own).forEach(notice);
           break;
         case "retry": {
           const seconds = Math.max(1, Math.round(event.delay_ms / 1000));
@@ -102,4 +91,20 @@ export function createPlainView(cli: CliContext): ExchangeView {
       }
     },
   };
+}
+
+/** What a person is shown of a result: that it failed, how a program ended, what somebody answered. */
+function resultLines(
+  result: Extract<ExchangeEvent, { type: "tool_result" }>,
+  isOwn: boolean,
+): readonly string[] {
+  const { effect, status, content } = result;
+  const notes = notesOf(result).map((note) => `note: ${note}`);
+  if (status !== "ok") {
+    // a sub-agent's failed calls are its own concern
+    return isOwn ? [resultLine({ ...result, content: firstLine(content) }), ...notes] : notes;
+  }
+  return effect === "runs" || effect === "asks"
+    ? [`· ${shortened(firstLine(content))}`, ...notes]
+    : notes;
 }

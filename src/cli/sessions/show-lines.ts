@@ -3,7 +3,7 @@ import { changeLines } from "../change-lines.ts";
 import { type CliContext, noticeLine, printLine, printLines } from "../context.ts";
 import { type Fact, factsOf, messageMarks, sendAgainLine, unsentMarks } from "./show-facts.ts";
 import { QUEUED_SHOWN, type ShownSession } from "./shown.ts";
-import { marksText } from "./transcript.ts";
+import { marksText, statusMarks } from "./transcript.ts";
 
 /** Lines of a file's diff under its call; `sessions changes` shows more. */
 export const DIFF_LINES_SHOWN = 30;
@@ -20,7 +20,8 @@ export function printShown(cli: CliContext, shown: ShownSession): void {
     noticeLine(cli, `Earlier messages: --before-seq ${first.seq}`);
   }
   for (const message of messages) {
-    const marks = messageMarks(message, unconfirmed.messages.get(message.seq));
+    const source = unconfirmed.messages.get(message.seq);
+    const marks = `${messageMarks(message, source)}${marksText(statusMarks(message.status))}`;
     printLine(cli, "");
     printLine(
       cli,

@@ -1,6 +1,5 @@
 import { Command } from "commander";
 
-import { messageInfo } from "../../core/answers.ts";
 import { readDetail } from "../../store/messages/read.ts";
 import { readLabelsOf } from "../../store/sessions/labels.ts";
 import { readSummary } from "../../store/sessions/summaries.ts";
@@ -43,7 +42,7 @@ export function showCommand(cli: CliContext): Command {
       if (options.json === true) {
         const { messages, has_earlier } = detail;
         const summary = await store.read(readSummary, { id: session_id });
-        printJson(cli, { ...summary, messages: messages.map(messageInfo), has_earlier });
+        printJson(cli, { ...summary, messages, has_earlier });
         return;
       }
       const shown = await readShown({ cli, command, store }, detail, {

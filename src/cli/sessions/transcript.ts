@@ -1,3 +1,4 @@
+import type { CallStatus } from "../../core/calls.ts";
 import { oneLine, titleLine, visible, visibleJson } from "../../core/terminal-text.ts";
 import type {
   PortableMessage,
@@ -52,6 +53,7 @@ function* messageText(message: PortableMessage, mark: string): Generator<string>
     summary: message.is_summary,
     archived: message.archived,
     pending: message.role === "user" && !message.checkpointed,
+    ...statusMarks(message.status ?? null),
   });
   yield `\n${mark}# ${message.seq}. ${message.role}, ${message.ts}${marks}\n`;
   if (message.content !== "") {
@@ -67,6 +69,11 @@ function* messageText(message: PortableMessage, mark: string): Generator<string>
 export function marksText(marks: Readonly<Record<string, boolean>>): string {
   const held = Object.keys(marks).filter((name) => marks[name] === true);
   return held.length === 0 ? "" : ` (${held.join(", ")})`;
+}
+
+/** How the call of a result ended, unless it ended well. */
+export function statusMarks(status: CallStatus | null): Readonly<Record<string, boolean>> {
+  return status === null || status === "ok" ? {} : { [status.replace("_", " ")]: true };
 }
 
 /** The fence is longer than the longest run of backticks in the text. */

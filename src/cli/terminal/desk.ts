@@ -228,7 +228,7 @@ export async function createDesk(options: DeskOptions): Promise<Desk> {
     takeBack: (unsent) => takeBack([...(unsent === undefined ? [] : [unsent]), ...queue.takeAll()]),
     ask: (asked) => {
       if (asked.question.call_id !== null) {
-        view.asked(asked.question.call_id);
+        view.asked(asked.question.call_id, asked.question.kind);
       }
       const { repo_path } = conversation.planned();
       const folder = repo_path === null ? null : inHome(repo_path, options.cli.env["HOME"]);

@@ -11,13 +11,13 @@ export function readEvent(event: ExchangeEvent, steps: Steps, now: () => number)
       steps.text(event.message_id, event.text);
       break;
     case "tool_call": {
-      const { call_id: id, name, args } = event;
-      steps.call({ id, name, args });
+      const { call_id: id, name, args, effect, subject } = event;
+      steps.call({ id, name, args, effect, subject });
       break;
     }
     case "tool_result": {
-      const { call_id: id, name, status: end, content, duration_ms } = event;
-      steps.result({ id, name }, { end, content, duration_ms });
+      const { call_id: id, name, effect, subject, status, content, duration_ms } = event;
+      steps.result({ id, name, effect, subject }, { status, content, duration_ms });
       break;
     }
     case "retry":

@@ -1,4 +1,5 @@
 import type { FileChangeInfo } from "../../core/file-change-schemas.ts";
+import type { QuestionKind } from "../../core/questions.ts";
 import type { ToolCall } from "../../core/sessions.ts";
 import { plural } from "../../core/text.ts";
 import type { CallLog } from "./call-log.ts";
@@ -51,13 +52,13 @@ export interface ExchangeRows {
   /** The text of this answer comes again, under another id. */
   voidText(message_id: string): void;
   call(call: ToolCall): ShownCall;
-  result(call: { readonly id: string; readonly name: string }, result: ShownResult): void;
+  result(call: Omit<ToolCall, "args">, result: ShownResult): void;
   /** Finished rows; those of one part are together, and an empty row is before each part. */
   rows(part: string, rows: readonly string[]): void;
   /** Live output of a call. */
   output(call_id: string, text: string): void;
-  /** A question shows what the call would do. */
-  asked(call_id: string): void;
+  /** A question of the call was shown. */
+  asked(call_id: string, kind: QuestionKind): void;
   /** No result of a call comes any more. */
   giveUp(): void;
   /**
@@ -138,7 +139,7 @@ export function createExchangeRows(options: RowsOptions): ExchangeRows {
   const finish = (shown: ShownCall, result: ShownResult): void => {
     open.delete(shown.id);
     shown.finish(result);
-    const changes = result.end === "success" ? changesOf(shown) : null;
+    const changes = shown.mayHaveDone(result) ? changesOf(shown) : null;
     const entry = entries.find((each) => each.kind === "call" && each.call === shown);
     const ready = (): void => {
       if (entry?.kind === "call") {
@@ -164,7 +165,7 @@ export function createExchangeRows(options: RowsOptions): ExchangeRows {
     endText();
     closeGroup();
     for (const shown of open.values()) {
-      finish(shown, { end: "unknown", content: "", duration_ms: null });
+      finish(shown, { status: "unknown", content: "", duration_ms: null });
     }
     drain();
   };
@@ -191,11 +192,10 @@ export function createExchangeRows(options: RowsOptions): ExchangeRows {
       }
     },
     call,
-    result: ({ id, name }, result) =>
-      finish(open.get(id) ?? call({ id, name, args: undefined }), result),
+    result: (of, result) => finish(open.get(of.id) ?? call({ ...of, args: undefined }), result),
     rows,
     output: (call_id, text) => open.get(call_id)?.output(text),
-    asked: (call_id) => open.get(call_id)?.asked(),
+    asked: (call_id, kind) => open.get(call_id)?.asked(kind),
     giveUp,
     flush: async (calls) => {
       if (calls === "give_up") {

@@ -1,7 +1,7 @@
 import type { LiveEvent } from "../../core/live.ts";
+import type { QuestionKind } from "../../core/questions.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
-import { DELEGATE } from "../../exchange/tools/built-in.ts";
 import { notesOf } from "../tool-lines.ts";
 import { GRAPH_ASKS } from "../question-lines.ts";
 import { inSeconds, tokensText } from "./amounts.ts";
@@ -47,8 +47,8 @@ export interface ExchangeView extends Part {
   showLive(event: LiveEvent): void;
   /** Live output of a command, in whole lines. */
   output(piece: { readonly call_id: string; readonly text: string }): void;
-  /** A question shows what this call would do, and the answer: its end shows less. */
-  asked(call_id: string): void;
+  /** A question of this call was shown, with its answer: its end shows less. */
+  asked(call_id: string, kind: QuestionKind): void;
   /** Resolves once every row is finished that can be; calls that wait for an answer continue with the next event. */
   finish(result: ExchangeResult): Promise<void>;
   /** It failed; the reason is printed after this. Resolves as `finish`. */
@@ -159,10 +159,7 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
     call: (call) => {
       progress.retry(null);
       calls += 1;
-      const shown = rows.call(call);
-      if (call.name === DELEGATE.name) {
-        agents.begin(keyOf(shown), DELEGATE.name);
-      }
+      rows.call(call);
     },
     result: rows.result,
     retry: progress.retry,

@@ -1,13 +1,13 @@
+import { type CallFacts, NO_FACTS } from "../../core/calls.ts";
 import type { LiveEvent } from "../../core/live.ts";
-import type { ExchangeInfo } from "../../core/schemas.ts";
+import type { ExchangeInfo, MessageInfo } from "../../core/schemas.ts";
 import { failureLine } from "../../store/sessions/failures.ts";
-import type { CallEnd } from "./tool-rows.ts";
 import type { Steps } from "./steps.ts";
 
 type LiveCall = Extract<LiveEvent, { event: "tool_call" }>["data"];
 type LiveMessage = Pick<
-  Extract<LiveEvent, { event: "message" }>["data"],
-  "message_id" | "call_id" | "role" | "content" | "tool_calls" | "is_summary"
+  MessageInfo,
+  "message_id" | "call_id" | "status" | "role" | "content" | "tool_calls" | "is_summary"
 >;
 
 /** What the live feed of a session means; questions are shown elsewhere. */
@@ -21,8 +21,7 @@ export interface LiveReader {
 interface Known {
   readonly name: string;
   readonly args: unknown;
-  /** Null if only its message is known. */
-  readonly status: LiveCall["status"] | null;
+  readonly facts: CallFacts;
   readonly duration_ms: number | null;
   readonly isShown: boolean;
   readonly isOver: boolean;
@@ -67,15 +66,15 @@ export function createLiveReader(steps: Steps, now: () => number): LiveReader {
           : { state: "failed", sentence },
     );
   };
-  const know = ({ call_id, name, args, status, duration_ms }: LiveCall): void => {
+  const know = ({ call_id, name, args, effect, subject, duration_ms }: LiveCall): void => {
     const { isShown = false, isOver = false } = calls.get(call_id) ?? {};
-    calls.set(call_id, { name, args, status, duration_ms, isShown, isOver });
+    calls.set(call_id, { name, args, facts: { effect, subject }, duration_ms, isShown, isOver });
   };
   const showCalls = (): void => {
     for (const [id, known] of calls) {
       if (!known.isShown && !known.isOver) {
         calls.set(id, { ...known, isShown: true });
-        steps.call({ id, name: known.name, args: known.args });
+        steps.call({ id, name: known.name, args: known.args, ...known.facts });
       }
     }
   };
@@ -92,34 +91,34 @@ export function createLiveReader(steps: Steps, now: () => number): LiveReader {
     steps.text(message_id, text);
   };
   const message = (stored: LiveMessage): void => {
-    const { message_id, call_id, role, content, tool_calls, is_summary } = stored;
+    const { message_id, call_id, role, status, content, tool_calls, is_summary } = stored;
     if (is_summary || role === "system") {
       steps.summary(content);
     } else if (role === "user") {
       forgetShown();
       steps.user(content);
     } else if (role === "tool") {
-      result(call_id ?? message_id, content);
+      result(call_id ?? message_id, { status, content });
     } else {
       if (message_id !== arriving) {
         steps.text(message_id, content);
       }
       arriving = null;
       steps.endText();
-      for (const { id, name, args } of tool_calls ?? []) {
-        const { status = null, duration_ms = null } = calls.get(id) ?? {};
-        calls.set(id, { name, args, status, duration_ms, isShown: true, isOver: false });
-        steps.call({ id, name, args });
+      for (const call of tool_calls ?? []) {
+        const { id, name, args, effect, subject } = call;
+        const { duration_ms = null } = calls.get(id) ?? {};
+        const facts = { effect, subject };
+        calls.set(id, { name, args, facts, duration_ms, isShown: true, isOver: false });
+        steps.call(call);
       }
     }
   };
-  const result = (id: string, content: string): void => {
+  const result = (id: string, given: Pick<LiveMessage, "status" | "content">): void => {
     const known = calls.get(id);
-    const { name = "a tool", args = null, status = null, duration_ms = null } = known ?? {};
-    calls.set(id, { name, args, status, duration_ms, isShown: true, isOver: true });
-    const isError = status === "error" || (status !== "success" && isFailure(content));
-    const end: CallEnd = isError ? "error" : "success";
-    steps.result({ id, name }, { end, content, duration_ms });
+    const { name = "a tool", args = null, facts = NO_FACTS, duration_ms = null } = known ?? {};
+    calls.set(id, { name, args, facts, duration_ms, isShown: true, isOver: true });
+    steps.result({ id, name, ...facts }, { ...given, duration_ms });
   };
   return {
     message,
@@ -170,9 +169,4 @@ export function createLiveReader(steps: Steps, now: () => number): LiveReader {
       }
     },
   };
-}
-
-/** What is stored of a result has no status; a text of a tool may begin like a failure, too. */
-function isFailure(content: string): boolean {
-  return content.startsWith("Error: ");
 }

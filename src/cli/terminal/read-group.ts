@@ -2,7 +2,16 @@ import { plural } from "../../core/text.ts";
 import { inSeconds } from "./amounts.ts";
 import { cutLine } from "./fold.ts";
 import type { ShownCall } from "./shown-call.ts";
-import { endedRows, folded, indented, type Layout, readSummary, styleOf } from "./tool-rows.ts";
+import {
+  type CallEnd,
+  endedRows,
+  endOf,
+  folded,
+  indented,
+  type Layout,
+  readSummary,
+  styleOf,
+} from "./tool-rows.ts";
 
 /** Calls of one group; the next one begins another. */
 const MAX_CALLS = 200;
@@ -34,14 +43,10 @@ export function createReadGroup(now: () => number): ReadGroup {
   let endedAt: number | null = null;
   let isClosed = false;
   const summary = (of: readonly ShownCall[]): string => {
-    const counts = new Map<string, number>();
-    for (const { text } of of) {
-      counts.set(text.name, (counts.get(text.name) ?? 0) + 1);
-    }
-    return readSummary(counts);
+    return readSummary(of.map(({ text }) => text.name));
   };
-  const withEnd = (end: string): ShownCall[] =>
-    calls.filter(({ result }) => result !== null && result.end === end);
+  const withEnd = (end: CallEnd): ShownCall[] =>
+    calls.filter(({ result }) => result !== null && endOf(result.status) === end);
   const title = (): string => `Explored: ${summary(calls)}`;
   const isReady = (): boolean => isClosed && calls.every(({ result }) => result !== null);
   return {
@@ -71,12 +76,12 @@ export function createReadGroup(now: () => number): ReadGroup {
         return only.ended(layout, n);
       }
       const { theme, width } = layout;
-      const [done, failed, unknown] = [withEnd("success"), withEnd("error"), withEnd("unknown")];
+      const [done, failed, unknown] = [withEnd("ok"), withEnd("failed"), withEnd("unknown")];
       const isTimed = calls.some(({ result }) => result?.duration_ms !== null);
       const names = calls.slice(0, MAX_NAMED).map(({ text }) => text.subject);
       const head = {
         call: { name: "Explored:", subject: summary(done), isCommand: false, isPath: false },
-        end: done.length > 0 ? "success" : failed.length > 0 ? "error" : "unknown",
+        status: done.length > 0 ? "ok" : failed.length > 0 ? "failed" : "unknown",
         content: "",
         duration_ms: isTimed ? (endedAt ?? now()) - begunAt : null,
         n,
@@ -106,5 +111,5 @@ export function createReadGroup(now: () => number): ReadGroup {
 function failureRows(call: ShownCall, { theme, width }: Layout): string[] {
   const { name, subject } = call.text;
   const said = `✗ ${name} ${subject}: ${call.outcome().reason}`;
-  return indented(folded(said, width - 2, REASON_ROWS), styleOf("error", theme));
+  return indented(folded(said, width - 2, REASON_ROWS), styleOf("failed", theme));
 }

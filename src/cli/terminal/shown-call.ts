@@ -1,8 +1,10 @@
+import type { CallStatus } from "../../core/calls.ts";
 import type { FileChangeInfo } from "../../core/file-change-schemas.ts";
+import type { QuestionKind } from "../../core/questions.ts";
 import type { ToolCall } from "../../core/sessions.ts";
 import { plural } from "../../core/text.ts";
 import { visible } from "../../core/terminal-text.ts";
-import { ASK_USER, BUILT_IN_TOOLS, HAND_IN_PLAN } from "../../exchange/tools/built-in.ts";
+import { mayHaveChanged } from "../tool-lines.ts";
 import { changeRows, changeText } from "./change-rows.ts";
 import { cutLine } from "./fold.ts";
 import { createKeptOutput } from "./kept-output.ts";
@@ -14,18 +16,12 @@ import {
   folded,
   indented,
   type Layout,
-  mayChangeFiles,
   noteRows,
   outcomeOf,
   runningRow,
 } from "./tool-rows.ts";
 
-const READING: ReadonlySet<string> = new Set(
-  [...BUILT_IN_TOOLS].filter(({ effect }) => effect === "reads").map(({ name }) => name),
-);
-
-/** What they return is for a person too. */
-const SAYS: ReadonlySet<string> = new Set([ASK_USER.name, HAND_IN_PLAN.name]);
+/** Rows of what a call returned that turned to somebody. */
 const SAID_ROWS = 3;
 
 /** Lines of a command's output that are live rows, and that stay below one that failed. */
@@ -35,7 +31,8 @@ const MAX_KEPT = 64 * 1024;
 
 /** A result as events and messages have it. */
 export interface ShownResult {
-  readonly end: CallEnd;
+  /** `unknown` without a result; null if it was not recorded. */
+  readonly status: CallStatus | null;
   /** What the tool returned, or its beginning. */
   readonly content: string;
   /** Null if nobody knows. */
@@ -55,8 +52,10 @@ export interface ShownCall {
   changed(changes: readonly FileChangeInfo[]): void;
   /** Further facts of its row; they are clean. */
   notes(facts: readonly string[]): void;
-  /** A question showed its diff: it is not shown again. */
-  asked(): void;
+  /** True if it may have changed files, or sub-agents of it, if it ended so. */
+  mayHaveDone(result: ShownResult): boolean;
+  /** A question of it was shown: a diff in it is not shown again. */
+  asked(kind: QuestionKind): void;
   /** True if its end needs no row. */
   isSilent(): boolean;
   title(): string;
@@ -70,6 +69,8 @@ export interface ShownCall {
   size(): number;
 }
 
+const NO_RESULT: ShownResult = { status: "unknown", content: "", duration_ms: null };
+
 export function createShownCall(call: ToolCall, begunAt: number): ShownCall {
   const text = callText(call);
   const args = argumentText(call.args).slice(0, MAX_KEPT);
@@ -78,15 +79,15 @@ export function createShownCall(call: ToolCall, begunAt: number): ShownCall {
   let changes: readonly FileChangeInfo[] = [];
   let notes: readonly string[] = [];
   let isAsked = false;
-  const outcome = (): ReturnType<typeof outcomeOf> =>
-    outcomeOf({ call: text, content: result?.content ?? "", end: result?.end ?? "unknown" });
+  let isAnswered = false;
+  const outcome = (): ReturnType<typeof outcomeOf> => outcomeOf(result ?? NO_RESULT);
   const output = (): ReturnType<typeof createKeptOutput> =>
     kept ?? (text.isCommand ? outputOf(result?.content ?? "") : createKeptOutput());
   return {
     id: call.id,
     text,
-    isReading: READING.has(call.name),
-    isChanging: mayChangeFiles(call.name),
+    isReading: call.effect === "reads",
+    isChanging: call.effect === "changes" || call.effect === "runs",
     get result() {
       return result;
     },
@@ -100,24 +101,27 @@ export function createShownCall(call: ToolCall, begunAt: number): ShownCall {
     notes: (facts) => {
       notes = facts;
     },
-    asked: () => {
+    mayHaveDone: ({ status }) => status === "ok" || mayHaveChanged({ ...call, status }),
+    asked: (kind) => {
       isAsked = true;
+      isAnswered ||= kind === "question";
     },
     // what it asked was shown as a question, with its answer
-    isSilent: () => call.name === ASK_USER.name && isAsked && result?.end === "success",
+    isSilent: () => isAnswered && result?.status === "ok",
     title: () => `${text.name} ${text.subject}`.trim(),
     running: (layout, now) => [
       runningRow(text, now - begunAt, layout),
       ...outputRows(kept?.last(OUTPUT_ROWS) ?? [], layout),
     ],
     ended: (layout, n) => {
-      const { content = "", end = "unknown", duration_ms = null } = result ?? {};
+      const ended = result ?? NO_RESULT;
+      const { content } = ended;
       const facts = [...countsOf(changes), ...notes];
       return [
-        ...endedRows({ call: text, end, content, duration_ms, n, facts }, layout),
-        ...noteRows(call.name, content, layout),
+        ...endedRows({ ...ended, call: text, n, facts }, layout),
+        ...noteRows({ ...call, content }, layout),
         ...(text.isCommand ? outputSummary(output(), outcome().end, layout) : []),
-        ...(SAYS.has(call.name) && end === "success"
+        ...(call.effect === "asks" && ended.status === "ok"
           ? indented(folded(content, layout.width - 2, SAID_ROWS), layout.theme.dim)
           : []),
         ...changeRows(changes, layout, { isDiffShown: !isAsked }),
@@ -173,7 +177,7 @@ function outputSummary(
   if (output.count <= OUTPUT_ROWS) {
     return outputRows(output.last(OUTPUT_ROWS), layout);
   }
-  const shown = end === "error" ? output.last(OUTPUT_ROWS) : [];
+  const shown = end === "failed" ? output.last(OUTPUT_ROWS) : [];
   const hidden = plural(output.count - shown.length, shown.length > 0 ? "earlier line" : "line");
   return [
     ...indented([cutLine(`… ${hidden}, Ctrl-O shows them`, layout.width - 2)], layout.theme.dim),

@@ -26,7 +26,7 @@ export interface Steps {
   endText(): void;
   voidText(message_id: string): void;
   call(call: ToolCall): void;
-  result(call: { readonly id: string; readonly name: string }, result: ShownResult): void;
+  result(call: Omit<ToolCall, "args">, result: ShownResult): void;
   retry(again: Retry | null): void;
   /** Tokens of one model call. */
   used(more: Counts): void;

@@ -1,7 +1,6 @@
 import type { FileChangeInfo } from "../../core/file-change-schemas.ts";
 import type { Message, ToolCall } from "../../core/sessions.ts";
 import { plural } from "../../core/text.ts";
-import { BUILT_IN_TOOLS } from "../../exchange/tools/built-in.ts";
 import { changedFile, whyNoDiff } from "../change-lines.ts";
 import { DIFF_LINES_SHOWN } from "../sessions/show-lines.ts";
 import { diffRows } from "./diff-rows.ts";
@@ -68,7 +67,7 @@ interface CallView extends Layout {
 export function callRows(calls: readonly StoredCall[], view: CallView): string[] {
   const rows: string[] = [];
   for (let at = 0; at < calls.length;) {
-    const next = calls.slice(at).findIndex(({ call }) => !READS.has(call?.name ?? ""));
+    const next = calls.slice(at).findIndex(({ call }) => call?.effect !== "reads");
     const reads = calls.slice(at, next === -1 ? undefined : at + next);
     rows.push(...(reads.length > 1 ? groupRows(reads, view) : oneCallRows(calls[at], view)));
     at += Math.max(1, reads.length);
@@ -76,24 +75,17 @@ export function callRows(calls: readonly StoredCall[], view: CallView): string[]
   return rows;
 }
 
-const READS: ReadonlySet<string> = new Set(
-  [...BUILT_IN_TOOLS].filter(({ effect }) => effect === "reads").map(({ name }) => name),
-);
-
 function groupRows(calls: readonly StoredCall[], view: CallView): string[] {
-  const read = calls.map((stored) => ({ ...shownOf(stored), end: endOf(stored) }));
-  const done = read.filter(({ end }) => end === "success");
-  const counts = new Map<string, number>();
-  for (const { name } of done) {
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
+  const isOk = ({ result }: StoredCall): boolean => result?.status === "ok";
+  const done = calls.filter(isOk).map(shownOf);
+  const summary = readSummary(done.map(({ name }) => name));
   const subjects = [...new Set(done.map(({ subject }) => subject))].join(", ");
-  const others = calls.filter((stored) => endOf(stored) !== "success");
+  const others = calls.filter((stored) => !isOk(stored));
   return [
     ...(done.length === 0
       ? []
       : [
-          headRow("success", { name: "Explored:", text: readSummary(counts) }, view),
+          headRow("ok", { name: "Explored:", text: summary }, view),
           ...below([subjects], view, view.theme.dim),
         ]),
     ...others.flatMap((stored) => oneCallRows(stored, view)),
@@ -102,25 +94,20 @@ function groupRows(calls: readonly StoredCall[], view: CallView): string[] {
 
 function oneCallRows(stored: StoredCall | undefined, view: CallView): string[] {
   const { call = null, result = null } = stored ?? {};
-  const end = endOf({ call, result });
   const text = shownOf({ call, result });
-  const {
-    reason,
-    facts,
-    end: outcome,
-  } = outcomeOf({ call: text, content: result?.content ?? "", end });
+  const { reason, facts, end } = outcomeOf(result ?? { status: "unknown", content: "" });
   const said = [text.subject, ...facts].filter((each) => each !== "").join("  ");
   return [
-    headRow(outcome, { name: text.name, text: said }, view),
-    ...(reason === "" ? [] : below([reason], view, styleOf(outcome, view.theme))),
-    ...noteRows(call?.name ?? "", result?.content ?? "", view),
+    headRow(end, { name: text.name, text: said }, view),
+    ...(reason === "" ? [] : below([reason], view, styleOf(end, view.theme))),
+    ...noteRows({ effect: call?.effect ?? null, content: result?.content ?? "" }, view),
     ...(call === null ? [] : (view.changes.get(call.id) ?? [])).flatMap((change) =>
       changeRows(change, view),
     ),
   ];
 }
 
-const MARKS = { success: "✓", error: "✗", unknown: "…" } as const;
+const MARKS = { ok: "✓", failed: "✗", unknown: "…" } as const;
 
 function headRow(
   end: CallEnd,
@@ -147,14 +134,6 @@ function shownOf({ call }: StoredCall): CallText {
   return call === null
     ? { name: "a tool", subject: "", isCommand: false, isPath: false }
     : callText(call);
-}
-
-/** What a tool returned that failed begins so. */
-function endOf({ result }: StoredCall): CallEnd {
-  if (result === null) {
-    return "unknown";
-  }
-  return result.content.startsWith("Error: ") ? "error" : "success";
 }
 
 /** The file with its counts, and its diff, cut after so many rows. */

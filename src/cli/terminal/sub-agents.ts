@@ -2,11 +2,11 @@ import { MODEL_ATTEMPTS } from "../../core/limits.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
 import type { ExchangeEvent } from "../../exchange/events.ts";
-import { DELEGATE } from "../../exchange/tools/built-in.ts";
+import { mayHaveChanged } from "../tool-lines.ts";
 import { inSeconds } from "./amounts.ts";
 import { cutLine } from "./fold.ts";
 import { visibleWidth } from "./pi/text.ts";
-import { callText, type Layout, mayChangeFiles, nameOf, outcomeOf } from "./tool-rows.ts";
+import { callText, endOf, type Layout, nameOf } from "./tool-rows.ts";
 
 /** Rows of one call's sub-agents, and calls of which the changes are read. */
 const MAX_ROWS = 8;
@@ -19,7 +19,7 @@ export interface CallKey {
   readonly call_id: string;
 }
 
-/** What runs for one call of `delegate`. */
+/** The sub-agent of one call. */
 interface Node {
   name: string;
   readonly begunAt: number;
@@ -42,8 +42,6 @@ export interface SubAgentsEnd {
 
 /** The sub-agents of an exchange, at every depth. */
 export interface SubAgents {
-  /** A call begins a sub-agent, of the exchange or of another sub-agent. */
-  begin(call: CallKey, name: string): void;
   /** Takes an event of a sub-agent, or one about a sub-agent; returns false for another event. */
   heard(event: ExchangeEvent): boolean;
   /** What runs for a call, as a tree; null if nothing does. */
@@ -86,16 +84,11 @@ export function createSubAgents(now: () => number): SubAgents {
     const { name, subject } = callText(event);
     node.calls += 1;
     node.state = `${name} ${subject}`;
-    if (event.name === DELEGATE.name) {
-      begin(event, "sub-agent");
-    }
   };
   const returned = (node: Node, event: Extract<ExchangeEvent, { type: "tool_result" }>): void => {
-    const call = callText({ name: event.name, args: undefined });
-    node.failed +=
-      outcomeOf({ call, content: event.content, end: event.status }).end === "error" ? 1 : 0;
+    node.failed += endOf(event.status) === "failed" ? 1 : 0;
     node.state = "thinks";
-    if (event.status === "success" && mayChangeFiles(event.name)) {
+    if (mayHaveChanged(event)) {
       node.changing.push({ session_id: event.session_id, call_id: event.call_id });
     }
     const child = node.children.get(keyOf(event));
@@ -109,7 +102,6 @@ export function createSubAgents(now: () => number): SubAgents {
     node.changing.splice(MAX_CHANGING);
   };
   return {
-    begin,
     heard: (event) => {
       if (event.type === "child") {
         const node = nodes.get(keyOf(event)) ?? begin(event, "");

@@ -1,9 +1,7 @@
-import { plural } from "../../core/text.ts";
+import type { CallStatus } from "../../core/calls.ts";
 import { oneLine, visible } from "../../core/terminal-text.ts";
 import type { ToolCall } from "../../core/sessions.ts";
-import { isHarmless } from "../../core/tools.ts";
-import { ASK_USER, BUILT_IN_TOOLS, DELEGATE, RUN_COMMAND } from "../../exchange/tools/built-in.ts";
-import { callSubject, fieldOf, notesOf } from "../tool-lines.ts";
+import { firstLine, notesOf, subjectText } from "../tool-lines.ts";
 import { took } from "./amounts.ts";
 import { cutLine, foldLine } from "./fold.ts";
 import { sliceByColumn, visibleWidth } from "./pi/text.ts";
@@ -14,22 +12,23 @@ export interface Layout {
   readonly width: number;
 }
 
-/** How a call ended. `unknown`: nobody knows, because the exchange ended before. */
-export type CallEnd = "success" | "error" | "unknown";
+/** How a call ended, as its row shows it: one that was denied has failed. */
+export type CallEnd = "ok" | "failed" | "unknown";
 
 /** What a call is, made once: its arguments may be large. All of it is clean, and one line. */
 export interface CallText {
   readonly name: string;
   readonly subject: string;
   readonly isCommand: boolean;
-  /** Of a path the end says more. */
+  /** One word, such as a path: its end says more. */
   readonly isPath: boolean;
 }
 
 /** A call with its end, as a row shows it. */
 export interface EndedCall {
   readonly call: CallText;
-  readonly end: CallEnd;
+  /** `unknown` for a call without a result; null if it was not recorded. */
+  readonly status: CallStatus | null;
   /** What the tool returned, or its beginning. It is not clean. */
   readonly content: string;
   readonly duration_ms: number | null;
@@ -39,7 +38,7 @@ export interface EndedCall {
   readonly facts: readonly string[];
 }
 
-const MARKS = { success: "✓", error: "✗", unknown: "–" } as const;
+const MARKS = { ok: "✓", failed: "✗", unknown: "–" } as const;
 const MAX_NAME = 40;
 /** Characters of a subject that are measured. */
 const MAX_SUBJECT = 4000;
@@ -80,8 +79,11 @@ export function endedRows(ended: EndedCall, { theme, width }: Layout): string[] 
 const NOTE_ROWS = 8;
 
 /** What a person has to know of a command's result: `/show` has all of a long note. */
-export function noteRows(name: string, content: string, { theme, width }: Layout): string[] {
-  return notesOf({ name, content }).flatMap((note) =>
+export function noteRows(
+  result: Parameters<typeof notesOf>[0],
+  { theme, width }: Layout,
+): string[] {
+  return notesOf(result).flatMap((note) =>
     indented(folded(note, Math.max(1, width - 2), NOTE_ROWS), theme.warning),
   );
 }
@@ -97,44 +99,33 @@ export function runningRow(call: CallText, ms: number, { theme, width }: Layout)
     : `${theme.accent("•")} ${theme.bold(name)} ${theme.code(subject)}  ${theme.dim(time)}`;
 }
 
-/** What a group of reading calls did: `read 3 files, listed 2 folders`. */
-export function readSummary(counts: ReadonlyMap<string, number>): string {
-  const of = (name: string): number => counts.get(name) ?? 0;
-  const searches = of("find_files") + of("search_files");
-  return [
-    ...(of("read_file") > 0 ? [`read ${plural(of("read_file"), "file")}`] : []),
-    ...(of("list_files") > 0 ? [`listed ${plural(of("list_files"), "folder")}`] : []),
-    ...(searches > 0 ? [`searched ${searches === 1 ? "once" : `${searches} times`}`] : []),
-  ].join(", ");
+/** The tools of a group of calls: `read_file × 3, list_files`. */
+export function readSummary(names: readonly string[]): string {
+  return [...Map.groupBy(names, (name) => name)]
+    .map(([name, { length }]) => (length === 1 ? name : `${name} × ${length}`))
+    .join(", ");
 }
 
-/** How it ended, and why: of a command its exit code says so. */
-export function outcomeOf({ call, content, end }: Pick<EndedCall, "call" | "content" | "end">): {
+/** How a call ended, as its row shows it. */
+export function endOf(status: CallStatus | null): CallEnd {
+  return status === "ok" ? "ok" : status === "unknown" || status === null ? "unknown" : "failed";
+}
+
+/** How it ended, and why: the first line of its result says so. */
+export function outcomeOf({ status, content }: Pick<EndedCall, "status" | "content">): {
   readonly end: CallEnd;
   /** In one line; empty if it did not fail, or `facts` say it. */
   readonly reason: string;
   readonly facts: readonly string[];
 } {
-  const first = oneLine(content.slice(0, MAX_SUBJECT).split("\n", 1)[0] ?? "");
-  if (end === "error") {
-    return { end, reason: first.replace(/^Error: /, ""), facts: [] };
-  }
-  const code = /^exit code (\d+) after/.exec(first)?.[1];
-  if (end === "unknown" || !call.isCommand || code === "0") {
-    return { end, reason: "", facts: end === "unknown" ? ["no result"] : [] };
-  }
-  return code === undefined
-    ? { end: "error", reason: first, facts: [] }
-    : { end: "error", reason: "", facts: [`exit ${code}`] };
+  const end = endOf(status);
+  const isSaid = end === "failed" || status === "unknown";
+  const reason = isSaid ? oneLine(firstLine(content.slice(0, MAX_SUBJECT))) : "";
+  return { end, reason, facts: status === "unknown" && reason === "" ? ["no result"] : [] };
 }
 
 export function styleOf(end: CallEnd, theme: Theme): (text: string) => string {
-  return end === "success" ? theme.success : end === "error" ? theme.error : theme.dim;
-}
-
-/** True for a tool that may change files of the session's folder. */
-export function mayChangeFiles(name: string): boolean {
-  return BUILT_IN_TOOLS.has(name) && !isHarmless(BUILT_IN_TOOLS.get(name));
+  return end === "ok" ? theme.success : end === "failed" ? theme.error : theme.dim;
 }
 
 /** A name from outside, on one line and cut. */
@@ -159,49 +150,14 @@ export function indented(rows: readonly string[], style: (text: string) => strin
   return rows.map((row) => `  ${style(row)}`);
 }
 
-export function callText({ name, args }: Pick<ToolCall, "name" | "args">): CallText {
-  const { kind, text } = callSubject({ name, args });
-  const short = shortSubject(name, args);
+export function callText(call: Omit<ToolCall, "id">): CallText {
+  const text = subjectText(call);
   return {
-    name: nameOf(name),
-    subject: oneLine((short?.text ?? text).slice(0, MAX_SUBJECT)),
-    isCommand: name === RUN_COMMAND.name,
-    isPath: short?.isPath ?? (kind === "files" && !text.includes(", ")),
+    name: nameOf(call.name),
+    subject: oneLine(text.slice(0, MAX_SUBJECT)),
+    isCommand: call.effect === "runs",
+    isPath: call.subject !== null && !/\s/.test(call.subject),
   };
-}
-
-/** Of the calls whose main argument is enough. */
-function shortSubject(
-  name: string,
-  args: unknown,
-): { readonly text: string; readonly isPath: boolean } | null {
-  const path = fieldOf(args, "path");
-  const folder = typeof path === "string" && path !== "" ? path : ".";
-  switch (name) {
-    case "read_file":
-      return typeof path === "string" ? { text: path, isPath: true } : null;
-    case "list_files":
-      return { text: folder, isPath: true };
-    case "find_files":
-    case "search_files": {
-      const wanted = fieldOf(args, name === "find_files" ? "pattern" : "text");
-      return typeof wanted === "string"
-        ? { text: folder === "." ? wanted : `${wanted} in ${folder}`, isPath: false }
-        : null;
-    }
-    case ASK_USER.name: {
-      const question = fieldOf(args, "question");
-      return typeof question === "string" ? { text: question, isPath: false } : null;
-    }
-    case DELEGATE.name: {
-      const [persona, task] = [fieldOf(args, "persona"), fieldOf(args, "task")];
-      return typeof task === "string"
-        ? { text: typeof persona === "string" ? `${persona}: ${task}` : task, isPath: false }
-        : null;
-    }
-    default:
-      return null;
-  }
 }
 
 function fit({ subject: text, isPath }: CallText, columns: number): string {

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { exactLine, oneLine, visible } from "../../core/terminal-text.ts";
 import { readLastMessages } from "../../store/checkpoints/last-messages.ts";
 import { readThreadStats, type ThreadStats } from "../../store/checkpoints/thread-stats.ts";
-import type { MirrorMessage } from "../../store/messages/mirror.ts";
+import type { MirrorMessage } from "../../store/messages/mirror-message.ts";
 import { type CliContext, printJson, printLines } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import { wholeNumber } from "../wrong-usage.ts";
@@ -60,6 +60,13 @@ function messageLines({ role, content, tool_calls }: MirrorMessage): string[] {
   ];
 }
 
-function messageDocument({ message_id, role, content, tool_calls }: MirrorMessage) {
-  return { message_id, role, content, tool_calls };
+function messageDocument({
+  message_id,
+  role,
+  content,
+  tool_calls,
+  call_id = null,
+  status = null,
+}: MirrorMessage) {
+  return { message_id, role, content, tool_calls, call_id, status };
 }

@@ -13,9 +13,10 @@ export function shownCommand(args: unknown): string {
   if (typeof line === "string") {
     return line;
   }
-  return Array.isArray(argv) ? argv.map((word) => shownWord(String(word))).join(" ") : "";
+  return Array.isArray(argv) ? argv.map(shownWord).join(" ") : "";
 }
 
-function shownWord(word: string): string {
+function shownWord(given: unknown): string {
+  const word = typeof given === "string" ? given : (JSON.stringify(given) ?? "");
   return /^[\w@%+=:,./-]+$/.test(word) ? word : visibleJson(JSON.stringify(word));
 }

@@ -6,7 +6,7 @@ import { isHarmless, type Tool } from "../../core/tools.ts";
 import type { CalledFile } from "../permissions/call.ts";
 import { type Decision, fixedLimit } from "../permissions/decide.ts";
 import { placeOf, type Sandbox } from "./sandbox.ts";
-import { refusal } from "./refusal.ts";
+import { denial, refusal } from "./refusal.ts";
 import { isInside, realPath, statOrNull } from "./real-path.ts";
 
 /** A place that was checked: inside the repository on the real disk, links resolved. */
@@ -41,7 +41,7 @@ export async function resolvePath(
   const limit = fixedLimit({ tool, file, command: null });
   if (limit !== null || target === null) {
     sandbox.onDenied?.();
-    throw refusal(refusedBecause(limit));
+    throw denial(refusedBecause(limit));
   }
   return { ...target, file };
 }

@@ -1,4 +1,3 @@
-import { messageInfo } from "../../core/answers.ts";
 import type { LiveEvent, TextPiece } from "../../core/live.ts";
 import {
   addToChecksum,
@@ -145,10 +144,7 @@ function createWriter(cursor: LiveCursor, view: LiveView) {
       endText();
     }
     move({ seq: Math.max(seq, position.seq) });
-    send({
-      event: "message",
-      data: { message_id, call_id: message.call_id, ...messageInfo(message) },
-    });
+    send({ event: "message", data: message });
   };
 
   return {

@@ -214,7 +214,7 @@ type EventOf<Type> = Extract<ExchangeEvent, { readonly type: Type }>;
 
 /** Those of earlier answers go once they have a result. */
 function withCall(calls: readonly LiveCall[], event: EventOf<"tool_call">): readonly LiveCall[] {
-  const { call_id, message_id, name } = event;
+  const { call_id, message_id, name, effect, subject } = event;
   const kept = calls.filter(
     (call) =>
       call.call_id !== call_id && (call.message_id === message_id || call.status === "running"),
@@ -226,7 +226,8 @@ function withCall(calls: readonly LiveCall[], event: EventOf<"tool_call">): read
   const all = kept.reduce((sum, { args }) => sum + JSON.stringify(args ?? null).length, length);
   const isShown = length <= ARGS_CHARACTERS && all <= ALL_ARGS_CHARACTERS;
   const args = isShown ? event.args : null;
-  return [...kept, { call_id, message_id, name, args, status: "running", duration_ms: null }];
+  const facts = { effect, subject, status: "running", duration_ms: null } as const;
+  return [...kept, { call_id, message_id, name, args, ...facts }];
 }
 
 function withResult(

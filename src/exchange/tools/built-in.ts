@@ -1,17 +1,37 @@
 import { type Tool, ToolSet } from "../../core/tools.ts";
+import { shownCommand } from "../commands/shown-command.ts";
+import {
+  commitSubject,
+  editsSubject,
+  folderSubject,
+  patchSubject,
+  pathSubject,
+  questionSubject,
+  searchSubject,
+  taskSubject,
+} from "./subjects.ts";
 
 /** Tools that read files of the session's folder. */
-export const READ_FILE = reading("read_file");
-export const LIST_FILES = { ...reading("list_files"), readsNamesOnly: true } as const;
-export const FIND_FILES = { ...reading("find_files"), readsNamesOnly: true } as const;
-export const SEARCH_FILES = reading("search_files");
+export const READ_FILE = reading("read_file", pathSubject);
+export const LIST_FILES = {
+  ...reading("list_files", folderSubject),
+  readsNamesOnly: true,
+} as const;
+export const FIND_FILES = {
+  ...reading("find_files", searchSubject("pattern")),
+  readsNamesOnly: true,
+} as const;
+export const SEARCH_FILES = reading("search_files", searchSubject("text"));
 
 /** Tools that change them. */
-export const WRITE_FILE = changing("write_file");
-export const EDIT_FILE = changing("edit_file");
-export const MULTI_EDIT: Tool = { ...changing("multi_edit"), composedOf: [EDIT_FILE] };
+export const WRITE_FILE = changing("write_file", pathSubject);
+export const EDIT_FILE = changing("edit_file", pathSubject);
+export const MULTI_EDIT: Tool = {
+  ...changing("multi_edit", editsSubject),
+  composedOf: [EDIT_FILE],
+};
 export const APPLY_PATCH: Tool = {
-  ...changing("apply_patch"),
+  ...changing("apply_patch", patchSubject),
   composedOf: [WRITE_FILE, EDIT_FILE],
 };
 
@@ -21,16 +41,22 @@ export const RUN_COMMAND: Tool = {
   effect: "runs",
   repeatable: false,
   about: "commands",
+  subject: shownCommand,
 };
 
 /** Commits changes in the session's folder. */
-export const GIT_COMMIT: Tool = { name: "git_commit", effect: "changes", repeatable: false };
+export const GIT_COMMIT: Tool = {
+  name: "git_commit",
+  effect: "changes",
+  repeatable: false,
+  subject: commitSubject,
+};
 
 /** Gives a task to a sub-agent; a call that runs again finds the one that it began before. */
-export const DELEGATE = asking("delegate");
+export const DELEGATE: Tool = { ...asking("delegate"), subject: taskSubject };
 
 /** The agent's question to its user; a call that runs again finds the answer. */
-export const ASK_USER = asking("ask_user");
+export const ASK_USER: Tool = { ...asking("ask_user"), subject: questionSubject };
 
 /** Hands in a plan, in planning mode only; a call that runs again finds the one that it stored before. */
 export const HAND_IN_PLAN = asking("hand_in_plan");
@@ -52,12 +78,14 @@ export const BUILT_IN_TOOLS = new ToolSet([
   HAND_IN_PLAN,
 ]);
 
-function reading(name: string): Tool {
-  return { name, effect: "reads", repeatable: true, about: "files" };
+type Subject = NonNullable<Tool["subject"]>;
+
+function reading(name: string, subject: Subject): Tool {
+  return { name, effect: "reads", repeatable: true, about: "files", subject };
 }
 
-function changing(name: string): Tool {
-  return { name, effect: "changes", repeatable: false, about: "files" };
+function changing(name: string, subject: Subject): Tool {
+  return { name, effect: "changes", repeatable: false, about: "files", subject };
 }
 
 function asking(name: string): Tool {

@@ -98,6 +98,7 @@ async function shown(
       path: net.path,
       kind: kindOf(net),
       tools: [...new Set(net.changes.map(({ tool }) => tool))],
+      calls: [...new Set(net.changes.map(({ call_id }) => call_id))],
       added: compared?.added ?? null,
       removed: compared?.removed ?? null,
       diff: compared?.diff ?? null,

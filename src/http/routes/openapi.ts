@@ -11,7 +11,7 @@ import {
   Whoami,
 } from "../../core/access-schemas.ts";
 import { PatchSessionRequest } from "../../core/patch-session.ts";
-import { LiveMessage, LiveSnapshot } from "../../core/live.ts";
+import { LiveSnapshot } from "../../core/live.ts";
 import {
   ExchangeChangesInfo,
   FileChangeInfo,
@@ -96,7 +96,6 @@ export async function describeApi(
     QueueExchangeRequest,
     AnswerRequest,
     PatchSessionRequest,
-    LiveMessage,
     LiveSnapshot,
     ExchangeChangesInfo,
     FileChangeInfo,

@@ -1,4 +1,3 @@
-import { messageInfo } from "../../core/answers.ts";
 import { LARGE_ANSWER_BYTES, STREAM_PAGE_BYTES, STREAM_PAGE_ROWS } from "../../core/limits.ts";
 import type { Message, SessionState } from "../../core/sessions.ts";
 import { messageMark } from "../../exchange/live/session-watcher.ts";
@@ -84,5 +83,5 @@ export function createPageReader(store: Store, unsentBytes: number): ReadPage {
 
 /** This JSON has no line breaks, so one `data` line holds the whole message. */
 function eventOf(message: Message): string {
-  return `id: ${message.seq}\nevent: message\ndata: ${JSON.stringify(messageInfo(message))}\n\n`;
+  return `id: ${message.seq}\nevent: message\ndata: ${JSON.stringify(message)}\n\n`;
 }

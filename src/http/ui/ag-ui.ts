@@ -172,7 +172,7 @@ export function createAgUiEncoder(
         case "result": {
           const { call_id: toolCallId } = step;
           const { message_id: messageId, content } = step.message;
-          store({ id: messageId, role: "tool", toolCallId, content });
+          store({ id: messageId, role: "tool", toolCallId, content, ...errorOf(step.message) });
           return [{ type: "TOOL_CALL_RESULT", messageId, toolCallId, content, role: "tool" }];
         }
         case "question":
@@ -239,12 +239,19 @@ function messageOf(message: Message, ids: ReadonlyMap<number, string>): AgUiMess
     return [];
   }
   if (role === "tool") {
-    return call_id === null ? [] : [{ id, role, toolCallId: call_id, content }];
+    return call_id === null
+      ? []
+      : [{ id, role, toolCallId: call_id, content, ...errorOf(message) }];
   }
   const toolCalls = (tool_calls ?? []).map((call) =>
     callOf(call.id, call.name, JSON.stringify(call.args ?? {})),
   );
   return [{ id, role, content, ...(toolCalls.length === 0 ? {} : { toolCalls }) }];
+}
+
+/** How a call ended, unless it ended well: one of `CALL_STATUSES`. */
+function errorOf({ status }: Pick<Message, "status">): { readonly error?: string } {
+  return status === null || status === "ok" ? {} : { error: status };
 }
 
 function callOf(id: string, name: string, args: string): object {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 
 import { open } from "../../core/field-schemas.ts";
-import type { ExchangeInfo } from "../../core/schemas.ts";
+import type { ExchangeInfo, MessageInfo } from "../../core/schemas.ts";
 import type { ExchangeStep } from "./exchange-steps.ts";
 import type { Submitted } from "./submit.ts";
 import {
@@ -137,7 +137,7 @@ export function createUiEncoder(
         }
         case "result":
           open.delete(step.call_id);
-          return [outputOf(step.call_id, step.message.content)];
+          return [resultOf(step.call_id, step.message)];
         case "question": {
           const { id, call_id, kind, text, choices, permission } = step.question;
           const toolCallId = step.has_call ? call_id : id;
@@ -186,6 +186,13 @@ function noOutputOf(toolCallId: string): UiChunk {
 
 function inputOf(toolCallId: string, toolName: string, input: unknown): UiChunk {
   return { type: "tool-input-available", toolCallId, toolName, input, dynamic: true };
+}
+
+/** The result of a call; one that did not end well is an error. */
+function resultOf(toolCallId: string, { status, content }: MessageInfo): UiChunk {
+  return status === null || status === "ok"
+    ? outputOf(toolCallId, content)
+    : { type: "tool-output-error", toolCallId, errorText: content, dynamic: true };
 }
 
 /** The result of a call, or the answer to a question that has no call. */

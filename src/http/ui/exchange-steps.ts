@@ -1,5 +1,5 @@
 import type { LiveEvent } from "../../core/live.ts";
-import type { QuestionInfo } from "../../core/schemas.ts";
+import type { MessageInfo, QuestionInfo } from "../../core/schemas.ts";
 
 /** What a client that follows one exchange is shown, in order. */
 export type ExchangeStep =
@@ -8,12 +8,11 @@ export type ExchangeStep =
   /** The answer is stored; or it is void, and comes again with another id. */
   | { readonly type: "text_end"; readonly message_id: string; readonly is_void: boolean }
   | { readonly type: "call"; readonly message_id: string; readonly call: ToolCall }
-  | { readonly type: "result"; readonly message: LiveMessage; readonly call_id: string }
+  | { readonly type: "result"; readonly message: MessageInfo; readonly call_id: string }
   /** After the call that asks, if it is a call of this session. */
   | { readonly type: "question"; readonly question: QuestionInfo; readonly has_call: boolean };
 
-type LiveMessage = Extract<LiveEvent, { event: "message" }>["data"];
-type ToolCall = NonNullable<LiveMessage["tool_calls"]>[number];
+type ToolCall = NonNullable<MessageInfo["tool_calls"]>[number];
 
 export interface ExchangeSteps {
   /** What an event of the session means for the exchange. */
@@ -57,7 +56,7 @@ export function createExchangeSteps(n: number, known: readonly string[]): Exchan
       questions.set(question.id, question);
     }
   };
-  const stored = (message: LiveMessage): ExchangeStep[] => {
+  const stored = (message: MessageInfo): ExchangeStep[] => {
     const { message_id, role, content, is_summary, tool_calls, call_id } = message;
     if (role === "tool" && call_id !== null) {
       return [{ type: "result", message, call_id }];

@@ -1,6 +1,6 @@
 import { readMessage } from "../messages/message-json.ts";
 import { mirrorOf } from "../messages/mirror-row.ts";
-import type { MirrorMessage } from "../messages/mirror.ts";
+import type { MirrorMessage } from "../messages/mirror-message.ts";
 import type { Operation, Tx } from "../store.ts";
 import { messageListOf } from "./head-mark.ts";
 import { segmentsOf, selectBodies } from "./lists.ts";

@@ -109,6 +109,7 @@ export async function insertMessage(tx: Tx, input: NewMessage): Promise<Appended
     content,
     tool_calls: null,
     call_id: null,
+    status: null,
     token_count,
     is_summary: false,
     archived: false,
@@ -124,7 +125,7 @@ export async function insertMessage(tx: Tx, input: NewMessage): Promise<Appended
   return { session, message };
 }
 
-interface UserRow extends Omit<Message, "tool_calls" | "call_id"> {
+interface UserRow extends Omit<Message, "tool_calls" | "call_id" | "status"> {
   readonly idempotency_key: string | null;
   readonly origin: Origin | null;
   readonly authenticated: number;

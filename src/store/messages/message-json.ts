@@ -5,8 +5,10 @@ export interface MessageJson {
   readonly id?: string | undefined;
   /** Of a tool's result. */
   readonly tool_call_id?: string | undefined;
+  readonly status?: string | undefined;
   readonly content: string | readonly unknown[];
   readonly additional_kwargs: object;
+  readonly response_metadata?: object | undefined;
   readonly tool_calls?: readonly CallJson[] | undefined;
   readonly usage_metadata?:
     | { readonly input_tokens: unknown; readonly output_tokens: unknown }
@@ -41,7 +43,7 @@ function messageOf(type: string | undefined, fields: unknown): MessageJson | nul
   if (type === undefined || !isRecord(fields)) {
     return null;
   }
-  const { id, tool_call_id, usage_metadata } = fields;
+  const { id, tool_call_id, status, response_metadata, usage_metadata } = fields;
   const content = fields["content"] ?? [];
   const additional_kwargs = fields["additional_kwargs"] ?? {};
   const tool_calls = fields["tool_calls"] ?? [];
@@ -54,6 +56,8 @@ function messageOf(type: string | undefined, fields: unknown): MessageJson | nul
         type,
         id,
         ...(typeof tool_call_id === "string" ? { tool_call_id } : {}),
+        ...(typeof status === "string" ? { status } : {}),
+        ...(isRecord(response_metadata) ? { response_metadata } : {}),
         content,
         additional_kwargs,
         tool_calls: withStreamedArgs(tool_calls, fields["tool_call_chunks"]),

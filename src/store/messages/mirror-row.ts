@@ -1,8 +1,10 @@
+import { NO_FACTS } from "../../core/calls.ts";
 import { RepriseError } from "../../core/errors.ts";
-import type { Role, ToolCall } from "../../core/sessions.ts";
+import type { MadeCall, Role, ToolCall } from "../../core/sessions.ts";
 import { estimateTokens, storableReplacer, storableText } from "../../core/text.ts";
+import { callFactsOf, keptStatusOf, statusOf } from "./call-facts.ts";
 import type { MessageJson } from "./message-json.ts";
-import type { MirrorMessage } from "./mirror.ts";
+import type { MirrorMessage } from "./mirror-message.ts";
 import { isMarkedSummary, sentPositions } from "./summary.ts";
 
 /** Tokens of the message at a position: what was counted once need not be counted again. */
@@ -38,10 +40,17 @@ export function mirrorOf(
     tool_calls: toolCallsOf(message),
     token_count: tokensAt(index),
     is_summary: isMarkedSummary(message),
-    ...(role === "tool" && typeof message.tool_call_id === "string"
-      ? { call_id: storableText(message.tool_call_id) }
-      : {}),
+    ...(role === "tool" ? resultOf(message) : {}),
     usage: isAnswer(message) ? usageOf(message, { messages, index, tokensAt }) : null,
+  };
+}
+
+function resultOf(message: MessageJson): Pick<MirrorMessage, "call_id" | "status" | "isMarked"> {
+  const { tool_call_id } = message;
+  return {
+    ...(typeof tool_call_id === "string" ? { call_id: storableText(tool_call_id) } : {}),
+    status: statusOf(message),
+    ...(keptStatusOf(message) === null ? {} : { isMarked: true }),
   };
 }
 
@@ -64,7 +73,8 @@ export function tokenCountOf(message: MessageJson | undefined): number {
   if (counted !== null) {
     return counted;
   }
-  const calls = toolCallsOf(message);
+  // what is known of the calls besides is sent to no provider
+  const calls = madeCallsOf(message);
   return estimateTokens(textOf(message) + (calls === null ? "" : JSON.stringify(calls)));
 }
 
@@ -135,6 +145,12 @@ function textOfBlock(block: unknown): string {
 }
 
 function toolCallsOf(message: MessageJson): ToolCall[] | null {
+  const calls = madeCallsOf(message);
+  const facts = calls === null ? [] : callFactsOf(message, calls.length);
+  return calls?.map((call, at) => ({ ...call, ...(facts[at] ?? NO_FACTS) })) ?? null;
+}
+
+function madeCallsOf(message: MessageJson): MadeCall[] | null {
   const calls = isAnswer(message) ? (message.tool_calls ?? []) : [];
   return calls.length === 0
     ? null

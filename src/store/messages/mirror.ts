@@ -2,7 +2,7 @@ import { type Expression, sql } from "kysely";
 
 import { newId } from "../../core/ids.ts";
 import type { Origin } from "../../core/principal.ts";
-import type { Role, ToolCall } from "../../core/sessions.ts";
+import type { Role } from "../../core/sessions.ts";
 import { titleOf } from "../../core/text.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import { type Parameter, prepared } from "../engines/prepared.ts";
@@ -10,22 +10,7 @@ import type { Fence } from "../leases/fence.ts";
 import { deletePieces } from "../live/store-live.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
-
-/** A message of a checkpoint, as the mirror shows it. */
-export interface MirrorMessage {
-  readonly message_id: string;
-  readonly role: Role;
-  readonly content: string;
-  readonly tool_calls: readonly ToolCall[] | null;
-  readonly token_count: number;
-  readonly is_summary: boolean;
-  /** The call that a tool's result answers. */
-  readonly call_id?: string | null;
-  /**
-   * What the provider charged for this message, added to the totals once; null for all but answers.
-   */
-  readonly usage: { readonly input_tokens: number; readonly output_tokens: number } | null;
-}
+import { ALL_MIRROR_COLUMNS, type MirrorMessage, mirrorColumns } from "./mirror-message.ts";
 
 /** A message of a checkpoint that has a row now. */
 export type StoredMessage = Pick<
@@ -265,7 +250,7 @@ const upsertMessages = prepared(({ db }, given: Parameter<MirrorRows>) =>
     )
     .onConflict((conflict) =>
       conflict.columns(["session_id", "seq"]).doUpdateSet((eb) => ({
-        ...Object.fromEntries(COLUMNS.map((name) => [name, eb.ref(`excluded.${name}`)])),
+        ...Object.fromEntries(ALL_MIRROR_COLUMNS.map((name) => [name, eb.ref(`excluded.${name}`)])),
         checkpointed: 1,
       })),
     ),
@@ -274,27 +259,4 @@ const upsertMessages = prepared(({ db }, given: Parameter<MirrorRows>) =>
 /** Of a row that a checkpoint makes: who sent a message of the user that had no row is unknown. */
 export function originOf({ role }: Pick<MirrorMessage, "role">): Origin | null {
   return role === "user" ? null : "agent";
-}
-
-/** The columns of a row that follow from its message, so both have to be equal in them. */
-export const MIRROR_COLUMNS = [
-  "role",
-  "content",
-  "tool_calls",
-  "token_count",
-  "is_summary",
-] as const;
-
-/** With the one that exports of the builds before the baseline may not have. */
-const COLUMNS = [...MIRROR_COLUMNS, "call_id"] as const;
-
-export function mirrorColumns(message: MirrorMessage) {
-  return {
-    role: message.role,
-    content: message.content,
-    tool_calls: message.tool_calls === null ? null : JSON.stringify(message.tool_calls),
-    token_count: message.token_count,
-    is_summary: message.is_summary ? 1 : 0,
-    call_id: message.call_id ?? null,
-  } satisfies Record<(typeof COLUMNS)[number], unknown>;
 }

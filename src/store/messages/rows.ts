@@ -6,8 +6,7 @@ import { columnNames, fieldReader } from "../columns.ts";
 import type { QueryParts } from "../engines/prepared.ts";
 import type { Database, MessageTable } from "../schema.ts";
 
-const COLUMNS = { ...MESSAGE_FIELDS, message_id: "id", call_id: "text?" } as const;
-const NAMES = columnNames(COLUMNS);
+const NAMES = columnNames(MESSAGE_FIELDS);
 
 export type MessageRow = Pick<Selectable<MessageTable>, (typeof NAMES)[number]>;
 
@@ -18,7 +17,7 @@ export function selectMessages(
   return db.selectFrom("messages").select(NAMES).where("session_id", "=", sessionId);
 }
 
-export const messageOf = fieldReader<typeof COLUMNS, MessageRow>(COLUMNS, {
+export const messageOf = fieldReader<typeof MESSAGE_FIELDS, MessageRow>(MESSAGE_FIELDS, {
   tool_calls: ({ tool_calls }) => (tool_calls === null ? null : toolCallsOf(tool_calls)),
 });
 

@@ -9,8 +9,9 @@ import {
   Permission,
   QuestionChoice,
   text,
-  ToolCall,
+  PortableCall,
 } from "../../core/field-schemas.ts";
+import { CALL_STATUSES } from "../../core/calls.ts";
 import { ASKED_BY, EXCHANGE_STATES } from "../../core/exchanges.ts";
 import { metadata, sessionName } from "../../core/label-schemas.ts";
 import { MAX_SUBAGENT_DEPTH } from "../../core/limits.ts";
@@ -48,7 +49,8 @@ const KINDS = {
   count,
   position: count,
   flag: () => Type.Boolean(),
-  "calls?": () => nullable(Type.Array(ToolCall)),
+  "calls?": () => nullable(Type.Array(PortableCall)),
+  "call_status?": () => nullableOneOf(CALL_STATUSES),
 } as const;
 
 const tokens = () => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
@@ -207,13 +209,12 @@ export type PortableSession = Omit<WrittenSession, "questions"> & {
 
 const PortableMessage = Type.Object(
   {
-    ...through(ofMessage, "seq"),
-    message_id: text(),
     ...ofMessage,
     checkpointed: Type.Boolean(),
     idempotency_key: nullable(name()),
     ...origins,
     call_id: Type.Optional(text()),
+    status: Type.Optional(oneOf(CALL_STATUSES)),
   },
   closed,
 );

@@ -2,7 +2,7 @@ import { SessionExport } from "./export-schema.ts";
 
 /** What a column holds if an export does not name it. */
 export const ORIGIN_DEFAULTS = { origin: null, authenticated: 1, accepted_at: null } as const;
-export const MESSAGE_DEFAULTS = { ...ORIGIN_DEFAULTS, call_id: null } as const;
+export const MESSAGE_DEFAULTS = { ...ORIGIN_DEFAULTS, call_id: null, status: null } as const;
 export const SESSION_DEFAULTS = {
   ...ORIGIN_DEFAULTS,
   chosen: null,

@@ -1,4 +1,6 @@
+import { NO_FACTS } from "../../core/calls.ts";
 import { RepriseError } from "../../core/errors.ts";
+import type { ToolCall } from "../../core/sessions.ts";
 import { FAILURE_COLUMNS, storedFailureOf } from "../sessions/failures.ts";
 import { readMetadataOf } from "../sessions/labels.ts";
 import type { AskedPermission, Choice } from "../../core/questions.ts";
@@ -133,7 +135,8 @@ async function readPortableMessages(tx: Tx, sessionId: string): Promise<Portable
     .orderBy("seq")
     .execute();
   return rows.map((row) => {
-    const tool_calls: unknown = row.tool_calls === null ? null : JSON.parse(row.tool_calls);
+    const calls = row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as ToolCall[]);
+    const tool_calls = calls?.map((call) => fieldsOf(call, NO_FACTS)) ?? null;
     return fieldsOf({ ...row, tool_calls }, MESSAGE_DEFAULTS) as PortableMessage;
   });
 }

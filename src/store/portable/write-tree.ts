@@ -1,4 +1,6 @@
+import type { CallFacts } from "../../core/calls.ts";
 import { RepriseError } from "../../core/errors.ts";
+import type { MadeCall } from "../../core/sessions.ts";
 import { batches } from "../checkpoints/bodies.ts";
 import { refuseFreeThreadsOf } from "../checkpoints/free-threads.ts";
 import { refreshReady } from "../exchanges/ready.ts";
@@ -186,8 +188,21 @@ export function messageRow(session_id: string, message: PortableMessage): Mirror
   return {
     ...columnsOf(message, MESSAGE_DEFAULTS),
     session_id,
-    tool_calls: message.tool_calls === null ? null : JSON.stringify(message.tool_calls),
+    tool_calls: message.tool_calls === null ? null : callsText(message.tool_calls),
   };
+}
+
+/** As the mirror writes them. */
+function callsText(calls: readonly (MadeCall & Partial<CallFacts>)[]): string {
+  return JSON.stringify(
+    calls.map(({ id, name, args, effect = null, subject = null }) => ({
+      id,
+      name,
+      args,
+      effect,
+      subject,
+    })),
+  );
 }
 
 /** Checked with a query: the next message continues from the stored counters. */

@@ -10,7 +10,7 @@ import { jsonOf } from "../checkpoints/value-json.ts";
 import { isWhole, type Referred } from "../checkpoints/whole-value.ts";
 import { type MessageJson, readMessage } from "../messages/message-json.ts";
 import { countOf, isAnswer, mirrorOf, tokenCountOf } from "../messages/mirror-row.ts";
-import type { MirrorMessage } from "../messages/mirror.ts";
+import type { MirrorMessage } from "../messages/mirror-message.ts";
 import type { HeadProblem, Verification, VerifiedThread } from "./read.ts";
 
 /** A message of a thread's latest checkpoint, as its row has to be. */

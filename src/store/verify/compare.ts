@@ -1,6 +1,6 @@
 import { threadId } from "../../core/threads.ts";
 import { isTime } from "../../core/time.ts";
-import { MIRROR_COLUMNS, mirrorColumns } from "../messages/mirror.ts";
+import { MIRROR_COLUMNS, mirrorColumns } from "../messages/mirror-message.ts";
 import type { DamagedThread } from "./checkpoint-messages.ts";
 import { clearMark } from "./clear-mark.ts";
 import { about, type Difference, type DifferenceKind } from "./difference.ts";
@@ -93,9 +93,12 @@ function rowByRow({ mirror, match }: Comparison): Difference[] {
       continue;
     }
     const columns = mirrorColumns(message);
-    // exports of the builds before the baseline may not name it
-    const compared =
-      row.call_id === null ? MIRROR_COLUMNS : [...MIRROR_COLUMNS, "call_id" as const];
+    // exports of the builds before the baseline may not name these
+    const compared = [
+      ...MIRROR_COLUMNS,
+      ...(row.call_id === null ? [] : (["call_id"] as const)),
+      ...(row.status === null && message.isMarked !== true ? [] : (["status"] as const)),
+    ];
     const differing = compared.filter((column) => row[column] !== columns[column]);
     if (differing.length > 0) {
       const sentence = `Message ${row.seq} differs from its checkpoint in ${differing.join(", ")}.`;

@@ -1,4 +1,4 @@
-import { MIRROR_COLUMNS, type MirrorMessage, mirrorColumns } from "../messages/mirror.ts";
+import { MIRROR_COLUMNS, type MirrorMessage, mirrorColumns } from "../messages/mirror-message.ts";
 import type { CheckpointMessages } from "./checkpoint-messages.ts";
 import type { MirrorRow, MirrorState } from "./mirror.ts";
 import { isRearranged, type MatchedMessage } from "./order.ts";

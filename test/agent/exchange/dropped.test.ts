@@ -159,7 +159,7 @@ it("[EXCHANGE-18] a stop after the answer was stored has no effect", async () =>
   expect(activity).toBe("idle");
 });
 
-it("[EXCHANGE-19] a tool that fails gets status error, with its reason", async () => {
+it("[EXCHANGE-19] a tool that fails gets the status failed, with its reason", async () => {
   const call: Step = { kind: "call", name: "read_file", args: '{"path":"none"}', size: 4 };
   await using provider = await startScriptedProvider("openai", (index) =>
     index === 0 ? [call] : WHOLE,
@@ -170,7 +170,8 @@ it("[EXCHANGE-19] a tool that fails gets status error, with its reason", async (
     expect.objectContaining({
       type: "tool_result",
       name: "read_file",
-      status: "error",
+      effect: "reads",
+      status: "failed",
       content: expect.stringMatching(/^Error: there is no such file;/),
     }),
   );

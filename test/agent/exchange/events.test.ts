@@ -115,8 +115,16 @@ it("[EVENT-5] [EVENT-16] a call and its result share an id; the result is cut an
     message_id: answer?.message_id,
     name: "read_file",
     args: { path: "long.txt" },
+    effect: "reads",
+    subject: "long.txt",
   });
-  expect(result).toMatchObject({ call_id: call?.call_id, name: "read_file", status: "success" });
+  expect(result).toMatchObject({
+    call_id: call?.call_id,
+    name: "read_file",
+    effect: "reads",
+    subject: "long.txt",
+    status: "ok",
+  });
   expect(result?.content_bytes).toBeGreaterThan(6000);
   expect(Buffer.byteLength(result?.content ?? "")).toBeLessThanOrEqual(EVENT_RESULT_BYTES);
   expect(result?.content).toContain("éé");
@@ -124,7 +132,7 @@ it("[EVENT-5] [EVENT-16] a call and its result share an id; the result is cut an
   expect(result?.duration_ms).toBeGreaterThanOrEqual(0);
 });
 
-it("[EVENT-16] a call that cannot run has a result of status error", async () => {
+it("[EVENT-16] a call that cannot run has a result with the status not_run", async () => {
   const server = await startModelServer({
     answer: (messages) =>
       messages.at(-1)?.role === "user"
@@ -135,7 +143,12 @@ it("[EVENT-16] a call that cannot run has a result of status error", async () =>
   await bench.run({ text: "go" });
   const [call] = ofType(bench, "tool_call");
   expect(ofType(bench, "tool_result")).toEqual([
-    expect.objectContaining({ call_id: call?.call_id, status: "error", duration_ms: 0 }),
+    expect.objectContaining({
+      call_id: call?.call_id,
+      effect: null,
+      status: "not_run",
+      duration_ms: 0,
+    }),
   ]);
 });
 

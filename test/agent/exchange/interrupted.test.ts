@@ -8,7 +8,8 @@ import { createExchanger } from "../../../src/agent/exchange.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
 import { modelConfig } from "../../../src/exchange/models/config.ts";
-import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
+import { OUTCOME_UNKNOWN, withResults } from "../../../src/agent/thread-state.ts";
+import { NO_FACTS } from "../../../src/core/calls.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
@@ -195,13 +196,9 @@ describe("an exchange that was interrupted while its tools ran", () => {
     const saver = createCheckpointSaver({ store: leasedStore(bench.store) });
     const thread = { configurable: { thread_id: threadId(bench.session.id, 0) } };
     const head = await saver.getTuple(thread);
-    const unknown = new ToolMessage({
-      content: OUTCOME_UNKNOWN,
-      tool_call_id: WRITE.id,
-      status: "error",
-    });
+    const unknown = withResults([{ ...WRITE, ...NO_FACTS, result: null }]);
     // updateState stores what it is given as writes first, then as a checkpoint
-    await saver.putWrites(head?.config ?? thread, [["messages", [unknown]]], "update");
+    await saver.putWrites(head?.config ?? thread, [["messages", unknown]], "update");
     await bench.run();
     expect(existsSync(`${bench.repo}/note.txt`)).toBe(false);
     await expectNoDrift(bench.database, bench.session.id);

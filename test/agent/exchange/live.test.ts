@@ -222,7 +222,8 @@ describe("the feed", () => {
     await bench.run({ text: "question" });
     const states = bench.seen.flatMap((current) => current?.state.calls ?? []);
     expect(states[0]).toMatchObject({ name: "list_files", args: { path: "." }, status: "running" });
-    expect(states.at(-1)).toMatchObject({ status: "success", duration_ms: expect.any(Number) });
+    expect(states[0]).toMatchObject({ effect: "reads", subject: "." });
+    expect(states.at(-1)).toMatchObject({ status: "ok", duration_ms: expect.any(Number) });
     const revisions = bench.seen.flatMap((current) => current?.revision ?? []);
     expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
   });
@@ -240,8 +241,11 @@ describe("the feed", () => {
     report({ type: "text", message_id: "a", text: " more" });
     expect(current()).toMatchObject({ n: 3, attempt: 7, message_id: "b", text: "second" });
     const args = { text: "x".repeat(5000) };
-    report({ type: "tool_call", message_id: "b", call_id: "1", name: "write", args });
-    expect(current()?.state.calls).toMatchObject([{ call_id: "1", args: null }]);
+    const facts = { effect: "changes", subject: "a.ts" } as const;
+    report({ type: "tool_call", message_id: "b", call_id: "1", name: "write", args, ...facts });
+    expect(current()?.state.calls).toMatchObject([
+      { call_id: "1", args: null, ...facts, status: "running" },
+    ]);
     report({ type: "failed", code: "agent_failed", detail: "" });
     expect(current()).toBeNull();
   });

@@ -1,10 +1,23 @@
 import { expect, it } from "vitest";
 
+import type { CallStatus } from "../../../src/core/calls.ts";
 import type { FileChangeInfo } from "../../../src/core/file-change-schemas.ts";
+import type { ToolEffect } from "../../../src/core/tools.ts";
 import type { ExchangeResult } from "../../../src/exchange/events.ts";
 import { visibleWidth } from "../../../src/cli/terminal/pi/text.ts";
 import { scriptedExchange } from "./scripted-exchange.ts";
 
+const CHANGE: FileChangeInfo = {
+  path: "c.ts",
+  kind: "changed",
+  tools: ["new_changes"],
+  calls: [],
+  added: 1,
+  removed: 0,
+  diff: "--- c.ts\n+++ c.ts\n@@ -0,0 +1 @@\n+b\n",
+  reason: null,
+  undone: false,
+};
 const DONE = { state: "done", answer: "" } as ExchangeResult;
 const CHILD = "33333333-3333-4333-8333-333333333333";
 
@@ -53,27 +66,67 @@ it("[TERM-11] makes one group of consecutive calls that read, with the reasons o
   call("2", "list_files", { path: "src" });
   clock.ms = 3000;
   expect(live()).toEqual([
-    "• Exploring: read 1 file, listed 1 folder  3 s",
+    "• Exploring: read_file, list_files  3 s",
     "  list_files src",
     expect.stringContaining("Working 3 s · Esc interrupts"),
   ]);
   result("1", "read_file", { content: "text" });
   result("2", "list_files");
   call("3", "read_file", { path: "b.ts" });
-  result("3", "read_file", { content: "Error: there is no such file", status: "error" });
+  result("3", "read_file", { content: "Error: there is no such file", status: "failed" });
   call("4", "find_files", { pattern: "*.ts", path: "" });
   result("4", "find_files");
   expect(printed).toEqual([]);
   call("5", "read_file", { path: "c.ts" });
   call("6", "edit_file", { path: "c.ts" });
   result("5", "read_file");
-  result("6", "edit_file", { content: "Error: old_text is not there", status: "error" });
+  result("6", "edit_file", { content: "Error: old_text is not there", status: "failed" });
   await view.finish(DONE);
   expect(printed.slice(0, 4)).toEqual([
-    "✓ Explored: read 2 files, listed 1 folder, searched once  1 failed  3.0 s  [1]",
+    "✓ Explored: read_file × 2, list_files, find_files  1 failed  3.0 s  [1]",
     "  a.ts, src, b.ts, *.ts, c.ts",
-    "  ✗ read_file b.ts: there is no such file",
-    "✗ edit_file c.ts  [2]: old_text is not there",
+    "  ✗ read_file b.ts: Error: there is no such file",
+    "✗ edit_file c.ts  [2]: Error: old_text is not there",
+  ]);
+});
+
+it("[TERM-11] shows calls of tools by what they do and how they ended, whatever they are called or say", async () => {
+  const { view, printed, started, show } = scriptedExchange({
+    changes: async ({ call_ids }) => new Map(call_ids.map((id) => [id, [CHANGE]])),
+  });
+  started();
+  const run = (
+    call_id: string,
+    effect: ToolEffect,
+    { status = "ok", content = "" }: { status?: CallStatus; content?: string } = {},
+  ): void => {
+    const call = { call_id, name: `new_${effect}`, effect, subject: `${call_id}.ts` };
+    show({ type: "tool_call", message_id: "m", args: {}, ...call });
+    show({ type: "tool_result", ...call, status, content, content_bytes: 1, duration_ms: 0 });
+  };
+  run("a", "reads");
+  run("b", "reads", { status: "failed", content: "Failure: it is gone" });
+  run("c", "changes");
+  run("d", "changes", { status: "denied", content: "Failure: the user denied this call" });
+  run("e", "runs", { status: "failed", content: "it ended with 3\n\nlast line" });
+  run("f", "asks", { content: "blue" });
+  run("g", "changes", { status: "unknown", content: "Nobody knows" });
+  await view.finish(DONE);
+  expect(printed).toEqual([
+    "✓ Explored: new_reads  1 failed  [1]",
+    "  a.ts, b.ts",
+    "  ✗ new_reads b.ts: Failure: it is gone",
+    "✓ new_changes c.ts  +1 -0  [2]",
+    "  1 + b",
+    "✗ new_changes d.ts  [3]: Failure: the user denied this call",
+    "✗ new_runs e.ts  +1 -0  [4]: it ended with 3",
+    "  | last line",
+    "  1 + b",
+    "✓ new_asks f.ts  [5]",
+    "  blue",
+    "– new_changes g.ts  [6]: Nobody knows",
+    "",
+    "done in 0 s",
   ]);
 });
 
@@ -92,14 +145,15 @@ it("[TERM-11] [TERM-13] shows a command with its exit code, and the end of its o
   ]);
   result("1", "run_command", {
     content: "exit code 1 after 12.3 s\n\nline 1",
+    status: "failed",
     duration_ms: 12_345,
   });
   call("2", "run_command", { argv: ["echo", "a b"] });
   result("2", "run_command", { content: "exit code 0 after 0.3 s\n\na b\n", duration_ms: 300 });
   await view.finish(DONE);
   expect(printed.slice(0, 7)).toEqual([
-    "✗ run_command  exit 1  12 s  [1]",
-    "  npm test",
+    "✗ run_command npm test  12 s  [1]",
+    "  exit code 1 after 12.3 s",
     "  … 117 earlier lines, Ctrl-O shows them",
     "  | line 118",
     "  | line 119",
@@ -122,7 +176,9 @@ it("[SANDBOX-36] shows below a command what was moved out, and not what its outp
   const moved = "exit code 0 after 0.3 s\nSandbox: Moved out: child/.envrc\n\n";
   const ended = {
     name: "run_command",
-    status: "success",
+    effect: "runs",
+    subject: "make",
+    status: "ok",
     content_bytes: 1,
     duration_ms: 1,
   } as const;
@@ -139,6 +195,7 @@ it("[TERM-12] shows below a call what it changed, unless a question showed it", 
     path: "a.ts",
     kind: "changed",
     tools: ["edit_file"],
+    calls: [],
     added: 20,
     removed: 1,
     diff: `--- a.ts\n+++ a.ts\n@@ -1 +1,20 @@\n-a\n${"+b\n".repeat(20)}`,
@@ -152,7 +209,7 @@ it("[TERM-12] shows below a call what it changed, unless a question showed it", 
   call("1", "edit_file", { path: "a.ts" });
   result("1", "edit_file");
   call("2", "edit_file", { path: "a.ts" });
-  view.asked("2");
+  view.asked("2", "permission");
   result("2", "edit_file");
   await view.finish(DONE);
   expect(printed.slice(0, 14)).toEqual([
@@ -229,7 +286,7 @@ it("[TERM-15] shows sub-agents as a tree, and at the end how many calls they mad
   started();
   call("d", "delegate", { persona: "reviewer", task: "check a.ts" });
   show({ type: "child_waiting", call_id: "d", running: 4 });
-  expect(live()[0]).toBe("• delegate  0 s · waits, 4 run already");
+  expect(live()[0]).toBe("• sub-agent  0 s · waits, 4 run already");
   show({ type: "child", call_id: "d", child_session_id: CHILD, persona_name: "reviewer" });
   call("1", "read_file", { path: "a.ts" }, CHILD);
   clock.ms = 3000;
@@ -254,7 +311,7 @@ it("[TERM-15] shows sub-agents as a tree, and at the end how many calls they mad
     "  └ tester  2 s · 1 call · run_command npm test",
     expect.stringContaining("Sub-agents work 5 s"),
   ]);
-  result("2", "run_command", { content: "exit code 2 after 1.0 s" }, "c2");
+  result("2", "run_command", { content: "exit code 2 after 1.0 s", status: "failed" }, "c2");
   result("d", "delegate", {}, CHILD);
   result("d", "delegate", { duration_ms: 5000 });
   await view.finish(DONE);
@@ -288,6 +345,7 @@ it("[TERM-19] shows hostile names, arguments, results and outputs in few clean r
               path: hostile,
               kind: "changed",
               tools: [],
+              calls: [],
               added: 1,
               removed: 1,
               diff: `+${hostile}\n-${hostile}`,
@@ -306,7 +364,7 @@ it("[TERM-19] shows hostile names, arguments, results and outputs in few clean r
     call(`${name}-2`, name, args);
     view.output({ call_id: name, text: `${hostile}${"a".repeat(1_000_000)}\n` });
     expect(live(10).length).toBeLessThanOrEqual(10);
-    result(name, name, { content: `Error: ${hostile}`, status: "error" });
+    result(name, name, { content: `Error: ${hostile}`, status: "failed" });
     result(`${name}-2`, name, { content: hostile });
   }
   show({ type: "notice", sentence: hostile });

@@ -2,8 +2,10 @@ import { setImmediate } from "node:timers/promises";
 
 import { expect, it } from "vitest";
 
+import { factsOfCall } from "../../../src/core/calls.ts";
 import type { LiveEvent } from "../../../src/core/live.ts";
-import type { Message } from "../../../src/core/sessions.ts";
+import type { Message, ToolCall } from "../../../src/core/sessions.ts";
+import { BUILT_IN_TOOLS } from "../../../src/exchange/tools/built-in.ts";
 import { scriptedExchange, SESSION } from "./scripted-exchange.ts";
 
 const TS = "2026-01-01T00:00:00.000Z";
@@ -21,8 +23,13 @@ function message(seq: number, fields: Partial<Message>): Message {
     ts: TS,
     message_id: `m${seq}`,
     call_id: null,
+    status: null,
     ...fields,
   };
+}
+
+function called(id: string, name: string, args: unknown): ToolCall {
+  return { id, name, args, ...factsOfCall({ name, args }, BUILT_IN_TOOLS) };
 }
 
 /** Two exchanges; the second one was interrupted while a command ran. */
@@ -34,13 +41,13 @@ const MESSAGES: readonly Message[] = [
   message(11, {
     content: "I will see.",
     tool_calls: [
-      { id: "1", name: "read_file", args: { path: "a.ts" } },
-      { id: "2", name: "read_file", args: { path: "b.ts" } },
+      called("1", "read_file", { path: "a.ts" }),
+      called("2", "read_file", { path: "b.ts" }),
     ],
   }),
-  message(12, { role: "tool", call_id: "1", content: "text" }),
-  message(13, { role: "tool", call_id: "2", content: "Error: there is no such file" }),
-  message(14, { tool_calls: [{ id: "3", name: "run_command", args: { line: "npm test" } }] }),
+  message(12, { role: "tool", call_id: "1", status: "ok", content: "text" }),
+  message(13, { role: "tool", call_id: "2", status: "failed", content: "Error: there is no file" }),
+  message(14, { tool_calls: [called("3", "run_command", { line: "npm test" })] }),
 ];
 
 it("[TERM-17] shows the last exchanges of a session as they were, and how much came before", async () => {
@@ -59,9 +66,9 @@ it("[TERM-17] shows the last exchanges of a session as they were, and how much c
     "",
     "I will see.",
     "",
-    "✓ Explored: read 1 file  1 failed  [2]",
+    "✓ Explored: read_file  1 failed  [2]",
     "  a.ts, b.ts",
-    "  ✗ read_file b.ts: there is no such file",
+    "  ✗ read_file b.ts: Error: there is no file",
   ]);
   expect([live(), view.details(1)?.rows]).toEqual([[], ["what was before"]]);
   // the call whose result is not there continues
@@ -122,11 +129,14 @@ it("[TERM-10] [TERM-14] shows what another process runs as its own exchanges, bu
     message(2, {
       message_id: "m3",
       content: "whole",
-      tool_calls: [{ id: "1", name: "my_tool", args: { a: 1 } }],
+      tool_calls: [called("1", "my_tool", { a: 1 })],
     }),
   );
-  news("tool_call", { ...call, status: "error", duration_ms: 3000 });
-  news("message", message(3, { role: "tool", call_id: "1", content: "it broke" }));
+  news("tool_call", { ...call, status: "failed", duration_ms: 3000 });
+  news(
+    "message",
+    message(3, { role: "tool", call_id: "1", status: "failed", content: "it broke" }),
+  );
   news("message", message(4, { content: "not streamed" }));
   clock.ms = 20_000;
   news("exchange", {
@@ -160,13 +170,13 @@ it("[TERM-10] shows a running exchange of another process from its beginning, ea
     view.showLive({ id: "1", event, data } as LiveEvent);
   const ended = { call_id: "1", message_id: "m2", name: "my_tool", args: 1, duration_ms: 3000 };
   const running = { ...ended, call_id: "2", status: "running", duration_ms: null };
-  const tool_calls = ["1", "2"].map((id) => ({ id, name: "my_tool", args: 1 }));
+  const tool_calls = ["1", "2"].map((id) => called(id, "my_tool", 1));
   // the calls of the snapshot are later than the messages that follow it
   news("snapshot", {
     session: { id: SESSION },
     exchange: EXCHANGE_RECORD,
     questions: [],
-    calls: [{ ...ended, status: "success" }, running],
+    calls: [{ ...ended, status: "ok" }, running],
     usage: null,
     retry: null,
     text: null,
@@ -175,12 +185,15 @@ it("[TERM-10] shows a running exchange of another process from its beginning, ea
   news("message", message(1, { role: "user", content: "hello" }));
   news("message", message(2, { content: "first" }));
   news("message", message(3, { tool_calls }));
-  news("message", message(4, { role: "tool", call_id: "1", content: "Error: not one" }));
+  news(
+    "message",
+    message(4, { role: "tool", call_id: "1", status: "ok", content: "Error: not one" }),
+  );
   expect(printed.slice(2)).toEqual(["first", "", "✓ my_tool 1  3.0 s  [1]"]);
   expect(live()[0]).toBe("• my_tool 1  0.0 s");
   // its message may come before its end
-  news("message", message(5, { role: "tool", call_id: running.call_id, content: "two" }));
-  news("tool_call", { ...running, status: "success", duration_ms: 100 });
+  news("message", message(5, { role: "tool", call_id: "2", status: "ok", content: "two" }));
+  news("tool_call", { ...running, status: "ok", duration_ms: 100 });
   expect([live(), printed.at(-1)]).toEqual([[expect.any(String)], "✓ my_tool 1  [2]"]);
   news("exchange", { ...EXCHANGE_RECORD, state: "done", input_tokens: 5, output_tokens: 6 });
   await setImmediate();

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 
+import { CALL_STATUSES } from "../../../src/core/calls.ts";
 import type { FileChangeInfo } from "../../../src/core/file-change-schemas.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../../src/exchange/events.ts";
 import { createHighlighter } from "../../../src/cli/terminal/markdown/highlight.ts";
@@ -7,6 +8,7 @@ import { createMarkdownStream } from "../../../src/cli/terminal/markdown.ts";
 import { createExchangeView } from "../../../src/cli/terminal/exchange-view.ts";
 import { visibleWidth } from "../../../src/cli/terminal/pi/text.ts";
 import { createTheme } from "../../../src/cli/terminal/themes.ts";
+import { TOOL_EFFECTS } from "../../../src/core/tools.ts";
 import { seededRandom } from "../../helpers/random.ts";
 
 const TEXTS = [
@@ -79,6 +81,7 @@ it("[TERM-10] [TERM-19] keeps every row clean and as wide as the terminal at mos
         path: pick(TEXTS),
         kind: "changed",
         tools: [],
+        calls: [],
         added: 1,
         removed: null,
         diff,
@@ -99,17 +102,19 @@ it("[TERM-10] [TERM-19] keeps every row clean and as wide as the terminal at mos
     const of = { exchange_id: "e", session_id: pick(["root", ...SESSIONS]) };
     const [call_id, message_id, name] = [pick(IDS), pick(IDS), pick(NAMES)];
     const content = pick(["exit code 1 after 1.0 s\n\n", "Error: ", ""]) + pick(TEXTS);
-    const status = pick(["success", "error"] as const);
+    const status = pick(CALL_STATUSES);
+    const facts = { effect: pick([...TOOL_EFFECTS, null]), subject: pick([...TEXTS, null]) };
     const reason = pick(TEXTS);
     return pick<ExchangeEvent>([
       { type: "text", ...of, message_id, text: pick(TEXTS) },
-      { type: "tool_call", ...of, message_id, call_id, name, args: args() },
-      { type: "tool_call", ...of, message_id, call_id, name, args: args() },
+      { type: "tool_call", ...of, message_id, call_id, name, args: args(), ...facts },
+      { type: "tool_call", ...of, message_id, call_id, name, args: args(), ...facts },
       {
         type: "tool_result",
         ...of,
         call_id,
         name,
+        ...facts,
         status,
         content,
         content_bytes: 1,

@@ -48,10 +48,10 @@ it("[TERM-10] [TERM-12] [TERM-17] shows a real exchange with a sub-agent, its ch
   const begin = ["> do it", ""];
   const change = ["✓ write_file a.txt  +1 -0  [1]", "  1 + a"];
   const read = [
-    "✓ Explored: read 1 file  1 failed  [2]",
+    "✓ Explored: read_file  1 failed  [2]",
     "  a.txt, none.txt",
-    "  ✗ read_file none.txt: there is no such file; list_files or find_files shows ",
-    "  what there is",
+    "  ✗ read_file none.txt: Error: there is no such file; list_files or find_files ",
+    "  shows what there is",
   ];
   const end = ["", "All done."];
   // tokens differ, too
@@ -60,6 +60,7 @@ it("[TERM-10] [TERM-12] [TERM-17] shows a real exchange with a sub-agent, its ch
     ...change,
     ...read,
     "✓ delegate assistant: write it  +1 -0  1 call  [3]",
+    "  Written.",
     "  1 + b",
     ...end,
   ]);
@@ -74,6 +75,7 @@ it("[TERM-10] [TERM-12] [TERM-17] shows a real exchange with a sub-agent, its ch
     ...change,
     ...read,
     "✓ delegate assistant: write it  [3]",
+    "  Written.",
     ...end,
   ]);
 });

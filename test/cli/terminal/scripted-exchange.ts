@@ -1,7 +1,9 @@
+import { type CallFacts, type CallStatus, factsOfCall } from "../../../src/core/calls.ts";
 import type { ExchangeEvent } from "../../../src/exchange/events.ts";
 import { createExchangeView } from "../../../src/cli/terminal/exchange-view.ts";
 import type { AnswerStream, ReadChanges } from "../../../src/cli/terminal/exchange-rows.ts";
 import type { Theme } from "../../../src/cli/terminal/theme.ts";
+import { BUILT_IN_TOOLS } from "../../../src/exchange/tools/built-in.ts";
 import { plainTheme } from "./plain-theme.ts";
 
 /** The session of the exchange. */
@@ -47,23 +49,39 @@ export function scriptedExchange({
     started: () =>
       show({ type: "started", thread_id: "t", model: "demo", persona_name: "assistant" }),
     call: (call_id: string, name: string, args: unknown, session?: string) =>
-      show({ type: "tool_call", message_id: "m", call_id, name, args }, session),
+      show(
+        { type: "tool_call", message_id: "m", call_id, name, args, ...facts(name, args) },
+        session,
+      ),
     result: (
       call_id: string,
       name: string,
       {
         content = "",
-        status = "success",
+        status = "ok",
         duration_ms = 0,
-      }: { content?: string; status?: "success" | "error"; duration_ms?: number } = {},
+      }: { content?: string; status?: CallStatus; duration_ms?: number } = {},
       session?: string,
     ) =>
       show(
-        { type: "tool_result", call_id, name, status, content, content_bytes: 1, duration_ms },
+        {
+          type: "tool_result",
+          call_id,
+          name,
+          ...facts(name, undefined),
+          status,
+          content,
+          content_bytes: 1,
+          duration_ms,
+        },
         session,
       ),
     text: (message_id: string, text: string) => show({ type: "text", message_id, text }),
   };
+}
+
+function facts(name: string, args: unknown): CallFacts {
+  return factsOfCall({ name, args }, BUILT_IN_TOOLS);
 }
 
 /** An answer line by line. */

@@ -322,6 +322,7 @@ describe("what is kept of changes", () => {
           path: "a.txt",
           kind: "changed",
           tools: ["write_file"],
+          calls: ["call-2"],
           added: null,
           removed: null,
           diff: null,

@@ -1,6 +1,8 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { onTestFinished } from "vitest";
 
+import { keepCallFacts, keepStatus } from "../../../src/agent/keep-facts.ts";
+import { BUILT_IN_TOOLS } from "../../../src/exchange/tools/built-in.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import type { Repair } from "../../../src/store/verify/repair.ts";
@@ -142,10 +144,10 @@ export function answer(content: string, usage?: [input: number, output: number])
 export function toolRound(content: string): [AIMessage, ToolMessage] {
   counted += 1;
   const call = { id: `call-${counted}`, name: "read_file", args: { path: content, 7: [1, null] } };
-  return [
-    new AIMessage({ id: `answer-${counted}`, content: "", tool_calls: [call] }),
-    new ToolMessage({ id: `tool-${counted}`, content, tool_call_id: call.id }),
-  ];
+  const calling = new AIMessage({ id: `answer-${counted}`, content: "", tool_calls: [call] });
+  keepCallFacts(calling, BUILT_IN_TOOLS);
+  const result = new ToolMessage({ id: `tool-${counted}`, content, tool_call_id: call.id });
+  return [calling, keepStatus(result, "ok")];
 }
 
 /** Two exchanges, one with a tool, then a message that waits. */

@@ -34,6 +34,7 @@ export const DAMAGES: readonly Damage[] = [
   row("content", "content = content || '.'"),
   row("role", "role = CASE role WHEN 'user' THEN 'system' ELSE 'user' END"),
   row("tool calls", `tool_calls = '[{"id":"x"}]'`),
+  row("status of a call", "status = 'denied'"),
   row("tokens", "token_count = token_count + 1"),
   row("summary flag", "is_summary = 1 - is_summary"),
   row("archived flag", "archived = 1 - archived"),

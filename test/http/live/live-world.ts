@@ -52,6 +52,7 @@ export function createWorld(random: () => number) {
       content,
       tool_calls: null,
       call_id: null,
+      status: null,
       token_count: 1,
       is_summary: false,
       archived: false,

@@ -132,7 +132,7 @@ it("[LIVE-32] shows questions, calls and tokens on every node, and the current o
   const statuses = here!
     .events()
     .flatMap(({ event, data }) => (event === "tool_call" ? `${data.name} ${data.status}` : []));
-  expect(statuses).toEqual(expect.arrayContaining(["read_file success", "pay running"]));
+  expect(statuses).toEqual(expect.arrayContaining(["read_file ok", "pay running"]));
   expect(t.paid()).toEqual(["rent"]);
   expect(t.failures).toEqual([]);
 });

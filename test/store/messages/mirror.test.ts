@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 
 import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { mirrorMessages, type MirrorMessage } from "../../../src/store/messages/mirror.ts";
+import { mirrorMessages } from "../../../src/store/messages/mirror.ts";
+import type { MirrorMessage } from "../../../src/store/messages/mirror-message.ts";
 import { readDetail, readMessagesAfter, readPending } from "../../../src/store/messages/read.ts";
 import { listSessions } from "../../../src/store/sessions/list.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
@@ -12,7 +13,15 @@ const answer: MirrorMessage = {
   message_id: "a1",
   role: "assistant",
   content: "the answer",
-  tool_calls: [{ id: "c1", name: "read_file", args: { path: "README.md", lines: [1, 2] } }],
+  tool_calls: [
+    {
+      id: "c1",
+      name: "read_file",
+      args: { path: "README.md", lines: [1, 2] },
+      effect: "reads",
+      subject: "README.md",
+    },
+  ],
   token_count: 7,
   is_summary: false,
   usage: { input_tokens: 100, output_tokens: 7 },

@@ -100,6 +100,13 @@ describe("verify", () => {
     [["different"], "UPDATE messages SET is_summary = 1 WHERE session_id = :id AND seq = 3"],
     [["different"], "UPDATE messages SET call_id = 'x' WHERE session_id = :id AND seq = 5"],
     [["different"], "UPDATE messages SET call_id = 'x' WHERE session_id = :id AND seq = 4"],
+    [["different"], "UPDATE messages SET status = 'failed' WHERE session_id = :id AND seq = 5"],
+    [["different"], "UPDATE messages SET status = NULL WHERE session_id = :id AND seq = 5"],
+    [["different"], "UPDATE messages SET status = 'ok' WHERE session_id = :id AND seq = 4"],
+    [
+      ["different"],
+      "UPDATE messages SET tool_calls = replace(tool_calls, 'reads', 'runs') WHERE session_id = :id AND seq = 4",
+    ],
     [["order"], "order"],
     [["seq"], "UPDATE messages SET seq = 11 WHERE session_id = :id AND seq = 7"],
     [["archived"], "UPDATE messages SET archived = 1 WHERE session_id = :id AND seq = 2"],

@@ -37,7 +37,14 @@ const effect: Effect = { what: "m1/0.0", tool: "buy", node: "n", at: Date.parse(
 
 function result(content: string): Message {
   const numbers = { seq: 3, token_count: 0 };
-  const rest = { tool_calls: null, call_id: null, is_summary: false, archived: false, ts: AT };
+  const rest = {
+    tool_calls: null,
+    call_id: null,
+    status: null,
+    is_summary: false,
+    archived: false,
+    ts: AT,
+  };
   return { session_id: "s", message_id: "m", role: "tool", content, ...numbers, ...rest };
 }
 

@@ -69,7 +69,7 @@ async function makeHostile(store: Store, feed: Feed, text: string): Promise<stri
     };
     const call = { id: newId(), name, args };
     await talk.call(evil, [call]);
-    await talk.result(call, `Error: ${evil}`, "error");
+    await talk.result(call, `Error: ${evil}`, "failed");
   }
   await talk.store(storedMessage({ role: "assistant", content: evil, is_summary: true }));
   await talk.store(storedMessage({ role: "assistant", content: evil }));

@@ -192,7 +192,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     await talk.result(read(1), "1");
     await talk.result(read(2), "2");
     await talk.call("", [read(3)]);
-    await talk.result(read(3), "Error: no such file", "error");
+    await talk.result(read(3), "Error: no such file", "failed");
     await page.getByText("Explored:").waitFor();
     await page.getByText("read 2 files").waitFor();
     await page.getByText("1 failed").waitFor();

@@ -2,52 +2,28 @@ import { describe, expect, it } from "vitest";
 
 import {
   argumentsText,
-  outcomeOf,
-  pathsOf,
+  firstLine,
   readSummary,
   subjectOf,
   tookText,
 } from "../../../web/session/call-text.ts";
 
 describe("calls of tools", () => {
-  it.each([
-    ["read_file", { path: "src/a.ts", offset: 3 }, "src/a.ts"],
-    ["list_files", {}, "."],
-    ["find_files", { pattern: "*.ts", path: "src" }, "*.ts in src"],
-    ["run_command", { line: "npm test\n --all" }, "npm test --all"],
-    ["run_command", { argv: ["echo", "a b", "c"] }, 'echo "a b" c'],
-    ["edit_file", { path: "a.ts", old: "x" }, "a.ts"],
-    ["multi_edit", { edits: [{ path: "a" }, { path: "b" }, { path: "a" }] }, "a, b"],
-    ["apply_patch", { patch: "*** Update File: x\n@@\n*** Add File: y\n" }, "x, y"],
-    ["delegate", { persona: "reviewer", task: "Look at it" }, "reviewer: Look at it"],
-    ["other", { a: [1] }, '{"a":[1]}'],
-    ["read_file", "no object", '"no object"'],
-    ["other", undefined, ""],
-  ])("[PAGE-62] says what %s with %j is about", (name, args, subject) => {
-    expect(subjectOf({ name, args })).toBe(subject);
+  it("[PAGE-62] says what a call is about, else its arguments", () => {
+    expect(subjectOf({ subject: "npm test", args: { line: "npm test" } })).toBe("npm test");
+    expect(subjectOf({ subject: null, args: { a: ["x\ny"] } })).toBe('{"a":["x\\ny"]}');
+    expect(subjectOf({ subject: null, args: undefined })).toBe("");
+    expect(subjectOf({ subject: "a\n b", args: {} })).toBe("a b");
   });
 
-  it("[PAGE-62] names no file of a call that writes none", () => {
-    expect(pathsOf({ name: "read_file", args: { path: "a" } })).toEqual([]);
-    expect(pathsOf({ name: "multi_edit", args: { edits: [null, { path: 3 }] } })).toEqual([]);
-  });
-
-  it.each([
-    ["read_file", "Error: no such file\nmore", null, { end: "error", reason: "no such file" }],
-    ["read_file", "Error: no such file", "success", { end: "success", reason: "" }],
-    ["read_file", "the text", "error", { end: "error", reason: "the text" }],
-    ["run_command", "exit code 0 after 1.5 s\n\nok", null, { end: "success", took: 1500 }],
-    ["run_command", "exit code 2 after 0.1 s\n\n", null, { end: "error", reason: "exit code 2" }],
-    ["run_command", "It was stopped.", null, { end: "error", reason: "It was stopped." }],
-    ["read_file", null, null, { end: "unknown", reason: "" }],
-  ] as const)("[PAGE-62] says how %s with %j ended (%s)", (name, content, status, outcome) => {
-    expect(outcomeOf(name, content, status)).toMatchObject(outcome);
+  it("[PAGE-62] says the first line of a result as the reason", () => {
+    expect(firstLine("Error: no such file\nmore")).toBe("Error: no such file");
   });
 
   it("[PAGE-62] counts what a group read", () => {
-    const calls = ["read_file", "read_file", "list_files", "find_files", "search_files"];
+    const calls = ["read_file", "list_files", "read_file", "list_files", "look"];
     expect(readSummary(calls.map((name) => ({ name })))).toBe(
-      "read 2 files, listed 1 folder, searched 2 times",
+      "read_file × 2, list_files × 2, look",
     );
   });
 

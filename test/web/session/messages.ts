@@ -5,9 +5,12 @@ export function messageInfo(seq: number, more: Partial<MessageInfo> = {}): Messa
   return {
     session_id: "s",
     seq,
+    message_id: `m${seq}`,
     role: "user",
     content: String(seq).padStart(10, "."),
     tool_calls: null,
+    call_id: null,
+    status: null,
     token_count: 0,
     is_summary: false,
     archived: false,
@@ -16,12 +19,16 @@ export function messageInfo(seq: number, more: Partial<MessageInfo> = {}): Messa
   };
 }
 
+const READING: ReadonlySet<string> = new Set(["read_file", "list_files", "search_files", "look"]);
+
 /** An answer that calls tools by name; ids are the names with the position of the call. */
 export function callingMessage(seq: number, names: readonly string[], content = ""): MessageInfo {
   const tool_calls = names.map((name, index) => ({
     id: `${name}-${seq}-${index}`,
     name,
     args: {},
+    effect: READING.has(name) ? ("reads" as const) : null,
+    subject: null,
   }));
   return messageInfo(seq, { role: "assistant", content, tool_calls });
 }

@@ -5,13 +5,10 @@ import { type Row, rowOf } from "../../../web/session/rows.ts";
 import { callingMessage, messageInfo } from "./messages.ts";
 
 /** What the rows show, in words: `message 1`, `calls 2: read_file=3`, `-` for hidden ones, `…` for absent ones. */
-function shown(
-  messages: readonly MessageInfo[],
-  { last = messages.length, callOf = (_: number): string | null => null } = {},
-): string[] {
+function shown(messages: readonly MessageInfo[], { last = messages.length } = {}): string[] {
   const bySeq = new Map(messages.map((message) => [message.seq, message]));
   return Array.from({ length: last }, (_, index) =>
-    wordsOf(rowOf(index + 1, { get: (seq) => bySeq.get(seq), last, callOf })),
+    wordsOf(rowOf(index + 1, { get: (seq) => bySeq.get(seq), last })),
   );
 }
 
@@ -25,16 +22,16 @@ function wordsOf(row: Row): string {
   return `${row.message.role} ${row.message.seq}${calls.length === 0 ? "" : `: ${calls.join(" ")}`}`;
 }
 
-const result = (seq: number) => messageInfo(seq, { role: "tool" });
+const result = (seq: number, call_id: string) => messageInfo(seq, { role: "tool", call_id });
 
 describe("rows of a transcript", () => {
-  it("[PAGE-62] shows results with their calls, in the order of the calls", () => {
+  it("[PAGE-62] shows results with their calls", () => {
     const messages = [
       messageInfo(1),
       callingMessage(2, ["run_command", "write_file"], "I begin."),
-      result(3),
+      result(3, "run_command-2-0"),
       messageInfo(4),
-      result(5),
+      result(5, "write_file-2-1"),
       messageInfo(6, { role: "assistant" }),
     ];
     expect(shown(messages)).toEqual([
@@ -47,14 +44,16 @@ describe("rows of a transcript", () => {
     ]);
   });
 
-  it("[PAGE-62] uses what the feed says about results that came in another order", () => {
-    const messages = [callingMessage(1, ["a", "b"]), result(2), result(3)];
-    const calls = new Map([
-      [2, "b-1-1"],
-      [3, "a-1-0"],
-    ]);
-    expect(shown(messages, { callOf: (seq) => calls.get(seq) ?? null })).toEqual([
-      "assistant 1: a=3 b=2",
+  it("[PAGE-62] shows results that came in another order with their calls", () => {
+    const messages = [callingMessage(1, ["a", "b"]), result(2, "b-1-1"), result(3, "a-1-0")];
+    expect(shown(messages)).toEqual(["assistant 1: a=3 b=2", "-", "-"]);
+  });
+
+  it("[PAGE-62] shows a result that names no call of the answer by itself", () => {
+    const results = [result(2, "x"), result(3, "a-1-0"), result(4, "b-1-1")];
+    expect(shown([callingMessage(1, ["a", "b"]), ...results])).toEqual([
+      "assistant 1: a=3 b=4",
+      "tool 2",
       "-",
       "-",
     ]);
@@ -63,17 +62,17 @@ describe("rows of a transcript", () => {
   it("[PAGE-62] joins consecutive answers that only read to one group, and ends it with other calls", () => {
     const messages = [
       callingMessage(1, ["read_file"], "Let me see."),
-      result(2),
-      callingMessage(3, ["read_file", "list_files"]),
-      result(4),
-      result(5),
+      result(2, "read_file-1-0"),
+      callingMessage(3, ["read_file", "look"]),
+      result(4, "read_file-3-0"),
+      result(5, "look-3-1"),
       callingMessage(6, ["run_command"]),
-      result(7),
+      result(7, "run_command-6-0"),
       callingMessage(8, ["search_files"]),
-      result(9),
+      result(9, "search_files-8-0"),
     ];
     expect(shown(messages)).toEqual([
-      "assistant 1: read_file=2 read_file=4 list_files=5",
+      "assistant 1: read_file=2 read_file=4 look=5",
       "-",
       "-",
       "-",
@@ -87,7 +86,9 @@ describe("rows of a transcript", () => {
 
   it("[PAGE-62] has no group over a page of messages, so that no row depends on what is far away", () => {
     const messages = Array.from({ length: 202 }, (_, index) =>
-      index % 2 === 0 ? callingMessage(index + 1, ["read_file"]) : result(index + 1),
+      index % 2 === 0
+        ? callingMessage(index + 1, ["read_file"])
+        : result(index + 1, `read_file-${index}-0`),
     );
     const heads = shown(messages).flatMap((row, index) => (row === "-" ? [] : [index + 1]));
     expect(heads).toEqual([1, 101, 201]);
@@ -95,13 +96,21 @@ describe("rows of a transcript", () => {
 
   it("[PAGE-62] shows a result that is not there otherwise than one that was not read", () => {
     const calls = callingMessage(1, ["a", "b"]);
-    expect(shown([calls, result(2), callingMessage(3, ["c"])])).toEqual([
+    expect(shown([calls, result(2, "a-1-0"), callingMessage(3, ["c"])])).toEqual([
       "assistant 1: a=2 b=none",
       "-",
       "assistant 3: c=none",
     ]);
-    expect(shown([calls, result(2)], { last: 3 })).toEqual(["assistant 1: a=2 b=?", "-", "…"]);
-    expect(shown([messageInfo(1), result(2), result(3)])).toEqual(["user 1", "tool 2", "tool 3"]);
-    expect(shown([result(3)], { last: 3 })).toEqual(["…", "…", "…"]);
+    expect(shown([calls, result(2, "a-1-0")], { last: 3 })).toEqual([
+      "assistant 1: a=2 b=?",
+      "-",
+      "…",
+    ]);
+    expect(shown([messageInfo(1), result(2, "x"), result(3, "y")])).toEqual([
+      "user 1",
+      "tool 2",
+      "tool 3",
+    ]);
+    expect(shown([result(3, "x")], { last: 3 })).toEqual(["…", "…", "…"]);
   });
 });

@@ -104,6 +104,7 @@ export function sessionTables({ column, tableOptions }: Dialect): readonly strin
       message_id ${key} NOT NULL DEFAULT (${randomId}),
       role TEXT NOT NULL DEFAULT 'user' CHECK (role IN ('user', 'assistant', 'tool', 'system')),
       call_id TEXT,
+      status TEXT CHECK (status IN ('ok', 'failed', 'unknown', 'denied', 'not_run')),
       token_count ${integer} NOT NULL DEFAULT 0,
       is_summary ${integer} NOT NULL DEFAULT 0 CHECK (is_summary IN (0, 1)),
       archived ${integer} NOT NULL DEFAULT 0 CHECK (archived IN (0, 1)),
