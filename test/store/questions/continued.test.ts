@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 
 import { newId } from "../../../src/core/ids.ts";
+import type { GivenReply } from "../../../src/core/questions.ts";
+import { admissionChoices } from "../../../src/core/words.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import type { Fence } from "../../../src/store/leases/fence.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
@@ -19,9 +21,19 @@ function park(store: Store, fence: Fence) {
   return store.write(releaseLease, { fence, finished: false, end: "waiting" });
 }
 
-function answer(store: Store, reference: string, question: string) {
-  const given = { answer: "yes", note: null, answered_by: "http" } as const;
-  return store.write(answerQuestion, { reference, question, ...given });
+function answer(
+  store: Store,
+  reference: string,
+  question: string,
+  given: GivenReply = { text: "yes" },
+) {
+  return store.write(answerQuestion, {
+    reference,
+    question,
+    given,
+    note: null,
+    answered_by: "http",
+  });
 }
 
 /** A root whose exchange a node runs, and so many sub-agents of it that wait, with one question each. */
@@ -111,14 +123,14 @@ describeEngines("an exchange that waits for several answers", (engine) => {
       number: 1,
       kind: "messages",
       text: "May the agent get it?",
-      choices: ["yes", "no"],
-      effect: null,
+      choices: admissionChoices(),
+      permission: null,
       shown_hash: "0".repeat(64),
       default: null,
     } as const;
     const thread = { session_id: id, thread_suffix: 0 };
     await store.write((tx) => insertQuestion(tx, thread, question), null);
-    await answer(store, id, question.id);
+    await answer(store, id, question.id, { choice: "yes" });
     expect(await state()).toBe("waiting");
   });
 
