@@ -18,3 +18,17 @@ export function commandNotes(content: string): readonly string[] {
     .filter((line) => line.startsWith(FOR_PERSON))
     .map((line) => line.slice(FOR_PERSON.length));
 }
+
+const NO_OUTPUT = "(no output)";
+
+/** The result of a command for the model: what Reprise says of it, then what it printed. */
+export function commandResult(said: string, output: string): string {
+  return `${said}\n\n${output === "" ? NO_OUTPUT : output}`;
+}
+
+/** What the command printed, by its result. */
+export function commandOutput(content: string): string {
+  const end = content.indexOf("\n\n");
+  const output = end < 0 ? "" : content.slice(end + 2);
+  return output === NO_OUTPUT ? "" : output;
+}

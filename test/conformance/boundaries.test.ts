@@ -63,6 +63,22 @@ const violations: readonly (readonly [file: string, rule: string, source: string
     "used-result",
     "export function f(text: string): void {\n  decodeURIComponent(text);\n}\n",
   ],
+  ...[
+    'text.startsWith("may the agent ")',
+    "/^call (\\d+) failed: /u.test(text)",
+    "(/failed: (.+)$/.exec(text)?.[1] ?? null) !== null",
+    'text === "may the agent continue"',
+    'text.split(" failed: ").length > 1',
+  ].map((test, index): (typeof violations)[number] => [
+    `src/${["cli", "http", "client"][index % 3]}/sentence-${index}.ts`,
+    "no-parsed-sentence",
+    `export const f = (text: string): boolean => ${test};\n`,
+  ]),
+  [
+    "web/list/sentence.ts",
+    "no-parsed-sentence",
+    "const OURS = /call \\d+ failed: /;\nexport const f = (text: string): boolean => OURS.test(text);\n",
+  ],
   ...Object.keys(ROOMS).flatMap((room) =>
     forbidden(room).flatMap((target) => [
       imports(`${room}/a.ts`, target),
@@ -174,6 +190,15 @@ const allowed: readonly (readonly [file: string, source: string])[] = [
   ],
   importsFrom("compose.ts", "./agent/fine.ts", "./exchange/fine.ts", "./store/fine.ts"),
   importsFrom("main.ts", "./cli/fine.ts", "./compose.ts"),
+  // sentences that a front end gets, and what is not one
+  [
+    "src/core/words.ts",
+    'export const QUESTION = "may the agent continue";\nexport const why = (n: number): string => `call ${n} failed: unknown`;\n',
+  ],
+  [
+    "src/cli/facts.ts",
+    'export const f = (text: string, status: string): boolean => status === "failed" || /^--no-./.test(text) || text.startsWith("may ");\n',
+  ],
   ["src/cli/output.ts", "export const columns = (): number => process.stdout.columns;\n"],
   [
     "src/store/write.ts",

@@ -5,7 +5,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
-import { commandNote } from "../../core/command-notes.ts";
+import { commandNote, commandResult } from "../../core/command-notes.ts";
 import { oneLine, visible } from "../../core/terminal-text.ts";
 import { visibleBlanks } from "../../core/visible-blanks.ts";
 import { plainParts } from "../../exchange/commands/plain-line.ts";
@@ -213,7 +213,7 @@ function resultOf(end: CommandEnd, input: Input, place: Place): string {
   const output =
     left === null ? head : `${head}\n… ${left} bytes are left out here; ${whole} …\n${tail}`;
   const notes = [statusOf(end, input), ...ofSandbox(end, place), ...leftOver(end)].join("\n");
-  return `${notes}\n\n${output === "" ? "(no output)" : output}`;
+  return commandResult(notes, output);
 }
 
 function statusOf({ code, signal, ended, durationMs, bytes }: CommandEnd, input: Input): string {

@@ -1,6 +1,6 @@
 import { plural } from "../../core/text.ts";
 import { oneLine, visible } from "../../core/terminal-text.ts";
-import { MAX_INDENTATION, visibleBlanks } from "../../core/visible-blanks.ts";
+import { beginsWithBlanks, MAX_INDENTATION, visibleBlanks } from "../../core/visible-blanks.ts";
 import { longerText } from "../../core/words.ts";
 import type { GivenAnswer } from "../question-lines.ts";
 import type { OpenQuestion } from "../../store/questions/read.ts";
@@ -110,15 +110,17 @@ export function labelled(label: string, text: string, width: number, max = Infin
   return shown.map((row, at) => (at === 0 ? "  " : FOLDED) + row);
 }
 
-/** The beginning of a line of a diff, or of what long runs of blanks in one are shown as. */
-const IN_HUNK = /^(?:[-+ @\\]|<\d+ (?:spaces|blank lines)>)/;
+/** The beginning of a line of a diff. */
+const IN_HUNK = /^[-+ @\\]/;
 
 /** Added and removed lines of the diffs in a question about files. */
 function lineStyles(theme: Theme, kind: ShownQuestion["kind"]): (line: string) => Theme["added"] {
   let isInHunk = false;
   const plain = (row: string): string => row;
   return (line) => {
-    isInHunk = kind === "permission" && (isInHunk ? IN_HUNK.test(line) : line.startsWith("@@"));
+    isInHunk =
+      kind === "permission" &&
+      (isInHunk ? IN_HUNK.test(line) || beginsWithBlanks(line) : line.startsWith("@@"));
     if (!isInHunk) {
       return plain;
     }

@@ -1,3 +1,4 @@
+import { commandOutput } from "../../core/command-notes.ts";
 import type { CallStatus } from "../../core/calls.ts";
 import type { FileChangeInfo } from "../../core/file-change-schemas.ts";
 import type { QuestionKind } from "../../core/questions.ts";
@@ -160,9 +161,8 @@ function argumentText(args: unknown): string {
 /** What the result of a command says that it printed. */
 function outputOf(content: string): ReturnType<typeof createKeptOutput> {
   const kept = createKeptOutput();
-  const at = content.indexOf("\n\n");
-  const text = at < 0 ? "" : content.slice(at + 2);
-  if (text !== "" && text !== "(no output)") {
+  const text = commandOutput(content);
+  if (text !== "") {
     kept.add(text);
   }
   return kept;
