@@ -62,7 +62,7 @@ export function createFromOutside(input: FromOutsideInput) {
       }
       noticeLine(cli, "This session was set up over HTTP without authentication:");
       quoteChoices(cli, fields, choices);
-      if (!(await isConfirmed("Use this? y/N "))) {
+      if (!(await isConfirmed("Use this?"))) {
         throw notConfirmed(fields);
       }
       await store.write(acceptChoices, {
@@ -92,7 +92,7 @@ export function createFromOutside(input: FromOutsideInput) {
           noticeLine(cli, `${plural(count, "message")} came over HTTP without authentication:`);
           quoteMessages(cli, unaccepted);
         }
-        if (!(await isConfirmed(`Hand ${count === 1 ? "it" : "them"} to the agent? y/N `))) {
+        if (!(await isConfirmed(`Hand ${count === 1 ? "it" : "them"} to the agent?`))) {
           declined = last;
           note(cli, leftPending(count, session_id));
           return;

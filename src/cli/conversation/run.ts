@@ -298,11 +298,11 @@ function askToRepeat(cli: CliContext, front: Front): NonNullable<Live["mayRepeat
     for (const call of calls) {
       noticeLine(cli, toolCallLine(call));
     }
-    return front.confirm("Run them again? y/N ");
+    return front.confirm("Run them again?");
   };
 }
 
 /** Without a terminal a command runs without a question. */
 function askToConfirm(cli: CliContext, front: Front): (question: string) => Promise<boolean> {
-  return async (question) => cli.stdin.isTTY !== true || front.confirm(`${question} y/N `);
+  return async (question) => cli.stdin.isTTY !== true || front.confirm(question);
 }

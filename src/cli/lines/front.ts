@@ -22,7 +22,7 @@ export function openLines(cli: CliContext): Front {
     waiting: input.waiting,
     drop: input.drop,
     giveBack: input.giveBack,
-    confirm: async (question) => isYes(await input.ask(question)),
+    confirm: async (question) => isYes(await input.ask(`${question} y/N `)),
     ask: (asked) => askLine(cli, input, asked),
     showDetails: async () =>
       "/show needs the screen, which a terminal has without --plain, REPRISE_PLAIN and TERM=dumb.",

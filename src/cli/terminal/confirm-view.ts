@@ -20,15 +20,15 @@ const CHOICES = [
 ];
 
 /**
- * A question of the program that is answered with yes or no: `y` is yes; `n`, Enter, Esc, Ctrl-C and `over` are no. A
- * `y/N` at its end, as the line mode needs it, is left out. Keys count as for the questions of an agent.
+ * A question of the program that is answered with yes or no: `y` is yes; `n`, Enter, Esc, Ctrl-C and `over` are no. Keys
+ * count as for the questions of an agent.
  */
 export function createConfirmView(
   screen: ConfirmScreen,
   question: string,
 ): LiveView & { ask(over?: AbortSignal): Promise<boolean> } {
   const { theme } = screen;
-  const text = oneLine(question).replace(/ y\/N$/, "");
+  const text = oneLine(question);
   const guard = createKeyGuard(screen);
   let finish: ((yes: boolean) => void) | null = null;
   const end = (yes: boolean): void => {

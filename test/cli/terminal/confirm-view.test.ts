@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createConfirmView } from "../../../src/cli/terminal/confirm-view.ts";
 import { viewScreen } from "../../helpers/terminal-view.ts";
 
-function confirmed(question = "Run them again? y/N ") {
+function confirmed(question = "Run them again?") {
   const place = viewScreen();
   const view = createConfirmView(place.screen, question);
   let answer: boolean | null = null;
