@@ -103,9 +103,9 @@ describeEngines("moving a session", (engine) => {
     );
     // `effect` is read of earlier builds only
     const ofQuestion = Object.keys(questions.items.properties).filter((name) => name !== "effect");
-    expect([...ofQuestion, "session_id", "answered_here", "changed"].sort()).toEqual(
-      (await columnsOf(store, "questions")).sort(),
-    );
+    expect(
+      [...ofQuestion, "session_id", "answered_here", "answered_epoch", "changed"].sort(),
+    ).toEqual((await columnsOf(store, "questions")).sort());
     expect([...Object.keys(exchanges.items.properties), ...ofExchange].sort()).toEqual(
       (await columnsOf(store, "exchanges")).sort(),
     );
