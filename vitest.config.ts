@@ -62,8 +62,10 @@ export default defineConfig({
     pool: "forks",
     // no file changes what a module holds, and loading LangChain costs more than most files do
     isolate: false,
-    // files wait for processes and sockets more than they compute
-    maxWorkers: 7,
+    // files also wait for processes and sockets; each worker loads all of LangChain and compiles it again
+    maxWorkers: 4,
+    // Node.js runs the sources as it does for users: Vite would transform them all, and look up each import at each use
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongestFirst },
     reporters: ["default", failureList(), skippedList(), closingLine()],
     // real processes, sockets and files: slow machines need time, and no test asserts a time

@@ -1,4 +1,4 @@
-import { Terminal } from "@xterm/headless";
+import xterm from "@xterm/headless";
 import { describe, expect, it, vi } from "vitest";
 
 import {
@@ -540,7 +540,7 @@ describe("[TERM-36] the person's own editor", () => {
 describe("[TERM-39] on a terminal", () => {
   it("each row is one row, however wide its characters are", async () => {
     const columns = 20;
-    const terminal = new Terminal({ cols: columns, rows: 24, allowProposedApi: true });
+    const terminal = new xterm.Terminal({ cols: columns, rows: 24, allowProposedApi: true });
     const { editor, type } = openEditor({ columns, height: 60 });
     type("日本語日本語日本語日本語 e\u0301e\u0301 한국어");
     editor.paste("\u001b[2J\u202e\u0007 café ไทย हिन्दी");
