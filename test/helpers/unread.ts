@@ -1,7 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import net, { type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { appendUserMessage } from "../../src/store/messages/append.ts";
 import type { TestServer } from "./server.ts";
 
 export interface UnreadConnection {
@@ -38,6 +40,19 @@ export async function manyUnread(
     connections,
     [Symbol.dispose]: () => connections.forEach(({ socket }) => socket.destroy()),
   };
+}
+
+/** A session with so many messages, each of random bytes as text, which no compression makes small. */
+export async function randomMessages(
+  t: TestServer,
+  { messages, bytes }: { readonly messages: number; readonly bytes: number },
+): Promise<string> {
+  const reference = await t.newSession();
+  for (let index = 0; index < messages; index += 1) {
+    const content = randomBytes(bytes).toString("base64");
+    await t.store.write(appendUserMessage, { reference, content });
+  }
+  return reference;
 }
 
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {

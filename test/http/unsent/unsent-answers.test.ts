@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -8,18 +7,17 @@ import { createClient } from "../../../src/client/client.ts";
 import type { SessionDetail } from "../../../src/core/schemas.ts";
 import { openPage } from "../../helpers/page-client.ts";
 import { startTestServer, type TestServer } from "../../helpers/server.ts";
-import { sendAndNotRead, type UnreadConnection, until } from "../../helpers/unread.ts";
+import {
+  randomMessages,
+  sendAndNotRead,
+  type UnreadConnection,
+  until,
+} from "../../helpers/unread.ts";
 
 const MIB = 1024 * 1024;
 
-/** A session with so many messages of 500 KB that no compression makes small. */
-async function longSession(t: TestServer, messages = 24): Promise<string> {
-  const id = await t.newSession();
-  for (let index = 0; index < messages; index += 1) {
-    await t.post(id, randomBytes(375_000).toString("base64"));
-  }
-  return id;
-}
+/** A session with 24 messages of 500 KB. */
+const longSession = (t: TestServer) => randomMessages(t, { messages: 24, bytes: 375_000 });
 
 describe("answers that nobody reads", () => {
   it("[HTTP-240] hold no more than their budget, and make the pages of others small", async () => {
