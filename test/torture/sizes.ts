@@ -36,6 +36,13 @@ export const SIZED_TESTS = {
     short: 30,
     long: 200,
   },
+  "changed-modes": {
+    what: "Changes of files that a person changed before: permission modes in which each kind is refused",
+    files: ["test/agent/exchange/changed-files.test.ts"],
+    test: 2,
+    short: 4,
+    long: 4,
+  },
   claimers: {
     what: "Twelve claimers of three nodes on one queue: exchanges that are queued",
     files: ["test/store/exchanges/claimers.test.ts"],
@@ -53,7 +60,7 @@ export const SIZED_TESTS = {
   escapes: {
     what: "Random repositories, and commands in the sandbox that leave programs for git, editors and shells there: repositories",
     files: ["test/agent/sandbox/escapes.test.ts"],
-    test: 3,
+    test: 1,
     short: 30,
     long: 300,
   },
@@ -106,6 +113,13 @@ export const SIZED_TESTS = {
     short: 60,
     long: 10_000,
   },
+  "control-files": {
+    what: "Protected names in a spelling that some file system takes for them: places of each, of four",
+    files: ["test/agent/tools/control-files.test.ts"],
+    test: 1,
+    short: 4,
+    long: 4,
+  },
   damages: {
     what: "Damages planted in sessions, their checkpoints and messages",
     files: ["test/store/verify/damages.test.ts"],
@@ -133,6 +147,13 @@ export const SIZED_TESTS = {
     test: 4,
     short: 6,
     long: 12,
+  },
+  "document-blocks": {
+    what: "Blocks of commands of the documents, pasted into a shell: blocks",
+    files: ["test/e2e/document-blocks.test.ts"],
+    test: 4,
+    short: 100,
+    long: 100,
   },
   documents: {
     what: "Texts that are nearly plans, read and checked by Reprise and by another validator; YAML at its limits",
@@ -237,7 +258,7 @@ export const SIZED_TESTS = {
   "judged-calls": {
     what: "Calls with random modes, rules, personas and folders: what is explained and what happens",
     files: ["test/agent/exchange/judged.test.ts"],
-    test: 150,
+    test: 50,
     short: 600,
     long: 6000,
   },
@@ -317,6 +338,13 @@ export const SIZED_TESTS = {
     test: 0,
     short: 1000,
     long: 10_000,
+  },
+  "page-windows": {
+    what: "Windows of many sizes in which a question of the web page is read and allowed, in Chromium: windows",
+    files: ["test/web/browser/questions.test.ts"],
+    test: 1,
+    short: 8,
+    long: 8,
   },
   "page-tabs": {
     what: "Random orders in which tabs of the web page open, hide, close and lose what they read: orders for each kind of lock",
@@ -441,6 +469,13 @@ export const SIZED_TESTS = {
     test: 1,
     short: 8,
     long: 200,
+  },
+  "tool-exchanges": {
+    what: "The bytes of the file that an exchange with tools takes: exchanges among which they are divided",
+    files: ["test/agent/exchange/cost.test.ts"],
+    test: 12,
+    short: 50,
+    long: 50,
   },
   transfer: {
     what: "Random sessions that are exported and imported, and exports that are cut or changed",
@@ -600,6 +635,27 @@ export const ONLY_TORTURE = {
   "openapi-tools": {
     what: "Other people's checks of the OpenAPI document, and their clients, which npm installs",
     files: ["test/http/openapi-tools.test.ts"],
+  },
+  "terminal-scenes": {
+    what: "A screen in a real terminal: questions in windows of three sizes, keys, commands and the ends of a session",
+    files: [
+      "test/cli/terminal/ask-window.test.ts",
+      "test/cli/terminal/session-commands.test.ts",
+      "test/cli/terminal/session-ends.test.ts",
+      "test/cli/terminal/session-keys.test.ts",
+    ],
+  },
+  "queue-processes": {
+    what: "A service whose processes are killed while messages wait, and messages that are refused in the queue",
+    files: ["test/cli/refused-queue.test.ts", "test/cli/serve-exchanges.test.ts"],
+  },
+  "earlier-exports": {
+    what: "Exports of earlier builds, imported and continued by the command line",
+    files: ["test/cli/earlier-exports.test.ts"],
+  },
+  points: {
+    what: "Points of the torture of exchanges at which a node can be killed: each is reached",
+    files: ["test/torture/exchanges/points.test.ts"],
   },
   tls: {
     what: "A PostgreSQL that asks for encrypted connections",

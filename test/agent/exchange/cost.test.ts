@@ -11,6 +11,7 @@ import { fileOf, fileText, questionOf, TOOL_ROUNDS } from "../../../bench/texts.
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { statementsOf } from "../../helpers/count-statements.ts";
+import { testSize } from "../../helpers/size.ts";
 
 const live = { listener: () => undefined, signal: new AbortController().signal };
 
@@ -27,8 +28,8 @@ const KEPT = {
 /** A figure may be this much higher. */
 const MORE = 1.05;
 
-/** Exchanges among which the bytes are divided: the file grows by whole pages. */
-const SAMPLE = 50;
+/** Exchanges among which the bytes are divided: the file grows by whole pages, of which those with tools take many. */
+const SAMPLE = { plain: 50, tools: testSize("tool-exchanges") };
 
 interface Kind {
   /** Exchanges that the session has already. */
@@ -83,7 +84,7 @@ const SESSIONS = (["plain", "tools"] as const).flatMap((kind) =>
 
 it.each(SESSIONS)(
   "an exchange ($kind) takes as many statements and bytes of the file as is known, after $filled others",
-  async ({ filled, rounds, ...kept }) => {
+  async ({ kind, filled, rounds, ...kept }) => {
     const { ask, fileBytes } = await openSession({ filled, rounds });
     // the first one may summarise the others
     await ask();
@@ -91,10 +92,10 @@ it.each(SESSIONS)(
     const { statements } = await statementsOf(ask);
     expect(statements.length, statements.join("\n")).toBeLessThanOrEqual(kept.statements * MORE);
     const before = await fileBytes();
-    for (let count = 0; count < SAMPLE; count += 1) {
+    for (let count = 0; count < SAMPLE[kind]; count += 1) {
       await ask();
     }
-    const bytes = ((await fileBytes()) - before) / SAMPLE;
+    const bytes = ((await fileBytes()) - before) / SAMPLE[kind];
     expect(bytes).toBeLessThanOrEqual(kept.fileBytes * MORE);
   },
 );
@@ -110,8 +111,9 @@ it("[SAVER-54] an exchange takes no more processor time after 400 others than af
   const short = await openSession({ filled: SHORT, ...MANY });
   const long = await openSession({ filled: LONG, ...MANY });
   const growths: number[] = [];
+  const least = (): number => Math.min(...growths.slice(1));
   // the first round is left out: code is compiled in it, and what was before is summarised
-  for (let round = 0; round <= 3; round += 1) {
+  for (let round = 0; round <= 3 && least() >= GROWTH; round += 1) {
     const times = { short: [] as number[], long: [] as number[] };
     // in turn, so that what else the machine does affects both
     for (let count = 0; count < 10; count += 1) {
@@ -120,5 +122,5 @@ it("[SAVER-54] an exchange takes no more processor time after 400 others than af
     }
     growths.push(median(times.long) / median(times.short));
   }
-  expect(Math.min(...growths.slice(1)), growths.join(" ")).toBeLessThan(GROWTH);
+  expect(least(), growths.join(" ")).toBeLessThan(GROWTH);
 });

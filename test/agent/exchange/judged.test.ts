@@ -54,6 +54,10 @@ const PERSONAS = {
   looking: `tools: [${LOOK_UP}]\n`,
 };
 
+const RUNS = testSize("judged-calls");
+/** With fewer, one of the effects may have had no chance. */
+const ENOUGH_FOR_ALL = 150;
+
 /** What happened to the only call of an exchange, as far as its model or a person was shown. */
 interface Seen {
   readonly effect: "allow" | "ask" | "deny";
@@ -107,7 +111,7 @@ it("[PERMISSION-91] what is explained is what happens, also with tools of the pr
     writeFileSync(join(repo, ".env"), "A=1\n");
   }
   const seen = new Set<string>();
-  for (let run = 0; run < testSize("judged-calls"); run += 1) {
+  for (let run = 0; run < RUNS; run += 1) {
     called = any(CALLS);
     const repo_path = any([...folders, bench.repo, bench.repo]);
     const [rules, personas] = [some(RULES, 0.2), Object.keys(PERSONAS)];
@@ -179,7 +183,12 @@ it("[PERMISSION-91] what is explained is what happens, also with tools of the pr
     }
     seen.add(`${called.name} ${happened.effect}`);
   }
-  for (const effect of ["allow", "ask", "deny"]) {
+  const effects = ["allow", "ask", "deny"];
+  expect(new Set([...seen].map((each) => each.split(" ")[1]))).toEqual(new Set(effects));
+  if (RUNS < ENOUGH_FOR_ALL) {
+    return;
+  }
+  for (const effect of effects) {
     expect(seen).toContain(`write_file ${effect}`);
     expect(seen).toContain(`${DEPLOY} ${effect}`);
   }

@@ -8,6 +8,7 @@ import { createDatabase } from "../../helpers/database.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { HAS_NO_BROWSER, keepPicture, type PageView, startPage } from "../../helpers/page.ts";
 import { focusedChoiceCounts, nextFrames } from "../../helpers/page-world.ts";
+import { testSize } from "../../helpers/size.ts";
 import { createTalk } from "../../helpers/talk.ts";
 import { askIn } from "../../helpers/waiting-session.ts";
 
@@ -124,7 +125,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a question needs before a yes counts", () 
     ["no motion", { width: 1280, height: 800, reducedMotion: "reduce" }],
   ];
 
-  it.each(VIEWS)(
+  it.each(VIEWS.slice(0, testSize("page-windows")))(
     "[PAGE-84] [PAGE-130] no yes counts before the last of 41 lines was in view: %s",
     async (name, view) => {
       const id = await world.begin();
