@@ -170,7 +170,7 @@ it("[CLI-237] it shows tool calls, what they return, and questions until they ar
   await home.call(["--session", ID, "-p", "list", "--repo", home.project]);
   // in any order: the snapshot with which the feed begins may have the end of the exchange already
   await terminal.shows(
-    /(?=[^]*exchange 1 done)[^]*· list_files \{\}\n[^]*· list_files returned: [^\n]+\n[^]*it is /,
+    /(?=[^]*exchange 1 done)[^]*· list_files \.\n[^]*· list_files returned: [^\n]+\n[^]*it is /,
   );
   expect((await home.call(["--session", ID, "-p", "ask"])).code).toBe(7);
   await terminal.shows(

@@ -107,8 +107,9 @@ describe("-p", () => {
     );
     expect(stderr.split("\n")).toEqual([
       "· read_file notes.txt",
-      '· delegate {"persona":"planner","task":"Plan it"}',
+      "· delegate planner: Plan it",
       `· planner works in session ${child?.id}`,
+      "· delegate returned: the plan",
       `Resume with: reprise --session ${parent?.id}`,
       "",
     ]);
@@ -130,9 +131,25 @@ describe("-p", () => {
     ]);
     expect(rows.messages.map(({ tool_calls }) => tool_calls)).toEqual([
       null,
-      [{ id: "call_1", name: "read_file", args: { path: "notes.txt" } }],
+      [
+        {
+          id: "call_1",
+          name: "read_file",
+          args: { path: "notes.txt" },
+          effect: "reads",
+          subject: "notes.txt",
+        },
+      ],
       null,
-      [{ id: expect.any(String), name: "delegate", args: { persona: "planner", task: "Plan it" } }],
+      [
+        {
+          id: expect.any(String),
+          name: "delegate",
+          args: { persona: "planner", task: "Plan it" },
+          effect: "asks",
+          subject: "planner: Plan it",
+        },
+      ],
       null,
       null,
     ]);

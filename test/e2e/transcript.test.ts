@@ -15,7 +15,7 @@ const README = fileURLToPath(new URL("../../README.md", import.meta.url));
 const WRITES = process.env["REPRISE_TEST_TRANSCRIPT"] === "write";
 const BLOCK =
   /(?<=<!-- transcript: .* -->\n```console\n).*?(?=```\n<!-- end of the transcript -->)/s;
-const MAX_LINES = 60;
+const MAX_LINES = 61;
 
 const COMMAND = "reprise --permission auto";
 const MESSAGE = "Orders of 100 euros and more get 10 % off. Add that with a test.";

@@ -100,11 +100,11 @@ function resultLines(
 ): readonly string[] {
   const { effect, status, content } = result;
   const notes = notesOf(result).map((note) => `note: ${note}`);
-  if (status !== "ok") {
-    // a sub-agent's failed calls are its own concern
-    return isOwn ? [resultLine({ ...result, content: firstLine(content) }), ...notes] : notes;
+  const first = firstLine(content);
+  if (status === "ok" && effect === "runs") {
+    return [`· ${shortened(first)}`, ...notes];
   }
-  return effect === "runs" || effect === "asks"
-    ? [`· ${shortened(firstLine(content))}`, ...notes]
-    : notes;
+  // a sub-agent's failed calls are its own concern
+  const isShown = status === "ok" ? effect === "asks" : isOwn;
+  return isShown ? [resultLine({ ...result, content: first }), ...notes] : notes;
 }
