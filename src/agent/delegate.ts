@@ -59,7 +59,7 @@ export function delegateTool(
         signal: live.signal,
         onWait: (running) => report({ type: "child_waiting", call_id: callId, running }),
         run: (reservation) => {
-          const exchanger = context.openExchanger(reservation);
+          const exchanger = context.openExchanger({ tree, reservation });
           const call = { callId, persona, task, model: prepared.modelName };
           const parent_n = context.record()?.n ?? null;
           const from = { fence, parent, parent_n };

@@ -34,12 +34,10 @@ export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolder
   /** Validates the plans that are handed in; without it none can be. */
   readonly checkPlan?: CheckPlan;
   readonly models: ModelConfig;
-  /** What an exchange and its sub-agents may use; `EXCHANGE_LIMITS` if it is not given. */
+  /** What an exchange and its sub-agents may use; `EXCHANGE_LIMITS` if it is not given. No sub-agent's exchanger has it. */
   readonly limits?: ExchangeLimits;
   /** The tree that the exchanges belong to and their place in it; each begins one without it. */
-  readonly within?: {
-    readonly tree: ExchangeTree;
-    readonly reservation: ChildReservation;
+  readonly within?: ChildPlace & {
     /** True if a service runs the exchange at the top. */
     readonly isUnattended: boolean;
   };
@@ -49,6 +47,12 @@ export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolder
   readonly kept?: KeptBytes | null;
   /** Opens the model that a name means; the providers' own clients if it is not given. */
   readonly openModel?: typeof openModel;
+}
+
+/** The tree that counts for a sub-agent, and its slot there. */
+export interface ChildPlace {
+  readonly tree: ExchangeTree;
+  readonly reservation: ChildReservation;
 }
 
 /** With what all exchanges of an exchanger share. */
@@ -76,8 +80,8 @@ export interface ExchangeContext {
   readonly begin: () => Promise<BegunExchange>;
   /** The record of the exchange once it has begun. */
   readonly record: () => RunningRecord | null;
-  /** Makes what runs the exchange of a sub-agent. */
-  readonly openExchanger: (reservation: ChildReservation) => Exchanger;
+  /** Makes what runs the exchange of a sub-agent, within this tree: its limits are the tree's, and not those of the options. */
+  readonly openExchanger: (place: ChildPlace) => Exchanger;
 }
 
 /** What an exchange needs before it begins. */

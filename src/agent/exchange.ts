@@ -1,6 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
 import { RepriseError } from "../core/errors.ts";
+import { isDelegated } from "../core/session-tree.ts";
 import type { Session } from "../core/sessions.ts";
 import type { ToolSet } from "../core/tools.ts";
 import { refuseEnded } from "../store/sessions/change.ts";
@@ -59,6 +60,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
     personas: { cache: createPersonaCache(), ...given.personas, tools },
     made: new WeakMap<BaseMessage, BaseMessage>(),
   };
+  const { limits: _own, ...shared } = options;
   const threads = createThreadHolder({ ...options, isShownOnly: true });
 
   const exchange = async (
@@ -112,13 +114,13 @@ export function createExchanger(given: AgentOptions): Exchanger {
               : null,
           begin,
           record,
-          openExchanger: (reservation) =>
-            createExchanger({ ...options, within: { tree, reservation, isUnattended } }),
+          openExchanger: (place) =>
+            createExchanger({ ...shared, within: { ...place, isUnattended } }),
           report,
         });
       },
     });
-    if (options.within === undefined && leaseState.session.parent_session_id !== null) {
+    if (options.within === undefined && isDelegated(leaseState.session)) {
       // a person has done the sub-agent's work
       await options.store.write(continueParents, { id: request.session_id });
     }

@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { isDelegated } from "../core/session-tree.ts";
 
 import { HumanMessage, type ToolMessage } from "@langchain/core/messages";
 
@@ -223,7 +224,7 @@ async function nextInput(
   if (request.text !== null) {
     return { messages };
   }
-  if (record === null && held.session.parent_session_id !== null) {
+  if (record === null && isDelegated(held.session)) {
     // its thread may have calls that nobody waits for any more
     throw await nothingToContinue(options.store, held.fence.session_id);
   }

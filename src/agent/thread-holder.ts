@@ -1,6 +1,7 @@
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import { isRepriseError } from "../core/errors.ts";
+import { isDelegated } from "../core/session-tree.ts";
 import { LEASE_MS } from "../core/limits.ts";
 import type { Session } from "../core/sessions.ts";
 import { threadId } from "../core/threads.ts";
@@ -125,8 +126,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       begin,
     });
     // a sub-agent's is continued by its parent's
-    const givenBack =
-      held.session.parent_session_id === null ? ("queued" as const) : ("interrupted" as const);
+    const givenBack = isDelegated(held.session) ? ("interrupted" as const) : ("queued" as const);
     const endedAs = (end: Worked<Result>["end"]) =>
       end === "stopped" && isGivenBack() ? givenBack : end;
     let isBegun = held.begun !== null;

@@ -94,6 +94,8 @@ export const SESSION_FIELDS = {
 /** A stored session as the rest of the program uses it. */
 export interface Session extends FieldValues<typeof SESSION_FIELDS> {
   readonly thread_suffix: number;
+  /** The call of the session above it that began it: see `isDelegated`. */
+  readonly parent_call_id: string | null;
   /** The name of the agent that runs it; null for the built-in one, or if none has run it yet. */
   readonly agent: string | null;
 }

@@ -157,7 +157,10 @@ it("[HTTP-127] refuses all of this while the service has no token", async () => 
 
 it("[HTTP-128] refuses ended sessions and those of sub-agents", async () => {
   const id = await t.newSession();
-  const child = await t.store.write(createSession, { parent_session_id: id });
+  const child = await t.store.write(createSession, {
+    parent_session_id: id,
+    parent_call_id: "call",
+  });
   expect(await post(child.id, "x")).toMatchObject({ status: 422, json: { code: "invalid_usage" } });
   await ask(t.store, id, "typed");
   expect(await post(child.id, "x")).toMatchObject({ status: 409, json: { code: "session_busy" } });

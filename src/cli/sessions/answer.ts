@@ -13,8 +13,8 @@ import { readSession } from "../../store/sessions/read.ts";
 import { localUser } from "../../store/leases/local-user.ts";
 import { readNextQueued } from "../../store/exchanges/ready.ts";
 import { lastQuestion, listOpenQuestions, type OpenQuestion } from "../../store/questions/read.ts";
+import { delegationTop } from "../../store/questions/tree.ts";
 import { readCurrentExchange } from "../../store/exchanges/current.ts";
-import { rootOf } from "../../store/sessions/tree-ids.ts";
 import type { Store } from "../../store/store.ts";
 import { grantLine, type Offered, offeredChoices, storedAnswer } from "../allow-in-config.ts";
 import { EVENTS_OPTION } from "../chat-options.ts";
@@ -153,7 +153,7 @@ async function waitingFor(
   if (asking === undefined || asking.kind === "messages") {
     return null;
   }
-  const session_id = (await store.read(rootOf, asking.session_id)) ?? asking.session_id;
+  const session_id = await store.read(delegationTop, asking.session_id);
   return store.read(readCurrentExchange, { session_id });
 }
 
@@ -268,19 +268,18 @@ async function showNextStep(
   store: Store,
   { command, question }: { readonly command: Command; readonly question: QuestionRecord },
 ): Promise<void> {
-  const root = await store.read(rootOf, question.session_id);
-  const queued = root === null ? null : await store.read(readNextQueued, { session_id: root });
-  if (root === null || queued === null) {
+  const session_id = await store.read(delegationTop, question.session_id);
+  if ((await store.read(readNextQueued, { session_id })) === null) {
     return;
   }
-  const exchange = { session_id: root, state: "queued" } as const;
+  const exchange = { session_id, state: "queued" } as const;
   const { command: start } = await whetherRuns(store, exchange, { besides: false });
   if (start !== null) {
     const service = exactLine(`${start}${databaseWords(cli, command)}`);
     noticeLine(cli, `No running service continues the exchange. Start one with: ${service}`);
     noticeLine(
       cli,
-      `Or continue it here: ${resumeCommand(cli, command, root)} --continue-exchange`,
+      `Or continue it here: ${resumeCommand(cli, command, session_id)} --continue-exchange`,
     );
   }
 }

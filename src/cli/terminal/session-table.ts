@@ -1,4 +1,5 @@
 import type { Session } from "../../core/sessions.ts";
+import { isRoot } from "../../core/session-tree.ts";
 import { oneLine, titleLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
 import { PROVIDERS } from "../../exchange/models/name.ts";
@@ -178,7 +179,7 @@ function titleOf(
 
 function marksOf({ session, level, subagents }: SessionRow): string[] {
   const archived = (session.archived_at ?? null) === null ? [] : ["archived"];
-  const parent = session.parent_session_id === null || level > 0 ? [] : ["sub-agent"];
+  const parent = isRoot(session) || level > 0 ? [] : ["sub-agent"];
   const count = subagents === 0 ? [] : [plural(subagents, "sub-agent")];
   const long = [...archived, ...parent, ...count];
   const short = [...archived, ...parent, ...(subagents === 0 ? [] : [`+${subagents}`])];

@@ -1,4 +1,5 @@
 import type { PermissionMode } from "../../core/permissions.ts";
+import { isRoot } from "../../core/session-tree.ts";
 import type { Session } from "../../core/sessions.ts";
 import { isHarmless, type ToolSet } from "../../core/tools.ts";
 import { readPermissions, type SessionPermissions } from "../../store/sessions/permissions.ts";
@@ -93,7 +94,7 @@ export class Judge {
   static async open(source: Source, place: JudgedPlace, facts: PlaceFacts): Promise<Judge> {
     const { session } = place;
     const { store, personas, tools = BUILT_IN_TOOLS } = source;
-    const isBelow = session !== null && session.parent_session_id !== null;
+    const isBelow = session !== null && !isRoot(session);
     const above = isBelow
       ? await parentLayers({ store, personas: { ...personas, tools } }, session, tools)
       : [];

@@ -1,9 +1,10 @@
 import { RepriseError } from "../../core/errors.ts";
 import { isFinal } from "../../core/exchanges.ts";
+import { isDelegated } from "../../core/session-tree.ts";
 import type { ExchangeFailure, ExchangeRecord } from "../../core/sessions.ts";
 import { revokeDeadLease } from "../leases/revoke.ts";
 import { continueAbove } from "../questions/continue.ts";
-import { lockPath, pathTo } from "../questions/tree.ts";
+import { delegationOf, pathTo, lockPath } from "../questions/tree.ts";
 import { withdrawQuestions } from "../questions/withdraw.ts";
 import { lockSession } from "../sessions/lock.ts";
 import { resolveSession } from "../sessions/read.ts";
@@ -85,7 +86,7 @@ async function stopHeld(tx: Tx, held: HeldQueue, n: number): Promise<ExchangeRec
       .returning("begun_at")
       .executeTakeFirst();
     if (typeof stopped?.begun_at === "string") {
-      await withdrawQuestions(tx, id, { isSuperseded: held.parent_session_id !== null });
+      await withdrawQuestions(tx, id, { isSuperseded: isDelegated(held) });
       await leaveToParent(tx, held);
     }
     await refreshReady(tx, id);
@@ -96,11 +97,12 @@ async function stopHeld(tx: Tx, held: HeldQueue, n: number): Promise<ExchangeRec
 /** A sub-agent that was stopped is not continued: its parent is, with what it has left. */
 async function leaveToParent(
   tx: Tx,
-  { id, parent_session_id }: Pick<HeldQueue, "id" | "parent_session_id">,
+  held: Pick<HeldQueue, "id" | "parent_call_id">,
 ): Promise<void> {
-  if (parent_session_id !== null) {
+  const { id } = held;
+  if (isDelegated(held)) {
     await tx.db.updateTable("sessions").set({ exchange_open: 0 }).where("id", "=", id).execute();
-    await continueAbove(tx, await pathTo(tx, id, null));
+    await continueAbove(tx, await delegationOf(tx, await pathTo(tx, id, null)));
   }
 }
 

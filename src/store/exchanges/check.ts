@@ -1,4 +1,5 @@
 import { type ExchangeState, isFinal } from "../../core/exchanges.ts";
+import { isRoot } from "../../core/session-tree.ts";
 import type { SessionState } from "../../core/sessions.ts";
 import { isTime } from "../../core/time.ts";
 
@@ -52,7 +53,7 @@ export function* recordProblems(
   records: readonly CheckedRecord[],
   session: CheckedSession,
 ): Generator<RecordProblem, undefined> {
-  const { exchange_count = 0, thread_suffix, last_seq, parent_session_id } = session;
+  const { exchange_count = 0, thread_suffix, last_seq } = session;
   if (exchange_count !== records.length) {
     yield { index: null, field: "exchange_count", message: "Must be the number of the records." };
   }
@@ -72,7 +73,7 @@ export function* recordProblems(
       ["revision", record.revision <= MAX_REVISION, `Must be at most ${MAX_REVISION}.`],
       [
         "parent_n",
-        record.parent_n === null || parent_session_id !== null,
+        record.parent_n === null || !isRoot(session),
         "Must be there only in a session with a parent.",
       ],
       ...COUNTS.map((name) => [name, isCount(record[name]), COUNT] as const),

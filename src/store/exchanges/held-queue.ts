@@ -11,6 +11,7 @@ export interface HeldQueue {
   readonly id: string;
   readonly state: "active" | "ended";
   readonly parent_session_id: string | null;
+  readonly parent_call_id: string | null;
   readonly exchange_count: number;
   /** True if the last exchange left something to continue. */
   readonly isOpen: boolean;
@@ -57,6 +58,7 @@ export async function holdQueue(
     id,
     state: session.state,
     parent_session_id: session.parent_session_id,
+    parent_call_id: session.parent_call_id,
     exchange_count: row.exchange_count,
     isOpen: row.exchange_open === 1,
     isRunning,

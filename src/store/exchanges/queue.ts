@@ -4,6 +4,7 @@ import { RepriseError } from "../../core/errors.ts";
 import type { AskedBy } from "../../core/exchanges.ts";
 import { newId } from "../../core/ids.ts";
 import { type Principal, isOwner } from "../../core/principal.ts";
+import { isDelegated } from "../../core/session-tree.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
 import { revokeDeadLease } from "../leases/revoke.ts";
 import { readPending } from "../messages/read.ts";
@@ -53,7 +54,7 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
     return readRecord(tx, id, held.earlier.n);
   }
   refuseEnded(held);
-  await refuseSubAgent(tx, held.parent_session_id);
+  await refuseSubAgent(tx, held);
   if (held.mayBeUnconfirmed) {
     await refuseUnconfirmed(tx, { session_id: id });
   }
@@ -112,8 +113,9 @@ function refuseOtherRequest(earlier: string | null, request: string): void {
  *
  * Error codes: `session_busy` while the parent's exchange is open, else `invalid_usage`.
  */
-async function refuseSubAgent(tx: Tx, parent: string | null): Promise<void> {
-  if (parent === null) {
+async function refuseSubAgent(tx: Tx, held: HeldQueue): Promise<void> {
+  const parent = held.parent_session_id;
+  if (parent === null || !isDelegated(held)) {
     return;
   }
   const open = await tx.db

@@ -10,7 +10,7 @@ import type { RunningRecord } from "./records.ts";
 /** For an UPDATE of `sessions` after the records have changed: see `ready_at` in `schema.ts`. */
 export function readyAt(dialect: Dialect) {
   return sql<string | null>`case
-    when state = 'active' and parent_session_id is null and (
+    when state = 'active' and parent_call_id is null and (
       select max(case when open.state = 'queued' then 1 else 2 end) from exchanges as open
       where open.session_id = sessions.id and open.ended_at is null
     ) = 1 then coalesce(ready_at, ${dialect.now()}) end`;

@@ -149,7 +149,7 @@ function unready(tx: Tx) {
     .where("exchanges.state", "=", "queued")
     .where("ready_at", "is", null)
     .where("sessions.state", "=", "active")
-    .where("parent_session_id", "is", null)
+    .where("parent_call_id", "is", null)
     .where(({ eb, or }) =>
       or([
         eb("lease_owner", "is", null),

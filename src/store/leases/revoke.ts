@@ -1,3 +1,4 @@
+import { withinDelegation } from "../questions/tree.ts";
 import type { Tx } from "../store.ts";
 import { isGone, type LeaseOwner } from "./this-process.ts";
 
@@ -27,7 +28,7 @@ export async function revokeDeadLease(tx: Tx, id: string): Promise<void> {
       "lease_owner",
       eb("lease_expires_at", ">", tx.dialect.now()).as("is_held"),
     ])
-    .where(({ eb, or }) => or([eb("id", "=", id), eb("root_session_id", "=", id)]))
+    .where("id", "in", withinDelegation(id))
     .where("lease_owner", "is not", null)
     .execute();
   const own = rows.find((row) => row.id === id);

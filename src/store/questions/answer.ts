@@ -10,7 +10,7 @@ import type { Operation } from "../store.ts";
 import { settleAdmission } from "./admission.ts";
 import { letsContinue, queueWaiting, waitingAbove } from "./continue.ts";
 import { questionNotFound, readQuestion } from "./read.ts";
-import { lockPath, withinTree } from "./tree.ts";
+import { delegationOf, lockPath, withinDelegation } from "./tree.ts";
 import { type Principal, consenterOf } from "../../core/principal.ts";
 
 export interface AnswerQuestion {
@@ -45,14 +45,15 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
     .selectFrom("questions")
     .select("session_id")
     .where("id", "=", input.question)
-    .where("session_id", "in", withinTree(id))
+    .where("session_id", "in", withinDelegation(id))
     .executeTakeFirst();
   if (asked === undefined) {
     throw questionNotFound();
   }
   const path = await lockPath(tx, asked.session_id);
   refuseEnded(await readSession(tx, { id: asked.session_id }));
-  const waiting = await waitingAbove(tx, path);
+  const asking = await delegationOf(tx, path);
+  const waiting = await waitingAbove(tx, asking);
   const question = await readQuestion(tx, input.question);
   if (question.state === "answered") {
     throw answeredBefore(question);
@@ -70,7 +71,7 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
       answered_epoch: tx.db
         .selectFrom("sessions")
         .select("lease_epoch")
-        .where("id", "=", path[0] ?? asked.session_id),
+        .where("id", "=", asking[0] ?? asked.session_id),
     })
     .where("id", "=", input.question)
     .execute();

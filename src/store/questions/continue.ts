@@ -4,7 +4,7 @@ import { BEGUN } from "../exchanges/records.ts";
 import type { Fence } from "../leases/fence.ts";
 import type { Operation, Tx } from "../store.ts";
 import { firstOpenQuestion } from "./read.ts";
-import { lockPath, withinTree } from "./tree.ts";
+import { delegationOf, lockPath, withinDelegation } from "./tree.ts";
 
 /**
  * Returns true for an answer that lets something continue, whatever else the tree asks: the session that asked has no other open
@@ -28,7 +28,7 @@ export async function wasAnsweredMeanwhile(tx: Tx, { session_id, epoch }: Fence)
     .select(["session_id", "kind"])
     .distinct()
     .where("answered_epoch", "=", epoch)
-    .where("session_id", "in", withinTree(session_id))
+    .where("session_id", "in", withinDelegation(session_id))
     .execute();
   for (const row of rows) {
     if (await letsContinue(tx, row)) {
@@ -46,7 +46,7 @@ export const onlyWaits: Operation<{ readonly id: string }, boolean> = async (tx,
   const rows = await tx.db
     .selectFrom("exchanges")
     .select("session_id")
-    .where("session_id", "in", withinTree(id))
+    .where("session_id", "in", withinDelegation(id))
     .where("ended_at", "is", null)
     .where("state", "=", "waiting")
     .execute();
@@ -72,11 +72,11 @@ function ownOpen(tx: Tx, session_id: string) {
 
 /** As `continueAbove`, for a sub-agent whose exchange somebody else than its parent has run. */
 export const continueParents: Operation<{ readonly id: string }, void> = async (tx, { id }) =>
-  continueAbove(tx, await lockPath(tx, id));
+  continueAbove(tx, await delegationOf(tx, await lockPath(tx, id)));
 
 /**
  * Continues the exchange that began a sub-agent, which does not wait any more, unless its tree still asks something: no call
- * of it could continue before. The sessions on the path to it are held.
+ * of it could continue before. `path` is of `delegationOf`, and its sessions are held.
  */
 export async function continueAbove(tx: Tx, path: readonly string[]): Promise<void> {
   const waiting = path.length > 1 ? await waitingAbove(tx, path.slice(0, -1)) : null;
@@ -122,7 +122,7 @@ export async function queueWaiting(tx: Tx, session_id: string): Promise<void> {
         selectFrom("sessions")
           .select("sessions.id")
           .where("sessions.id", "=", session_id)
-          .where("sessions.parent_session_id", "is", null),
+          .where("sessions.parent_call_id", "is", null),
       ),
     )
     .execute();

@@ -1,7 +1,7 @@
 import { isRepriseError } from "../../core/errors.ts";
 import type { Operation } from "../store.ts";
 import { type AnswerQuestion, answerQuestion } from "./answer.ts";
-import { withinTree } from "./tree.ts";
+import { withinDelegation } from "./tree.ts";
 
 export interface DueQuestion {
   readonly id: string;
@@ -23,7 +23,7 @@ export const findDueQuestions: Operation<
     .where("state", "=", "open")
     .where("answer_by", "is not", null)
     .where("answer_by", "<=", tx.dialect.now())
-    .$if(top !== null, (query) => query.where("session_id", "in", withinTree(top ?? "")))
+    .$if(top !== null, (query) => query.where("session_id", "in", withinDelegation(top ?? "")))
     .orderBy("answer_by")
     .limit(AT_ONCE)
     .execute();

@@ -1,3 +1,4 @@
+import { isDelegated } from "../../core/session-tree.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { Fence } from "../leases/fence.ts";
 import type { Tx } from "../store.ts";
@@ -11,12 +12,12 @@ import { firstOpenQuestion } from "./read.ts";
  */
 export async function parkedState(
   tx: Tx,
-  { id, parent_session_id, agent }: Pick<Session, "id" | "parent_session_id" | "agent">,
+  session: Pick<Session, "id" | "parent_call_id" | "agent">,
   fence: Fence,
 ): Promise<"queued" | "waiting"> {
-  if (parent_session_id !== null || agent !== null) {
+  if (isDelegated(session) || session.agent !== null) {
     return "waiting";
   }
-  const isOpen = (await firstOpenQuestion(tx, id)) !== null;
+  const isOpen = (await firstOpenQuestion(tx, session.id)) !== null;
   return isOpen && !(await wasAnsweredMeanwhile(tx, fence)) ? "waiting" : "queued";
 }

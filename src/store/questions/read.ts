@@ -8,7 +8,7 @@ import type { QuestionTable } from "./schema.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { AskingCall } from "./ask.ts";
-import { pathTo, withinTree } from "./tree.ts";
+import { pathTo, withinDelegation } from "./tree.ts";
 
 const { answered_who: _who, choice: _choice, ...stored } = QUESTION_FIELDS;
 const NAMES = columnNames(stored);
@@ -138,7 +138,7 @@ export const listWithAnswered: Operation<
     .select(NAMES)
     .select(ANSWERED_WHO)
     .where("state", "=", "answered")
-    .where("session_id", "in", withinTree(id))
+    .where("session_id", "in", withinDelegation(id))
     .orderBy("answered_at", "desc")
     .orderBy("id")
     .limit(MAX_ANSWERED)
@@ -169,7 +169,7 @@ export const lastQuestion: Operation<{ readonly reference: string }, string> = a
   const row = await tx.db
     .selectFrom("questions")
     .select("id")
-    .where("session_id", "in", withinTree(id))
+    .where("session_id", "in", withinDelegation(id))
     .orderBy("asked_at", "desc")
     .limit(1)
     .executeTakeFirst();
@@ -183,7 +183,7 @@ function openWithin(tx: Tx, id: string) {
   return tx.db
     .selectFrom("questions")
     .where("state", "=", "open")
-    .where("session_id", "in", withinTree(id))
+    .where("session_id", "in", withinDelegation(id))
     .orderBy("asked_at")
     .orderBy("call_id")
     .orderBy("number")

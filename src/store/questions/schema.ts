@@ -44,7 +44,7 @@ export interface QuestionTable {
   /** 1 if it was answered in this database: an answer in an import does not count as consent. */
   answered_here: Generated<number>;
   /**
-   * The lease of the session at the top of the tree when it was answered. An exchange that would wait under the same lease
+   * The lease of the session whose exchange waits for it, at the top of its sub-agents, when it was answered. An exchange that would wait under the same lease
    * has not seen the answer.
    */
   answered_epoch: number | null;

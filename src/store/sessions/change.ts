@@ -5,7 +5,7 @@ import type { Operation, Tx } from "../store.ts";
 import { refreshReady } from "../exchanges/ready.ts";
 import { SESSION_ENDED, stopAllRecords, stopRecords } from "../exchanges/records.ts";
 import { continueAbove } from "../questions/continue.ts";
-import { lockPath } from "../questions/tree.ts";
+import { delegationOf, lockPath } from "../questions/tree.ts";
 import { withdrawQuestions } from "../questions/withdraw.ts";
 import { recordConsent } from "./consents.ts";
 import { NO_FAILURE } from "./failures.ts";
@@ -14,7 +14,7 @@ import { recordChanges } from "./record-changes.ts";
 import { readSession } from "./read.ts";
 
 /**
- * Ends a session and the sub-agents that it delegated to; ending it twice changes nothing. Their
+ * Ends a session and all below it, sub-agents or not; ending it twice changes nothing. Their
  * leases are taken away, so an exchange that is still running writes nothing more.
  *
  * Error codes: `session_not_found`.
@@ -26,8 +26,8 @@ export const endSession: Operation<{ readonly id: string }, Session> = async (tx
     parents = await openChildren(tx, parents);
     await endActive(tx, parents);
   }
-  await withdrawQuestions(tx, id, { isSuperseded: false, messages: true });
-  await continueAbove(tx, path);
+  await withdrawQuestions(tx, id, { isSuperseded: false, messages: true, all: true });
+  await continueAbove(tx, await delegationOf(tx, path));
   return readSession(tx, { id });
 };
 
@@ -113,7 +113,7 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
     .execute();
   await (input.archive ? stopAllRecords : stopRecords)(tx, [input.id], null);
   await withdrawQuestions(tx, input.id, { isSuperseded: true, messages: input.archive });
-  await continueAbove(tx, path);
+  await continueAbove(tx, await delegationOf(tx, path));
   await refreshReady(tx, input.id);
   if (input.archive) {
     await archiveAll(tx, input.id);

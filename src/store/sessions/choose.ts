@@ -1,4 +1,5 @@
 import type { Session } from "../../core/sessions.ts";
+import { isRoot } from "../../core/session-tree.ts";
 import type { Operation } from "../store.ts";
 import { selectSessions, sessionOf } from "./rows.ts";
 
@@ -58,7 +59,7 @@ export const isChosen: Operation<Choice, boolean> = async (tx, { id, by }) => {
   return (
     row === undefined ||
     [row.origin, row.chosen].some((way) => way !== null && ways.includes(way)) ||
-    (row.origin === null && row.parent_session_id === null)
+    (row.origin === null && isRoot(row))
   );
 };
 

@@ -4,7 +4,7 @@ import type { Session } from "../../core/sessions.ts";
 import { forgetDeletions } from "../changes/forget-deletions.ts";
 import { sessionInThreadId } from "../checkpoints/free-threads.ts";
 import { continueAbove } from "../questions/continue.ts";
-import { lockPath } from "../questions/tree.ts";
+import { delegationOf, lockPath } from "../questions/tree.ts";
 import { lockSession } from "./lock.ts";
 import { readSession } from "./read.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -81,7 +81,7 @@ export const deleteSessionTree: Operation<
   { readonly id: string },
   readonly DeletionPreview[]
 > = async (tx, input) => {
-  const path = await lockPath(tx, input.id);
+  const path = await delegationOf(tx, await lockPath(tx, input.id));
   await holdTree(tx, input.id);
   const previews = await previewDeletion(tx, input);
   if (previews.some(({ session }) => session.activity === "running")) {

@@ -1,4 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
+import { isRoot } from "../../core/session-tree.ts";
 import { invalidRequest } from "../../core/invalid-request.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { PatchSessionRequest } from "../../core/patch-session.ts";
@@ -78,7 +79,7 @@ function refuseSettings(session: Session, { change, project_key }: PatchSession)
       message: "Must be left out: the session keeps the folder that it has.",
     });
   }
-  if (token_limits !== undefined && session.parent_session_id !== null) {
+  if (token_limits !== undefined && !isRoot(session)) {
     faults.push({
       pointer: "/token_limits",
       message: "Must be left out: only a session without a parent has limits.",

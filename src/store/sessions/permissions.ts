@@ -1,5 +1,6 @@
 import { invalidRequest } from "../../core/invalid-request.ts";
 import type { GivenRule, KeptMode, PermissionMode } from "../../core/permissions.ts";
+import { isRoot } from "../../core/session-tree.ts";
 import { type Principal, consenterOf } from "../../core/principal.ts";
 import type { Session } from "../../core/sessions.ts";
 import { readQuestions } from "../questions/read.ts";
@@ -67,7 +68,7 @@ export const setPermissionMode: Operation<
   Session
 > = async (tx, { id, mode, principal }) => {
   const session = await holdActive(tx, id);
-  if (mode !== "plan" && session.parent_session_id !== null) {
+  if (mode !== "plan" && !isRoot(session)) {
     throw invalidRequest([{ pointer: "/permission", message: OF_ROOTS }]);
   }
   if (mode !== "plan") {

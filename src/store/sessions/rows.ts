@@ -8,7 +8,12 @@ import type { Dialect } from "../engines/dialect.ts";
 import type { Database, SessionTable } from "../schema.ts";
 
 /** The columns of a session as the program uses it. */
-const COLUMNS = { ...SESSION_FIELDS, thread_suffix: "count", agent: "text?" } as const;
+const COLUMNS = {
+  ...SESSION_FIELDS,
+  thread_suffix: "count",
+  parent_call_id: "text?",
+  agent: "text?",
+} as const;
 const NAMES = [...columnNames(COLUMNS), "exchange_open"] as const;
 
 type SessionRow = Pick<Selectable<SessionTable>, (typeof NAMES)[number]> & {

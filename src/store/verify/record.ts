@@ -3,6 +3,7 @@ import { realpath } from "node:fs/promises";
 import type { Selectable } from "kysely";
 
 import { isFinal } from "../../core/exchanges.ts";
+import { isDelegated } from "../../core/session-tree.ts";
 import { isTime } from "../../core/time.ts";
 import { type CheckedRecord, recordProblems } from "../exchanges/check.ts";
 import type { SessionTable } from "../schema.ts";
@@ -229,7 +230,7 @@ function readyFindings({ row, exchanges }: StoredRecord): Difference[] {
     hasQueued &&
     open.every(({ state }) => state === "queued") &&
     row.state === "active" &&
-    row.parent_session_id === null &&
+    !isDelegated(row) &&
     row.lease_owner === null;
   if (mayRun && row.ready_at === null) {
     const sentence =

@@ -255,7 +255,7 @@ describeEngines("the queue of a session", (engine) => {
   it("[QUEUE-17] is not for sessions of sub-agents", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
-    const child = await newSession(store, { parent_session_id: id });
+    const child = await newSession(store, { parent_session_id: id, parent_call_id: "call" });
     const refused = (code: string) =>
       expect(queue(store, child.id, "a task")).rejects.toMatchObject({ code });
     await refused("invalid_usage");

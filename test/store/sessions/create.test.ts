@@ -33,6 +33,7 @@ describeEngines("createSession", (engine) => {
       created_at: expect.stringMatching(INSTANT),
       last_message_at: null,
       ended_at: null,
+      parent_call_id: null,
       agent: null,
     });
   });
