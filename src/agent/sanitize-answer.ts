@@ -1,3 +1,4 @@
+import { failureText } from "../core/result-text.ts";
 import {
   AIMessage,
   type AIMessageChunk,
@@ -155,7 +156,7 @@ function refusalOf({ id, name, isUnread }: Call, tools: readonly string[]): Tool
     ? "the arguments of this call are not one whole JSON object, so nothing was done. Write the whole call again; if it was cut off for its length, do less with each call."
     : `there is no tool of this name; ${known}.`;
   return keepStatus(
-    new ToolMessage({ content: `Error: ${why}`, tool_call_id: id, name, status: "error" }),
+    new ToolMessage({ content: failureText(why), tool_call_id: id, name, status: "error" }),
     "not_run",
   );
 }

@@ -1,3 +1,4 @@
+import { failureText } from "../core/result-text.ts";
 import { type ToolCall, ToolMessage } from "@langchain/core/messages";
 import { type StructuredToolInterface, ToolInputParsingException } from "@langchain/core/tools";
 import { isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
@@ -132,7 +133,9 @@ async function resultOf<Result>(
     }
     const result = new ToolMessage({
       status: "error",
-      content: `Error: ${error instanceof Error ? error.message : "the tool failed"}\n Please fix your mistakes.`,
+      content: failureText(
+        `${error instanceof Error ? error.message : "the tool failed"}\n Please fix your mistakes.`,
+      ),
       name: call.name,
       tool_call_id: call.id ?? "",
     });

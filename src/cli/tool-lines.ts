@@ -1,3 +1,4 @@
+import { reasonOf } from "../core/result-text.ts";
 import type { CallFacts, CallStatus } from "../core/calls.ts";
 import { commandNotes } from "../core/command-notes.ts";
 import type { MadeCall } from "../core/sessions.ts";
@@ -42,12 +43,7 @@ const ENDS: Readonly<Record<CallStatus, string>> = {
 
 /** How a call ended, with the beginning of its result. */
 export function resultLine({ name, status, content }: Omit<ToolResult, "effect">): string {
-  return `· ${shortened(name)} ${ENDS[status ?? "ok"]}: ${shortened(content)}`;
-}
-
-/** The first line of a result. */
-export function firstLine(content: string): string {
-  return content.split("\n", 1).join("");
+  return `· ${shortened(name)} ${ENDS[status ?? "ok"]}: ${shortened(status === "ok" ? content : reasonOf(content))}`;
 }
 
 /** What a person has to know of a result, in clean lines. */

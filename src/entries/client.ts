@@ -12,6 +12,7 @@ export type { ClientOptions } from "../client/connection.ts";
 export type { EventsOptions, FollowOptions, LiveOptions } from "../client/follow.ts";
 export type { RunOptions } from "../client/run.ts";
 export { commandNotes } from "../core/command-notes.ts";
+export { reasonOf } from "../core/result-text.ts";
 export { isHarmlessChoice } from "../core/questions.ts";
 export { longerText } from "../core/words.ts";
 export type { LiveEvent } from "../core/live.ts";

@@ -37,7 +37,7 @@ it("[PERMISSION-76] [PERMISSION-78] a plan that the agent hands in is shown by t
   expect(planned).toMatchObject({ code: 0, stdout: "handed in\n" });
   const path = `.reprise/plans/${RUN}.json`;
   expect(planned.stderr).toContain(`· hand_in_plan returned: the plan is stored as ${path}`);
-  expect(planned.stderr).toContain("· hand_in_plan failed: Error: the plan is not valid");
+  expect(planned.stderr).toContain("· hand_in_plan failed: the plan is not valid");
   const [session] = await sessionsOf(home);
   const shown = await home.call(["sessions", "show", session?.id ?? ""]);
   expect(shown.stdout).toContain(

@@ -102,7 +102,7 @@ it("[CLI-96] the reason why a tool failed is on the screen", async () => {
   await terminal.shows(/> /);
   terminal.type("read it\r");
   await terminal.shows(
-    /· read_file none\.md\s+· read_file failed: Error: there is no such file;[^]*the answer/,
+    /· read_file none\.md\s+· read_file failed: there is no such file;[^]*the answer/,
   );
   terminal.type(CTRL_D);
   await terminal.finished;

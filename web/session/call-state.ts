@@ -1,4 +1,4 @@
-import { firstLine } from "./call-text.ts";
+import { reasonOf } from "../../src/entries/client.ts";
 import type { LiveCall, SessionModel } from "./model.ts";
 import type { StoredCall } from "./rows.ts";
 
@@ -36,7 +36,7 @@ export function stateOf(
   const between = Date.parse(ts) - Date.parse(asked_at);
   return {
     state: status ?? "unknown",
-    reason: isSaid ? firstLine(content) : "",
+    reason: isSaid ? reasonOf(content) : "",
     took: took ?? (between >= 0 ? between : null),
   };
 }

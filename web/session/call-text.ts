@@ -28,11 +28,6 @@ export function argumentsText(args: unknown): string {
     .join("\n");
 }
 
-/** The first line of a result. */
-export function firstLine(content: string): string {
-  return content.slice(0, MAX_SUBJECT).split("\n", 1).join("");
-}
-
 /** The tools of a group of calls: `read_file × 3, list_files`. */
 export function readSummary(calls: readonly Pick<ToolCall, "name">[]): string {
   const counts = new Map<string, number>();

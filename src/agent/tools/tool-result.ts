@@ -1,3 +1,4 @@
+import { failureText } from "../../core/result-text.ts";
 import { ToolMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { isGraphBubbleUp } from "@langchain/langgraph";
@@ -68,16 +69,13 @@ function storable(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\u{FFFD}");
 }
 
-/** Before the reason in the result of a call that failed. */
-const FAILURE = "Error: ";
-
 /** The result of a call that failed; only its text if the tool was not called by a model. */
 export function failedResult(
   reason: string,
   { toolCall }: CallConfig,
   status: CallStatus = "failed",
 ): string | ToolMessage {
-  const content = `${FAILURE}${reason}`;
+  const content = failureText(reason);
   const { id, name } = toolCall ?? {};
   return id === undefined || name === undefined
     ? content

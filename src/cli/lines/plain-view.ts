@@ -1,17 +1,11 @@
+import { reasonOf } from "../../core/result-text.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import type { ExchangeView } from "../conversation/front.ts";
 import { isAsking } from "../conversation/talk.ts";
 import { GRAPH_ASKS } from "../question-lines.ts";
-import {
-  firstLine,
-  mayHaveChanged,
-  notesOf,
-  resultLine,
-  shortened,
-  toolCallLine,
-} from "../tool-lines.ts";
+import { mayHaveChanged, notesOf, resultLine, shortened, toolCallLine } from "../tool-lines.ts";
 import { createAnswerText } from "./answer-text.ts";
 import { createCommandOutput } from "./command-output.ts";
 
@@ -100,7 +94,7 @@ function resultLines(
 ): readonly string[] {
   const { effect, status, content } = result;
   const notes = notesOf(result).map((note) => `note: ${note}`);
-  const first = firstLine(content);
+  const first = reasonOf(content);
   if (status === "ok" && effect === "runs") {
     return [`· ${shortened(first)}`, ...notes];
   }

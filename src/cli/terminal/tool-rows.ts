@@ -1,7 +1,8 @@
+import { reasonOf } from "../../core/result-text.ts";
 import type { CallStatus } from "../../core/calls.ts";
 import { oneLine, visible } from "../../core/terminal-text.ts";
 import type { ToolCall } from "../../core/sessions.ts";
-import { firstLine, notesOf, subjectText } from "../tool-lines.ts";
+import { notesOf, subjectText } from "../tool-lines.ts";
 import { took } from "./amounts.ts";
 import { cutLine, foldLine } from "./fold.ts";
 import { sliceByColumn, visibleWidth } from "./pi/text.ts";
@@ -120,7 +121,7 @@ export function outcomeOf({ status, content }: Pick<EndedCall, "status" | "conte
 } {
   const end = endOf(status);
   const isSaid = end === "failed" || status === "unknown";
-  const reason = isSaid ? oneLine(firstLine(content.slice(0, MAX_SUBJECT))) : "";
+  const reason = isSaid ? oneLine(reasonOf(content)) : "";
   return { end, reason, facts: status === "unknown" && reason === "" ? ["no result"] : [] };
 }
 

@@ -85,8 +85,8 @@ it("[TERM-11] makes one group of consecutive calls that read, with the reasons o
   expect(printed.slice(0, 4)).toEqual([
     "✓ Explored: read_file × 2, list_files, find_files  1 failed  3.0 s  [1]",
     "  a.ts, src, b.ts, *.ts, c.ts",
-    "  ✗ read_file b.ts: Error: there is no such file",
-    "✗ edit_file c.ts  [2]: Error: old_text is not there",
+    "  ✗ read_file b.ts: there is no such file",
+    "✗ edit_file c.ts  [2]: old_text is not there",
   ]);
 });
 

@@ -68,7 +68,7 @@ it("[TERM-17] shows the last exchanges of a session as they were, and how much c
     "",
     "✓ Explored: read_file  1 failed  [2]",
     "  a.ts, b.ts",
-    "  ✗ read_file b.ts: Error: there is no file",
+    "  ✗ read_file b.ts: there is no file",
   ]);
   expect([live(), view.details(1)?.rows]).toEqual([[], ["what was before"]]);
   // the call whose result is not there continues

@@ -50,8 +50,8 @@ it("[TERM-10] [TERM-12] [TERM-17] shows a real exchange with a sub-agent, its ch
   const read = [
     "✓ Explored: read_file  1 failed  [2]",
     "  a.txt, none.txt",
-    "  ✗ read_file none.txt: Error: there is no such file; list_files or find_files ",
-    "  shows what there is",
+    "  ✗ read_file none.txt: there is no such file; list_files or find_files shows ",
+    "  what there is",
   ];
   const end = ["", "All done."];
   // tokens differ, too

@@ -1,12 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import {
-  argumentsText,
-  firstLine,
-  readSummary,
-  subjectOf,
-  tookText,
-} from "../../../web/session/call-text.ts";
+import { argumentsText, readSummary, subjectOf, tookText } from "../../../web/session/call-text.ts";
 
 describe("calls of tools", () => {
   it("[PAGE-62] says what a call is about, else its arguments", () => {
@@ -14,10 +8,6 @@ describe("calls of tools", () => {
     expect(subjectOf({ subject: null, args: { a: ["x\ny"] } })).toBe('{"a":["x\\ny"]}');
     expect(subjectOf({ subject: null, args: undefined })).toBe("");
     expect(subjectOf({ subject: "a\n b", args: {} })).toBe("a b");
-  });
-
-  it("[PAGE-62] says the first line of a result as the reason", () => {
-    expect(firstLine("Error: no such file\nmore")).toBe("Error: no such file");
   });
 
   it("[PAGE-62] counts what a group read", () => {
