@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 
+import { CALL_STATUSES, type CallStatus } from "../../../src/core/calls.ts";
 import { MAX_ATTEMPTS, MAX_LOST_PROCESSES } from "../../../src/core/exchanges.ts";
 import { newId } from "../../../src/core/ids.ts";
 import type { Role } from "../../../src/core/sessions.ts";
@@ -16,7 +17,10 @@ import { claimNext, expire, queue, revive, statesOf } from "../../helpers/queue.
 type Storing = (store: Store, fence: Fence) => Promise<unknown>;
 
 /** Stores a message as a checkpoint does. */
-function storing(role: Role, more: { readonly is_summary?: true } = {}): Storing {
+function storing(
+  role: Role,
+  more: { readonly is_summary?: true; readonly status?: CallStatus } = {},
+): Storing {
   return (store, { session_id }) =>
     store.write(mirrorMessages, {
       session_id,
@@ -27,7 +31,8 @@ function storing(role: Role, more: { readonly is_summary?: true } = {}): Storing
           content: "something",
           tool_calls: null,
           token_count: 1,
-          is_summary: more.is_summary ?? false,
+          is_summary: false,
+          ...more,
           usage: null,
         },
       ],
@@ -76,6 +81,14 @@ describeEngines("attempts of a queued exchange", (engine) => {
     expect(failed.error_sentence).toBe(
       `The exchange ended ${MAX_ATTEMPTS} processes, and made no progress in between, so it is not tried again. Continue it to try once more.`,
     );
+  });
+
+  it("[QUEUE-52] begin again once a call has succeeded, and not with other results", async () => {
+    const store = await openFresh(engine);
+    for (const status of CALL_STATUSES) {
+      const attempts = await attemptsUntilFailed(store, storing("tool", { status }));
+      expect(attempts, status).toBe(status === "ok" ? MAX_LOST_PROCESSES : MAX_ATTEMPTS);
+    }
   });
 
   it("[QUEUE-52] begin again once a model of a sub-agent has answered", async () => {
