@@ -81,7 +81,7 @@ export const SIZED_TESTS = {
   "late-sizes": {
     what: "An answer on a terminal whose size changes, is learned and read in an order by chance: orders, of three kinds of terminals",
     files: ["test/cli/terminal/late-sizes.test.ts"],
-    test: 100,
+    test: 50,
     short: 600,
     long: 50_000,
   },
@@ -106,6 +106,13 @@ export const SIZED_TESTS = {
     short: 24,
     long: 1100,
   },
+  "endless-files": {
+    what: "Commands whose output cannot be written, or that are given a file without an end: commands of each",
+    files: ["test/cli/endless.test.ts"],
+    test: 3,
+    short: 8,
+    long: 8,
+  },
   events: {
     what: "Lists made of the events of all sessions, by readers that change node while nodes are killed: operations",
     files: ["test/http/events/random.test.ts"],
@@ -114,7 +121,7 @@ export const SIZED_TESTS = {
     long: 10_000,
   },
   "control-files": {
-    what: "Protected names in a spelling that some file system takes for them: places of each, of four",
+    what: "Protected names in another spelling, in folders and as links: places of each, of four",
     files: ["test/agent/tools/control-files.test.ts"],
     test: 1,
     short: 4,
@@ -192,6 +199,13 @@ export const SIZED_TESTS = {
     short: 3,
     long: 3,
   },
+  "git-set-ups": {
+    what: "Repositories whose configuration makes git run what a command in the sandbox wrote there: kinds",
+    files: ["test/agent/sandbox/escapes.test.ts"],
+    test: 3,
+    short: 12,
+    long: 12,
+  },
   "graph-kinds": {
     what: "A process that is killed before a graph's first checkpoint, or while a graph within its node runs a tool: kinds of inputs, and of graphs",
     files: ["test/agent/graph/killed.test.ts", "test/agent/graph/kept-input.test.ts"],
@@ -265,7 +279,7 @@ export const SIZED_TESTS = {
   layers: {
     what: "Rules that are added to a layer that only restricts: decisions before and after",
     files: ["test/exchange/permissions/decide.test.ts"],
-    test: 4000,
+    test: 2000,
     short: 10_000,
     long: 200_000,
   },
@@ -338,13 +352,6 @@ export const SIZED_TESTS = {
     test: 0,
     short: 1000,
     long: 10_000,
-  },
-  "page-windows": {
-    what: "Windows of many sizes in which a question of the web page is read and allowed, in Chromium: windows",
-    files: ["test/web/browser/questions.test.ts"],
-    test: 1,
-    short: 8,
-    long: 8,
   },
   "page-tabs": {
     what: "Random orders in which tabs of the web page open, hide, close and lose what they read: orders for each kind of lock",
@@ -611,6 +618,10 @@ export const ONLY_TORTURE = {
   "page-plans": {
     what: "The page of plans in Chromium: findings, files, the picture, large plans, narrow and dark screens",
     files: ["test/web/browser/plans.test.ts"],
+  },
+  "page-questions": {
+    what: "Questions in the page of a session in Chromium, which a person reads to the end before a yes counts, in windows of many sizes",
+    files: ["test/web/browser/questions.test.ts"],
   },
   "page-session": {
     what: "The page of a session in Chromium, whose exchanges run by hand",

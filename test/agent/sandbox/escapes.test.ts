@@ -68,7 +68,7 @@ describe.skipIf(sandbox.reason !== null)("what a command leaves behind in a repo
 
   const HELD = { executed: false, lost: 0, moved: [] };
 
-  it.each<[string, SetUp]>([
+  const SET_UPS: readonly (readonly [string, SetUp])[] = [
     ["hooks in the plain spelling", { place: "top", spelling: "plain", kind: "hooks" }],
     ["hooks of an included file", { place: "top", spelling: "include", kind: "hooks" }],
     ["hooks with a comment", { place: "top", spelling: "comment", kind: "hooks" }],
@@ -84,12 +84,17 @@ describe.skipIf(sandbox.reason !== null)("what a command leaves behind in a repo
       "a filter, and the attributes that name it",
       { place: "top", spelling: "plain", kind: "filter" },
     ],
-  ])("[SANDBOX-32] git runs nothing that a command wrote: %s", async (_, setUp) => {
-    const { result } = await attack(setUp, ({ folder, targets }) => [
-      attackScript("$MARKER", targets, []).replaceAll("$FOLDER", folder),
-    ]);
-    expect(result).toEqual(HELD);
-  });
+  ];
+
+  it.each(SET_UPS.slice(0, testSize("git-set-ups")))(
+    "[SANDBOX-32] git runs nothing that a command wrote: %s",
+    async (_, setUp) => {
+      const { result } = await attack(setUp, ({ folder, targets }) => [
+        attackScript("$MARKER", targets, []).replaceAll("$FOLDER", folder),
+      ]);
+      expect(result).toEqual(HELD);
+    },
+  );
 
   it.each([
     ["the folder itself", "chmod 311 ."],

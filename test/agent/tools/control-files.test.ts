@@ -23,31 +23,48 @@ function spellings(name: string): string[] {
 }
 
 const PLACES = testSize("control-files");
+const NAMES = CONTROL_FILES.map(({ name }) => name);
+/** Names that share a folder: to make one and its tools takes longer than to try a name. */
+const GROUP = 15;
+const GROUPS = Array.from({ length: Math.ceil(NAMES.length / GROUP) }, (_, at) => {
+  const names = NAMES.slice(at * GROUP, (at + 1) * GROUP);
+  return [names[0], names] as const;
+});
 
-/** Paths that a name protects, beginning with another one for each `first`. */
-function placesOf(name: string, first = 0): string[] {
-  const places = [name, `${name}/inside.json`, `sub/deep/${name}`, `a/b/${name}/c`];
-  const at = first % places.length;
-  return [...places.slice(at), ...places.slice(0, at)];
+/** Paths that a name protects. */
+const placesOf = (name: string): string[] => [
+  name,
+  `${name}/inside.json`,
+  `sub/deep/${name}`,
+  `a/b/${name}/c`,
+];
+
+/** The same paths, with another one first for each number. */
+function beginningAt(number: number, paths: readonly string[]): string[] {
+  const at = number % paths.length;
+  return [...paths.slice(at), ...paths.slice(0, at)];
 }
 
 describe("files that other programs execute or obey", () => {
-  it.each(CONTROL_FILES.map(({ name }, at) => [name, at] as const))(
-    "[TOOL-1] %s is never written, at any depth and in any spelling",
-    async (name, at) => {
+  it.each(GROUPS)(
+    "[TOOL-1] %s and those listed after it are never written, at any depth and in any spelling",
+    async (_, names) => {
       const box = toolBox({ "sub/deep/file.txt": "x" });
-      const last = name.split("/").at(-1) ?? "";
-      const [own = "", ...others] = spellings(last);
-      const before = name.slice(0, name.length - last.length);
-      const paths = [
-        ...placesOf(before + own),
+      for (const [at, name] of names.entries()) {
+        const last = name.split("/").at(-1) ?? "";
+        const [own = "", ...others] = spellings(last);
+        const before = name.slice(0, name.length - last.length);
+        const other = before + (others[at % others.length] ?? own);
         // each name in one more spelling: in all of them, this takes two minutes
-        ...placesOf(before + (others[at % others.length] ?? own), at).slice(0, PLACES),
-      ];
-      for (const path of paths) {
-        expect(await box.call("write_file", { path, content: "x" }), path).toMatch(
-          /^Error: (.* can be read but not written, because .*ask the user|.* is protected: .*ask the user|git's own folder)/,
-        );
+        const paths = [
+          ...placesOf(before + own),
+          ...beginningAt(at, placesOf(other)).slice(0, PLACES),
+        ];
+        for (const path of paths) {
+          expect(await box.call("write_file", { path, content: "x" }), path).toMatch(
+            /^Error: (.* can be read but not written, because .*ask the user|.* is protected: .*ask the user|git's own folder)/,
+          );
+        }
       }
       expect(existsSync(join(box.repo, "a"))).toBe(false);
     },
@@ -115,11 +132,10 @@ describe("files that other programs execute or obey", () => {
   });
 
   it("[TOOL-20] are not written if the repository itself is one or lies below one", async () => {
-    for (const { name } of CONTROL_FILES) {
-      for (const folder of [name, `${name.toUpperCase()}/deep`]) {
+    for (const [at, name] of NAMES.entries()) {
+      for (const folder of beginningAt(at, [name, `${name.toUpperCase()}/deep`]).slice(0, PLACES)) {
         const box = toolBox({ config: "old" }, undefined, folder);
-        const paths = ["config", "new/file", join(box.repo, "config")];
-        for (const path of folder === name ? paths : paths.slice(0, PLACES)) {
+        for (const path of ["config", "new/file", join(box.repo, "config")]) {
           expect(await box.call("write_file", { path, content: "x" }), folder).toMatch(/^Error: /);
         }
         expect(readFileSync(join(box.repo, "config"), "utf8")).toBe("old");
@@ -133,9 +149,9 @@ describe("files that other programs execute or obey", () => {
     expect(await call("dependabot.yml")).toMatch(/^created/);
   });
 
-  it.each(CONTROL_FILES.map(({ name }) => name))(
+  it.each(NAMES.map((name, at) => [name, at] as const))(
     "[TOOL-21] %s as a nested link protects what it leads to, whether or not it is there",
-    async (name) => {
+    async (name, at) => {
       const box = toolBox({ "plain/a/file": "old", "other/file": "old" });
       const link = (path: string, target: string): void => {
         mkdirSync(join(box.repo, path, ".."), { recursive: true });
@@ -145,7 +161,8 @@ describe("files that other programs execute or obey", () => {
       link(`sub/${name.toUpperCase()}`, "missing/file");
       // a link in a folder that has the name through another link
       link("plain/on", "further");
-      for (const path of ["plain/a/file", "plain/new", "missing/file", "further/new"]) {
+      const paths = ["plain/a/file", "plain/new", "missing/file", "further/new"];
+      for (const path of beginningAt(at, paths).slice(0, PLACES)) {
         expect(await box.call("write_file", { path, content: "x" }), path).toMatch(
           /^Error: .*(can be read but not written|is protected|git's own)/,
         );

@@ -8,7 +8,6 @@ import { createDatabase } from "../../helpers/database.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { HAS_NO_BROWSER, keepPicture, type PageView, startPage } from "../../helpers/page.ts";
 import { focusedChoiceCounts, nextFrames } from "../../helpers/page-world.ts";
-import { testSize } from "../../helpers/size.ts";
 import { createTalk } from "../../helpers/talk.ts";
 import { askIn } from "../../helpers/waiting-session.ts";
 
@@ -125,7 +124,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a question needs before a yes counts", () 
     ["no motion", { width: 1280, height: 800, reducedMotion: "reduce" }],
   ];
 
-  it.each(VIEWS.slice(0, testSize("page-windows")))(
+  it.each(VIEWS)(
     "[PAGE-84] [PAGE-130] no yes counts before the last of 41 lines was in view: %s",
     async (name, view) => {
       const id = await world.begin();
