@@ -132,7 +132,8 @@ describe("large answers", () => {
 
   it("[HTTP-82] are compressed while at most eight others are, and small ones always", async () => {
     await using t = await startTestServer();
-    const id = await longSession(t, 12);
+    // more than the system takes of a compressed answer
+    const id = await longSession(t, 30);
     const path = `/api/sessions/${id}/messages`;
     const headers = "Accept-Encoding: br\r\n";
     using _ = await manyUnread(t, 30, { path, headers, times: 100 });
@@ -167,7 +168,7 @@ describe("streams that catch up", () => {
       most = Math.max(most, unsent.bytes);
     }, 1);
     for (const path of ["stream?last_seq=0", "live?after_seq=0"]) {
-      using _ = await manyUnread(t, 10, { path: `/api/sessions/${id}/${path}` });
+      using _ = await manyUnread(t, 20, { path: `/api/sessions/${id}/${path}` });
       await until(() => unsent.bytes > 2 * MIB);
       const stream = await openStream(t.url, `/api/sessions/${id}/stream`);
       expect((await stream.received(12)).map(({ seq }) => seq)).toHaveLength(12);
