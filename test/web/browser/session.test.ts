@@ -194,14 +194,15 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     await talk.call("", [read(3)]);
     await talk.result(read(3), "Error: no such file", "failed");
     await page.getByText("Explored:").waitFor();
-    await page.getByText("read 2 files").waitFor();
+    await page.getByText("read_file × 2").waitFor();
     await page.getByText("1 failed").waitFor();
     const command = { id: "c", name: "run_command", args: { line: "npm test" } };
     await talk.call("Now the tests.", [command]);
     const row = page.locator("summary", { hasText: "npm test" });
     await row.getByText("running").waitFor();
     const lines = Array.from({ length: 1000 }, (_, index) => `line ${index + 1}`);
-    await talk.result(command, `exit code 1 after 2.5 s\n\n${lines.join("\n")}`);
+    const output = `exit code 1 after 2.5 s\n\n${lines.join("\n")}`;
+    await talk.result(command, output, "failed");
     await row.getByText("exit code 1").waitFor();
     await row.click();
     await page.getByText("line 398", { exact: false }).waitFor();
