@@ -21,9 +21,12 @@ function tell(session_id: string, content: string): void {
   const message = {
     session_id,
     seq,
+    message_id: randomUUID(),
     role: "user",
     content,
     tool_calls: null,
+    call_id: null,
+    status: null,
     token_count: 1,
     is_summary: false,
     archived: false,
