@@ -41,9 +41,13 @@ const ENDS: Readonly<Record<CallStatus, string>> = {
   not_run: "was not run",
 };
 
-/** How a call ended, with the beginning of its result. */
+function isReason(status: CallStatus | null): boolean {
+  return status !== null && status !== "ok";
+}
+
+/** How a call ended, with the beginning of its result, or of a failure with the reason. */
 export function resultLine({ name, status, content }: Omit<ToolResult, "effect">): string {
-  return `· ${shortened(name)} ${ENDS[status ?? "ok"]}: ${shortened(status === "ok" ? content : reasonOf(content))}`;
+  return `· ${shortened(name)} ${ENDS[status ?? "ok"]}: ${shortened(isReason(status) ? reasonOf(content) : content)}`;
 }
 
 /** What a person has to know of a result, in clean lines. */
