@@ -64,8 +64,6 @@ export default defineConfig({
     isolate: false,
     // files also wait for processes and sockets; each worker loads all of LangChain and compiles it again
     maxWorkers: 4,
-    // Node.js runs the sources as it does for users: Vite would transform them all, and look up each import at each use
-    experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongestFirst },
     reporters: ["default", failureList(), skippedList(), closingLine()],
     // real processes, sockets and files: slow machines need time, and no test asserts a time
