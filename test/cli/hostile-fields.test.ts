@@ -53,8 +53,10 @@ const OWN = ["parent_session_id", "type", "pointer", "detail", "message"];
 function plant(home: Home): string[] {
   using database = new DatabaseSync(home.database);
   database.exec("PRAGMA ignore_check_constraints = ON");
-  const calls = JSON.stringify([{ id: HOSTILE, name: HOSTILE, args: { [HOSTILE]: HOSTILE } }]);
-  const planted = ["id", "name", "args"];
+  const calls = JSON.stringify([
+    { id: HOSTILE, name: HOSTILE, args: { [HOSTILE]: HOSTILE }, effect: "runs", subject: HOSTILE },
+  ]);
+  const planted = ["id", "name", "args", "subject", "message_id"];
   for (const table of ["sessions", "messages"]) {
     const columns = database.prepare(`SELECT name FROM pragma_table_info('${table}')`).all();
     for (const { name } of columns) {
@@ -76,6 +78,8 @@ function plant(home: Home): string[] {
     }
   }
   database.prepare("UPDATE messages SET tool_calls = ?").run(calls);
+  // each message of a session has another one
+  database.prepare("UPDATE messages SET message_id = ? || seq").run(STORED);
   database
     .prepare("INSERT INTO session_metadata SELECT id, ?, ? FROM sessions")
     .run(STORED, STORED);
