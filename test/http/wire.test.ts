@@ -196,17 +196,15 @@ describe("bodies on the wire", () => {
       testLevel() === "test"
         ? `{"content":"x"${" ".repeat(6 * content.length)}}`
         : JSON.stringify({ content });
-    let reading = 0;
+    const reading = new Set<http.IncomingMessage>();
     let most = 0;
     many.server.app.fastify.server.on("request", (request: http.IncomingMessage) => {
       // to listen for the bytes here would begin to read them
       request.on("newListener", (event) => {
         if (event === "data") {
-          reading += 1;
-          most = Math.max(most, reading);
-          request.once("close", () => {
-            reading -= 1;
-          });
+          reading.add(request);
+          most = Math.max(most, reading.size);
+          request.once("close", () => reading.delete(request));
         }
       });
     });
