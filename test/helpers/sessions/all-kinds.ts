@@ -217,7 +217,12 @@ async function oneExchange(
     tool_calls: [{ id: call, name: "read_file", args: { path: "läs mig.md", 7: [1, null, "\0"] } }],
     usage_metadata: USED,
   });
-  const result = new ToolMessage({ id: `result-${stored}`, content: text, tool_call_id: call });
+  const result = new ToolMessage({
+    id: `result-${stored}`,
+    content: text,
+    tool_call_id: call,
+    status: "success",
+  });
   const hasTools = stored % 3 === 1 || input.cut;
   if (hasTools) {
     await put(maker, thread, { id, fence, added: [calling] });
