@@ -52,13 +52,15 @@ export function createKeyGuard({ changed, now, lastTyped }: GuardScreen): KeyGua
     },
     isReady: () => isArmed && left() <= 0,
     isPausing: () => {
-      if (left() <= 0) {
+      // read once: the clock may pass the end between two reads, and Node.js warns of a negative time
+      const ms = left();
+      if (ms <= 0) {
         return false;
       }
       redraw ??= setTimeout(() => {
         redraw = null;
         changed();
-      }, left()).unref();
+      }, ms).unref();
       return true;
     },
   };
