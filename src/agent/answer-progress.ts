@@ -83,7 +83,7 @@ export function reportUsage(report: Report, { id = "", usage_metadata: usage }: 
   }
 }
 
-/** What is known of a call that has a result: how long its tool ran, and its facts. */
+/** Facts of a call that has a result, and how long its tool ran. */
 export interface EndedCall {
   readonly durationMs: number;
   readonly facts: CallFacts;

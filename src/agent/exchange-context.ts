@@ -34,7 +34,7 @@ export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolder
   /** Validates the plans that are handed in; without it none can be. */
   readonly checkPlan?: CheckPlan;
   readonly models: ModelConfig;
-  /** What an exchange and its sub-agents may use; `EXCHANGE_LIMITS` if it is not given. No sub-agent's exchanger has it. */
+  /** Limits of an exchange with its sub-agents; `EXCHANGE_LIMITS` if it is not given. No sub-agent's exchanger has it. */
   readonly limits?: ExchangeLimits;
   /** The tree that the exchanges belong to and their place in it; each begins one without it. */
   readonly within?: ChildPlace & {

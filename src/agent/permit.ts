@@ -166,7 +166,7 @@ export function askedPermission(
   };
 }
 
-/** What a call names, and what that really is; null if it works on no file. */
+/** Path that a call names, and where it really leads; null if it works on no file. */
 function nameOf({ file }: Call): string | null {
   const [asked, real] = file?.paths ?? [];
   return asked === undefined || asked === real || real === undefined

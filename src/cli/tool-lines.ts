@@ -21,7 +21,7 @@ export function toolCallLine(call: ShownCall): string {
   return `· ${shortened(call.name)} ${shortened(subjectText(call), max)}`;
 }
 
-/** What a call is about, or its arguments as JSON. */
+/** Subject of a call, or its arguments as JSON. */
 export function subjectText({ subject, args }: Pick<ShownCall, "subject" | "args">): string {
   return subject ?? JSON.stringify(args) ?? "";
 }

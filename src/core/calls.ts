@@ -13,10 +13,10 @@ export type CallStatus = (typeof CALL_STATUSES)[number];
 export const LIVE_CALL_STATUSES = ["running", ...CALL_STATUSES] as const;
 export type LiveCallStatus = (typeof LIVE_CALL_STATUSES)[number];
 
-/** What is known of a call besides its name and arguments; null for what nobody said of the tool. */
+/** Facts of a call besides its name and arguments; null for what nobody said of the tool. */
 export interface CallFacts {
   readonly effect: ToolEffect | null;
-  /** What the call is about, in one line: a command, paths, a search, a question, a task. */
+  /** Subject of the call, in one line: a command, paths, a search, a question, a task. */
   readonly subject: string | null;
 }
 

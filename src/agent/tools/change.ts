@@ -10,7 +10,7 @@ export interface Change {
   readonly shown: string;
   /** Of the file before and after: another basis is another change. */
   readonly basis: string;
-  /** What a call that works on no file is about. */
+  /** Subject of a call that works on no file. */
   readonly subject?: string;
 }
 

@@ -48,7 +48,7 @@ export function reportFailure<Input>(
   };
 }
 
-/** What a tool returns that did what it was to do, of which a person may still see that it failed. */
+/** Result of a tool that ran to its end, which a person may still see as failed. */
 export interface Outcome {
   readonly content: string;
   readonly status: CallStatus;

@@ -87,7 +87,7 @@ export function createPlainView(cli: CliContext): ExchangeView {
   };
 }
 
-/** What a person is shown of a result: that it failed, how a program ended, what somebody answered. */
+/** Lines of a result for a person: that it failed, how a program ended, what somebody answered. */
 function resultLines(
   result: Extract<ExchangeEvent, { type: "tool_result" }>,
   isOwn: boolean,

@@ -21,7 +21,7 @@ export interface CallText {
   readonly name: string;
   readonly subject: string;
   readonly isCommand: boolean;
-  /** One word, such as a path: its end says more. */
+  /** True for one word, such as a path: its end says more. */
   readonly isPath: boolean;
 }
 
