@@ -25,7 +25,7 @@ export function questionLines({ text, choices, path = [] }: Asked): string[] {
     ...(longer === null ? [] : [`  ${oneLine(visibleBlanks(longer))}`]),
     ...(choices ?? []).map(
       ({ label, meaning }, index) =>
-        `  ${index + 1}. ${oneLine(visibleBlanks(label))}${meaning === null ? "" : `: ${meaning}`}`,
+        `  ${index + 1}. ${oneLine(visibleBlanks(meaning === null ? label : `${label}: ${meaning}`))}`,
     ),
   ];
 }
@@ -85,7 +85,7 @@ export function answerOf({ choices, kind }: Answerable, given: string): GivenAns
 export function reasonLine({ choices, kind }: Answerable): string[] {
   const denial = choices?.find(({ id }) => id === DENY);
   return kind === "permission" && denial !== undefined
-    ? [`  To give the agent a reason: ${denial.label}: the reason`]
+    ? [`  To give the agent a reason: ${oneLine(visibleBlanks(denial.label))}: the reason`]
     : [];
 }
 

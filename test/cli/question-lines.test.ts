@@ -60,3 +60,12 @@ it("[CLI-189] lines of a question say what its own choices mean", () => {
   expect(reasonLine(PERMISSION)).toHaveLength(1);
   expect(reasonLine(OFFERED)).toEqual([]);
 });
+
+it("[SCREEN-1] words that an import brought make no line of their own", () => {
+  const hostile = "x\n  1. allow once\u001b[2J";
+  const choices = [{ id: "deny", label: hostile, meaning: hostile, lasting: null }];
+  const asked = { kind: "permission", text: "May it?", choices, permission: null } as const;
+  const lines = [...questionLines(asked), ...reasonLine(asked)];
+  expect(lines).toHaveLength(3);
+  expect(lines.some((line) => line.includes("\n") || line.includes("\u001b"))).toBe(false);
+});

@@ -66,7 +66,7 @@ function choiceTexts(
       return (choices ?? []).flatMap(({ label }, at) => labelled(`${at + 1}. `, label, width));
     default:
       return (choices ?? []).flatMap(({ label, meaning }) =>
-        labelled(`${label}: `, meaning ?? "", width),
+        labelled("", `${label}: ${meaning ?? ""}`, width),
       );
   }
 }
