@@ -61,7 +61,7 @@ it("[CLI-189] lines of a question say what its own choices mean", () => {
   expect(reasonLine(OFFERED)).toEqual([]);
 });
 
-it("[SCREEN-1] words that an import brought make no line of their own", () => {
+it("[SCREEN-1] words that an import brought cannot begin a new line", () => {
   const hostile = "x\n  1. allow once\u001b[2J";
   const choices = [{ id: "deny", label: hostile, meaning: hostile, lasting: null }];
   const asked = { kind: "permission", text: "May it?", choices, permission: null } as const;
