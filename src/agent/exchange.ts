@@ -14,6 +14,7 @@ import { threadStateOf } from "./thread-state.ts";
 import {
   type Exchanger,
   type ExchangeRequest,
+  isFromTerminal,
   isGivenBack,
   type Live,
 } from "../exchange/exchanger.ts";
@@ -70,6 +71,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
   ): Promise<ExchangeResult> => {
     const { report } = reporter;
     const leaseState = await options.store.read(readLeaseState, request);
+    const isAttended = options.within === undefined && isFromTerminal(request);
     const isUnattended = request.claim !== undefined || options.within?.isUnattended === true;
     const prepared = await prepare(options, leaseState.session, isUnattended);
     const result = await threads.exchange({
@@ -95,7 +97,11 @@ export function createExchanger(given: AgentOptions): Exchanger {
         return runExchange({
           options,
           request,
-          live: { ...live, signal: AbortSignal.any([live.signal, held.stop]) },
+          live: {
+            ...live,
+            repeats: live.repeats ?? (isAttended ? "ask" : "never"),
+            signal: AbortSignal.any([live.signal, held.stop]),
+          },
           held,
           state: threadStateOf(tuple),
           known: new KnownFiles(tuple),
@@ -104,7 +110,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
           tree,
           mayCall: refuseBeyondLimits(options.store, tree, leaseState),
           askAtLimit:
-            leaseState.is_limited && isAttended(request, options)
+            leaseState.is_limited && isAttended
               ? askAtLimit({
                   store: options.store,
                   session: held.session,
@@ -158,14 +164,6 @@ function everyTool({ tools = BUILT_IN_TOOLS, programTools = [] }: AgentOptions):
   }
   const undeclared = programTools.filter(({ name }) => !tools.has(name));
   return tools.with(undeclared.map(({ name }) => tools.get(name)));
-}
-
-/** True for an exchange that a person began at a terminal, also if a node continues it. */
-function isAttended(
-  { asked_by, principal }: ExchangeRequest,
-  { within }: Pick<AgentOptions, "within">,
-): boolean {
-  return within === undefined && (asked_by ?? principal?.origin) === "terminal";
 }
 
 /** All that can be refused before anything is stored: so a message is not stored twice. */

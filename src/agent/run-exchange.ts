@@ -4,6 +4,7 @@ import { isDelegated } from "../core/session-tree.ts";
 import { HumanMessage, type ToolMessage } from "@langchain/core/messages";
 
 import { threadId } from "../core/threads.ts";
+import { factsOfCall } from "../core/calls.ts";
 import type { ToolSet } from "../core/tools.ts";
 import { type AgentThread, buildAgent } from "./agent.ts";
 import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
@@ -22,6 +23,7 @@ import { createPermitFiles } from "./permit-files.ts";
 import { createKeeper } from "../exchange/undo/keeper.ts";
 import { createCommandRecorder, settleLeft } from "../exchange/undo/commands/record-command.ts";
 import type { BegunExchange } from "../store/messages/begin-exchange.ts";
+import { mayRepeat } from "./repeating.ts";
 import { createCallModel } from "./models/call-model.ts";
 import { type GraphInput, type RunEnd, streamAnswer } from "./stream-answer.ts";
 import { mayBeRepeated, type OpenCall, withResults, type ThreadState } from "./thread-state.ts";
@@ -160,7 +162,9 @@ async function runWith(
   const end: RunEnd =
     next === "done"
       ? { state: "done", answer: state.answer }
-      : await streamAnswer({ context, thread, graphInput: next, compaction, progress });
+      : next === "waiting"
+        ? { state: "waiting" }
+        : await streamAnswer({ context, thread, graphInput: next, compaction, progress });
   // an answer in the place of a dropped one has its row
   const replacesDropped = request.text === null && state.isDropped;
   return {
@@ -211,13 +215,14 @@ function isOfPrompt({ options, request }: ExchangeContext): boolean {
  * What the agent gets next. A new message abandons an interrupted exchange, and so do pending ones
  * if no call is open: the process of their exchange may have died before the agent had them. To continue
  * is else to resume from the checkpoint; calls that may have taken effect get the result "outcome unknown"
- * unless a person allows them.
+ * unless a person allows them: see `mayRepeat`. `waiting` if that has to be asked.
  */
 async function nextInput(
-  { options, state, request, live, held }: ExchangeContext,
+  context: ExchangeContext,
   thread: AgentThread,
   { pending, record }: BegunExchange,
-): Promise<GraphInput | "done"> {
+): Promise<GraphInput | "done" | "waiting"> {
+  const { options, state, request, held } = context;
   const messages = pending.map(
     ({ message_id, content }) => new HumanMessage({ id: message_id, content }),
   );
@@ -231,7 +236,11 @@ async function nextInput(
   const { next } = await thread.agent.getState(thread.config);
   if (next.length > 0 && (messages.length === 0 || state.openCalls.length > 0)) {
     const suspects = state.openCalls.filter((call) => mayHaveActed(call, state, options.tools));
-    if (suspects.length > 0 && (await live.mayRepeat?.(suspects)) !== true) {
+    const isAllowed = suspects.length === 0 ? "yes" : await mayRepeatOf(context, suspects);
+    if (isAllowed === "open") {
+      return "waiting";
+    }
+    if (isAllowed === "no") {
       const closed = state.openCalls.filter(
         (call) =>
           call.result !== null || suspects.includes(call) || !(TOOLS_NODE in thread.agent.nodes),
@@ -250,6 +259,22 @@ async function nextInput(
     return "done";
   }
   throw await nothingToContinue(options.store, held.fence.session_id);
+}
+
+function mayRepeatOf(
+  { options, held, live, prepared, state }: ExchangeContext,
+  calls: readonly OpenCall[],
+): ReturnType<typeof mayRepeat> {
+  const asking = {
+    store: options.store,
+    fence: held.fence,
+    thread_suffix: held.session.thread_suffix,
+    repeats: live.repeats ?? "never",
+    default: options.defaultAnswer,
+    conceal: prepared.conceal,
+  };
+  const known = calls.map((call) => ({ ...call, ...factsOfCall(call, options.tools) }));
+  return mayRepeat(asking, { calls: known, starts: state.starts });
 }
 
 /** True for a call that may have taken effect. */

@@ -26,6 +26,8 @@ export interface ThreadState {
   readonly openCalls: readonly OpenCall[];
   /** Ids of open calls that certainly did not begin: none of an answer that Reprise did not name the calls of. */
   readonly notBegun: ReadonlySet<string>;
+  /** How often tools have begun on the checkpoint. */
+  readonly starts: number;
   /** Text of the last assistant message; empty if there is none. */
   readonly answer: string;
   /** True if the last message is what had arrived of an answer when its provider failed. */
@@ -37,8 +39,10 @@ export function threadStateOf(tuple: CheckpointTuple | undefined): ThreadState {
   const messages = messagesOf(tuple);
   const finished = finishedResults(tuple);
   const { calls, areMarked } = openCalls(messages);
-  const begun = new Set(startsIn(tuple ?? {}).map(({ id }) => id));
+  const starts = startsIn(tuple ?? {});
+  const begun = new Set(starts.map(({ id }) => id));
   return {
+    starts: starts.length,
     notBegun: new Set(areMarked ? calls.map(({ id }) => id).filter((id) => !begun.has(id)) : []),
     openCalls: calls.map((call) => ({ ...call, result: finished.get(call.id) ?? null })),
     answer:

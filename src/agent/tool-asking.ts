@@ -200,7 +200,7 @@ function firstLine({ text }: Pick<Asked, "text">): string {
 }
 
 /** True for what a person was shown or is to be shown: in an import it could be forged beside its hash. */
-function isShown(question: Asked, asking: Asking): boolean {
+export function isShown(question: Asked, asking: Asking): boolean {
   const { choices, permission } = shownColumns(asking);
   return (
     question.text === asking.text &&
@@ -222,18 +222,20 @@ export function parkWith(
   question: Asking & Pick<NewQuestion, "call_id" | "number" | "shown_hash">,
   later: DefaultAnswer | undefined,
 ): never {
+  return interrupt(questionValue(newQuestion(question, later)));
+}
+
+/** A question as it is stored. The default answer counts only if the question offers it. */
+export function newQuestion(
+  question: Asking & Pick<NewQuestion, "call_id" | "number" | "shown_hash">,
+  later: DefaultAnswer | undefined,
+): NewQuestion {
   const takes = question.choices?.some(({ id }) => id === later?.choice) === true;
-  return interrupt(
-    questionValue({
-      ...question,
-      id: newId(),
-      default: takes ? (later ?? null) : null,
-    }),
-  );
+  return { ...question, id: newId(), default: takes ? (later ?? null) : null };
 }
 
 /** What a model wrote may be anything, and a diff may show a secret. */
-function cleaned({ kind, text, choices, permission }: Asking, conceal: Conceal): Asking {
+export function cleaned({ kind, text, choices, permission }: Asking, conceal: Conceal): Asking {
   const cut: Cut = (given, max) => {
     const value = conceal(given);
     return storableText(value.length > max ? `${value.slice(0, max - 1)}…` : value).trim();

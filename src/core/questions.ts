@@ -1,9 +1,10 @@
 /**
  * What a person is asked: a question of the agent (`question`), whether a tool may do what it is about to do
- * (`permission`), whether the models may use more tokens (`limit`), or whether the agent may get messages that
- * came over HTTP without authentication (`messages`): for that one, no exchange waits.
+ * (`permission`), whether the models may use more tokens (`limit`), whether calls may run again whose end is unknown
+ * (`repeat`), or whether the agent may get messages that came over HTTP without authentication (`messages`): for that
+ * one, no exchange waits.
  */
-export const QUESTION_KINDS = ["question", "permission", "limit", "messages"] as const;
+export const QUESTION_KINDS = ["question", "permission", "limit", "repeat", "messages"] as const;
 export type QuestionKind = (typeof QUESTION_KINDS)[number];
 
 /** Choices of a permission, from the least that one allows to the most; `allow_folder` is offered by terminals alone. */
@@ -21,6 +22,17 @@ export type PermissionChoice = (typeof PERMISSION_CHOICES)[number];
 export const LIMIT_CHOICES = ["continue", "stop"] as const;
 export type LimitChoice = (typeof LIMIT_CHOICES)[number];
 
+/** Choices of the question whether calls may run again whose end is unknown. */
+export const REPEAT_CHOICES = ["again", "skip"] as const;
+export type RepeatChoice = (typeof REPEAT_CHOICES)[number];
+
+/**
+ * What becomes of calls that may have taken effect when their exchange continues. `never`: they get the result "outcome
+ * unknown". `ask`: the exchange waits for the answer to a stored question. `always`: they run again.
+ */
+export const REPEATS = ["never", "ask", "always"] as const;
+export type Repeats = (typeof REPEATS)[number];
+
 /** Choices of the question whether the agent may get messages. */
 export const ADMISSION_CHOICES = ["yes", "no"] as const;
 export type AdmissionChoice = (typeof ADMISSION_CHOICES)[number];
@@ -30,6 +42,7 @@ const CHOICES_OF: Readonly<Record<QuestionKind, readonly string[] | null>> = {
   question: null,
   permission: PERMISSION_CHOICES,
   limit: LIMIT_CHOICES,
+  repeat: REPEAT_CHOICES,
   messages: ADMISSION_CHOICES,
 };
 
@@ -54,11 +67,13 @@ export function isChoiceId(id: string): boolean {
   );
 }
 
-const HARMLESS: ReadonlySet<string> = new Set(["allow_each", "deny", "stop", "no"] satisfies (
-  | PermissionChoice
-  | LimitChoice
-  | AdmissionChoice
-)[]);
+const HARMLESS: ReadonlySet<string> = new Set([
+  "allow_each",
+  "deny",
+  "stop",
+  "skip",
+  "no",
+] satisfies (PermissionChoice | LimitChoice | RepeatChoice | AdmissionChoice)[]);
 
 /** True for a choice that allows nothing and spends nothing. Of what a model offers nobody knows. */
 export function isHarmlessChoice(id: string): boolean {

@@ -9,7 +9,11 @@ import {
   PERMISSION_CHOICES,
   type PermissionChoice,
   positionId,
+  REPEAT_CHOICES,
+  type RepeatChoice,
 } from "./questions.ts";
+import { MAX_SUBJECT } from "./limits.ts";
+import { oneLine } from "./terminal-text.ts";
 
 /**
  * Words for the facts of a question, the only place that has them: terminals, pages and plain lines show what a
@@ -39,6 +43,11 @@ const PERMISSION: Readonly<Record<PermissionChoice, Words>> = {
 const LIMIT: Readonly<Record<LimitChoice, (more: number) => Words>> = {
   continue: (more) => ({ label: "continue", meaning: `${more} more tokens may be used.` }),
   stop: () => ({ label: "stop", meaning: "The exchange ends here." }),
+};
+
+const REPEAT: Readonly<Record<RepeatChoice, Words>> = {
+  again: { label: "run again", meaning: "What took effect may happen twice." },
+  skip: { label: "do not run again", meaning: "The agent learns that the outcome is unknown." },
 };
 
 const ADMISSION: Readonly<Record<AdmissionChoice, Words>> = {
@@ -77,6 +86,30 @@ export function folderChoice(rule: string): Choice {
 /** Choices at a limit, after which so many more tokens may be used. */
 export function limitChoices(more: number): readonly Choice[] {
   return LIMIT_CHOICES.map((id) => ({ id, ...LIMIT[id](more), lasting: null }));
+}
+
+/** Choices about calls whose end is unknown. */
+export function repeatChoices(): readonly Choice[] {
+  return REPEAT_CHOICES.map((id) => ({ id, ...REPEAT[id], lasting: null }));
+}
+
+/** Calls that a question names. */
+const MAX_NAMED_CALLS = 20;
+
+/** Asks whether calls may run again; each has one line. */
+export function repeatText(calls: readonly (readonly [name: string, subject: string])[]): string {
+  const named = calls
+    .slice(0, MAX_NAMED_CALLS)
+    .map(([name, subject]) => `- ${name} ${oneLine(subject).slice(0, MAX_SUBJECT)}`);
+  const more = calls.length - named.length;
+  return [
+    calls.length === 1
+      ? "Run this call again? The program stopped while it ran:"
+      : "Run these calls again? The program stopped while they ran:",
+    ...named.map((line) => line.trimEnd()),
+    ...(more > 0 ? [`- and ${more} more`] : []),
+    "It is unknown whether that took effect.",
+  ].join("\n");
 }
 
 /** Choices about messages of callers without authentication. */

@@ -2,7 +2,7 @@ import { isRepriseError } from "../core/errors.ts";
 import type { SandboxSource } from "./sandbox/probe.ts";
 import type { AskedBy } from "../core/exchanges.ts";
 import type { Principal } from "../core/principal.ts";
-import type { DefaultAnswer } from "../core/questions.ts";
+import type { DefaultAnswer, Repeats } from "../core/questions.ts";
 import type { CallFacts } from "../core/calls.ts";
 import type { MadeCall, Session } from "../core/sessions.ts";
 import type { ToolSet } from "../core/tools.ts";
@@ -107,6 +107,14 @@ export function isGivenBack(
   return isOfService && (isOfNode || isRepriseError(signal.reason, "shutting_down"));
 }
 
+/** Returns true for an exchange that a person began at a terminal, also if a node continues it. */
+export function isFromTerminal({
+  asked_by,
+  principal,
+}: Pick<ExchangeRequest, "asked_by" | "principal">): boolean {
+  return (asked_by ?? principal?.origin) === "terminal";
+}
+
 /** A call that may have taken effect; a graph of others says no more of it. */
 export type RepeatedCall = MadeCall & Partial<CallFacts>;
 
@@ -118,11 +126,8 @@ export interface Live {
   readonly signal: AbortSignal;
   /** Gets what a command prints, as it comes, in whole lines. */
   readonly onOutput?: (output: { readonly call_id: string; readonly text: string }) => void;
-  /**
-   * Asked when continuing would run calls a second time that may have taken effect already.
-   * Without it, or with a no, they get the result "outcome unknown" instead.
-   */
-  readonly mayRepeat?: (calls: readonly RepeatedCall[]) => Promise<boolean>;
+  /** `ask` for an exchange that a person began at a terminal, else `never`, if it is not given. */
+  readonly repeats?: Repeats | undefined;
   /**
    * True if the listener cannot take reported text back. An answer that broke off after its first
    * text then fails instead of beginning again.

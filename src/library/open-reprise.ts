@@ -103,7 +103,7 @@ function graphRuns(store: Store): Reprise["run"] {
   return async (session_id, graph, input, given = {}) => {
     const reference = requireSessionReference(session_id);
     const options = requireRunOptions(given);
-    const { agent: name, repeatable, fresh, mayRepeat, whenBusy } = options;
+    const { agent: name, repeatable, fresh, repeats, whenBusy } = options;
     const run = await runner();
     const { id } = await store.read(resolveSession, { reference });
     const { session, messages, thread_id, ...end } = await run(
@@ -119,7 +119,7 @@ function graphRuns(store: Store): Reprise["run"] {
       {
         listener: listening(options.onEvent),
         signal: options.signal ?? new AbortController().signal,
-        ...(mayRepeat === undefined ? {} : { mayRepeat }),
+        repeats,
       },
     );
     return {

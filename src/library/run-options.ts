@@ -1,8 +1,8 @@
-import type { MadeCall } from "../core/sessions.ts";
 import type { ExchangeEvent } from "../exchange/events.ts";
 import type { WhenBusy } from "../exchange/lease-holder.ts";
 import { RepriseError } from "../core/errors.ts";
 import { requireOptions } from "../core/options.ts";
+import { REPEATS, type Repeats } from "../core/questions.ts";
 
 export interface RunOptions {
   /** Aborting it stops the exchange; the session can be continued. */
@@ -20,10 +20,11 @@ export interface RunOptions {
   /** Names of the tools that may be run twice. All others count as unsafe to repeat. */
   readonly repeatable?: readonly string[];
   /**
-   * Asked before calls run again that may have taken effect already. Without it, or with a no, their
-   * result is "outcome unknown".
+   * What becomes of calls of other tools that may have taken effect when their exchange continues. `never`, if it is not
+   * given: they get the result "outcome unknown". `always`: they run again. `ask`: the exchange ends as `waiting`, and
+   * the session has a question, which a person answers in a terminal or over HTTP; continue it then.
    */
-  readonly mayRepeat?: (calls: readonly MadeCall[]) => Promise<boolean>;
+  readonly repeats?: Repeats;
   /** True to begin a fresh context first; another agent needs one. */
   readonly fresh?: boolean;
   /** What to do if another exchange holds the session; `refuse` if it is not given. */
@@ -46,7 +47,10 @@ const RULES: { readonly [Name in keyof RunOptions]-?: Rule } = {
     isValid: (value) => Array.isArray(value) && value.every((name) => typeof name === "string"),
     expected: "a list of tool names",
   },
-  mayRepeat: FUNCTION,
+  repeats: {
+    isValid: (value) => REPEATS.some((choice) => choice === value),
+    expected: '"never", "ask" or "always"',
+  },
   fresh: { isValid: (value) => typeof value === "boolean", expected: "true or false" },
   whenBusy: {
     isValid: (value) => ["refuse", "wait", "take_over"].some((choice) => choice === value),

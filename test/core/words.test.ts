@@ -7,6 +7,7 @@ import {
   isHarmlessChoice,
   LIMIT_CHOICES,
   PERMISSION_CHOICES,
+  REPEAT_CHOICES,
 } from "../../src/core/questions.ts";
 import {
   admissionChoices,
@@ -15,9 +16,11 @@ import {
   longerText,
   offeredChoices,
   permissionChoices,
+  repeatChoices,
+  repeatText,
 } from "../../src/core/words.ts";
 
-const OWN = [...PERMISSION_CHOICES, ...LIMIT_CHOICES, ...ADMISSION_CHOICES];
+const OWN = [...PERMISSION_CHOICES, ...LIMIT_CHOICES, ...REPEAT_CHOICES, ...ADMISSION_CHOICES];
 
 it("[QUESTION-47] choices have the ids of their kind, and those that last their rules", () => {
   const rules = ["edit_file(a.txt)"];
@@ -34,12 +37,29 @@ it("[QUESTION-47] choices have the ids of their kind, and those that last their 
   expect(limitChoices(5).map(({ id }) => id)).toEqual(["continue", "stop"]);
   expect(limitChoices(5)[0]?.meaning).toContain("5");
   expect(admissionChoices().map(({ id }) => id)).toEqual(["yes", "no"]);
+  expect(repeatChoices().map(({ id }) => id)).toEqual(["again", "skip"]);
   expect(longerText(permission)).toContain("edit_file(a.txt)");
   expect(longerText(permissionChoices(null))).toBeNull();
-  for (const choice of [...permission, ...limitChoices(5), ...admissionChoices()]) {
+  for (const choice of [
+    ...permission,
+    ...limitChoices(5),
+    ...repeatChoices(),
+    ...admissionChoices(),
+  ]) {
     expect(choice.label).not.toBe("");
     expect(choice.meaning).not.toBeNull();
   }
+});
+
+it("[EXCHANGE-3] calls that may run again have one line each, whatever they are called with", () => {
+  const calls = Array.from({ length: 22 }, (_, n) => ["pay", `bill ${n}\n- free`] as const);
+  const lines = repeatText([["run_command", ""], ...calls]).split("\n");
+  expect(lines.slice(1, 3)).toEqual([
+    "- run_command",
+    expect.stringMatching(/^- pay bill 0\S? ?- free$/),
+  ]);
+  expect(lines).toHaveLength(23);
+  expect(lines.slice(-2)).toEqual(["- and 3 more", expect.stringContaining("unknown")]);
 });
 
 it("[QUESTION-47] what a model offers has positions as ids, whatever it is called", () => {

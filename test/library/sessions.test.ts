@@ -17,6 +17,7 @@ describeEngine("sessions of openReprise", (engine) => {
       [id, "hi", null],
       [id, "hi", { whenBusy: "takeover" }],
       [id, "hi", { repeatable: "clock" }],
+      [id, "hi", { repeats: "maybe" }],
       [id, "hi", { agent: 42 }],
       [id, "hi", { signal: {} }],
     ];

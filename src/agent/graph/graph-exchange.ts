@@ -10,6 +10,7 @@ import type { Live } from "../../exchange/exchanger.ts";
 import { nothingToContinue } from "../../exchange/nothing-to-continue.ts";
 import { type Report, reportStored } from "../../exchange/report-events.ts";
 import type { Store } from "../../store/store.ts";
+import { mayRepeat } from "../repeating.ts";
 import { messagesOf, threadStateOf, withResults } from "../thread-state.ts";
 import type { HeldThread } from "../thread-holder.ts";
 import type { AttachedGraph, ThreadConfig } from "./attach-saver.ts";
@@ -21,7 +22,7 @@ import type { GraphProgress } from "./graph-progress.ts";
 import type { LateSaver } from "./late-saver.ts";
 import { openWork } from "./open-tasks.ts";
 import { openQuestions, questionOf, withAnswers } from "./questions.ts";
-import { askToRepeat, refuseToRepeat, suspectsOf } from "./repeat.ts";
+import { refuseToRepeat, suspectsOf } from "./repeat.ts";
 import { startedTools, ToolRecorder } from "./started-tools.ts";
 import { subgraphStates } from "./subgraph-states.ts";
 import { isDone } from "./task-writes.ts";
@@ -46,7 +47,8 @@ export interface GraphExchange {
 /** How a run of the graph ended, if it did not fail. */
 export type GraphEnd =
   | { readonly state: "done" | "stopped"; readonly answer: string }
-  | { readonly state: "waiting"; readonly interrupts: readonly GraphQuestion[] };
+  /** Without interrupts, it waits for the answer to a stored question. */
+  | { readonly state: "waiting"; readonly interrupts?: readonly GraphQuestion[] };
 
 /** The node that takes a graph's input. */
 const START = "__start__";
@@ -67,6 +69,9 @@ export async function runGraphExchange(exchange: GraphExchange): Promise<GraphEn
     const next = await nextInput(exchange, { config, pending });
     if (next === "done") {
       return { state: "done", answer: state.answer };
+    }
+    if (next === "asking") {
+      return { state: "waiting" };
     }
     return "waiting" in next
       ? { state: "waiting", interrupts: next.waiting }
@@ -95,7 +100,12 @@ async function skipInterrupted(exchange: GraphExchange, config: ThreadConfig): P
 }
 
 /** What the graph gets next, what it still asks, or nothing: it is done. */
-type Next = { readonly input: unknown } | { readonly waiting: readonly GraphQuestion[] } | "done";
+type Next =
+  | { readonly input: unknown }
+  | { readonly waiting: readonly GraphQuestion[] }
+  /** A stored question has to be answered first. */
+  | "asking"
+  | "done";
 
 interface Prepared {
   readonly config: ThreadConfig;
@@ -119,6 +129,9 @@ async function nextInput(exchange: GraphExchange, { config, pending }: Prepared)
     const next = isOpen
       ? await continued(exchange, config, { input: answers, snapshot, tuple })
       : null;
+    if (next === "asking") {
+      return next;
+    }
     await storeCommand(thread.saver, tuple, kept.command);
     return next !== null && kept.resumes ? next : { input: null };
   }
@@ -159,13 +172,16 @@ async function continued(
     return { waiting: questions.flat() };
   }
   const closed = await closeUnsafe(exchange, config, { snapshot, tuple });
+  if (closed === "waiting") {
+    return "asking";
+  }
   const tasks = open.filter((task) => !closed.includes(task));
   return { input: await withAnswers({ input, tasks, closed, saver, tuple }) };
 }
 
 /**
  * Calls that may have taken effect are run again only with a yes. Answers with the tasks that were
- * closed instead.
+ * closed instead; `waiting` if a person has to be asked first.
  *
  * Error codes: `exchange_interrupted` if there is no yes and a task cannot be closed.
  */
@@ -173,8 +189,8 @@ async function closeUnsafe(
   exchange: GraphExchange,
   config: ThreadConfig,
   { snapshot, tuple }: Omit<Stopped, "input">,
-): Promise<readonly string[]> {
-  const { thread, attached, late, live, repeatable } = exchange;
+): Promise<readonly string[] | "waiting"> {
+  const { store, thread, attached, late, live, repeatable } = exchange;
   const { saver } = thread;
   const { graph } = attached;
   const started = await startedTools(tuple, saver, config);
@@ -185,8 +201,18 @@ async function closeUnsafe(
     suspects = suspectsOf(run, await earlierMessages(exchange, config));
   }
   const calls = suspects.map(({ call: { id, name, args } }) => ({ id, name, args }));
-  if (calls.length === 0 || (await askToRepeat(calls, live.mayRepeat))) {
-    return [];
+  const asking = {
+    store,
+    fence: thread.held.fence,
+    thread_suffix: thread.held.session.thread_suffix,
+    repeats: live.repeats ?? "never",
+    default: undefined,
+    conceal: (text: string) => text,
+  };
+  const isAllowed =
+    calls.length === 0 ? "yes" : await mayRepeat(asking, { calls, starts: started.length });
+  if (isAllowed !== "no") {
+    return isAllowed === "yes" ? [] : "waiting";
   }
   const tasks = new Set(suspects.map(({ task }) => task));
   if (tasks.has(null)) {

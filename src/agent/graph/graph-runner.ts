@@ -4,7 +4,12 @@ import { RepriseError } from "../../core/errors.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { ExchangeResult } from "../../exchange/events.ts";
-import { type ExchangeRequest, isGivenBack, type Live } from "../../exchange/exchanger.ts";
+import {
+  type ExchangeRequest,
+  isFromTerminal,
+  isGivenBack,
+  type Live,
+} from "../../exchange/exchanger.ts";
 import { createReporter, type Reporter, reportEnd } from "../../exchange/report-events.ts";
 import { beginThread } from "../../exchange/start-thread.ts";
 import { refuseEnded } from "../../store/sessions/change.ts";
@@ -118,7 +123,11 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
           late,
           input,
           repeatable,
-          live: { ...live, signal: AbortSignal.any([live.signal, thread.held.stop]) },
+          live: {
+            ...live,
+            repeats: live.repeats ?? (isFromTerminal(request) ? "ask" : "never"),
+            signal: AbortSignal.any([live.signal, thread.held.stop]),
+          },
           report,
           progress,
           thread,

@@ -4,7 +4,6 @@ import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { RepriseError } from "../../core/errors.ts";
 import { NO_FACTS } from "../../core/calls.ts";
 import type { MadeCall } from "../../core/sessions.ts";
-import type { Live } from "../../exchange/exchanger.ts";
 import { callsOf } from "../sendable-messages.ts";
 import { mayBeRepeated, type OpenCall, unanswered } from "../thread-state.ts";
 import { type OpenTask, openWork, type OpenWork, type StoppedThread } from "./open-tasks.ts";
@@ -140,22 +139,6 @@ function callsIn(
 function messagesIn(value: unknown): readonly BaseMessage[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list.filter((message) => BaseMessage.isInstance(message));
-}
-
-/** Whether the caller says yes. If it throws, nobody has answered: the exchange stays interrupted. */
-export async function askToRepeat(
-  calls: readonly MadeCall[],
-  mayRepeat: Live["mayRepeat"],
-): Promise<boolean> {
-  try {
-    return (await mayRepeat?.(calls)) === true;
-  } catch (cause) {
-    throw new RepriseError(
-      "exchange_interrupted",
-      "`mayRepeat` failed, so it is unknown whether tool calls may run again. Fix it, then continue the exchange.",
-      { cause },
-    );
-  }
 }
 
 /** What is refused if a call needs a yes, has none, and cannot be given a result. */

@@ -1,5 +1,4 @@
 import { isRepriseError } from "../../core/errors.ts";
-import type { Live } from "../../exchange/exchanger.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { ASKS } from "../exit-code.ts";
 import { notUtf8 } from "../prompt-text.ts";
@@ -15,7 +14,6 @@ import { interruptible, runCommand } from "./interruptible.ts";
 import { send } from "./send.ts";
 import { isAsking, type Talk } from "./talk.ts";
 import { showFailure } from "./show-failure.ts";
-import { toolCallLine } from "../tool-lines.ts";
 import type { Secrets } from "../../exchange/secrets.ts";
 import { waitsFor } from "../../store/exchanges/waits-for.ts";
 import type { Store } from "../../store/store.ts";
@@ -199,7 +197,6 @@ async function exchange(context: ConversationContext, sent: Sent | null): Promis
         text: message,
         signal,
         view: front.view,
-        mayRepeat: terminal ? askToRepeat(context.cli, front) : undefined,
         waits,
       }),
     );
@@ -286,20 +283,6 @@ function notSent(context: ConversationContext, sent: Sent, error: unknown): null
     throw error;
   }
   return null;
-}
-
-/** Calls that may have taken effect are run again only if a person says yes. */
-function askToRepeat(cli: CliContext, front: Front): NonNullable<Live["mayRepeat"]> {
-  return async (calls) => {
-    noticeLine(
-      cli,
-      "These calls were running when the program stopped; they may have taken effect:",
-    );
-    for (const call of calls) {
-      noticeLine(cli, toolCallLine(call));
-    }
-    return front.confirm("Run them again?");
-  };
 }
 
 /** Without a terminal a command runs without a question. */

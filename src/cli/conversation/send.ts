@@ -14,7 +14,6 @@ interface SendInput extends Talk {
   /** Null continues an exchange that was interrupted or failed. */
   readonly text: string | null;
   readonly signal: AbortSignal;
-  readonly mayRepeat?: Live["mayRepeat"];
   /** Waits for its turn while another exchange runs. */
   readonly waits?: boolean;
   /** Called unless `json` is set. */
@@ -33,7 +32,6 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
     ...(view === null || view.output === null ? {} : { onOutput: view.output }),
     // the program that reads the pipe could take the text of a broken attempt for the answer
     textIsFinal: !json && !cli.stdout.isTTY,
-    mayRepeat: input.mayRepeat,
   };
   const result = await conversation
     .send(input.text, live, input.waits)

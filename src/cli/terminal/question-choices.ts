@@ -6,6 +6,7 @@ import {
   PERMISSION_CHOICES,
   type PermissionChoice,
   type QuestionKind,
+  type RepeatChoice,
 } from "../../core/questions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { visibleBlanks } from "../../core/visible-blanks.ts";
@@ -35,7 +36,9 @@ const LETTERS: ReadonlyMap<string, string> = new Map([
   ["no", "n"],
   ["continue", "y"],
   ["stop", "n"],
-] satisfies [PermissionChoice | LimitChoice | AdmissionChoice, string][]);
+  ["again", "y"],
+  ["skip", "n"],
+] satisfies [PermissionChoice | LimitChoice | RepeatChoice | AdmissionChoice, string][]);
 
 /** The choices of a question with their keys, in the order of core: that of the terminal has its place among them. */
 export function keyedChoices(kind: QuestionKind, choices: readonly Choice[]): KeyedChoice[] {

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 
 import type { Asking, DefaultAnswer } from "../../core/questions.ts";
-import type { Tx } from "../store.ts";
+import { type Fence, holdFence } from "../leases/fence.ts";
+import type { Operation, Tx } from "../store.ts";
 import { touchPath } from "./tree.ts";
 
 /** Of what a person is shown, and of what that depends on besides: an answer counts only for that. */
@@ -79,3 +80,16 @@ export async function insertQuestion(
   }
   await touchPath(tx, thread.session_id);
 }
+
+/** Stores what an exchange asks before anything of it runs. Error codes: as `holdFence`. */
+export const askUnderLease: Operation<
+  {
+    readonly fence: Fence;
+    readonly thread_suffix: number;
+    readonly question: NewQuestion;
+  },
+  void
+> = async (tx, { fence, thread_suffix, question }) => {
+  await holdFence(tx, fence);
+  await insertQuestion(tx, { session_id: fence.session_id, thread_suffix }, question);
+};

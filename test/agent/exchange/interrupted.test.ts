@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 
 import { buildAgent } from "../../../src/agent/agent.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
@@ -10,10 +12,14 @@ import { openModel } from "../../../src/agent/models/open.ts";
 import { modelConfig } from "../../../src/exchange/models/config.ts";
 import { OUTCOME_UNKNOWN, withResults } from "../../../src/agent/thread-state.ts";
 import { NO_FACTS } from "../../../src/core/calls.ts";
+import { RepriseError } from "../../../src/core/errors.ts";
+import { localPrincipal } from "../../../src/core/principal.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
 import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
 import { readDetail } from "../../../src/store/messages/read.ts";
+import { answerQuestion } from "../../../src/store/questions/answer.ts";
+import { listOpenQuestions, type OpenQuestion } from "../../../src/store/questions/read.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
@@ -29,6 +35,8 @@ const WRITE = {
   args: { path: "note.txt", content: "written" },
 };
 const LIST = { id: "call_list", name: "list_files", args: { path: "." } };
+
+const TERMINAL = localPrincipal("terminal", null);
 
 function answering(): Promise<ModelServer> {
   return startModelServer({ answer: (_messages, index) => ({ content: `answer ${index + 1}` }) });
@@ -97,6 +105,27 @@ async function cutWhileToolsRan(
   await store.write(releaseLease, { fence, finished: false });
 }
 
+/** What is asked; as many questions are open. */
+async function askedOf({ store, session }: Bench, count: number): Promise<readonly OpenQuestion[]> {
+  const open = await store.read(listOpenQuestions, { reference: session.id });
+  expect(open).toHaveLength(count);
+  return open;
+}
+
+async function answer(
+  { store, session }: Bench,
+  question: OpenQuestion | undefined,
+  choice: string,
+): Promise<void> {
+  await store.write(answerQuestion, {
+    reference: session.id,
+    question: question?.id ?? "",
+    given: { choice },
+    note: null,
+    answered_by: "terminal",
+  });
+}
+
 describe("an exchange that was interrupted while its tools ran", () => {
   it("[EXCHANGE-1] is shown as interrupted and costs nothing until it is continued", async () => {
     const server = await answering();
@@ -127,25 +156,78 @@ describe("an exchange that was interrupted while its tools ran", () => {
   it("[EXCHANGE-3] repeats an unsafe call with consent, and asks about nothing else", async () => {
     const bench = await openBench(await answering());
     await cutWhileToolsRan(bench, [LIST, WRITE]);
-    const asked: string[] = [];
-    await bench.run(
-      {},
-      {
-        mayRepeat: async (calls) => {
-          asked.push(...calls.map(({ name }) => name));
-          return true;
-        },
-      },
-    );
-    expect(asked).toEqual(["write_file"]);
+    expect(await bench.run({}, { repeats: "ask" })).toMatchObject({ state: "waiting" });
+    const [question] = await askedOf(bench, 1);
+    expect(question).toMatchObject({ kind: "repeat" });
+    expect(question?.text).toContain("\n- write_file note.txt\n");
+    expect(question?.text).not.toContain("list_files");
+    expect(existsSync(`${bench.repo}/note.txt`)).toBe(false);
+    await answer(bench, question, "again");
+    expect(await bench.run({}, { repeats: "ask" })).toMatchObject({ state: "done" });
     expect(readFileSync(`${bench.repo}/note.txt`, "utf8")).toBe("written");
+  });
+
+  it("[EXCHANGE-3] [EXCHANGE-2] a yes counts once, and after a no the outcome is unknown", async () => {
+    const server = await startModelServer({
+      answer: (messages) =>
+        messages.at(-1)?.role === "tool"
+          ? { content: `it said: ${messages.at(-1)?.content}` }
+          : { toolCalls: [{ name: "pay", arguments: "{}" }] },
+    });
+    let paid = 0;
+    const pay = tool(
+      () => {
+        paid += 1;
+        throw new RepriseError("lease_lost", "cut");
+      },
+      { name: "pay", description: "Pays.", schema: z.object({}) },
+    );
+    const bench = await openBench(server, {}, { programTools: [pay] });
+    await expect(bench.run({ text: "go" })).rejects.toMatchObject({ code: "lease_lost" });
+    expect(await bench.run({}, { repeats: "ask" })).toMatchObject({ state: "waiting" });
+    const [first] = await askedOf(bench, 1);
+    await answer(bench, first, "again");
+    await expect(bench.run({}, { repeats: "ask" })).rejects.toMatchObject({ code: "lease_lost" });
+    expect(paid).toBe(2);
+    expect(await bench.run({}, { repeats: "ask" })).toMatchObject({ state: "waiting" });
+    expect(paid).toBe(2);
+    const [second] = await askedOf(bench, 1);
+    expect(second?.text).toBe(first?.text);
+    await answer(bench, second, "skip");
+    const end = await bench.run({}, { repeats: "ask" });
+    expect(end).toMatchObject({ state: "done", answer: `it said: ${OUTCOME_UNKNOWN}` });
+    expect(paid).toBe(2);
+    await expectNoDrift(bench.database, bench.session.id);
+  });
+
+  it("[EXCHANGE-3] an exchange that a terminal began asks by itself, and a yes of an import counts as none", async () => {
+    const bench = await openBench(await answering());
+    await cutWhileToolsRan(bench, [WRITE]);
+    expect(await bench.run({ asked_by: "prompt", principal: TERMINAL }, {})).toMatchObject({
+      state: "done",
+    });
+    const other = await openBench(await answering());
+    await cutWhileToolsRan(other, [WRITE]);
+    const run = () => other.run({ principal: TERMINAL });
+    expect(await run()).toMatchObject({ state: "waiting" });
+    const [question] = await askedOf(other, 1);
+    await answer(other, question, "again");
+    await other.store.write(async (tx) => {
+      await tx.db.updateTable("questions").set({ answered_here: 0 }).execute();
+    }, null);
+    expect(await run()).toMatchObject({ state: "waiting" });
+    expect(existsSync(`${other.repo}/note.txt`)).toBe(false);
+    const [again] = await askedOf(other, 1);
+    await answer(other, again, "again");
+    expect(await run()).toMatchObject({ state: "done" });
+    expect(existsSync(`${other.repo}/note.txt`)).toBe(true);
   });
 
   it("[EXCHANGE-4] continues without asking if only safe calls are open", async () => {
     const server = await answering();
     const bench = await openBench(server);
     await cutWhileToolsRan(bench, [LIST]);
-    await bench.run({}, { mayRepeat: () => Promise.reject(new Error("asked")) });
+    await bench.run({}, { repeats: "ask" });
     expect(server.requests()[0]?.at(-1)).toMatchObject({ role: "tool" });
     expect(server.requests()[0]?.at(-1)?.content).not.toBe(OUTCOME_UNKNOWN);
   });
@@ -160,7 +242,7 @@ describe("an exchange that was interrupted while its tools ran", () => {
       tool_call_id: LIST.id,
     });
     await cutWhileToolsRan(bench, [LIST, WRITE], [done]);
-    await bench.run({}, { mayRepeat: async () => true });
+    await bench.run({}, { repeats: "always" });
     expect(
       server
         .requests()[0]

@@ -146,10 +146,7 @@ describe("a question to a person", () => {
     });
     expect(await bench.states()).toEqual(["queued"]);
 
-    const result = await bench.run(
-      { text: null },
-      { mayRepeat: () => Promise.reject(new Error()) },
-    );
+    const result = await bench.run({ text: null }, { repeats: "ask" });
     expect(result).toMatchObject({ state: "done", answer: "paid rent, paid food, paid fun" });
     expect(bench.paid().toSorted()).toEqual(["food", "fun", "rent"]);
     expect(bench.paid().at(-1)).toBe("rent");

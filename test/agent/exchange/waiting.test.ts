@@ -67,7 +67,7 @@ it.each(["ask", "ask_carefully"])(
     expect(await checkpointsOf(bench)).toBeGreaterThan(1);
 
     answered = true;
-    const repeated = await bench.run({ text: null }, { mayRepeat: async () => true });
+    const repeated = await bench.run({ text: null }, { repeats: "always" });
     expect(repeated).toMatchObject({ state: "done", answer: expect.stringMatching(RESULT) });
     expect(await activityOf(bench, bench.session.id)).toBe("idle");
     expect(await checkpointsOf(bench)).toBe(1);
@@ -106,6 +106,6 @@ it("[EXCHANGE-37] an exchange waits with its sub-agent, and continues in it", as
   expect(await activityOf(bench, bench.session.id)).toBe("interrupted");
 
   answered = true;
-  const result = await bench.run({ text: null }, { mayRepeat: async () => true });
+  const result = await bench.run({ text: null }, { repeats: "always" });
   expect(result).toMatchObject({ state: "done", answer: "it said: the answer is yes" });
 });

@@ -115,7 +115,7 @@ describeEngine("an interrupted graph", (engine) => {
 
   it("[GRAPH-11] repeats the calls that the agent names, and with a yes all of them", async () => {
     const { location, reprise, id } = await openOn(engine);
-    for (const allowed of [{ repeatable: ["pay"] }, { mayRepeat: () => Promise.resolve(true) }]) {
+    for (const allowed of [{ repeatable: ["pay"] }, { repeats: "always" as const }]) {
       const { runs, world, all } = tools();
       const stop = new AbortController();
       const graph = KINDS.createAgent(all);

@@ -19,6 +19,7 @@ import { RepriseSaver } from "../../../src/langgraph/reprise-saver.ts";
 import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
 import { readFailures } from "../../../src/store/sessions/failures.ts";
 import { ProgramModel } from "../../helpers/checkpoints/program-model.ts";
+import { answerRepeat } from "../../helpers/answer-repeat.ts";
 import { describeEngine, type Engine } from "../../helpers/engines.ts";
 import { openOn } from "../../helpers/graphs.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
@@ -188,21 +189,20 @@ function ownChannel(acts: ToolNode | (() => Promise<string>)) {
     .compile();
 }
 
+const ASK = { repeats: "ask" } as const;
+
 describeEngine("a stopped graph", (engine) => {
   it.each(Object.entries(ELSEWHERE))(
     "[GRAPH-27] [GRAPH-26] repeats no unsafe call without a yes if %s",
     async (_, [make, end]) => {
       const w = world();
       const { location, reprise, id } = await stopped(engine, w, make(w));
-      const asked: string[] = [];
-      const run = reprise.run(id, make(w), null, {
-        mayRepeat: (calls) => {
-          asked.push(...calls.map(({ name }) => name));
-          return Promise.resolve(false);
-        },
-      });
+      const waiting = await reprise.run(id, make(w), null, ASK);
+      expect([waiting.state, waiting.interrupts]).toEqual(["waiting", []]);
+      expect(await answerRepeat(location, id, "skip")).toEqual(["pay"]);
+      const run = reprise.run(id, make(w), null, ASK);
       expect(await run.catch((error: unknown) => error)).toMatchObject(end);
-      expect([w.runs, asked]).toEqual([["pay"], ["pay"]]);
+      expect(w.runs).toEqual(["pay"]);
       expect(await reprise.run(id, make(w), "go on")).toMatchObject({ state: "done" });
       await expectVerified(location, id);
     },
@@ -301,8 +301,10 @@ describeEngine("a stopped graph", (engine) => {
       await using store = await openStoreAt(location);
       expect(await store.read(readFailures, { ids: [id] })).toEqual(new Map());
       if (next === "answer") {
-        const allowed = { mayRepeat: () => Promise.resolve(true) };
-        expect(await reprise.run(id, graph, answer, allowed)).toMatchObject({ state: "done" });
+        expect(await reprise.run(id, graph, answer, ASK)).toMatchObject({ state: "waiting" });
+        expect(w.runs).toEqual(["pay"]);
+        expect(await answerRepeat(location, id, "again")).toEqual(["pay"]);
+        expect(await reprise.run(id, graph, answer, ASK)).toMatchObject({ state: "done" });
       } else {
         const { messages } = await reprise.run(id, graph, "never mind");
         expect(messages.slice(0, 2).map(({ content }) => content)).toEqual([
@@ -360,7 +362,7 @@ describeEngine("a stopped graph", (engine) => {
     await expectVerified(location, id);
   });
 
-  it("[GRAPH-50] names each call that would run again, and takes an error of the question for no answer", async () => {
+  it("[GRAPH-50] names each call that would run again, and asks again once they have begun another time", async () => {
     const w = world();
     const many = () =>
       new StateGraph(MessagesAnnotation)
@@ -375,34 +377,25 @@ describeEngine("a stopped graph", (engine) => {
     const stopWhenPaid = async (input: string | null) => {
       w.state.isStuck = true;
       const stop = new AbortController();
-      const asked: string[] = [];
       const before = w.runs.length;
-      const running = reprise.run(id, many(), input, {
-        signal: stop.signal,
-        mayRepeat: (calls) => {
-          asked.push(...calls.map(({ name }) => name));
-          return Promise.resolve(true);
-        },
-      });
+      const running = reprise.run(id, many(), input, { signal: stop.signal, ...ASK });
       await expect.poll(() => w.runs.length).toBe(before + 3);
       stop.abort();
       await running;
-      return asked;
     };
     await stopWhenPaid("go");
-    expect(await stopWhenPaid(null)).toEqual(["pay", "pay", "pay"]);
+    expect(await reprise.run(id, many(), null, ASK)).toMatchObject({ state: "waiting" });
+    // nothing runs and nothing more is asked before the answer
+    expect(await reprise.run(id, many(), null, ASK)).toMatchObject({ state: "waiting" });
+    expect(w.runs).toHaveLength(3);
+    expect(await answerRepeat(location, id, "again")).toEqual(["pay", "pay", "pay"]);
+    await stopWhenPaid(null);
     w.state.isStuck = false;
-    const cause = new Error("mine");
-    const mayRepeat = (calls: readonly unknown[]) =>
-      Promise.reject(calls.length === 3 ? cause : new Error("another number"));
-    await expect(reprise.run(id, many(), null, { mayRepeat })).rejects.toMatchObject({
-      code: "exchange_interrupted",
-      cause,
-    });
+    expect(await reprise.run(id, many(), null, ASK)).toMatchObject({ state: "waiting" });
     expect(w.runs).toHaveLength(6);
-    const store = await openStoreAt(location);
+    await using store = await openStoreAt(location);
     expect((await store.read(readFailures, { ids: [id] })).size).toBe(0);
-    const yes = { mayRepeat: () => Promise.resolve(true) };
-    expect(await reprise.run(id, many(), null, yes)).toMatchObject({ answer: "paid,paid,paid" });
+    const always = { repeats: "always" } as const;
+    expect(await reprise.run(id, many(), null, always)).toMatchObject({ answer: "paid,paid,paid" });
   });
 });

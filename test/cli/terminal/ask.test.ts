@@ -274,12 +274,12 @@ describe("a question on a screen", () => {
     await screen.until(/^ready · /m);
     screen.type("/continue\r");
     const shown = await screen.until(
-      /^ {2}Run them again\?$[^]*^ {2}Enter or Esc: no · text is a message\n1 question/m,
+      /^\| - run_command [^]*Run this call again\?[^]*\[y\] run again {3}\[n\] do not run again\n {2}o all · Esc later · text is a message$/m,
     );
     // nothing runs meanwhile, and Esc interrupts nothing
     expect(shown).not.toMatch(/Working|interrupts/);
     await answer(screen, "y");
-    await screen.until(/^> yes$[^]*^it is: [^]*^ready · /m);
+    await screen.until(/^> run again$[^]*^it is: [^]*^ready · /m);
     screen.type("change\r");
     await screen.until(ASKED);
     screen.type(CTRL_Z);
