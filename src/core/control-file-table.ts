@@ -12,7 +12,7 @@ export interface ControlFile {
 /**
  * Files that decide what programs do in a folder, protected at every depth; by who obeys them. `never`: they direct
  * agents and git themselves. `for_now`: until a person can be asked. Not here: what a person starts on purpose, such as
- * `package.json`, `Makefile` and the configuration of a compiler.
+ * `package.json`, `Makefile` and the options of a compiler that name no programs.
  */
 export const CONTROL_FILES: readonly ControlFile[] = [
   { name: ".git", rule: "never", reason: "git runs hooks and programs that it names" },
@@ -45,7 +45,8 @@ export const CONTROL_FILES: readonly ControlFile[] = [
   ...asked(
     "an editor runs what it names",
     `*.code-workspace, *.sublime-project, .devcontainer, .devcontainer.json, .zed, .vs, .fleet, .run, .helix, .nova, .theia, .idx,
-    .gitpod.yml, .replit, .nvim.lua, .nvimrc, .exrc, .vimrc, _vimrc, .gvimrc, .lvimrc, .dir-locals.el, .dir-locals-2.el`,
+    .gitpod.yml, .replit, .nvim.lua, .nvimrc, .exrc, .vimrc, _vimrc, .gvimrc, .lvimrc, .lazy.lua, .vim/coc-settings.json,
+    .luarc.json, .luarc.jsonc, .ycm_extra_conf.py, .dir-locals.el, .dir-locals-2.el`,
   ),
 
   { name: ".envrc", rule: "for_now", reason: "the shell runs it on entering the folder" },
@@ -69,7 +70,7 @@ export const CONTROL_FILES: readonly ControlFile[] = [
     `.github/actions, .gitlab-ci.yml, .gitlab-ci.yaml, .gitlab, .circleci, .travis.yml, azure-pipelines.yml, azure-pipelines.yaml,
     .azure-pipelines, bitbucket-pipelines.yml, Jenkinsfile, .drone.yml, .woodpecker, .woodpecker.yml, .woodpecker.yaml,
     .buildkite, .gitea, .forgejo, .cirrus.yml, .appveyor.yml, appveyor.yml, .semaphore, .tekton, .teamcity, cloudbuild.yaml,
-    buildspec.yml, .build.yml, .builds`,
+    buildspec.yml, .build.yml, .builds, .readthedocs.yaml, .readthedocs.yml, readthedocs.yaml, readthedocs.yml`,
   ),
 
   { name: ".husky", rule: "for_now", reason: "git runs its hooks" },
@@ -90,7 +91,11 @@ export const CONTROL_FILES: readonly ControlFile[] = [
   ...asked(
     "a package manager takes packages and programs from where it says",
     `.yarnrc, .yarnrc.yml, .yarn/releases, .yarn/plugins, .pnpmfile.cjs, .pnpmfile.mjs, bunfig.toml, .cargo/config.toml,
-    .cargo/config`,
+    .cargo/config, .bundle/config`,
+  ),
+  ...asked(
+    "a compiler or a build tool loads the programs and options that it names",
+    "rust-toolchain.toml, rust-toolchain, .mvn, .bazelrc, .bazeliskrc",
   ),
 ];
 

@@ -89,7 +89,9 @@ describe("files that other programs execute or obey", () => {
     .github/copilot-instructions.md .github/prompts/a.md opencode.json .windsurfrules .clinerules .roo/rules.md .kiro/hooks/a
     .amp/settings.json .mise.toml mise.toml .hg/hgrc .jj/repo/config.toml .devcontainer/devcontainer.json .zed/tasks.json
     .vs/tasks.vs.json my.code-workspace sub/MY.CODE-WORKSPACE .nvim.lua .exrc .dir-locals.el .gitlab-ci.yml .circleci/config.yml
-    .github/actions/a/action.yml .yarnrc.yml .pnpmfile.cjs bunfig.toml .cargo/config.toml .pre-commit-config.yaml lefthook.yml`
+    .github/actions/a/action.yml .yarnrc.yml .pnpmfile.cjs bunfig.toml .cargo/config.toml .pre-commit-config.yaml lefthook.yml
+    .vim/coc-settings.json .lazy.lua .luarc.json .ycm_extra_conf.py .mvn/extensions.xml .mvn/jvm.config .bundle/config
+    rust-toolchain.toml rust-toolchain .bazelrc .bazeliskrc .readthedocs.yaml docs/readthedocs.yml`
       .split(/\s+/)
       .filter((name) => name !== ""),
   )("[PERMISSION-88] %s waits for a person", (path) => {
@@ -99,7 +101,7 @@ describe("files that other programs execute or obey", () => {
   it.each(
     `package.json Makefile tsconfig.json Cargo.toml pyproject.toml go.mod pom.xml Dockerfile compose.yaml .gitignore
     .editorconfig .prettierrc .eslintrc.json .tool-versions .nvmrc .github/dependabot.yml .cargo/registry .yarn/cache
-    .config/app.json mise/readme.md code-workspace.md vite.config.ts .env.example`
+    .config/app.json .vim/colours.vim .bundle/ruby rust-toolchain.md mise/readme.md code-workspace.md vite.config.ts .env.example`
       .split(/\s+/)
       .filter((name) => name !== ""),
   )("[PERMISSION-88] %s is an ordinary file", (path) => {
