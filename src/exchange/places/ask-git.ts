@@ -131,7 +131,7 @@ async function isRepository(git: string): Promise<boolean> {
       (error: unknown) => !isMissing(error),
     );
   const named = (await isFile(git)) ? await gitFolderIn(git) : null;
-  const folder = named ?? git;
+  const folder = named?.path ?? git;
   return (
     (await has(folder, "HEAD")) &&
     ((await has(folder, "commondir")) ||
@@ -141,11 +141,23 @@ async function isRepository(git: string): Promise<boolean> {
 
 const MAX_POINTER = 64 * 1024;
 
+/** What git is led to. */
+export interface Pointer {
+  /** Absolute; it can contain `..` and lead through links. */
+  readonly path: string;
+  /** The folder that it begins at, if it is relative; with that, it moves. */
+  readonly base: string | null;
+}
+
+export function pointer(value: string, base: string): Pointer {
+  return { path: gitPath(value, base, ""), base: value.startsWith("/") ? null : base };
+}
+
 /** A worktree and a submodule have a file `.git` that names their git folder; null for another file. */
-export async function gitFolderIn(file: string): Promise<string | null> {
+export async function gitFolderIn(file: string): Promise<Pointer | null> {
   const text = (await stat(file)).size <= MAX_POINTER ? await readFile(file, "utf8") : "";
   const [, named] = /^gitdir:\s*(.+?)\s*$/m.exec(text) ?? [];
-  return named === undefined ? null : gitPath(named, dirname(file), "");
+  return named === undefined ? null : pointer(named, dirname(file));
 }
 
 async function isFile(path: string): Promise<boolean> {

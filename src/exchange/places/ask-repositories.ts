@@ -3,7 +3,7 @@ import { basename, dirname, join, sep } from "node:path";
 import { isGit } from "../../core/control-files.ts";
 import { isInside } from "../files/real-path.ts";
 import { foldersAbove as foldersBetween } from "../sandbox/folders-above.ts";
-import { askGit, askGitForUser, type GitUser, type Repository } from "./ask-git.ts";
+import { askGit, askGitForUser, type GitUser, type Pointer, type Repository } from "./ask-git.ts";
 import type { EntrySearch } from "./entry-search.ts";
 import { filesOfUser, settingsOfEnvironment } from "./git-user.ts";
 import { namedByGit, type NamedPath } from "./named-by-git.ts";
@@ -68,10 +68,10 @@ async function askForUser(
 }
 
 /**
- * Folders in which relative paths of the configuration begin that lead out of them, and the folders above those, the
+ * Folders in which relative paths of git begin that lead out of them, and the folders above those, the
  * outer ones first. Under another name, such a path would lead to something else of the user's.
  */
-export async function pinnedFolders(root: string, named: readonly NamedPath[]): Promise<string[]> {
+export async function pinnedFolders(root: string, named: readonly Pointer[]): Promise<string[]> {
   const found = new Set<string>();
   for (const { path, base } of named) {
     if (base === null || !isInside(root, base)) {

@@ -4,7 +4,7 @@ import { dirname, join, normalize, sep } from "node:path";
 import { controlFileIn, isGit } from "../../core/control-files.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { isInside } from "../files/real-path.ts";
-import { gitFolderIn, gitPath, type GitUser } from "./ask-git.ts";
+import { gitFolderIn, type GitUser, type Pointer, pointer } from "./ask-git.ts";
 import { askAll, foldersAbove, pinnedFolders } from "./ask-repositories.ts";
 import { EntrySearch, type Missed } from "./entry-search.ts";
 import { type Before, type ControlPlace, type KnownPlaces, knownPlaces } from "./known-places.ts";
@@ -48,9 +48,9 @@ export async function findControlPlaces(
   }
   await search.walk();
   const named = search.missed.length > 0 ? [] : await askAll(search, { root, user });
-  await follow(search, { root, named, known: null });
+  const followed = await follow(search, { root, named, known: null });
   await search.addOtherNames();
-  const pinned = await pinnedFolders(root, named);
+  const pinned = await pinnedFolders(root, [...named, ...followed]);
   return { places: search.found, named, missed: search.missed, pinned };
 }
 
@@ -114,8 +114,12 @@ interface Following {
   readonly known: KnownPlaces | null;
 }
 
-/** Adds what git's configuration names, what the places found so far lead to, and what that leads to. */
-async function follow(search: EntrySearch, following: Following): Promise<void> {
+/**
+ * Adds what git's configuration names, what the places found so far lead to, and what that leads to. Returns what the
+ * places lead to.
+ */
+async function follow(search: EntrySearch, following: Following): Promise<readonly Pointer[]> {
+  const followed: Pointer[] = [];
   for (const { path, key, counts } of following.named) {
     const isHooks = key === "core.hookspath";
     const reason = namedReason(key);
@@ -127,10 +131,13 @@ async function follow(search: EntrySearch, following: Following): Promise<void> 
     const isFollowed = following.known?.isNew(path, place) !== true;
     const targets = isFollowed ? await referredBy(search, path, place) : [];
     for (const target of targets) {
-      const leading = { path: target, reason: place.reason, counts: "any", above: "all" } as const;
+      followed.push(target);
+      const { reason } = place;
+      const leading = { path: target.path, reason, counts: "any", above: "all" } as const;
       await addTrail(search, following, leading);
     }
   }
+  return followed;
 }
 
 /** Why a place counts that git's configuration names. */
@@ -188,18 +195,20 @@ async function referredBy(
   search: EntrySearch,
   path: string,
   { kind, target }: ControlPlace,
-): Promise<string[]> {
+): Promise<Pointer[]> {
   if (kind === "link") {
-    return [gitPath(target ?? "", dirname(path), "")];
+    // one that leads to something else under another name is another link
+    return [{ ...pointer(target ?? "", dirname(path)), base: null }];
   }
   if (kind === "file") {
     return isGit(path.split(sep)) ? gitFolderNamedBy(search, path) : [];
   }
-  return [...(await search.linksBelow(path)), ...(await commonFolder(search, path))];
+  const links = (await search.linksBelow(path)).map((link) => ({ path: link, base: null }));
+  return [...links, ...(await commonFolder(search, path))];
 }
 
 /** A file that cannot be read is a reason to begin no command. */
-async function gitFolderNamedBy(search: EntrySearch, path: string): Promise<string[]> {
+async function gitFolderNamedBy(search: EntrySearch, path: string): Promise<Pointer[]> {
   try {
     const folder = await gitFolderIn(path);
     return folder === null ? [] : [folder];
@@ -209,12 +218,12 @@ async function gitFolderNamedBy(search: EntrySearch, path: string): Promise<stri
 }
 
 /** The shared folder of a worktree's git folder. */
-async function commonFolder(search: EntrySearch, folder: string): Promise<string[]> {
+async function commonFolder(search: EntrySearch, folder: string): Promise<Pointer[]> {
   const path = join(folder, "commondir");
   try {
     const { size } = await stat(path);
     const common = size <= MAX_POINTER ? (await readFile(path, "utf8")).trim() : "";
-    return common === "" ? [] : [gitPath(common, folder, "")];
+    return common === "" ? [] : [pointer(common, folder)];
   } catch (error) {
     return unreadPointer(search, path, error);
   }

@@ -2,17 +2,20 @@ import { dirname } from "node:path";
 
 import { commandWords, type NamedWord } from "./command-words.ts";
 import { STARTED, USED_FOLDERS } from "./git-user.ts";
-import { type GitSetting, type GitUser, gitPath, includedBy, type Repository } from "./ask-git.ts";
+import {
+  type GitSetting,
+  type GitUser,
+  gitPath,
+  includedBy,
+  type Pointer,
+  type Repository,
+} from "./ask-git.ts";
 
 /** A place that git's configuration names, whether or not something is there. */
-export interface NamedPath {
-  /** Absolute; it can contain `..` and lead through links. */
-  readonly path: string;
+export interface NamedPath extends Pointer {
   /** The setting. */
   readonly key: string;
   readonly counts: NamedWord["counts"];
-  /** The folder that it begins at, if it is relative; with that, it moves. */
-  readonly base: string | null;
 }
 
 /** The value is a path. */

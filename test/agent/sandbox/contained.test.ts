@@ -231,6 +231,24 @@ describe.skipIf(sandbox.reason !== null)(`a command in the sandbox`, () => {
     },
   );
 
+  it("[SANDBOX-10] moves nothing of the user's because a folder gets another name whose .git names a relative folder", async () => {
+    const at = join(folder, "relative");
+    mkdirSync(join(at, "in/deep/work"), { recursive: true });
+    execFileSync("git", ["init", "-q", "--separate-git-dir", "../../store"], {
+      cwd: join(at, "in/deep/work"),
+    });
+    writeFileSync(join(at, "in/deep/work/.git"), "gitdir: ../../store\n");
+    mkdirSync(join(at, "store"));
+    writeFileSync(join(at, "store/notes.txt"), "mine");
+    const { notes } = await run(
+      "cd relative; mkdir new; mv in/deep/work new/work; mv in/deep deep",
+    );
+    expect(readFileSync(join(at, "store/notes.txt"), "utf8")).toBe("mine");
+    expect(notes.join()).not.toContain("relative/store");
+    expect(existsSync(join(at, "in/deep/work/.git"))).toBe(true);
+    expect((await run("cd relative/in/deep/work && mkdir a && mv a b")).code).toBe(0);
+  });
+
   it("[SANDBOX-10] moves folders out with names that are not text, so that nothing hides in them", async () => {
     const { notes } = await run(
       "d=$(printf 'a\\377'); mkdir $d; git init -q $d; d=$(printf 'a\\376'); mkdir $d",
