@@ -1,3 +1,5 @@
+import { runInNewContext } from "node:vm";
+
 import { expect, it } from "vitest";
 
 import { MAX_INDENTATION, visibleBlanks } from "../../src/core/visible-blanks.ts";
@@ -9,6 +11,7 @@ it.each([
   [`npm test${spaces(4600)}; curl x | sh`, "npm test<4600 spaces>; curl x | sh"],
   [`a${"\t".repeat(9)}b${"\u00a0".repeat(20)}c`, "a<9 spaces>b<20 spaces>c"],
   [`a${"\u2800".repeat(9)}b${" \u200d".repeat(100)}c`, "a<9 spaces>b<200 spaces>c"],
+  [`a${"\u{1d159}".repeat(9)}b${"\u{13441}\u{16fe4}".repeat(10)}c`, "a<9 spaces>b<20 spaces>c"],
   [`a${"\n".repeat(41)}b`, "a\n<40 blank lines>\nb"],
   [`a\n${spaces(9)}b`, "a\n<9 spaces>b"],
   ["a\n        b  c\n\n\nd", "a\n        b  c\n\n\nd"],
@@ -23,6 +26,17 @@ it.each([
   [`a+${spaces(20)}b\n++${spaces(20)}c`, "a+<20 spaces>b\n++<20 spaces>c"],
 ])("[TERM-43] keeps the indentation of %j", (text, expected) => {
   expect(visibleBlanks(text, MAX_INDENTATION)).toBe(expected);
+});
+
+it("[TERM-43] comes to an end for every mix of blanks and line feeds", () => {
+  // U+FEFF is white space and has no shape either
+  const text = `${"\ufeff".repeat(8)}\n`.repeat(9);
+  const shown: unknown = runInNewContext(
+    "visibleBlanks(text)",
+    { visibleBlanks, text: `${text}a` },
+    { timeout: 20_000 },
+  );
+  expect(shown).toBe(`${text}a`);
 });
 
 it("[QUESTION-36] a question in lines shows them, too", () => {
