@@ -62,6 +62,8 @@ export default defineConfig({
     pool: "forks",
     // no file changes what a module holds, and loading LangChain costs more than most files do
     isolate: false,
+    // no test replaces a module: Node.js loads and keeps compiled what Vite would read and transform in each worker
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // files also wait for processes and sockets; each worker loads all of LangChain and compiles it again
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },

@@ -93,8 +93,11 @@ export async function openAgent(cwd: string, reference: string): Promise<OpenedA
   const { findAgent } = await import("./agent/graph/find-agent.ts");
   const found = await findAgent(cwd, reference);
   const { useLangChainOf } = await import("./agent/graph/use-peers.ts");
-  useLangChainOf(found.file);
+  using until = new DisposableStack();
+  until.use(useLangChainOf(found.file));
   // the build makes a separate bundle of it, without LangChain
   const { openAgent: open } = await import("./agent/graph/open-agent.ts");
-  return open(found);
+  const agent = await open(found);
+  const held = until.move();
+  return { ...agent, [Symbol.dispose]: () => held.dispose() };
 }

@@ -63,7 +63,7 @@ export async function chat(input: {
   const oneExchange = runsOnce(options);
   cli.consent = consentOf(cli, options);
   const ask = cli.stdin.isTTY === true && !oneExchange && !json;
-  const agent = options.agent === undefined ? null : await cli.openAgent(cli.cwd, options.agent);
+  using agent = options.agent === undefined ? null : await cli.openAgent(cli.cwd, options.agent);
   const fromOutside = createFromOutside({
     cli,
     store,

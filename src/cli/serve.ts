@@ -150,7 +150,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   });
   const { servedFolders } = await import("./serve-folders.ts");
   const folders = await servedFolders(cli, options);
-  const agent = options.agent === undefined ? null : await cli.openAgent(cli.cwd, options.agent);
+  using agent = options.agent === undefined ? null : await cli.openAgent(cli.cwd, options.agent);
   const stopped = stopRequest(cli, process === undefined ? null : cli.stdin);
   await using store = await openDatabase(cli, command, {
     notice: (sentence) => log({ level: "warn", event: "notice", sentence }),

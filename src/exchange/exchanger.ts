@@ -59,8 +59,11 @@ export interface RunPermission {
 /** Loads the agent's libraries. Error codes: `config_invalid`. */
 export type OpenExchanger = (config: ExchangerConfig) => Promise<Exchanger>;
 
-/** An agent that is not ours. Its exchanger reads the store of the config only. */
-export interface OpenedAgent {
+/**
+ * An agent that is not ours. Its exchanger reads the store of the config only. Until it is disposed of, our code imports
+ * the packages of its folder.
+ */
+export interface OpenedAgent extends Disposable {
   /** As a session keeps it. */
   readonly name: string;
   readonly openExchanger: OpenExchanger;

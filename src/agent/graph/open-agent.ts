@@ -15,7 +15,7 @@ import { LateSaver } from "./late-saver.ts";
  *
  * Error codes: `graph_unsuitable`, `agent_failed` (what the module throws is the cause).
  */
-export async function openAgent(found: FoundAgent): Promise<OpenedAgent> {
+export async function openAgent(found: FoundAgent): Promise<Omit<OpenedAgent, keyof Disposable>> {
   const module = await loaded(found);
   const { graph } = module;
   const attached = await attachSaver(graph, new LateSaver()).catch((error: unknown) => {

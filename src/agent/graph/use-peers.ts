@@ -16,15 +16,15 @@ const THROUGH: readonly (readonly string[])[] = [
 ];
 
 /**
- * From now on, Reprise's code for graphs of others imports the LangChain packages that the agent's
- * module imports: two copies would have two classes of each message.
+ * Until what it returns is disposed of, Reprise's code for graphs of others imports the LangChain packages that the
+ * agent's module imports: two copies would have two classes of each message.
  *
  * Error codes of such an import: `graph_unsuitable`.
  */
-export function useLangChainOf(file: string): void {
+export function useLangChainOf(file: string): Disposable {
   const ours = ["src/", "dist/agent/"].map((folder) => packageFile(folder).href);
   const agent = pathToFileURL(file).href;
-  registerHooks({
+  const hooks = registerHooks({
     resolve: (specifier, context, next: Next) => {
       const { parentURL = "" } = context;
       const isOurs = ours.some((folder) => parentURL.startsWith(folder));
@@ -33,6 +33,7 @@ export function useLangChainOf(file: string): void {
         : next(specifier, context);
     },
   });
+  return { [Symbol.dispose]: () => hooks.deregister() };
 }
 
 function resolveFrom(
