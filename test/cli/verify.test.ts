@@ -60,6 +60,18 @@ ${id}  2 differences
     });
   });
 
+  it("[PROOF-11] names no repair for what a repair leaves unchanged", async () => {
+    const home = freshHome();
+    const id = idLike("abcdef1");
+    await seed(home, { id, messages: ["one"] });
+    plant(home, "UPDATE sessions SET depth = 2");
+    const { code, stderr } = await home.call(["sessions", "verify", id]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^A repair would leave this unchanged, [^\n]*\n$/);
+    plant(home, "UPDATE sessions SET title = 'another'");
+    expect((await home.call(["sessions", "verify", id])).stderr).toContain("sessions repair");
+  });
+
   it("[PROOF-11] refuses an id that is unknown, or the prefix of several sessions", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1") }, { id: idLike("abcdef2") });

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { isRepriseError } from "../../core/errors.ts";
-import { about, BEYOND_REPAIR } from "../../store/verify/difference.ts";
+import { about, BEYOND_REPAIR, LEFT_ALONE } from "../../store/verify/difference.ts";
 import { type Orphans, readOrphans } from "../../store/verify/record.ts";
 import {
   asVerification,
@@ -119,12 +119,16 @@ function printFindings(cli: CliContext, document: Verification): void {
     printLine(cli, `… and ${findings.length - MAX_SHOWN} more; --json lists all`);
   }
   printLine(cli, `${session_id}  ${plural(findings.length, "difference")}`);
-  noticeLine(
-    cli,
-    findings.some(({ kind }) => BEYOND_REPAIR.has(kind))
-      ? "The messages may be the only copy, so nothing is repaired; keep the file and restore a backup."
-      : `Fix it with: reprise sessions repair ${session_id}`,
-  );
+  noticeLine(cli, whatToDo(document));
+}
+
+function whatToDo({ session_id, findings }: Verification): string {
+  if (findings.some(({ kind }) => BEYOND_REPAIR.has(kind))) {
+    return "The messages may be the only copy, so nothing is repaired; keep the file and restore a backup.";
+  }
+  return findings.every(({ kind }) => LEFT_ALONE.has(kind))
+    ? "A repair would leave this unchanged, because the right value is unknown."
+    : `Fix it with: reprise sessions repair ${session_id}`;
 }
 
 function sessionLine({ session_id, findings }: Verification): string {
