@@ -7,6 +7,7 @@ import type {
   QuestionViewOptions,
 } from "../../src/cli/terminal/asked-question.ts";
 import { createQuestionView } from "../../src/cli/terminal/question-view.ts";
+import { askedForEdit } from "./asked-for-edit.ts";
 import { viewScreen } from "./terminal-view.ts";
 
 export const ROOT = "5841d4ab-0000-7000-8000-000000000000";
@@ -17,14 +18,7 @@ export type Question = QuestionViewOptions["question"];
 export const CHANGE: Question = {
   kind: "permission",
   text: "May the agent change a.txt (edit_file)?\nThe rule edit_file (built-in) asks.\n--- a.txt\n+++ a.txt\n@@ -1,1 +1,1 @@\n-one\n+two",
-  choices: permissionChoices(["edit_file(a.txt)"]),
-  permission: {
-    tool: "edit_file",
-    subject: "a.txt",
-    rule: "edit_file",
-    layer: "built-in",
-    may_last: true,
-  },
+  ...askedForEdit("a.txt"),
   path: [ROOT],
 };
 export const CHOICE: Question = {

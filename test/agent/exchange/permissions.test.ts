@@ -24,6 +24,7 @@ import {
 } from "../../../src/store/sessions/permissions.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
+import { askedForEdit } from "../../helpers/asked-for-edit.ts";
 import { dyingStore } from "../../helpers/dying-store.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import {
@@ -364,14 +365,7 @@ describe("a change of a file", () => {
     const question = await bench.answer(once);
     expect(question).toMatchObject({
       kind: "permission",
-      choices: permissionChoices(["edit_file(a.txt)"]),
-      permission: {
-        tool: "edit_file",
-        subject: "a.txt",
-        rule: "edit_file",
-        layer: "built-in",
-        may_last: true,
-      },
+      ...askedForEdit("a.txt"),
     });
     expect(question?.text).toMatch(
       /^May the agent change a\.txt \(edit_file\)\?\nThe rule edit_file \(built-in\) asks\.\n/,
