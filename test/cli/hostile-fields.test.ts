@@ -4,11 +4,19 @@ import { DatabaseSync } from "node:sqlite";
 
 import { describe, expect, it } from "vitest";
 
-import { MessageInfo, Problem, SessionAck, SessionDetail } from "../../src/core/schemas.ts";
+import {
+  MessageInfo,
+  Problem,
+  QuestionInfo,
+  SessionAck,
+  SessionDetail,
+} from "../../src/core/schemas.ts";
+import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
 import { idLike, seed } from "../helpers/sessions/seed.ts";
+import { askIn } from "../helpers/waiting-session.ts";
 
 /** ESC, C1, BEL, DEL, a mark of direction, an invisible character; SQLite keeps all of them. */
 const STORED = "a\u001b[2J\u001b]0;x\u0007b\u009b31mc\u202ed\u007fe\u200bf";
@@ -88,6 +96,26 @@ function plant(home: Home): string[] {
     .prepare(`UPDATE sessions SET ${failed}, failure_code = ?, failure_sentence = ?`)
     .run(STORED, STORED);
   return planted;
+}
+
+/** Asks for a permission, and for one of two texts, with the text in every field that is shown. Returns the fields. */
+async function plantQuestions(home: Home, session_id: string): Promise<string[]> {
+  await using store = await openSqliteStore({ path: home.database });
+  const granted = { tool: STORED, subject: STORED, rule: STORED, layer: "built-in" } as const;
+  const permission = { ...granted, may_last: true };
+  const asked = { text: STORED, kind: "permission", permission, rules: [STORED] } as const;
+  await askIn(store, session_id, { ...asked, index: 1 });
+  await askIn(store, session_id, { text: STORED, choices: [STORED, "plain"], index: 2 });
+  using database = new DatabaseSync(home.database);
+  const text = JSON.stringify(STORED).slice(1, -1);
+  // labels of a permission are words of the program, but those of an import can be any
+  const change = database.prepare("UPDATE questions SET choices = replace(choices, ?, ?)");
+  change.run("allow once", text);
+  change.run("This call only.", text);
+  const layer = database.prepare("UPDATE questions SET permission = replace(permission, ?, ?)");
+  layer.run("built-in", text);
+  database.prepare("UPDATE questions SET call_id = ? || call_id").run(STORED);
+  return [...Object.keys(granted), "text", "call_id", "label", "meaning", "lasting"];
 }
 
 /** A word of a command that is replaced by the hostile text, as a shell would pass it. */
@@ -178,6 +206,26 @@ describe("hostile text in a terminal", () => {
     await asked.finished;
     expectClean(new Map([["delete", asked.written().replace(EDITING, "")]]));
     expectClean(new Map([["picker", picker.written().replace(EDITING, "")]]));
+  });
+
+  it("[SCREEN-1] [SCREEN-2] is shown escaped in every field of an open question", async () => {
+    const home = freshHome();
+    const id = idLike("abcdef1");
+    await seed(home, { id, messages: ["one"] });
+    const planted = await plantQuestions(home, id);
+    const fields = textFields(JSON.parse(JSON.stringify(QuestionInfo)) as Schema);
+    // ids of choices are words of a list, and the others are of an answer
+    const others = ["id", "default_answer", "choice", "answer", "note", "answered_who", "path"];
+    expect(fields.filter((field) => ![...planted, ...others].includes(field))).toEqual([]);
+    const written = await writtenBy(home, [
+      "reprise sessions answer abcdef1",
+      "reprise sessions answer abcdef1 --json",
+      "reprise sessions show abcdef1",
+    ]);
+    expectClean(written);
+    const [listed = ""] = [...written.values()];
+    // the text, the rule of the longer answers, a label and a meaning
+    expect(listed.match(/a␛\[2J/g)?.length).toBeGreaterThan(4);
   });
 
   it("[SCREEN-1] [SCREEN-2] is shown escaped in plans, schemas, personas and arguments", async () => {
