@@ -28,7 +28,7 @@ it.each([
   expect(visibleBlanks(text, MAX_INDENTATION)).toBe(expected);
 });
 
-it("[TERM-43] comes to an end for every mix of blanks and line feeds", () => {
+it("[TERM-43] returns for every mix of blanks and line feeds", () => {
   // U+FEFF is white space and has no shape either
   const text = `${"\ufeff".repeat(8)}\n`.repeat(9);
   const shown: unknown = runInNewContext(
