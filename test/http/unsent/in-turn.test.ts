@@ -54,7 +54,8 @@ describe("requests for small answers", () => {
   });
 
   it("[HTTP-243] do not wait for all that others have pipelined", async () => {
-    await using t = await startTestServer();
+    await using counting = await readsAtOnce();
+    await using t = await startTestServer({ store: counting.store });
     const answered = (): number => t.log.filter(({ route }) => route === "/api/sessions").length;
     using _ = await manyUnread(t, 20, { path: "/api/sessions?limit=1", times: 50 });
     await until(() => answered() > 20);
@@ -63,8 +64,34 @@ describe("requests for small answers", () => {
     expect(status).toBe(200);
     expect(answered() - before).toBeLessThan(100);
     await until(() => answered() === 1000);
+    // one of each connection
+    expect(counting.most()).toBeLessThan(30);
   });
 });
+
+/** A store that counts how many reads are begun and not over. */
+async function readsAtOnce() {
+  const database = await createDatabase();
+  const opened = await openStoreAt(database.location);
+  let [now, most] = [0, 0];
+  const read: Store["read"] = async (operation, input) => {
+    now += 1;
+    most = Math.max(most, now);
+    try {
+      return await opened.read(operation, input);
+    } finally {
+      now -= 1;
+    }
+  };
+  return {
+    most: () => most,
+    store: { ...opened, read },
+    [Symbol.asyncDispose]: async () => {
+      await opened.close();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
 
 /** A store that counts what was held when each large page was read. */
 async function countingStore(held: () => number) {

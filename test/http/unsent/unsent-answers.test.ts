@@ -15,6 +15,7 @@ import {
 } from "../../helpers/unread.ts";
 
 const MIB = 1024 * 1024;
+const HOUR_MS = 3_600_000;
 
 /** A session with 24 messages of 500 KB. */
 const longSession = (t: TestServer) => randomMessages(t, { messages: 24, bytes: 375_000 });
@@ -134,10 +135,40 @@ describe("pipelined requests", () => {
     socket.destroy();
   });
 
+  it("[HTTP-243] are not begun before the answer before theirs was taken", async () => {
+    await using t = await startTestServer({ unsent: { stallMs: HOUR_MS } });
+    const [long, id] = [await longSession(t), await t.newSession()];
+    const { socket } = await sendAndNotRead(t, { path: `/api/sessions/${long}` });
+    const body = JSON.stringify({ content: "pipelined" });
+    const { host } = new URL(t.url);
+    socket.write(
+      `POST /api/sessions/${id}/messages HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await until(() => t.server.app.unsent.bytes > 4 * MIB);
+    const stored = async (): Promise<string[]> => {
+      const { json } = await t.call<SessionDetail>("GET", `/api/sessions/${id}`);
+      return json.messages.map(({ content }) => content);
+    };
+    // each of these is sent after it
+    const others = Array.from({ length: 20 }, (_, index) => `message ${index}`);
+    for (const content of others) {
+      await t.post(id, content);
+    }
+    expect(await stored()).toEqual(others);
+    socket.resume();
+    await until(async () => (await stored()).includes("pipelined"));
+    socket.destroy();
+  });
+
   it("[HTTP-243] end their connection if more than 100 wait", async () => {
     await using t = await startTestServer();
     const { side, socket } = await sendAndNotRead(t, { path: "/api/sessions", times: 500 });
     await until(() => side.destroyed);
+    // one that takes nothing is closed after a while, too, but then all have their answers
+    const answered = t.log.filter(
+      ({ route, status }) => route === "/api/sessions" && status === 200,
+    );
+    expect(answered.length).toBeLessThan(200);
     const { status } = await t.call("GET", "/api/sessions");
     expect(status).toBe(200);
     socket.destroy();
