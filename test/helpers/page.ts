@@ -120,8 +120,8 @@ async function logIn(
 }
 
 async function axeSource(): Promise<string> {
-  const { source } = await import("axe-core");
-  return source;
+  const { default: axe } = await import("axe-core");
+  return axe.source;
 }
 
 async function watch(

@@ -20,7 +20,7 @@ interface Program {
 const PROGRAMS: Readonly<Record<string, Program>> = {
   backlog: {
     what: "A stream of a long session, and how long other requests take meanwhile: messages",
-    short: 20_000,
+    short: 8000,
     load: () => import("./run-backlog.ts"),
   },
   stalled: {

@@ -23,7 +23,7 @@ const MOST_BODY_MS = 10_000;
 const CONNECTIONS = 200;
 const BODIES = 100;
 const BUSY_MS = 20_000;
-const SHORT_BUSY_MS = 10_000;
+const SHORT_BUSY_MS = 4000;
 const TOKEN = "0123456789abcdef0123456789abcdef";
 
 /** Clients that read nothing: what they cost, how long others wait, and that streams resume whole. */
