@@ -149,11 +149,17 @@ it("[PERSONA-22] [PERMISSION-92] a persona has the tool of a server that is not 
   });
 });
 
-it("[PERSONA-1] a tool of the program is denied in any spelling", async () => {
-  const content = "---\nname: x\ndisallowedTools: [CRM__Look-Up]\n---\nPrompt.\n";
-  const { places } = personaFolders({ "repo/.claude/agents/x.md": content });
-  const here = BUILT_IN_TOOLS.with([BUILT_IN_TOOLS.get("crm__look-up")]);
-  const { tools } = await loadPersona({ name: "x", ...places, tools: here });
-  expect(tools).toContain("read_file");
-  expect(tools).not.toContain("crm__look-up");
-});
+it.each([
+  ["CRM__Look-Up", "crm__look-up"],
+  ["crm__look-up", "CRM__Look-Up"],
+])(
+  "[PERSONA-1] a tool of the program is denied in any spelling: %s for %s",
+  async (denied, tool) => {
+    const content = `---\nname: x\ndisallowedTools: [${denied}]\n---\nPrompt.\n`;
+    const { places } = personaFolders({ "repo/.claude/agents/x.md": content });
+    const here = BUILT_IN_TOOLS.with([BUILT_IN_TOOLS.get(tool)]);
+    const { tools } = await loadPersona({ name: "x", ...places, tools: here });
+    expect(tools).toContain("read_file");
+    expect(tools).not.toContain(tool);
+  },
+);
