@@ -19,7 +19,7 @@ export const bench: Bench = {
       await timesOf(await begins.ours(), warm);
       await timesOf(await begins.floor(), warm);
       const runs = { ours: [] as number[], floor: [] as number[] };
-      for (let run = 0; run < RUNS; run += 1) {
+      for (let run = 0; run < Math.max(1, Math.round(RUNS * scale)); run += 1) {
         for (const name of ["ours", "floor"] as const) {
           runs[name].push(median(await timesOf(await begins[name](), SAMPLE)));
         }

@@ -37,7 +37,7 @@ export const bench: Bench = {
 
 async function measureIdle(serve: () => Promise<Service>, scale: number): Promise<Measurement> {
   const sizes = { ours: [] as number[], floor: [] as number[] };
-  for (let round = 0; round < STARTS; round += 1) {
+  for (let round = 0; round < Math.max(1, Math.round(STARTS * scale)); round += 1) {
     await using ours = await serve();
     await using floor = await start(["--input-type=module", "--eval", BARE]);
     for (const { port } of [ours, floor]) {

@@ -12,6 +12,8 @@ import { type Bench, type Measurement, median } from "./measurement.ts";
 import { temporaryFolder } from "./services.ts";
 
 const RUNS = 25;
+/** Runs before those that count, of which the first leaves compiled code. */
+const WARM = 2;
 const SESSIONS = 10_000;
 /** util-linux' `script` gives a program a terminal, without which there is no prompt. */
 const SCRIPT = "/usr/bin/script";
@@ -143,7 +145,7 @@ function entrySubjects(folder: string, node: (program: string) => void): Subject
 
 async function measure({ what, most, ours, floor }: Subject, runs: number): Promise<Measurement> {
   const times = { ours: [] as number[], floor: [] as number[] };
-  for (let run = -2; run < runs; run += 1) {
+  for (let run = -Math.min(WARM, runs); run < runs; run += 1) {
     const one = { floor: await timed(floor), ours: await timed(ours) };
     if (run >= 0) {
       times.floor.push(one.floor);
