@@ -14,6 +14,14 @@ export function isPostgresRun(): boolean {
 }
 
 /**
+ * True in `--short` on SQLite: tests without a size would repeat there what `npm test` has run. Only for tests that run
+ * on a bare machine, too: what is skipped there runs nowhere else.
+ */
+export function repeatsNpmTest(): boolean {
+  return testLevel() === "short" && !isPostgresRun();
+}
+
+/**
  * How much of a test is run: its size at this level, or what `--size` of a torture says. On PostgreSQL a third of it
  * at level short: SQLite has all of it in the same run, and a statement costs ten times as much.
  */

@@ -33,7 +33,7 @@ import {
   startModelServer,
 } from "../../helpers/model-server.ts";
 import { seededRandom } from "../../helpers/random.ts";
-import { testSize } from "../../helpers/size.ts";
+import { repeatsNpmTest, testSize } from "../../helpers/size.ts";
 
 const once: PermissionChoice = "allow_once";
 const exchange: PermissionChoice = "allow_exchange";
@@ -101,7 +101,7 @@ async function openAsking(
   };
 }
 
-describe("a change of several files in one call", () => {
+describe.skipIf(repeatsNpmTest())("a change of several files in one call", () => {
   const patching = (...lines: readonly string[]) => ({
     name: "apply_patch",
     arguments: JSON.stringify({
@@ -288,7 +288,7 @@ describe("a change of several files in one call", () => {
   });
 });
 
-describe("a file that often holds secrets", () => {
+describe.skipIf(repeatsNpmTest())("a file that often holds secrets", () => {
   const searching = {
     name: "search_files",
     // `**` matches no name that begins with a dot
@@ -356,7 +356,7 @@ describe("a file that often holds secrets", () => {
   });
 });
 
-describe("a change of a file", () => {
+describe.skipIf(repeatsNpmTest())("a change of a file", () => {
   it("[PERMISSION-6] [PERMISSION-7] asks with rule, layer and diff, and happens after the answer", async () => {
     const bench = await openAsking([[reading("a.txt")], [editing("a.txt", "two", "TWO")]]);
     writeFileSync(join(bench.repo, "a.txt"), "one\r\ntwo\r\nthree\r\n");
@@ -589,7 +589,7 @@ describe("a change of a file", () => {
   });
 });
 
-describe("[PERMISSION-14] a sub-agent", () => {
+describe.skipIf(repeatsNpmTest())("[PERMISSION-14] a sub-agent", () => {
   const delegating = (persona: string) => [
     { name: "delegate", arguments: JSON.stringify({ persona, task: "task" }) },
   ];
@@ -735,7 +735,7 @@ describe("[PERMISSION-15] a process that is killed", () => {
   });
 });
 
-describe("[PERMISSION-16] an import", () => {
+describe.skipIf(repeatsNpmTest())("[PERMISSION-16] an import", () => {
   async function imported(change: (tree: SessionTree) => SessionTree) {
     const bench = await openAsking([[writing("a.txt", "agent's")]]);
     const { store, id, repo } = bench;
