@@ -126,11 +126,11 @@ describe.skipIf(HAS_NO_BROWSER)("the page for everybody", () => {
       }
 
       await to("/plans");
+      const example = page.getByRole("button", { name: /example/i }).first();
+      // the part of the page for plans is loaded after it
+      await example.waitFor();
       await check(page, `plans-empty-${name}`);
-      await page
-        .getByRole("button", { name: /example/i })
-        .first()
-        .click();
+      await example.click();
       await page.locator("img").waitFor();
       await check(page, `plans-${name}`);
 
