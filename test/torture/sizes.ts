@@ -32,7 +32,7 @@ export const SIZED_TESTS = {
   "changed-files": {
     what: "Files that a person changes while an exchange is killed and continued: kills",
     files: ["test/agent/exchange/changed-files-killed.test.ts"],
-    test: 0,
+    test: 6,
     short: 12,
     long: 200,
   },
@@ -144,7 +144,7 @@ export const SIZED_TESTS = {
   "deleted-meanwhile": {
     what: "Every call of a session while the session is deleted, at random moments: rounds",
     files: ["test/http/deleted-meanwhile.test.ts"],
-    test: 0,
+    test: 1,
     short: 4,
     long: 200,
   },
@@ -237,7 +237,7 @@ export const SIZED_TESTS = {
   "kill-exchange": {
     what: "A command line that is killed at any moment of an exchange: kills",
     files: ["test/e2e/kill-exchange.test.ts"],
-    test: 0,
+    test: 1,
     short: 8,
     long: 200,
   },
@@ -480,7 +480,7 @@ export const SIZED_TESTS = {
   "tool-exchanges": {
     what: "The bytes of the file that an exchange with tools takes: exchanges among which they are divided",
     files: ["test/agent/exchange/cost.test.ts"],
-    test: 0,
+    test: 12,
     short: 50,
     long: 50,
   },
