@@ -6,6 +6,7 @@ import {
   isChoiceId,
   isHarmlessChoice,
   LIMIT_CHOICES,
+  MAX_QUESTION,
   PERMISSION_CHOICES,
   REPEAT_CHOICES,
 } from "../../src/core/questions.ts";
@@ -60,6 +61,14 @@ it("[EXCHANGE-3] calls that may run again have one line each, whatever they are 
   ]);
   expect(lines).toHaveLength(23);
   expect(lines.slice(-2)).toEqual(["- and 3 more", expect.stringContaining("unknown")]);
+});
+
+it("[EXCHANGE-3] a question about calls with long names and arguments keeps its end, and no name adds a line", () => {
+  const huge = "x".repeat(1_000_000);
+  const text = repeatText(Array.from({ length: 25 }, () => [`pay\n- free ${huge}`, huge] as const));
+  expect(text.length).toBeLessThan(MAX_QUESTION);
+  expect(text.split("\n")).toHaveLength(23);
+  expect(text.split("\n").at(-2)).toBe("- and 5 more");
 });
 
 it("[QUESTION-47] what a model offers has positions as ids, whatever it is called", () => {
