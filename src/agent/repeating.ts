@@ -11,8 +11,8 @@ import { repeatChoices, repeatText } from "../core/words.ts";
 import type { RepeatedCall } from "../exchange/exchanger.ts";
 import type { Conceal } from "../exchange/secrets.ts";
 import type { Fence } from "../store/leases/fence.ts";
-import { askUnderLease, shownHash } from "../store/questions/ask.ts";
-import { readAsked } from "../store/questions/read.ts";
+import { askUnderLease, shownHash, withdrawUnderLease } from "../store/questions/ask.ts";
+import { readRepeatQuestions } from "../store/questions/read.ts";
 import type { Store } from "../store/store.ts";
 import { cleaned, isShown, newQuestion } from "./tool-asking.ts";
 
@@ -29,39 +29,43 @@ export interface RepeatAsking {
 /** Calls that may have taken effect and would run again. */
 export interface Suspects {
   readonly calls: readonly RepeatedCall[];
-  /** How often tools have begun since the checkpoint: after one more time, a yes does not count any more. */
-  readonly starts: number;
+  /** Names what has begun of them since the checkpoint: once more has, a yes does not count any more. */
+  readonly begun: string;
 }
 
 const AGAIN: RepeatChoice = "again";
 
 /**
  * Whether these calls may run again. `open` if a person has to say it first: the question is stored then, under the
- * lease, and no call runs. A yes counts for these calls as they had begun by then, and not if an import brought it.
+ * lease, and no call runs. A yes counts for these calls as they had begun by then, and not if an import brought it. A question
+ * that was asked counts with `never`, too; one about other calls is withdrawn.
  *
  * Error codes: `lease_lost`, `session_ended`, `database_*`.
  */
 export async function mayRepeat(
   asking: RepeatAsking,
-  { calls, starts }: Suspects,
+  { calls, begun }: Suspects,
 ): Promise<"yes" | "no" | "open"> {
-  if (asking.repeats !== "ask") {
-    return asking.repeats === "always" ? "yes" : "no";
-  }
   const { store, fence, thread_suffix, conceal } = asking;
-  const { session_id } = fence;
+  const thread = { session_id: fence.session_id, thread_suffix };
+  const every = await store.read(readRepeatQuestions, thread);
+  const openOnes = every.filter(({ state }) => state === "open");
+  if (calls.length === 0 || asking.repeats === "always") {
+    await withdraw(asking, openOnes);
+    return "yes";
+  }
   const shown = cleaned(
     {
       kind: "repeat",
-      text: repeatText(calls.map((call) => [call.name, call.subject ?? JSON.stringify(call.args)])),
+      text: repeatText(calls.map((call) => [call.name, subjectOf(call, conceal)])),
       choices: repeatChoices(),
       permission: null,
     },
     conceal,
   );
   const shown_hash = shownHash(shown);
-  const call_id = repeatCallId(calls, starts);
-  const asked = await store.read(readAsked, { session_id, thread_suffix, call_id });
+  const call_id = repeatCallId(calls, begun);
+  const asked = every.filter((question) => question.call_id === call_id);
   const known = asked.find(
     (question) =>
       question.state !== "withdrawn" &&
@@ -69,8 +73,16 @@ export async function mayRepeat(
       isShown(question, shown) &&
       (question.state === "open" || question.answered_here === 1),
   );
+  // what was asked about other calls, or otherwise, would stay open for ever
+  await withdraw(
+    asking,
+    openOnes.filter(({ id }) => id !== known?.id),
+  );
   if (known?.state === "answered") {
     return known.answer === AGAIN ? "yes" : "no";
+  }
+  if (known === undefined && asking.repeats === "never") {
+    return "no";
   }
   if (known === undefined) {
     const number = (asked.at(-1)?.number ?? 0) + 1;
@@ -81,9 +93,24 @@ export async function mayRepeat(
   return "open";
 }
 
+async function withdraw(
+  { store, fence }: RepeatAsking,
+  questions: readonly { readonly id: string }[],
+): Promise<void> {
+  if (questions.length > 0) {
+    await store.write(withdrawUnderLease, { fence, ids: questions.map(({ id }) => id) });
+  }
+}
+
+/** What the call is about. A secret is concealed before the text is cut, which could leave half of it. */
+function subjectOf({ subject, args }: RepeatedCall, conceal: Conceal): string {
+  // a model of a graph of others may give no arguments
+  return conceal(subject ?? JSON.stringify(args) ?? "");
+}
+
 /** What the question has as the id of its call. No call of a tool can have it: those have no colon. */
-function repeatCallId(calls: readonly MadeCall[], starts: number): string {
+function repeatCallId(calls: readonly MadeCall[], begun: string): string {
   const named = calls.map(({ id, name, args }) => [id, name, args]);
-  const hash = createHash("sha256").update(JSON.stringify([named, starts]));
+  const hash = createHash("sha256").update(JSON.stringify([named, begun]));
   return `repeat:${hash.digest("hex").slice(0, 32)}`;
 }

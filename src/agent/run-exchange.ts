@@ -236,7 +236,7 @@ async function nextInput(
   const { next } = await thread.agent.getState(thread.config);
   if (next.length > 0 && (messages.length === 0 || state.openCalls.length > 0)) {
     const suspects = state.openCalls.filter((call) => mayHaveActed(call, state, options.tools));
-    const isAllowed = suspects.length === 0 ? "yes" : await mayRepeatOf(context, suspects);
+    const isAllowed = await mayRepeatOf(context, suspects);
     if (isAllowed === "open") {
       return "waiting";
     }
@@ -274,7 +274,7 @@ function mayRepeatOf(
     conceal: prepared.conceal,
   };
   const known = calls.map((call) => ({ ...call, ...factsOfCall(call, options.tools) }));
-  return mayRepeat(asking, { calls: known, starts: state.starts });
+  return mayRepeat(asking, { calls: known, begun: String(state.starts) });
 }
 
 /** True for a call that may have taken effect. */

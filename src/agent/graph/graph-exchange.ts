@@ -209,8 +209,12 @@ async function closeUnsafe(
     default: undefined,
     conceal: (text: string) => text,
   };
-  const isAllowed =
-    calls.length === 0 ? "yes" : await mayRepeat(asking, { calls, starts: started.length });
+  // an attempt has its own name: a tool of a later step may be called with the same, and without an id
+  const begun = started
+    .map(({ attempt }) => attempt)
+    .toSorted()
+    .join();
+  const isAllowed = await mayRepeat(asking, { calls, begun });
   if (isAllowed !== "no") {
     return isAllowed === "yes" ? [] : "waiting";
   }

@@ -93,3 +93,19 @@ export const askUnderLease: Operation<
   await holdFence(tx, fence);
   await insertQuestion(tx, { session_id: fence.session_id, thread_suffix }, question);
 };
+
+/** Nobody needs the answers to these questions of the session any more. Error codes: as `holdFence`. */
+export const withdrawUnderLease: Operation<
+  { readonly fence: Fence; readonly ids: readonly string[] },
+  void
+> = async (tx, { fence, ids }) => {
+  await holdFence(tx, fence);
+  await tx.db
+    .updateTable("questions")
+    .set({ state: "withdrawn" })
+    .where("session_id", "=", fence.session_id)
+    .where("state", "=", "open")
+    .where("id", "in", ids)
+    .execute();
+  await touchPath(tx, fence.session_id);
+};

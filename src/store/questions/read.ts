@@ -61,6 +61,18 @@ export const readAsked: Operation<
     .orderBy("number")
     .execute();
 
+/** Whether calls may run again, as it was asked in a thread, in the order of the numbers. */
+export const readRepeatQuestions: Operation<
+  Omit<AskingCall, "call_id">,
+  readonly Pick<Selectable<QuestionTable>, "call_id" | (typeof ASKED)[number]>[]
+> = (tx, thread) =>
+  tx.db
+    .selectFrom("questions")
+    .select(["call_id", ...ASKED])
+    .where(({ and }) => and({ ...thread, kind: "repeat" }))
+    .orderBy("number")
+    .execute();
+
 /** Whether the models may use more tokens, as it was asked in a thread. */
 export const readLimitQuestions: Operation<
   Omit<AskingCall, "call_id">,

@@ -223,6 +223,23 @@ describe("an exchange that was interrupted while its tools ran", () => {
     expect(existsSync(`${other.repo}/note.txt`)).toBe(true);
   });
 
+  it("[EXCHANGE-3] a question counts for a process that asks nothing itself, and stays open for no calls that run", async () => {
+    const bench = await openBench(await answering());
+    await cutWhileToolsRan(bench, [WRITE]);
+    await bench.run({}, { repeats: "ask" });
+    expect(await bench.run()).toMatchObject({ state: "waiting" });
+    const [question] = await askedOf(bench, 1);
+    await answer(bench, question, "again");
+    expect(await bench.run()).toMatchObject({ state: "done" });
+    expect(readFileSync(`${bench.repo}/note.txt`, "utf8")).toBe("written");
+    const other = await openBench(await answering());
+    await cutWhileToolsRan(other, [WRITE]);
+    await other.run({}, { repeats: "ask" });
+    await askedOf(other, 1);
+    expect(await other.run({}, { repeats: "always" })).toMatchObject({ state: "done" });
+    await askedOf(other, 0);
+  });
+
   it("[EXCHANGE-4] continues without asking if only safe calls are open", async () => {
     const server = await answering();
     const bench = await openBench(server);

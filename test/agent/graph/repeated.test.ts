@@ -398,4 +398,33 @@ describeEngine("a stopped graph", (engine) => {
     const always = { repeats: "always" } as const;
     expect(await reprise.run(id, many(), null, always)).toMatchObject({ answer: "paid,paid,paid" });
   });
+
+  it("[GRAPH-50] a yes counts for no call of a later step, also if it is called alike and without an id", async () => {
+    const w = world();
+    const { location, reprise, id } = await openOn(engine);
+    const pays = async () => {
+      // the second run ends, and the third one hangs
+      w.state.isStuck = w.runs.length !== 1;
+      return { messages: [new AIMessage(String(await w.tools[0]?.invoke({})))] };
+    };
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("first", pays)
+      .addNode("second", pays)
+      .addEdge(START, "first")
+      .addEdge("first", "second")
+      .compile();
+    const stopAt = async (input: string | null, runs: number) => {
+      const stop = new AbortController();
+      const running = reprise.run(id, graph, input, { signal: stop.signal, ...ASK });
+      await expect.poll(() => w.runs.length).toBe(runs);
+      stop.abort();
+      await running;
+    };
+    await stopAt("go", 1);
+    expect(await reprise.run(id, graph, null, ASK)).toMatchObject({ state: "waiting" });
+    await answerRepeat(location, id, "again");
+    await stopAt(null, 3);
+    expect(await reprise.run(id, graph, null, ASK)).toMatchObject({ state: "waiting" });
+    expect(w.runs).toHaveLength(3);
+  });
 });
