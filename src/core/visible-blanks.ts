@@ -21,7 +21,7 @@ export function visibleBlanks(text: string, indentation = 0): string {
     if (lines > 0) {
       return `\n<${lines - 1} blank lines>\n`;
     }
-    const { length } = [...run];
+    const { length } = Array.from(run);
     const isKept = length <= indentation && LINE_BEGIN.test(text.slice(Math.max(0, at - 2), at));
     return isKept ? run : `<${length} spaces>`;
   });
