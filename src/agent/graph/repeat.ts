@@ -145,6 +145,6 @@ function messagesIn(value: unknown): readonly BaseMessage[] {
 export function refuseToRepeat(): RepriseError {
   return new RepriseError(
     "exchange_interrupted",
-    "A tool call may have taken effect, and the graph cannot continue without it. Allow it to be repeated, or send a new message, which skips it.",
+    "A tool call may have taken effect, and the graph cannot continue without its result. Send a new message, which skips it; a program can also run it again (`repeats`).",
   );
 }
