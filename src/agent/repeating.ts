@@ -7,6 +7,7 @@ import {
   type Repeats,
 } from "../core/questions.ts";
 import type { MadeCall } from "../core/sessions.ts";
+import { oneLine } from "../core/terminal-text.ts";
 import { repeatChoices, repeatText } from "../core/words.ts";
 import type { RepeatedCall } from "../exchange/exchanger.ts";
 import type { Conceal } from "../exchange/secrets.ts";
@@ -57,7 +58,7 @@ export async function mayRepeat(
   const shown = cleaned(
     {
       kind: "repeat",
-      text: repeatText(calls.map((call) => [call.name, subjectOf(call, conceal)])),
+      text: shownCalls(calls.map((call) => [call.name, subjectOf(call, conceal)])),
       choices: repeatChoices(),
       permission: null,
     },
@@ -100,6 +101,26 @@ async function withdraw(
   if (questions.length > 0) {
     await store.write(withdrawUnderLease, { fence, ids: questions.map(({ id }) => id) });
   }
+}
+
+/** Calls that a question names. */
+const MAX_NAMED_CALLS = 20;
+
+/** Characters of a call's name, which a model may have made up, and of what it is about: all lines fit into a question. */
+const MAX_NAME = 100;
+const MAX_ABOUT = 800;
+
+/** What is asked about calls, by their names and what they are about; each has one line. */
+export function shownCalls(calls: readonly (readonly [name: string, subject: string])[]): string {
+  const lines = calls
+    .slice(0, MAX_NAMED_CALLS)
+    .map(([name, subject]) => `${cut(name, MAX_NAME)} ${cut(subject, MAX_ABOUT)}`.trimEnd());
+  return repeatText(lines, calls.length - lines.length);
+}
+
+function cut(text: string, max: number): string {
+  // what is cut off is not cleaned: an argument may have megabytes
+  return oneLine(text.slice(0, 2 * max)).slice(0, max);
 }
 
 /** What the call is about. A secret is concealed before the text is cut, which could leave half of it. */

@@ -12,7 +12,6 @@ import {
   REPEAT_CHOICES,
   type RepeatChoice,
 } from "./questions.ts";
-import { oneLine } from "./terminal-text.ts";
 
 /**
  * Words for the facts of a question, the only place that has them: terminals, pages and plain lines show what a
@@ -92,29 +91,13 @@ export function repeatChoices(): readonly Choice[] {
   return REPEAT_CHOICES.map((id) => ({ id, ...REPEAT[id], lasting: null }));
 }
 
-/** Calls that a question names. */
-const MAX_NAMED_CALLS = 20;
-
-/** Characters of a call's name, which a model may have made up, and of what it is about: all lines fit into a question. */
-const MAX_NAME = 100;
-const MAX_ABOUT = 800;
-
-function named(text: string, max: number): string {
-  // what is cut off is not cleaned: an argument may have megabytes
-  return oneLine(text.slice(0, 2 * max)).slice(0, max);
-}
-
-/** Asks whether calls may run again; each has one line. */
-export function repeatText(calls: readonly (readonly [name: string, subject: string])[]): string {
-  const lines = calls
-    .slice(0, MAX_NAMED_CALLS)
-    .map(([name, subject]) => `- ${named(name, MAX_NAME)} ${named(subject, MAX_ABOUT)}`);
-  const more = calls.length - lines.length;
+/** Asks whether calls may run again: a line each of those that it names, and how many more there are. */
+export function repeatText(lines: readonly string[], more: number): string {
   return [
-    calls.length === 1
+    lines.length + more === 1
       ? "Run this call again? The program stopped while it ran:"
       : "Run these calls again? The program stopped while they ran:",
-    ...lines.map((line) => line.trimEnd()),
+    ...lines.map((line) => `- ${line}`),
     ...(more > 0 ? [`- and ${more} more`] : []),
     "It is unknown whether that took effect.",
   ].join("\n");

@@ -6,7 +6,6 @@ import {
   isChoiceId,
   isHarmlessChoice,
   LIMIT_CHOICES,
-  MAX_QUESTION,
   PERMISSION_CHOICES,
   REPEAT_CHOICES,
 } from "../../src/core/questions.ts";
@@ -18,7 +17,6 @@ import {
   offeredChoices,
   permissionChoices,
   repeatChoices,
-  repeatText,
 } from "../../src/core/words.ts";
 
 const OWN = [...PERMISSION_CHOICES, ...LIMIT_CHOICES, ...REPEAT_CHOICES, ...ADMISSION_CHOICES];
@@ -50,25 +48,6 @@ it("[QUESTION-47] choices have the ids of their kind, and those that last their 
     expect(choice.label).not.toBe("");
     expect(choice.meaning).not.toBeNull();
   }
-});
-
-it("[EXCHANGE-3] calls that may run again have one line each, whatever they are called with", () => {
-  const calls = Array.from({ length: 22 }, (_, n) => ["pay", `bill ${n}\n- free`] as const);
-  const lines = repeatText([["run_command", ""], ...calls]).split("\n");
-  expect(lines.slice(1, 3)).toEqual([
-    "- run_command",
-    expect.stringMatching(/^- pay bill 0\S? ?- free$/),
-  ]);
-  expect(lines).toHaveLength(23);
-  expect(lines.slice(-2)).toEqual(["- and 3 more", expect.stringContaining("unknown")]);
-});
-
-it("[EXCHANGE-3] a question about calls with long names and arguments keeps its end, and no name adds a line", () => {
-  const huge = "x".repeat(1_000_000);
-  const text = repeatText(Array.from({ length: 25 }, () => [`pay\n- free ${huge}`, huge] as const));
-  expect(text.length).toBeLessThan(MAX_QUESTION);
-  expect(text.split("\n")).toHaveLength(23);
-  expect(text.split("\n").at(-2)).toBe("- and 5 more");
 });
 
 it("[QUESTION-47] what a model offers has positions as ids, whatever it is called", () => {
