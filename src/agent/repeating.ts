@@ -15,7 +15,7 @@ import type { Fence } from "../store/leases/fence.ts";
 import { askUnderLease, shownHash, withdrawUnderLease } from "../store/questions/ask.ts";
 import { readRepeatQuestions } from "../store/questions/read.ts";
 import type { Store } from "../store/store.ts";
-import { cleaned, isShown, newQuestion } from "./tool-asking.ts";
+import { cleaned, isShown, newQuestion } from "./shown-question.ts";
 
 export interface RepeatAsking {
   readonly store: Pick<Store, "read" | "write">;

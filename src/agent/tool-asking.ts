@@ -2,27 +2,15 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { interrupt } from "@langchain/langgraph";
 
 import { RepriseError } from "../core/errors.ts";
-import { newId } from "../core/ids.ts";
-import {
-  type Answerer,
-  type AskedPermission,
-  type Asking,
-  type Choice,
-  type DefaultAnswer,
-  MAX_CHOICE,
-  MAX_CHOICES,
-  MAX_QUESTION,
-  type PermissionChoice,
-} from "../core/questions.ts";
-import { storableText } from "../core/text.ts";
-import { offeredChoices } from "../core/words.ts";
+import type { Answerer, Asking, DefaultAnswer, PermissionChoice } from "../core/questions.ts";
 import { parseThreadId } from "../core/threads.ts";
 import type { Conceal } from "../exchange/secrets.ts";
 import { questionValue } from "../langgraph/question-value.ts";
-import { type NewQuestion, shownColumns, shownHash } from "../store/questions/ask.ts";
+import { type NewQuestion, shownHash } from "../store/questions/ask.ts";
 import { readAsked } from "../store/questions/read.ts";
 import type { Store } from "../store/store.ts";
 import type { BegunMark } from "./begun-calls.ts";
+import { type Asked, cleaned, isShown, newQuestion } from "./shown-question.ts";
 
 /** What a person answered. */
 export interface Answer {
@@ -193,20 +181,8 @@ function replyOf({ choices }: Asking, stored: string): Pick<Answer, "choice" | "
     : { choice: stored, answer: choices.find(({ id }) => id === stored)?.label ?? stored };
 }
 
-type Asked = Awaited<ReturnType<typeof readAsked>>[number];
-
 function firstLine({ text }: Pick<Asked, "text">): string {
   return text.split("\n", 1).join("");
-}
-
-/** True for what a person was shown or is to be shown: in an import it could be forged beside its hash. */
-export function isShown(question: Asked, asking: Asking): boolean {
-  const { choices, permission } = shownColumns(asking);
-  return (
-    question.text === asking.text &&
-    question.choices === choices &&
-    question.permission === permission
-  );
 }
 
 /** False for an answer that an import brought: it could be forged. */
@@ -223,61 +199,4 @@ export function parkWith(
   later: DefaultAnswer | undefined,
 ): never {
   return interrupt(questionValue(newQuestion(question, later)));
-}
-
-/** A question as it is stored. The default answer counts only if the question offers it. */
-export function newQuestion(
-  question: Asking & Pick<NewQuestion, "call_id" | "number" | "shown_hash">,
-  later: DefaultAnswer | undefined,
-): NewQuestion {
-  const takes = question.choices?.some(({ id }) => id === later?.choice) === true;
-  return { ...question, id: newId(), default: takes ? (later ?? null) : null };
-}
-
-/** What a model wrote may be anything, and a diff may show a secret. */
-export function cleaned({ kind, text, choices, permission }: Asking, conceal: Conceal): Asking {
-  const cut: Cut = (given, max) => {
-    const value = conceal(given);
-    return storableText(value.length > max ? `${value.slice(0, max - 1)}…` : value).trim();
-  };
-  return {
-    kind,
-    text: cut(text, MAX_QUESTION),
-    choices: kind === "question" ? offered(choices, cut) : shownChoices(choices, cut),
-    permission: permission === null ? null : shownPermission(permission, cut),
-  };
-}
-
-type Cut = (text: string, max: number) => string;
-
-/** Texts of a model, each once: only their positions name them. */
-function offered(choices: Asking["choices"], cut: Cut): readonly Choice[] | null {
-  const labels = choices?.slice(0, MAX_CHOICES).map(({ label }) => cut(label, MAX_CHOICE));
-  const distinct = [...new Set(labels)].filter((label) => label !== "");
-  return distinct.length === 0 ? null : offeredChoices(distinct);
-}
-
-/** Rules may name files with secrets in their names. */
-function shownChoices(choices: Asking["choices"], cut: Cut): readonly Choice[] | null {
-  return (
-    choices?.map(({ id, label, meaning, lasting }) => ({
-      id,
-      label,
-      meaning,
-      lasting: lasting?.map((rule) => cut(rule, MAX_QUESTION)) ?? null,
-    })) ?? null
-  );
-}
-
-function shownPermission(
-  { tool, subject, rule, layer, may_last }: AskedPermission,
-  cut: Cut,
-): AskedPermission {
-  return {
-    tool,
-    subject: subject === null ? null : cut(subject, MAX_QUESTION),
-    rule: cut(rule, MAX_QUESTION),
-    layer: cut(layer, MAX_QUESTION),
-    may_last,
-  };
 }
