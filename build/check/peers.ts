@@ -117,5 +117,5 @@ function
 async [ 'planned', 'a1: yes', 'b1: done', 'd1: done', 'from outside 1' ]
 exit [ 'planned', 'a1: yes', 'b1: done', 'd1: done', 'from outside 1' ]
 `,
-  "killed.ts": "[ 'pay' ] exchange_interrupted paid\n",
+  "killed.ts": "exchange_interrupted paid\n",
 };
