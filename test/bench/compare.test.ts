@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 import { describe, expect, it } from "vitest";
@@ -9,7 +10,7 @@ import { compare, readKept } from "../../bench/compare.ts";
 import type { Measurement } from "../../bench/measurement.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 
-const PROGRAM = new URL("../../bench/main.ts", import.meta.url).pathname;
+const PROGRAM = fileURLToPath(new URL("../../bench/main.ts", import.meta.url));
 
 const line = (changed: Partial<Measurement> = {}): Measurement => ({
   what: "time",

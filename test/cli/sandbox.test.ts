@@ -110,7 +110,7 @@ describe.skipIf(reason !== null)("commands of the program in the sandbox", () =>
     const service = createServer((socket) => socket.end("from a service")).listen(0, "127.0.0.1");
     await once(service, "listening");
     const { port } = service.address() as AddressInfo;
-    const reach = `${process.execPath} -e 'require("net").connect(${port}, "127.0.0.1").on("data", (d) => console.log(String(d))).on("error", (e) => console.log(e.code))'`;
+    const reach = `'${process.execPath}' -e 'require("net").connect(${port}, "127.0.0.1").on("data", (d) => console.log(String(d))).on("error", (e) => console.log(e.code))'`;
     const how = ["--permission", "auto", "--allow", "run_command"];
     expect((await home.call(["-p", `sandbox: ${reach}`, ...how])).stdout).not.toContain(
       "service\n",

@@ -72,7 +72,7 @@ describe.skipIf(sandbox.reason !== null)("a command in the sandbox", () => {
 
   it("[SANDBOX-3] [SANDBOX-51] sees no credential, history or file of a shell in the home", async () => {
     expect(await readable(home, PRIVATE)).toEqual([]);
-    const { output } = await run(`ls -A ${home}`);
+    const { output } = await run(`ls -A '${home}'`);
     const names = new Set([...NEEDED, "project"].map((path) => path.split("/", 1)[0]));
     // empty folders are there for what is hidden in what is visible
     expect(
@@ -170,7 +170,7 @@ describe.skipIf(sandbox.reason !== null)("a command in the sandbox", () => {
     put(
       home,
       ["languages/a/bin/hello", ".tools/bin/short"],
-      `#!/bin/sh\ncat ${bin}/../lib/library\n`,
+      `#!/bin/sh\ncat '${bin}/../lib/library'\n`,
     );
     for (const path of [join(bin, "hello"), join(home, ".tools/bin/short")]) {
       chmodSync(path, 0o755);

@@ -25,7 +25,7 @@ afterAll(() => sandbox[Symbol.dispose]());
 
 describe.skipIf(sandbox.reason !== null)("limits of a command in the sandbox", () => {
   const { folder, home, state, run } = sandbox;
-  const fill = `${process.execPath} -e 'const kept = []; for (;;) kept.push(Buffer.alloc(1 << 20, 1))'`;
+  const fill = `'${process.execPath}' -e 'const kept = []; for (;;) kept.push(Buffer.alloc(1 << 20, 1))'`;
   const forks = "while :; do sleep 100 & done";
 
   // with `groups: false` as on a machine that lets this process make no control groups
