@@ -80,7 +80,7 @@ async function measureAppends(serve: () => Promise<Service>, scale: number): Pro
   const first = await half();
   const second = await half();
   return {
-    what: "after twice as many appends, held against before",
+    what: "after the second half of the appends, held against after the first",
     unit: "MB",
     ours: second,
     floor: first,

@@ -110,7 +110,7 @@ const MAX_NAMED_CALLS = 20;
 const MAX_NAME = 100;
 const MAX_ABOUT = 800;
 
-/** What is asked about calls, by their names and what they are about; each has one line. */
+/** Returns the text that asks about calls, by their names and subjects; each has one line. */
 export function shownCalls(calls: readonly (readonly [name: string, subject: string])[]): string {
   const lines = calls
     .slice(0, MAX_NAMED_CALLS)
@@ -123,13 +123,13 @@ function cut(text: string, max: number): string {
   return oneLine(text.slice(0, 2 * max)).slice(0, max);
 }
 
-/** What the call is about. A secret is concealed before the text is cut, which could leave half of it. */
+/** Returns the subject of a call. A secret is concealed before the text is cut, which could leave half of it. */
 function subjectOf({ subject, args }: RepeatedCall, conceal: Conceal): string {
   // a model of a graph of others may give no arguments
   return conceal(subject ?? JSON.stringify(args) ?? "");
 }
 
-/** What the question has as the id of its call. No call of a tool can have it: those have no colon. */
+/** Makes the id of the call for the question. No call of a tool can have it: those have no colon. */
 function repeatCallId(calls: readonly MadeCall[], begun: string): string {
   const named = calls.map(({ id, name, args }) => [id, name, args]);
   const hash = createHash("sha256").update(JSON.stringify([named, begun]));

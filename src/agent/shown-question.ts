@@ -36,7 +36,7 @@ export function newQuestion(
   return { ...question, id: newId(), default: takes ? (later ?? null) : null };
 }
 
-/** What a model wrote may be anything, and a diff may show a secret. */
+/** Cleans a question: text of a model may be anything, and a diff may show a secret. */
 export function cleaned({ kind, text, choices, permission }: Asking, conceal: Conceal): Asking {
   const cut: Cut = (given, max) => {
     const value = conceal(given);

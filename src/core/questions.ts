@@ -27,7 +27,7 @@ export const REPEAT_CHOICES = ["again", "skip"] as const;
 export type RepeatChoice = (typeof REPEAT_CHOICES)[number];
 
 /**
- * What becomes of calls that may have taken effect when their exchange continues. `never`: they get the result "outcome
+ * Decides about calls that may have taken effect when their exchange continues. `never`: they get the result "outcome
  * unknown". `ask`: the exchange waits for the answer to a stored question. `always`: they run again.
  */
 export const REPEATS = ["never", "ask", "always"] as const;

@@ -1,5 +1,5 @@
 /**
- * What shows nothing but a gap: white space, the blanks of Braille, of music and of two old scripts, and characters without
+ * Characters that show nothing but a gap: white space, the blanks of Braille, of music and of two old scripts, and characters without
  * a shape between them. One class: a character that two alternatives match makes the search below take for ever.
  */
 const BLANK = String.raw`[[\s\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}\p{Default_Ignorable_Code_Point}]--\n]`;

@@ -141,7 +141,7 @@ async function isRepository(git: string): Promise<boolean> {
 
 const MAX_POINTER = 64 * 1024;
 
-/** What git is led to. */
+/** A path that git is led to. */
 export interface Pointer {
   /** Absolute; it can contain `..` and lead through links. */
   readonly path: string;

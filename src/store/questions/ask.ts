@@ -94,7 +94,7 @@ export const askUnderLease: Operation<
   await insertQuestion(tx, { session_id: fence.session_id, thread_suffix }, question);
 };
 
-/** Nobody needs the answers to these questions of the session any more. Error codes: as `holdFence`. */
+/** Withdraws these questions of the session: no answer is needed any more. Error codes: as `holdFence`. */
 export const withdrawUnderLease: Operation<
   { readonly fence: Fence; readonly ids: readonly string[] },
   void
