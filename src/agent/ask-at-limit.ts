@@ -8,7 +8,7 @@ import {
 } from "../core/token-limits.ts";
 import { limitChoices } from "../core/words.ts";
 import { shownHash } from "../store/questions/ask.ts";
-import { readLimitQuestions } from "../store/questions/read.ts";
+import { readAskedInThread } from "../store/questions/read.ts";
 import { readTokenUse } from "../store/sessions/token-limits.ts";
 import type { Store } from "../store/store.ts";
 import { parkWith } from "./tool-asking.ts";
@@ -40,9 +40,10 @@ export function askAtLimit(asking: LimitAsking): () => Promise<void> {
     const { used, set } = use[kind];
     const limit = set ?? 0;
     const n = asking.n();
-    const questions = await store.read(readLimitQuestions, {
+    const questions = await store.read(readAskedInThread, {
       session_id: session.id,
       thread_suffix: session.thread_suffix,
+      kind: "limit",
     });
     const own = questions.filter(({ call_id }) => {
       const asked = readLimitCallId(call_id);

@@ -13,7 +13,7 @@ import type { RepeatedCall } from "../exchange/exchanger.ts";
 import type { Conceal } from "../exchange/secrets.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import { askUnderLease, shownHash, withdrawUnderLease } from "../store/questions/ask.ts";
-import { readRepeatQuestions } from "../store/questions/read.ts";
+import { readAskedInThread } from "../store/questions/read.ts";
 import type { Store } from "../store/store.ts";
 import { cleaned, isShown, newQuestion } from "./shown-question.ts";
 
@@ -49,7 +49,7 @@ export async function mayRepeat(
 ): Promise<"yes" | "no" | "open"> {
   const { store, fence, thread_suffix, conceal } = asking;
   const thread = { session_id: fence.session_id, thread_suffix };
-  const every = await store.read(readRepeatQuestions, thread);
+  const every = await store.read(readAskedInThread, { ...thread, kind: "repeat" });
   const openOnes = every.filter(({ state }) => state === "open");
   if (calls.length === 0 || asking.repeats === "always") {
     await withdraw(asking, openOnes);

@@ -61,27 +61,16 @@ export const readAsked: Operation<
     .orderBy("number")
     .execute();
 
-/** Whether calls may run again, as it was asked in a thread, in the order of the numbers. */
-export const readRepeatQuestions: Operation<
-  Omit<AskingCall, "call_id">,
+/** The questions of one kind that were asked in a thread, in the order of the numbers. */
+export const readAskedInThread: Operation<
+  Omit<AskingCall, "call_id"> & { readonly kind: "repeat" | "limit" },
   readonly Pick<Selectable<QuestionTable>, "call_id" | (typeof ASKED)[number]>[]
-> = (tx, thread) =>
+> = (tx, { session_id, thread_suffix, kind }) =>
   tx.db
     .selectFrom("questions")
     .select(["call_id", ...ASKED])
-    .where(({ and }) => and({ ...thread, kind: "repeat" }))
+    .where(({ and }) => and({ session_id, thread_suffix, kind }))
     .orderBy("number")
-    .execute();
-
-/** Whether the models may use more tokens, as it was asked in a thread. */
-export const readLimitQuestions: Operation<
-  Omit<AskingCall, "call_id">,
-  readonly Pick<Selectable<QuestionTable>, "call_id" | "number" | "state" | "answer">[]
-> = (tx, thread) =>
-  tx.db
-    .selectFrom("questions")
-    .select(["call_id", "number", "state", "answer"])
-    .where(({ and }) => and({ ...thread, kind: "limit" }))
     .execute();
 
 /** A question, as a list of open ones shows it. */
