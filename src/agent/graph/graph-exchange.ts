@@ -1,57 +1,29 @@
-import { AIMessage, BaseMessage } from "@langchain/core/messages";
+import { AIMessage } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
-import type { Message, Session } from "../../core/sessions.ts";
-import { threadId } from "../../core/threads.ts";
+import type { Message } from "../../core/sessions.ts";
 import type { GraphQuestion } from "../../exchange/events.ts";
-import type { Live } from "../../exchange/exchanger.ts";
 import { nothingToContinue } from "../../exchange/nothing-to-continue.ts";
-import { type Report, reportStored } from "../../exchange/report-events.ts";
-import type { Store } from "../../store/store.ts";
-import { mayRepeat } from "../repeating.ts";
-import { messagesOf, threadStateOf, withResults } from "../thread-state.ts";
-import type { HeldThread } from "../thread-holder.ts";
-import type { AttachedGraph, ThreadConfig } from "./attach-saver.ts";
-import { closeTask } from "./close-task.ts";
+import { reportStored } from "../../exchange/report-events.ts";
+import { messagesOf, threadStateOf } from "../thread-state.ts";
+import type { ThreadConfig } from "./attach-saver.ts";
+import { closeUnsafe, skipInterrupted } from "./close-calls.ts";
+import { configOf, type GraphExchange } from "./graph-context.ts";
 import { commandOf, type GraphInput, stateUpdate } from "./graph-input.ts";
 import { hearEverywhere } from "./hear-everywhere.ts";
 import { keepInput, keptInput, storeCommand } from "./kept-input.ts";
-import type { GraphProgress } from "./graph-progress.ts";
-import type { LateSaver } from "./late-saver.ts";
-import { openWork } from "./open-tasks.ts";
 import { openQuestions, questionOf, withAnswers } from "./questions.ts";
-import { refuseToRepeat, suspectsOf } from "./repeat.ts";
-import { startedTools, ToolRecorder } from "./started-tools.ts";
-import { subgraphStates } from "./subgraph-states.ts";
+import { ToolRecorder } from "./started-tools.ts";
 import { isDone } from "./task-writes.ts";
 import { TokenGuard } from "./token-guard.ts";
-
-/** One exchange of a graph that is not ours, under its session's lease. */
-export interface GraphExchange {
-  readonly store: Store;
-  readonly attached: AttachedGraph;
-  readonly late: LateSaver;
-  readonly input: GraphInput;
-  /** Names of the tools that may be run twice. */
-  readonly repeatable: readonly string[];
-  readonly live: Live;
-  readonly report: Report;
-  readonly progress: GraphProgress;
-  readonly thread: HeldThread;
-  /** True if a limit of tokens has to be checked. */
-  readonly isLimited: boolean;
-}
 
 /** How a run of the graph ended, if it did not fail. */
 export type GraphEnd =
   | { readonly state: "done" | "stopped"; readonly answer: string }
   /** Without interrupts, it waits for the answer to a stored question. */
   | { readonly state: "waiting"; readonly interrupts?: readonly GraphQuestion[] };
-
-/** The node that takes a graph's input. */
-const START = "__start__";
 
 /** The exchange between taking the lease and giving it back. */
 export async function runGraphExchange(exchange: GraphExchange): Promise<GraphEnd> {
@@ -77,26 +49,6 @@ export async function runGraphExchange(exchange: GraphExchange): Promise<GraphEn
       ? { state: "waiting", interrupts: next.waiting }
       : stream(exchange, config, next.input);
   });
-}
-
-export function configOf({ id, thread_suffix }: Session): ThreadConfig {
-  return { configurable: { thread_id: threadId(id, thread_suffix) } };
-}
-
-/** A new message skips what was interrupted: each open call gets a result before it. */
-async function skipInterrupted(exchange: GraphExchange, config: ThreadConfig): Promise<void> {
-  const { graph } = exchange.attached;
-  const { tuple } = exchange.thread;
-  const snapshot = await graph.getState(config);
-  // a graph that has finished may leave calls open on purpose, for its caller to answer
-  if (tuple === undefined || snapshot.tasks.length === 0) {
-    return;
-  }
-  const isEarlier = await earlierMessages(exchange, config);
-  const { calls } = openWork({ snapshot, tuple, graph, isEarlier });
-  if (calls.length > 0) {
-    await graph.updateState(config, { messages: withResults(calls) }, START);
-  }
 }
 
 /** What the graph gets next, what it still asks, or nothing: it is done. */
@@ -177,73 +129,6 @@ async function continued(
   }
   const tasks = open.filter((task) => !closed.includes(task));
   return { input: await withAnswers({ input, tasks, closed, saver, tuple }) };
-}
-
-/**
- * Calls that may have taken effect are run again only with a yes. Answers with the tasks that were
- * closed instead; `waiting` if a person has to be asked first.
- *
- * Error codes: `exchange_interrupted` if there is no yes and a task cannot be closed.
- */
-async function closeUnsafe(
-  exchange: GraphExchange,
-  config: ThreadConfig,
-  { snapshot, tuple }: Omit<Stopped, "input">,
-): Promise<readonly string[] | "waiting"> {
-  const { store, thread, attached, late, live, repeatable } = exchange;
-  const { saver } = thread;
-  const { graph } = attached;
-  const started = await startedTools(tuple, saver, config);
-  const subgraphs = await subgraphStates(saver, config);
-  const run = { thread: { snapshot, tuple, graph }, started, subgraphs, repeatable };
-  let suspects = suspectsOf(run, () => false);
-  if (suspects.length > suspectsOf(run, () => true).length) {
-    suspects = suspectsOf(run, await earlierMessages(exchange, config));
-  }
-  const calls = suspects.map(({ call: { id, name, args } }) => ({ id, name, args }));
-  const asking = {
-    store,
-    fence: thread.held.fence,
-    thread_suffix: thread.held.session.thread_suffix,
-    repeats: live.repeats ?? "never",
-    default: undefined,
-    conceal: (text: string) => text,
-  };
-  // an attempt has its own name: a tool of a later step may be called with the same, and without an id
-  const begun = started
-    .map(({ attempt }) => attempt)
-    .toSorted()
-    .join();
-  const isAllowed = await mayRepeat(asking, { calls, begun });
-  if (isAllowed !== "no") {
-    return isAllowed === "yes" ? [] : "waiting";
-  }
-  const tasks = new Set(suspects.map(({ task }) => task));
-  if (tasks.has(null)) {
-    throw refuseToRepeat();
-  }
-  const unsafe = [...tasks].filter((task) => task !== null);
-  for (const task of unsafe) {
-    await closeTask(task, { graph, saver, late, config, snapshot });
-  }
-  return unsafe.map(({ id }) => id);
-}
-
-/** Knows the messages that the thread had when its exchange began. */
-async function earlierMessages(
-  { thread: { saver } }: GraphExchange,
-  { configurable }: ThreadConfig,
-): Promise<(message: BaseMessage) => boolean> {
-  const root = { configurable: { ...configurable, checkpoint_ns: "" } };
-  const known = new Set<unknown>();
-  for await (const { checkpoint } of saver.list(root, { filter: { source: "input" }, limit: 1 })) {
-    for (const value of Object.values(checkpoint.channel_values).flat()) {
-      if (BaseMessage.isInstance(value)) {
-        known.add(value.id);
-      }
-    }
-  }
-  return ({ id }) => id !== undefined && known.has(id);
 }
 
 async function stream(

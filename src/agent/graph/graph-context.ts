@@ -1,0 +1,30 @@
+import type { Session } from "../../core/sessions.ts";
+import { threadId } from "../../core/threads.ts";
+import type { Live } from "../../exchange/exchanger.ts";
+import type { Report } from "../../exchange/report-events.ts";
+import type { Store } from "../../store/store.ts";
+import type { HeldThread } from "../thread-holder.ts";
+import type { AttachedGraph, ThreadConfig } from "./attach-saver.ts";
+import type { GraphInput } from "./graph-input.ts";
+import type { GraphProgress } from "./graph-progress.ts";
+import type { LateSaver } from "./late-saver.ts";
+
+/** One exchange of a graph that is not ours, under its session's lease. */
+export interface GraphExchange {
+  readonly store: Store;
+  readonly attached: AttachedGraph;
+  readonly late: LateSaver;
+  readonly input: GraphInput;
+  /** Names of the tools that may be run twice. */
+  readonly repeatable: readonly string[];
+  readonly live: Live;
+  readonly report: Report;
+  readonly progress: GraphProgress;
+  readonly thread: HeldThread;
+  /** True if a limit of tokens has to be checked. */
+  readonly isLimited: boolean;
+}
+
+export function configOf({ id, thread_suffix }: Session): ThreadConfig {
+  return { configurable: { thread_id: threadId(id, thread_suffix) } };
+}
