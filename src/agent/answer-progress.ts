@@ -11,51 +11,79 @@ export type AnswerProgress = ReturnType<typeof createAnswerProgress>;
 
 const NOT_RUN: EndedCall = { durationMs: 0, facts: NO_FACTS };
 
-/** Text that had arrived of an answer; the id is the answer's. */
-const NOTHING = { id: null as string | null, text: "" };
+/** Texts of answers, reported as their models write them. */
+export class ArrivingText {
+  readonly #report: Report;
+  /** By the ids of the answers. */
+  readonly #written = new Map<string, string>();
+  readonly #halves = new Map<string, string>();
+  #last: string | null = null;
+
+  constructor(report: Report) {
+    this.#report = report;
+  }
+
+  readonly heard = (message_id: string, piece: string): void => {
+    const { whole: text, half } = cutBeforeHalf((this.#halves.get(message_id) ?? "") + piece);
+    this.#written.set(message_id, (this.#written.get(message_id) ?? "") + text);
+    this.#halves.set(message_id, half);
+    this.#last = message_id;
+    if (text !== "") {
+      this.#report({ type: "text", message_id, text });
+    }
+  };
+
+  /** True if something of the answer has arrived. */
+  has(id: string): boolean {
+    return this.#written.has(id);
+  }
+
+  /** True if a model has written this text. */
+  hasText(text: string): boolean {
+    return [...this.#written].some(([id, whole]) => whole + (this.#halves.get(id) ?? "") === text);
+  }
+
+  /** The answer that is arriving, or broke off; null if the last one is complete. */
+  broken(): { readonly id: string; readonly text: string } | null {
+    const id = this.#last;
+    return id === null ? null : { id, text: this.#written.get(id) ?? "" };
+  }
+
+  /** Reports a complete answer; `isReported` is true if its text was reported under another id. */
+  complete(answer: AIMessage, { isReported }: { readonly isReported: boolean }): void {
+    const { id: message_id = "" } = answer;
+    const half = this.#halves.get(message_id) ?? "";
+    if (half !== "") {
+      // the answer ends in the middle of a character
+      this.#report({ type: "text", message_id, text: half });
+    }
+    reportAnswer(this.#report, answer, { isReported: isReported || this.has(message_id) });
+    this.#last = null;
+  }
+}
 
 /** Follows the answers of an exchange, and reports them as events. */
 export function createAnswerProgress(report: Report) {
+  const arriving = new ArrivingText(report);
   let text = "";
-  let arrived = NOTHING;
-  let half = "";
   return {
+    arriving,
     /** Text of the last complete answer. */
     text: () => text,
-    /** Text of the answer that is arriving, or broke off. */
-    arrived: () => arrived,
-    /** Called with each piece of text of an answer. */
-    onText: (id: string, piece: string): void => {
-      const before = arrived.id === id ? arrived.text : "";
-      const given = arrived.id === id ? half + piece : piece;
-      const cut = cutBeforeHalf(given);
-      const { whole } = cut;
-      half = cut.half;
-      arrived = { id, text: before + whole };
-      if (whole !== "") {
-        report({ type: "text", message_id: id, text: whole });
-      }
-    },
     /** Called with a complete answer, and with each result of a tool and what is known of its call. */
     onMessage: (message: BaseMessage, call: EndedCall = NOT_RUN): void => {
       if (ToolMessage.isInstance(message)) {
         reportResult(report, message, call);
       } else if (AIMessage.isInstance(message)) {
-        if (half !== "" && arrived.id !== null) {
-          // the answer ends in the middle of a character
-          report({ type: "text", message_id: arrived.id, text: half });
-          half = "";
-        }
-        reportAnswer(report, message, { isReported: arrived.id === message.id });
+        arriving.complete(message, { isReported: false });
         text = message.text;
-        arrived = NOTHING;
       }
     },
   };
 }
 
 /** `isReported`: whether its text was reported as it arrived; a model may not stream. */
-export function reportAnswer(
+function reportAnswer(
   report: Report,
   answer: AIMessage,
   { isReported }: { readonly isReported: boolean },

@@ -89,7 +89,7 @@ async function runWith(
     prepared,
     pauses: options.pauses,
     mayCall: context.mayCall,
-    hasText: (id) => progress.arrived().id === id,
+    hasText: (id) => progress.arriving.has(id),
     textIsFinal: context.live.textIsFinal === true,
     report,
   });

@@ -4,7 +4,7 @@ import { isInterrupted } from "@langchain/langgraph";
 import type { AgentThread } from "./agent.ts";
 import type { AnswerProgress } from "./answer-progress.ts";
 import { MODEL_NODE } from "./agent-graph.ts";
-import { TokenStreamHandler } from "./token-stream.ts";
+import { AnswerHandler } from "./token-stream.ts";
 import { addSummary } from "./compaction/add-summary.ts";
 import type { Compaction } from "./compaction/compaction.ts";
 import { isPassing } from "../exchange/exchange-failure.ts";
@@ -50,12 +50,7 @@ export async function streamAnswer(input: StreamInput): Promise<RunEnd> {
       const stream = await thread.agent.stream(graphInput, {
         ...thread.config,
         streamMode: "updates",
-        callbacks: [
-          new TokenStreamHandler({
-            answered: () => stop.ignore(),
-            heard: progress.onText,
-          }),
-        ],
+        callbacks: [new AnswerHandler(progress.arriving.heard, () => stop.ignore())],
         durability: "sync",
         recursionLimit: RECURSION_LIMIT,
         signal: AbortSignal.any([stop.signal, held.lost]),
@@ -156,11 +151,11 @@ async function keepPartial(
   { thread, progress, context }: StreamInput,
   fields: Pick<AIMessageFields, "response_metadata" | "usage_metadata">,
 ): Promise<string> {
-  const { id, text } = progress.arrived();
+  const { id, text } = progress.arriving.broken() ?? { id: "", text: "" };
   const isKept =
     context.request.keep_partial !== false &&
     !isGivenBack(context.request.claim !== undefined, context.live);
-  if (id === null || text === "" || !isKept) {
+  if (text === "" || !isKept) {
     return "";
   }
   const message = new AIMessage({ ...fields, id, content: text });

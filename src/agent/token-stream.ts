@@ -2,14 +2,75 @@ import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { AIMessage, AIMessageChunk } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 
-export interface TokenListener {
-  /** Called with each piece of text of the answer `id` while the model still writes. */
-  readonly heard: (id: string, text: string) => void;
+/** Called with each piece of text of the answer `id` while the model still writes. */
+export type OnText = (id: string, text: string) => void;
+
+export type CallbackParameters<Method extends keyof BaseCallbackHandler> = Parameters<
+  Extract<BaseCallbackHandler[Method], (...given: never[]) => unknown>
+>;
+
+/**
+ * Hears the text of models as it arrives, and makes them stream it. LangGraph's own stream of
+ * messages takes note of every message of the thread at every step; this one of none.
+ */
+export abstract class TextHandler extends BaseCallbackHandler {
+  readonly lc_prefer_streaming = true;
+  override awaitHandlers = true;
+  override raiseError = true;
+  override ignoreRetriever = true;
+  readonly #onText: OnText;
+  /** Ids of answers by their runs; null until the first chunk. */
+  readonly #answers = new Map<string, string | null>();
+
+  constructor(onText: OnText) {
+    super();
+    this.#onText = onText;
+  }
+
   /**
-   * Called when the model has written an answer that calls no tool: nothing is left to do but to
-   * store it.
+   * Returns the id of the answer that a model begins: null if its first chunk has it, undefined if nobody is to see
+   * the text.
    */
-  readonly answered: () => void;
+  protected abstract answerOf(
+    ...given: CallbackParameters<"handleChatModelStart">
+  ): string | null | undefined;
+
+  override handleChatModelStart(...given: CallbackParameters<"handleChatModelStart">): void {
+    const [, , runId] = given;
+    const id = this.answerOf(...given);
+    if (id !== undefined) {
+      this.#answers.set(runId, id);
+    }
+  }
+
+  override handleLLMNewToken(...given: CallbackParameters<"handleLLMNewToken">): void {
+    const [token, , runId, , , fields] = given;
+    const known = this.#answers.get(runId);
+    if (known === undefined) {
+      return;
+    }
+    const message = messageOf(fields?.chunk);
+    // as LangChain does: an answer without an id gets that of its run
+    const id = known ?? message?.id ?? `run-${runId}`;
+    this.#answers.set(runId, id);
+    const text = message?.text ?? token;
+    if (text !== "") {
+      this.#onText(id, text);
+    }
+  }
+
+  override handleLLMEnd(output: LLMResult, runId: string): void {
+    if (this.#answers.delete(runId)) {
+      this.ended(output);
+    }
+  }
+
+  /** Called with what a model has written that somebody is to see. */
+  protected ended(_output: LLMResult): void {}
+
+  override handleLLMError(_error: unknown, runId: string): void {
+    this.#answers.delete(runId);
+  }
 }
 
 /**
@@ -18,61 +79,36 @@ export interface TokenListener {
  */
 export const ANSWER_ID = "reprise_answer_id";
 
-/**
- * Hears a model's text as it arrives, and makes the model stream it. LangGraph's own stream of
- * messages takes note of every message of the thread at every step; this one of none.
- */
-export class TokenStreamHandler extends BaseCallbackHandler {
+/** Hears the answers of the built-in agent. */
+export class AnswerHandler extends TextHandler {
   readonly name = "reprise_arriving_text";
-  readonly lc_prefer_streaming = true;
-  override awaitHandlers = true;
-  override raiseError = true;
-  override ignoreChain = true;
   override ignoreAgent = true;
-  override ignoreRetriever = true;
-  readonly #text: TokenListener;
-  /** Ids of answers by their runs. */
-  readonly #answers = new Map<string, string>();
+  override ignoreChain = true;
+  readonly #answered: () => void;
 
-  constructor(text: TokenListener) {
-    super();
-    this.#text = text;
+  /**
+   * `answered` is called when the model has written an answer that calls no tool: nothing is left to do but to
+   * store it.
+   */
+  constructor(onText: OnText, answered: () => void) {
+    super(onText);
+    this.#answered = answered;
   }
 
-  override handleChatModelStart(
-    ...[, , runId, , , , metadata]: CallbackParameters<"handleChatModelStart">
-  ): void {
+  protected override answerOf(
+    ...[, , , , , , metadata]: CallbackParameters<"handleChatModelStart">
+  ): string | undefined {
     const id = metadata?.[ANSWER_ID];
-    if (typeof id === "string") {
-      this.#answers.set(runId, id);
-    }
+    return typeof id === "string" ? id : undefined;
   }
 
-  override handleLLMNewToken(
-    ...[token, , runId, , , fields]: CallbackParameters<"handleLLMNewToken">
-  ): void {
-    const text = textOf(fields?.chunk) ?? token;
-    const id = this.#answers.get(runId);
-    if (text !== "" && id !== undefined) {
-      this.#text.heard(id, text);
-    }
-  }
-
-  override handleLLMEnd({ generations }: LLMResult, runId: string): void {
+  protected override ended({ generations }: LLMResult): void {
     const [generation] = generations[0] ?? [];
-    if (this.#answers.delete(runId) && generation !== undefined && isLast(generation)) {
-      this.#text.answered();
+    if (generation !== undefined && isLast(generation)) {
+      this.#answered();
     }
-  }
-
-  override handleLLMError(_error: unknown, runId: string): void {
-    this.#answers.delete(runId);
   }
 }
-
-type CallbackParameters<Method extends "handleChatModelStart" | "handleLLMNewToken"> = Parameters<
-  NonNullable<BaseCallbackHandler[Method]>
->;
 
 function isLast(generation: object): boolean {
   const message: unknown = "message" in generation ? generation.message : null;
@@ -83,11 +119,11 @@ function isLast(generation: object): boolean {
   return tool_calls.length === 0 && invalid_tool_calls.length === 0;
 }
 
-function textOf(chunk: unknown): string | null {
+function messageOf(chunk: unknown): AIMessageChunk | null {
   return typeof chunk === "object" &&
     chunk !== null &&
     "message" in chunk &&
     AIMessageChunk.isInstance(chunk.message)
-    ? chunk.message.text
+    ? chunk.message
     : null;
 }
