@@ -1,15 +1,11 @@
 import type { MadeMessages } from "./sendable-messages.ts";
 import type { StructuredToolInterface } from "@langchain/core/tools";
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import type { ChildReservation, ExchangeLimits, ExchangeTree } from "../exchange/exchange-tree.ts";
 import type { CommandOptions } from "./commands/commands.ts";
 import type { Exchanger, ExchangerConfig, ExchangeRequest, Live } from "../exchange/exchanger.ts";
-import type { HeldSession } from "../exchange/lease-holder.ts";
 import type { Report } from "../exchange/report-events.ts";
 import type { KeptBytes } from "../exchange/undo/kept-bytes.ts";
-import type { RunningRecord } from "../store/exchanges/records.ts";
-import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { ModelConfig } from "../exchange/models/config.ts";
@@ -19,7 +15,7 @@ import type { Conceal } from "../exchange/secrets.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
 import type { SandboxLimits } from "../exchange/sandbox/policy.ts";
 import type { CheckPlan } from "./tools/hand-in-plan.ts";
-import type { ThreadHolderOptions } from "./thread-holder.ts";
+import type { HeldThread, ThreadHolderOptions } from "./thread-holder.ts";
 import type { openModel } from "./models/open.ts";
 import type { ProviderPauses } from "./models/provider-pause.ts";
 
@@ -60,14 +56,12 @@ export type OpenedOptions = AgentOptions &
   Required<Pick<AgentOptions, "pauses" | "kept" | "tools">> & { readonly made: MadeMessages };
 
 /** One exchange under its lease, for all that take part in it. */
-export interface ExchangeContext {
+export interface ExchangeContext extends Omit<HeldThread, "tuple"> {
   readonly options: OpenedOptions;
   readonly prepared: Prepared;
   readonly request: ExchangeRequest;
   readonly live: Live;
   readonly report: Report;
-  readonly held: HeldSession;
-  readonly saver: BaseCheckpointSaver;
   /** The thread, read under the lease. */
   readonly state: ThreadState;
   readonly known: KnownFiles;
@@ -76,10 +70,6 @@ export interface ExchangeContext {
   readonly mayCall: () => Promise<void>;
   /** As of `AgentGraph`; null if nobody can be asked. */
   readonly askAtLimit: (() => Promise<void>) | null;
-  /** Stores the exchange as begun, if it has not begun; returns how it began. */
-  readonly begin: () => Promise<BegunExchange>;
-  /** The record of the exchange once it has begun. */
-  readonly record: () => RunningRecord | null;
   /** Makes what runs the exchange of a sub-agent, within this tree: its limits are the tree's, and not those of the options. */
   readonly openExchanger: (place: ChildPlace) => Exchanger;
 }

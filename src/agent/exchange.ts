@@ -92,9 +92,11 @@ export function createExchanger(given: AgentOptions): Exchanger {
       mayBegin: (tuple) => request.text === null || threadStateOf(tuple).openCalls.length === 0,
       onStored: (messages) => reportStored(report, messages),
       signal: live.signal,
-      work: ({ held, tuple, saver, begin, record }) => {
+      work: (thread) => {
+        const { held, tuple } = thread;
         const tree = options.within?.tree ?? createExchangeTree(prepared.limits);
         return runExchange({
+          ...thread,
           options,
           request,
           live: {
@@ -102,10 +104,8 @@ export function createExchanger(given: AgentOptions): Exchanger {
             repeats: live.repeats ?? (isAttended ? "ask" : "never"),
             signal: AbortSignal.any([live.signal, held.stop]),
           },
-          held,
           state: threadStateOf(tuple),
           known: new KnownFiles(tuple),
-          saver,
           prepared,
           tree,
           mayCall: refuseBeyondLimits(options.store, tree, leaseState),
@@ -114,12 +114,10 @@ export function createExchanger(given: AgentOptions): Exchanger {
               ? askAtLimit({
                   store: options.store,
                   session: held.session,
-                  n: () => record()?.n ?? 0,
+                  n: () => thread.record()?.n ?? 0,
                   default: options.defaultAnswer,
                 })
               : null,
-          begin,
-          record,
           openExchanger: (place) =>
             createExchanger({ ...shared, within: { ...place, isUnattended } }),
           report,

@@ -25,7 +25,9 @@ import { createCommandRecorder, settleLeft } from "../exchange/undo/commands/rec
 import type { BegunExchange } from "../store/messages/begin-exchange.ts";
 import { mayRepeat } from "./repeating.ts";
 import { createCallModel } from "./models/call-model.ts";
-import { type GraphInput, type RunEnd, streamAnswer } from "./stream-answer.ts";
+import { builtInAgent } from "./built-in-agent.ts";
+import { driveGraph } from "./drive-graph.ts";
+import type { ExchangeEnd } from "./driven-agent.ts";
 import { mayBeRepeated, type OpenCall, withResults, type ThreadState } from "./thread-state.ts";
 
 /**
@@ -159,12 +161,20 @@ async function runWith(
     await refuseMissingFolder(before.repo_path);
   }
   const next = await nextInput(context, thread, begun);
-  const end: RunEnd =
+  const end: ExchangeEnd =
     next === "done"
       ? { state: "done", answer: state.answer }
       : next === "waiting"
         ? { state: "waiting" }
-        : await streamAnswer({ context, thread, graphInput: next, compaction, progress });
+        : await driveGraph(
+            {
+              thread: context,
+              config: thread.config,
+              signal: context.live.signal,
+              agent: builtInAgent({ context, thread, compaction, progress }),
+            },
+            next,
+          );
   // an answer in the place of a dropped one has its row
   const replacesDropped = request.text === null && state.isDropped;
   return {
@@ -221,7 +231,7 @@ async function nextInput(
   context: ExchangeContext,
   thread: AgentThread,
   { pending, record }: BegunExchange,
-): Promise<GraphInput | "done" | "waiting"> {
+): Promise<{ readonly messages: HumanMessage[] } | null | "done" | "waiting"> {
   const { options, state, request, held } = context;
   const messages = pending.map(
     ({ message_id, content }) => new HumanMessage({ id: message_id, content }),

@@ -73,6 +73,8 @@ export interface HeldThread {
   begin(): Promise<BegunExchange>;
   /** The record of the exchange once it has begun. */
   record(): RunningRecord | null;
+  /** How many checkpoints were stored, of whatever graph. */
+  puts(): number;
 }
 
 export interface ThreadExchange<Result> {
@@ -196,10 +198,16 @@ export function createThreadHolder(options: ThreadHolderOptions) {
           if (stored !== null) {
             onBegun(stored, held.fence);
           }
+          let puts = 0;
+          const onPut: OnStored = (...stored) => {
+            puts += 1;
+            onStored(...stored);
+          };
           return exchange.work({
             held,
             tuple: current,
-            saver: known.holding(held.fence, { onStored, latest, frozen }),
+            saver: known.holding(held.fence, { onStored: onPut, latest, frozen }),
+            puts: () => puts,
             begin: async () => {
               if (stored === null) {
                 stored = await store.write(beginExchange, { ...begin, fence: held.fence });

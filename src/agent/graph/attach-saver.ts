@@ -1,29 +1,11 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
-import type { StateSnapshot } from "@langchain/langgraph";
 
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
+import type { Runnable, RunnableGraph, StateGraph } from "../driven-agent.ts";
 
-/** A config that names a thread. */
-export interface ThreadConfig {
-  readonly configurable: { readonly thread_id: string };
-}
-
-/** What is used of a compiled graph: the state is read from `graph`, and `runnable` runs it. */
-export interface AttachedGraph {
+/** What is used of a compiled graph. */
+export interface AttachedGraph extends RunnableGraph {
   readonly name: string | null;
-  readonly runnable: Runnable;
-  readonly graph: StateGraph;
-}
-
-interface Runnable {
-  stream(input: unknown, config: object): Promise<AsyncIterable<unknown>>;
-}
-
-interface StateGraph extends Runnable {
-  readonly channels: Readonly<Record<string, unknown>>;
-  readonly nodes: Readonly<Record<string, unknown>>;
-  getState(config: ThreadConfig): Promise<StateSnapshot>;
-  updateState(config: ThreadConfig, values: object, asNode: string): Promise<unknown>;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import { mayRepeat } from "../repeating.ts";
 import { withResults } from "../thread-state.ts";
-import type { ThreadConfig } from "./attach-saver.ts";
+import type { ThreadConfig } from "../driven-agent.ts";
 import { closeTask } from "./close-task.ts";
 import type { GraphExchange } from "./graph-context.ts";
 import { openWork } from "./open-tasks.ts";

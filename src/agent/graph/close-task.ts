@@ -2,7 +2,8 @@ import type { StateSnapshot } from "@langchain/langgraph";
 import { BaseCheckpointSaver, type PendingWrite } from "@langchain/langgraph-checkpoint";
 
 import { withResults } from "../thread-state.ts";
-import type { AttachedGraph, ThreadConfig } from "./attach-saver.ts";
+import type { ThreadConfig } from "../driven-agent.ts";
+import type { AttachedGraph } from "./attach-saver.ts";
 import type { LateSaver } from "./late-saver.ts";
 import type { OpenTask } from "./open-tasks.ts";
 

@@ -1,4 +1,3 @@
-import { AIMessage } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
@@ -7,26 +6,20 @@ import type { Message } from "../../core/sessions.ts";
 import type { GraphQuestion } from "../../exchange/events.ts";
 import { nothingToContinue } from "../../exchange/nothing-to-continue.ts";
 import { reportStored } from "../../exchange/report-events.ts";
-import { messagesOf, threadStateOf } from "../thread-state.ts";
-import type { ThreadConfig } from "./attach-saver.ts";
+import { driveGraph } from "../drive-graph.ts";
+import type { ExchangeEnd, ThreadConfig } from "../driven-agent.ts";
+import { threadStateOf } from "../thread-state.ts";
 import { closeUnsafe, skipInterrupted } from "./close-calls.ts";
 import { configOf, type GraphExchange } from "./graph-context.ts";
 import { commandOf, type GraphInput, stateUpdate } from "./graph-input.ts";
-import { hearEverywhere } from "./hear-everywhere.ts";
 import { keepInput, keptInput, storeCommand } from "./kept-input.ts";
-import { openQuestions, questionOf, withAnswers } from "./questions.ts";
+import { openQuestions, withAnswers } from "./questions.ts";
 import { ToolRecorder } from "./started-tools.ts";
 import { isDone } from "./task-writes.ts";
 import { TokenGuard } from "./token-guard.ts";
 
-/** How a run of the graph ended, if it did not fail. */
-export type GraphEnd =
-  | { readonly state: "done" | "stopped"; readonly answer: string }
-  /** Without interrupts, it waits for the answer to a stored question. */
-  | { readonly state: "waiting"; readonly interrupts?: readonly GraphQuestion[] };
-
 /** The exchange between taking the lease and giving it back. */
-export async function runGraphExchange(exchange: GraphExchange): Promise<GraphEnd> {
+export async function runGraphExchange(exchange: GraphExchange): Promise<ExchangeEnd> {
   const { thread, late, input, report } = exchange;
   const { held, saver, tuple } = thread;
   const state = threadStateOf(tuple);
@@ -135,76 +128,38 @@ async function stream(
   exchange: GraphExchange,
   config: ThreadConfig,
   input: unknown,
-): Promise<GraphEnd> {
-  const { attached, thread, late, live, progress } = exchange;
-  const { held } = thread;
-  if (live.signal.aborted) {
-    // LangGraph may store the input before it reads the signal
-    return { state: "stopped", answer: "" };
-  }
-  const before = late.puts;
-  const guard = new TokenGuard(exchange.store, held.session.id, exchange.isLimited);
-  const interrupts: GraphQuestion[] = [];
-  let isWaiting = false;
-  try {
-    const everywhere = [new ToolRecorder(late, config), guard];
-    await hearEverywhere(everywhere, async () => {
-      const updates = await attached.runnable.stream(input, {
-        ...config,
-        streamMode: "updates",
-        callbacks: [progress.handler, ...everywhere],
-        durability: "sync",
-        signal: AbortSignal.any([live.signal, held.lost, guard.signal]),
-      });
-      for await (const update of updates) {
-        const questions = questionsIn(update);
-        isWaiting ||= questions !== null;
-        interrupts.push(...(questions ?? []));
-      }
-    });
-  } catch (error) {
-    held.lost.throwIfAborted();
-    guard.signal.throwIfAborted();
-    if (!live.signal.aborted) {
-      throw failureOf(error);
-    }
-    const answer = late.puts > before ? await finishedAnswer(exchange, config) : null;
-    return answer === null ? { state: "stopped", answer: "" } : { state: "done", answer };
-  }
-  held.lost.throwIfAborted();
-  return isWaiting
-    ? { state: "waiting", interrupts }
-    : { state: "done", answer: progress.answer() };
+): Promise<ExchangeEnd> {
+  const { attached, thread, late, live, progress, store, isLimited } = exchange;
+  return driveGraph(
+    {
+      thread,
+      config,
+      signal: live.signal,
+      agent: {
+        ...attached,
+        storesQuestions: false,
+        answer: progress.answer,
+        hearing: () => {
+          const guard = new TokenGuard(store, thread.held.session.id, isLimited);
+          const everywhere = [new ToolRecorder(late, config), guard];
+          return { handler: progress.handler, everywhere, refused: guard.signal };
+        },
+        recover: failed,
+        keepStopped: () => Promise.resolve(""),
+      },
+    },
+    input,
+  );
 }
 
-/** What the graph asks, of an update of its stream; null if the graph does not stop with it. */
-function questionsIn(update: unknown): readonly GraphQuestion[] | null {
-  const asked: unknown =
-    typeof update === "object" && update !== null ? Reflect.get(update, "__interrupt__") : null;
-  return Array.isArray(asked)
-    ? asked.map((question: { id?: string; value?: unknown }) => questionOf(question))
-    : null;
-}
-
-/** The answer, if the graph was stopped only after the checkpoint that finished it. */
-async function finishedAnswer(
-  { attached, thread }: GraphExchange,
-  config: ThreadConfig,
-): Promise<string | null> {
-  const { tasks } = await attached.graph.getState(config);
-  const last = messagesOf(await thread.saver.getTuple(config)).at(-1);
-  return tasks.length === 0 && AIMessage.isInstance(last) ? last.text : null;
-}
-
-/** Of errors of nodes that ran side by side, the one that says why the exchange ended. */
-function failureOf(error: unknown): RepriseError {
-  const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
-  const own = errors.find((each) => isRepriseError(each));
-  return isRepriseError(own)
-    ? own
-    : new RepriseError(
-        "agent_failed",
-        "The agent's own code failed. Fix it, then continue the exchange.",
-        { cause: error },
-      );
+function failed(error: unknown): Promise<never> {
+  return Promise.reject(
+    isRepriseError(error)
+      ? error
+      : new RepriseError(
+          "agent_failed",
+          "The agent's own code failed. Fix it, then continue the exchange.",
+          { cause: error },
+        ),
+  );
 }

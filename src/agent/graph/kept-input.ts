@@ -9,7 +9,8 @@ import {
 } from "@langchain/langgraph-checkpoint";
 
 import { BEFORE_FIRST } from "../thread-state.ts";
-import type { AttachedGraph, ThreadConfig } from "./attach-saver.ts";
+import type { ThreadConfig } from "../driven-agent.ts";
+import type { AttachedGraph } from "./attach-saver.ts";
 import type { GraphInput } from "./graph-input.ts";
 import { NO_TASK } from "./task-writes.ts";
 

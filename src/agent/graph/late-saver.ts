@@ -21,7 +21,6 @@ export type Heads = ReadonlyMap<string, string>;
  */
 export class LateSaver extends DelegatingSaver {
   #saver: BaseCheckpointSaver | null = null;
-  #puts = 0;
   /** What is being stored, by thread and namespace. */
   readonly #putting = new Map<string, Promise<unknown>>();
   readonly #heads = new Map<string, Map<string, string>>();
@@ -35,11 +34,6 @@ export class LateSaver extends DelegatingSaver {
     } finally {
       this.#saver = before ?? saver;
     }
-  }
-
-  /** How many checkpoints were stored of whatever graph. */
-  get puts(): number {
-    return this.#puts;
   }
 
   /** The checkpoints on which the thread's graph and its subgraphs run. */
@@ -78,9 +72,7 @@ export class LateSaver extends DelegatingSaver {
     const putting = super.put(config, checkpoint, metadata, newVersions);
     this.#putting.set(key, putting);
     try {
-      const stored = await putting;
-      this.#puts += 1;
-      return stored;
+      return await putting;
     } finally {
       if (this.#putting.get(key) === putting) {
         this.#putting.delete(key);

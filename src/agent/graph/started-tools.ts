@@ -6,7 +6,7 @@ import { keepAsked, keepStart, type RootCheckpoint, startsIn } from "../begun-ca
 import type { LateSaver } from "./late-saver.ts";
 import { taskOf } from "./subgraph-states.ts";
 import { isDone } from "./task-writes.ts";
-import type { ThreadConfig } from "./attach-saver.ts";
+import type { ThreadConfig } from "../driven-agent.ts";
 
 /** A tool that began and whose task has not finished, so that LangGraph would run it again. */
 export interface StartedTool {
