@@ -1,17 +1,36 @@
-import { AIMessage, type AIMessageFields } from "@langchain/core/messages";
+import {
+  AIMessage,
+  type AIMessageFields,
+  type BaseMessage,
+  HumanMessage,
+  type ToolMessage,
+} from "@langchain/core/messages";
 
+import { factsOfCall } from "../core/calls.ts";
+import { isDelegated } from "../core/session-tree.ts";
+import type { Message } from "../core/sessions.ts";
+import type { ToolSet } from "../core/tools.ts";
+import { refuseMissingFolder } from "../exchange/is-folder.ts";
+import { nothingToContinue } from "../exchange/nothing-to-continue.ts";
 import type { AgentThread } from "./agent.ts";
 import type { AnswerProgress } from "./answer-progress.ts";
-import { MODEL_NODE } from "./agent-graph.ts";
+import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
 import { AnswerHandler } from "./token-stream.ts";
 import { addSummary } from "./compaction/add-summary.ts";
 import type { Compaction } from "./compaction/compaction.ts";
-import type { DrivenAgent } from "./driven-agent.ts";
+import type { DrivenAgent, Undone } from "./driven-agent.ts";
 import { isPassing } from "../exchange/exchange-failure.ts";
 import { isGivenBack } from "../exchange/exchanger.ts";
 import type { ExchangeContext } from "./exchange-context.ts";
 import { modelFailure } from "./models/failure.ts";
-import { droppedFields, messagesOf } from "./thread-state.ts";
+import {
+  droppedFields,
+  mayBeRepeated,
+  messagesOf,
+  type OpenCall,
+  type ThreadState,
+  withResults,
+} from "./thread-state.ts";
 
 /** Every hook and tool is a step; an agent that works for an hour takes thousands of them. */
 const RECURSION_LIMIT = 10_000;
@@ -28,11 +47,17 @@ export interface BuiltIn {
  * It keeps the text so far if it is stopped or its provider fails.
  */
 export function builtInAgent(builtIn: BuiltIn): DrivenAgent {
-  const { thread, progress } = builtIn;
+  const { thread, progress, context } = builtIn;
+  const { openCalls, notBegun } = context.state;
   return {
     runnable: thread.agent,
     graph: thread.agent,
     storesQuestions: true,
+    repeats: { default: context.options.defaultAnswer, conceal: context.prepared.conceal },
+    closeOpen: () => closeCalls(thread, withResults(openCalls, notBegun), { leavesOpen: false }),
+    begun: () => requireFolder(context),
+    inputOf,
+    undone: (pending) => undone(builtIn, pending),
     answer: progress.text,
     hearing: (answered) => ({
       // what the agent does besides is reported by its nodes
@@ -43,6 +68,81 @@ export function builtInAgent(builtIn: BuiltIn): DrivenAgent {
     recover: (error) => compactOrThrow(builtIn, error),
     keepStopped: () => keepPartial(builtIn, { response_metadata: { stopped: true } }),
   };
+}
+
+/** Refuses an exchange of `-p` without its folder: nobody would see that the agent had no files. */
+async function requireFolder({ options, request, held }: ExchangeContext): Promise<void> {
+  const { repo_path } = held.session;
+  const { asked_by, principal } = request;
+  const isOfPrompt = options.within === undefined && (asked_by ?? principal?.origin) === "prompt";
+  if (repo_path !== null && isOfPrompt) {
+    await refuseMissingFolder(repo_path);
+  }
+}
+
+function inputOf(pending: readonly Message[]): { readonly messages: readonly BaseMessage[] } {
+  return {
+    messages: pending.map(
+      ({ message_id, content }) => new HumanMessage({ id: message_id, content }),
+    ),
+  };
+}
+
+/**
+ * Returns what was interrupted. Pending messages abandon it if no call is open: the process of their exchange may
+ * have died before the agent had them.
+ */
+async function undone(
+  { context, thread }: BuiltIn,
+  pending: readonly Message[],
+): Promise<Undone | null> {
+  const { options, state, held } = context;
+  if (context.record() === null && isDelegated(held.session)) {
+    // its thread may have calls that nobody waits for any more
+    throw await nothingToContinue(options.store, held.fence.session_id);
+  }
+  const { agent, config } = thread;
+  const { tasks } = await agent.getState(config);
+  if (tasks.length === 0 || (pending.length > 0 && state.openCalls.length === 0)) {
+    return null;
+  }
+  const suspects = state.openCalls.filter((call) => mayHaveActed(call, state, options.tools));
+  return {
+    suspects: {
+      calls: suspects.map((call) => ({ ...call, ...factsOfCall(call, options.tools) })),
+      begun: String(state.starts),
+    },
+    runOn: async ({ closes }) => {
+      const closed = state.openCalls.filter(
+        (call) => call.result !== null || suspects.includes(call) || !(TOOLS_NODE in agent.nodes),
+      );
+      if (closes) {
+        const leavesOpen = closed.length < state.openCalls.length;
+        await closeCalls(thread, withResults(closed), { leavesOpen });
+      }
+      return null;
+    },
+  };
+}
+
+/** True for a call that may have taken effect. */
+function mayHaveActed(call: OpenCall, { notBegun }: ThreadState, tools: ToolSet): boolean {
+  return !mayBeRepeated(call, (name) => tools.get(name).repeatable) && !notBegun.has(call.id);
+}
+
+/**
+ * Gives these calls their results. If others stay open, it is done as the model: it then calls the tools
+ * for those alone.
+ */
+async function closeCalls(
+  { agent, config }: AgentThread,
+  messages: readonly ToolMessage[],
+  { leavesOpen }: { readonly leavesOpen: boolean },
+): Promise<void> {
+  if (messages.length > 0) {
+    const node = TOOLS_NODE in agent.nodes && !leavesOpen ? TOOLS_NODE : MODEL_NODE;
+    await agent.updateState(config, { messages }, node);
+  }
 }
 
 /**

@@ -1,7 +1,9 @@
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { StateSnapshot } from "@langchain/langgraph";
 
+import type { Message } from "../core/sessions.ts";
 import type { GraphQuestion } from "../exchange/events.ts";
+import type { RepeatAsking, Suspects } from "./repeating.ts";
 
 /** A config that names a thread. */
 export interface ThreadConfig {
@@ -28,6 +30,16 @@ export interface RunnableGraph {
 
 /** An agent in one exchange: the built-in one, or a graph that is not ours. */
 export interface DrivenAgent extends RunnableGraph {
+  /** Gives the calls that were left open their results, so that a new message can follow. */
+  closeOpen(): Promise<void>;
+  /** Called once the exchange is stored as begun. Throws if the agent cannot run. */
+  begun?(): Promise<void>;
+  /** Returns what the graph is given, with the messages that it has not seen. */
+  inputOf(pending: readonly Message[]): unknown;
+  /** Returns what an exchange that is continued left undone; null for nothing. */
+  undone(pending: readonly Message[]): Promise<Undone | NextInput | null>;
+  /** How a person is asked whether calls may run again. */
+  readonly repeats: Pick<RepeatAsking, "default" | "conceal">;
   /** Returns the text of the last complete answer. */
   answer(): string;
   /** Returns who hears the graph. `answered` is called once its last answer only has to be stored. */
@@ -49,6 +61,17 @@ export interface Hearing {
   /** The graph's own if it is not given. */
   readonly recursionLimit?: number;
 }
+
+/** Work that an exchange did not finish. */
+export interface Undone {
+  /** Calls that need a yes to run again. */
+  readonly suspects: Suspects;
+  /** Returns what the graph is given to run on. With `closes`, the suspects get the result "outcome unknown" before. */
+  runOn(how: { readonly closes: boolean }): Promise<unknown>;
+}
+
+/** What the graph is given, or how the exchange ends without running it. */
+export type NextInput = { readonly input: unknown } | ExchangeEnd;
 
 /** How an exchange ended, if it did not fail. */
 export type ExchangeEnd =

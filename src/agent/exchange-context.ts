@@ -56,7 +56,7 @@ export type OpenedOptions = AgentOptions &
   Required<Pick<AgentOptions, "pauses" | "kept" | "tools">> & { readonly made: MadeMessages };
 
 /** One exchange under its lease, for all that take part in it. */
-export interface ExchangeContext extends Omit<HeldThread, "tuple"> {
+export interface ExchangeContext extends HeldThread {
   readonly options: OpenedOptions;
   readonly prepared: Prepared;
   readonly request: ExchangeRequest;

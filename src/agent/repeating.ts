@@ -10,8 +10,8 @@ import type { MadeCall } from "../core/sessions.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { repeatChoices, repeatText } from "../core/words.ts";
 import type { RepeatedCall } from "../exchange/exchanger.ts";
+import type { HeldSession } from "../exchange/lease-holder.ts";
 import type { Conceal } from "../exchange/secrets.ts";
-import type { Fence } from "../store/leases/fence.ts";
 import { askUnderLease, shownHash, withdrawUnderLease } from "../store/questions/ask.ts";
 import { readAskedInThread } from "../store/questions/read.ts";
 import type { Store } from "../store/store.ts";
@@ -19,8 +19,7 @@ import { cleaned, isShown, newQuestion } from "./shown-question.ts";
 
 export interface RepeatAsking {
   readonly store: Pick<Store, "read" | "write">;
-  readonly fence: Fence;
-  readonly thread_suffix: number;
+  readonly held: Pick<HeldSession, "fence" | "session">;
   readonly repeats: Repeats;
   readonly default: DefaultAnswer | undefined;
   /** Applied to what is asked. */
@@ -47,8 +46,10 @@ export async function mayRepeat(
   asking: RepeatAsking,
   { calls, begun }: Suspects,
 ): Promise<"yes" | "no" | "open"> {
-  const { store, fence, thread_suffix, conceal } = asking;
-  const thread = { session_id: fence.session_id, thread_suffix };
+  const { store, held, conceal } = asking;
+  const { fence, session } = held;
+  const { thread_suffix } = session;
+  const thread = { session_id: session.id, thread_suffix };
   const every = await store.read(readAskedInThread, { ...thread, kind: "repeat" });
   const openOnes = every.filter(({ state }) => state === "open");
   if (calls.length === 0 || asking.repeats === "always") {
@@ -95,7 +96,7 @@ export async function mayRepeat(
 }
 
 async function withdraw(
-  { store, fence }: RepeatAsking,
+  { store, held: { fence } }: RepeatAsking,
   questions: readonly { readonly id: string }[],
 ): Promise<void> {
   if (questions.length > 0) {

@@ -2,13 +2,11 @@ import { BaseMessage } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
-import { mayRepeat } from "../repeating.ts";
 import { withResults } from "../thread-state.ts";
-import type { ThreadConfig } from "../driven-agent.ts";
 import { closeTask } from "./close-task.ts";
 import type { GraphExchange } from "./graph-context.ts";
 import { openWork } from "./open-tasks.ts";
-import { refuseToRepeat, suspectsOf } from "./repeat.ts";
+import { refuseToRepeat, type Suspect, suspectsOf } from "./repeat.ts";
 import { startedTools } from "./started-tools.ts";
 import { subgraphStates } from "./subgraph-states.ts";
 
@@ -21,63 +19,53 @@ interface StoppedAt {
 }
 
 /** A new message skips what was interrupted: each open call gets a result before it. */
-export async function skipInterrupted(
-  exchange: GraphExchange,
-  config: ThreadConfig,
-): Promise<void> {
-  const { graph } = exchange.attached;
-  const { tuple } = exchange.thread;
+export async function skipInterrupted(exchange: GraphExchange): Promise<void> {
+  const { attached, thread, config } = exchange;
+  const { graph } = attached;
+  const { tuple } = thread;
   const snapshot = await graph.getState(config);
   // a graph that has finished may leave calls open on purpose, for its caller to answer
   if (tuple === undefined || snapshot.tasks.length === 0) {
     return;
   }
-  const isEarlier = await earlierMessages(exchange, config);
+  const isEarlier = await earlierMessages(exchange);
   const { calls } = openWork({ snapshot, tuple, graph, isEarlier });
   if (calls.length > 0) {
     await graph.updateState(config, { messages: withResults(calls) }, START);
   }
 }
 
-/**
- * Calls that may have taken effect are run again only with a yes. Answers with the tasks that were
- * closed instead; `waiting` if a person has to be asked first.
- *
- * Error codes: `exchange_interrupted` if there is no yes and a task cannot be closed.
- */
-export async function closeUnsafe(
+/** Returns the calls that need a yes to run again, and the name of what has begun of them. */
+export async function findSuspects(
   exchange: GraphExchange,
-  config: ThreadConfig,
   { snapshot, tuple }: StoppedAt,
-): Promise<readonly string[] | "waiting"> {
-  const { store, thread, attached, late, live, repeatable } = exchange;
-  const { saver } = thread;
-  const { graph } = attached;
-  const started = await startedTools(tuple, saver, config);
-  const subgraphs = await subgraphStates(saver, config);
-  const run = { thread: { snapshot, tuple, graph }, started, subgraphs, repeatable };
+): Promise<{ readonly suspects: readonly Suspect[]; readonly begun: string }> {
+  const { thread, attached, repeatable, config } = exchange;
+  const started = await startedTools(tuple, thread.saver, config);
+  const subgraphs = await subgraphStates(thread.saver, config);
+  const stopped = { snapshot, tuple, graph: attached.graph };
+  const run = { thread: stopped, started, subgraphs, repeatable };
   let suspects = suspectsOf(run, () => false);
   if (suspects.length > suspectsOf(run, () => true).length) {
-    suspects = suspectsOf(run, await earlierMessages(exchange, config));
+    suspects = suspectsOf(run, await earlierMessages(exchange));
   }
-  const calls = suspects.map(({ call: { id, name, args } }) => ({ id, name, args }));
-  const asking = {
-    store,
-    fence: thread.held.fence,
-    thread_suffix: thread.held.session.thread_suffix,
-    repeats: live.repeats ?? "never",
-    default: undefined,
-    conceal: (text: string) => text,
-  };
   // an attempt has its own name: a tool of a later step may be called with the same, and without an id
-  const begun = started
-    .map(({ attempt }) => attempt)
-    .toSorted()
-    .join();
-  const isAllowed = await mayRepeat(asking, { calls, begun });
-  if (isAllowed !== "no") {
-    return isAllowed === "yes" ? [] : "waiting";
-  }
+  const attempts = started.map(({ attempt }) => attempt);
+  return { suspects, begun: attempts.toSorted().join() };
+}
+
+/**
+ * Finishes the tasks of calls without running them, and returns the ids of the tasks.
+ *
+ * Error codes: `exchange_interrupted` if a task cannot be closed.
+ */
+export async function closeSuspects(
+  { thread, attached, late, config }: GraphExchange,
+  { snapshot }: StoppedAt,
+  suspects: readonly Suspect[],
+): Promise<readonly string[]> {
+  const { saver } = thread;
+  const { graph } = attached;
   const tasks = new Set(suspects.map(({ task }) => task));
   if (tasks.has(null)) {
     throw refuseToRepeat();
@@ -90,10 +78,10 @@ export async function closeUnsafe(
 }
 
 /** Knows the messages that the thread had when its exchange began. */
-async function earlierMessages(
-  { thread: { saver } }: GraphExchange,
-  { configurable }: ThreadConfig,
-): Promise<(message: BaseMessage) => boolean> {
+async function earlierMessages({
+  thread: { saver },
+  config: { configurable },
+}: GraphExchange): Promise<(message: BaseMessage) => boolean> {
   const root = { configurable: { ...configurable, checkpoint_ns: "" } };
   const known = new Set<unknown>();
   for await (const { checkpoint } of saver.list(root, { filter: { source: "input" }, limit: 1 })) {

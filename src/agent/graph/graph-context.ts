@@ -1,7 +1,3 @@
-import type { Session } from "../../core/sessions.ts";
-import { threadId } from "../../core/threads.ts";
-import type { Live } from "../../exchange/exchanger.ts";
-import type { Report } from "../../exchange/report-events.ts";
 import type { Store } from "../../store/store.ts";
 import type { HeldThread } from "../thread-holder.ts";
 import type { ThreadConfig } from "../driven-agent.ts";
@@ -18,14 +14,9 @@ export interface GraphExchange {
   readonly input: GraphInput;
   /** Names of the tools that may be run twice. */
   readonly repeatable: readonly string[];
-  readonly live: Live;
-  readonly report: Report;
   readonly progress: GraphProgress;
   readonly thread: HeldThread;
+  readonly config: ThreadConfig;
   /** True if a limit of tokens has to be checked. */
   readonly isLimited: boolean;
-}
-
-export function configOf({ id, thread_suffix }: Session): ThreadConfig {
-  return { configurable: { thread_id: threadId(id, thread_suffix) } };
 }

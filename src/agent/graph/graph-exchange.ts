@@ -5,62 +5,44 @@ import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { GraphQuestion } from "../../exchange/events.ts";
 import { nothingToContinue } from "../../exchange/nothing-to-continue.ts";
-import { reportStored } from "../../exchange/report-events.ts";
-import { driveGraph } from "../drive-graph.ts";
-import type { ExchangeEnd, ThreadConfig } from "../driven-agent.ts";
-import { threadStateOf } from "../thread-state.ts";
-import { closeUnsafe, skipInterrupted } from "./close-calls.ts";
-import { configOf, type GraphExchange } from "./graph-context.ts";
+import type { DrivenAgent, NextInput, Undone } from "../driven-agent.ts";
+import { closeSuspects, findSuspects, skipInterrupted } from "./close-calls.ts";
+import type { GraphExchange } from "./graph-context.ts";
 import { commandOf, type GraphInput, stateUpdate } from "./graph-input.ts";
-import { keepInput, keptInput, storeCommand } from "./kept-input.ts";
+import { keptInput, storeCommand } from "./kept-input.ts";
 import { openQuestions, withAnswers } from "./questions.ts";
 import { ToolRecorder } from "./started-tools.ts";
 import { isDone } from "./task-writes.ts";
 import { TokenGuard } from "./token-guard.ts";
 
-/** The exchange between taking the lease and giving it back. */
-export async function runGraphExchange(exchange: GraphExchange): Promise<ExchangeEnd> {
-  const { thread, late, input, report } = exchange;
-  const { held, saver, tuple } = thread;
-  const state = threadStateOf(tuple);
-  const config = configOf(held.session);
-  return late.using(saver, async () => {
-    if (input.kind === "new" && held.wasInterrupted) {
-      await skipInterrupted(exchange, config);
-      await keepInput({ input, saver, config, graph: exchange.attached.graph });
-    }
-    const { pending } = await thread.begin();
-    reportStored(report, pending);
-    const next = await nextInput(exchange, { config, pending });
-    if (next === "done") {
-      return { state: "done", answer: state.answer };
-    }
-    if (next === "asking") {
-      return { state: "waiting" };
-    }
-    return "waiting" in next
-      ? { state: "waiting", interrupts: next.waiting }
-      : stream(exchange, config, next.input);
-  });
+/** Returns a graph that is not ours, as it is driven. */
+export function graphAgent(exchange: GraphExchange): DrivenAgent {
+  const { attached, late, progress, store, thread, config, input } = exchange;
+  return {
+    runnable: attached.runnable,
+    graph: attached.graph,
+    storesQuestions: false,
+    repeats: { default: undefined, conceal: (text) => text },
+    closeOpen: () => skipInterrupted(exchange),
+    inputOf: (pending) => stateUpdate(input, pending),
+    undone: (pending) => undone(exchange, pending),
+    answer: progress.answer,
+    hearing: () => {
+      const guard = new TokenGuard(store, thread.held.session.id, exchange.isLimited);
+      const everywhere = [new ToolRecorder(late, config), guard];
+      return { handler: progress.handler, everywhere, refused: guard.signal };
+    },
+    recover: failed,
+    keepStopped: () => Promise.resolve(""),
+  };
 }
 
-/** What the graph gets next, what it still asks, or nothing: it is done. */
-type Next =
-  | { readonly input: unknown }
-  | { readonly waiting: readonly GraphQuestion[] }
-  /** A stored question has to be answered first. */
-  | "asking"
-  | "done";
-
-interface Prepared {
-  readonly config: ThreadConfig;
-  readonly pending: readonly Message[];
-}
-
-/** What the graph gets next. See `nextInput` of the built-in agent. */
-async function nextInput(exchange: GraphExchange, { config, pending }: Prepared): Promise<Next> {
-  const { input, store, attached, thread } = exchange;
-  const { tuple } = thread;
+async function undone(
+  exchange: GraphExchange,
+  pending: readonly Message[],
+): Promise<Undone | NextInput | null> {
+  const { input, store, attached, thread, config } = exchange;
+  const { tuple, saver } = thread;
   const isContinued = input.kind === "continue" && thread.held.wasInterrupted;
   const kept = isContinued ? keptInput(tuple) : null;
   if (kept?.kind === "new" || input.kind === "new") {
@@ -71,30 +53,32 @@ async function nextInput(exchange: GraphExchange, { config, pending }: Prepared)
   const isOpen = snapshot.tasks.length > 0;
   if (tuple !== undefined && kept !== null) {
     const answers = { ...kept, command: commandOf(Reflect.get(kept.command, "resume")) };
-    const next = isOpen
-      ? await continued(exchange, config, { input: answers, snapshot, tuple })
-      : null;
-    if (next === "asking") {
-      return next;
-    }
-    await storeCommand(thread.saver, tuple, kept.command);
-    return next !== null && kept.resumes ? next : { input: null };
+    const left = isOpen ? await unfinished(exchange, { input: answers, snapshot, tuple }) : NOTHING;
+    return {
+      ...left,
+      runOn: async (how) => {
+        const next = await left.runOn(how);
+        await storeCommand(saver, tuple, kept.command);
+        return kept.resumes ? next : null;
+      },
+    };
   }
   if (tuple !== undefined && isOpen) {
-    return continued(exchange, config, { input, snapshot, tuple });
+    const interrupts = input.kind === "continue" ? onlyAsks({ snapshot, tuple }) : null;
+    return interrupts === null
+      ? unfinished(exchange, { input, snapshot, tuple })
+      : { state: "waiting", interrupts };
   }
   if (input.kind === "command" && !input.resumes) {
     return { input: input.command };
   }
-  if (input.kind === "continue" && pending.length > 0) {
-    return { input: stateUpdate(input, pending) };
+  if (input.kind === "command") {
+    throw await nothingToContinue(store, thread.held.fence.session_id);
   }
-  if (isContinued && tuple !== undefined) {
-    // killed between its last checkpoint and the release of its lease: nothing is missing
-    return "done";
-  }
-  throw await nothingToContinue(store, thread.held.fence.session_id);
+  return null;
 }
+
+const NOTHING: Undone = { suspects: { calls: [], begun: "" }, runOn: () => Promise.resolve(null) };
 
 interface Stopped {
   readonly input: Exclude<GraphInput, { kind: "new" }>;
@@ -102,54 +86,31 @@ interface Stopped {
   readonly tuple: CheckpointTuple;
 }
 
-/** Continues an exchange that stopped, unless it only waits for a person. */
-async function continued(
-  exchange: GraphExchange,
-  config: ThreadConfig,
-  { input, snapshot, tuple }: Stopped,
-): Promise<Next> {
-  const { saver } = exchange.thread;
-  const open = snapshot.tasks
-    .map(({ id }) => id)
-    .filter((task) => !isDone(task, tuple.pendingWrites));
-  const questions = open.map((task) => openQuestions(task, tuple));
-  if (input.kind === "continue" && open.length > 0 && questions.every(({ length }) => length > 0)) {
-    return { waiting: questions.flat() };
-  }
-  const closed = await closeUnsafe(exchange, config, { snapshot, tuple });
-  if (closed === "waiting") {
-    return "asking";
-  }
-  const tasks = open.filter((task) => !closed.includes(task));
-  return { input: await withAnswers({ input, tasks, closed, saver, tuple }) };
+/** Returns what the graph asks, if each of its open tasks waits for a person; null otherwise. */
+function onlyAsks(stopped: Omit<Stopped, "input">): readonly GraphQuestion[] | null {
+  const asked = openTasks(stopped).map((task) => openQuestions(task, stopped.tuple));
+  return asked.length > 0 && asked.every(({ length }) => length > 0) ? asked.flat() : null;
 }
 
-async function stream(
-  exchange: GraphExchange,
-  config: ThreadConfig,
-  input: unknown,
-): Promise<ExchangeEnd> {
-  const { attached, thread, late, live, progress, store, isLimited } = exchange;
-  return driveGraph(
-    {
-      thread,
-      config,
-      signal: live.signal,
-      agent: {
-        ...attached,
-        storesQuestions: false,
-        answer: progress.answer,
-        hearing: () => {
-          const guard = new TokenGuard(store, thread.held.session.id, isLimited);
-          const everywhere = [new ToolRecorder(late, config), guard];
-          return { handler: progress.handler, everywhere, refused: guard.signal };
-        },
-        recover: failed,
-        keepStopped: () => Promise.resolve(""),
-      },
+function openTasks({ snapshot, tuple }: Omit<Stopped, "input">): readonly string[] {
+  return snapshot.tasks.map(({ id }) => id).filter((task) => !isDone(task, tuple.pendingWrites));
+}
+
+async function unfinished(exchange: GraphExchange, stopped: Stopped): Promise<Undone> {
+  const { input, tuple } = stopped;
+  const { saver } = exchange.thread;
+  const { suspects, begun } = await findSuspects(exchange, stopped);
+  return {
+    suspects: {
+      calls: suspects.map(({ call: { id, name, args } }) => ({ id, name, args })),
+      begun,
     },
-    input,
-  );
+    runOn: async ({ closes }) => {
+      const closed = closes ? await closeSuspects(exchange, stopped, suspects) : [];
+      const tasks = openTasks(stopped).filter((task) => !closed.includes(task));
+      return withAnswers({ input, tasks, closed, saver, tuple });
+    },
+  };
 }
 
 function failed(error: unknown): Promise<never> {

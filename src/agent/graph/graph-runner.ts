@@ -15,11 +15,11 @@ import { beginThread } from "../../exchange/start-thread.ts";
 import { refuseEnded } from "../../store/sessions/change.ts";
 import { readLeaseState } from "../../store/leases/lease.ts";
 import { readSession } from "../../store/sessions/read.ts";
+import { configOf, driveExchange } from "../drive-exchange.ts";
 import { messagesOf } from "../thread-state.ts";
 import { createThreadHolder, type ThreadHolderOptions } from "../thread-holder.ts";
 import { attachSaver } from "./attach-saver.ts";
-import { configOf } from "./graph-context.ts";
-import { runGraphExchange } from "./graph-exchange.ts";
+import { graphAgent } from "./graph-exchange.ts";
 import { readInput, refuseEmpty, userRows } from "./graph-input.ts";
 import { createGraphProgress } from "./graph-progress.ts";
 import { keepInput, mustKeep } from "./kept-input.ts";
@@ -103,44 +103,49 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
       mayBegin: (tuple) => !mustKeep(input, tuple),
       onStored: (stored, messages) => progress.onStored(stored, messages),
       signal: live.signal,
-      work: async (thread) => {
-        const { session: before } = thread.held;
-        const { thread_id } = configOf(before).configurable;
-        const { model, persona_name } = before;
-        if (input.kind !== "new" || !thread.held.wasInterrupted) {
-          // before the first event, which names the exchange that is continued
-          if (mustKeep(input, thread.tuple)) {
-            const { saver } = thread;
-            await keepInput({ input, saver, config: configOf(before), graph: attached.graph });
-          }
-          await thread.begin();
-        }
-        report({ type: "started", thread_id, model, persona_name, agent: name });
-        progress = createGraphProgress(report, messagesOf(thread.tuple));
+      work: (thread) => {
+        const { session, wasInterrupted, stop } = thread.held;
+        const config = configOf(session);
+        const { saver, tuple } = thread;
+        const isNew = input.kind === "new";
+        const closesFirst = isNew && wasInterrupted;
+        progress = createGraphProgress(report, messagesOf(tuple));
+        const { store } = options;
         const { repeatable = [] } = request.agent;
-        const end = await runGraphExchange({
-          store: options.store,
+        const isLimited = leaseState.is_limited;
+        const held = {
+          store,
+          thread,
+          config,
           attached,
           late,
           input,
-          repeatable,
-          live: {
-            ...live,
-            repeats: live.repeats ?? (isFromTerminal(request) ? "ask" : "never"),
-            signal: AbortSignal.any([live.signal, thread.held.stop]),
-          },
-          report,
           progress,
-          thread,
-          isLimited: leaseState.is_limited,
-        });
-        return {
-          thread_id,
-          finished: end.state === "done",
-          end: end.state,
-          after_seq: before.last_seq,
-          result: ({ session, messages }) => ({ ...end, session, messages, thread_id, model }),
+          repeatable,
+          isLimited,
         };
+        const { model, persona_name } = session;
+        return late.using(saver, () =>
+          driveExchange({
+            store,
+            thread,
+            live: {
+              ...live,
+              repeats: live.repeats ?? (isFromTerminal(request) ? "ask" : "never"),
+              signal: AbortSignal.any([live.signal, stop]),
+            },
+            report,
+            isNew,
+            closesFirst,
+            keepInput: async () => {
+              if (closesFirst || mustKeep(input, tuple)) {
+                await keepInput({ input, saver, config, graph: attached.graph });
+              }
+            },
+            names: { model, persona_name, agent: name },
+            openAgent: () => graphAgent(held),
+          }),
+        );
       },
     });
   };
