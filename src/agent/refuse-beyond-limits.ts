@@ -1,3 +1,4 @@
+import type { RepriseError } from "../core/errors.ts";
 import { budgetReached, reachedLimit } from "../core/token-limits.ts";
 import type { ExchangeTree } from "../exchange/exchange-tree.ts";
 import { readTokenUse } from "../store/sessions/token-limits.ts";
@@ -20,10 +21,16 @@ export function refuseBeyondLimits(
     if (!is_limited) {
       return;
     }
-    const use = await store.read(readTokenUse, { id });
-    const reached = reachedLimit(use);
-    if (reached !== null) {
-      throw tree.end(budgetReached(reached, use));
+    const error = await beyondLimits(store, id);
+    if (error !== null) {
+      throw tree.end(error);
     }
   };
+}
+
+/** Returns the error of a session whose models have used all that they may; null for another one. */
+export async function beyondLimits(store: Store, id: string): Promise<RepriseError | null> {
+  const use = await store.read(readTokenUse, { id });
+  const reached = reachedLimit(use);
+  return reached === null ? null : budgetReached(reached, use);
 }

@@ -1,8 +1,7 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 
-import { budgetReached, reachedLimit } from "../../core/token-limits.ts";
-import { readTokenUse } from "../../store/sessions/token-limits.ts";
 import type { Store } from "../../store/store.ts";
+import { beyondLimits } from "../refuse-beyond-limits.ts";
 
 /**
  * Ends a graph before it calls a model beyond the limits of its session. It aborts the graph: an
@@ -41,10 +40,9 @@ export class TokenGuard extends BaseCallbackHandler {
   }
 
   async #check(): Promise<void> {
-    const use = await this.#store.read(readTokenUse, { id: this.#id });
-    const reached = reachedLimit(use);
-    if (reached !== null) {
-      this.#stop.abort(budgetReached(reached, use));
+    const error = await beyondLimits(this.#store, this.#id);
+    if (error !== null) {
+      this.#stop.abort(error);
     }
   }
 }
