@@ -11,22 +11,11 @@ import { runExchange } from "./run-exchange.ts";
 import { compactThread } from "./compaction/compact-thread.ts";
 import { KnownFiles } from "./known-files.ts";
 import { threadStateOf } from "./thread-state.ts";
-import {
-  type Exchanger,
-  type ExchangeRequest,
-  isFromTerminal,
-  isGivenBack,
-  type Live,
-} from "../exchange/exchanger.ts";
+import { type Exchanger, type ExchangeRequest, isFromTerminal } from "../exchange/exchanger.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import { sessionFolder } from "../exchange/files/session-folder.ts";
 import { refuseMissingFolder } from "../exchange/is-folder.ts";
-import {
-  createReporter,
-  type Reporter,
-  reportEnd,
-  reportStored,
-} from "../exchange/report-events.ts";
+import { type Report, reportStored } from "../exchange/report-events.ts";
 import { askAtLimit } from "./ask-at-limit.ts";
 import { refuseBeyondLimits } from "./refuse-beyond-limits.ts";
 import type { AgentOptions, OpenedOptions, Prepared } from "./exchange-context.ts";
@@ -48,7 +37,7 @@ import { repoInstructions } from "../exchange/personas/repo-instructions.ts";
 import { workFolder } from "../exchange/trust/wide-folder.ts";
 import { refuseOtherAgent } from "../exchange/other-agent.ts";
 import { keptBytesIn } from "../exchange/undo/kept-bytes.ts";
-import { createThreadHolder } from "./thread-holder.ts";
+import { createExchangeDriver, type Hold } from "./exchange-driver.ts";
 
 /** Runs exchanges, one at a time; the checkpoint store stays open between them. */
 export function createExchanger(given: AgentOptions): Exchanger {
@@ -62,48 +51,38 @@ export function createExchanger(given: AgentOptions): Exchanger {
     made: new WeakMap<BaseMessage, BaseMessage>(),
   };
   const { limits: _own, ...shared } = options;
-  const threads = createThreadHolder({ ...options, isShownOnly: true });
+  const driver = createExchangeDriver({ ...options, isShownOnly: true });
 
   const exchange = async (
     request: ExchangeRequest,
-    live: Live,
-    reporter: Reporter,
+    report: Report,
+    hold: Hold,
   ): Promise<ExchangeResult> => {
-    const { report } = reporter;
     const leaseState = await options.store.read(readLeaseState, request);
     const isAttended = options.within === undefined && isFromTerminal(request);
     const isUnattended = request.claim !== undefined || options.within?.isUnattended === true;
     const prepared = await prepare(options, leaseState.session, isUnattended);
-    const result = await threads.exchange({
-      request,
+    const result = await hold({
       leaseState,
       begin: {
         content: request.text,
         model: prepared.modelName,
         persona_name: prepared.persona.name,
-        principal: request.principal,
-        ...(request.asked_by === undefined ? {} : { asked_by: request.asked_by }),
         parent_n: request.parent_n ?? null,
-        ...(request.claim === undefined ? {} : { claim: request.claim }),
       },
-      isGivenBack: (error) => isGivenBack(isUnattended, live, error),
-      reporter,
+      isOfService: isUnattended,
+      isAttended,
       // calls that were left open get their results before the new message
       mayBegin: (tuple) => request.text === null || threadStateOf(tuple).openCalls.length === 0,
       onStored: (messages) => reportStored(report, messages),
-      signal: live.signal,
-      work: (thread) => {
+      work: (thread, live) => {
         const { held, tuple } = thread;
         const tree = options.within?.tree ?? createExchangeTree(prepared.limits);
         return runExchange({
           ...thread,
           options,
           request,
-          live: {
-            ...live,
-            repeats: live.repeats ?? (isAttended ? "ask" : "never"),
-            signal: AbortSignal.any([live.signal, held.stop]),
-          },
+          live,
           state: threadStateOf(tuple),
           known: new KnownFiles(tuple),
           prepared,
@@ -132,19 +111,14 @@ export function createExchanger(given: AgentOptions): Exchanger {
   };
 
   return {
-    exchange: async (request, live) => {
-      const reporter = createReporter(live.listener, {
-        session_id: request.session_id,
-        feed: options.feed,
-      });
-      return reportEnd(reporter.report, () => exchange(request, live, reporter));
-    },
+    exchange: (request, live) =>
+      driver.run(request, live, (report, hold) => exchange(request, report, hold)),
     compact: async (request, { signal }) => {
       const leaseState = await options.store.read(readLeaseState, request);
       const { session } = leaseState;
       refuseOtherAgent(session, { agent: null, hasBegun: true });
       const prepared = await prepare(options, session, false);
-      return threads.work(request, signal, (held, saver) =>
+      return driver.work(request, signal, (held, saver) =>
         compactThread({ options, prepared, saver, held, signal, leaseState }),
       );
     },

@@ -4,20 +4,16 @@ import { RepriseError } from "../../core/errors.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { ExchangeResult } from "../../exchange/events.ts";
-import {
-  type ExchangeRequest,
-  isFromTerminal,
-  isGivenBack,
-  type Live,
-} from "../../exchange/exchanger.ts";
-import { createReporter, type Reporter, reportEnd } from "../../exchange/report-events.ts";
+import { type ExchangeRequest, isFromTerminal, type Live } from "../../exchange/exchanger.ts";
+import type { Report } from "../../exchange/report-events.ts";
 import { beginThread } from "../../exchange/start-thread.ts";
 import { refuseEnded } from "../../store/sessions/change.ts";
 import { readLeaseState } from "../../store/leases/lease.ts";
 import { readSession } from "../../store/sessions/read.ts";
 import { configOf, driveExchange } from "../drive-exchange.ts";
 import { messagesOf } from "../thread-state.ts";
-import { createThreadHolder, type ThreadHolderOptions } from "../thread-holder.ts";
+import { createExchangeDriver, type Hold } from "../exchange-driver.ts";
+import type { ThreadHolderOptions } from "../thread-holder.ts";
 import { attachSaver } from "./attach-saver.ts";
 import { graphAgent } from "./graph-exchange.ts";
 import { readInput, refuseEmpty, userRows } from "./graph-input.ts";
@@ -55,14 +51,13 @@ const UNNAMED = "agent";
  * Error codes: as `Exchanger.exchange`, `graph_unsuitable`, `agent_differs`, `agent_failed`.
  */
 export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">): RunGraph {
-  const threads = createThreadHolder({ ...options, frozen: false });
+  const driver = createExchangeDriver({ ...options, frozen: false });
 
   const run = async (
     request: GraphRequest,
-    live: Live,
-    reporter: Reporter,
+    report: Report,
+    hold: Hold,
   ): Promise<ExchangeResult> => {
-    const { report } = reporter;
     const input = readInput(request.input);
     const late = new LateSaver();
     const attached = await attachSaver(request.agent.graph, late);
@@ -84,8 +79,7 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
     const name = nameIn(leaseState.session);
     // set under the lease, before the first checkpoint
     let progress = createGraphProgress(report, []);
-    return threads.exchange({
-      request,
+    return hold({
       leaseState,
       begin: {
         content: null,
@@ -93,18 +87,14 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
         model: null,
         persona_name: null,
         agent: name,
-        principal: request.principal,
-        ...(request.asked_by === undefined ? {} : { asked_by: request.asked_by }),
-        ...(request.claim === undefined ? {} : { claim: request.claim }),
         continues: input.kind === "continue" || (input.kind === "command" && input.resumes),
       },
-      isGivenBack: (error) => isGivenBack(request.claim !== undefined, live, error),
-      reporter,
+      isOfService: request.claim !== undefined,
+      isAttended: isFromTerminal(request),
       mayBegin: (tuple) => !mustKeep(input, tuple),
       onStored: (stored, messages) => progress.onStored(stored, messages),
-      signal: live.signal,
-      work: (thread) => {
-        const { session, wasInterrupted, stop } = thread.held;
+      work: (thread, live) => {
+        const { session, wasInterrupted } = thread.held;
         const config = configOf(session);
         const { saver, tuple } = thread;
         const isNew = input.kind === "new";
@@ -129,11 +119,7 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
           driveExchange({
             store,
             thread,
-            live: {
-              ...live,
-              repeats: live.repeats ?? (isFromTerminal(request) ? "ask" : "never"),
-              signal: AbortSignal.any([live.signal, stop]),
-            },
+            live,
             report,
             isNew,
             closesFirst,
@@ -150,13 +136,10 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
     });
   };
 
-  return (request, live) => {
-    const reporter = createReporter(live.listener, {
-      session_id: request.session_id,
-      feed: options.feed,
-    });
-    return outsideOtherGraphs(() => reportEnd(reporter.report, () => run(request, live, reporter)));
-  };
+  return (request, live) =>
+    outsideOtherGraphs(() =>
+      driver.run(request, live, (report, hold) => run(request, report, hold)),
+    );
 }
 
 /**
