@@ -29,7 +29,7 @@ it("[HTTP-28] streams at one position share a read until it begins, and none aft
   expect(readPage({ ...position, after_seq: 1 })).not.toBe(first);
   expect((await first).bytes?.toString()).toMatch(/^id: 1\nevent: message\ndata: \{.*"hello"/);
   expect(meanwhile[0]).not.toBe(first);
-  expect(await meanwhile[0]).toMatchObject({ lastSeq: 1, more: false, state: "active" });
+  expect(await meanwhile[0]).toMatchObject({ cursor: 1, more: false, isLast: false });
 });
 
 it("[HTTP-28] a read that was refused is shared by nobody who asks after it", async () => {

@@ -1,3 +1,4 @@
+import { ChangeCounter } from "../../core/change-counter.ts";
 import type { InputEvent } from "../conversation/front.ts";
 
 type Line = Extract<InputEvent, { readonly kind: "line" }>;
@@ -16,27 +17,18 @@ export interface Queue {
 
 export function createQueue(changed: () => void): Queue {
   const events: InputEvent[] = [];
-  let wake: () => void = () => undefined;
+  const pushed = new ChangeCounter();
   const messages = (): Line[] => events.filter((event) => event.kind === "line");
   return {
     push: (event) => {
       events.push(event);
-      wake();
+      pushed.add();
       changed();
     },
     next: async (leaving, news) => {
-      const woken = (): void => wake();
-      leaving.addEventListener("abort", woken);
-      news?.addEventListener("abort", woken);
-      try {
-        while (events.length === 0 && !leaving.aborted && news?.aborted !== true) {
-          const { promise, resolve } = Promise.withResolvers<void>();
-          wake = resolve;
-          await promise;
-        }
-      } finally {
-        leaving.removeEventListener("abort", woken);
-        news?.removeEventListener("abort", woken);
+      const over = news === undefined ? leaving : AbortSignal.any([leaving, news]);
+      while (events.length === 0 && !over.aborted) {
+        await pushed.changed(pushed.count, over);
       }
       const [event] = events;
       if (leaving.aborted || event?.kind === "end") {

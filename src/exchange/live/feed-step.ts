@@ -1,12 +1,9 @@
 import { eventsBetween, type LiveCursor, type LiveStep } from "./events-between.ts";
 import type { LiveView } from "./live-view.ts";
+import type { Portion } from "./source.ts";
 
 /** What brings a reader to a view, and whether more follows. */
-export interface FeedStep extends LiveStep {
-  /** True if more messages follow. */
-  readonly more: boolean;
-  /** True if nothing will ever follow. */
-  readonly isLast: boolean;
+export interface FeedStep extends LiveStep, Portion<LiveCursor> {
   /** True if a reader that was there before would get nothing. */
   readonly isKnown: boolean;
 }

@@ -10,7 +10,7 @@ const RETRY_MS = 500;
  * the stream ends and a client that asks again gets 404, or once the signal is aborted.
  */
 export async function readWhenThere<Output>(
-  read: () => Promise<Output>,
+  read: () => Promise<Output | null>,
   signal: AbortSignal,
 ): Promise<Output | null> {
   while (!signal.aborted) {

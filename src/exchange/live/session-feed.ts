@@ -1,3 +1,4 @@
+import { ChangeCounter } from "../../core/change-counter.ts";
 import { codePoints, endOf, fitsPosition } from "../../core/live-position.ts";
 import { STREAM_PAGE_BYTES, STREAM_PAGE_ROWS } from "../../core/limits.ts";
 import type { QuestionInfo } from "../../core/schemas.ts";
@@ -23,12 +24,10 @@ export interface SessionFeedOptions<Step extends FeedStep> {
 
 /** What the readers of one session share: each read, and each step from the same cursor. */
 export interface SessionFeed<Step extends FeedStep> {
-  /** Rises whenever there may be something new. */
-  readonly version: number;
+  /** Counts when there may be something new. */
+  readonly changes: ChangeCounter;
   /** What follows the cursor now. Error codes: `session_not_found`, `database_*`. */
   next(cursor: LiveCursor, all: boolean): Promise<Step>;
-  /** Resolves once `version` is another one, or the signal is aborted. */
-  changed(version: number, signal: AbortSignal): Promise<void>;
   /** For `SessionWatcher.watchLive`. */
   hint(wake: LiveWake): void;
   /**
@@ -63,25 +62,17 @@ export function createSessionFeed<Step extends FeedStep>(
   { store, source, unsentBytes, stepsTo }: SessionFeedOptions<Step>,
 ): SessionFeed<Step> {
   const pages = new Map<string, Promise<Page<Step>>>();
-  const readers = new Set<() => void>();
+  const changes = new ChangeCounter();
   const asked = new Set<string>();
   const ended = new Map<string, QuestionRecord>();
   let stored: StoredText | null = null;
-  let version = 0;
   let isRunning = false;
   let runner: LeaseOwner | null = null;
   let seen = source.current(session_id);
 
-  const wake = (): void => {
-    version += 1;
-    for (const resume of readers) {
-      resume();
-    }
-    readers.clear();
-  };
   const forget = (): void => {
     pages.clear();
-    wake();
+    changes.add();
   };
   const stopListening = source.subscribe(session_id, () => {
     const before = seen;
@@ -90,7 +81,7 @@ export function createSessionFeed<Step extends FeedStep>(
       // what became of it is in the database
       forget();
     } else {
-      wake();
+      changes.add();
     }
   });
 
@@ -186,33 +177,19 @@ export function createSessionFeed<Step extends FeedStep>(
   };
 
   return {
-    get version() {
-      return version;
-    },
+    changes,
     next: async (cursor, all) => {
       for (;;) {
         const before = seen;
         const page = await pageAt(cursor, all);
         // an answer that was over while the page was read may be missing in it
         if (!isOver(before, seen)) {
-          if (page.steps?.change !== version) {
-            page.steps = { change: version, next: stepsTo(viewOf(page)) };
+          if (page.steps?.change !== changes.count) {
+            page.steps = { change: changes.count, next: stepsTo(viewOf(page)) };
           }
           return page.steps.next(cursor);
         }
       }
-    },
-    changed: async (known, signal) => {
-      if (known !== version || signal.aborted) {
-        return;
-      }
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const stop = (): void => resolve();
-      readers.add(stop);
-      signal.addEventListener("abort", stop);
-      await promise;
-      signal.removeEventListener("abort", stop);
-      readers.delete(stop);
     },
     hint: (kind) => {
       // what this process stores of an exchange that it runs is known here before

@@ -1,17 +1,17 @@
 import type { LiveEvent } from "../../core/live.ts";
 import { positionAfter } from "../../core/live-position.ts";
-import { cursorAt } from "./events-between.ts";
+import { cursorAt, type LiveCursor } from "./events-between.ts";
 import type { FeedStep } from "./feed-step.ts";
-import { readWhenThere } from "./read-when-there.ts";
 import { createSessionFeed, type SessionFeed, type SessionFeedOptions } from "./session-feed.ts";
 import type { SessionWatcher } from "./session-watcher.ts";
+import { nextPortion, type Source, sourceOf } from "./source.ts";
 
 /** The feeds of the sessions that have readers now. */
 export interface SessionFeeds<Step extends FeedStep> {
-  /** Gives the feed of a session to a reader, until the reader is done. */
+  /** Gives a reader its source of a session's steps, until the reader is done. */
   use<Output>(
-    session_id: string,
-    read: (feed: SessionFeed<Step>) => Promise<Output>,
+    followed: Pick<LivePlace<Step>, "session_id" | "all">,
+    read: (source: Source<LiveCursor, Step>) => Promise<Output>,
   ): Promise<Output>;
   /**
    * The events after a message, until nothing will ever follow, the session is deleted, or the signal is aborted.
@@ -32,7 +32,7 @@ export interface LivePlace<Step> {
 }
 
 export interface CatchUp<Step> {
-  read(read: () => Promise<Step>): Promise<Step>;
+  read(read: () => Promise<Step | null>): Promise<Step | null>;
   /** Called once all events of the step were used. */
   taken(): void;
 }
@@ -86,35 +86,27 @@ export function createSessionFeeds<Step extends FeedStep>(
   };
 
   return {
-    use: async (session_id, read) => {
+    use: async ({ session_id, all }, read) => {
       const opened = open(session_id);
       try {
-        return await read(opened.feed);
+        return await read(stepsOf(opened, all));
       } finally {
         leave(session_id, opened);
       }
     },
     events: async function* ({ session_id, after_seq, all, signal, pages = atOnce() }) {
       const opened = open(session_id);
-      const { feed } = opened;
       try {
-        let { version } = feed;
-        let step: Step | null = await pages.read(() =>
-          feed.next(cursorAt(positionAfter(after_seq)), all),
-        );
+        const source = stepsOf(opened, all);
+        const start = cursorAt(positionAfter(after_seq));
+        let step = await pages.read(() => source.next(start, signal));
         while (step !== null) {
           yield* step.events;
           pages.taken();
-          const { cursor, more, isLast }: Step = step;
-          if (isLast || signal.aborted) {
+          if (step.isLast || signal.aborted) {
             return;
           }
-          if (!more) {
-            await feed.changed(version, signal);
-          }
-          ({ version } = feed);
-          const next = (): Promise<Step> => feed.next(cursor, all);
-          step = await readWhenThere(more ? () => pages.read(next) : next, signal);
+          step = await nextPortion(source, step, { signal, inTurn: pages.read });
         }
       } finally {
         leave(session_id, opened);
@@ -125,6 +117,13 @@ export function createSessionFeeds<Step extends FeedStep>(
 
 function atOnce<Step>(): CatchUp<Step> {
   return { read: (read) => read(), taken: () => undefined };
+}
+
+function stepsOf<Step extends FeedStep>(
+  { feed }: OpenFeed<Step>,
+  all: boolean,
+): Source<LiveCursor, Step> {
+  return sourceOf(feed.changes, (cursor: LiveCursor) => feed.next(cursor, all));
 }
 
 interface OpenFeed<Step extends FeedStep> {

@@ -1,3 +1,4 @@
+import { ChangeCounter } from "../../core/change-counter.ts";
 import { readLiveProgress } from "../../store/live/live-progress.ts";
 import type { Session } from "../../core/sessions.ts";
 import { isLiveHint, sessionOfHint } from "../../store/hints.ts";
@@ -26,12 +27,10 @@ export interface SessionWatcher {
 export type LiveWake = "session" | "progress";
 
 export interface Subscription {
-  /** Forgets the hints so far. Called before each read, so that none after it is lost. */
-  clear(): void;
-  /** Takes the `messageMark` of a read that left nothing: a poll that finds the same does not wake this subscription. */
+  /** Counts when something may have changed. */
+  readonly changes: ChangeCounter;
+  /** Takes the `messageMark` of a read that left nothing: a poll that finds the same does not count. */
   hasRead(mark: string): void;
-  /** Resolves once something may have changed since `clear`, or the signal is aborted. */
-  changed(signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -96,8 +95,17 @@ export function createSessionWatcher(options: SessionWatcherOptions): SessionWat
       return messages.size + live.size;
     },
     subscribe: (sessionId) => {
-      const subscriber = createSubscriber();
-      return { ...subscriber, close: watch(messages, sessionId, subscriber.wake) };
+      const changes = new ChangeCounter();
+      let read: string | null = null;
+      const wake: Wake = (_, mark) => {
+        if (mark === null || mark !== read) {
+          changes.add();
+        }
+      };
+      const hasRead = (mark: string): void => {
+        read = mark;
+      };
+      return { changes, hasRead, close: watch(messages, sessionId, wake) };
     },
     watchLive: (sessionId, wake) => watch(live, sessionId, wake),
     watchAll: (wake) => pollFor(all, all.add(wake)),
@@ -194,42 +202,6 @@ function createWatchedSessions(read: ReadMarks, pollMs: number) {
           wake(id, "session", mark);
         }
       }
-    },
-  };
-}
-
-interface Subscriber extends Omit<Subscription, "close"> {
-  readonly wake: Wake;
-}
-
-function createSubscriber(): Subscriber {
-  let hinted = false;
-  let read: string | null = null;
-  let resume: (() => void) | null = null;
-  return {
-    clear: () => {
-      hinted = false;
-    },
-    hasRead: (mark) => {
-      read = mark;
-    },
-    wake: (_, mark) => {
-      if (mark === null || mark !== read) {
-        hinted = true;
-        resume?.();
-      }
-    },
-    changed: async (signal) => {
-      if (hinted || signal.aborted) {
-        return;
-      }
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const stop = (): void => resolve();
-      resume = stop;
-      signal.addEventListener("abort", stop);
-      await promise;
-      signal.removeEventListener("abort", stop);
-      resume = null;
     },
   };
 }

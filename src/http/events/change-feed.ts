@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { ChangeCounter } from "../../core/change-counter.ts";
 import { CHANGES_PAGE_ROWS, LIVE_POLL_MS } from "../../core/limits.ts";
 import {
   type ChangePosition,
@@ -12,6 +13,9 @@ import type { LostSessions } from "../../store/changes/lost-sessions.ts";
 import type { Store } from "../../store/store.ts";
 import { readWhenThere } from "../../exchange/live/read-when-there.ts";
 import type { SessionWatcher } from "../../exchange/live/session-watcher.ts";
+import { SharedReads } from "../../exchange/live/shared-reads.ts";
+import type { Source } from "../../exchange/live/source.ts";
+import type { SentPortion } from "../stream/serving.ts";
 import { bytesOf } from "./change-events.ts";
 
 /** Where a reader is. */
@@ -22,16 +26,10 @@ export interface ChangeCursor {
   readonly page: number | null;
 }
 
-export interface EncodedChanges {
-  /** Null if there is nothing. */
-  readonly bytes: Buffer | null;
-  readonly cursor: ChangeCursor;
-}
+export type EncodedChanges = SentPortion<ChangeCursor>;
 
 /** The changes of all sessions, for all readers of a process. */
-export interface ChangeFeed {
-  /** What follows the cursor, once there is something. Error codes: `database_*`. */
-  next(cursor: ChangeCursor, signal: AbortSignal): Promise<EncodedChanges>;
+export interface ChangeFeed extends Source<ChangeCursor, EncodedChanges> {
   close(): void;
 }
 
@@ -66,10 +64,10 @@ const NONE_LOST: LostSessions = new Set();
 export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const { store, watcher, unsentBytes, onFailure } = options;
   const closing = new AbortController();
-  const pages: { readonly bytes: Buffer; readonly position: ChangePosition }[] = [];
+  const pages: EncodedChanges[] = [];
   let nextPage = 0;
-  const waiting = new Set<() => void>();
-  const notBegun = new Map<string, Promise<ChangesPage>>();
+  const added = new ChangeCounter();
+  const reads = new SharedReads<ChangesPage>();
   /** Of the loop: its readers are cut and come again. */
   let failure: { readonly error: unknown } | null = null;
   let wakeLoop = Promise.withResolvers<void>();
@@ -89,21 +87,14 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const begun = read({ after: null, ahead: NOTHING_AHEAD, lost: NONE_LOST });
   begun.catch(() => undefined);
 
-  const resumeWaiting = (): void => {
-    for (const resume of waiting) {
-      resume();
-    }
-    waiting.clear();
-  };
   const addPage = (page: ChangesPage): void => {
-    const bytes = bytesOf(page);
-    if (bytes === null) {
-      return;
+    const next = encoded(page, nextPage + 1);
+    if (next.bytes !== null) {
+      pages.push(next);
+      pages.splice(0, pages.length - KEPT_PAGES);
+      nextPage += 1;
+      added.add();
     }
-    pages.push({ bytes, position: page.position });
-    pages.splice(0, pages.length - KEPT_PAGES);
-    nextPage += 1;
-    resumeWaiting();
   };
   const run = async (first: ChangesPage): Promise<void> => {
     const { signal } = closing;
@@ -140,57 +131,47 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     .catch((error: unknown) => {
       failure = { error };
       onFailure(error);
-      resumeWaiting();
+      added.add();
     });
 
-  /** Readers that ask for the same before its read has begun share it: after a restart, all do. */
-  const readAlone = (after: ChangePosition | null): Promise<ChangesPage> => {
-    const key = `${after?.numbers} ${after?.at} ${nextPage}`;
-    const over = (): void => {
-      if (notBegun.get(key) === page) {
-        notBegun.delete(key);
-      }
-    };
-    const page: Promise<ChangesPage> =
-      notBegun.get(key) ??
-      read({ after, ahead: NOTHING_AHEAD, lost: NONE_LOST }, over).finally(over);
-    notBegun.set(key, page);
-    return page;
-  };
-  const pageAfter = async (page: number, signal: AbortSignal): Promise<void> => {
-    while (page === nextPage && failure === null && !signal.aborted) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const stop = (): void => resolve();
-      waiting.add(stop);
-      signal.addEventListener("abort", stop);
-      await promise;
-      signal.removeEventListener("abort", stop);
-      waiting.delete(stop);
-    }
+  /** After a restart, all readers ask for the same. */
+  const readAlone = async (after: ChangePosition | null): Promise<EncodedChanges> => {
+    await begun;
+    const shared = nextPage;
+    const own = await reads.read(`${after?.numbers} ${after?.at} ${shared}`, (onBegin) =>
+      read({ after, ahead: NOTHING_AHEAD, lost: NONE_LOST }, onBegin),
+    );
+    return encoded(own, own.more ? null : shared);
   };
 
   return {
     next: async ({ after, page }, signal) => {
-      if (page !== null) {
-        await pageAfter(page, signal);
-        if (failure !== null) {
-          throw failure.error;
-        }
-        const kept = pages[page - (nextPage - pages.length)];
-        if (kept !== undefined) {
-          return { bytes: kept.bytes, cursor: { after: kept.position, page: page + 1 } };
-        }
+      while (page === nextPage && failure === null && !signal.aborted) {
+        await added.changed(added.count, signal);
       }
-      await begun;
-      const shared = nextPage;
-      const own = await readAlone(after);
-      const cursor = { after: own.position, page: own.more ? null : shared };
-      return { bytes: bytesOf(own), cursor };
+      if (signal.aborted) {
+        return null;
+      }
+      if (page !== null && failure !== null) {
+        throw failure.error;
+      }
+      const kept = page === null ? undefined : pages[page - (nextPage - pages.length)];
+      return kept ?? readAlone(after);
     },
     close: () => {
       closing.abort();
       endWatch();
     },
+  };
+}
+
+function encoded(page: ChangesPage, next: number | null): EncodedChanges {
+  return {
+    bytes: bytesOf(page),
+    storedMs: [],
+    cursor: { after: page.position, page: next },
+    more: next === null,
+    isLast: false,
   };
 }
 

@@ -1,10 +1,7 @@
 import type { ChangePosition } from "../../store/changes/read-changes.ts";
-import type { Store } from "../../store/store.ts";
-import type { Observe } from "../metrics/observation.ts";
-import { createOpenAnswers, type StreamAnswer, type StreamEnd } from "../stream/open-answers.ts";
-import { readWhenThere } from "../../exchange/live/read-when-there.ts";
-import type { SessionWatcher } from "../../exchange/live/session-watcher.ts";
-import type { StreamSettings } from "../stream/streams.ts";
+import { createOpenAnswers } from "../stream/open-answers.ts";
+import { createServing, type Opening, type Serving } from "../stream/serving.ts";
+import type { StreamsOptions } from "../stream/streams.ts";
 import {
   type ChangeCursor,
   type ChangeFeed,
@@ -12,82 +9,46 @@ import {
   type EncodedChanges,
 } from "./change-feed.ts";
 
-export interface EventsRequest extends StreamAnswer {
+export interface EventsPosition {
   /** Null for a client that knows nothing. */
   readonly after: ChangePosition | null;
 }
 
-export interface EventStreams {
+/** Streams of what changes in all sessions, each until its client is gone. */
+export interface EventStreams extends Serving<EventsPosition> {
   readonly open: number;
-  /**
-   * Answers with what changes in all sessions, until the client is gone. A failure after the answer began cuts
-   * the connection: the client resumes by its last id.
-   *
-   * Error codes: `database_*`, before anything is answered.
-   */
-  serve(request: EventsRequest): Promise<"served">;
   /** See `Streams`. */
   close(): Promise<void>;
 }
 
-export interface EventStreamsOptions extends StreamSettings {
-  readonly store: Store;
-  readonly watcher: SessionWatcher;
-  readonly observe: Observe;
-  readonly onFailure: (error: unknown, id?: string) => void;
-}
-
-export function createEventStreams(options: EventStreamsOptions): EventStreams {
+export function createEventStreams(options: StreamsOptions): EventStreams {
   const answers = createOpenAnswers(options);
   /** Read while somebody follows it. */
   let feed: ChangeFeed | null = null;
   let readers = 0;
-
-  const enter = (): ChangeFeed => {
+  const open: Opening<EventsPosition, ChangeCursor, EncodedChanges> = async ({ after }, use) => {
     readers += 1;
-    return (feed ??= createChangeFeed(options));
-  };
-  const leave = (): void => {
-    readers -= 1;
-    if (readers === 0) {
-      feed?.close();
-      feed = null;
+    const { next } = (feed ??= createChangeFeed(options));
+    try {
+      const start = { after, page: null };
+      return await use({ next, start, startsSmall: false, isOver: () => false });
+    } finally {
+      readers -= 1;
+      if (readers === 0) {
+        feed?.close();
+        feed = null;
+      }
     }
   };
+  const { serve } = createServing(answers, options.observe, open);
 
   return {
     get open() {
       return answers.open;
     },
-    serve: async (request) => {
-      const { after } = request;
-      const shared = enter();
-      try {
-        // never waits: a reader that has just come reads for itself
-        const first = await request.pages.read(() =>
-          shared.next({ after, page: null }, new AbortController().signal),
-        );
-        /** Shared pages are read for all; it may wait for one. */
-        const nextOf = (cursor: ChangeCursor, signal: AbortSignal) => {
-          const next = (): Promise<EncodedChanges> => shared.next(cursor, signal);
-          return cursor.page === null ? () => request.pages.read(next) : next;
-        };
-        await answers.run(request, async ({ write, signal }): Promise<StreamEnd> => {
-          let page: EncodedChanges | null = first;
-          while (page !== null && !signal.aborted) {
-            if (page.bytes !== null) {
-              await write(page.bytes);
-            }
-            request.pages.taken();
-            page = await readWhenThere(nextOf(page.cursor, signal), signal);
-          }
-          return "aborted";
-        });
-        return "served";
-      } finally {
-        leave();
-      }
-    },
+    serve,
+    // a list changes for ever
+    hasMore: () => Promise.resolve(true),
     close: answers.close,
   };
 }

@@ -3,14 +3,10 @@ import { writePosition } from "../../core/live-position.ts";
 import type { LiveCursor } from "../../exchange/live/events-between.ts";
 import { type FeedStep, stepTo } from "../../exchange/live/feed-step.ts";
 import type { LiveView } from "../../exchange/live/live-view.ts";
+import type { SentPortion } from "../stream/serving.ts";
 
 /** A step as bytes. */
-export interface EncodedStep extends FeedStep {
-  /** The events as they are sent; null if there is none. */
-  readonly bytes: Buffer | null;
-  /** When each of its messages was stored, in milliseconds since 1970. */
-  readonly storedMs: readonly number[];
-}
+export interface EncodedStep extends FeedStep, SentPortion<LiveCursor> {}
 
 /** Positions whose steps are kept: those of real readers are few, others could be any number. */
 const MAX_STEPS = 1000;

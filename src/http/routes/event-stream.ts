@@ -5,15 +5,13 @@ import { invalidRequest } from "../../core/invalid-request.ts";
 import { type AnswerHeader, REQUEST_ID } from "../responses.ts";
 import type { StreamPages } from "../unsent/pages-in-turn.ts";
 import { whoSends } from "../unsent/fair-line.ts";
-import { beginStream, EVENT_STREAM, type StreamAnswer } from "../stream/open-answers.ts";
+import { beginStream, EVENT_STREAM } from "../stream/open-answers.ts";
+import type { Serving } from "../stream/serving.ts";
 
 /** How a call answers with server-sent events. */
-interface EventStream<Request, Position> {
+interface EventStream<Request, Position> extends Serving<Position> {
   /** Error codes: those of the call, before its answer. */
   readonly positionOf: (request: Request) => Promise<Position> | Position;
-  readonly serve: (request: Position & StreamAnswer) => Promise<"nothing left" | "served">;
-  /** False if GET would answer with 204. */
-  readonly hasMore: (position: Position) => Promise<boolean> | boolean;
   readonly pagesOf: StreamPages;
 }
 

@@ -5,9 +5,8 @@ import { LiveEventSchema } from "../../core/live.ts";
 import { positionAfter, readPosition } from "../../core/live-position.ts";
 import { LiveQuery } from "../../core/query-schemas.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
-import type { LiveRequest, LiveStreams } from "../live/live-streams.ts";
+import type { FollowedSession, LiveStreams } from "../live/live-streams.ts";
 import { problems } from "../responses.ts";
-import type { StreamAnswer } from "../stream/open-answers.ts";
 import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";
 import {
   eventStreamAnswer,
@@ -36,15 +35,13 @@ const schema = {
   },
 };
 
-type Position = Omit<LiveRequest, keyof StreamAnswer>;
-
 export function liveSessionRoute(
   app: Api,
   { store, unsent }: Pick<SessionService, "store" | "unsent">,
   live: LiveStreams,
 ): void {
   const url = "/api/sessions/:id/live";
-  const positionOf = async ({ params, query, raw }: Request): Promise<Position> => {
+  const positionOf = async ({ params, query, raw }: Request): Promise<FollowedSession> => {
     const { all = false, after_seq } = query;
     const resumed = lastEventId(raw, readPosition);
     const { id, last_seq } = await store.read(resolveSession, { reference: params.id });

@@ -43,7 +43,7 @@ export function sessionEventsRoute(
   const { get, head } = streamHandlers({
     positionOf,
     serve: events.serve,
-    hasMore: () => true,
+    hasMore: events.hasMore,
     pagesOf: unsent.streams,
   });
   app.route({ method: "GET", url, schema, exposeHeadRoute: false, handler: get });

@@ -4,7 +4,8 @@ import type { Static } from "typebox";
 import { StreamQuery } from "../../core/query-schemas.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import { problems } from "../responses.ts";
-import type { StreamRequest, Streams } from "../stream/streams.ts";
+import type { StreamPosition } from "../stream/stream-pages.ts";
+import type { Streams } from "../stream/streams.ts";
 import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";
 import {
   eventStreamAnswer,
@@ -35,24 +36,22 @@ export function streamSessionRoute(
   streams: Streams,
 ): void {
   const url = "/api/sessions/:id/stream";
-  const positionOf = async ({ params, query, raw }: Request): Promise<Position> => {
+  const positionOf = async ({ params, query, raw }: Request): Promise<StreamPosition> => {
     const { all = false, last_seq } = query;
     const after_seq = lastEventId(raw, readSeq) ?? last_seq ?? 0;
     const { id } = await store.read(resolveSession, { reference: params.id });
-    return { position: { session_id: id, after_seq, all } };
+    return { session_id: id, after_seq, all };
   };
   const { get, head } = streamHandlers({
     positionOf,
     serve: streams.serve,
     pagesOf: unsent.streams,
-    hasMore: ({ position }) => streams.hasMore(position),
+    hasMore: streams.hasMore,
   });
   const config = { needs: "link" } as const;
   app.route({ method: "GET", url, schema, config, exposeHeadRoute: false, handler: get });
   app.route({ method: "HEAD", url, schema: { ...schema, hide: true }, config, handler: head });
 }
-
-type Position = Pick<StreamRequest, "position">;
 
 interface Request extends Pick<FastifyRequest, "id" | "raw" | "principal" | "login" | "ip"> {
   readonly params: Static<typeof SessionParams>;

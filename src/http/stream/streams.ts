@@ -1,37 +1,21 @@
+import type { SessionWatcher } from "../../exchange/live/session-watcher.ts";
+import { sourceOf } from "../../exchange/live/source.ts";
 import type { Store } from "../../store/store.ts";
 import type { Observe } from "../metrics/observation.ts";
-import { createOpenAnswers, type StreamAnswer } from "./open-answers.ts";
-import { sendMessages } from "./stream.ts";
+import { createOpenAnswers } from "./open-answers.ts";
+import { createServing, type Opening, type Serving } from "./serving.ts";
 import { createPageReader, type EventPage, type StreamPosition } from "./stream-pages.ts";
-import type { SessionWatcher } from "../../exchange/live/session-watcher.ts";
 
-export interface Streams {
+/** Streams of the messages of a session, in order of `seq`, until the session has ended. */
+export interface Streams extends Serving<StreamPosition> {
   /** Streams that are open, and sessions that are watched for them. */
   readonly open: number;
   readonly watched: number;
-  /**
-   * Answers with a stream from the position on, or with `nothing left` and no response if the
-   * session has ended and nothing follows. A failure after the answer began cuts the
-   * connection: the client resumes by its last id.
-   *
-   * Error codes: `session_not_found`, `database_*`, before anything is answered.
-   */
-  serve(request: StreamRequest): Promise<"nothing left" | "served">;
-  /**
-   * False for an ended session with nothing after the position: `serve` would send nothing.
-   *
-   * Error codes: `session_not_found`, `database_*`.
-   */
-  hasMore(position: StreamPosition): Promise<boolean>;
   /**
    * Closes the connection of every stream after a whole message, without the end of its answer, so
    * that clients reconnect; refuses new ones. Idempotent.
    */
   close(): Promise<void>;
-}
-
-export interface StreamRequest extends StreamAnswer {
-  readonly position: StreamPosition;
 }
 
 export interface StreamSettings {
@@ -54,40 +38,31 @@ export interface StreamsOptions extends StreamSettings {
 }
 
 export function createStreams(options: StreamsOptions): Streams {
-  const { watcher } = options;
+  const { watcher, observe } = options;
   const answers = createOpenAnswers(options);
   const readPage = createPageReader(options.store, options.unsentBytes);
-
-  const serve = async (request: StreamRequest): Promise<"nothing left" | "served"> => {
-    const { position } = request;
-    const subscription = watcher.subscribe(position.session_id);
-    try {
-      // what is large is read in its turn
-      let first: EventPage | null = await readPage({ ...position, small: true });
-      if (isOver(first)) {
-        return "nothing left";
+  const open: Opening<StreamPosition, number, EventPage> = async (position, use) => {
+    const { session_id, after_seq, all } = position;
+    const subscription = watcher.subscribe(session_id);
+    let isFirst = true;
+    const source = sourceOf(subscription.changes, async (cursor: number) => {
+      const place = { session_id, after_seq: cursor, all };
+      // a large message is read in its turn
+      const page = await readPage(isFirst ? { ...place, small: true } : place);
+      isFirst = false;
+      if (!page.more) {
+        subscription.hasRead(page.mark);
       }
-      const takeFirst = (): EventPage | null => {
-        const page = first;
-        first = null;
-        return page;
-      };
-      await answers.run(request, (output) =>
-        sendMessages({
-          ...output,
-          readPage,
-          observe: options.observe,
-          subscription,
-          position,
-          takeFirst,
-          pages: request.pages,
-        }),
-      );
-      return "served";
+      return page;
+    });
+    const isOver = ({ isLast, bytes }: EventPage): boolean => isLast && bytes === null;
+    try {
+      return await use({ ...source, start: after_seq, startsSmall: true, isOver });
     } finally {
       subscription.close();
     }
   };
+  const { serve, hasMore } = createServing(answers, observe, open);
 
   return {
     get open() {
@@ -97,11 +72,7 @@ export function createStreams(options: StreamsOptions): Streams {
       return watcher.watched;
     },
     serve,
-    hasMore: async (position) => !isOver(await readPage({ ...position, small: true })),
+    hasMore,
     close: answers.close,
   };
-}
-
-function isOver({ state, bytes, more }: EventPage): boolean {
-  return state === "ended" && bytes === null && !more;
 }

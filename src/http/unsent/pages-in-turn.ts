@@ -16,7 +16,9 @@ export interface PagesInTurn {
    * Reads a page in the stream's turn, once a message of any size fits into the budget of unsent answers; the
    * page counts until `taken` is called.
    */
-  read<Page extends { readonly bytes: Buffer | null }>(read: () => Promise<Page>): Promise<Page>;
+  read<Page extends { readonly bytes: Buffer | null } | null>(
+    read: () => Promise<Page>,
+  ): Promise<Page>;
   /** Reads as `read` does, for a page that is not bytes yet: it counts as much as was reserved. */
   readValue<Value>(read: () => Promise<Value>): Promise<Value>;
   /** Waits for a turn to make something large; the function ends it. */
@@ -48,10 +50,11 @@ export function createStreamPages(held: HeldBytes, turns: Turns): StreamPages {
   return ({ response, who }) => ({
     read: async (read) => {
       const page = await readIn({ response, who }, read);
-      if (page.bytes === null) {
+      const bytes = page?.bytes ?? null;
+      if (bytes === null) {
         held.release(response);
       } else {
-        held.hold(response, page.bytes);
+        held.hold(response, bytes);
       }
       return page;
     },

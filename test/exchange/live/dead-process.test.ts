@@ -32,16 +32,16 @@ describeEngine("an exchange whose process dies", (engine) => {
       data: { exchange: { state: "running" } },
     });
 
-    const before = feed.version;
+    const before = feed.changes.count;
     feed.refresh({ read: false });
-    expect(feed.version).toBe(before);
+    expect(feed.changes.count).toBe(before);
     feed.refresh({ read: true });
-    expect(feed.version).toBe(before + 1);
+    expect(feed.changes.count).toBe(before + 1);
     expect((await feed.next(cursor, false)).events).toEqual([]);
 
     await runner.stop("SIGKILL");
     feed.refresh({ read: false });
-    expect(feed.version).toBe(before + 2);
+    expect(feed.changes.count).toBe(before + 2);
     const after = await feed.next(cursor, false);
     expect(after.events).toMatchObject([{ event: "exchange", data: { state: "interrupted" } }]);
     feed.close();
