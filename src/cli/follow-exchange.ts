@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 import type { Command } from "commander";
 
 import { type ExchangeState, isFinal } from "../core/exchanges.ts";
 import { RepriseError } from "../core/errors.ts";
+import type { FollowStep } from "../core/follow-exchange.ts";
 import type { ExchangeRecord } from "../core/sessions.ts";
 import { exactLine, visible } from "../core/terminal-text.ts";
 import { isPassing } from "../exchange/exchange-failure.ts";
+import { followElsewhere } from "../exchange/live/follow-exchange.ts";
 import { type Runnable, whetherRuns } from "../exchange/runnable.ts";
 import { readExchange } from "../store/exchanges/read.ts";
 import { waitsFor } from "../store/exchanges/waits-for.ts";
@@ -19,13 +19,6 @@ import { ASKS } from "./exit-code.ts";
 import { GRAPH_ASKS, questionLines, reasonLine } from "./question-lines.ts";
 import { answerCommandLine, databaseWords, resumeCommand } from "./resume-command.ts";
 import { startOf } from "./started-as.ts";
-
-/** How often `--follow` asks whether the exchange has ended. */
-const FOLLOW_MS = 250;
-/** In how many of these polls it asks once whether a node is there to run it. */
-const POLLS_OF_NODES = 40;
-/** In how many of them it asks once whether an exchange before it waits for a person. */
-const POLLS_OF_QUESTIONS = 4;
 
 /** Of a command that has followed the exchange to this state. */
 export function exitCodeAfter(state: ExchangeState): number {
@@ -107,29 +100,33 @@ export function showQuestions(cli: CliContext, command: Command, { exchange, ope
 interface Following {
   /** Called once no node runs the exchange any more. */
   readonly warn: ((runs: Runnable) => void) | null;
-  /** Called with each state that is read. */
-  readonly onPoll: (exchange: ExchangeRecord) => Promise<void>;
+  /** Called with each step. */
+  readonly show: (step: FollowStep<ExchangeRecord>) => Promise<void>;
   /** Called once an exchange before it was interrupted that no node continues. */
   readonly onInterrupted: () => void;
 }
 
-/** Polls an exchange until it has ended or waits for a person. */
+/**
+ * Follows an exchange until it has ended or waits for a person, or one before it does. Nobody answers while a command
+ * waits, but somebody may continue what was interrupted.
+ */
 export async function whenEnded(
   store: Store,
   { session_id, n }: ExchangeRecord,
-  { warn, onPoll, onInterrupted }: Following,
+  { warn, show, onInterrupted }: Following,
 ): Promise<ExchangeRecord> {
   let warned = warn === null;
   let wasInterrupted = false;
-  for (let poll = 1; ; poll += 1) {
-    const exchange = await store.read(readExchange, { reference: session_id, n });
-    await onPoll(exchange);
-    // nobody answers while this command waits
-    if (isFinal(exchange.state) || exchange.state === "waiting") {
-      return exchange;
+  for await (const step of followElsewhere(store, { session_id, n, outlastsInterruption: true })) {
+    await show(step);
+    if (step.event === "over") {
+      return step.exchange;
     }
-    const isBehind =
-      exchange.state === "queued" && exchange.begun_at === null && poll % POLLS_OF_QUESTIONS === 1;
+    if (step.event !== "queued") {
+      continue;
+    }
+    const { exchange } = step;
+    const isBehind = exchange.begun_at === null;
     if (isBehind && (await openQuestions(store, exchange)).length > 0) {
       return exchange;
     }
@@ -139,13 +136,13 @@ export async function whenEnded(
         onInterrupted();
       }
     }
-    if (!warned && poll % POLLS_OF_NODES === 0) {
+    if (!warned) {
       const runs = await whetherRuns(store, exchange, { besides: false });
       warned = !runs.runnable;
       warn?.(runs);
     }
-    await sleep(FOLLOW_MS);
   }
+  return store.read(readExchange, { reference: session_id, n });
 }
 
 /** Says what has to be started, if anything has. */

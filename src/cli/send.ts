@@ -114,7 +114,7 @@ async function follow(
   const events = options["json=events"] === true;
   const exchange = await whenEnded(store, record, {
     warn: runs.runnable ? ({ command: start }) => showCommand(cli, command, start) : null,
-    onPoll: events
+    show: events
       ? createStoredReport(store, (event) => printJson(cli, event), record)
       : () => Promise.resolve(),
     onInterrupted: () => showInterrupted(cli, command, record.session_id),

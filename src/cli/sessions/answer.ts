@@ -165,7 +165,7 @@ async function follow(cli: CliContext, store: Store, answered: Answered): Promis
   const { createStoredReport } = await import("../../exchange/report-stored-exchange.ts");
   const exchange = await whenEnded(store, waiting, {
     warn: null,
-    onPoll: events
+    show: events
       ? createStoredReport(store, (event) => printJson(cli, event), waiting)
       : () => Promise.resolve(),
     onInterrupted: () => showInterrupted(cli, command, waiting.session_id),

@@ -16,7 +16,7 @@ import { createAgUiEncoder, readAgUiRequest, RunAgentInput } from "../ui/ag-ui.t
 import { createUiEncoder, readUiRequest, UI_STREAM_HEADERS, UiChatRequest } from "../ui/ai-sdk.ts";
 import { readClientIds } from "../ui/client-ids.ts";
 import type { ExchangeStep } from "../ui/exchange-steps.ts";
-import { type FollowedExchange, followExchange } from "../ui/follow-exchange.ts";
+import { exchangeSteps, type FollowedExchange } from "../ui/follow-exchange.ts";
 import { submit } from "../ui/submit.ts";
 import { whoSends } from "../unsent/fair-line.ts";
 import {
@@ -235,7 +235,7 @@ async function send(
       await write(bytes);
     };
     await writeAll(encoder.start);
-    for await (const step of followExchange({ store, live, pages }, followed, signal)) {
+    for await (const step of exchangeSteps({ store, live, pages }, followed, signal)) {
       if (step.type === "begin") {
         const place = { session_id: followed.session_id, after_seq: step.after_seq, ids: known };
         const { bytes } = await pages.read(() => readBefore(store, place, encoder));
