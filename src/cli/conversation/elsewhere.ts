@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 
+import { followExchange } from "../../core/follow-exchange.ts";
 import type { LiveEvent } from "../../core/live.ts";
 import type { ExchangeInfo, QuestionInfo } from "../../core/schemas.ts";
 import { isRepriseError } from "../../core/errors.ts";
@@ -36,8 +37,10 @@ interface Found extends Waiting {
   readonly events: AsyncGenerator<LiveEvent, void>;
   /** What came before the news, and is shown with it. */
   readonly early: LiveEvent[];
-  /** An exchange that was over, or its end, before the terminal began to wait. */
-  missed: ExchangeInfo | null;
+  /** The exchange of the news. */
+  exchange: ExchangeInfo | null;
+  /** True if it was over, or its end, before the terminal began to wait. */
+  isMissed: boolean;
 }
 
 /** Messages that may come before the exchange that they belong to is known. */
@@ -63,17 +66,29 @@ export function createElsewhere({ cli, conversation, store }: WatchContext): Els
   /** Null if it was left, or the session is gone. */
   const showAll = async (
     { early, events }: Found,
+    begun: ExchangeInfo,
     view: FollowView,
   ): Promise<ExchangeInfo | null> => {
-    for await (const event of both(early, events)) {
-      const exchange = exchangeOf(event);
-      view.show(event);
-      if (exchange !== null && exchange.state !== "running" && exchange.state !== "queued") {
-        return exchange;
+    let last = begun;
+    const reads = {
+      // one that never began is shown too; one that a node may continue is over: the person may type meanwhile
+      read: () => Promise.resolve({ ...last, first_seq: last.first_seq ?? 0, queued_at: null }),
+      live: async function* () {
+        for await (const event of both(early, events)) {
+          last = exchangeOf(event) ?? last;
+          yield event;
+        }
+      },
+    };
+    for await (const step of followExchange(reads, begun)) {
+      if (step.event === "over") {
+        return step.exchange;
+      }
+      if (step.event !== "queued" && step.event !== "begun") {
+        view.show(step);
       }
     }
-    const exchange = early.map(exchangeOf).findLast((each) => each !== null);
-    left = exchange?.n ?? left;
+    left = last.n;
     return null;
   };
 
@@ -87,7 +102,15 @@ export function createElsewhere({ cli, conversation, store }: WatchContext): Els
         ended.abort();
         void events.return();
       };
-      const next: Found = { news: news.signal, stop, session, events, early: [], missed: null };
+      const next: Found = {
+        news: news.signal,
+        stop,
+        session,
+        events,
+        early: [],
+        exchange: null,
+        isMissed: false,
+      };
       found = next;
       untilNews(next, left).then(
         (isThere) => {
@@ -106,10 +129,10 @@ export function createElsewhere({ cli, conversation, store }: WatchContext): Els
     },
     show: async (front) => {
       const shown = found;
-      if (shown === null || shown.session === null) {
+      if (shown === null || shown.session === null || shown.exchange === null) {
         return null;
       }
-      const { missed, session, stop } = shown;
+      const { exchange, isMissed, session, stop } = shown;
       let wasLeft = false;
       const view = await front.follow();
       front.onInterrupt(() => {
@@ -118,20 +141,20 @@ export function createElsewhere({ cli, conversation, store }: WatchContext): Els
       });
       front.leaving.addEventListener("abort", stop);
       try {
-        if (missed !== null) {
+        if (isMissed) {
           noticeLine(cli, "Another process ran an exchange of this session meanwhile.");
-          await showMissed(session, missed, view);
-          return missed;
+          await showMissed(session, exchange, view);
+          return exchange;
         }
         noticeLine(
           cli,
           "Another process runs an exchange of this session. Ctrl-C ends this view; /stop then stops the exchange.",
         );
-        const exchange = await showAll(shown, view);
-        if (wasLeft && exchange === null) {
+        const end = await showAll(shown, exchange, view);
+        if (wasLeft && end === null) {
           noticeLine(cli, "\nThe exchange continues; /stop stops it.");
         }
-        return exchange;
+        return end;
       } finally {
         view.end();
         front.onInterrupt(null);
@@ -166,11 +189,13 @@ async function untilNews(found: Found, left: number): Promise<boolean> {
     // one that waits has no last message
     const seq = last_seq ?? first_seq ?? 0;
     if (isSnapshot && !isRunning && n > left && seq > (session?.last_seq ?? 0)) {
-      found.missed = exchange;
+      found.exchange = exchange;
+      found.isMissed = true;
       return true;
     }
     // a short one may be over when it is seen first
     if (n > left && (isRunning || (!isSnapshot && n > known))) {
+      found.exchange = exchange;
       return true;
     }
     known = Math.max(known, n);
