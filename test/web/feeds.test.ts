@@ -54,8 +54,10 @@ async function readFrom<State, Event>(
   const ending = new AbortController();
   const attempt: Attempt = { signal: ending.signal, onOpen: () => undefined };
   const events: Event[] = [];
+  let state = from;
   try {
-    for await (const event of feed.read(from, attempt)) {
+    for await (const event of feed.read(() => state, attempt)) {
+      state = feed.fold(state, event);
       events.push(event);
       if (events.length === count) {
         break;

@@ -20,7 +20,7 @@ function createService() {
   let streams = 0;
   let most = 0;
   const feed: Feed<number, number> = {
-    read: async function* (from, { signal, onOpen }) {
+    read: async function* (state, { signal, onOpen }) {
       await Promise.resolve();
       if (fails.read !== null) {
         throw fails.read;
@@ -29,7 +29,7 @@ function createService() {
       most = Math.max(most, streams);
       try {
         onOpen();
-        yield (from ?? 0) + 1;
+        yield (state() ?? 0) + 1;
         const cut = Promise.withResolvers<void>();
         signal.addEventListener("abort", () => cut.reject(signal.reason), { once: true });
         await cut.promise;

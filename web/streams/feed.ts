@@ -10,8 +10,11 @@ export interface Attempt {
  * whichever tab reads them.
  */
 export interface Feed<State, Event> {
-  /** The events after the state, until nothing is left. Throws the ClientError of a connection that failed. */
-  read(from: State | null, attempt: Attempt): AsyncGenerator<Event, void>;
+  /**
+   * The events after the state, until nothing is left. Each is part of `state()` before the next one is read. Throws
+   * the ClientError of a connection that failed.
+   */
+  read(state: () => State | null, attempt: Attempt): AsyncGenerator<Event, void>;
   /** What is new, read without a stream. Throws a ClientError. */
   poll(from: State | null): Promise<readonly Event[]>;
   /**

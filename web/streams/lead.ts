@@ -141,7 +141,7 @@ async function readOnce<State, Event>(
     setStatus({ kind: "live" });
     checks.begin();
   };
-  for await (const event of feed.read(state(), { signal, onOpen })) {
+  for await (const event of feed.read(state, { signal, onOpen })) {
     signal.throwIfAborted();
     heard.confirm();
     publish(event);

@@ -14,7 +14,8 @@ export function listFeed(
   const client = connect(() => undefined);
   const reset = (id: string): SessionEvent => ({ id, event: "reset", data: {} });
   return {
-    read: (from, { signal, onOpen }) => {
+    read: (state, { signal, onOpen }) => {
+      const from = state();
       const position = from === null || from.id === "" ? {} : { after: from.id };
       return once(signal, (options) => connect(onOpen).events({ ...position, ...options }));
     },

@@ -38,8 +38,10 @@ export function sessionFeed(
     ...sharedParts(id, client),
     read: async function* (known, { signal, onOpen }) {
       const session = await readSession(client, id);
-      let state = isNear(known, session) ? known : null;
+      let isNew = !isNear(known(), session);
+      const now = (): SessionState | null => (isNew ? null : known());
       const live = async function* () {
+        const state = now();
         const position =
           state === null
             ? {}
@@ -49,10 +51,10 @@ export function sessionFeed(
         const open = (options: OneAttempt) => connect(onOpen).live(id, { ...position, ...options });
         for await (const event of once(signal, open)) {
           if (event.event === "snapshot") {
-            state = resumedState(state, event);
-            yield snapshotOf(state);
-          } else if (event.event !== "message" || isNews(state, event.data)) {
-            state = foldSession(state, event);
+            const resumed = resumedState(now(), event);
+            isNew = false;
+            yield snapshotOf(resumed);
+          } else if (event.event !== "message" || isNews(now(), event.data)) {
             yield event;
           }
         }
@@ -60,11 +62,11 @@ export function sessionFeed(
       try {
         yield* live();
       } catch (error) {
-        if (!isPositionRefused(error) || state === null) {
+        if (!isPositionRefused(error) || isNew) {
           throw error;
         }
         // an earlier copy of the database was put back: what this tab knows is of another history
-        state = null;
+        isNew = true;
         yield* live();
       }
     },
@@ -90,7 +92,8 @@ export function sharedFeed(
     ...sharedParts(id, client),
     read: async function* (known, { signal, onOpen }) {
       const session = await readSession(client, id);
-      const lastSeq = isNear(known, session) ? known.seq : session.last_seq;
+      const state = known();
+      const lastSeq = isNear(state, session) ? state.seq : session.last_seq;
       yield snapshotOfSession({ session, exchange: null, questions: [], seq: lastSeq });
       const follow = (options: OneAttempt) =>
         connect(onOpen).followSession(id, { lastSeq, ...options });

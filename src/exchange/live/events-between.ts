@@ -1,9 +1,8 @@
 import type { LiveEvent, TextPiece } from "../../core/live.ts";
+import { codePoints, endOf } from "../../core/code-points.ts";
 import {
   addToChecksum,
-  codePoints,
   EMPTY_CHECKSUM,
-  endOf,
   type LivePosition,
   positionAfter,
   writePosition,

@@ -1,3 +1,4 @@
+import { codePoints } from "../../core/code-points.ts";
 import type { LiveCall, LiveState } from "../../core/live-state.ts";
 import type { ForgetLive, LiveOutcome, LiveWrite } from "../../store/live/store-live.ts";
 import type { ExchangeEvent } from "../events.ts";
@@ -235,12 +236,4 @@ function withResult(
   { call_id, status, duration_ms }: EventOf<"tool_result">,
 ): readonly LiveCall[] {
   return calls.map((call) => (call.call_id === call_id ? { ...call, status, duration_ms } : call));
-}
-
-function codePoints(text: string): number {
-  let points = 0;
-  for (const _ of text) {
-    points += 1;
-  }
-  return points;
 }

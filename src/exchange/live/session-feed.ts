@@ -1,5 +1,6 @@
 import { ChangeCounter } from "../../core/change-counter.ts";
-import { codePoints, endOf, fitsPosition } from "../../core/live-position.ts";
+import { codePoints, endOf } from "../../core/code-points.ts";
+import { fitsPosition } from "../../core/live-position.ts";
 import { STREAM_PAGE_BYTES, STREAM_PAGE_ROWS } from "../../core/limits.ts";
 import type { QuestionInfo } from "../../core/schemas.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 
+import { codePoints } from "../../../src/core/code-points.ts";
 import {
   addToChecksum,
-  codePoints,
   EMPTY_CHECKSUM,
   type LivePosition,
   positionAfter,
