@@ -58,7 +58,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
     report: Report,
     hold: Hold,
   ): Promise<ExchangeResult> => {
-    const leaseState = await options.store.read(readLeaseState, request);
+    const leaseState = request.lease_state ?? (await options.store.read(readLeaseState, request));
     const isAttended = options.within === undefined && isFromTerminal(request);
     const isUnattended = request.claim !== undefined || options.within?.isUnattended === true;
     const prepared = await prepare(options, leaseState.session, isUnattended);

@@ -1,6 +1,6 @@
 import { RepriseError } from "../core/errors.ts";
 import type { Session } from "../core/sessions.ts";
-import type { Confirmation } from "../exchange/conversation.ts";
+import type { Confirmation } from "../exchange/confirmation.ts";
 import { nothingToContinue } from "../exchange/nothing-to-continue.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { checkNewSession } from "../exchange/preflight.ts";

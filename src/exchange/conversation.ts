@@ -1,4 +1,5 @@
 import { isRepriseError, RepriseError } from "../core/errors.ts";
+import { type Confirmation, confirmed } from "./confirmation.ts";
 import type { Compacted, Exchanger, ExchangerConfig, Live, OpenExchanger } from "./exchanger.ts";
 import { DEFAULT_PERSONA, type Persona } from "./personas/persona.ts";
 import type { WhenBusy } from "./lease-holder.ts";
@@ -31,14 +32,6 @@ export type ConversationStart =
       readonly kind: "new";
       readonly columns: NewSession & { readonly persona_name: string | null };
     };
-
-/** Called before an exchange uses what came over HTTP. */
-export interface Confirmation {
-  /** Before a session's model, persona or folder is used. Error codes: `not_confirmed`. */
-  confirmChoices(session: Session): Promise<void>;
-  /** Before an exchange hands messages over; those that are not confirmed stay pending. */
-  confirmMessages(session: Session): Promise<void>;
-}
 
 /** One session as a front end uses it. Nothing is stored before the first message or command. */
 export interface Conversation extends ConversationChanges {
@@ -156,11 +149,8 @@ export function createConversation(options: ConversationOptions): Conversation {
         const wanted = { persona_name, model, repo_path };
         await checkNewSession({ models: await models(), personas }, wanted);
       }
-      if (session !== null) {
-        await confirmation.confirmChoices(session);
-        await confirmation.confirmMessages(session);
-      }
       const open = await opened();
+      const lease_state = session === null ? null : await confirmed(store, confirmation, session);
       const { id } = await stored();
       const result = await open.exchange(
         {
@@ -169,6 +159,7 @@ export function createConversation(options: ConversationOptions): Conversation {
           when_busy: waits ? "wait" : whenBusy,
           has_waited: waits,
           principal,
+          ...(lease_state === null ? {} : { lease_state }),
         },
         live,
       );

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isRepriseError, RepriseError } from "../core/errors.ts";
 import { LEASE_MS } from "../core/limits.ts";
 import { failQueued } from "../store/exchanges/change.ts";
-import { type QueuedExchange, readNextQueued } from "../store/exchanges/ready.ts";
+import { type NextToRun, readNextToRun } from "../store/exchanges/next-to-run.ts";
 import { findDead, findUnready, makeReady, reviveDead } from "../store/exchanges/revive.ts";
 import { isOfNoExchange } from "../store/hints.ts";
-import { refuseUnconfirmed } from "../store/sessions/refuse-unconfirmed.ts";
+import { notConfirmed } from "../store/sessions/refuse-unconfirmed.ts";
 import type { Store } from "../store/store.ts";
 import { keepAnswering } from "./answer-due.ts";
 import { failureOf, isLacking, isPassing } from "./exchange-failure.ts";
@@ -99,15 +99,18 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 
   const exchange = async (
     opened: Exchanger,
-    { session_id, content, ...queued }: QueuedExchange,
+    { queued, lease_state, is_unconfirmed }: NextToRun,
   ): Promise<void> => {
-    const { n, revision, principal, asked_by } = queued;
-    await store.read(refuseUnconfirmed, { session_id });
+    const { session_id, content, n, revision, principal, asked_by } = queued;
+    if (is_unconfirmed) {
+      throw notConfirmed(session_id);
+    }
     await opened.exchange(
       {
         session_id,
         text: content,
         claim: { n, revision },
+        lease_state,
         principal,
         asked_by,
         keep_partial: true,
@@ -118,14 +121,14 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 
   /** False if nothing could begin now. */
   const run = async (session_id: string): Promise<boolean> => {
-    const queued = await store.read(readNextQueued, { session_id });
-    if (queued === null) {
+    // an exchange is not to blame for a node that cannot run any; what is read then is not old when it is used
+    const opened = await open();
+    const next = await store.read(readNextToRun, { session_id });
+    if (next === null) {
       return false;
     }
-    // an exchange is not to blame for a node that cannot run any
-    const opened = await open();
     try {
-      await exchange(opened, queued);
+      await exchange(opened, next);
     } catch (error) {
       if (isRepriseError(error, ...TAKEN)) {
         return false;
@@ -141,7 +144,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       }
       if (!isRepriseError(error, "shutting_down")) {
         // it has its reason already if it had begun
-        await store.write(failQueued, { ...queued, failure: failureOf(error) });
+        await store.write(failQueued, { ...next.queued, failure: failureOf(error) });
       }
     }
     return true;

@@ -8,6 +8,7 @@ import type { MadeCall, Session } from "../core/sessions.ts";
 import type { ToolSet } from "../core/tools.ts";
 import type { ClaimedExchange } from "../store/exchanges/ready.ts";
 import type { Fence } from "../store/leases/fence.ts";
+import type { LeaseState } from "../store/leases/lease.ts";
 import type { Store } from "../store/store.ts";
 import type { Settings } from "./config/settings.ts";
 import type { ExchangeListener, ExchangeResult } from "./events.ts";
@@ -91,6 +92,8 @@ export interface ExchangeRequest {
   readonly asked_by?: AskedBy;
   /** The queued exchange that is run, as it was read; its process gives it back when it stops. */
   readonly claim?: ClaimedExchange;
+  /** The session as its caller has read it just before; else it is read first. */
+  readonly lease_state?: LeaseState;
   /** Of a sub-agent: the number of the exchange of its parent session. */
   readonly parent_n?: number | null;
   /** Of a sub-agent: the lease of that exchange. Once it is lost, this one does not begin. */

@@ -31,7 +31,7 @@ describeEngine("a conversation", (engine) => {
       principal: tokenHolder("owner"),
       confirmation: {
         confirmChoices: async () => undefined,
-        confirmMessages: async () => undefined,
+        confirmWaiting: async () => true,
       },
     });
     await expect(conversation.checkModel("openai:gpt-5.1")).rejects.toThrow(

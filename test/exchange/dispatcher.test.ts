@@ -8,7 +8,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { RepriseError } from "../../src/core/errors.ts";
 import { createExchanger } from "../../src/agent/exchange.ts";
 import { type DispatcherOptions, startDispatcher } from "../../src/exchange/dispatcher.ts";
-import { refuseUnconfirmed } from "../../src/store/sessions/refuse-unconfirmed.ts";
+import { readNextToRun } from "../../src/store/exchanges/next-to-run.ts";
 import { readReady } from "../../src/store/exchanges/ready.ts";
 import { withdrawQueued, changeQueued, stopExchange } from "../../src/store/exchanges/change.ts";
 import { listExchanges, readExchangeWithContent } from "../../src/store/exchanges/read.ts";
@@ -299,13 +299,14 @@ it("[QUEUE-27] an exchange of the service takes at most 60 statements", async ()
   await queue(store, session.id, "two");
   const exchanger = createExchanger(bench.parts);
   const ended = Promise.withResolvers<void>();
-  const [ready] = await readyOf(store);
-  const { session_id, n, revision, content, principal } = ready!;
   const sent = await statementsOf(async () => {
-    await readyOf(store);
-    await store.read(refuseUnconfirmed, { session_id });
+    await store.read(readReady, { after: null, limit: 100 });
+    const next = await store.read(readNextToRun, { session_id: session.id });
+    const { session_id, n, revision, content, principal } = next!.queued;
+    const claim = { n, revision };
+    const { lease_state } = next!;
     await exchanger.exchange(
-      { session_id, text: content, claim: { n, revision }, principal, asked_by: "http" },
+      { session_id, text: content, claim, principal, asked_by: "http", lease_state },
       { listener: () => ended.resolve(), signal: new AbortController().signal },
     );
   });

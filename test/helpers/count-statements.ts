@@ -11,10 +11,12 @@ export interface SentStatements {
 }
 
 /**
- * Runs `work` and returns what it sent. The drivers' own functions are wrapped: every statement
- * goes through them, however it was made.
+ * Runs `work` and returns what it sent; `work` gets a function that returns what was sent so far. The
+ * drivers' own functions are wrapped: every statement goes through them, however it was made.
  */
-export async function statementsOf(work: () => Promise<unknown>): Promise<SentStatements> {
+export async function statementsOf(
+  work: (soFar: () => SentStatements) => Promise<unknown>,
+): Promise<SentStatements> {
   const sent: string[] = [];
   const undo = [
     ...(["all", "get", "run", "iterate"] as const).map((method) =>
@@ -25,8 +27,12 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<SentSt
   ];
   const stop = (): void => undo.splice(0).forEach((one) => one());
   onTestFinished(stop);
-  await work();
+  await work(() => counted(sent));
   stop();
+  return counted(sent);
+}
+
+function counted(sent: readonly string[]): SentStatements {
   return {
     statements: sent.filter(
       (sql) => !/^(begin|commit|rollback|savepoint|release)\b/i.test(sql) && !NOT_WORK.test(sql),

@@ -74,7 +74,8 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
       };
       await beginThread(options.store, thread);
     }
-    const leaseState = await options.store.read(readLeaseState, request);
+    const given = request.fresh === true ? undefined : request.lease_state;
+    const leaseState = given ?? (await options.store.read(readLeaseState, request));
     refuseEnded(leaseState.session);
     const name = nameIn(leaseState.session);
     // set under the lease, before the first checkpoint

@@ -8,6 +8,7 @@ import {
   type Choices,
   markSeen,
   readWaiting,
+  type Waiting,
   type WaitingMessages,
 } from "../../store/sessions/waiting.ts";
 import { localUser } from "../../store/leases/local-user.ts";
@@ -42,67 +43,76 @@ export function createFromOutside(input: FromOutsideInput) {
   const isConfirmed = async (question: string): Promise<boolean> =>
     accept || (ask !== null && (await ask(question)));
 
+  const principal = localPrincipal("terminal", localUser());
+  const read = ({ id }: Session): Promise<Waiting> => store.read(readWaiting, { session_id: id });
+
+  /** False if a person was asked, or something was stored. */
+  const confirmChoices = async (
+    session: Session,
+    { choices, unseen, through_change }: Waiting,
+  ): Promise<boolean> => {
+    const shown = await foreignFields(input, session, unseen);
+    if (shown.length > 0) {
+      note(cli, "This session was set up over HTTP:");
+      quoteChoices(cli, shown, unseen);
+      await store.write(markSeen, { session_id: session.id, through_change });
+    }
+    const fields = await foreignFields(input, session, choices);
+    if (fields.length === 0) {
+      return shown.length === 0;
+    }
+    noticeLine(cli, "This session was set up over HTTP without authentication:");
+    quoteChoices(cli, fields, choices);
+    if (!(await isConfirmed("Use this?"))) {
+      throw notConfirmed(fields);
+    }
+    await store.write(acceptChoices, { session_id: session.id, through_change, principal });
+    return false;
+  };
+
+  /** False if a person was asked, or something was stored. */
+  const confirmMessages = async (session: Session, waiting: Waiting): Promise<boolean> => {
+    const { count } = waiting.accepted;
+    if (count > 0) {
+      note(
+        cli,
+        `${plural(count, "message")} that came over HTTP ${count === 1 ? "goes" : "go"} with this one:`,
+      );
+      quoteMessages(cli, waiting.accepted);
+    }
+    for (let { unaccepted } = waiting, isFirst = true; ; isFirst = false) {
+      const { count, messages } = unaccepted;
+      const last = messages.at(-1)?.seq ?? 0;
+      if (count === 0 || last <= declined) {
+        return isFirst;
+      }
+      if (accept || ask !== null) {
+        noticeLine(cli, `${plural(count, "message")} came over HTTP without authentication:`);
+        quoteMessages(cli, unaccepted);
+      }
+      if (!(await isConfirmed(`Hand ${count === 1 ? "it" : "them"} to the agent?`))) {
+        declined = last;
+        note(cli, leftPending(count, session.id));
+        return false;
+      }
+      await store.write(acceptMessages, { session_id: session.id, through_seq: last, principal });
+      // others may have come while the person was asked
+      ({ unaccepted } = await read(session));
+    }
+  };
+
   return {
     /** Without a person to ask, only `--accept-pending` confirms. */
     askWith: (how: Ask): void => {
       ask = how;
     },
     confirmChoices: async (session: Session): Promise<void> => {
-      const waiting = await store.read(readWaiting, { session_id: session.id });
-      const { choices, unseen, through_change } = waiting;
-      const shown = await foreignFields(input, session, unseen);
-      if (shown.length > 0) {
-        note(cli, "This session was set up over HTTP:");
-        quoteChoices(cli, shown, unseen);
-        await store.write(markSeen, { session_id: session.id, through_change });
-      }
-      const fields = await foreignFields(input, session, choices);
-      if (fields.length === 0) {
-        return;
-      }
-      noticeLine(cli, "This session was set up over HTTP without authentication:");
-      quoteChoices(cli, fields, choices);
-      if (!(await isConfirmed("Use this?"))) {
-        throw notConfirmed(fields);
-      }
-      await store.write(acceptChoices, {
-        session_id: session.id,
-        through_change,
-        principal: localPrincipal("terminal", localUser()),
-      });
+      await confirmChoices(session, await read(session));
     },
-    confirmMessages: async ({ id: session_id }: Session): Promise<void> => {
-      const { accepted } = await store.read(readWaiting, { session_id });
-      const { count } = accepted;
-      if (count > 0) {
-        note(
-          cli,
-          `${plural(count, "message")} that came over HTTP ${count === 1 ? "goes" : "go"} with this one:`,
-        );
-        quoteMessages(cli, accepted);
-      }
-      for (;;) {
-        const { unaccepted } = await store.read(readWaiting, { session_id });
-        const { count, messages } = unaccepted;
-        const last = messages.at(-1)?.seq ?? 0;
-        if (count === 0 || last <= declined) {
-          return;
-        }
-        if (accept || ask !== null) {
-          noticeLine(cli, `${plural(count, "message")} came over HTTP without authentication:`);
-          quoteMessages(cli, unaccepted);
-        }
-        if (!(await isConfirmed(`Hand ${count === 1 ? "it" : "them"} to the agent?`))) {
-          declined = last;
-          note(cli, leftPending(count, session_id));
-          return;
-        }
-        await store.write(acceptMessages, {
-          session_id,
-          through_seq: last,
-          principal: localPrincipal("terminal", localUser()),
-        });
-      }
+    confirmWaiting: async (session: Session, waiting: Waiting): Promise<boolean> => {
+      const isCurrent = await confirmChoices(session, waiting);
+      const current = isCurrent ? waiting : await read(session);
+      return (await confirmMessages(session, current)) && isCurrent;
     },
   };
 }

@@ -1,7 +1,9 @@
 import { sql } from "kysely";
 
 import type { ExchangeState } from "../../core/exchanges.ts";
+import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import { sessionNotFound } from "../sessions/read.ts";
+import { MAY_BE_UNCONFIRMED } from "../sessions/refuse-unconfirmed.ts";
 import { selectSessions, sessionOf } from "../sessions/rows.ts";
 import type { Tx } from "../store.ts";
 import { BEGUN } from "./records.ts";
@@ -41,17 +43,15 @@ export async function holdQueue(
   tx: Tx,
   { id, idempotency_key = null }: { readonly id: string; readonly idempotency_key?: string | null },
 ): Promise<HeldQueue> {
-  const row = await selectSessions(tx)
-    .select("exchange_count")
-    .select(mayBeUnconfirmed)
-    .where("id", "=", id)
-    .modifyEnd(tx.dialect.forUpdate)
-    .executeTakeFirst();
+  const [row] = await tx.rows(heldSession, { id });
   if (row === undefined) {
     throw sessionNotFound();
   }
   const session = sessionOf(row);
-  const records = await recordsOf(tx, id, idempotency_key);
+  const records =
+    idempotency_key === null
+      ? await tx.rows(begunRecord, { id })
+      : await tx.rows(begunAndEarlier, { id, idempotency_key });
   const begun = records.find(({ is_begun }) => is_begun === 1);
   const isRunning = session.activity === "running";
   return {
@@ -77,31 +77,39 @@ export async function holdQueue(
   };
 }
 
-/** Part of a statement that runs anyway: only a session for which it is true costs more. */
-const mayBeUnconfirmed =
-  sql<number>`case when (authenticated = 0 and accepted_at is null) or exists (
-  select 1 from session_changes
-  where session_id = sessions.id and session_changes.authenticated = 0 and session_changes.accepted_at is null
-) then 1 else 0 end`.as("may_be_unconfirmed");
+const heldSession = prepared((parts, given: Parameter<{ readonly id: string }>) =>
+  selectSessions(parts)
+    .select("exchange_count")
+    .select(MAY_BE_UNCONFIRMED)
+    .where("id", "=", given("id"))
+    .modifyEnd(parts.dialect.forUpdate),
+);
+
+const RECORD_COLUMNS = ["n", "state", "queued_at", "idempotency_key", "request"] as const;
+
+const begunRecord = prepared((parts, given: Parameter<{ readonly id: string }>) =>
+  selectBegun(parts, given),
+);
 
 /** One statement, in which each half has an index. */
-function recordsOf(tx: Tx, session_id: string, idempotency_key: string | null) {
-  const columns = ["n", "state", "queued_at", "idempotency_key", "request"] as const;
-  const begun = tx.db
+const begunAndEarlier = prepared(
+  (parts, given: Parameter<{ readonly id: string; readonly idempotency_key: string }>) =>
+    selectBegun(parts, given).unionAll(
+      parts.db
+        .selectFrom("exchanges")
+        .select(RECORD_COLUMNS)
+        .select(sql<number>`0`.as("is_begun"))
+        .where("session_id", "=", given("id"))
+        .where("idempotency_key", "=", given("idempotency_key")),
+    ),
+);
+
+function selectBegun({ db }: QueryParts, given: Parameter<{ readonly id: string }>) {
+  return db
     .selectFrom("exchanges")
-    .select(columns)
+    .select(RECORD_COLUMNS)
     .select(sql<number>`1`.as("is_begun"))
-    .where("session_id", "=", session_id)
+    .where("session_id", "=", given("id"))
     .where("ended_at", "is", null)
     .where("state", "in", BEGUN);
-  if (idempotency_key === null) {
-    return begun.execute();
-  }
-  const earlier = tx.db
-    .selectFrom("exchanges")
-    .select(columns)
-    .select(sql<number>`0`.as("is_begun"))
-    .where("session_id", "=", session_id)
-    .where("idempotency_key", "=", idempotency_key);
-  return begun.unionAll(earlier).execute();
 }

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { NodeInfo } from "../../core/service-schemas.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 
 /** A node announces itself this often, and counts as gone after three times as long. */
@@ -104,23 +105,7 @@ export const readSessionNodes: Operation<
   { readonly session_id: string },
   SessionNodes | null
 > = async (tx, { session_id }) => {
-  const rows = await tx.db
-    .selectFrom("sessions")
-    .leftJoin("nodes", (join) =>
-      join
-        .on("seen_at", ">=", tx.dialect.now(-NODE_GONE_MS))
-        .on("seen_at", "<=", tx.dialect.now(NODE_AHEAD_MS)),
-    )
-    .select(["repo_path", "sessions.agent", "nodes.agent as node_agent", "folders"])
-    .select(({ exists, selectFrom }) =>
-      exists(
-        selectFrom("threads")
-          .select("threads.id")
-          .where("thread_id", "=", sql<string>`sessions.id || ':' || sessions.thread_suffix`),
-      ).as("has_begun"),
-    )
-    .where("sessions.id", "=", session_id)
-    .execute();
+  const rows = await tx.rows(nodesOfSession, { session_id });
   const [session] = rows;
   if (session === undefined) {
     return null;
@@ -131,6 +116,26 @@ export const readSessionNodes: Operation<
   );
   return { repo_path, agent, has_begun: Boolean(has_begun), nodes };
 };
+
+const nodesOfSession = prepared(
+  ({ db, dialect }, given: Parameter<{ readonly session_id: string }>) =>
+    db
+      .selectFrom("sessions")
+      .leftJoin("nodes", (join) =>
+        join
+          .on("seen_at", ">=", dialect.now(-NODE_GONE_MS))
+          .on("seen_at", "<=", dialect.now(NODE_AHEAD_MS)),
+      )
+      .select(["repo_path", "sessions.agent", "nodes.agent as node_agent", "folders"])
+      .select(({ exists, selectFrom }) =>
+        exists(
+          selectFrom("threads")
+            .select("threads.id")
+            .where("thread_id", "=", sql<string>`sessions.id || ':' || sessions.thread_suffix`),
+        ).as("has_begun"),
+      )
+      .where("sessions.id", "=", given("session_id")),
+);
 
 /** A newer version may announce in another way: of it, nothing is known. */
 function parseFolders(text: string): NodeFolders {

@@ -1,5 +1,5 @@
 import type { ExchangeRecord } from "../../core/sessions.ts";
-import { listOpenQuestions, type OpenQuestion } from "../questions/read.ts";
+import { type OpenQuestion, openQuestionsOf } from "../questions/read.ts";
 import type { Operation } from "../store.ts";
 import { readSessionNodes, type SessionNodes } from "./nodes.ts";
 import { type QueueExchange, queueExchange } from "./queue.ts";
@@ -22,7 +22,7 @@ export const queueAndRead: Operation<QueueExchange, Queued> = async (tx, input) 
   const { session_id, state } = record;
   return {
     record,
-    open: await listOpenQuestions(tx, { reference: session_id }),
+    open: await openQuestionsOf(tx, session_id),
     nodes: state === "queued" ? await readSessionNodes(tx, { session_id }) : null,
   };
 };

@@ -1,11 +1,15 @@
 import { createHash } from "node:crypto";
 
+import type { Selectable } from "kysely";
+
 import { RepriseError } from "../../core/errors.ts";
 import type { AskedBy } from "../../core/exchanges.ts";
 import { newId } from "../../core/ids.ts";
 import { type Principal, isOwner } from "../../core/principal.ts";
 import { isDelegated } from "../../core/session-tree.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
+import type { ExchangeTable } from "../schema.ts";
 import { revokeDeadLease } from "../leases/revoke.ts";
 import { readPending } from "../messages/read.ts";
 import { queueWaiting } from "../questions/continue.ts";
@@ -13,7 +17,7 @@ import { firstOpenQuestion } from "../questions/read.ts";
 import { withdrawQuestions } from "../questions/withdraw.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { resolveSession } from "../sessions/read.ts";
-import { refuseUnconfirmed } from "../sessions/refuse-unconfirmed.ts";
+import { isUnconfirmed, notConfirmed } from "../sessions/refuse-unconfirmed.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type HeldQueue, holdQueue } from "./held-queue.ts";
 import { RECORD_COLUMNS, readRecord, recordOf } from "./read.ts";
@@ -55,8 +59,8 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
   }
   refuseEnded(held);
   await refuseSubAgent(tx, held);
-  if (held.mayBeUnconfirmed) {
-    await refuseUnconfirmed(tx, { session_id: id });
+  if (held.mayBeUnconfirmed && (await isUnconfirmed(tx, id))) {
+    throw notConfirmed(id);
   }
   if (content === null) {
     const n = await queueAgain(tx, held, { idempotency_key, request });
@@ -69,34 +73,49 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
       await skipWaiting(tx, held);
     }
   }
-  const row = await tx.db
-    .insertInto("exchanges")
-    .values({
-      session_id: id,
-      n: held.exchange_count + 1,
-      id: newId(),
-      state: "queued",
-      asked_by: input.asked_by,
-      content,
-      origin: input.principal.origin,
-      authenticated: isOwner(input.principal) ? 1 : 0,
-      idempotency_key,
-      request,
-      queued_at: tx.dialect.now(),
-    })
-    .returning(RECORD_COLUMNS)
-    .executeTakeFirstOrThrow();
-  await tx.db
-    .updateTable("sessions")
-    .set((eb) => ({
-      exchange_count: eb("exchange_count", "+", 1),
-      ready_at: readyAt(tx.dialect),
-    }))
-    .where("id", "=", id)
-    .execute();
+  const n = held.exchange_count + 1;
+  const [row] = await tx.rows(insertQueued, {
+    session_id: id,
+    n,
+    id: newId(),
+    asked_by: input.asked_by,
+    content,
+    origin: input.principal.origin,
+    authenticated: isOwner(input.principal) ? 1 : 0,
+    idempotency_key,
+    request,
+  });
+  await tx.rows(countQueued, { id });
   tx.touch(id);
-  return recordOf(row);
+  return row === undefined ? readRecord(tx, id, n) : recordOf(row);
 };
+
+type QueuedRow = Pick<
+  Selectable<ExchangeTable>,
+  | "session_id"
+  | "n"
+  | "id"
+  | "asked_by"
+  | "content"
+  | "origin"
+  | "authenticated"
+  | "idempotency_key"
+  | "request"
+>;
+
+const insertQueued = prepared(({ db, dialect }, given: Parameter<QueuedRow>) =>
+  db
+    .insertInto("exchanges")
+    .values({ ...given.row(), state: "queued", queued_at: dialect.now() })
+    .returning(RECORD_COLUMNS),
+);
+
+const countQueued = prepared(({ db, dialect }, given: Parameter<{ readonly id: string }>) =>
+  db
+    .updateTable("sessions")
+    .set((eb) => ({ exchange_count: eb("exchange_count", "+", 1), ready_at: readyAt(dialect) }))
+    .where("id", "=", given("id")),
+);
 
 /** Error codes: `idempotency_key_reused`. */
 function refuseOtherRequest(earlier: string | null, request: string): void {

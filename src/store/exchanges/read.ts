@@ -2,10 +2,11 @@ import type { Selectable } from "kysely";
 
 import { RepriseError } from "../../core/errors.ts";
 import type { ExchangeState } from "../../core/exchanges.ts";
-import { EXCHANGE_FIELDS, type ExchangeRecord } from "../../core/sessions.ts";
+import { EXCHANGE_FIELDS, type ExchangeRecord, type Session } from "../../core/sessions.ts";
 import { columnNames, fieldReader } from "../columns.ts";
 import type { ExchangeTable } from "../schema.ts";
-import { resolveSession } from "../sessions/read.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
+import { readSession, resolveSession } from "../sessions/read.ts";
 import { selectSessions, sessionOf } from "../sessions/rows.ts";
 import type { Operation, Tx } from "../store.ts";
 
@@ -29,8 +30,15 @@ export const listExchanges: Operation<ListExchanges, readonly ExchangeRecord[]> 
   tx,
   { reference, before_n, limit },
 ) => {
-  const { id } = await resolveSession(tx, { reference });
-  return readRecords(tx, id, { before_n, limit });
+  const { id, activity } = await resolveSession(tx, { reference });
+  const query = tx.db
+    .selectFrom("exchanges")
+    .select(RECORD_COLUMNS)
+    .where("session_id", "=", id)
+    .orderBy("n", "desc")
+    .limit(limit);
+  const page = before_n === undefined ? query : query.where("n", "<", before_n);
+  return (await page.execute()).map((row) => currentRecordOf(row, activity));
 };
 
 /** One record. Error codes: as `resolveSession`, `exchange_not_found`. */
@@ -38,8 +46,8 @@ export const readExchange: Operation<
   { readonly reference: string; readonly n: number },
   ExchangeRecord
 > = async (tx, { reference, n }) => {
-  const { id } = await resolveSession(tx, { reference });
-  return readRecord(tx, id, n);
+  const { id, activity } = await resolveSession(tx, { reference });
+  return currentRecordOf(await recordRow(tx, { session_id: id, n }), activity);
 };
 
 export interface QueuedMessage {
@@ -72,15 +80,10 @@ export interface ExchangeWithContent extends ExchangeRecord {
 export const readExchangeWithContent: Operation<
   { readonly reference: string; readonly n: number },
   ExchangeWithContent
-> = async (tx, input) => {
-  const record = await readExchange(tx, input);
-  const { content } = await tx.db
-    .selectFrom("exchanges")
-    .select("content")
-    .where("session_id", "=", record.session_id)
-    .where("n", "=", record.n)
-    .executeTakeFirstOrThrow();
-  return { ...record, content };
+> = async (tx, { reference, n }) => {
+  const { id, activity } = await resolveSession(tx, { reference });
+  const row = await recordRow(tx, { session_id: id, n });
+  return { ...currentRecordOf(row, activity), content: row.content };
 };
 
 function exchangeNotFound(): RepriseError {
@@ -92,29 +95,29 @@ function exchangeNotFound(): RepriseError {
 
 /** One record. Error codes: `exchange_not_found`. */
 export async function readRecord(tx: Tx, session_id: string, n: number): Promise<ExchangeRecord> {
-  const [record] = await readRecords(tx, session_id, { before_n: n + 1, limit: 1 });
-  if (record?.n !== n) {
-    throw exchangeNotFound();
-  }
-  return record;
+  const row = await recordRow(tx, { session_id, n });
+  const { activity } = await readSession(tx, { id: session_id });
+  return currentRecordOf(row, activity);
 }
 
-async function readRecords(
-  tx: Tx,
-  session_id: string,
-  { before_n, limit }: Pick<ListExchanges, "before_n" | "limit">,
-): Promise<ExchangeRecord[]> {
-  const session = await selectSessions(tx).where("id", "=", session_id).executeTakeFirstOrThrow();
-  const query = tx.db
-    .selectFrom("exchanges")
-    .select(RECORD_COLUMNS)
-    .where("session_id", "=", session_id)
-    .orderBy("n", "desc")
-    .limit(limit);
-  const page = before_n === undefined ? query : query.where("n", "<", before_n);
-  const isRun = sessionOf(session).activity === "running";
-  return (await page.execute()).map((row) => recordOf({ ...row, state: stateNow(row, isRun) }));
+/** Error codes: `exchange_not_found`. */
+async function recordRow(tx: Tx, which: RecordKey) {
+  const [row] = await tx.rows(recordByNumber, which);
+  if (row === undefined) {
+    throw exchangeNotFound();
+  }
+  return row;
 }
+
+type RecordKey = Pick<ExchangeRecord, "session_id" | "n">;
+
+const recordByNumber = prepared(({ db }, given: Parameter<RecordKey>) =>
+  db
+    .selectFrom("exchanges")
+    .select([...RECORD_COLUMNS, "content"])
+    .where("session_id", "=", given("session_id"))
+    .where("n", "=", given("n")),
+);
 
 /** Those of these records that exist, of any sessions. */
 export async function readRecordsOf(
@@ -141,6 +144,10 @@ export async function readRecordsOf(
 
 /** A record as it is stored; one whose process died has the state that it had. */
 export const recordOf = fieldReader<typeof EXCHANGE_FIELDS, RecordRow>(EXCHANGE_FIELDS, {});
+
+function currentRecordOf(row: RecordRow, activity: Session["activity"]): ExchangeRecord {
+  return recordOf({ ...row, state: stateNow(row, activity === "running") });
+}
 
 /**
  * The state of a record now: a process that was killed has left it as it was. `isRun`: true while a process holds the

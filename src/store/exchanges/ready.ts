@@ -3,7 +3,9 @@ import { sql } from "kysely";
 import type { AskedBy } from "../../core/exchanges.ts";
 import { type Principal, storedSender } from "../../core/principal.ts";
 import type { Dialect } from "../engines/dialect.ts";
+import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import { isPending } from "../messages/read.ts";
+import { MAY_BE_UNCONFIRMED } from "../sessions/refuse-unconfirmed.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { RunningRecord } from "./records.ts";
 
@@ -17,13 +19,16 @@ export function readyAt(dialect: Dialect) {
 }
 
 export async function refreshReady(tx: Tx, id: string): Promise<void> {
-  await tx.db
-    .updateTable("sessions")
-    .set({ ready_at: readyAt(tx.dialect) })
-    .where("id", "=", id)
-    .execute();
+  await tx.rows(setReady, { id });
   tx.touch(id);
 }
+
+const setReady = prepared(({ db, dialect }, given: Parameter<{ readonly id: string }>) =>
+  db
+    .updateTable("sessions")
+    .set({ ready_at: readyAt(dialect) })
+    .where("id", "=", given("id")),
+);
 
 /** For an order: what has begun is continued before what is queued and has not. */
 export const BEGUN_FIRST = sql<number>`case when begun_at is null then 1 else 0 end`;
@@ -56,25 +61,37 @@ export const readReady: Operation<
   { readonly limit: number; readonly after: ReadyPosition | null },
   readonly ReadySession[]
 > = async (tx, { limit, after }) => {
-  const rows = await tx.db
+  const rows =
+    after === null
+      ? await tx.rows(firstReady, { limit })
+      : await tx.rows(readyAfter, { limit, ready_at: after.ready_at, id: after.id });
+  return rows.map((row) => ({ ...row, is_settled: Boolean(row.is_settled) }));
+};
+
+const firstReady = prepared((parts, given: Parameter<{ readonly limit: number }>) =>
+  selectReady(parts).limit(given("limit")),
+);
+
+const readyAfter = prepared((parts, given: Parameter<ReadyPosition & { readonly limit: number }>) =>
+  selectReady(parts)
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple("ready_at", "id"), ">", tuple(given("ready_at"), given("id"))),
+    )
+    .limit(given("limit")),
+);
+
+function selectReady({ db, dialect }: QueryParts) {
+  return db
     .selectFrom("sessions")
     .select(["id", "repo_path", "agent", "thread_suffix"])
     .select(({ eb, ref }) => [
       ref("ready_at").$notNull().as("ready_at"),
-      eb("ready_at", "<", tx.dialect.now(-SETTLED_MS)).as("is_settled"),
+      eb("ready_at", "<", dialect.now(-SETTLED_MS)).as("is_settled"),
     ])
     .where("ready_at", "is not", null)
-    .$if(after !== null, (query) =>
-      query.where(({ eb, refTuple, tuple }) =>
-        eb(refTuple("ready_at", "id"), ">", tuple(after?.ready_at ?? "", after?.id ?? "")),
-      ),
-    )
     .orderBy("ready_at")
-    .orderBy("id")
-    .limit(limit)
-    .execute();
-  return rows.map((row) => ({ ...row, is_settled: Boolean(row.is_settled) }));
-};
+    .orderBy("id");
+}
 
 /** A queued exchange that is to be run, without its session. */
 export type ClaimedExchange = Omit<QueuedReference, "session_id">;
@@ -91,8 +108,26 @@ export interface QueuedExchange extends QueuedReference {
 export const readNextQueued: Operation<
   { readonly session_id: string },
   QueuedExchange | null
-> = async (tx, { session_id }) => {
-  const [first] = await tx.db
+> = async (tx, input) => (await findNextQueued(tx, input))?.queued ?? null;
+
+/** As `readNextQueued`, with a hint whether its session is to be checked: see `MAY_BE_UNCONFIRMED`. */
+export async function findNextQueued(
+  tx: Tx,
+  { session_id }: { readonly session_id: string },
+): Promise<{ readonly queued: QueuedExchange; readonly mayBeUnconfirmed: boolean } | null> {
+  const [first] = await tx.rows(nextQueued, { session_id });
+  if (first?.state !== "queued") {
+    return null;
+  }
+  const { state: _, origin, authenticated, may_be_unconfirmed, ...queued } = first;
+  return {
+    queued: { ...queued, principal: storedSender(origin, authenticated) },
+    mayBeUnconfirmed: may_be_unconfirmed === 1,
+  };
+}
+
+const nextQueued = prepared(({ db, dialect }, given: Parameter<{ readonly session_id: string }>) =>
+  db
     .selectFrom("exchanges")
     .innerJoin("sessions", "sessions.id", "exchanges.session_id")
     .select([
@@ -105,7 +140,8 @@ export const readNextQueued: Operation<
       "exchanges.authenticated",
       "asked_by",
     ])
-    .where("session_id", "=", session_id)
+    .select(MAY_BE_UNCONFIRMED)
+    .where("session_id", "=", given("session_id"))
     .where("exchanges.ended_at", "is", null)
     .where("ready_at", "is not", null)
     // while somebody compacts or repairs it, it cannot be taken
@@ -113,69 +149,65 @@ export const readNextQueued: Operation<
       or([
         eb("lease_owner", "is", null),
         eb("lease_expires_at", "is", null),
-        eb("lease_expires_at", "<=", tx.dialect.now()),
+        eb("lease_expires_at", "<=", dialect.now()),
       ]),
     )
     .orderBy(BEGUN_FIRST)
     .orderBy("n")
-    .limit(1)
-    .execute();
-  if (first?.state !== "queued") {
-    return null;
-  }
-  const { state: _, origin, authenticated, ...queued } = first;
-  return {
-    ...queued,
-    principal: storedSender(origin, authenticated),
-  };
-};
+    .limit(1),
+);
+
+/** A queued exchange that begins under a lease. */
+export interface ClaimQueued extends QueuedReference {
+  readonly epoch: number;
+  readonly model: string | null;
+  readonly persona_name: string | null;
+}
 
 /**
  * Marks a queued exchange as running under a lease, in the transaction that takes its message out.
  * Null if it is not queued any more, was changed since it was read, or may not run yet because
  * another one has begun.
  */
-export async function claimQueued(
-  tx: Tx,
-  claim: QueuedReference & {
-    readonly epoch: number;
-    readonly model: string | null;
-    readonly persona_name: string | null;
-  },
-): Promise<RunningRecord | null> {
-  const before = (name: string) =>
-    sql<number>`(select ${sql.ref(`sessions.${name}`)} from sessions where sessions.id = exchanges.session_id)`;
-  const next_seq = sql<number>`(select last_seq + 1 from sessions where sessions.id = exchanges.session_id)`;
-  const pending_seq = tx.db
-    .selectFrom("messages")
-    .select(({ fn }) => fn.min("seq").as("seq"))
-    .where("messages.session_id", "=", claim.session_id)
-    .where(isPending);
-  const row = await tx.db
+export async function claimQueued(tx: Tx, claim: ClaimQueued): Promise<RunningRecord | null> {
+  const [row] = await tx.rows(claimRecord, claim);
+  return row ?? null;
+}
+
+const claimRecord = prepared(({ db, dialect }, given: Parameter<ClaimQueued>) =>
+  db
     .updateTable("exchanges")
     .set((eb) => ({
-      state: "running",
+      state: "running" as const,
       revision: eb("revision", "+", 1),
-      epoch: claim.epoch,
-      model: claim.model,
-      persona_name: claim.persona_name,
-      thread_suffix: before("thread_suffix"),
-      input_before: eb.fn.coalesce("input_before", before("total_input_tokens")),
-      output_before: eb.fn.coalesce("output_before", before("total_output_tokens")),
-      begun_at: eb.fn.coalesce("begun_at", tx.dialect.now()),
-      first_seq: eb.fn.coalesce("first_seq", pending_seq, next_seq),
+      epoch: given("epoch"),
+      model: given("model"),
+      persona_name: given("persona_name"),
+      thread_suffix: ofSession("thread_suffix"),
+      input_before: eb.fn.coalesce("input_before", ofSession("total_input_tokens")),
+      output_before: eb.fn.coalesce("output_before", ofSession("total_output_tokens")),
+      begun_at: eb.fn.coalesce("begun_at", dialect.now()),
+      first_seq: eb.fn.coalesce(
+        "first_seq",
+        eb
+          .selectFrom("messages")
+          .select(({ fn }) => fn.min("seq").as("seq"))
+          .whereRef("messages.session_id", "=", "exchanges.session_id")
+          .where(isPending),
+        ofSession("last_seq", 1),
+      ),
       content: null,
       stop_asked_at: null,
     }))
-    .where("session_id", "=", claim.session_id)
-    .where("n", "=", claim.n)
-    .where("revision", "=", claim.revision)
+    .where("session_id", "=", given("session_id"))
+    .where("n", "=", given("n"))
+    .where("revision", "=", given("revision"))
     .where("state", "=", "queued")
     .where(({ exists, selectFrom }) =>
       exists(
         selectFrom("sessions")
           .select("sessions.id")
-          .where("sessions.id", "=", claim.session_id)
+          .whereRef("sessions.id", "=", "exchanges.session_id")
           .where("ready_at", "is not", null),
       ),
     )
@@ -184,14 +216,16 @@ export async function claimQueued(
         exists(
           selectFrom("exchanges as begun")
             .select("begun.n")
-            .where("begun.session_id", "=", claim.session_id)
+            .whereRef("begun.session_id", "=", "exchanges.session_id")
             .where("begun.ended_at", "is", null)
             .where("begun.begun_at", "is not", null)
-            .where("begun.n", "!=", claim.n),
+            .whereRef("begun.n", "!=", "exchanges.n"),
         ),
       ),
     )
-    .returning(["n", "id", "input_before", "output_before"])
-    .executeTakeFirst();
-  return row ?? null;
+    .returning(["n", "id", "input_before", "output_before"]),
+);
+
+function ofSession(column: string, more = 0) {
+  return sql<number>`(select ${sql.ref(`sessions.${column}`)} + ${sql.lit(more)} from sessions where sessions.id = exchanges.session_id)`;
 }

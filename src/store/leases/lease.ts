@@ -1,6 +1,8 @@
+import type { InferResult } from "kysely";
+
 import { RepriseError } from "../../core/errors.ts";
 import type { ExchangeFailure, Session } from "../../core/sessions.ts";
-import { type Parameter, prepared } from "../engines/prepared.ts";
+import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import { refreshReady } from "../exchanges/ready.ts";
 import { endRecord, type RecordEnd, settleRecords } from "../exchanges/records.ts";
 import { isStopAsked } from "../exchanges/stop-asked.ts";
@@ -53,16 +55,23 @@ export const readLeaseState: Operation<{ readonly session_id: string }, LeaseSta
   if (row === undefined) {
     throw sessionNotFound();
   }
-  const free_epoch = row.lease_owner === null ? row.lease_epoch : null;
-  return { session: sessionOf(row), free_epoch, is_limited: Boolean(row.is_limited) };
+  return leaseStateOf(row);
 };
 
 const leaseStateById = prepared((parts, given: Parameter<{ readonly session_id: string }>) =>
-  selectSessions(parts)
-    .select(["lease_owner", "lease_epoch"])
-    .select(IS_LIMITED)
-    .where("id", "=", given("session_id")),
+  selectLeaseStates(parts).where("id", "=", given("session_id")),
 );
+
+export function selectLeaseStates(parts: QueryParts) {
+  return selectSessions(parts).select(["lease_owner", "lease_epoch"]).select(IS_LIMITED);
+}
+
+export function leaseStateOf(
+  row: InferResult<ReturnType<typeof selectLeaseStates>>[number],
+): LeaseState {
+  const free_epoch = row.lease_owner === null ? row.lease_epoch : null;
+  return { session: sessionOf(row), free_epoch, is_limited: Boolean(row.is_limited) };
+}
 
 /** The lease that holds the session now; null when none does. */
 export const readLease: Operation<{ readonly session_id: string }, HeldLease | null> = async (

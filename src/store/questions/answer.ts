@@ -9,7 +9,7 @@ import { recordConsent } from "../sessions/consents.ts";
 import type { Operation } from "../store.ts";
 import { settleAdmission } from "./admission.ts";
 import { letsContinue, queueWaiting, waitingAbove } from "./continue.ts";
-import { questionNotFound, readQuestion } from "./read.ts";
+import { QUESTION_COLUMNS, questionNotFound, questionOf, readQuestion } from "./read.ts";
 import { delegationOf, lockPath, withinDelegation } from "./tree.ts";
 import { type Principal, consenterOf } from "../../core/principal.ts";
 
@@ -59,7 +59,14 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
     throw answeredBefore(question);
   }
   const answer = storableAnswer(question, input.given);
-  await tx.db
+  const { id: subject, session_id } = question;
+  await recordConsent(tx, {
+    session_id,
+    kind: "answer",
+    subject,
+    who: consenterOf(input.principal),
+  });
+  const row = await tx.db
     .updateTable("questions")
     .set({
       state: "answered",
@@ -74,14 +81,8 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
         .where("id", "=", asking[0] ?? asked.session_id),
     })
     .where("id", "=", input.question)
-    .execute();
-  const { id: subject, session_id } = question;
-  await recordConsent(tx, {
-    session_id,
-    kind: "answer",
-    subject,
-    who: consenterOf(input.principal),
-  });
+    .returning(QUESTION_COLUMNS)
+    .executeTakeFirstOrThrow();
   await settleAdmission(tx, question, answer);
   for (const each of path) {
     tx.touch(each);
@@ -89,7 +90,7 @@ export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (
   if (input.continues !== true && waiting !== null && (await letsContinue(tx, question))) {
     await queueWaiting(tx, waiting);
   }
-  return readQuestion(tx, input.question);
+  return questionOf(row);
 };
 
 function answeredBefore({ answered_by, answered_at, answered_who }: QuestionRecord): RepriseError {

@@ -1,9 +1,10 @@
-import { type Selectable, sql } from "kysely";
+import { type Expression, type Selectable, sql } from "kysely";
 
 import { RepriseError } from "../../core/errors.ts";
 import { type AskedPermission, type Choice, QUESTION_FIELDS } from "../../core/questions.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import { columnNames, fieldReader } from "../columns.ts";
+import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
 import type { QuestionTable } from "./schema.ts";
 import { resolveSession } from "../sessions/read.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -22,10 +23,14 @@ const ANSWERED_WHO = sql<string | null>`case when questions.state = 'answered' t
   where consents.session_id = questions.session_id and consents.kind = 'answer' and subject = questions.id
 ) end`.as("answered_who");
 
+/** The columns of a question as the program sees it. */
+export const QUESTION_COLUMNS = [...NAMES, ANSWERED_WHO] as const;
+
 const choicesOf = ({ choices }: Pick<QuestionRow, "choices">): readonly Choice[] | null =>
   choices === null ? null : (JSON.parse(choices) as Choice[]);
 
-const questionOf = fieldReader<typeof QUESTION_FIELDS, QuestionRow>(QUESTION_FIELDS, {
+/** A row of `QUESTION_COLUMNS`. */
+export const questionOf = fieldReader<typeof QUESTION_FIELDS, QuestionRow>(QUESTION_FIELDS, {
   choices: choicesOf,
   permission: ({ permission }) =>
     permission === null ? null : (JSON.parse(permission) as AskedPermission),
@@ -89,8 +94,17 @@ export const listOpenQuestions: Operation<
   readonly OpenQuestion[]
 > = async (tx, { reference }) => {
   const { id } = await resolveSession(tx, { reference });
-  return withPaths(tx, id, await openWithin(tx, id).select(NAMES).select(ANSWERED_WHO).execute());
+  return openQuestionsOf(tx, id);
 };
+
+/** As `listOpenQuestions`, of a session that is there. */
+export async function openQuestionsOf(tx: Tx, id: string): Promise<OpenQuestion[]> {
+  return withPaths(tx, id, await tx.rows(openQuestions, { id }));
+}
+
+const openQuestions = prepared((parts, given: Parameter<{ readonly id: string }>) =>
+  openWithin(parts, given("id")).select(QUESTION_COLUMNS),
+);
 
 async function withPaths(
   tx: Tx,
@@ -133,11 +147,10 @@ export const listWithAnswered: Operation<
   readonly OpenQuestion[]
 > = async (tx, { reference }) => {
   const { id } = await resolveSession(tx, { reference });
-  const open = await listOpenQuestions(tx, { reference: id });
+  const open = await openQuestionsOf(tx, id);
   const rows = await tx.db
     .selectFrom("questions")
-    .select(NAMES)
-    .select(ANSWERED_WHO)
+    .select(QUESTION_COLUMNS)
     .where("state", "=", "answered")
     .where("session_id", "in", withinDelegation(id))
     .orderBy("answered_at", "desc")
@@ -180,8 +193,8 @@ export const lastQuestion: Operation<{ readonly reference: string }, string> = a
   return row.id;
 };
 
-function openWithin(tx: Tx, id: string) {
-  return tx.db
+function openWithin({ db }: Pick<QueryParts, "db">, id: string | Expression<string>) {
+  return db
     .selectFrom("questions")
     .where("state", "=", "open")
     .where("session_id", "in", withinDelegation(id))
@@ -205,8 +218,7 @@ export const countOpenQuestions: Operation<null, number> = async (tx) => {
 export async function readQuestions(tx: Tx, ids: readonly string[]): Promise<QuestionRecord[]> {
   const rows = await tx.db
     .selectFrom("questions")
-    .select(NAMES)
-    .select(ANSWERED_WHO)
+    .select(QUESTION_COLUMNS)
     .where("id", "in", ids)
     .execute();
   return rows.map(questionOf);
@@ -216,8 +228,7 @@ export async function readQuestions(tx: Tx, ids: readonly string[]): Promise<Que
 export async function readQuestion(tx: Tx, id: string): Promise<QuestionRecord> {
   const row = await tx.db
     .selectFrom("questions")
-    .select(NAMES)
-    .select(ANSWERED_WHO)
+    .select(QUESTION_COLUMNS)
     .where("id", "=", id)
     .executeTakeFirst();
   if (row === undefined) {

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type Expression, sql } from "kysely";
 
 import { lockSession } from "../sessions/lock.ts";
 import { MAX_ANCESTORS } from "../sessions/tree-ids.ts";
@@ -16,7 +16,7 @@ export function withinTree(id: string) {
 }
 
 /** The ids of a session and of its sub-agents, for an `in`: of all whose questions its exchange waits for. */
-export function withinDelegation(id: string) {
+export function withinDelegation(id: string | Expression<string>) {
   return sql<string>`(
     with recursive tree (id) as (
       select sessions.id from sessions where sessions.id = ${id}

@@ -1,7 +1,8 @@
-import { sql } from "kysely";
+import { type ExpressionBuilder, sql } from "kysely";
 
 import { type AdmissionChoice, readAdmissionCallId } from "../../core/questions.ts";
-import type { ChangedField } from "../schema.ts";
+import { type Parameter, prepared } from "../engines/prepared.ts";
+import type { ChangedField, Database } from "../schema.ts";
 import type { Operation, Tx } from "../store.ts";
 import { recordConsent } from "./consents.ts";
 import { lockSession } from "./lock.ts";
@@ -47,6 +48,17 @@ export interface Waiting {
 export const WAITING_MESSAGES = 20;
 export const WAITING_CHARACTERS = 4000;
 
+const NONE: WaitingMessages = { messages: [], count: 0 };
+
+/** As `readWaiting` returns it for a session in which nothing waits. */
+export const NOTHING_WAITS: Waiting = {
+  choices: {},
+  unseen: {},
+  through_change: 0,
+  accepted: NONE,
+  unaccepted: NONE,
+};
+
 /** Error codes: none; a session that does not exist has nothing that waits. */
 export const readWaiting: Operation<{ readonly session_id: string }, Waiting> = async (
   tx,
@@ -68,21 +80,17 @@ async function waitingMessages(
   session_id: string,
   accepted: boolean,
 ): Promise<WaitingMessages> {
+  const [any] = await tx.rows(anyWaiting, { session_id, is_accepted: accepted ? 1 : 0 });
+  if (any === undefined) {
+    return NONE;
+  }
   const rejected = accepted ? 0 : await rejectedThrough(tx, session_id);
   const pending = tx.db
     .selectFrom("messages")
-    .where(({ and }) =>
-      and({ session_id, checkpointed: 0, archived: 0, role: "user", origin: "http" }),
-    )
-    .where(({ eb, or, and }) =>
-      accepted
-        ? or([eb("authenticated", "=", 1), eb("accepted_at", "is not", null)])
-        : and([
-            eb("authenticated", "=", 0),
-            eb("accepted_at", "is", null),
-            eb("seq", ">", rejected),
-          ]),
-    );
+    .where("session_id", "=", session_id)
+    .where(isFromOutside)
+    .where("seq", ">", rejected)
+    .where(IS_ACCEPTED, "=", accepted ? 1 : 0);
   const messages = await pending
     .select([
       "seq",
@@ -101,6 +109,25 @@ async function waitingMessages(
     .executeTakeFirstOrThrow();
   return { messages, count };
 }
+
+/** True for a message of HTTP that no exchange has handed to the agent. */
+export function isFromOutside({ and }: ExpressionBuilder<Database, "messages">) {
+  return and({ checkpointed: 0, archived: 0, role: "user", origin: "http" });
+}
+
+const IS_ACCEPTED = sql<number>`case when messages.authenticated = 1 or messages.accepted_at is not null then 1 else 0 end`;
+
+/** Most exchanges find nothing that waits: then this is all that they ask. */
+const anyWaiting = prepared(
+  ({ db }, given: Parameter<{ readonly session_id: string; readonly is_accepted: number }>) =>
+    db
+      .selectFrom("messages")
+      .select("seq")
+      .where("session_id", "=", given("session_id"))
+      .where(isFromOutside)
+      .where(IS_ACCEPTED, "=", given("is_accepted"))
+      .limit(1),
+);
 
 /** Model, persona and folder that came over HTTP, and that no person has confirmed or seen. */
 export async function choicesOf(

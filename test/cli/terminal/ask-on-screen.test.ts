@@ -36,7 +36,7 @@ async function conversationIn(store: Store, id: string) {
     start: { kind: "existing", session: await store.read(readSession, { id }) },
     whenBusy: "refuse",
     principal: localPrincipal("terminal", null),
-    confirmation: { confirmChoices: async () => undefined, confirmMessages: async () => undefined },
+    confirmation: { confirmChoices: async () => undefined, confirmWaiting: async () => true },
   });
 }
 
