@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/terminal-text.ts";
-import { withSetupLock } from "../../store/engines/sqlite/setup-lock.ts";
+import { withFileLock } from "../../store/file-lock.ts";
 import { type ConfigEdit, editText } from "./edit-text.ts";
 import { checkUserConfig, loadUserConfig } from "./load-config.ts";
 import { type ConfigText, MARK, MAX_CONFIG_BYTES, readConfigText } from "./read-text.ts";
@@ -33,8 +33,8 @@ export async function changeConfig(
   const { file } = place;
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    const lock = { database: file, onLongWait: () => {}, timeoutMs: LOCK_TIMEOUT_MS };
-    await withSetupLock(lock, async () => {
+    const lock = { file, onLongWait: () => {}, timeoutMs: LOCK_TIMEOUT_MS };
+    await withFileLock(lock, async () => {
       const before = await readConfigText(file);
       const text = before?.text ?? "";
       const after = (await edits(loadUserConfig(text, place))).reduce(editText, text);

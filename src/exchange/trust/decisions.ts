@@ -5,7 +5,7 @@ import { userInfo } from "node:os";
 import { dirname } from "node:path";
 
 import { isRepriseError, RepriseError, systemCode } from "../../core/errors.ts";
-import { withSetupLock } from "../../store/engines/sqlite/setup-lock.ts";
+import { withFileLock } from "../../store/file-lock.ts";
 
 /** What the user decided about one project. */
 export interface Decision {
@@ -47,8 +47,8 @@ export async function changeDecision(
 ): Promise<void> {
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    const lock = { database: file, onLongWait: () => {}, timeoutMs: LOCK_TIMEOUT_MS };
-    await withSetupLock(lock, async () => {
+    const lock = { file, onLongWait: () => {}, timeoutMs: LOCK_TIMEOUT_MS };
+    await withFileLock(lock, async () => {
       const all = await readDecisions(file);
       const after = change(all.find((decision) => decision.path === path) ?? null);
       const others = all.filter((decision) => decision.path !== path);

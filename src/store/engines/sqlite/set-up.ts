@@ -5,7 +5,7 @@ import { latestVersion } from "../migrations/history.ts";
 import { openConnection, type SqliteConnection } from "./connection.ts";
 import { makeFile, prepareFile } from "./file.ts";
 import { applyMigrations, isReady, readVersion, useWriteAheadLog } from "./migrate.ts";
-import { type SetupLock, withSetupLock } from "./setup-lock.ts";
+import { type FileLock, withFileLock } from "../../file-lock.ts";
 import { queryValue } from "./statements.ts";
 
 /**
@@ -46,7 +46,7 @@ export async function openReady(options: Required<SqliteOptions>): Promise<Sqlit
   }
   const onLongWait = (): void =>
     notice("Another process makes or upgrades the database; this one waits until that is done.");
-  return withSetupLock({ database: path, onLongWait }, (lock) => setUp(options, lock));
+  return withFileLock({ file: path, onLongWait }, (lock) => setUp(options, lock));
 }
 
 function open({ path, busyTimeoutMs }: Required<SqliteOptions>): SqliteConnection {
@@ -92,7 +92,7 @@ function closeUnless(
   return passes ? connection : null;
 }
 
-async function setUp(options: Required<SqliteOptions>, lock: SetupLock): Promise<SqliteConnection> {
+async function setUp(options: Required<SqliteOptions>, lock: FileLock): Promise<SqliteConnection> {
   const { path, notice } = options;
   // once more: another process may have made it while this one waited
   const found = prepareFile(path);

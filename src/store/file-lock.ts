@@ -2,20 +2,20 @@ import { closeSync, openSync, rmSync, statSync, utimesSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { RepriseError, systemCode } from "../../../core/errors.ts";
-import { realDatabasePath } from "./database-path.ts";
-import { isBusy } from "./failure.ts";
+import { RepriseError, systemCode } from "../core/errors.ts";
+import { realDatabasePath } from "./engines/sqlite/database-path.ts";
+import { isBusy } from "./engines/sqlite/failure.ts";
 
-export interface SetupLock {
-  /** True if a process that was making the database died, so an empty file was never a full one. */
+export interface FileLock {
+  /** True if a process that was making the file died, so an empty file was never a full one. */
   readonly wasMaking: boolean;
-  /** Keeps in mind, beyond the end of this process, that the database is being made. */
+  /** Keeps in mind, beyond the end of this process, that the file is being made. */
   markMaking(): void;
 }
 
-export interface SetupLockOptions {
-  /** The path of the database; its folder exists. */
-  readonly database: string;
+export interface FileLockOptions {
+  /** Its path; its folder exists. */
+  readonly file: string;
   /** Called once if another process has had the lock for a second. */
   readonly onLongWait: () => void;
   /** How long to wait for the lock; without it as long as it takes. */
@@ -27,19 +27,19 @@ const LONG_WAIT_MS = 1000;
 const MARK = 0;
 
 /**
- * Runs `work` in one process at a time for each database: the process that makes or upgrades the
- * file holds the lock, the others wait for as long as that takes. It is SQLite's own lock on an
- * empty file beside the database (`-setup`), so the system drops it with a process that dies.
+ * Runs `work` in one process at a time for each file, such as a database that is made or upgraded, or a config that
+ * is changed; the others wait for as long as that takes. It is SQLite's own lock on an
+ * empty file beside it (`-setup`), so the system drops it with a process that dies.
  *
- * The file is removed afterwards, unless `work` fails after `markMaking`.
+ * The empty file is removed afterwards, unless `work` fails after `markMaking`.
  *
  * Error codes: `database_locked` if `timeoutMs` is over.
  */
-export async function withSetupLock<Output>(
-  options: SetupLockOptions,
-  work: (lock: SetupLock) => Promise<Output>,
+export async function withFileLock<Output>(
+  options: FileLockOptions,
+  work: (lock: FileLock) => Promise<Output>,
 ): Promise<Output> {
-  const path = `${realDatabasePath(options.database)}-setup`;
+  const path = `${realDatabasePath(options.file)}-setup`;
   const raw = await acquire(path, options);
   let marked = statSync(path).mtimeMs === MARK;
   try {
@@ -62,7 +62,7 @@ export async function withSetupLock<Output>(
 
 async function acquire(
   path: string,
-  { onLongWait, timeoutMs = Infinity }: SetupLockOptions,
+  { onLongWait, timeoutMs = Infinity }: FileLockOptions,
 ): Promise<DatabaseSync> {
   const start = performance.now();
   let waitsLong = false;
@@ -88,7 +88,7 @@ function tryAcquire(path: string): DatabaseSync | null {
   const before = inodeOf(path);
   const raw = new DatabaseSync(path, { timeout: 0 });
   try {
-    // no journal: it would be one more file beside the database
+    // no journal: it would be one more file in the folder
     raw.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     // the last holder may have removed the file meanwhile: then this is a lock on nothing
     if (before !== null && inodeOf(path) === before) {
