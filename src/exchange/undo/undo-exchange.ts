@@ -14,8 +14,7 @@ import {
 import { markUndone } from "../../store/file-changes/record.ts";
 import { readLease } from "../../store/leases/lease.ts";
 import { thisProcess } from "../../store/leases/this-process.ts";
-import { recordConsent } from "../../store/sessions/consents.ts";
-import { lockSession } from "../../store/sessions/lock.ts";
+import { storeConsent } from "../../store/sessions/consents.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { holdLease } from "../lease-holder.ts";
@@ -124,10 +123,7 @@ async function work(
   if (!dry_run) {
     const who = consenterOf(input.principal);
     const consent = { session_id: session.id, kind: direction, subject: String(n), who };
-    await store.write(async (tx) => {
-      await lockSession(tx, session.id);
-      await recordConsent(tx, consent);
-    }, null);
+    await store.write(storeConsent, consent);
     await restore(steps);
     await mark(store, { direction, steps, same });
   }

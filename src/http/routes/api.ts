@@ -5,6 +5,7 @@ import { Type } from "typebox";
 import type { KeptOfSessions } from "../../exchange/forget-sessions.ts";
 import type { ServedFolders } from "../../exchange/served-folders.ts";
 import type { Secrets } from "../../exchange/secrets.ts";
+import type { ExchangeReference } from "../../store/exchanges/change.ts";
 import type { Store } from "../../store/store.ts";
 import type { UnsentAnswers } from "../unsent/unsent-answers.ts";
 import type { PublicPath } from "../guards/public-path.ts";
@@ -43,6 +44,17 @@ export const FolderWarningHeader = {
 export const SessionParams = Type.Object({
   id: Type.String({ description: "The session's id, or its first 6 or more characters." }),
 });
+
+/** The exchange that a path names; none has the number 0. */
+export function exchangeReference({
+  id,
+  n,
+}: {
+  readonly id: string;
+  readonly n: string;
+}): ExchangeReference {
+  return { reference: id, n: /^[1-9]\d{0,14}$/.test(n) ? Number(n) : 0 };
+}
 
 export const BODY_PROBLEMS = {
   413: "The body is too large.",

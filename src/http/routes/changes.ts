@@ -15,6 +15,7 @@ import { emptyBodyAsObject } from "../guards/json-body.ts";
 import { json, problems } from "../responses.ts";
 import {
   type Api,
+  exchangeReference,
   BODY_PROBLEMS,
   SESSION_PROBLEMS,
   SessionParams,
@@ -102,7 +103,7 @@ export function changeRoutes(app: Api, { store, kept, secrets, unsent }: Session
     config: CLOSED,
     preHandler: unsent.inTurn,
     handler: async (request, reply) => {
-      const { session_id, n } = await store.read(readExchange, referenceOf(request.params));
+      const { session_id, n } = await store.read(readExchange, exchangeReference(request.params));
       const { changesOfExchange } = await import("../../exchange/undo/show-changes.ts");
       const pause = (): Promise<void> => unsent.pause({ request, reply });
       return changesOfExchange({ store, kept, secrets, pause }, { reference: session_id, n });
@@ -117,16 +118,14 @@ export function changeRoutes(app: Api, { store, kept, secrets, unsent }: Session
       preValidation: emptyBodyAsObject,
       handler: async (request) => {
         const { params, body, principal } = request;
-        const { session_id: reference, n } = await store.read(readExchange, referenceOf(params));
+        const { session_id: reference, n } = await store.read(
+          readExchange,
+          exchangeReference(params),
+        );
         const { undoExchange } = await import("../../exchange/undo/undo-exchange.ts");
         const input = { reference, n, direction, ...body, principal };
         return undoExchange({ store, kept, secrets, command: "reprise serve" }, input);
       },
     });
   }
-}
-
-/** No exchange has the number 0. */
-function referenceOf({ id, n }: { readonly id: string; readonly n: string }) {
-  return { reference: id, n: /^[1-9]\d{0,14}$/.test(n) ? Number(n) : 0 };
 }

@@ -13,7 +13,6 @@ import {
 } from "../../core/schemas.ts";
 import {
   changeQueued,
-  type ExchangeReference,
   type QueuedChange,
   stopExchange,
   withdrawQueued,
@@ -26,6 +25,7 @@ import { emptyBodyAsObject, refuseBody } from "../guards/json-body.ts";
 import { json, problems } from "../responses.ts";
 import {
   type Api,
+  exchangeReference,
   BODY_PROBLEMS,
   FolderWarningHeader,
   IdempotencyKey,
@@ -196,7 +196,7 @@ export function exchangeRoutes(
     url: "/api/sessions/:id/exchanges/:n/stop",
     schema: stopSchema,
     preValidation: emptyBodyAsObject,
-    handler: ({ params }) => store.write(stopExchange, referenceOf(params)),
+    handler: ({ params }) => store.write(stopExchange, exchangeReference(params)),
   });
   app.route({
     method: "PATCH",
@@ -241,19 +241,14 @@ export function exchangeRoutes(
     method: "GET",
     url: "/api/sessions/:id/exchanges/:n",
     schema: readSchema,
-    handler: ({ params }) => store.read(readExchangeWithContent, referenceOf(params)),
+    handler: ({ params }) => store.read(readExchangeWithContent, exchangeReference(params)),
   });
 }
 
-/** No exchange has the number 0. */
-function referenceOf({ id, n }: { readonly id: string; readonly n: string }): ExchangeReference {
-  return { reference: id, n: /^[1-9]\d{0,14}$/.test(n) ? Number(n) : 0 };
-}
-
 function changeOf(
-  params: Parameters<typeof referenceOf>[0],
+  params: Parameters<typeof exchangeReference>[0],
   { "if-match": revision }: Static<typeof IfMatch>,
 ): QueuedChange {
   const known = revision === undefined ? undefined : Number(revision.replaceAll('"', ""));
-  return { ...referenceOf(params), revision: known };
+  return { ...exchangeReference(params), revision: known };
 }

@@ -1,5 +1,6 @@
 import type { ConsentKind } from "../../core/consents.ts";
 import type { Operation, Tx } from "../store.ts";
+import { lockSession } from "./lock.ts";
 
 /** One consent, as it is stored. */
 export interface Consent {
@@ -13,18 +14,21 @@ export interface Consent {
 /** Characters of a subject that are kept. */
 const MAX_SUBJECT = 500;
 
+export interface GivenConsent extends Pick<Consent, "kind" | "subject"> {
+  readonly session_id: string;
+  readonly who: string | null | undefined;
+}
+
+/** Keeps who consented to what is done outside of the database; nothing if that is unknown. */
+export const storeConsent: Operation<GivenConsent, void> = async (tx, consent) => {
+  await lockSession(tx, consent.session_id);
+  await recordConsent(tx, consent);
+};
+
 /** Keeps who consented, in the transaction that stores to what; nothing if that is unknown. The session is held. */
 export async function recordConsent(
   tx: Tx,
-  {
-    session_id,
-    kind,
-    subject,
-    who,
-  }: Pick<Consent, "kind" | "subject"> & {
-    readonly session_id: string;
-    readonly who: string | null | undefined;
-  },
+  { session_id, kind, subject, who }: GivenConsent,
 ): Promise<void> {
   if (typeof who !== "string") {
     return;
