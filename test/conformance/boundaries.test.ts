@@ -79,6 +79,12 @@ const violations: readonly (readonly [file: string, rule: string, source: string
     "no-parsed-sentence",
     "const OURS = /call \\d+ failed: /;\nexport const f = (text: string): boolean => OURS.test(text);\n",
   ],
+  ...Object.keys(ROOMS)
+    .filter((room) => room !== "store")
+    .flatMap((room) => [
+      queries(`${room}/query.ts`, "tx: any", "tx.db"),
+      queries(`${room}/named-query.ts`, "{ db }: any", 'db.selectFrom("sessions")'),
+    ]),
   ...Object.keys(ROOMS).flatMap((room) =>
     forbidden(room).flatMap((target) => [
       imports(`${room}/a.ts`, target),
@@ -201,6 +207,10 @@ const allowed: readonly (readonly [file: string, source: string])[] = [
   ],
   ["src/cli/output.ts", "export const columns = (): number => process.stdout.columns;\n"],
   [
+    "src/store/query.ts",
+    'export const f = (tx: { db: { selectFrom(table: string): unknown } }): unknown =>\n  tx.db.selectFrom("sessions");\n',
+  ],
+  [
     "src/store/write.ts",
     "export const go = (store: { write(text: string): void }): void => store.write(`x`);\n",
   ],
@@ -319,6 +329,14 @@ function output(file: string, line: string, start = ""): readonly [string, strin
   const declared = "declare const cli: any, screen: any, fs: any, writeSync: any;\n";
   const used = `${declared}export function f(text: string): void {\n  ${line}}\n`;
   return [`src/${file}`, "one-output", start + used];
+}
+
+function queries(file: string, given: string, query: string): readonly [string, string, string] {
+  return [
+    `src/${file}`,
+    "only-in-store",
+    `export function f(${given}): unknown {\n  return ${query};\n}\n`,
+  ];
 }
 
 function importsFrom(file: string, ...targets: string[]): readonly [string, string] {

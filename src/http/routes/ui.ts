@@ -14,7 +14,7 @@ import type { LiveStreams } from "../live/live-streams.ts";
 import { beginStream, EVENT_STREAM } from "../stream/open-answers.ts";
 import { createAgUiEncoder, readAgUiRequest, RunAgentInput } from "../ui/ag-ui.ts";
 import { createUiEncoder, readUiRequest, UI_STREAM_HEADERS, UiChatRequest } from "../ui/ai-sdk.ts";
-import { readClientIds } from "../ui/client-ids.ts";
+import { readClientIds } from "../../store/exchanges/client-ids.ts";
 import type { ExchangeStep } from "../ui/exchange-steps.ts";
 import { exchangeSteps, type FollowedExchange } from "../ui/follow-exchange.ts";
 import { submit } from "../ui/submit.ts";

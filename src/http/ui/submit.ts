@@ -1,16 +1,12 @@
-import { isRepriseError, RepriseError } from "../../core/errors.ts";
-import { isUuid } from "../../core/ids.ts";
+import { isRepriseError } from "../../core/errors.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
-import { readCurrent } from "../../store/exchanges/current.ts";
-import { readRecord } from "../../store/exchanges/read.ts";
+import { readAskingPlace } from "../../store/exchanges/asking-place.ts";
+import { isSentMessage, keyOfMessage } from "../../store/exchanges/client-ids.ts";
 import { type AnswerQuestion, answerQuestion } from "../../store/questions/answer.ts";
-import { toolCallsOf } from "../../store/messages/rows.ts";
 import { listOpenQuestions, readQuestion } from "../../store/questions/read.ts";
-import { readSession } from "../../store/sessions/read.ts";
 import { queueRequested } from "../../store/sessions/requests.ts";
-import type { Operation, Store, Tx } from "../../store/store.ts";
-import { isSentMessage, keyOfMessage } from "./client-ids.ts";
+import type { Store } from "../../store/store.ts";
 import type { FollowedExchange } from "./follow-exchange.ts";
 import { answerOf } from "./reply.ts";
 import { type QuestionReply, refuseAt, type UiRequest } from "./request.ts";
@@ -56,7 +52,7 @@ export async function submit(
   if (message !== null && !(await store.read(isSentMessage, { session_id, id: message }))) {
     throw refuseAt("/messages", "Send a new message and answers in two requests.");
   }
-  const { exchange, after_seq } = await store.read(readPlace, { ...request, session_id });
+  const { exchange, after_seq } = await store.read(readAskingPlace, { ...request, session_id });
   // all are checked before one is given
   const given = await chooseAnswers(store, session_id, replies);
   const answers = new Map<string, string>();
@@ -68,67 +64,6 @@ export async function submit(
   }
   const replied = replies.flatMap(({ call }) => call ?? []);
   return { session_id, n: exchange.n, exchange, after_seq, calls, answers, replied };
-}
-
-interface ReadPlace extends Pick<Extract<UiRequest, { type: "answers" }>, "calls" | "exchange"> {
-  readonly session_id: string;
-}
-
-/**
- * The exchange that asked, and the place from which the client continues: after the last call that it shows. What
- * came since may be more than it has seen, if the questions were answered before.
- */
-const readPlace: Operation<
-  ReadPlace,
-  { readonly exchange: ExchangeRecord; readonly after_seq: number }
-> = async (tx, { session_id, exchange: id, calls }) => {
-  const { last_seq } = await readSession(tx, { id: session_id });
-  const named = await tx.db
-    .selectFrom("exchanges")
-    .select("n")
-    .where("session_id", "=", session_id)
-    // PostgreSQL refuses texts with NUL
-    .where("id", "=", id !== null && isUuid(id) ? id : "")
-    .executeTakeFirst();
-  const { n } = named ?? (await readCurrent(tx, [session_id])).get(session_id) ?? {};
-  if (n === undefined) {
-    throw new RepriseError(
-      "nothing_to_continue",
-      "No exchange of this session waits for an answer. Send a message.",
-    );
-  }
-  const exchange = await readRecord(tx, session_id, n);
-  const shown = await seqOfCalls(tx, exchange, calls);
-  return { exchange, after_seq: shown ?? last_seq };
-};
-
-/** Answers with calls in which those of a client are searched. */
-const MAX_ROWS = 50;
-
-/** The position of the last answer of an exchange that has one of these calls. */
-async function seqOfCalls(
-  tx: Tx,
-  { session_id, first_seq, last_seq }: ExchangeRecord,
-  calls: readonly string[],
-): Promise<number | null> {
-  if (first_seq === null || calls.length === 0) {
-    return null;
-  }
-  const rows = await tx.db
-    .selectFrom("messages")
-    .select(["seq", "tool_calls"])
-    .where("session_id", "=", session_id)
-    .where("seq", ">=", first_seq)
-    .where("seq", "<=", last_seq ?? Number.MAX_SAFE_INTEGER)
-    .where("tool_calls", "is not", null)
-    .orderBy("seq", "desc")
-    .limit(MAX_ROWS)
-    .execute();
-  const known = new Set(calls);
-  const row = rows.find(({ tool_calls }) =>
-    toolCallsOf(tool_calls ?? "[]").some((call) => known.has(call.id)),
-  );
-  return row?.seq ?? null;
 }
 
 async function chooseAnswers(

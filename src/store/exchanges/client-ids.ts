@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { isUuid } from "../../core/ids.ts";
 import type { Message } from "../../core/sessions.ts";
-import type { Operation } from "../../store/store.ts";
+import type { Operation } from "../store.ts";
 
 /** The key under which a client's message is queued once. */
 export function keyOfMessage(id: string): string {
