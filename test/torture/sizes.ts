@@ -354,7 +354,7 @@ export const SIZED_TESTS = {
     long: 10_000,
   },
   "page-tabs": {
-    what: "Random orders in which tabs of the web page open, hide, close and lose what they read: orders for each kind of lock",
+    what: "Random orders in which tabs of the web page open, hide, close and lose what they read: orders with the browser's locks, and without any",
     files: ["test/web/streams.test.ts"],
     test: 4,
     short: 20,

@@ -18,17 +18,6 @@ export function createTime() {
       signal.addEventListener("abort", () => resolve(), { once: true });
       return promise.finally(cancel);
     },
-    every: (ms, work) => {
-      let cancel = (): void => undefined;
-      const next = (): void => {
-        cancel = at(ms, () => {
-          next();
-          work();
-        });
-      };
-      next();
-      return () => cancel();
-    },
   };
   const advance = (ms: number): void => {
     now += ms;

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { ClientError, type LiveEvent } from "../../src/entries/client.ts";
 import { positionAfter, readPosition } from "../../src/core/live-position.ts";
 import { cursorAt, eventsBetween } from "../../src/exchange/live/events-between.ts";
-import { channelLocks } from "../../web/streams/channel-locks.ts";
+import { ALONE } from "../../web/streams/alone.ts";
 import type { Channel, Host } from "../../web/streams/host.ts";
 import { sessionFeed } from "../../web/streams/session-feed.ts";
 import type { SessionState } from "../../web/streams/session-state.ts";
@@ -24,7 +24,7 @@ export interface Tab {
 
 export interface TabsOptions {
   readonly random: () => number;
-  /** With the browser's locks, or with those over a channel. */
+  /** With the browser's locks, or without any. */
   readonly hasLocks: boolean;
 }
 
@@ -159,10 +159,9 @@ export function createTabs({ random, hasLocks }: TabsOptions) {
       const openChannel = (name: string): Channel => channels.open(name, tab);
       const host: Host = {
         ...time.clock,
-        openChannel,
         newId,
         report: (error) => errors.push(error),
-        locks: hasLocks ? locks : channelLocks(openChannel("locks"), time.clock, newId),
+        ...(hasLocks ? { openChannel, locks } : ALONE),
       };
       let state: SessionState | null = null;
       let status = CONNECTING;

@@ -1,20 +1,12 @@
-import { channelLocks } from "./channel-locks.ts";
+import { ALONE } from "./alone.ts";
 import type { Channel, Clock, Host } from "./host.ts";
 import { browserLocks } from "./locks.ts";
 
-/** This tab. Only secure contexts have `navigator.locks`; others choose over a channel. */
+/** This tab. Only secure contexts have `navigator.locks`. */
 export function browserHost(): Host {
   const locks = "locks" in navigator ? navigator.locks : undefined;
-  return {
-    ...clock,
-    openChannel,
-    newId,
-    report: reportError,
-    locks:
-      locks === undefined
-        ? channelLocks(openChannel("reprise-locks"), clock, newId)
-        : browserLocks(locks),
-  };
+  const shared = locks === undefined ? ALONE : { openChannel, locks: browserLocks(locks) };
+  return { ...clock, newId, report: reportError, ...shared };
 }
 
 /** Calls with true when the reader may see this tab, and with false when not. Returns what the value is now. */
@@ -57,10 +49,6 @@ const clock: Clock = {
       clearTimeout(timer);
       ended.abort();
     });
-  },
-  every: (ms, work) => {
-    const timer = setInterval(work, ms);
-    return () => clearInterval(timer);
   },
 };
 

@@ -5,8 +5,6 @@ export interface Clock {
   now(): number;
   /** Ends early, without an error, when the signal is aborted or the network is back. */
   pause(ms: number, signal: AbortSignal): Promise<void>;
-  /** Returns what ends it. */
-  every(ms: number, work: () => void): () => void;
 }
 
 /** What one tab sends, all the others get: in order, but nothing from before they listened. */
