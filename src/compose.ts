@@ -19,7 +19,7 @@ export async function openExchanger(config: ExchangerConfig): Promise<Exchanger>
   ] = await Promise.all([
     import("./agent/exchange.ts"),
     import("./exchange/live/feed.ts"),
-    import("./exchange/exchange-tree.ts"),
+    import("./core/exchange-limits.ts"),
     import("./exchange/models/config.ts"),
     import("./store/leases/this-process.ts"),
     import("./agent/sandbox/command-sandbox.ts"),

@@ -1,6 +1,6 @@
 import { ToolMessage } from "@langchain/core/messages";
 
-import type { Conceal } from "../exchange/secrets.ts";
+import type { Conceal } from "../core/secrets.ts";
 
 /** The result of a call as it may be stored and shown: secrets are replaced, wherever in it they are. */
 export function concealResult(result: ToolMessage, conceal: Conceal): ToolMessage {

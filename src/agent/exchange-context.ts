@@ -1,7 +1,8 @@
 import type { MadeMessages } from "./sendable-messages.ts";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 
-import type { ChildReservation, ExchangeLimits, ExchangeTree } from "../exchange/exchange-tree.ts";
+import type { ChildReservation, ExchangeTree } from "../exchange/exchange-tree.ts";
+import type { ExchangeLimits } from "../core/exchange-limits.ts";
 import type { CommandOptions } from "./commands/commands.ts";
 import type { Exchanger, ExchangerConfig, ExchangeRequest, Live } from "../exchange/exchanger.ts";
 import type { Report } from "../exchange/report-events.ts";
@@ -11,7 +12,7 @@ import type { ThreadState } from "./thread-state.ts";
 import type { ModelConfig } from "../exchange/models/config.ts";
 import type { Keyless } from "../exchange/models/settings.ts";
 import type { Judge } from "../exchange/permissions/judge.ts";
-import type { Conceal } from "../exchange/secrets.ts";
+import type { Conceal } from "../core/secrets.ts";
 import type { Persona } from "../exchange/personas/persona.ts";
 import type { SandboxLimits } from "../exchange/sandbox/policy.ts";
 import type { CheckPlan } from "./tools/hand-in-plan.ts";

@@ -11,7 +11,7 @@ import { oneLine } from "../core/terminal-text.ts";
 import { repeatChoices, repeatText } from "../core/words.ts";
 import type { RepeatedCall } from "../exchange/exchanger.ts";
 import type { HeldSession } from "../exchange/lease-holder.ts";
-import type { Conceal } from "../exchange/secrets.ts";
+import type { Conceal } from "../core/secrets.ts";
 import { askUnderLease, shownHash, withdrawUnderLease } from "../store/questions/ask.ts";
 import { readAskedInThread } from "../store/questions/read.ts";
 import type { Store } from "../store/store.ts";

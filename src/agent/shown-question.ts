@@ -10,7 +10,7 @@ import {
 } from "../core/questions.ts";
 import { storableText } from "../core/text.ts";
 import { offeredChoices } from "../core/words.ts";
-import type { Conceal } from "../exchange/secrets.ts";
+import type { Conceal } from "../core/secrets.ts";
 import { type NewQuestion, shownColumns } from "../store/questions/ask.ts";
 import type { readAsked } from "../store/questions/read.ts";
 

@@ -4,7 +4,7 @@ import { interrupt } from "@langchain/langgraph";
 import { RepriseError } from "../core/errors.ts";
 import type { Answerer, Asking, DefaultAnswer, PermissionChoice } from "../core/questions.ts";
 import { parseThreadId } from "../core/threads.ts";
-import type { Conceal } from "../exchange/secrets.ts";
+import type { Conceal } from "../core/secrets.ts";
 import { questionValue } from "../langgraph/question-value.ts";
 import { type NewQuestion, shownHash } from "../store/questions/ask.ts";
 import { readAsked } from "../store/questions/read.ts";

@@ -1,4 +1,4 @@
-import type { Secret, Secrets } from "../exchange/secrets.ts";
+import type { Secret, Secrets } from "../core/secrets.ts";
 import { readPostgresUrl } from "../store/postgres-url.ts";
 import { madeTokenFile, settingsOf } from "./config.ts";
 import type { CliContext } from "./context.ts";
@@ -30,7 +30,7 @@ export function ownSecrets(
   return async () => {
     const [{ readMadeToken }, { secretsOfAddress }] = await Promise.all([
       import("./made-token.ts"),
-      import("../exchange/secrets.ts"),
+      import("../core/secrets.ts"),
     ]);
     // a plain reader would wait for a pipe in its place; what this one refuses is not used
     const made = file === null ? null : await readMadeToken(file).catch(() => null);
@@ -43,7 +43,7 @@ export function ownSecrets(
 }
 
 async function keysOfModels(cli: CliContext): Promise<readonly Secret[]> {
-  const { secretsOfModels } = await import("../exchange/secrets.ts");
+  const { secretsOfModels } = await import("../exchange/models/config.ts");
   const settings = settingsOf(cli);
   const [{ models }, config] = await Promise.all([settings.at(null), settings.config()]);
   const inFiles = (["anthropic", "openai"] as const).map(async (provider) => {

@@ -3,18 +3,15 @@ import { Command } from "commander";
 import type { PermissionMode } from "../core/permissions.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import type { ExchangerConfig } from "../exchange/exchanger.ts";
-import type { Decision } from "../exchange/permissions/decide.ts";
 import type { CallPlace } from "../exchange/permissions/explain.ts";
-import type { Judgement } from "../exchange/permissions/judge.ts";
 import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { addList } from "./add-list.ts";
-import { aligned } from "./aligned.ts";
 import { configPlace, databaseLocation, exchangerConfig } from "./config.ts";
 import { type CliContext, printJson, printLine, printLines } from "./context.ts";
 import { databaseOption, openDatabase, withStore } from "./database.ts";
-import { checkSandbox } from "./doctor/sandbox.ts";
+import { decisionLine, permissionLines } from "./permission-lines.ts";
 import { addAllowed, permissionMode } from "./permission-options.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
@@ -123,40 +120,6 @@ async function removeConfigured(cli: CliContext, rule: string): Promise<void> {
     );
   }
   printLine(cli, `removed  ${oneLine(rule)}`);
-}
-
-/** The mode, and whether commands run in a sandbox: that decides what the mode `auto` asks. */
-export async function stateLines(mode: PermissionMode): Promise<string[]> {
-  return [`mode ${mode}`, (await checkSandbox()).sentence];
-}
-
-/**
- * The mode and the rules as lines: every rule, or only those that were added to the program's, how many paths
- * these protect, and `forAll`, which shows every rule.
- */
-export async function permissionLines(
-  judgement: Judgement,
-  { forAll }: { readonly forAll: string | null },
-): Promise<string[]> {
-  const { addedRules, allRules, PROTECTED_PATHS } =
-    await import("../exchange/permissions/list-rules.ts");
-  const rules = forAll === null ? allRules(judgement) : addedRules(judgement);
-  const { denied, asked } = PROTECTED_PATHS;
-  return [
-    ...(await stateLines(judgement.mode)),
-    ...(rules.length === 0 ? ["No rules were added to those of the program."] : []),
-    ...aligned(rules.map(({ effect, rule, layer }) => [effect, oneLine(rule), oneLine(layer)])),
-    ...(forAll === null
-      ? []
-      : [
-          `${denied} protected paths are never changed, ${asked} are asked about in every mode; ${forAll} lists every rule.`,
-        ]),
-  ];
-}
-
-/** One line for a person. */
-export function decisionLine({ effect, rule, layer, reason }: Decision): string {
-  return oneLine(`${effect}: rule ${rule} (${layer})${reason === null ? "" : `; ${reason}`}`);
 }
 
 async function withPlace(

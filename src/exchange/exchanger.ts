@@ -5,22 +5,18 @@ import type { Principal } from "../core/principal.ts";
 import type { DefaultAnswer, Repeats } from "../core/questions.ts";
 import type { CallFacts } from "../core/calls.ts";
 import type { MadeCall, Session } from "../core/sessions.ts";
-import type { ToolSet } from "../core/tools.ts";
 import type { ClaimedExchange } from "../store/exchanges/ready.ts";
 import type { Fence } from "../store/leases/fence.ts";
 import type { LeaseState } from "../store/leases/lease.ts";
-import type { Store } from "../store/store.ts";
-import type { Settings } from "./config/settings.ts";
 import type { ExchangeListener, ExchangeResult } from "./events.ts";
 import { isLacking, isPassing } from "./exchange-failure.ts";
 import type { Feed } from "./live/feed.ts";
 import type { WhenBusy } from "./lease-holder.ts";
-import type { Secrets } from "./secrets.ts";
-import type { PersonaFolders } from "./personas/folders.ts";
+import type { Secrets } from "../core/secrets.ts";
+import type { JudgeSource } from "./permissions/judge.ts";
 
 /** From what a program makes its exchanger. */
-export interface ExchangerConfig {
-  readonly store: Store;
+export interface ExchangerConfig extends JudgeSource {
   /** Shared by all that runs exchanges in the process; a separate one if it is not given. */
   readonly feed?: Feed;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -28,11 +24,6 @@ export interface ExchangerConfig {
   readonly outputFolder?: string | null;
   /** Without it commands run in no sandbox. */
   readonly sandbox?: SandboxSource;
-  readonly personas: PersonaFolders;
-  /** Every tool that its exchanges may have; `BUILT_IN_TOOLS` if it is not given. */
-  readonly tools?: ToolSet;
-  /** The user's config; none if it is not given. */
-  readonly settings?: Settings | undefined;
   /** Paths that no tool may touch even inside the repo, besides the database. */
   readonly protectedPaths: readonly string[];
   /**
@@ -44,17 +35,6 @@ export interface ExchangerConfig {
   readonly undoFolder?: string | null;
   /** Of the questions that its exchanges ask. */
   readonly defaultAnswer?: DefaultAnswer | undefined;
-  /** Of its exchanges, besides what is stored. */
-  readonly permission?: RunPermission | undefined;
-}
-
-export interface RunPermission {
-  /** Calls that need no question, as rules: see `parseCallPattern`. */
-  readonly allow: readonly string[];
-  /** False if nobody is asked: what would be asked is denied. */
-  readonly asks: boolean;
-  /** Called for each call that rules deny, also of sub-agents; not for what a person denies. */
-  readonly onDenied?: () => void;
 }
 
 /** Loads the agent's libraries. Error codes: `config_invalid`. */

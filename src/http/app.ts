@@ -26,7 +26,7 @@ import { artifactRoutes } from "./routes/artifacts.ts";
 import { limitBodyMemory } from "./guards/body-budget.ts";
 import { createClientErrors } from "./guards/client-error.ts";
 import { compressAnswers, createCompressors, tagAnswers } from "./encoding.ts";
-import type { Secrets } from "../exchange/secrets.ts";
+import type { Secrets } from "../core/secrets.ts";
 import { keptBytesIn } from "../exchange/undo/kept-bytes.ts";
 import { changeRoutes } from "./routes/changes.ts";
 import { createSessionRoute } from "./routes/create-session.ts";

@@ -2,14 +2,13 @@ import { BaseMessage } from "@langchain/core/messages";
 
 import {
   at,
-  type BodyInput,
   type ListVersion,
   type WriteBatch,
   type StoredIds,
   type SequenceInput,
 } from "../store/checkpoints/value.ts";
+import { type BodyInput, textHash } from "../store/checkpoints/bodies.ts";
 import { chunkBody } from "../store/checkpoints/value-json.ts";
-import { textHash } from "../store/checkpoints/bodies.ts";
 import { bodyText } from "./message-codec.ts";
 import { hashesOf, longestMatch } from "./match-list.ts";
 import { messageHash } from "./message-hash.ts";

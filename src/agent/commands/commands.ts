@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import type { SandboxLimits } from "../../exchange/sandbox/policy.ts";
-import type { Conceal } from "../../exchange/secrets.ts";
+import type { Conceal } from "../../core/secrets.ts";
 import { commandEnvironment } from "./environment.ts";
 import { createKeptOutput } from "./kept-output.ts";
 import { createLiveLines } from "./live-lines.ts";

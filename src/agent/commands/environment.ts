@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
 
-import type { Conceal } from "../../exchange/secrets.ts";
+import type { Conceal } from "../../core/secrets.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 
-import type { Conceal } from "../../exchange/secrets.ts";
+import type { Conceal } from "../../core/secrets.ts";
 
 /** Characters of a line that are held back until its end. */
 const MAX_HELD = 64 * 1024;

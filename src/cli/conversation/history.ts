@@ -3,7 +3,7 @@ import { type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promise
 import { dirname } from "node:path";
 
 import { systemCode } from "../../core/errors.ts";
-import { readConceal, type Secrets } from "../../exchange/secrets.ts";
+import { readConceal, type Secrets } from "../../core/secrets.ts";
 
 /** What a person wrote, and whether a part of it was pasted. */
 export interface HistoryEntry {

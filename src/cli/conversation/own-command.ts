@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
 
-import type { Conceal } from "../../exchange/secrets.ts";
+import type { Conceal } from "../../core/secrets.ts";
 import { wrongUsage } from "../wrong-usage.ts";
 
 /** A line that a person wrote for the shell. */

@@ -1,5 +1,5 @@
 import { visible } from "../../core/terminal-text.ts";
-import { readConceal, type Secrets } from "../../exchange/secrets.ts";
+import { readConceal, type Secrets } from "../../core/secrets.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import { ownCommand, ownCommandMessage, runOwnCommand } from "./own-command.ts";
 

@@ -14,7 +14,7 @@ import { interruptible, runCommand } from "./interruptible.ts";
 import { send } from "./send.ts";
 import { isAsking, type Talk } from "./talk.ts";
 import { showFailure } from "./show-failure.ts";
-import type { Secrets } from "../../exchange/secrets.ts";
+import type { Secrets } from "../../core/secrets.ts";
 import { waitsFor } from "../../store/exchanges/waits-for.ts";
 import type { Store } from "../../store/store.ts";
 import { slashCommand } from "./slash.ts";

@@ -10,7 +10,7 @@ export async function permission(
   { cli, conversation }: SlashContext,
   argument: string,
 ): Promise<void> {
-  const { decisionLine, permissionLines, stateLines } = await import("../permission.ts");
+  const { decisionLine, permissionLines, stateLines } = await import("../permission-lines.ts");
   const mode = PERMISSION_MODES.find((each) => each === argument);
   const removed = /^remove\s+(.+)$/s.exec(argument)?.[1];
   if (mode !== undefined) {

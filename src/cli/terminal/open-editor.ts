@@ -3,7 +3,7 @@ import { createFolderFiles } from "../conversation/folder-files.ts";
 import { type History, openHistory } from "../conversation/history.ts";
 import { commandUsages } from "../conversation/slash.ts";
 import { slashValues, type ValuesContext } from "../conversation/slash-values.ts";
-import type { Secrets } from "../../exchange/secrets.ts";
+import type { Secrets } from "../../core/secrets.ts";
 import { firstOf } from "./completion.ts";
 import { createEditor, type Editor, type EditorOptions } from "./editor.ts";
 import { externalEditor } from "./external-editor.ts";

@@ -1,5 +1,5 @@
 import type { Conversation } from "../../exchange/conversation.ts";
-import type { Secrets } from "../../exchange/secrets.ts";
+import type { Secrets } from "../../core/secrets.ts";
 import type { Store } from "../../store/store.ts";
 import type { CliContext } from "../context.ts";
 import type { RawTerminal } from "../raw-terminal.ts";

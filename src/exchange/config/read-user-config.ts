@@ -4,7 +4,7 @@ import type { Node } from "jsonc-parser";
 
 import { PERMISSION_MODES } from "../../core/permissions.ts";
 import { TOKEN_LIMITS, type TokenLimits } from "../../core/token-limits.ts";
-import type { ExchangeLimits } from "../exchange-tree.ts";
+import type { ExchangeLimits } from "../../core/exchange-limits.ts";
 import { parseModelName } from "../models/name.ts";
 import {
   type Effect,

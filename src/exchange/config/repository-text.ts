@@ -1,4 +1,4 @@
-import type { ExchangeLimits } from "../exchange-tree.ts";
+import type { ExchangeLimits } from "../../core/exchange-limits.ts";
 import { parsePattern, type Rule } from "../permissions/rule.ts";
 import { parseDocument, type Problem } from "./document.ts";
 import { placed, type PlacedProblem } from "./load-config.ts";

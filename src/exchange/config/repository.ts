@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import type { ExchangeLimits } from "../exchange-tree.ts";
+import type { ExchangeLimits } from "../../core/exchange-limits.ts";
 import type { Layer } from "../permissions/layers.ts";
 import { readStart, type Unusable } from "../personas/text-file.ts";
 import { SANDBOX_LIMITS, type SandboxLimits } from "../sandbox/policy.ts";

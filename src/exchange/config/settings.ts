@@ -1,7 +1,7 @@
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { TokenLimits } from "../../core/token-limits.ts";
 import { realPathOf } from "../../store/project-key.ts";
-import { type ExchangeLimits, exchangeLimits } from "../exchange-tree.ts";
+import { type ExchangeLimits, exchangeLimits } from "../../core/exchange-limits.ts";
 import { isInside } from "../files/real-path.ts";
 import { type ModelConfig, modelConfig, type ProviderConfig } from "../models/config.ts";
 import type { ConfigPermission, Layer } from "../permissions/layers.ts";

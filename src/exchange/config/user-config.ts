@@ -1,6 +1,6 @@
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { TokenLimits } from "../../core/token-limits.ts";
-import type { ExchangeLimits } from "../exchange-tree.ts";
+import type { ExchangeLimits } from "../../core/exchange-limits.ts";
 import type { Rule } from "../permissions/rule.ts";
 import type { SandboxLimits } from "../sandbox/policy.ts";
 

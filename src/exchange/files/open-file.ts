@@ -1,19 +1,26 @@
-import { constants } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 
 import { checkPath } from "./held-folder.ts";
-import type { ResolvedPath } from "./resolve-path.ts";
 import { refusal } from "./refusal.ts";
 
 /** Bytes that are checked to recognise text, as git does. */
 const SNIFFED_BYTES = 8000;
+
+/** A place that was checked. */
+export interface CheckedFile {
+  /** The real path, to be opened without following a link. */
+  readonly path: string;
+  /** As it was when it was checked; null if nothing is there. */
+  readonly stat: BigIntStats | null;
+}
 
 /**
  * Opens a checked place for reading. Only a regular file, and only the one that was checked: a link
  * or another file put in its place since is refused, and so is one that is reached through a folder
  * that was swapped for a link.
  */
-export async function openFile(target: ResolvedPath): Promise<FileHandle> {
+export async function openFile(target: CheckedFile): Promise<FileHandle> {
   if (target.stat === null) {
     throw refusal("there is no such file; list_files or find_files shows what there is");
   }

@@ -1,6 +1,7 @@
 import type { ControlFile } from "../../core/control-file-table.ts";
 import { controlFileIn } from "../../core/control-files.ts";
 import { type SecretFile, secretFileIn } from "../../core/secret-files.ts";
+import type { FoundControl } from "../places/found-control.ts";
 import { isHarmless, type Tool } from "../../core/tools.ts";
 
 /** A file or folder that a call names. */
@@ -16,13 +17,6 @@ export interface CalledFile {
   readonly place: "inside" | "outside" | "own" | "protected";
   /** What other programs execute or obey although its names do not say so. */
   readonly found?: FoundControl | null;
-}
-
-/** A place that was found by what names it, such as git's configuration. */
-export interface FoundControl {
-  /** Relative to the session's folder. */
-  readonly name: string;
-  readonly reason: string;
 }
 
 /** A command that a call runs. */

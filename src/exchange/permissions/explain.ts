@@ -5,10 +5,11 @@ import type { Tool } from "../../core/tools.ts";
 import { mayRunCommands } from "../commands/command-folder.ts";
 import { plainParts } from "../commands/plain-line.ts";
 import { repositoryConfig } from "../config/repository.ts";
-import type { ExchangerConfig } from "../exchanger.ts";
+import type { SandboxSource } from "../sandbox/probe.ts";
 import { createLinkSearch } from "../files/control-links.ts";
 import { locate } from "../files/resolve-path.ts";
 import { resolveSandbox } from "../files/sandbox.ts";
+import type { PersonaFolders } from "../personas/folders.ts";
 import { loadPersona } from "../personas/load.ts";
 import { createControlSearch } from "../places/found-control.ts";
 import {
@@ -21,7 +22,7 @@ import {
 import { workFolder, type WorkFolder } from "../trust/wide-folder.ts";
 import type { Call } from "./call.ts";
 import type { Decision } from "./decide.ts";
-import { Judge, type JudgedPlace, type Judgement } from "./judge.ts";
+import { Judge, type JudgedPlace, type Judgement, type JudgeSource } from "./judge.ts";
 import { parseCallPattern, splitRule } from "./rule.ts";
 
 /** Where calls would run: in a session, or in one that is not stored yet. */
@@ -29,10 +30,16 @@ export interface CallPlace extends JudgedPlace {
   readonly persona_name: string;
 }
 
-type Source = Pick<ExchangerConfig, "store" | "personas" | "permission" | "settings" | "tools">;
+/** What decides where a call would run. */
+interface PlaceSource {
+  readonly personas: PersonaFolders;
+  readonly protectedPaths: readonly string[];
+  readonly sandbox?: SandboxSource;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
 
 /** Returns every rule that calls there are judged by. Error codes: as `loadPersona`, `config_invalid`, `database_*`. */
-export async function readJudgement(source: Source, place: CallPlace): Promise<Judgement> {
+export async function readJudgement(source: JudgeSource, place: CallPlace): Promise<Judgement> {
   const { judge } = await openPlace(source, place);
   return judge.judgement();
 }
@@ -44,7 +51,7 @@ export async function readJudgement(source: Source, place: CallPlace): Promise<J
  * Error codes: `invalid_usage`, as `readJudgement`.
  */
 export async function explainCall(
-  config: Source & Pick<ExchangerConfig, "protectedPaths" | "sandbox" | "env">,
+  config: JudgeSource & PlaceSource,
   place: CallPlace,
   text: string,
 ): Promise<Decision> {
@@ -90,7 +97,7 @@ interface OpenedPlace {
 }
 
 async function openPlace(
-  source: Source,
+  source: JudgeSource,
   { persona_name: name, ...place }: CallPlace,
 ): Promise<OpenedPlace> {
   const { personas, settings, tools = BUILT_IN_TOOLS } = source;
@@ -112,7 +119,7 @@ const NOT_THERE = {
 } as const;
 
 async function callOf(
-  config: Pick<ExchangerConfig, "personas" | "protectedPaths" | "sandbox" | "env">,
+  config: PlaceSource,
   { judge, folder }: OpenedPlace,
   { tool, given }: { readonly tool: Tool; readonly given: string | null },
 ): Promise<Call | keyof typeof NOT_THERE> {
@@ -148,7 +155,7 @@ async function callOf(
 /** How a command would run that does not ask for more. */
 async function commandPlace({
   sandbox,
-}: Pick<ExchangerConfig, "sandbox">): Promise<"sandbox" | "none"> {
+}: Pick<PlaceSource, "sandbox">): Promise<"sandbox" | "none"> {
   const found = await sandbox?.probe();
   return (found?.bubblewrap ?? null) === null ? "none" : "sandbox";
 }

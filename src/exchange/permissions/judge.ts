@@ -3,10 +3,11 @@ import { isRoot } from "../../core/session-tree.ts";
 import type { Session } from "../../core/sessions.ts";
 import { isHarmless, type ToolSet } from "../../core/tools.ts";
 import { readPermissions, type SessionPermissions } from "../../store/sessions/permissions.ts";
+import type { Store } from "../../store/store.ts";
 import type { RepositoryConfig } from "../config/repository.ts";
-import type { FolderSettings } from "../config/settings.ts";
+import type { FolderSettings, Settings } from "../config/settings.ts";
 import type { ProtectedPath } from "../config/user-config.ts";
-import type { ExchangerConfig } from "../exchanger.ts";
+import type { PersonaFolders } from "../personas/folders.ts";
 import type { Persona } from "../personas/persona.ts";
 import { BUILT_IN_TOOLS } from "../tools/built-in.ts";
 import type { WorkFolder } from "../trust/wide-folder.ts";
@@ -58,21 +59,41 @@ export interface Chosen {
   readonly stored: () => Promise<StoredChoice>;
 }
 
-type Source = Pick<ExchangerConfig, "store" | "personas" | "permission" | "settings" | "tools">;
+/** Rules of the run itself, besides those that are stored. */
+export interface RunPermission {
+  /** Calls that need no question, as rules: see `parseCallPattern`. */
+  readonly allow: readonly string[];
+  /** False if nobody is asked: what would be asked is denied. */
+  readonly asks: boolean;
+  /** Called for each call that rules deny, also of sub-agents; not for what a person denies. */
+  readonly onDenied?: () => void;
+}
+
+/** Where the layers of a judgement come from. */
+export interface JudgeSource {
+  readonly store: Store;
+  readonly personas: PersonaFolders;
+  /** Every tool that its exchanges may have; `BUILT_IN_TOOLS` if it is not given. */
+  readonly tools?: ToolSet;
+  /** The user's config; none if it is not given. */
+  readonly settings?: Settings | undefined;
+  /** Rules of this run (`--allow`), and whether anybody is asked. */
+  readonly permission?: RunPermission | undefined;
+}
 
 /**
  * Judges the calls of one place: for the exchange that runs them, and for who asks what would be decided. The only
  * place that puts the layers together.
  */
 export class Judge {
-  readonly #source: Source;
+  readonly #source: JudgeSource;
   readonly #place: JudgedPlace;
   readonly #restricting: readonly Layer[];
   readonly #protected: readonly ProtectedPath[];
   readonly #tools: ToolSet;
 
   private constructor(
-    source: Source,
+    source: JudgeSource,
     place: JudgedPlace,
     facts: PlaceFacts,
     above: readonly Layer[],
@@ -91,7 +112,7 @@ export class Judge {
   }
 
   /** Reads the sessions above one of a sub-agent. Error codes: `database_*`. */
-  static async open(source: Source, place: JudgedPlace, facts: PlaceFacts): Promise<Judge> {
+  static async open(source: JudgeSource, place: JudgedPlace, facts: PlaceFacts): Promise<Judge> {
     const { session } = place;
     const { store, personas, tools = BUILT_IN_TOOLS } = source;
     const isBelow = session !== null && !isRoot(session);

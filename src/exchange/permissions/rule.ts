@@ -9,10 +9,10 @@ import {
   type Call,
   type CalledCommand,
   controlFileOf,
-  type FoundControl,
   foundControlOf,
   secretFileOf,
 } from "./call.ts";
+import type { FoundControl } from "../places/found-control.ts";
 
 /** From the mildest to the strictest. */
 export const EFFECTS = ["allow", "ask", "deny"] as const;

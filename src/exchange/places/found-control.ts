@@ -2,12 +2,18 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, relative, sep } from "node:path";
 
 import { isInside } from "../files/real-path.ts";
-import type { FoundControl } from "../permissions/call.ts";
 import type { GitUser } from "./ask-git.ts";
 import { findControlPlaces, isCounted, namedReason } from "./control-places.ts";
 import { GIT_REASON } from "./entry-search.ts";
 import { GIT_NAMES } from "./folder-names.ts";
 import { trailOf } from "./trail.ts";
+
+/** A place that was found by what names it, such as git's configuration. */
+export interface FoundControl {
+  /** Relative to the session's folder. */
+  readonly name: string;
+  readonly reason: string;
+}
 
 /** Returns what a real path falls under that other programs execute or obey; null if nothing names it. */
 export type FindControl = (root: string, path: string) => Promise<FoundControl | null>;

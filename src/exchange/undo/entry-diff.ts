@@ -1,6 +1,6 @@
 import type { Entry } from "../../core/file-entries.ts";
 import { shortenedDiff, textDiff } from "../files/text-diff.ts";
-import type { Conceal } from "../secrets.ts";
+import type { Conceal } from "../../core/secrets.ts";
 
 /** What is at a path, with the bytes of a file if they are known. */
 export interface Side {

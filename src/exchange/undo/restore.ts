@@ -5,7 +5,7 @@ import { type Entry, isSameEntry } from "../../core/file-entries.ts";
 import type { FileOutcome } from "../../core/file-change-schemas.ts";
 import { find, type Found, makeFolder, namesIn, put, setMode, tidy } from "./disk.ts";
 import { entryDiff } from "./entry-diff.ts";
-import type { Conceal } from "../secrets.ts";
+import type { Conceal } from "../../core/secrets.ts";
 import type { KeptBytes } from "./kept-bytes.ts";
 import type { NetChange } from "./net-changes.ts";
 import { unrecordedReason } from "./unrecorded.ts";

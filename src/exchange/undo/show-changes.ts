@@ -10,7 +10,7 @@ import {
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { entryDiff } from "./entry-diff.ts";
-import { type Conceal, readConceal, type Secrets } from "../secrets.ts";
+import { type Conceal, readConceal, type Secrets } from "../../core/secrets.ts";
 import { settleTree } from "./commands/settle-tree.ts";
 import type { KeptBytes } from "./kept-bytes.ts";
 import { type NetChange, netChanges } from "./net-changes.ts";

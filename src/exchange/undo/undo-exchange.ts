@@ -18,7 +18,7 @@ import { storeConsent } from "../../store/sessions/consents.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { holdLease } from "../lease-holder.ts";
-import { readConceal, type Secrets } from "../secrets.ts";
+import { readConceal, type Secrets } from "../../core/secrets.ts";
 import { settleLeft } from "./commands/record-command.ts";
 import { settleTree } from "./commands/settle-tree.ts";
 import type { KeptBytes } from "./kept-bytes.ts";

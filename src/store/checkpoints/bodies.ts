@@ -2,7 +2,13 @@ import { hash } from "node:crypto";
 
 import { type Parameter, prepared } from "../engines/prepared.ts";
 import type { Tx } from "../store.ts";
-import type { BodyInput } from "./value.ts";
+
+/** A text to be kept once in its thread. */
+export interface BodyInput {
+  readonly hash: string;
+  /** Null if the caller knows that the thread has it; if it has not, the answer is `stale`. */
+  readonly text: string | null;
+}
 
 /** The name under which a text is kept once in its thread: 132 bits of its SHA-256. */
 export function textHash(text: string): string {

@@ -1,3 +1,4 @@
+import type { BodyInput } from "./bodies.ts";
 import { RepriseError } from "../../core/errors.ts";
 
 /**
@@ -13,13 +14,6 @@ import { RepriseError } from "../../core/errors.ts";
 export const MESSAGE = "$m";
 export const LIST = "$l";
 export const ESCAPED = "$e";
-
-/** A text to be kept once in its thread. */
-export interface BodyInput {
-  readonly hash: string;
-  /** Null if the caller knows that the thread has it; if it has not, the answer is `stale`. */
-  readonly text: string | null;
-}
 
 /** A sequence of bodies to be kept: the items of a known list so far, and more. */
 export interface SequenceInput {

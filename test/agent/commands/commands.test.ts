@@ -26,7 +26,7 @@ import {
   processesOfPs,
 } from "../../../src/agent/commands/processes.ts";
 import { newId } from "../../../src/core/ids.ts";
-import { createConceal } from "../../../src/exchange/secrets.ts";
+import { createConceal } from "../../../src/core/secrets.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 const conceal = createConceal([{ name: "TEST_KEY", value: "sk-canary-0123456789" }]);

@@ -8,7 +8,7 @@ import {
   ownCommandMessage,
   runOwnCommand,
 } from "../../../src/cli/conversation/own-command.ts";
-import { createConceal } from "../../../src/exchange/secrets.ts";
+import { createConceal } from "../../../src/core/secrets.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 const env = { PATH: "/usr/bin:/bin", SHELL: "/bin/sh", OWN: "mine" };

@@ -9,7 +9,7 @@ import {
   loweredSandbox,
   repositoryConfig,
 } from "../../../src/exchange/config/repository.ts";
-import { EXCHANGE_LIMITS } from "../../../src/exchange/exchange-tree.ts";
+import { EXCHANGE_LIMITS } from "../../../src/core/exchange-limits.ts";
 import { SANDBOX_LIMITS } from "../../../src/exchange/sandbox/policy.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { TRUSTED, UNTRUSTED } from "../../helpers/trust.ts";

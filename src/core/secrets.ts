@@ -1,5 +1,3 @@
-import type { ModelConfig } from "./models/config.ts";
-
 /** What Reprise itself was given to keep, such as a provider's key. */
 export interface Secret {
   /** What a model and a person are shown in its place, such as `ANTHROPIC_API_KEY`. */
@@ -64,17 +62,6 @@ function patternOf(value: string): string {
 
 function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
-}
-
-/** The keys of the models, and the passwords in their addresses. */
-export function secretsOfModels({ anthropic, openai, ollama }: ModelConfig): readonly Secret[] {
-  return [
-    { name: "ANTHROPIC_API_KEY", value: anthropic.apiKey ?? "" },
-    { name: "OPENAI_API_KEY", value: openai.apiKey ?? "" },
-    ...secretsOfAddress("ANTHROPIC_BASE_URL", anthropic.baseUrl),
-    ...secretsOfAddress("OPENAI_BASE_URL", openai.baseUrl),
-    ...secretsOfAddress("OLLAMA_BASE_URL", ollama.baseUrl),
-  ];
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { modelConfig } from "../../src/exchange/models/config.ts";
-import { createConceal, secretsOfAddress, secretsOfModels } from "../../src/exchange/secrets.ts";
+import { modelConfig, secretsOfModels } from "../../src/exchange/models/config.ts";
+import { createConceal, secretsOfAddress } from "../../src/core/secrets.ts";
 
 const KEY = "sk-canary-0123456789abcdefghijklmnopqrstuvwxyz";
 
