@@ -1,4 +1,4 @@
-import type { Secret, Secrets } from "../core/secrets.ts";
+import { type Secret, type Secrets, secretsOfAddress } from "../core/secrets.ts";
 import { readPostgresUrl } from "../store/postgres-url.ts";
 import { madeTokenFile, settingsOf } from "./config.ts";
 import type { CliContext } from "./context.ts";
@@ -28,10 +28,7 @@ export function ownSecrets(
     { name: "PGPASSWORD", value: cli.env["PGPASSWORD"] ?? "" },
   ];
   return async () => {
-    const [{ readMadeToken }, { secretsOfAddress }] = await Promise.all([
-      import("./made-token.ts"),
-      import("../core/secrets.ts"),
-    ]);
+    const { readMadeToken } = await import("./made-token.ts");
     // a plain reader would wait for a pipe in its place; what this one refuses is not used
     const made = file === null ? null : await readMadeToken(file).catch(() => null);
     const token = made === null ? [] : [{ name: "REPRISE_TOKEN", value: made }];
@@ -43,7 +40,7 @@ export function ownSecrets(
 }
 
 async function keysOfModels(cli: CliContext): Promise<readonly Secret[]> {
-  const { secretsOfModels } = await import("../exchange/models/config.ts");
+  const { secretsOfModels } = await import("../exchange/models/secrets-of-models.ts");
   const settings = settingsOf(cli);
   const [{ models }, config] = await Promise.all([settings.at(null), settings.config()]);
   const inFiles = (["anthropic", "openai"] as const).map(async (provider) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { modelConfig, secretsOfModels } from "../../src/exchange/models/config.ts";
+import { modelConfig } from "../../src/exchange/models/config.ts";
+import { secretsOfModels } from "../../src/exchange/models/secrets-of-models.ts";
 import { createConceal, secretsOfAddress } from "../../src/core/secrets.ts";
 
 const KEY = "sk-canary-0123456789abcdefghijklmnopqrstuvwxyz";

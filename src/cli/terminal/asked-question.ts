@@ -18,6 +18,29 @@ export interface QuestionScreen
   openEditor(on: EditorOptions["on"]): Editor;
 }
 
+/** What a question needs of a screen, from the screen itself and from its owner. */
+export function questionScreen(
+  screen: Pick<Screen, "width" | "height" | "commit" | "changed">,
+  owner: Pick<QuestionScreen, "theme" | "lastTyped" | "message" | "openPager" | "openEditor">,
+): QuestionScreen {
+  return {
+    ...owner,
+    get width() {
+      return screen.width;
+    },
+    get height() {
+      return screen.height;
+    },
+    commit: (rows) => screen.commit(rows),
+    changed: () => screen.changed(),
+    now: () => performance.now(),
+    after: (ms, act) => {
+      const timer = setTimeout(act, ms);
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
 export interface QuestionViewOptions {
   readonly screen: QuestionScreen;
   readonly question: ShownQuestion;

@@ -51,3 +51,6 @@ export function createAsking({ cli, screen, leaving, keep }: AskingOptions) {
     },
   };
 }
+
+/** Questions on the screen, one at a time. */
+export type Asking = ReturnType<typeof createAsking>;

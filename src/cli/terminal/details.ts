@@ -43,3 +43,6 @@ export function createDetails(
     },
   };
 }
+
+/** Opens details of calls and messages in a pager. */
+export type Details = ReturnType<typeof createDetails>;

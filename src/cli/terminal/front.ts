@@ -5,12 +5,12 @@ import { settingsOf } from "../config.ts";
 import type { Front, Hints } from "../conversation/front.ts";
 import { onSignals } from "../signals.ts";
 import { createAttention } from "./attention.ts";
-import type { Desk } from "./desk.ts";
 import { helpRows } from "./help-rows.ts";
 import { nameOf } from "../name-of.ts";
 import { openScreen } from "./open-screen.ts";
 import { createQueue } from "./queue.ts";
 import type { ScreenOptions } from "./screen-options.ts";
+import type { SessionScreen } from "./session-screen.ts";
 import type { Theme } from "./theme.ts";
 import { contextOf, statusOf, windowTitle } from "./status.ts";
 import { statusRow } from "./status-line.ts";
@@ -42,8 +42,8 @@ export function openScreenFront(options: ScreenOptions): Front {
   const { cli, conversation, terminal, store } = options;
   const leaving = new AbortController();
   let theme: Theme = createTheme({ env: cli.env });
-  let desk: Desk | null = null;
-  let loading: Promise<Desk> | null = null;
+  let shown: SessionScreen | null = null;
+  let loading: Promise<SessionScreen> | null = null;
   let interrupt: (() => void) | null = null;
   let mode: PermissionMode | null = null;
   /** Of the session, or its title. */
@@ -59,25 +59,25 @@ export function openScreenFront(options: ScreenOptions): Front {
   });
 
   const status = (width: number): string =>
-    statusRow(statusOf(options, { desk, mode, window, name }), {
+    statusRow(statusOf(options, { shown, mode, window, name }), {
       width,
       theme,
       columns: screen.text(),
     });
   const rows = (width: number, height: number): readonly string[] => [
-    ...(desk === null ? ["", firstPrompt(theme)] : desk.rows(width, height - 1)),
+    ...(shown === null ? ["", firstPrompt(theme)] : shown.rows(width, height - 1)),
     status(width),
   ];
   const queue = createQueue(() => screen.changed());
-  const makeDesk = async (): Promise<Desk> => {
-    const [{ createDesk }, background, setting] = await Promise.all([
-      import("./desk.ts"),
+  const open = async (): Promise<SessionScreen> => {
+    const [{ SessionScreen }, background, setting] = await Promise.all([
+      import("./session-screen.ts"),
       screen.background(),
       configured(),
     ]);
     theme = createTheme({ env: cli.env, background, setting });
     conversation.prepare();
-    const made = await createDesk({
+    const made = await SessionScreen.open({
       ...options,
       theme,
       screen,
@@ -85,11 +85,11 @@ export function openScreenFront(options: ScreenOptions): Front {
       leaving: leaving.signal,
       interrupt: () => interrupt,
     });
-    desk = made;
+    shown = made;
     screen.changed();
     return made;
   };
-  const load = (): Promise<Desk> => (loading ??= makeDesk());
+  const load = (): Promise<SessionScreen> => (loading ??= open());
   const leave = (): void => {
     leaving.abort();
   };
@@ -97,14 +97,9 @@ export function openScreenFront(options: ScreenOptions): Front {
     live: { rows },
     modes: attention,
     on: {
-      key: (data) => desk?.key(data),
-      paste: (text) => desk?.paste(text),
       end: leave,
-      drawn: () => desk?.drawn(),
-      away: () => desk?.away(),
-      load: async () => {
-        await load();
-      },
+      handler: () => shown,
+      load: () => load(),
     },
   });
   const ignoreInterrupts = onSignals(cli, () => void load().then((each) => each.stop()), [
@@ -144,18 +139,18 @@ export function openScreenFront(options: ScreenOptions): Front {
     const after_seq = Math.max(0, session.last_seq - REPLAYED_MESSAGES);
     const page = { session_id: session.id, after_seq, all: false, limit: REPLAYED_MESSAGES };
     const messages = await store.read(readMessagesAfter, page);
-    const { replay: show } = await load();
+    const opened = await load();
     screen.commit([""]);
-    await show(messages, { exchanges: REPLAYED_EXCHANGES });
+    await opened.replay(messages, { exchanges: REPLAYED_EXCHANGES });
   };
 
   const stopped = (what: string): void =>
     attention.stopped(`${what}: ${windowTitle(conversation, name)}`);
-  const asks = async <Answer>(ask: (shown: Desk) => Promise<Answer>): Promise<Answer> => {
-    const shown = await load();
+  const asks = async <Answer>(ask: (on: SessionScreen) => Promise<Answer>): Promise<Answer> => {
+    const on = await load();
     stopped("The agent asks");
     try {
-      return await ask(shown);
+      return await ask(on);
     } finally {
       attention.began();
     }
@@ -185,25 +180,25 @@ export function openScreenFront(options: ScreenOptions): Front {
     },
     waiting: () => queue.messages().length,
     giveBack: (message) => {
-      if (desk === null) {
+      if (shown === null) {
         void load().then((each) => each.takeBack(message ?? undefined));
       } else {
-        desk.takeBack(message ?? undefined);
+        shown.takeBack(message ?? undefined);
       }
     },
     drop: () => {
-      desk?.takeBack();
+      shown?.takeBack();
       return 0;
     },
-    confirm: async (question) => asks((shown) => shown.confirm(question)),
-    ask: async (asked) => asks((shown) => shown.ask(asked)),
+    confirm: async (question) => asks((on) => on.confirm(question)),
+    ask: async (asked) => asks((on) => on.ask(asked)),
     showDetails: async (n) => (await load()).showDetails(n),
-    working: (text, canStop) => desk?.working(text, canStop) ?? (() => undefined),
+    working: (text, canStop) => shown?.working(text, canStop) ?? (() => undefined),
     view: async () => noticing((await load()).exchange(), stopped),
     follow: async () => noticingFollow((await load()).follow(), stopped),
     close: async () => {
       ignoreInterrupts();
-      await desk?.close();
+      await shown?.close();
       await screen.close();
       ignoreStops();
     },

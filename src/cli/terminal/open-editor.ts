@@ -1,4 +1,5 @@
 import { historyFile } from "../config.ts";
+import type { CliContext } from "../context.ts";
 import { createFolderFiles } from "../conversation/folder-files.ts";
 import { type History, openHistory } from "../conversation/history.ts";
 import { commandUsages } from "../conversation/slash.ts";
@@ -19,6 +20,11 @@ export interface OpenEditorOptions extends Pick<EditorOptions, "theme" | "on"> {
   readonly leaving: AbortSignal;
 }
 
+export interface OpenedEditor {
+  readonly editor: Editor;
+  readonly history: History;
+}
+
 /**
  * The editor of a conversation, with the history and the files of its folder, which is read. Wait for `history.written()` before the
  * program ends.
@@ -30,7 +36,7 @@ export async function openEditor({
   secrets,
   leaving,
   on,
-}: OpenEditorOptions): Promise<{ readonly editor: Editor; readonly history: History }> {
+}: OpenEditorOptions): Promise<OpenedEditor> {
   const folder = conversation.planned().repo_path;
   const cwd = folder ?? cli.cwd;
   const history = openHistory({ file: await historyFile(cli, cwd), secrets });
@@ -47,4 +53,26 @@ export async function openEditor({
   ]);
   const edit = externalEditor({ screen, env: cli.env, leaving });
   return { editor: createEditor({ theme, history, completions, changed, edit, on }), history };
+}
+
+/** An editor for an answer: without history and completions. */
+export function openAnswerEditor({
+  screen,
+  theme,
+  env,
+  leaving,
+  on,
+}: Pick<EditorOptions, "theme" | "on"> & {
+  readonly screen: Pick<Screen, "changed" | "outside">;
+  readonly env: CliContext["env"];
+  readonly leaving: AbortSignal;
+}): Editor {
+  return createEditor({
+    theme,
+    history: { entries: () => [], add: () => undefined },
+    completions: firstOf([]),
+    changed: () => screen.changed(),
+    edit: externalEditor({ screen, env, leaving }),
+    on,
+  });
 }

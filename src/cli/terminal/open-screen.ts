@@ -20,18 +20,24 @@ const CURSOR_ANSWER = /\u001b\[(?!1;(?:[2-9]|1[0-6])R)(\d+);(\d+)R/;
 const BACKGROUND_ANSWER = /\u001b\]11;[^\u0007\u001b]*(?:\u0007|\u001b\\)/;
 const BACKGROUND_MS = 100;
 
-export interface ScreenEvents {
+/** Takes what comes from the terminal. */
+export interface ScreenHandler {
   /** One key, as the terminal sends it. */
   key(data: string): void;
   paste(text: string): void;
-  /** The input has ended, or the terminal went away. */
-  end(): void;
   /** What was drawn is on the terminal now, and keys that it had sent before were handled. */
   drawn(): void;
   /** Another program gets the terminal. */
   away(): void;
-  /** Before the first key is handled: loads what the keys need. */
-  load(): Promise<void>;
+}
+
+export interface ScreenEvents {
+  /** The input has ended, or the terminal went away. */
+  end(): void;
+  /** Null until it is loaded, which a question may need before any key. */
+  handler(): ScreenHandler | null;
+  /** Before the first key is handled: loads the handler. */
+  load(): Promise<unknown>;
 }
 
 /** What a screen needs of the process. */
@@ -90,7 +96,7 @@ export function openScreen(
         return;
       }
       if (full === null) {
-        on.key(key);
+        on.handler()?.key(key);
       } else if (parseKey(key) === "ctrl+z") {
         void suspend();
       } else {
@@ -110,7 +116,7 @@ export function openScreen(
     terminal,
     {
       keys: (keys) => inOrder(() => splitKeys?.(keys)),
-      paste: (pasted) => inOrder(() => (full === null ? on.paste(pasted) : full.paste(pasted))),
+      paste: (pasted) => inOrder(() => (full ?? on.handler())?.paste(pasted)),
       end: on.end,
       lost: on.end,
     },
@@ -121,7 +127,7 @@ export function openScreen(
     live: (width, height) => live.rows(width, height),
     text: () => text,
     // all that has come is read between one and the next
-    drawn: () => setImmediate(() => setImmediate(on.drawn)),
+    drawn: () => setImmediate(() => setImmediate(() => on.handler()?.drawn())),
     reflows: wrapsAgain(cli.env),
     askCursor: () =>
       tty
@@ -161,7 +167,7 @@ export function openScreen(
   const outside = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     const { promise, resolve: back } = Promise.withResolvers<void>();
     away = promise;
-    on.away();
+    on.handler()?.away();
     full?.leave();
     renderer.leave();
     await tty.settled();

@@ -49,3 +49,6 @@ export function createPersonCommand(options: {
     close: progress.halt,
   };
 }
+
+/** The row of a command of the person. */
+export type PersonCommand = ReturnType<typeof createPersonCommand>;

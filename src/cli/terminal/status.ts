@@ -8,11 +8,11 @@ import { windowOf } from "../../exchange/models/context-window.ts";
 import { inHome } from "./in-home.ts";
 import type { ScreenOptions } from "./screen-options.ts";
 import type { StatusState } from "./status-line.ts";
-import type { Desk } from "./desk.ts";
+import type { SessionScreen } from "./session-screen.ts";
 
 /** What is known besides the conversation. */
 export interface Known {
-  readonly desk: Pick<Desk, "view" | "questions" | "isWorking"> | null;
+  readonly shown: Pick<SessionScreen, "view" | "questions" | "isWorking"> | null;
   readonly mode: PermissionMode | null;
   /** Of the session, or its title; null without one, and before it is read. */
   readonly name: string | null;
@@ -25,15 +25,15 @@ type Shown = Pick<ScreenOptions, "cli" | "conversation" | "answering" | "hasSand
 /** The conversation as the status line shows it. */
 export function statusOf(
   { cli, conversation, answering, hasSandbox }: Shown,
-  { desk, mode, window, name }: Known,
+  { shown, mode, window, name }: Known,
 ): StatusState {
   const session = conversation.current();
   const { model, persona_name, repo_path } = conversation.planned();
-  const tokens = desk?.view.tokens() ?? null;
-  const isWorking = desk?.view.isRunning() === true || desk?.isWorking() === true;
+  const tokens = shown?.view.tokens() ?? null;
+  const isWorking = shown?.view.isRunning() === true || shown?.isWorking() === true;
   return {
     activity: isWorking ? "working" : "ready",
-    questions: desk?.questions() ?? 0,
+    questions: shown?.questions() ?? 0,
     folder: repo_path === null ? null : inHome(repo_path, cli.env["HOME"]),
     mode: answering.agent === null ? mode : null,
     hasSandbox: hasSandbox(),

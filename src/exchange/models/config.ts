@@ -1,4 +1,3 @@
-import { type Secret, secretsOfAddress } from "../../core/secrets.ts";
 import { MODEL_ATTEMPTS } from "../../core/limits.ts";
 import { DEMO_MODEL, type Provider } from "./name.ts";
 
@@ -123,15 +122,4 @@ function ollamaUrl(host: string | null): string | null {
     url.port = "11434";
   }
   return url.href.replace(/\/$/, "");
-}
-
-/** The keys of the models, and the passwords in their addresses. */
-export function secretsOfModels({ anthropic, openai, ollama }: ModelConfig): readonly Secret[] {
-  return [
-    { name: "ANTHROPIC_API_KEY", value: anthropic.apiKey ?? "" },
-    { name: "OPENAI_API_KEY", value: openai.apiKey ?? "" },
-    ...secretsOfAddress("ANTHROPIC_BASE_URL", anthropic.baseUrl),
-    ...secretsOfAddress("OPENAI_BASE_URL", openai.baseUrl),
-    ...secretsOfAddress("OLLAMA_BASE_URL", ollama.baseUrl),
-  ];
 }

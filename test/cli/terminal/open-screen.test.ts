@@ -55,11 +55,13 @@ async function opened({
     {
       live: { rows: () => ["row"] },
       on: {
-        key: (key) => void happened.push(key),
-        paste: () => undefined,
+        handler: () => ({
+          key: (key) => void happened.push(key),
+          paste: () => undefined,
+          drawn: () => void happened.push("drawn"),
+          away: () => undefined,
+        }),
         end: () => undefined,
-        drawn: () => void happened.push("drawn"),
-        away: () => undefined,
         load,
       },
     },

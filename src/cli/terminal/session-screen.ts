@@ -1,0 +1,299 @@
+import { oneLine } from "../../core/terminal-text.ts";
+import type { Asked, ExchangeView, FollowView } from "../conversation/front.ts";
+import { isCommand } from "../conversation/slash.ts";
+import { noticeLine } from "../context.ts";
+import type { GivenAnswer } from "../question-lines.ts";
+import { type Asking, createAsking } from "./asking.ts";
+import { createDetails, type Details } from "./details.ts";
+import type { Editor, Message } from "./editor.ts";
+import { createExchangeView, type ExchangeView as ExchangeRows } from "./exchange-view.ts";
+import { inHome } from "./in-home.ts";
+import type { ScreenOptions } from "./screen-options.ts";
+import { createMarkdownStream } from "./markdown.ts";
+import { createHighlighter, type Highlighter } from "./markdown/highlight.ts";
+import { openAnswerEditor, openEditor, type OpenedEditor } from "./open-editor.ts";
+import type { OwnedScreen, ScreenHandler } from "./open-screen.ts";
+import { createPersonCommand, type PersonCommand } from "./person-command.ts";
+import { createPager, type PagerResult } from "./pager.ts";
+import { parseKey } from "./pi/keys.ts";
+import { questionScreen } from "./asked-question.ts";
+import type { Queue } from "./queue.ts";
+import { queuedRows } from "./queued-rows.ts";
+import type { Theme } from "./theme.ts";
+
+export interface SessionScreenOptions extends ScreenOptions {
+  readonly theme: Theme;
+  readonly screen: OwnedScreen;
+  readonly queue: Queue;
+  readonly leaving: AbortSignal;
+  /** Stops what runs; null if nothing does. */
+  readonly interrupt: () => (() => void) | null;
+}
+
+/** Milliseconds in which a second Ctrl-C leaves. */
+const LEAVE_MS = 3000;
+
+/** A session on the screen: the editor, the exchange that runs, and questions. Loads what keys need. */
+export class SessionScreen implements ScreenHandler {
+  readonly view: ExchangeRows;
+  readonly #options: SessionScreenOptions;
+  readonly #highlighter: Highlighter;
+  readonly #editor: Editor;
+  readonly #history: OpenedEditor["history"];
+  readonly #command: PersonCommand;
+  readonly #details: Details;
+  readonly #asking: Asking;
+  #lastTyped = -Infinity;
+  /** The next Ctrl-C leaves, until then. */
+  #leavesUntil = -Infinity;
+
+  static async open(options: SessionScreenOptions): Promise<SessionScreen> {
+    const { cli, screen, theme, queue, secrets, leaving } = options;
+    const opened = await openEditor({
+      talk: options,
+      screen,
+      theme,
+      secrets,
+      leaving,
+      on: {
+        submit: ({ text, pasted }) => queue.push({ kind: "line", text, pasted, shown: false }),
+        note: (sentence) => noticeLine(cli, sentence),
+      },
+    });
+    return new SessionScreen(options, opened);
+  }
+
+  private constructor(options: SessionScreenOptions, { editor, history }: OpenedEditor) {
+    const { cli, conversation, screen, theme, leaving } = options;
+    this.#options = options;
+    this.#editor = editor;
+    this.#history = history;
+    const highlighter = createHighlighter(theme);
+    this.#highlighter = highlighter;
+    this.view = createExchangeView({
+      theme,
+      width: () => screen.width,
+      commit: screen.commit,
+      changed: screen.changed,
+      now,
+      markdown: () => createMarkdownStream({ theme, highlighter, width: () => screen.width }),
+      changes: conversation.changesOfCalls,
+    });
+    this.#command = createPersonCommand({ now, changed: screen.changed });
+    this.#details = createDetails(cli, this.view, this.#openPager);
+    this.#asking = createAsking({
+      cli,
+      screen: questionScreen(screen, {
+        theme,
+        lastTyped: () => this.#lastTyped,
+        message: editor,
+        openPager: this.#openPager,
+        openEditor: (on) => openAnswerEditor({ screen, theme, env: cli.env, leaving, on }),
+      }),
+      leaving,
+      keep: (draft) => this.#putBack([draft]),
+    });
+  }
+
+  /** How many questions are open. */
+  questions(): number {
+    return this.#asking.count();
+  }
+
+  /** Whether a command of the person is shown that runs. */
+  isWorking(): boolean {
+    return this.#command.isShown();
+  }
+
+  rows(width: number, height: number): readonly string[] {
+    const { queue, theme } = this.#options;
+    const asked = this.#asking.shown();
+    const queued = queuedRows(queue.messages(), { theme, width });
+    const hint = now() < this.#leavesUntil ? [theme.dim("Press Ctrl-C again to leave.")] : [];
+    const input =
+      asked === null
+        ? this.#editor.rows(width, Math.max(1, Math.floor(height / 3)))
+        : asked.rows(width, Math.max(3, height - queued.length - hint.length - 1));
+    const room = height - queued.length - input.length - hint.length - 1;
+    const most = Math.max(1, Math.min(room, Math.floor(height / 3)));
+    // what waits for an answer does not run
+    const above =
+      asked === null
+        ? [...this.view.rows(width, most), ...this.#command.rows({ theme, width })]
+        : [];
+    return [...above, ...queued, "", ...input, ...hint];
+  }
+
+  key(data: string): void {
+    if (this.#asking.shown()?.key(data) === true) {
+      return;
+    }
+    this.#lastTyped = now();
+    const { queue } = this.#options;
+    const key = parseKey(data);
+    if (key === "up" && this.#editor.isEmpty() && queue.messages().length > 0) {
+      this.#putBack([queue.takeLast()].filter((message) => message !== null));
+    } else if (!this.#editor.key(data)) {
+      this.#keyOfLoop(key);
+    }
+    if (key !== "ctrl+c") {
+      this.#leavesUntil = -Infinity;
+    }
+  }
+
+  paste(text: string): void {
+    if (this.#asking.shown()?.paste(text) !== true) {
+      this.#lastTyped = now();
+      this.#editor.paste(text);
+    }
+  }
+
+  drawn(): void {
+    this.#asking.shown()?.armed();
+  }
+
+  away(): void {
+    this.#asking.shown()?.hidden();
+  }
+
+  /** Ctrl-C: stops what runs; pressed again soon after, leaves. */
+  stop(): void {
+    const { interrupt, queue, screen } = this.#options;
+    const stopRunning = interrupt();
+    if (stopRunning !== null) {
+      stopRunning();
+    } else if (now() < this.#leavesUntil) {
+      queue.push({ kind: "end" });
+    } else {
+      this.#leavesUntil = now() + LEAVE_MS;
+      setTimeout(screen.changed, LEAVE_MS).unref();
+      screen.changed();
+    }
+  }
+
+  async replay(...[messages, limits]: Parameters<ExchangeRows["replay"]>): Promise<void> {
+    // all of an answer is there at once: its code would be shown before it can have colours
+    const isColoured = messages.some(({ content }) => content.includes("```"));
+    if (isColoured && this.#options.theme.name !== "none") {
+      await this.#highlighter.load();
+    }
+    await this.view.replay(messages, limits);
+  }
+
+  /** Shows what was sent. */
+  sent({ text, pasted }: Message): void {
+    const { screen, theme } = this.#options;
+    screen.commit([""]);
+    if (!pasted && (isCommand(text) || text.startsWith("!"))) {
+      screen.commit([`${theme.accent(">")} ${theme.dim(oneLine(text))}`]);
+    } else {
+      this.view.user(text.startsWith("//") && !pasted ? text.slice(1) : text);
+    }
+  }
+
+  /** Puts messages that wait back into the editor, after one that was not sent. */
+  takeBack(unsent?: Message): void {
+    const waiting = this.#options.queue.takeAll();
+    this.#putBack([...(unsent === undefined ? [] : [unsent]), ...waiting]);
+  }
+
+  ask(asked: Asked): Promise<GivenAnswer | "next" | null> {
+    const { cli, conversation } = this.#options;
+    if (asked.question.call_id !== null) {
+      this.view.asked(asked.question.call_id, asked.question.kind);
+    }
+    const { repo_path } = conversation.planned();
+    const folder = repo_path === null ? null : inHome(repo_path, cli.env["HOME"]);
+    return this.#asking.ask({ ...asked, folder });
+  }
+
+  confirm(question: string): Promise<boolean> {
+    return this.#command.pause(() => this.#asking.confirm(question));
+  }
+
+  /** As `Front`. */
+  working(text: string, canStop: boolean): () => void {
+    return this.#command.begin(text, canStop);
+  }
+
+  /** As `Front`. */
+  showDetails(n: number | null): Promise<string | null> {
+    return this.#details.show(n);
+  }
+
+  exchange(): ExchangeView {
+    const { view } = this;
+    view.begin();
+    return {
+      show: view.show,
+      output: view.output,
+      // each call shows what it changed
+      hasChangedFiles: () => false,
+      showChanges: () => undefined,
+      finish: view.finish,
+      fail: view.fail,
+    };
+  }
+
+  follow(): FollowView {
+    const { view } = this;
+    return {
+      show: view.showLive,
+      showMessage: (message) => view.showLive({ id: "", event: "message", data: message }),
+      end: () => undefined,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.view.close();
+    this.#command.close();
+    await this.#history.written();
+  }
+
+  readonly #openPager = (title: string, rows: readonly string[]): Promise<PagerResult> => {
+    const { screen, theme } = this.#options;
+    return this.#command.pause(() => screen.full((on) => createPager({ theme, title, rows, on })));
+  };
+
+  /** Puts messages before what is being written. */
+  #putBack(messages: readonly Message[]): void {
+    const editor = this.#editor;
+    const all = [...messages, ...(editor.isEmpty() ? [] : [editor.message()])];
+    if (messages.length > 0) {
+      editor.set({
+        text: all.map(({ text }) => text).join("\n"),
+        pasted: all.some(({ pasted }) => pasted),
+      });
+    }
+  }
+
+  /** Keys that the editor leaves. */
+  #keyOfLoop(key: string | undefined): void {
+    const { interrupt, queue, screen } = this.#options;
+    switch (key) {
+      case "escape":
+        interrupt()?.();
+        break;
+      case "ctrl+c":
+        if (this.#editor.clear() === 0) {
+          this.stop();
+        }
+        break;
+      case "ctrl+d":
+        queue.push({ kind: "end" });
+        break;
+      case "ctrl+o":
+        void this.#details.openLast();
+        break;
+      case "ctrl+z":
+        void screen.suspend();
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+function now(): number {
+  return performance.now();
+}
