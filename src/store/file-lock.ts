@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { RepriseError, systemCode } from "../core/errors.ts";
 import { realDatabasePath } from "./engines/sqlite/database-path.ts";
-import { isBusy } from "./engines/sqlite/failure.ts";
 
 export interface FileLock {
   /** True if a process that was making the file died, so an empty file was never a full one. */
@@ -117,4 +116,12 @@ function makeFile(path: string): void {
 
 function inodeOf(path: string): bigint | null {
   return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino ?? null;
+}
+
+/** SQLite's primary result code for a lock that another process has. */
+const SQLITE_BUSY = 5;
+
+function isBusy(error: unknown): boolean {
+  const code = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
+  return (code & 0xff) === SQLITE_BUSY;
 }

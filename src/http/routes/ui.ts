@@ -16,8 +16,8 @@ import { createAgUiEncoder, readAgUiRequest, RunAgentInput } from "../ui/ag-ui.t
 import { createUiEncoder, readUiRequest, UI_STREAM_HEADERS, UiChatRequest } from "../ui/ai-sdk.ts";
 import { readClientIds } from "../../store/exchanges/client-ids.ts";
 import type { ExchangeStep } from "../ui/exchange-steps.ts";
-import { exchangeSteps, type FollowedExchange } from "../ui/follow-exchange.ts";
-import { submit } from "../ui/submit.ts";
+import { exchangeSteps } from "../ui/follow-exchange.ts";
+import { type FollowedExchange, submit } from "../ui/submit.ts";
 import { whoSends } from "../unsent/fair-line.ts";
 import {
   type Api,

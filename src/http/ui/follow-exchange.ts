@@ -1,20 +1,11 @@
 import { isRepriseError } from "../../core/errors.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
-import {
-  type FollowedExchange as Followed,
-  followStored,
-} from "../../exchange/live/follow-exchange.ts";
+import { followStored } from "../../exchange/live/follow-exchange.ts";
 import type { Store } from "../../store/store.ts";
 import type { LiveStreams } from "../live/live-streams.ts";
 import type { PagesInTurn } from "../unsent/pages-in-turn.ts";
 import { createExchangeSteps, type ExchangeStep } from "./exchange-steps.ts";
-
-export interface FollowedExchange extends Followed {
-  /** Begins after this message; null for all of the exchange. */
-  readonly after_seq: number | null;
-  /** Calls of the exchange that came before. */
-  readonly calls: readonly string[];
-}
+import type { FollowedExchange } from "./submit.ts";
 
 /** The first step: the exchange has begun, and what follows comes after this message. */
 export interface ExchangeBegin {

@@ -1,3 +1,4 @@
+import type { FollowedExchange as Followed } from "../../exchange/live/follow-exchange.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
@@ -7,9 +8,15 @@ import { type AnswerQuestion, answerQuestion } from "../../store/questions/answe
 import { listOpenQuestions, readQuestion } from "../../store/questions/read.ts";
 import { queueRequested } from "../../store/sessions/requests.ts";
 import type { Store } from "../../store/store.ts";
-import type { FollowedExchange } from "./follow-exchange.ts";
 import { answerOf } from "./reply.ts";
 import { type QuestionReply, refuseAt, type UiRequest } from "./request.ts";
+
+export interface FollowedExchange extends Followed {
+  /** Begins after this message; null for all of the exchange. */
+  readonly after_seq: number | null;
+  /** Calls of the exchange that came before. */
+  readonly calls: readonly string[];
+}
 
 /** An exchange that a request began or continues. */
 export interface Submitted extends FollowedExchange {
