@@ -53,6 +53,8 @@ export async function driveGraph(driven: Driven, given: unknown): Promise<Exchan
     }
   }
   const answer = await finishedAnswer(driven, before);
+  // a newer owner of the lease may have finished the thread since
+  await thread.held.renew();
   return answer === null
     ? { state: "stopped", answer: await agent.keepStopped() }
     : { state: "done", answer };

@@ -36,6 +36,8 @@ export interface HeldSession {
   readonly lost: AbortSignal;
   /** Aborted once somebody else asked the exchange to stop. */
   readonly stop: AbortSignal;
+  /** Renews the lease, and so makes sure that it is held. Error codes: `lease_lost`, `session_ended`. */
+  renew(): Promise<void>;
   /** Gives the lease back; see `releaseLease`. */
   release(end: Omit<ReleaseLease, "fence">): Promise<void>;
   /**
@@ -93,8 +95,9 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
   const fence: Fence = { session_id: taken.session_id, epoch: taken.epoch };
   const lost = new AbortController();
   const stop = new AbortController();
+  const renew = (): Promise<void> => store.write(renewLease, { fence, life_ms });
   const timer = setInterval(() => {
-    store.write(renewLease, { fence, life_ms }).catch((error: unknown) => {
+    renew().catch((error: unknown) => {
       // a database that is busy for a moment is tried again at the next third
       if (isRepriseError(error, "lease_lost", "session_ended")) {
         lost.abort(error);
@@ -128,6 +131,7 @@ export async function holdLease(input: HoldInput): Promise<HeldSession> {
     wasInterrupted: taken.was_interrupted,
     lost: lost.signal,
     stop: stop.signal,
+    renew,
     release,
     finish: async (exchange) => {
       letGo();
