@@ -1,6 +1,5 @@
-import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { type BaseMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
-import { raceWithSignal, type RunnableConfig } from "@langchain/core/runnables";
+import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import type { RunnableConfig } from "@langchain/core/runnables";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import {
   END,
@@ -15,53 +14,45 @@ import {
 import { factsOfCall } from "../core/calls.ts";
 import type { ToolSet } from "../core/tools.ts";
 import { appendMessages } from "../langgraph/append-messages.ts";
-import { partOf } from "../langgraph/thread-part.ts";
 import type { EndedCall } from "./answer-progress.ts";
-import type { CallModel } from "./models/call-model.ts";
-import { droppedAnswer } from "./thread-state.ts";
-import { callsOf, type MadeMessages, sendable } from "./sendable-messages.ts";
-import { sanitizeAnswer } from "./sanitize-answer.ts";
-import { ANSWER_ID } from "./token-stream.ts";
+import { callsOf } from "./sendable-messages.ts";
 import { ExchangeToolNode, type ExchangeTools } from "./tools-node.ts";
 
-export interface AgentGraph extends ExchangeTools {
-  readonly model: BaseChatModel;
+/** Works in the agent's graph: it answers the messages of a thread, and its answers call its tools. */
+export interface Worker {
   readonly tools: readonly StructuredToolInterface[];
-  readonly systemPrompt: string;
-  readonly callModel: CallModel;
-  /** Called before a model is shown anything; may ask a person. */
-  readonly askAtLimit?: (() => Promise<void>) | null;
-  /** What the model is shown of a thread. */
-  readonly shown: (messages: readonly BaseMessage[]) => readonly BaseMessage[];
-  /** What was sent to models in place of messages of the thread. */
-  readonly made?: MadeMessages | undefined;
-  /** Called with each answer, too. */
-  readonly onMessage: ExchangeTools["onMessage"];
+  /**
+   * Returns one answer, and results for those of its calls that are refused. The graph runs the others, and asks again
+   * with their results.
+   */
+  answer(messages: readonly BaseMessage[], config: RunnableConfig): Promise<readonly BaseMessage[]>;
 }
 
-/** The node that calls the model. */
+/** The node in which the worker answers. */
 export const MODEL_NODE = "model_request";
 
 /** The node that runs tools; missing in an agent without tools. */
 export const TOOLS_NODE = "tools";
 
 /**
- * The agent: it asks the model and runs the tools that it calls, each call a separate task, until
+ * The agent: it asks its worker and runs the tools that the answer calls, each call a separate task, until
  * an answer calls none. Nodes, channels and checkpoints are those of langchain's
  * `createAgent`, so that either can continue a thread of the other; unlike there, storing a step
- * does not check the existing messages and no call of a tool is sent the history. What the model
- * answers is stored as `sanitizeAnswer` returns it, and what it is sent is checked by `sendable`.
+ * does not check the existing messages and no call of a tool is sent the history.
+ *
+ * `onMessage` is called with each answer, too.
  */
-export function agentGraph(graph: AgentGraph) {
+export function agentGraph(worker: Worker, exchange: ExchangeTools) {
   const model = new StateGraph(STATE)
-    .addNode(MODEL_NODE, modelNode(graph))
+    .addNode(MODEL_NODE, answerNode(worker, exchange))
     .addEdge(START, MODEL_NODE);
-  const { saver: checkpointer, tools } = graph;
+  const { saver: checkpointer } = exchange;
+  const { tools } = worker;
   if (tools.length === 0) {
     return model.addEdge(MODEL_NODE, END).compile({ checkpointer });
   }
   return model
-    .addNode(TOOLS_NODE, new ExchangeToolNode(tools, graph))
+    .addNode(TOOLS_NODE, new ExchangeToolNode(tools, exchange))
     .addConditionalEdges(MODEL_NODE, calledTools, [TOOLS_NODE, MODEL_NODE, END])
     .addEdge(TOOLS_NODE, MODEL_NODE)
     .compile({ checkpointer });
@@ -78,35 +69,13 @@ interface State {
   readonly messages: readonly BaseMessage[];
 }
 
-function modelNode(graph: AgentGraph) {
-  const { model, tools, systemPrompt, declared } = graph;
-  const asked = tools.length === 0 ? model : (model.bindTools?.([...tools]) ?? model);
-  const names = tools.map(({ name }) => name);
-  const prompt =
-    systemPrompt === ""
-      ? []
-      : [new SystemMessage({ content: [{ type: "text", text: systemPrompt }] })];
+function answerNode(worker: Worker, { onMessage, declared }: ExchangeTools) {
   return async ({ messages }: State, config: RunnableConfig) => {
-    await graph.askAtLimit?.();
-    const dropped = droppedAnswer(messages);
-    const history = dropped === null ? messages : messages.slice(0, -1);
-    const sent = [...prompt, ...sendable(graph.shown(history), graph.made)];
-    const given = await graph.callModel({
-      id: dropped?.id,
-      signal: config.signal,
-      ask: async (id) => {
-        const metadata = { ...config.metadata, [ANSWER_ID]: id };
-        const asking = asked.invoke(sent, { ...config, metadata });
-        // a client that does not hear of the abort must not hold up the exchange
-        const answer = await raceWithSignal(asking, config.signal);
-        const isWhole = partOf(messages) === null;
-        return sanitizeAnswer(answer, { tools: names, declared, history, isWhole, id });
-      },
-    });
+    const given = await worker.answer(messages, config);
     for (const message of given) {
-      graph.onMessage(message, refusedCall(message, given[0], declared));
+      onMessage(message, refusedCall(message, given[0], declared));
     }
-    return { messages: given };
+    return { messages: [...given] };
   };
 }
 

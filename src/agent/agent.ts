@@ -3,7 +3,9 @@ import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { Session } from "../core/sessions.ts";
 import type { ToolSet } from "../core/tools.ts";
 import { newId } from "../core/ids.ts";
-import { agentGraph, type AgentGraph } from "./agent-graph.ts";
+import { agentGraph, type Worker } from "./agent-graph.ts";
+import { modelWorker, type WorkingModel } from "./model-worker.ts";
+import type { ExchangeTools } from "./tools-node.ts";
 import type { Prepared } from "./exchange-context.ts";
 import { HAND_IN_PLAN } from "../exchange/tools/built-in.ts";
 import type { GitUser } from "../exchange/places/ask-git.ts";
@@ -19,9 +21,10 @@ import { sessionTools } from "./tools/session-tools.ts";
 export interface AgentOfExchange
   extends
     Pick<Prepared, "persona" | "folder" | "root" | "readOnly" | "instructions" | "model">,
-    Pick<AgentGraph, "saver" | "asking" | "permit">,
+    Pick<ExchangeTools, "saver" | "asking" | "permit">,
     Pick<Parameters<typeof sessionTools>[0], "keep">,
-    Partial<Pick<AgentGraph, "callModel" | "onMessage" | "askAtLimit" | "conceal" | "made">> {
+    Partial<Pick<WorkingModel, "callModel" | "askAtLimit" | "made">>,
+    Partial<Pick<ExchangeTools, "onMessage" | "conceal">> {
   readonly session: Session;
   /** What the thread's model knows of files; without it, nothing. */
   readonly known?: KnownFiles;
@@ -54,38 +57,52 @@ export interface AgentOfExchange
 
 /** Builds the agent of one exchange. Costs under a millisecond, so nothing is kept between two. */
 export function buildAgent(options: AgentOfExchange) {
-  const { folder, protectedPaths, configured, delegate, compaction, programTools = [] } = options;
-  const { permit, permitFiles, keep, known, commands } = options;
-  const guards = { permit, permitFiles, keep, known };
-  const offered = (name: string): boolean => isOfferedIn(options, name);
-  const prompt = systemPrompt(options);
-  return agentGraph({
+  return agentGraph(builtInWorker(options), {
     ...options,
-    tools: [
-      ...sessionTools({
-        repoPath: folder,
-        root: options.root,
-        protectedPaths,
-        configured,
-        ...(options.gitUser === undefined ? {} : { gitUser: options.gitUser }),
-        ...guards,
-        onDenied: options.onDenied,
-        commands,
-      }),
-      ...(delegate === null ? [] : [delegate]),
-      ...(options.asking !== undefined && options.asks ? [askUserTool()] : []),
-      ...planTools(options),
-      ...programTools,
-    ].filter(({ name }) => offered(name)),
+    declared: options.tools,
+    onMessage: options.onMessage ?? (() => {}),
+  });
+}
+
+/** The worker of the built-in agent: a model, with the tools that its session and persona offer. */
+function builtInWorker(options: AgentOfExchange): Worker {
+  const { compaction, known } = options;
+  const prompt = systemPrompt(options);
+  return modelWorker({
+    ...options,
+    tools: offeredTools(options),
     declared: options.tools,
     systemPrompt: prompt,
     callModel: options.callModel ?? (({ id = newId(), ask }) => ask(id)),
-    onMessage: options.onMessage ?? (() => {}),
     shown: (messages) => {
       known?.modelSees(messages);
       return compaction?.shown(messages, prompt) ?? messages;
     },
   });
+}
+
+function offeredTools(options: AgentOfExchange): readonly StructuredToolInterface[] {
+  const { folder, protectedPaths, configured, delegate, programTools = [] } = options;
+  const { permit, permitFiles, keep, known, commands } = options;
+  return [
+    ...sessionTools({
+      repoPath: folder,
+      root: options.root,
+      protectedPaths,
+      configured,
+      ...(options.gitUser === undefined ? {} : { gitUser: options.gitUser }),
+      permit,
+      permitFiles,
+      keep,
+      known,
+      onDenied: options.onDenied,
+      commands,
+    }),
+    ...(delegate === null ? [] : [delegate]),
+    ...(options.asking !== undefined && options.asks ? [askUserTool()] : []),
+    ...planTools(options),
+    ...programTools,
+  ].filter(({ name }) => isOfferedIn(options, name));
 }
 
 /** The tool that takes plans, if there is a folder for them. */

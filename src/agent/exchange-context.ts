@@ -69,7 +69,7 @@ export interface ExchangeContext extends HeldThread {
   readonly tree: ExchangeTree;
   /** Called before each call of a model; rejects if there may be no more. */
   readonly mayCall: () => Promise<void>;
-  /** As of `AgentGraph`; null if nobody can be asked. */
+  /** As of `WorkingModel`; null if nobody can be asked. */
   readonly askAtLimit: (() => Promise<void>) | null;
   /** Makes what runs the exchange of a sub-agent, within this tree: its limits are the tree's, and not those of the options. */
   readonly openExchanger: (place: ChildPlace) => Exchanger;

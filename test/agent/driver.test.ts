@@ -9,7 +9,6 @@ import type { ExchangeResult } from "../../src/exchange/events.ts";
 import type { Live } from "../../src/exchange/exchanger.ts";
 import { readDetail, readPending } from "../../src/store/messages/read.ts";
 import { createSession } from "../../src/store/sessions/create.ts";
-import { thisProcess } from "../../src/store/leases/this-process.ts";
 import type { Store } from "../../src/store/store.ts";
 import { dyingStore } from "../helpers/dying-store.ts";
 import { openBench } from "../helpers/exchanger.ts";
@@ -41,7 +40,7 @@ async function openDriven(
     return [text("answ"), { kind: "wait", until: mayAnswer(asked) }, text("ered")];
   });
   onTestFinished(() => provider[Symbol.asyncDispose]());
-  const { store, parts, session, repo } = await openBench({ env: () => provider.env });
+  const { store, parts, session } = await openBench({ env: () => provider.env });
   const graph = new StateGraph(MessagesAnnotation)
     .addNode("say", async () => {
       asked += 1;
