@@ -1,14 +1,12 @@
 import type { LiveEvent } from "../core/live.ts";
-import type { ExchangeInfo, MessageInfo, QuestionInfo } from "../core/schemas.ts";
+import type { ExchangeInfo, QuestionInfo } from "../core/schemas.ts";
 import { oneLine } from "../core/terminal-text.ts";
+import { EventReader, type EventSink, type ShownMessage } from "../exchange/live/event-reader.ts";
 import { failureLine } from "../store/sessions/failures.ts";
 import { createAnswerText } from "./lines/answer-text.ts";
 import { questionLines } from "./question-lines.ts";
 import { marksText } from "./sessions/transcript.ts";
 import { resultLine, shortened, toolCallLine } from "./tool-lines.ts";
-
-/** A stored message, as the live feed has it. */
-export type ShownMessage = Omit<MessageInfo, "session_id" | "token_count" | "archived">;
 
 /** The live feed as text. Each function returns what is printed next. */
 export interface LiveScreen {
@@ -31,9 +29,8 @@ export interface LiveScreenOptions {
  */
 export function createLiveScreen(options: LiveScreenOptions): LiveScreen {
   const { showsText, answerWith, time = (iso) => iso } = options;
-  const calls = new Map<string, string>();
   let printed = "";
-  let arriving: string | null = null;
+  let isArriving = false;
   const text = createAnswerText({ print: indenting((piece) => (printed += piece)) });
 
   const line = (sentence: string): void => {
@@ -45,108 +42,55 @@ export function createLiveScreen(options: LiveScreenOptions): LiveScreen {
     printed = "";
     return all;
   };
-  const call = (
-    called: Parameters<typeof toolCallLine>[0] & { readonly call_id: string },
-  ): void => {
-    if (!calls.has(called.call_id)) {
-      calls.set(called.call_id, called.name);
-      line(toolCallLine(called));
-    }
-  };
-  const exchange = (record: ExchangeInfo): void => {
-    if (record.state !== "running") {
-      calls.clear();
-    }
-    line(exchangeLine(record));
-  };
-  const question = (asked: QuestionInfo): void => {
-    const lines = asked.state === "open" ? openLines(asked, answerWith) : [endLine(asked)];
-    lines.forEach(line);
-  };
-  const retry = (again: { readonly reason: string; readonly until: string } | null): void => {
-    if (again !== null) {
-      line(`note: ${oneLine(again.reason)}; asking again at ${time(again.until)}.`);
-    }
-  };
-  const piece = (message_id: string, content: string): void => {
-    if (showsText) {
-      if (arriving !== message_id) {
-        line("\nassistant");
-        arriving = message_id;
+  const sink: EventSink = {
+    text: (_, piece) => {
+      if (showsText) {
+        if (!isArriving) {
+          line("\nassistant");
+          isArriving = true;
+        }
+        text.show(piece);
       }
-      text.show(content);
-    }
+    },
+    textEnd: (_, isVoid) => {
+      isArriving = false;
+      if (showsText && isVoid) {
+        line("The answer broke off: the text above is void.");
+      }
+    },
+    message: (message, hasArrived) => {
+      if (!showsText || !hasArrived) {
+        line(`\n${headingOf(message, time)}`);
+        text.show(message.content);
+      }
+      text.breakLine();
+    },
+    call: (call) => line(toolCallLine(call)),
+    result: ({ status, content }, call) =>
+      line(resultLine({ name: call?.name ?? "a tool", status, content })),
+    exchange: (exchange) => line(exchangeLine(exchange)),
+    question: (asked) =>
+      (asked.state === "open" ? openLines(asked, answerWith) : [endLine(asked)]).forEach(line),
+    usage: ({ input_tokens, output_tokens }) => {
+      // it breaks no answer: the exchange has it at its end
+      if (!isArriving && output_tokens > 0) {
+        line(`· ${input_tokens} tokens in, ${output_tokens} out so far`);
+      }
+    },
+    retry: (again) => {
+      if (again !== null) {
+        line(`note: ${oneLine(again.reason)}; asking again at ${time(again.until)}.`);
+      }
+    },
   };
-  const message = (stored: ShownMessage): void => {
-    const { message_id, call_id, role, status, content } = stored;
-    if (role === "tool") {
-      const name = calls.get(call_id ?? "") ?? "a tool";
-      line(resultLine({ name, status, content }));
-      return;
-    }
-    if (message_id === arriving) {
-      arriving = null;
-    } else {
-      line(`\n${headingOf(stored, time)}`);
-      text.show(content);
-    }
-    text.breakLine();
-    for (const { id: call_id, ...made } of stored.tool_calls ?? []) {
-      call({ call_id, ...made });
-    }
-  };
-  const show = ({ event, data }: LiveEvent): void => {
-    switch (event) {
-      case "snapshot":
-        if (data.exchange !== null) {
-          exchange(data.exchange);
-        }
-        data.calls.forEach(call);
-        data.questions.forEach(question);
-        retry(data.retry);
-        if (data.text !== null) {
-          piece(data.text.message_id, data.text.text);
-        }
-        break;
-      case "text":
-        piece(data.message_id, data.text);
-        break;
-      case "reset":
-        if (data.message_id === arriving) {
-          arriving = null;
-          line("The answer broke off: the text above is void.");
-        }
-        break;
-      case "message":
-        message(data);
-        break;
-      case "exchange":
-        exchange(data);
-        break;
-      case "question":
-        question(data);
-        break;
-      case "tool_call":
-        call(data);
-        break;
-      case "usage":
-        // it breaks no answer: the exchange has it at its end
-        if (arriving === null && data.output_tokens > 0) {
-          line(`· ${data.input_tokens} tokens in, ${data.output_tokens} out so far`);
-        }
-        break;
-      case "retry":
-        retry(data);
-        break;
-    }
-  };
+  const reader = new EventReader(sink, { callsInOrder: false });
   return {
     show: (event) => {
-      show(event);
+      reader.read(event);
       return taken();
     },
     showMessage: (stored) => {
-      message(stored);
+      reader.replay(stored);
       return taken();
     },
   };

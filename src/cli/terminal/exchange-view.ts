@@ -223,7 +223,7 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
         note(before, theme.dim);
       }
       replayed = replayedChanges(changes, shown);
-      shown.forEach(live.message);
+      shown.forEach((message) => live.replay(message));
       replayed = null;
       await rows.flush("keep");
     },

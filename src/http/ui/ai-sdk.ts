@@ -1,7 +1,8 @@
 import { type Static, Type } from "typebox";
 
 import { open } from "../../core/field-schemas.ts";
-import type { ExchangeInfo, MessageInfo } from "../../core/schemas.ts";
+import type { ExchangeInfo } from "../../core/schemas.ts";
+import type { ShownMessage } from "../../exchange/live/event-reader.ts";
 import type { ExchangeStep } from "./exchange-steps.ts";
 import type { Submitted } from "./submit.ts";
 import {
@@ -189,7 +190,7 @@ function inputOf(toolCallId: string, toolName: string, input: unknown): UiChunk 
 }
 
 /** The result of a call; one that did not end well is an error. */
-function resultOf(toolCallId: string, { status, content }: MessageInfo): UiChunk {
+function resultOf(toolCallId: string, { status, content }: ShownMessage): UiChunk {
   return status === null || status === "ok"
     ? outputOf(toolCallId, content)
     : { type: "tool-output-error", toolCallId, errorText: content, dynamic: true };

@@ -1,5 +1,7 @@
 import type { LiveEvent } from "../../core/live.ts";
-import type { MessageInfo, QuestionInfo } from "../../core/schemas.ts";
+import type { QuestionInfo } from "../../core/schemas.ts";
+import type { ToolCall } from "../../core/sessions.ts";
+import { EventReader, type ShownMessage } from "../../exchange/live/event-reader.ts";
 
 /** What a client that follows one exchange is shown, in order. */
 export type ExchangeStep =
@@ -8,11 +10,9 @@ export type ExchangeStep =
   /** The answer is stored; or it is void, and comes again with another id. */
   | { readonly type: "text_end"; readonly message_id: string; readonly is_void: boolean }
   | { readonly type: "call"; readonly message_id: string; readonly call: ToolCall }
-  | { readonly type: "result"; readonly message: MessageInfo; readonly call_id: string }
+  | { readonly type: "result"; readonly message: ShownMessage; readonly call_id: string }
   /** After the call that asks, if it is a call of this session. */
   | { readonly type: "question"; readonly question: QuestionInfo; readonly has_call: boolean };
-
-type ToolCall = NonNullable<MessageInfo["tool_calls"]>[number];
 
 export interface ExchangeSteps {
   /** What an event of the session means for the exchange. */
@@ -29,26 +29,20 @@ export function createExchangeSteps(n: number, known: readonly string[]): Exchan
   const calls = new Set(known);
   const questions = new Map<string, QuestionInfo>();
   const asked = new Set<string>();
-  /** The answer that arrives. */
-  let open: string | null = null;
-
-  const text = (message_id: string, piece: string): ExchangeStep[] => {
-    const steps = open === message_id ? [] : endText(true);
-    open = message_id;
-    return [...steps, { type: "text", message_id, text: piece }];
+  let steps: ExchangeStep[] = [];
+  const taken = (): readonly ExchangeStep[] => {
+    const all = steps;
+    steps = [];
+    return all;
   };
-  const endText = (is_void: boolean): ExchangeStep[] => {
-    const message_id = open;
-    open = null;
-    return message_id === null ? [] : [{ type: "text_end", message_id, is_void }];
-  };
-  const ask = (which: (question: QuestionInfo) => boolean): ExchangeStep[] =>
-    [...questions.values()].filter(which).map((question) => {
+  const ask = (which: (question: QuestionInfo) => boolean): void => {
+    for (const question of [...questions.values()].filter(which)) {
       questions.delete(question.id);
       asked.add(question.id);
-      return { type: "question", question, has_call: calls.has(question.call_id) };
-    });
-  const askOfCalls = (): ExchangeStep[] => ask(({ call_id }) => calls.has(call_id));
+      steps.push({ type: "question", question, has_call: calls.has(question.call_id) });
+    }
+  };
+  const askOfCalls = (): void => ask(({ call_id }) => calls.has(call_id));
   const note = (question: QuestionInfo): void => {
     if (question.state !== "open") {
       questions.delete(question.id);
@@ -56,44 +50,66 @@ export function createExchangeSteps(n: number, known: readonly string[]): Exchan
       questions.set(question.id, question);
     }
   };
-  const stored = (message: MessageInfo): ExchangeStep[] => {
-    const { message_id, role, content, is_summary, tool_calls, call_id } = message;
-    if (role === "tool" && call_id !== null) {
-      return [{ type: "result", message, call_id }];
-    }
-    if (role !== "assistant" || is_summary) {
-      return [];
-    }
-    const begun = open === message_id || content === "" ? [] : text(message_id, content);
-    const made = (tool_calls ?? []).map((call) => ({ type: "call" as const, message_id, call }));
-    for (const { call } of made) {
-      calls.add(call.id);
-    }
-    return [...begun, ...endText(false), ...made, ...askOfCalls()];
+  const text = (message_id: string, piece: string): void => {
+    steps.push({ type: "text", message_id, text: piece });
   };
+  const textEnd = (message_id: string, is_void: boolean): void => {
+    steps.push({ type: "text_end", message_id, is_void });
+  };
+  const nothing = (): void => undefined;
+  const reader = new EventReader(
+    {
+      text,
+      textEnd,
+      message: ({ message_id, role, content, is_summary, tool_calls }, hasArrived) => {
+        if (role !== "assistant" || is_summary) {
+          return;
+        }
+        if (!hasArrived && content !== "") {
+          // the client shows one text at a time
+          reader.end();
+          text(message_id, content);
+          textEnd(message_id, false);
+        }
+        for (const call of tool_calls ?? []) {
+          calls.add(call.id);
+          steps.push({ type: "call", message_id, call });
+        }
+        askOfCalls();
+      },
+      result: (message) => {
+        if (message.call_id !== null) {
+          steps.push({ type: "result", message, call_id: message.call_id });
+        }
+      },
+      question: note,
+      // calls come with their message
+      call: nothing,
+      exchange: nothing,
+      usage: nothing,
+      retry: nothing,
+    },
+    { callsInOrder: false },
+  );
 
   return {
     of: (event) => {
-      switch (event.event) {
-        case "snapshot": {
-          const { data } = event;
-          data.questions.forEach(note);
-          const isNext = data.exchange !== null && data.exchange.n !== n;
-          return data.text === null || isNext ? [] : text(data.text.message_id, data.text.text);
-        }
-        case "text":
-          return text(event.data.message_id, event.data.text);
-        case "reset":
-          return open === event.data.message_id ? endText(true) : [];
-        case "message":
-          return stored(event.data);
-        case "question":
-          note(event.data);
-          return askOfCalls();
-        default:
-          return [];
+      if (event.event === "snapshot" && (event.data.exchange?.n ?? n) !== n) {
+        event.data.questions.forEach(note);
+      } else {
+        reader.read(event);
       }
+      if (event.event === "question") {
+        askOfCalls();
+      }
+      return taken();
     },
-    end: (isWaiting) => [...endText(true), ...(isWaiting ? ask(() => true) : [])],
+    end: (isWaiting) => {
+      reader.end();
+      if (isWaiting) {
+        ask(() => true);
+      }
+      return taken();
+    },
   };
 }
