@@ -1,48 +1,58 @@
 import { resolve } from "node:path";
 
+import type { TSchema } from "typebox";
+
 import { RepriseError } from "../../core/errors.ts";
 import { adviceOf, createNearestName } from "../../core/nearest-name.ts";
-import { TOKEN_LIMITS } from "../../core/token-limits.ts";
 import { realPathOf } from "../../store/project-key.ts";
 import { EFFECTS, ruleText } from "../permissions/rule.ts";
 import { sectionsAt } from "./settings.ts";
-import { KEYED_PROVIDERS, LIMIT_KEYS, SANDBOX_KEYS, type UserConfig } from "./user-config.ts";
+import type { Form } from "./read-value.ts";
+import { ConfigForm } from "./schema.ts";
+import type { UserConfig } from "./user-config.ts";
 import { changeConfig, type ConfigPlace } from "./write-config.ts";
 
-/** The keys that have a value, as `config set` and `config get` name them. */
-const CONFIG_KEYS: readonly string[] = [
-  "model",
-  "persona",
-  "permission.mode",
-  ...EFFECTS.map((effect) => `permission.${effect}`),
-  "protected",
-  "environment",
-  "theme",
-  "notifications",
-  ...Object.keys(LIMIT_KEYS).map((key) => `limits.${key}`),
-  ...TOKEN_LIMITS.map((name) => `limits.tokens.${name}`),
-  ...Object.keys(SANDBOX_KEYS).map((key) => `sandbox.limits.${key}`),
-  "sandbox.visible",
-  ...KEYED_PROVIDERS.flatMap((name) =>
-    ["key_file", "key_command"].map((key) => `providers.${name}.${key}`),
-  ),
-];
+const WHOLE: TSchema = ConfigForm;
 
-/** They are texts, so `123` and `true` are taken as they are. */
-const TEXTS: ReadonlySet<string> = new Set([
-  "model",
-  "persona",
-  "permission.mode",
-  "theme",
-  "notifications",
-  ...KEYED_PROVIDERS.map((name) => `providers.${name}.key_file`),
-]);
+/** Keys that are listed after the others. */
+const LATER = ["limits", "sandbox", "providers"];
+
+/** The keys that have a value, as `config set` and `config get` name them, with their forms. */
+const CONFIG_KEYS: ReadonlyMap<string, Form> = new Map(
+  [...valuesOf(WHOLE)]
+    .filter(([key]) => key !== "$schema" && key !== "folders")
+    .toSorted(([a], [b]) => place(a) - place(b)),
+);
+
+function place(key: string): number {
+  return LATER.indexOf(key.split(".")[0] ?? "");
+}
+
+/** What has a value in an object of this form, however deep. */
+function* valuesOf(
+  { properties = {} }: Form,
+  above = "",
+): Generator<readonly [string, Form], void> {
+  for (const [name, form] of Object.entries(properties)) {
+    const key = above + name;
+    if (form.properties === undefined) {
+      yield [key, form];
+    } else {
+      yield* valuesOf(form, `${key}.`);
+    }
+  }
+}
+
+/** A text or a word, so `123` and `true` are taken as they are. */
+function isText({ type, enum: words }: Form = {}): boolean {
+  return type === "string" || words !== undefined;
+}
 
 /** Error codes: `invalid_usage`. */
 export function requireKey(key: string): string {
-  if (!CONFIG_KEYS.includes(key)) {
-    const nearest = createNearestName(CONFIG_KEYS)(key);
-    const { advice } = adviceOf(nearest, `the keys are ${CONFIG_KEYS.join(", ")}`);
+  if (!CONFIG_KEYS.has(key)) {
+    const keys = [...CONFIG_KEYS.keys()];
+    const { advice } = adviceOf(createNearestName(keys)(key), `the keys are ${keys.join(", ")}`);
     throw new RepriseError("invalid_usage", `There is no such key; ${advice}`);
   }
   return key;
@@ -62,7 +72,7 @@ export async function setValue(
   }: { readonly key: string; readonly text: string; readonly folder?: string | undefined },
 ): Promise<void> {
   const path = requireKey(key).split(".");
-  const value = text === "null" ? undefined : TEXTS.has(key) ? text : valueOf(text);
+  const value = text === "null" ? undefined : isText(CONFIG_KEYS.get(key)) ? text : valueOf(text);
   await changeConfig(place, async (config) => [
     { path: [...(folder === undefined ? [] : await folderPath(config, folder)), ...path], value },
   ]);
