@@ -5,7 +5,7 @@ import { ERROR_CODES } from "./errors.ts";
 import { callFacts, closed, nullable, oneOf } from "./field-schemas.ts";
 import { ExchangeInfo, MessageInfo, named, QuestionInfo, SessionSummary } from "./schemas.ts";
 
-/** The events of the live feed, as docs/PROTOCOL.md describes them ("Live feed"). */
+/** The events of the live feed, as docs/protocol/http.md describes them ("The live feed"). */
 
 const count = () => Type.Integer({ minimum: 0 });
 const n = () => Type.Integer({ minimum: 1 });

@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type } from "typebox";
 import { closed } from "./field-schemas.ts";
 import { ExchangeInfo, named, QuestionInfo, SessionSummary } from "./schemas.ts";
 
-/** The events of `GET /api/events`, as docs/PROTOCOL.md describes them ("Events of all sessions"). */
+/** The events of `GET /api/events`, as docs/protocol/http.md describes them ("Events of all sessions"). */
 
 /** The data of each kind of event. */
 const DATA = {

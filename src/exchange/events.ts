@@ -35,7 +35,7 @@ const ending = {
 };
 
 /**
- * What an exchange reports while it runs, as docs/PROTOCOL.md describes it ("Events of an exchange").
+ * What an exchange reports while it runs, as docs/protocol/engine.md describes it ("Events of an exchange").
  * The last one is `done`, `stopped`, `waiting` or `failed`. A listener only listens.
  */
 export const ExchangeEvent = Type.Union([

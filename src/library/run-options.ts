@@ -8,7 +8,7 @@ export interface RunOptions {
   /** Aborting it stops the exchange; the session can be continued. */
   readonly signal?: AbortSignal;
   /**
-   * Called with each event of the exchange, as docs/PROTOCOL.md describes them. What it throws is an
+   * Called with each event of the exchange, as docs/protocol/engine.md describes them. What it throws is an
    * uncaught exception of the process; the exchange continues.
    */
   readonly onEvent?: (event: ExchangeEvent) => void;

@@ -5,14 +5,23 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const protocol = readFileSync(join(root, "docs/PROTOCOL.md"), "utf8");
+const pages = ["docs/protocol", "docs/acceptance"].flatMap((folder) =>
+  readdirSync(join(root, folder)).map((name) => join(root, folder, name)),
+);
+const promised = pages.map((page) => readFileSync(page, "utf8")).join("\n");
 
-describe("the numbered requirements of docs/PROTOCOL.md", () => {
-  const required = requirementsOf(protocol);
+describe("the numbered promises of docs/protocol and docs/acceptance", () => {
+  const required = requirementsOf(promised);
   const cited = citations();
 
   it("exist", () => {
-    expect(required.length).toBeGreaterThanOrEqual(30);
+    expect(required.length).toBeGreaterThanOrEqual(1000);
+  });
+
+  it("are in one file for each kind", () => {
+    const files = pages.map((page) => requirementsOf(readFileSync(page, "utf8")).map(kindOf));
+    const listed = files.flatMap((kinds) => [...new Set(kinds)]);
+    expect(listed.filter((kind, index) => listed.indexOf(kind) !== index)).toEqual([]);
   });
 
   it("have unique numbers", () => {
@@ -53,6 +62,11 @@ describe("the reader of requirements", () => {
 /** `- **HTTP-12** …` at the beginning of a line. */
 function requirementsOf(markdown: string): string[] {
   return [...markdown.matchAll(/^- \*\*([A-Z]+-\d+)\*\*/gm)].map(([, id = ""]) => id);
+}
+
+/** `HTTP` of `HTTP-12`. */
+function kindOf(id: string): string {
+  return id.replace(/-\d+$/, "");
 }
 
 /** Every cited requirement, with the files that cite it. */

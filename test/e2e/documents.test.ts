@@ -126,7 +126,7 @@ it("[DOC-4] the README's commands for a real model ask that model, in one sessio
 describe("[DOC-5] the documents", () => {
   const pages = [
     ...readdirSync(ROOT).filter((file) => file.endsWith(".md")),
-    ...readdirSync(join(ROOT, "docs"))
+    ...readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".md"))
       .map((file) => `docs/${file}`),
     "bench/README.md",

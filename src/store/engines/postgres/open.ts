@@ -10,7 +10,7 @@ import { createTransactions } from "./transactions.ts";
 export interface PostgresOptions {
   /**
    * `postgres://user:password@host:5432/database?parameters`, with several hosts if one may take the place of
-   * another: `host:5432,other:5433`. PROTOCOL.md, "PostgreSQL", has the parameters.
+   * another: `host:5432,other:5433`. docs/protocol/engine.md, "PostgreSQL", has the parameters.
    */
   readonly url: string;
   /** Called with what a person should know about the database, one sentence each. */
