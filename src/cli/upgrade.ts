@@ -70,7 +70,7 @@ function lines(
 
 function backupLine(plan: UpgradePlan, isPostgres: boolean): string {
   if (isPostgres) {
-    return 'No backup would be made on PostgreSQL: use pg_dump first; see docs/operations.md, "Upgrades".';
+    return 'No backup would be made on PostgreSQL: use pg_dump first; see docs/databases.md, "Upgrades".';
   }
   if (plan.backup === null) {
     return "No backup would be made.";

@@ -21,7 +21,7 @@ export interface PgbouncerOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** What operations.md says that a pooler needs. */
+/** What docs/databases.md says that a pooler needs. */
 const IGNORED = "statement_timeout,lock_timeout,idle_in_transaction_session_timeout,options";
 
 /** Starts the real pooler before a database until the test is done; gives back its address. */

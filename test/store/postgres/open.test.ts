@@ -53,7 +53,7 @@ describe("the tables of PostgreSQL", () => {
     for (const notice of notices) {
       expect(JSON.parse(notice)).toEqual({
         notice: expect.stringMatching(
-          /from schema version \d+ to \d+\. .*No backup is made.*docs\/operations.md/,
+          /from schema version \d+ to \d+\. .*No backup is made.*docs\/databases.md/,
         ),
       });
     }

@@ -128,7 +128,7 @@ export function connectFailure(error: unknown): RepriseError {
   if (isPoolerRefusal(error)) {
     return new RepriseError(
       "config_invalid",
-      "The connection pooler refuses settings that Reprise connects with. Set ignore_startup_parameters = statement_timeout,lock_timeout,idle_in_transaction_session_timeout,options in pgbouncer.ini; see docs/operations.md.",
+      "The connection pooler refuses settings that Reprise connects with. Set ignore_startup_parameters = statement_timeout,lock_timeout,idle_in_transaction_session_timeout,options in pgbouncer.ini; see docs/databases.md.",
       { cause: error },
     );
   }

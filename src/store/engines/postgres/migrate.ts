@@ -37,7 +37,7 @@ export async function migratePostgres(
   }
   if (version > 0) {
     notice(
-      `The database is upgraded from schema version ${version} to ${latestVersion()}. Older versions of Reprise can then no longer open it. No backup is made on PostgreSQL: see docs/operations.md, "Upgrades".`,
+      `The database is upgraded from schema version ${version} to ${latestVersion()}. Older versions of Reprise can then no longer open it. No backup is made on PostgreSQL: see docs/databases.md, "Upgrades".`,
     );
   }
   for (const migration of migrations) {

@@ -30,7 +30,7 @@ interface Seen {
 /**
  * Notices that another program cut or overwrote a database file in place. SQLite changes it at
  * checkpoints only, so its size and time say when to read its header. What cannot be noticed is
- * listed in docs/operations.md.
+ * listed in docs/databases.md.
  *
  * Dispose of it after the connections of its store are closed.
  */
