@@ -64,7 +64,7 @@ export async function manualPage(root: string): Promise<string> {
 }
 
 /** All commands; none of them is run. */
-function definitions(root: string): Promise<Command> {
+export function definitions(root: string): Promise<Command> {
   const { version }: { version: string } = JSON.parse(
     readFileSync(join(root, "package.json"), "utf8"),
   );
@@ -101,16 +101,8 @@ function section(command: Command): string[] {
   if (command.commands.length > 0) {
     return command.commands.flatMap(section);
   }
-  const parents = [];
-  for (let each: Command | null = command; each !== null; each = each.parent) {
-    parents.unshift(each.name());
-  }
-  const usage = command.registeredArguments.map((argument) => {
-    const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
-    return argument.required ? `<${name}>` : `[${name}]`;
-  });
   return [
-    `.SS ${escaped([...parents, ...usage].join(" "))}`,
+    `.SS ${escaped(usageOf(command))}`,
     ...sentence(command.description()),
     ...command.registeredArguments.flatMap((argument) =>
       argument.description === "" ? [] : entry(argument.name(), argument.description),
@@ -119,13 +111,27 @@ function section(command: Command): string[] {
   ];
 }
 
+/** The words of a command with its arguments: `reprise sessions show <id>`. */
+export function usageOf(command: Command): string {
+  const usage = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [...namesOf(command), ...usage].join(" ");
+}
+
+/** The words that call a command: `reprise`, `sessions`, `show`. */
+export function namesOf(command: Command): string[] {
+  return [...(command.parent === null ? [] : namesOf(command.parent)), command.name()];
+}
+
 function optionsOf(command: Command): string[] {
   return command.options
     .filter(({ hidden }) => !hidden)
     .flatMap((option) => entry(option.flags, described(option)));
 }
 
-function described({ description, argChoices }: Option): string {
+export function described({ description, argChoices }: Option): string {
   return argChoices === undefined ? description : `${description} (${argChoices.join(", ")})`;
 }
 

@@ -73,9 +73,10 @@ it("[TERM-86] no document and no message names a command that takes the package 
   // of the checkout, or of a folder in which it is installed
   expect(named.toSorted()).toEqual([
     "CONTRIBUTING.md: npx reprise",
-    "README.md: npx reprise",
-    "README.md: npx reprise",
+    ...Array.from({ length: 6 }, () => "README.md: npx reprise"),
     "bin/node-version.js: npx reprise",
+    "docs/commands.md: npx reprise",
     "docs/operations.md: npx reprise",
+    "docs/start.md: npx reprise",
   ]);
 });

@@ -2,33 +2,38 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 
+import { commandsBelow, commandsPage } from "../../build/commands-page.ts";
+import { definitions, usageOf } from "../../build/manual.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { startProcess } from "../helpers/process.ts";
-import { freshHome, type Home } from "../helpers/reprise.ts";
+import { freshHome } from "../helpers/reprise.ts";
 import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const readme = read("README.md");
+const start = read("docs/start.md");
+const clients = read("docs/clients.md");
 
 function read(file: string): string {
   return readFileSync(join(ROOT, file), "utf8");
 }
 
-/** The first block of code of a language under a heading of the README, else of another page. */
-function blockUnder(heading: string, language: string, page = readme): string {
+/** The first block of code of a language under a heading of a page. */
+function blockUnder(page: string, heading: string, language: string): string {
   const section = page.slice(page.indexOf(`\n## ${heading}\n`));
   return new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "s").exec(section)?.[1] ?? "";
 }
 
-it("[DOC-1] the README's curl lines work as they are, pasted into a shell, until the agent has answered", async () => {
+it("[DOC-1] the curl lines of docs/clients.md work as they are, pasted into a shell, until the agent has answered", async () => {
   const home = freshHome();
-  const [, command = ""] = /service that may work in [^`]*`reprise (.*?)`/.exec(readme) ?? [];
+  const [, command = ""] = /service that may work in [^`]*`reprise (.*?)`/.exec(clients) ?? [];
   expect(command).toBe('serve --repos "$PWD"');
   const service = home.startShell(`exec reprise ${command} --port 0`);
   const [, url = ""] = await service.waitFor(/listening on (http:\S+)/);
-  const script = blockUnder("Over HTTP", "sh").replace("http://127.0.0.1:8787", url);
+  const script = blockUnder(clients, "Over HTTP", "sh").replace("http://127.0.0.1:8787", url);
   expect(script).toContain(url);
   const options = { input: "", env: home.environment(), cwd: home.project };
   const { code, stdout, stderr } = await startProcess(
@@ -46,9 +51,9 @@ it("[DOC-1] the README's curl lines work as they are, pasted into a shell, until
   expect(stdout).not.toContain('"code"');
 });
 
-it("[DOC-2] the README's terminal session appears as it is shown", async () => {
+it("[DOC-2] the terminal session of docs/start.md appears as it is shown", async () => {
   const home = freshHome();
-  const [first = "", second = ""] = [...readme.matchAll(/```console\n(.*?)```/gs)].map(
+  const [first = "", second = ""] = [...start.matchAll(/```console\n(.*?)```/gs)].map(
     ([, text = ""]) => text,
   );
   const begun = openTerminal(home, "reprise");
@@ -66,7 +71,7 @@ it("[DOC-2] the README's terminal session appears as it is shown", async () => {
   expectShown(second, (await resumed.finished).screen);
 });
 
-/** What a person types first in a session that the README shows. */
+/** What a person types first in a session that the page shows. */
 function typed(shown: string): string {
   return /^> (.*)$/m.exec(shown)?.[1] ?? "nothing is typed";
 }
@@ -85,37 +90,52 @@ function expectShown(shown: string, screen: string): void {
   }
 }
 
-it("[DOC-3] the program has every option and command in the README's table", async () => {
-  const home = freshHome();
-  const table = readme.slice(readme.indexOf("| command |"), readme.indexOf("\nIn a session"));
-  const commands = [...table.matchAll(/^\| `reprise ([a-z ]+)/gm)].map(([, words = ""]) =>
-    words.trim().split(" "),
-  );
-  expect(commands.length).toBeGreaterThan(12);
-  const named = commands.map((words) => words.slice(0, isGroup(words[0]) ? 2 : 1));
-  const pages = await Promise.all(
-    [[], ["schema", "validate"], ...named].map((command) => helpOf(home, command)),
-  );
-  for (const [option] of table.matchAll(/--[a-z][a-z-]+/g)) {
-    expect(pages.join("\n"), option).toContain(option);
-  }
+it("[DOC-3] docs/commands.md is what the program's commands and options are", async () => {
+  expect(await commandsPage(ROOT), "run `npm run commands`").toBe(read("docs/commands.md"));
+  const program = await definitions(ROOT);
+  const usages = [program, ...commandsBelow(program)].map(usageOf);
+  expect(usages.length).toBeGreaterThan(50);
+  expect(usages.filter((usage) => !read("docs/commands.md").includes(`\`${usage}\``))).toEqual([]);
 });
 
-function isGroup(command = ""): boolean {
-  return ["sessions", "personas", "trust", "plan", "schema"].includes(command);
-}
+describe("[DOC-3] every command and option that a page names in a line exists:", () => {
+  const pages = ["README.md", ...readdirSync(join(ROOT, "docs")).map((file) => `docs/${file}`)];
 
-async function helpOf(home: Home, command: readonly string[]): Promise<string> {
-  const { code, stdout } = await home.call([...command, "--help"]);
-  expect({ command, code }).toEqual({ command, code: 0 });
-  expect(stdout).toContain(["Usage: reprise", ...command].join(" "));
-  return stdout;
+  it.each(pages.filter((page) => page.endsWith(".md")))("%s", async (page) => {
+    const program = await definitions(ROOT);
+    const prose = read(page).replaceAll(/^( *)```.*?^\1```/gms, "");
+    const named = [...prose.matchAll(/`(?:npx )?reprise((?: [^`]*)?)`/g)].map(
+      ([, words = ""]) => words,
+    );
+    expect(named.filter((words) => !isKnown(program, words.trim().split(" ")))).toEqual([]);
+  });
+});
+
+/** True if the first words are a command, and each option is one of it or of the program. */
+function isKnown(program: Command, words: readonly string[]): boolean {
+  let command = program;
+  for (const word of words.filter((each) => /^[a-z]/.test(each))) {
+    const below = command.commands.find((each) => each.name() === word);
+    if (below === undefined) {
+      break;
+    }
+    command = below;
+  }
+  const known = [program, command].flatMap(({ options }) =>
+    options.flatMap(({ short, long }) => [short, long]),
+  );
+  const options = words
+    .filter((word) => /^--?[a-z]/.test(word))
+    .map((word) => word.replace(/=.*/, ""));
+  const isCommand =
+    command !== program || words.join("") === "" || /^(?:-|\.|…)/.test(words[0] ?? "");
+  return isCommand && options.every((option) => [...known, "--help", "-h"].includes(option));
 }
 
 it("[DOC-4] the README's commands for a real model ask that model, in one session", async () => {
   const server = await startModelServer({ answer: () => ({ content: "In tax.ts." }) });
   const home = freshHome(server.env("anthropic"));
-  const script = blockUnder("With a real model", "sh");
+  const script = blockUnder(readme, "With a real model", "sh");
   const { code, stdout, stderr } = await home.startShell(script.replace(/^export .*$/m, ""))
     .finished;
   expect({ code, stdout }).toEqual({ code: 0, stdout: "In tax.ts.\nIn tax.ts.\n" });
@@ -147,13 +167,13 @@ describe("[DOC-5] the documents", () => {
   it("docs/plans.md shows what the program prints", async () => {
     const home = freshHome();
     const page = read("docs/plans.md");
-    const plan = blockUnder("The format", "yaml", page);
+    const plan = blockUnder(page, "The format", "yaml");
     for (const [heading, text] of [
       ["Check a plan", plan],
       ["Look at a plan", plan.replace("[store-tag]", "[store-tags]")],
     ] as const) {
       writeFileSync(join(home.project, "plan.yaml"), text);
-      const shown = blockUnder(heading, "console", page);
+      const shown = blockUnder(page, heading, "console");
       const [, command = "", output = ""] = /^\$ reprise (.*)\n([^]*)$/.exec(shown) ?? [];
       const { stdout, stderr } = await home.call(command.split(" "));
       expect(stderr + stdout).toBe(output);

@@ -10,8 +10,8 @@ import { type ModelAnswer, startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
 import { openTerminal } from "../helpers/terminal.ts";
 
-const README = fileURLToPath(new URL("../../README.md", import.meta.url));
-/** `npm run transcript` sets it: the block in the README is then written instead of compared. */
+const PAGE = fileURLToPath(new URL("../../docs/start.md", import.meta.url));
+/** `npm run transcript` sets it: the block in the page is then written instead of compared. */
 const WRITES = process.env["REPRISE_TEST_TRANSCRIPT"] === "write";
 const BLOCK =
   /(?<=<!-- transcript: .* -->\n```console\n).*?(?=```\n<!-- end of the transcript -->)/s;
@@ -82,7 +82,7 @@ function calls(...each: readonly (readonly [string, object])[]): ModelAnswer {
 const { reason } = await createSandboxProbe()();
 
 it.skipIf(reason !== null)(
-  "[DOC-8] the README's transcript is what the program shows while it adds a feature, tests it in the sandbox, obeys a denial and undoes all of it",
+  "[DOC-8] the transcript of docs/start.md is what the program shows while it adds a feature, tests it in the sandbox, obeys a denial and undoes all of it",
   async () => {
     let turn = 0;
     const server = await startModelServer({
@@ -120,15 +120,15 @@ it.skipIf(reason !== null)(
     );
     const block = `$ ${COMMAND}\n${stable(screen, home.project)}`;
     expect(block.trimEnd().split("\n").length).toBeLessThan(MAX_LINES);
-    const readme = readFileSync(README, "utf8");
-    expect(readme).toMatch(BLOCK);
+    const page = readFileSync(PAGE, "utf8");
+    expect(page).toMatch(BLOCK);
     if (WRITES) {
       writeFileSync(
-        README,
-        readme.replace(BLOCK, () => block),
+        PAGE,
+        page.replace(BLOCK, () => block),
       );
     } else {
-      expect(BLOCK.exec(readme)?.[0], "run `npm run transcript`").toBe(block);
+      expect(BLOCK.exec(page)?.[0], "run `npm run transcript`").toBe(block);
     }
   },
 );
