@@ -51,7 +51,7 @@ export const sending = createClient({
 /** Counts what may change who this page is: an answer from before says nothing any more. */
 let changes = 0;
 
-/** Reads `GET /page/me` into `whoami`. Does not throw: without an answer, `whoami` stays as it is. */
+/** Reads `GET /page/me` into `whoami`. Does not throw: without an answer, `whoami` is not changed. */
 export async function readWhoami(): Promise<void> {
   const asked = ++changes;
   try {

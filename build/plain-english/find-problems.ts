@@ -16,7 +16,7 @@ interface Rules {
   allowed: readonly Allowance[];
 }
 
-const FOLDERS = ["src", "test", "bench", "bin", "build", "docs", "personas"];
+const FOLDERS = ["src", "web", "test", "bench", "bin", "build", "docs", "personas"];
 /** Recorded data, the idioms themselves, and the page that repeats sentences of `src/`. */
 const SKIPPED =
   /node_modules|^(?:test\/fixtures\/(?!programs\/)|bench\/results\/|build\/plain-english\/|docs\/commands\.md)/;
@@ -70,7 +70,7 @@ function filesOf(root: string): string[] {
     ),
   );
   const pages = readdirSync(root).filter((file) => file !== "CHANGELOG.md");
-  const written = [...pages, ...nested].filter((file) => /\.(?:md|[jt]s)$/.test(file));
+  const written = [...pages, ...nested].filter((file) => /\.(?:md|[jt]sx?)$/.test(file));
   return [...written.filter((file) => !SKIPPED.test(file)), LINT_RULES];
 }
 

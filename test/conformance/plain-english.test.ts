@@ -93,6 +93,26 @@ describe("the check of a project", () => {
     ]);
   });
 
+  it("reads the comments, texts and attributes of the web page", () => {
+    const root = project("One.\n");
+    const lines = [
+      "/** It mends this. */",
+      "export const Hint = () => (",
+      "  <p title='Mend it here'>",
+      "    Mended for {name}, and",
+      "    then some.",
+      "  </p>",
+      ");",
+    ];
+    writeFileSync(join(root, "web/Hint.tsx"), lines.join("\n"));
+    const found = findProblems(root, { idioms: mend, allowed: [] });
+    expect(found.map(({ file, line }) => `${file}:${line}`)).toEqual([
+      "web/Hint.tsx:1",
+      "web/Hint.tsx:3",
+      "web/Hint.tsx:4",
+    ]);
+  });
+
   it("lets allowed sentences pass", () => {
     const root = project("We mend it.\n");
     expect(findProblems(root, { idioms: mend, allowed: [allowance] })).toEqual([]);
@@ -123,7 +143,7 @@ describe("the check of a project", () => {
 
 function project(readme: string): string {
   const root = temporaryFolder();
-  for (const folder of ["src", "test", "bench", "bin", "build", "docs", "personas"]) {
+  for (const folder of ["src", "web", "test", "bench", "bin", "build", "docs", "personas"]) {
     mkdirSync(join(root, folder));
   }
   writeFileSync(join(root, "README.md"), readme);

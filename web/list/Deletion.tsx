@@ -26,7 +26,7 @@ export function Deletion({ session, onClose, onDeleted }: DeletionProps): JSX.El
       {problem ?? counting.problem}
       <p>
         {counted === null ? "Counting what goes with it …" : goneWith(counted)} This cannot be
-        undone. Files in its folder stay as they are.
+        undone. Files in its folder are not changed.
       </p>
       <div class="actions">
         <Button onClick={onClose}>Keep it</Button>

@@ -14,7 +14,7 @@ interface FiltersProps {
   readonly models: readonly string[];
 }
 
-/** Milliseconds without a key before what was typed is looked for. */
+/** Milliseconds without a key before the list is filtered by what was typed. */
 const PAUSE_MS = 200;
 
 /** What limits the list. All of it is in the address, so that it can be kept and sent. `/` goes to the text. */

@@ -24,7 +24,7 @@ export interface Filters {
   readonly archived: "only" | "all" | null;
 }
 
-/** Reads a query; what is no filter counts for nothing. */
+/** Reads a query; parameters that are not filters are ignored. */
 export function filtersOf(query: URLSearchParams): Filters {
   const text = (name: string): string | null => {
     const value = query.get(name)?.trim() ?? "";

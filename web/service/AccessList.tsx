@@ -100,7 +100,7 @@ function EndAccess(props: {
     <Dialog title={entry.kind === "link" ? "End this link?" : "End this login?"} onClose={onClose}>
       <p>
         {entry.kind === "link"
-          ? "Whoever has the link, or came by it, sees nothing more. It cannot be taken back; you can make another link."
+          ? "All who have the link, or came by it, see nothing more. It cannot be taken back; you can make another link."
           : "That browser has to log in again. It may be this one."}
       </p>
       {problem.value === null ? null : <Notice kind="problem">{problem.value}</Notice>}

@@ -4,7 +4,7 @@ import { growthOf, rateOf, type Sample, valueOf } from "./samples.ts";
 export interface Measure {
   readonly title: string;
   readonly meaning: string;
-  /** Null if it cannot be said: a rate needs two samples of one process. */
+  /** Null if it is not known: a rate needs two samples of one process. */
   readonly of: (sample: Sample, before: Sample | null) => number | null;
   readonly text: (value: number) => string;
 }

@@ -8,7 +8,7 @@ export interface Series {
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)(?: -?\d+)?$/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)",?/g;
 
-/** Reads Prometheus' text format 0.0.4. Lines that are none of it are left out, and values that are no finite number. */
+/** Reads Prometheus' text format 0.0.4. Other lines are left out, and values that are not finite numbers. */
 export function readMetricsText(text: string): Series[] {
   return text.split("\n").flatMap((line) => {
     const [, name, labels = "", number = ""] = LINE.exec(line.trimEnd()) ?? [];

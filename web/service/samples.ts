@@ -1,10 +1,10 @@
 import { readMetricsText, type Series } from "./metrics-text.ts";
 
-/** What one process has counted at one moment. */
+/** The counts of one process, all of the same time. */
 export interface Sample {
   /** In milliseconds since 1970, by this browser's clock. */
   readonly at: number;
-  /** Tells processes apart: with several on one port, any of them answers. */
+  /** Names the process: with several on one port, any of them answers. */
   readonly process: string;
   readonly series: readonly Series[];
 }
@@ -44,7 +44,7 @@ export function beforeOf(samples: readonly Sample[], index: number): Sample | nu
   return samples.slice(0, index).findLast((sample) => sample.process === process) ?? null;
 }
 
-/** How much a count grew each second between two samples; null if it cannot be said. */
+/** How much a count grew each second between two samples; null if it is not known. */
 export function rateOf(
   count: (sample: Sample) => number | null,
   sample: Sample,

@@ -137,7 +137,7 @@ function MessageText({ model, message, isRaw }: MessageTextProps): JSX.Element {
 function foldTitle({ role, is_summary, content }: MessageInfo): string {
   const begin = content.trimStart().slice(0, 80).replace(/\s+/gu, " ");
   return is_summary
-    ? "What was said before, summarised"
+    ? "A summary of earlier messages"
     : role === "tool"
       ? `Result of a tool: ${begin}`
       : begin;

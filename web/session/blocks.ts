@@ -4,7 +4,7 @@ import { tokensOf } from "../parts/tokens.ts";
 
 /** Splits a text with Markdown that grows into pieces that no longer change, and the rest. */
 export interface GrowingBlocks {
-  /** Pieces of the text so far; together they are the text. All but the last stay as they are while it grows. */
+  /** Pieces of the text so far; together they are the text. All but the last stay the same while it grows. */
   read(text: string): readonly string[];
 }
 
@@ -12,13 +12,13 @@ export interface GrowingBlocks {
 const MIN_PIECE = 400;
 
 /**
- * What follows a block may still belong to it: a list goes on after an empty line, a table after its head. So a piece
- * ends before the last block of the text, never within one. Each read looks at the rest alone.
+ * What follows a block may still belong to it: a list continues after an empty line, a table after its head. So a piece
+ * ends before the last block of the text, never within one. Each read parses the rest alone.
  */
 export function createGrowingBlocks(): GrowingBlocks {
   let pieces: string[] = [];
   let done = "";
-  /** The last empty line that was there when the rest was looked at. */
+  /** The last empty line that was there when the rest was parsed. */
   let seen = -1;
   return {
     read: (text) => {

@@ -1,6 +1,6 @@
 import type { ExchangeInfo } from "../../src/entries/client.ts";
 
-/** What is to be said about an exchange; null for one that is done or runs. */
+/** The sentence that is shown about an exchange; null for one that is done or runs. */
 export function sentenceOf(exchange: ExchangeInfo): string | null {
   const { state, error_sentence, error_code } = exchange;
   switch (state) {

@@ -62,7 +62,7 @@ export function createMessageCache({
       pages.set(n, page);
     }
   };
-  /** What nobody looks at and was used longest ago goes first. */
+  /** Removes first the page that nobody shows and that was used longest ago. */
   const forget = (): void => {
     let characters = 0;
     for (const page of pages.values()) {

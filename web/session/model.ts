@@ -18,7 +18,7 @@ export type LiveCall = Extract<LiveEvent, { event: "tool_call" }>["data"];
 
 /** Exchanges that are read at a time. */
 const EXCHANGES_READ = 50;
-/** Calls of which it is remembered how they ended; older ones tell it by their results. */
+/** Calls whose ends are remembered; those of older ones are read from their results. */
 const CALLS_KEPT = 5000;
 /** Milliseconds between two drawings of a text that arrives. */
 const DRAW_MS = 100;

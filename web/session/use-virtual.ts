@@ -19,8 +19,8 @@ const OVERSCAN = 6;
 export type Rows = Virtualizer<HTMLDivElement, HTMLDivElement>;
 
 /**
- * The rows of a list that is read from its end. Row `index` shows what has the key `first + index`. What is in view stays
- * where it is while rows above it get their heights and rows are added; at the end, new rows are followed.
+ * The rows of a list that is read from its end. Row `index` shows what has the key `first + index`. What is in view does not
+ * move while rows above it get their heights and rows are added; at the end, new rows are followed.
  */
 export function useRows(list: {
   readonly scroller: RefObject<HTMLDivElement | null>;

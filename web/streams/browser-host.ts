@@ -63,7 +63,7 @@ export function openChannel(name: string): Channel {
   };
 }
 
-/** Also where `crypto.randomUUID` is not: pages of other machines without TLS. */
+/** A random id, without `crypto.randomUUID`: pages of other machines without TLS do not have it. */
 function newId(): string {
   return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) =>
     part.toString(16).padStart(8, "0"),

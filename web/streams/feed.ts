@@ -29,7 +29,7 @@ export interface Feed<State, Event> {
   begin(state: State): Event;
   /**
    * What brings a tab over an event of another tab that may continue elsewhere: the event alone, or with what is
-   * missing before it. Null if the other tab is behind and catches up. Throws a ClientError.
+   * missing before it. Null if the other tab has seen less and catches up. Throws a ClientError.
    */
   arrive(mine: State | null, event: Event): readonly Event[] | Promise<readonly Event[] | null>;
 }

@@ -21,7 +21,7 @@ export type Connect<Calls extends keyof Client> = (onOpen: () => void) => Pick<C
 
 type Snapshot = Extract<LiveEvent, { event: "snapshot" }>;
 
-/** A tab that missed more messages begins again: its reader gets a snapshot, and reads them where it needs them. */
+/** A tab that missed more messages begins again: its reader gets a snapshot, and reads those that it needs. */
 const MAX_MISSED = 500;
 const MESSAGES_PER_READ = 200;
 /** An id that no stream gave: the next reader continues after the last message. */

@@ -12,7 +12,7 @@ export interface ArrivingText {
   readonly points: number;
 }
 
-/** What a session does now: the fold of the events of its live feed. Messages are not part of it. */
+/** What a session does now, made of the events of its live feed. Messages are not part of it. */
 export interface SessionState extends Omit<Snapshot, "text" | "last_seq"> {
   /** The position after the last event; empty if the service was asked without a stream. */
   readonly id: string;
@@ -93,7 +93,7 @@ function begun({ message_id, attempt, text }: NonNullable<Snapshot["text"]>): Ar
   return { message_id, attempt, text, points: codePoints(text) };
 }
 
-/** A piece is put where it says that it belongs: one that comes again changes nothing. */
+/** Puts a piece at the offset that it names: one that comes again changes nothing. */
 function joined(before: ArrivingText | null, piece: NonNullable<Snapshot["text"]>): ArrivingText {
   if (before === null || before.message_id !== piece.message_id || piece.offset === 0) {
     return begun(piece);

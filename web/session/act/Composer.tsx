@@ -14,7 +14,7 @@ import { createSender, type Sender } from "./sender.ts";
 const COMPOSER_ID = "composer";
 const MAX_ROWS = 12;
 
-/** Puts the focus where a message is written, if there is such a place. */
+/** Puts the focus into the field of the message, if the page has it. */
 export function focusComposer(): void {
   document.getElementById(COMPOSER_ID)?.focus();
 }

@@ -87,7 +87,7 @@ export function Question({ model, question, place, onAnswered }: QuestionProps):
           )}
           {question.kind === "permission" ? (
             <label class="answer-note">
-              <span>Tell the agent something with the answer</span>
+              <span>A note for the agent with the answer</span>
               <input
                 value={note.value}
                 dir="auto"

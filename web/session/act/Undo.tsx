@@ -98,7 +98,7 @@ function sentenceOf({ files, dry_run }: UndoInfo, done: string): string {
     : `${plural(count("restored"), "file")} ${count("restored") === 1 ? "was" : "were"} ${done}.${rest}`;
 }
 
-const OUTCOMES = { restored: "", unchanged: "stays as it is", refused: "refused" } as const;
+const OUTCOMES = { restored: "", unchanged: "not changed", refused: "refused" } as const;
 
 function Outcome({ file }: { readonly file: FileOutcome }): JSX.Element {
   const { path, outcome, reason, diff } = file;

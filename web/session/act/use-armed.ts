@@ -9,7 +9,7 @@ import { useEffect, useRef } from "preact/hooks";
 const ARMED_MS = 400;
 
 export interface Armed {
-  /** True while the element has been in view for 400 ms where it is, in a tab that is in view. */
+  /** True while the element has been in view for 400 ms at the same position, in a tab that is in view. */
   readonly isArmed: boolean;
   /** The same at the moment of an event: what moved since the last frame is not armed any more. */
   isArmedNow(): boolean;
