@@ -69,8 +69,9 @@ function filesOf(root: string): string[] {
       (file) => `${folder}/${file}`,
     ),
   );
-  const pages = readdirSync(root).filter((file) => file !== "CHANGELOG.md");
-  const written = [...pages, ...nested].filter((file) => /\.(?:md|[jt]sx?)$/.test(file));
+  const written = [...readdirSync(root), ...nested].filter((file) =>
+    /\.(?:md|[jt]sx?)$/.test(file),
+  );
   return [...written.filter((file) => !SKIPPED.test(file)), LINT_RULES];
 }
 
