@@ -1,4 +1,4 @@
-import { followExchange } from "../core/follow-exchange.ts";
+import { createExchangeEnd } from "../core/exchange-end.ts";
 import type { LiveEvent } from "../core/live.ts";
 import type { ExchangeInfo } from "../core/schemas.ts";
 import { ClientError } from "./client-error.ts";
@@ -25,6 +25,8 @@ interface RunCalls {
 
 /** Attempts to send the message while the service cannot be reached. */
 const ATTEMPTS = 10;
+/** How often it is read whether a message that waits was withdrawn: no event says so. */
+const QUEUED_MS = 5000;
 
 /**
  * Sends a message and yields what happens in the session while it is answered, across lost connections and other
@@ -42,22 +44,56 @@ export async function* runExchange(
 ): AsyncGenerator<LiveEvent, ExchangeInfo> {
   const send = () => client.queueExchange(id, content, { idempotencyKey, supersede });
   const { session_id, n } = await untilReached(send, options);
-  const read = () => untilReached(() => client.getExchange(session_id, n), options);
-  const live = (afterSeq: number | null, signal?: AbortSignal) =>
-    client.live(session_id, {
-      ...options,
-      ...(signal === undefined ? {} : { signal }),
-      ...(afterSeq === null ? {} : { all: true, afterSeq }),
-    });
-  for await (const step of followExchange({ read, live }, { n, signal: options.signal })) {
-    if (step.event === "over") {
-      return step.exchange;
+  const begun = await untilBegun(client, session_id, n, options);
+  if (begun.first_seq === null) {
+    // it ended before it began
+    return begun;
+  }
+  const afterSeq = begun.first_seq - 1;
+  const end = createExchangeEnd(n, afterSeq);
+  const read = () => client.getExchange(session_id, n);
+  for await (const event of client.live(session_id, { ...options, all: true, afterSeq })) {
+    if (end.mayBeOver(event)) {
+      end.update(await untilReached(read, options));
     }
-    if (step.event !== "queued" && step.event !== "begun") {
-      yield step;
+    if (!end.isAfter(event)) {
+      yield event;
+    }
+    if (end.isOver) {
+      break;
     }
   }
-  return read();
+  return untilReached(read, options);
+}
+
+/** The exchange once it no longer waits for its turn. */
+async function untilBegun(
+  client: RunCalls,
+  id: string,
+  n: number,
+  options: ResumeOptions,
+): Promise<ExchangeInfo> {
+  const read = () => untilReached(() => client.getExchange(id, n), options);
+  let exchange = await read();
+  while (exchange.state === "queued") {
+    const turn = AbortSignal.timeout(QUEUED_MS);
+    const signal = options.signal === undefined ? turn : AbortSignal.any([options.signal, turn]);
+    try {
+      for await (const { event } of client.live(id, { ...options, signal })) {
+        exchange = event === "snapshot" || event === "exchange" ? await read() : exchange;
+        if (exchange.state !== "queued") {
+          return exchange;
+        }
+      }
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (!turn.aborted) {
+        throw error;
+      }
+    }
+    exchange = await read();
+  }
+  return exchange;
 }
 
 /** Repeats a request that is safe to repeat. */

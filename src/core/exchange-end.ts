@@ -16,18 +16,11 @@ export interface ExchangeEnd {
 type Followed = Pick<ExchangeInfo, "state" | "last_seq" | "queued_at">;
 
 /**
- * `after_seq` is the position at which the feed begins; one that `outlastsInterruption` is not over while only a person
- * can continue it. The events alone do not say where an exchange ends: values of
+ * `after_seq` is the position at which the feed begins. The events alone do not say where an exchange ends: values of
  * states may be missing, the next exchange may be shown before the last messages of this one, and messages of other
  * callers may be stored while it runs.
  */
-export function createExchangeEnd(
-  n: number,
-  {
-    after_seq,
-    outlastsInterruption,
-  }: { readonly after_seq: number; readonly outlastsInterruption: boolean },
-): ExchangeEnd {
+export function createExchangeEnd(n: number, after_seq: number): ExchangeEnd {
   let seq = after_seq;
   let hasAnswer = false;
   /** What the exchange has stored if it waits now; null if the event does not say. */
@@ -61,7 +54,7 @@ export function createExchangeEnd(
       }
     },
     update: (exchange) => {
-      if (isAtWork(exchange) || (outlastsInterruption && exchange.state === "interrupted")) {
+      if (isAtWork(exchange)) {
         until = null;
       } else if (exchange.state === "waiting" || exchange.state === "interrupted") {
         until = through;

@@ -5,7 +5,7 @@ import type { ExchangeInfo } from "./schemas.ts";
 /** What is read of an exchange that is followed. */
 type ReadExchange = Pick<ExchangeInfo, "state" | "first_seq" | "last_seq" | "queued_at">;
 
-/** How an exchange is read, in a process that has the database or over HTTP. */
+/** How an exchange is read. */
 export interface ExchangeReads<Exchange extends ReadExchange> {
   /** Reads the exchange now. */
   read(): Promise<Exchange>;
@@ -56,10 +56,12 @@ export async function* followExchange<Exchange extends ReadExchange>(
   }
   const after_seq = followed.after_seq ?? begun.first_seq - 1;
   yield { event: "begun", exchange: begun, after_seq };
-  const end = createExchangeEnd(n, { after_seq, outlastsInterruption });
+  const end = createExchangeEnd(n, after_seq);
   for await (const event of reads.live(after_seq, signal)) {
     if (end.mayBeOver(event)) {
-      end.update(await reads.read());
+      const exchange = await reads.read();
+      const isAtWork = outlastsInterruption && exchange.state === "interrupted";
+      end.update(isAtWork ? { ...exchange, state: "running" } : exchange);
     }
     if (!end.isAfter(event)) {
       yield event;

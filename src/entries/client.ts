@@ -11,7 +11,6 @@ export { ClientError, type ClientErrorCode } from "../client/client-error.ts";
 export type { ClientOptions } from "../client/connection.ts";
 export type { EventsOptions, FollowOptions, LiveOptions } from "../client/follow.ts";
 export type { RunOptions } from "../client/run.ts";
-export { codePoints } from "../core/code-points.ts";
 export { commandNotes } from "../core/command-notes.ts";
 export { reasonOf } from "../core/result-text.ts";
 export { isHarmlessChoice } from "../core/questions.ts";

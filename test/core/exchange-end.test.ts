@@ -9,7 +9,7 @@ const now = (data: ExchangeInfo): LiveEvent => ({ id: "", event: "exchange", dat
 
 /** The positions of the messages that belong to exchange 1, whose record is read when the events may end it. */
 function follow(events: readonly LiveEvent[], record: Partial<ExchangeInfo>) {
-  const end = createExchangeEnd(1, { after_seq: 0, outlastsInterruption: false });
+  const end = createExchangeEnd(1, 0);
   const seqs: number[] = [];
   for (const event of events) {
     if (end.mayBeOver(event)) {

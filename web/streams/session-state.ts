@@ -1,4 +1,4 @@
-import { codePoints, type LiveEvent, type MessageInfo } from "../../src/entries/client.ts";
+import type { LiveEvent, MessageInfo } from "../../src/entries/client.ts";
 
 type DataOf<Name extends LiveEvent["event"]> = Extract<LiveEvent, { event: Name }>["data"];
 type Snapshot = DataOf<"snapshot">;
@@ -104,6 +104,16 @@ function joined(before: ArrivingText | null, piece: NonNullable<Snapshot["text"]
       : Array.from(before.text).slice(0, piece.offset).join("");
   const points = Math.min(before.points, piece.offset) + codePoints(piece.text);
   return { ...begun(piece), text: kept + piece.text, points };
+}
+
+/** As in `src/core/code-points.ts`, which the public client has not: it would be larger for all programs. */
+function codePoints(text: string): number {
+  let count = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    count -= unit >= 0xdc00 && unit <= 0xdfff ? 1 : 0;
+  }
+  return count;
 }
 
 function afterMessage(state: SessionState, message: MessageInfo): SessionState {
