@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { parseArgs } from "node:util";
 
 import type { Exchanger } from "../src/exchange/exchanger.ts";
-import { startNode } from "../src/exchange/node.ts";
+import { startNode } from "../src/exchange/nodes/node.ts";
 import { namedFolders } from "../src/exchange/served-folders.ts";
 import { startServer } from "../src/http/serve.ts";
 import { openSqliteStore } from "../src/store/engines/sqlite/open.ts";

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { createExchanger } from "../src/agent/exchange.ts";
 import type { AgentOptions } from "../src/agent/exchange-context.ts";
 import type { Exchanger } from "../src/exchange/exchanger.ts";
-import { modelConfig } from "../src/exchange/models/config.ts";
+import { modelConfig } from "../src/rules/models/config.ts";
 import { thisProcess } from "../src/store/leases/this-process.ts";
 import { createSession } from "../src/store/sessions/create.ts";
 import { openSqliteStore } from "../src/store/engines/sqlite/open.ts";

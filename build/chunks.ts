@@ -47,7 +47,7 @@ const STAGES: readonly Chunk[] = [
  * is left out, so that only who needs the package loads it.
  */
 const SHARED: readonly Chunk[] = [
-  { name: "session", roots: ["cli/chat.ts", "exchange/config/settings.ts"] },
+  { name: "session", roots: ["cli/chat.ts", "rules/config/settings.ts"] },
   {
     name: "exchange-parts",
     roots: ["agent/exchange.ts", "agent/sandbox/command-sandbox.ts", "exchange/live/feed.ts"],

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
-import { ConfigForm } from "../src/exchange/config/schema.ts";
+import { ConfigForm } from "../src/rules/config/schema.ts";
 
 /*
  * Makes docs/config.schema.json of the form by which the program reads a config:

@@ -1,4 +1,4 @@
-import type { PersonaFolders } from "./exchange/personas/folders.ts";
+import type { PersonaFolders } from "./rules/personas/folders.ts";
 import type { CopyLangGraph } from "./store/portable/thread-copies.ts";
 import type { CheckPlan } from "./agent/tools/hand-in-plan.ts";
 import type { Exchanger, ExchangerConfig, OpenedAgent } from "./exchange/exchanger.ts";
@@ -20,7 +20,7 @@ export async function openExchanger(config: ExchangerConfig): Promise<Exchanger>
     import("./agent/exchange.ts"),
     import("./exchange/live/feed.ts"),
     import("./core/exchange-limits.ts"),
-    import("./exchange/models/config.ts"),
+    import("./rules/models/config.ts"),
     import("./store/leases/this-process.ts"),
     import("./agent/sandbox/command-sandbox.ts"),
   ]);
@@ -56,7 +56,7 @@ export function createPlanCheck(personas: PersonaFolders): CheckPlan {
         import("./artifacts/phase-graph.ts"),
         import("./artifacts/registry.ts"),
         import("./artifacts/project/worker-pool.ts"),
-        import("./exchange/personas/plan-names.ts"),
+        import("./rules/personas/plan-names.ts"),
       ]);
     const pool = createWorkerPool();
     // a folder whose schemas cannot be read still has those that come with Reprise

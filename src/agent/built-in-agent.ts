@@ -10,7 +10,7 @@ import { factsOfCall } from "../core/calls.ts";
 import { isDelegated } from "../core/session-tree.ts";
 import type { Message } from "../core/sessions.ts";
 import type { ToolSet } from "../core/tools.ts";
-import { refuseMissingFolder } from "../exchange/is-folder.ts";
+import { refuseMissingFolder } from "../workspace/files/is-folder.ts";
 import { nothingToContinue } from "../exchange/nothing-to-continue.ts";
 import type { AgentThread } from "./agent.ts";
 import type { AnswerProgress } from "./answer-progress.ts";

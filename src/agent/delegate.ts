@@ -11,8 +11,8 @@ import type { Live } from "../exchange/exchanger.ts";
 import type { ExchangeContext } from "./exchange-context.ts";
 import { type ChildEnd, runChildSession } from "../exchange/child-session.ts";
 import type { ExchangeTree } from "../exchange/exchange-tree.ts";
-import { DELEGATE } from "../exchange/tools/built-in.ts";
-import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
+import { DELEGATE } from "../rules/tools/built-in.ts";
+import { DEFAULT_PERSONA } from "../rules/personas/persona.ts";
 import { type CallConfig, failedResult } from "./tools/tool-result.ts";
 import { endsExchange } from "./tools-node.ts";
 

@@ -2,10 +2,10 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 
 import type { AskedPermission, PermissionChoice } from "../core/questions.ts";
 import { permissionChoices, permissionLabel } from "../core/words.ts";
-import { denial } from "../exchange/files/refusal.ts";
-import type { Call } from "../exchange/permissions/call.ts";
-import type { Decision } from "../exchange/permissions/decide.ts";
-import { type CallPattern, EFFECTS, ruleText } from "../exchange/permissions/rule.ts";
+import { denial } from "../workspace/files/refusal.ts";
+import type { Call } from "../rules/permissions/call.ts";
+import type { Decision } from "../rules/permissions/decide.ts";
+import { type CallPattern, EFFECTS, ruleText } from "../rules/permissions/rule.ts";
 import {
   askedPermission,
   deniedBecause,

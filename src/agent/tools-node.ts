@@ -12,7 +12,7 @@ import type { AnswerProgress } from "./answer-progress.ts";
 import type { Permit } from "./permit.ts";
 import type { Change } from "./tools/change.ts";
 import { isPassing } from "../exchange/exchange-failure.ts";
-import { statusOfFailure } from "../exchange/files/refusal.ts";
+import { statusOfFailure } from "../workspace/files/refusal.ts";
 import type { Conceal } from "../core/secrets.ts";
 import { keptStatusOf } from "../store/messages/call-facts.ts";
 import { begunMark } from "./begun-calls.ts";

@@ -4,7 +4,7 @@ import { quoted } from "../core/shell-words.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { isServerTool } from "../core/tools.ts";
 import { folderChoice } from "../core/words.ts";
-import { BUILT_IN_TOOLS } from "../exchange/tools/built-in.ts";
+import { BUILT_IN_TOOLS } from "../rules/tools/built-in.ts";
 import type { OpenQuestion } from "../store/questions/read.ts";
 import { configFile, configPlace } from "./config.ts";
 import { type CliContext, noticeLine } from "./context.ts";
@@ -75,7 +75,7 @@ export async function storedAnswer(
   if (answer.choice !== IN_FOLDER || grant === null) {
     return answer;
   }
-  const { allowInFolder } = await import("../exchange/config/set-value.ts");
+  const { allowInFolder } = await import("../rules/config/set-value.ts");
   try {
     await allowInFolder(configPlace(cli), grant);
   } catch (error) {

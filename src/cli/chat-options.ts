@@ -1,5 +1,5 @@
 import type { WhenBusy } from "../exchange/lease-holder.ts";
-import { parseModelName } from "../exchange/models/name.ts";
+import { parseModelName } from "../rules/models/name.ts";
 import type { ChosenBy } from "../store/sessions/choose.ts";
 import type { CliContext } from "./context.ts";
 import type { DefaultAnswer } from "../core/questions.ts";

@@ -2,9 +2,9 @@ import { resolve } from "node:path";
 
 import type { Command } from "commander";
 
-import { holdsAnything } from "../exchange/trust/holds-anything.ts";
-import { workFolder } from "../exchange/trust/wide-folder.ts";
-import { isFolder } from "../exchange/is-folder.ts";
+import { holdsAnything } from "../rules/trust/holds-anything.ts";
+import { workFolder } from "../rules/trust/wide-folder.ts";
+import { isFolder } from "../workspace/files/is-folder.ts";
 import { isRepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { failureLine, readFailures } from "../store/sessions/failures.ts";
@@ -245,7 +245,7 @@ async function repositoryNotes(cli: CliContext, conversation: Conversation): Pro
   if (repo_path === null || !(await holdsAnything(repo_path))) {
     return [];
   }
-  const { repositoryConfig } = await import("../exchange/config/repository.ts");
+  const { repositoryConfig } = await import("../rules/config/repository.ts");
   return (await repositoryConfig(repo_path, trustSource(cli))).problems.map(oneLine);
 }
 

@@ -3,12 +3,12 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import type { Settings } from "../exchange/config/settings.ts";
-import type { ConfigPlace } from "../exchange/config/write-config.ts";
+import type { Settings } from "../rules/config/settings.ts";
+import type { ConfigPlace } from "../rules/config/write-config.ts";
 import type { ExchangerConfig } from "../exchange/exchanger.ts";
-import type { PersonaFolders } from "../exchange/personas/folders.ts";
-import type { SandboxProbe, SandboxSource } from "../exchange/sandbox/probe.ts";
-import type { TrustSource } from "../exchange/trust/trust.ts";
+import type { PersonaFolders } from "../rules/personas/folders.ts";
+import type { SandboxProbe, SandboxSource } from "../workspace/sandbox/probe.ts";
+import type { TrustSource } from "../rules/trust/trust.ts";
 import { RepriseError } from "../core/errors.ts";
 import { MAX_LINE_FILE_BYTES } from "../core/limits.ts";
 import { packageFile } from "../core/package-file.ts";
@@ -100,7 +100,7 @@ export function exchangerConfig(cli: CliContext, store: Store, files: NamedFiles
 function sandboxSource(state: string | null): SandboxSource {
   let probe: Promise<() => Promise<SandboxProbe>> | undefined;
   const open = () =>
-    (probe ??= import("../exchange/sandbox/probe.ts").then(({ createSandboxProbe }) =>
+    (probe ??= import("../workspace/sandbox/probe.ts").then(({ createSandboxProbe }) =>
       createSandboxProbe(),
     ));
   return {
@@ -138,7 +138,7 @@ export function settingsOf(cli: CliContext): Settings {
   const source = { env: cli.env, file: configFile(cli), home: homeOf(cli) };
   let opened: Promise<Settings> | null = null;
   const open = () =>
-    (opened ??= import("../exchange/config/settings.ts").then(({ createSettings }) =>
+    (opened ??= import("../rules/config/settings.ts").then(({ createSettings }) =>
       createSettings(source),
     ));
   return {

@@ -27,7 +27,7 @@ export function configCommand(cli: CliContext): Command {
     .option("--folder <path>", "for sessions in this folder and those below it")
     .action(async (key: string, text: string, options: { folder?: string }) => {
       const folder = options.folder === undefined ? undefined : await folderOf(cli, options.folder);
-      const { setValue } = await import("../exchange/config/set-value.ts");
+      const { setValue } = await import("../rules/config/set-value.ts");
       await setValue(configPlace(cli), { key, text, folder });
       printLine(cli, `${text === "null" ? "removed" : "set"}  ${key}`);
     });
@@ -52,8 +52,8 @@ async function get(
   { json }: { json?: true },
 ): Promise<void> {
   const [{ settingOrigins }, { requireKey }] = await Promise.all([
-    import("../exchange/config/origins.ts"),
-    import("../exchange/config/set-value.ts"),
+    import("../rules/config/origins.ts"),
+    import("../rules/config/set-value.ts"),
   ]);
   const wanted = key === undefined ? null : requireKey(key);
   const settings = settingsOf(cli);

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 
 import type { OpenedAgent, OpenExchanger } from "../exchange/exchanger.ts";
-import type { RunTrust } from "../exchange/trust/trust.ts";
+import type { RunTrust } from "../rules/trust/trust.ts";
 import type { CopyLangGraph } from "../store/portable/thread-copies.ts";
 import type { Store, StoreOptions } from "../store/store.ts";
 import type { Output } from "./output.ts";

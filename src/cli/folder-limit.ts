@@ -1,4 +1,4 @@
-import type { FolderLimit } from "../exchange/trust/wide-folder.ts";
+import type { FolderLimit } from "../rules/trust/wide-folder.ts";
 
 /** Follows the path of a session's folder. */
 export const FOLDER_MISSING = "which does not exist on this machine";

@@ -14,8 +14,8 @@ export async function forgetKept(cli: CliContext, deleted: Deleted): Promise<voi
 /** The same; a sentence for a person if not all of it could be deleted, else null. */
 export async function keptAfter(cli: CliContext, deleted: Deleted): Promise<string | null> {
   const [{ keptBytesIn }, { forgetSessions }] = await Promise.all([
-    import("../exchange/undo/kept-bytes.ts"),
-    import("../exchange/forget-sessions.ts"),
+    import("../workspace/undo/kept-bytes.ts"),
+    import("../exchange/undo/forget-sessions.ts"),
   ]);
   const kept = keptBytesIn(undoFolderPath(cli));
   return (await forgetSessions({ kept, outputFolder: outputFolderPath(cli) }, deleted))

@@ -4,7 +4,7 @@ import { type Principal, localPrincipal } from "../core/principal.ts";
 import { refuseNoFolder } from "./refuse-no-folder.ts";
 import { projectKeyOf, realPathOf } from "../store/project-key.ts";
 import { type ChatOptions, chosenBy } from "./chat-options.ts";
-import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
+import { DEFAULT_PERSONA } from "../rules/personas/persona.ts";
 import { localUser } from "../store/leases/local-user.ts";
 import { settingsOf } from "./config.ts";
 import type { CliContext } from "./context.ts";

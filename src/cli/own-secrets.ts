@@ -40,7 +40,7 @@ export function ownSecrets(
 }
 
 async function keysOfModels(cli: CliContext): Promise<readonly Secret[]> {
-  const { secretsOfModels } = await import("../exchange/models/secrets-of-models.ts");
+  const { secretsOfModels } = await import("../rules/models/secrets-of-models.ts");
   const settings = settingsOf(cli);
   const [{ models }, config] = await Promise.all([settings.at(null), settings.config()]);
   const inFiles = (["anthropic", "openai"] as const).map(async (provider) => {

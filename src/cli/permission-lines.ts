@@ -1,12 +1,12 @@
 import type { PermissionMode } from "../core/permissions.ts";
 import { oneLine } from "../core/terminal-text.ts";
-import type { Decision } from "../exchange/permissions/decide.ts";
-import type { Judgement } from "../exchange/permissions/judge.ts";
+import type { Decision } from "../rules/permissions/decide.ts";
+import type { Judgement } from "../rules/permissions/judge.ts";
 import { aligned } from "./aligned.ts";
 
 /** Whether commands of the agent would run in a sandbox here; starts one, and leaves nothing behind. */
 export async function sandboxSentence(): Promise<string> {
-  const { createSandboxProbe } = await import("../exchange/sandbox/probe.ts");
+  const { createSandboxProbe } = await import("../workspace/sandbox/probe.ts");
   const { reason } = await createSandboxProbe()();
   return reason === null
     ? "Commands of the agent run in a sandbox (bubblewrap)."
@@ -27,7 +27,7 @@ export async function permissionLines(
   { forAll }: { readonly forAll: string | null },
 ): Promise<string[]> {
   const { addedRules, allRules, PROTECTED_PATHS } =
-    await import("../exchange/permissions/list-rules.ts");
+    await import("../rules/permissions/list-rules.ts");
   const rules = forAll === null ? allRules(judgement) : addedRules(judgement);
   const { denied, asked } = PROTECTED_PATHS;
   return [

@@ -1,6 +1,6 @@
 import { PERMISSION_MODES, type PermissionMode } from "../core/permissions.ts";
-import { parseCallPattern, ruleText } from "../exchange/permissions/rule.ts";
-import { BUILT_IN_TOOLS } from "../exchange/tools/built-in.ts";
+import { parseCallPattern, ruleText } from "../rules/permissions/rule.ts";
+import { BUILT_IN_TOOLS } from "../rules/tools/built-in.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 export const PERMISSION_HELP =

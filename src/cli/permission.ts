@@ -3,8 +3,8 @@ import { Command } from "commander";
 import type { PermissionMode } from "../core/permissions.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import type { ExchangerConfig } from "../exchange/exchanger.ts";
-import type { CallPlace } from "../exchange/permissions/explain.ts";
-import { DEFAULT_PERSONA } from "../exchange/personas/persona.ts";
+import type { CallPlace } from "../rules/permissions/explain.ts";
+import { DEFAULT_PERSONA } from "../rules/personas/persona.ts";
 import { resolveSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { addList } from "./add-list.ts";
@@ -30,10 +30,10 @@ export function permissionCommand(cli: CliContext): Command {
     .option("--all", "also the rules of the program and of the mode, with every protected path")
     .action((id: string | undefined, { json, all }: { json?: true; all?: true }) =>
       withPlace(cli, list, id, async (config, place) => {
-        const { readJudgement } = await import("../exchange/permissions/explain.ts");
+        const { readJudgement } = await import("../rules/permissions/explain.ts");
         const judgement = await readJudgement(config, place);
         if (json === true) {
-          const { allRules } = await import("../exchange/permissions/list-rules.ts");
+          const { allRules } = await import("../rules/permissions/list-rules.ts");
           printJson(cli, { mode: judgement.mode, rules: allRules(judgement) });
         } else {
           const forAll = all === true ? null : "--all";
@@ -75,7 +75,7 @@ export function permissionCommand(cli: CliContext): Command {
     .action((call: string, options: ExplainOptions) =>
       withPlace(cli, explain, options.session, async (config, of) => {
         const place = { ...of, mode: modeFor(options) };
-        const { explainCall } = await import("../exchange/permissions/explain.ts");
+        const { explainCall } = await import("../rules/permissions/explain.ts");
         const { allow = [], questions: asks } = options;
         const given = { ...config, permission: { allow, asks } };
         const decision = await explainCall(given, place, call);
@@ -112,7 +112,7 @@ function modeFor({ session, permission }: ExplainOptions): PermissionMode | null
 
 /** Error codes: `invalid_usage`, `config_invalid`. */
 async function removeConfigured(cli: CliContext, rule: string): Promise<void> {
-  const { removeFromConfig } = await import("../exchange/config/set-value.ts");
+  const { removeFromConfig } = await import("../rules/config/set-value.ts");
   const given = { rule, folder: cli.cwd };
   if (!(await removeFromConfig(configPlace(cli), given))) {
     throw wrongUsage(

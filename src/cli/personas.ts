@@ -5,10 +5,10 @@ import {
   DEFAULT_PERSONA,
   isBroken,
   type Persona,
-} from "../exchange/personas/persona.ts";
-import type { PersonaSurvey } from "../exchange/personas/list.ts";
+} from "../rules/personas/persona.ts";
+import type { PersonaSurvey } from "../rules/personas/list.ts";
 import { oneLine } from "../core/terminal-text.ts";
-import { checkPersona } from "../exchange/preflight.ts";
+import { checkPersona } from "../rules/personas/preflight.ts";
 import { addList } from "./add-list.ts";
 import { personaFolderPaths } from "./config.ts";
 import { type CliContext, note, printJson, printLine } from "./context.ts";
@@ -32,7 +32,7 @@ export function personasCommand(cli: CliContext): Command {
 }
 
 async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
-  const { surveyPersonas } = await import("../exchange/personas/list.ts");
+  const { surveyPersonas } = await import("../rules/personas/list.ts");
   const survey = await surveyPersonas({ ...personaFolderPaths(cli), repoPath: cli.cwd });
   if (json === true) {
     printJson(

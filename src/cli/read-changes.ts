@@ -22,7 +22,7 @@ export async function readChanges<Changes>(
   { cli, command, store }: ChangeReading,
   read: (source: ChangeSource) => Promise<Changes>,
 ): Promise<{ readonly changes: Changes; readonly withheld: boolean }> {
-  const { keptBytesIn } = await import("../exchange/undo/kept-bytes.ts");
+  const { keptBytesIn } = await import("../workspace/undo/kept-bytes.ts");
   const secrets = ownSecrets(cli, { location: databaseLocation(cli, databaseOption(command)) });
   const kept = keptBytesIn(undoFolderPath(cli));
   try {

@@ -1,4 +1,4 @@
-import { isFolder } from "../exchange/is-folder.ts";
+import { isFolder } from "../workspace/files/is-folder.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 /** Error codes: `invalid_usage` if the path, which the person calls so, leads to no folder. */

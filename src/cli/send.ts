@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import { isFinal } from "../core/exchanges.ts";
 import { oneLine } from "../core/terminal-text.ts";
-import { isFolder } from "../exchange/is-folder.ts";
+import { isFolder } from "../workspace/files/is-folder.ts";
 import { createStoredReport } from "../exchange/report-stored-exchange.ts";
 import { type Runnable, runnableOn } from "../exchange/runnable.ts";
 import { type Queued, queueAndRead } from "../store/exchanges/queue-and-read.ts";

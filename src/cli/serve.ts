@@ -17,11 +17,11 @@ import {
 } from "./config.ts";
 import { ownSecrets } from "./own-secrets.ts";
 import { createServiceLog } from "./service-log.ts";
-import { createCatalogue } from "../exchange/catalogue.ts";
+import { createCatalogue } from "../rules/catalogue.ts";
 import type { ExchangeListener } from "../exchange/events.ts";
 import type { Feed } from "../exchange/live/feed.ts";
 import type { ExchangerConfig, OpenedAgent } from "../exchange/exchanger.ts";
-import type { RunningNode } from "../exchange/node.ts";
+import type { RunningNode } from "../exchange/nodes/node.ts";
 import type { ServedFolders } from "../exchange/served-folders.ts";
 import { refuseNoFolder } from "./refuse-no-folder.ts";
 import { stopRequest } from "./signals.ts";
@@ -272,7 +272,7 @@ async function runNode(
   },
 ): Promise<RunningNode> {
   const [{ startNode }, { exchangerConfig }, { logFailure }] = await Promise.all([
-    import("../exchange/node.ts"),
+    import("../exchange/nodes/node.ts"),
     import("./config.ts"),
     import("../http/metrics/request-log.ts"),
   ]);

@@ -29,7 +29,7 @@ export function trustCommand(cli: CliContext): Command {
 }
 
 async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
-  const { listDecisions } = await import("../exchange/trust/trust.ts");
+  const { listDecisions } = await import("../rules/trust/trust.ts");
   const decisions = await listDecisions(trustSource(cli));
   const sorted = decisions.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   if (json === true) {
@@ -48,12 +48,12 @@ async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
 async function add(cli: CliContext, folder: string): Promise<void> {
   const path = resolve(cli.cwd, folder);
   await refuseNoFolder(path, "The folder");
-  const { keepAnswer } = await import("../exchange/trust/trust.ts");
+  const { keepAnswer } = await import("../rules/trust/trust.ts");
   printLine(cli, `trusted  ${oneLine(await keepAnswer(trustSource(cli), path, "trusted"))}`);
 }
 
 async function remove(cli: CliContext, folder: string): Promise<void> {
-  const { forgetAnswer } = await import("../exchange/trust/trust.ts");
+  const { forgetAnswer } = await import("../rules/trust/trust.ts");
   const path = await forgetAnswer(trustSource(cli), resolve(cli.cwd, folder));
   printLine(cli, `removed  ${oneLine(path)}`);
 }

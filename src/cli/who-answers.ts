@@ -1,11 +1,11 @@
 import { readdir } from "node:fs/promises";
 
-import { defaultModel, type ModelConfig } from "../exchange/models/config.ts";
-import { isDemo } from "../exchange/models/name.ts";
-import { checkPersona } from "../exchange/preflight.ts";
-import { chosenModel } from "../exchange/models/choose.ts";
-import type { Persona } from "../exchange/personas/persona.ts";
-import { holdsAnything } from "../exchange/trust/holds-anything.ts";
+import { defaultModel, type ModelConfig } from "../rules/models/config.ts";
+import { isDemo } from "../rules/models/name.ts";
+import { checkPersona } from "../rules/personas/preflight.ts";
+import { chosenModel } from "../rules/models/choose.ts";
+import type { Persona } from "../rules/personas/persona.ts";
+import { holdsAnything } from "../rules/trust/holds-anything.ts";
 import { isRepriseError } from "../core/errors.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { personaFolderPaths, settingsOf } from "./config.ts";

@@ -7,9 +7,9 @@ import { onlyWaits } from "../store/questions/continue.ts";
 import { openChild } from "../store/sessions/open-child.ts";
 import type { Store } from "../store/store.ts";
 import type { Exchanger, ExchangeRequest, Live } from "./exchanger.ts";
-import { ownModel } from "./models/choose.ts";
-import type { PersonaFolders } from "./personas/folders.ts";
-import { loadPersona } from "./personas/load.ts";
+import { ownModel } from "../rules/models/choose.ts";
+import type { PersonaFolders } from "../rules/personas/folders.ts";
+import { loadPersona } from "../rules/personas/load.ts";
 import type { Report } from "./report-events.ts";
 
 export interface ChildSessionInput {

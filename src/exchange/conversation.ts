@@ -1,7 +1,7 @@
 import { isRepriseError, RepriseError } from "../core/errors.ts";
 import { type Confirmation, confirmed } from "./confirmation.ts";
 import type { Compacted, Exchanger, ExchangerConfig, Live, OpenExchanger } from "./exchanger.ts";
-import { DEFAULT_PERSONA, type Persona } from "./personas/persona.ts";
+import { DEFAULT_PERSONA, type Persona } from "../rules/personas/persona.ts";
 import type { WhenBusy } from "./lease-holder.ts";
 import type { ExchangeResult } from "./events.ts";
 import type { Principal } from "../core/principal.ts";
@@ -14,14 +14,14 @@ import { createSession, type NewSession } from "../store/sessions/create.ts";
 import { readFailures } from "../store/sessions/failures.ts";
 import { readSession } from "../store/sessions/read.ts";
 import type { Store } from "../store/store.ts";
-import { type ModelConfig, modelConfig } from "./models/config.ts";
-import { modelSettings } from "./models/settings.ts";
+import { type ModelConfig, modelConfig } from "../rules/models/config.ts";
+import { modelSettings } from "../rules/models/settings.ts";
 import { hasNotBegun } from "./nothing-to-continue.ts";
-import { checkNewSession, checkPersona } from "./preflight.ts";
+import { checkNewSession, checkPersona } from "../rules/personas/preflight.ts";
 import { changesOfConversation, type ConversationChanges } from "./undo/conversation-changes.ts";
-import type { Decision } from "./permissions/decide.ts";
-import type { CallPlace } from "./permissions/explain.ts";
-import type { Judgement } from "./permissions/judge.ts";
+import type { Decision } from "../rules/permissions/decide.ts";
+import type { CallPlace } from "../rules/permissions/explain.ts";
+import type { Judgement } from "../rules/permissions/judge.ts";
 import { beginThread } from "./start-thread.ts";
 import { refuseUnstorable } from "./storable-message.ts";
 
@@ -233,12 +233,12 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     permissions: async () => {
       refuseSetting(agent);
-      const { readJudgement } = await import("./permissions/explain.ts");
+      const { readJudgement } = await import("../rules/permissions/explain.ts");
       return readJudgement(config, place());
     },
     explain: async (call) => {
       refuseSetting(agent);
-      const { explainCall } = await import("./permissions/explain.ts");
+      const { explainCall } = await import("../rules/permissions/explain.ts");
       return explainCall(config, place(), call);
     },
     removeRule: async (rule) => {

@@ -1,5 +1,5 @@
 import { isRepriseError } from "../core/errors.ts";
-import type { SandboxSource } from "./sandbox/probe.ts";
+import type { SandboxSource } from "../workspace/sandbox/probe.ts";
 import type { AskedBy } from "../core/exchanges.ts";
 import type { Principal } from "../core/principal.ts";
 import type { DefaultAnswer, Repeats } from "../core/questions.ts";
@@ -13,7 +13,7 @@ import { isLacking, isPassing } from "./exchange-failure.ts";
 import type { Feed } from "./live/feed.ts";
 import type { WhenBusy } from "./lease-holder.ts";
 import type { Secrets } from "../core/secrets.ts";
-import type { JudgeSource } from "./permissions/judge.ts";
+import type { JudgeSource } from "../rules/permissions/judge.ts";
 
 /** From what a program makes its exchanger. */
 export interface ExchangerConfig extends JudgeSource {

@@ -1,4 +1,4 @@
-import { isFolder } from "./is-folder.ts";
+import { isFolder } from "../workspace/files/is-folder.ts";
 import type { ServedFolders } from "./served-folders.ts";
 
 /** Why the exchanges of a session would fail or wait: its folder is not there, or no node runs its sessions. */

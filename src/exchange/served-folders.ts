@@ -4,8 +4,8 @@ import { sep } from "node:path";
 
 import type { NodeFolders } from "../store/exchanges/nodes.ts";
 import { realPathOf } from "../store/project-key.ts";
-import { projectTop } from "./trust/project-top.ts";
-import { isTrusted, trustedProjects, type TrustSource } from "./trust/trust.ts";
+import { projectTop } from "../rules/trust/project-top.ts";
+import { isTrusted, trustedProjects, type TrustSource } from "../rules/trust/trust.ts";
 
 /** The folders in whose sessions a node runs exchanges. */
 export interface ServedFolders {

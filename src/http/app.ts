@@ -14,7 +14,7 @@ import {
   STREAM_STALL_MS,
   STREAM_UNSENT_BYTES,
 } from "../core/limits.ts";
-import type { Catalogue } from "../exchange/catalogue.ts";
+import type { Catalogue } from "../rules/catalogue.ts";
 import type { ExchangeListener } from "../exchange/events.ts";
 import type { ServedFolders } from "../exchange/served-folders.ts";
 import type { OpenStore, Store } from "../store/store.ts";
@@ -27,7 +27,7 @@ import { limitBodyMemory } from "./guards/body-budget.ts";
 import { createClientErrors } from "./guards/client-error.ts";
 import { compressAnswers, createCompressors, tagAnswers } from "./encoding.ts";
 import type { Secrets } from "../core/secrets.ts";
-import { keptBytesIn } from "../exchange/undo/kept-bytes.ts";
+import { keptBytesIn } from "../workspace/undo/kept-bytes.ts";
 import { changeRoutes } from "./routes/changes.ts";
 import { createSessionRoute } from "./routes/create-session.ts";
 import { deleteSessionRoute } from "./routes/delete-session.ts";

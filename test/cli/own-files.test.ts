@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
-import { createSandboxProbe } from "../../src/exchange/sandbox/probe.ts";
+import { createSandboxProbe } from "../../src/workspace/sandbox/probe.ts";
 import { type SentMessage, startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
 

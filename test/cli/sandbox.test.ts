@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { createSandboxProbe } from "../../src/exchange/sandbox/probe.ts";
+import { createSandboxProbe } from "../../src/workspace/sandbox/probe.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
 import { CTRL_D, openTerminal } from "../helpers/terminal.ts";

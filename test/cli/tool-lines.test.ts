@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { mayHaveChanged, resultLine, toolCallLine } from "../../src/cli/tool-lines.ts";
 import { CALL_STATUSES, factsOfCall } from "../../src/core/calls.ts";
 import type { ToolEffect } from "../../src/core/tools.ts";
-import { BUILT_IN_TOOLS } from "../../src/exchange/tools/built-in.ts";
+import { BUILT_IN_TOOLS } from "../../src/rules/tools/built-in.ts";
 
 it.each([
   ["read_file", { path: "a b.js" }, "a b.js"],

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from "vitest";
 
 import { createExchanger } from "../../src/agent/exchange.ts";
 import type { AgentOptions } from "../../src/agent/exchange-context.ts";
-import { modelConfig } from "../../src/exchange/models/config.ts";
+import { modelConfig } from "../../src/rules/models/config.ts";
 import { verifySession } from "../../src/store/verify/verify-session.ts";
 import { repair } from "../helpers/sessions/repair.ts";
 import { thisProcess } from "../../src/store/leases/this-process.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { modelConfig } from "../../src/exchange/models/config.ts";
-import { secretsOfModels } from "../../src/exchange/models/secrets-of-models.ts";
+import { modelConfig } from "../../src/rules/models/config.ts";
+import { secretsOfModels } from "../../src/rules/models/secrets-of-models.ts";
 import { createConceal, secretsOfAddress } from "../../src/core/secrets.ts";
 
 const KEY = "sk-canary-0123456789abcdefghijklmnopqrstuvwxyz";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { expect, it } from "vitest";
 
-import { createSandboxProbe } from "../../src/exchange/sandbox/probe.ts";
+import { createSandboxProbe } from "../../src/workspace/sandbox/probe.ts";
 import { type ModelAnswer, startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
 import { openTerminal } from "../helpers/terminal.ts";

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createExchanger } from "../../src/agent/exchange.ts";
 import { createGraphRunner } from "../../src/agent/graph/graph-runner.ts";
 import { type ErrorCode, RepriseError } from "../../src/core/errors.ts";
-import { startDispatcher } from "../../src/exchange/dispatcher.ts";
+import { startDispatcher } from "../../src/exchange/nodes/dispatcher.ts";
 import type { Exchanger } from "../../src/exchange/exchanger.ts";
 import { releaseLease } from "../../src/store/leases/lease.ts";
 import { beginExchange, openExchange } from "../../src/store/messages/begin-exchange.ts";

@@ -6,8 +6,8 @@ import { expect, it, onTestFinished } from "vitest";
 
 import { createExchanger } from "../../src/agent/exchange.ts";
 import { RepriseError } from "../../src/core/errors.ts";
-import { startNode } from "../../src/exchange/node.ts";
-import { createReadyScan } from "../../src/exchange/ready-scan.ts";
+import { startNode } from "../../src/exchange/nodes/node.ts";
+import { createReadyScan } from "../../src/exchange/nodes/ready-scan.ts";
 import { whetherRuns } from "../../src/exchange/runnable.ts";
 import { isServed, namedFolders, trustedFolders } from "../../src/exchange/served-folders.ts";
 import {

@@ -6,7 +6,7 @@ import { z } from "zod";
 
 import { createExchanger } from "../../src/agent/exchange.ts";
 import { newId } from "../../src/core/ids.ts";
-import { startDispatcher } from "../../src/exchange/dispatcher.ts";
+import { startDispatcher } from "../../src/exchange/nodes/dispatcher.ts";
 import { createTurn } from "../../src/exchange/turn.ts";
 import { announceNode, withdrawNode } from "../../src/store/exchanges/nodes.ts";
 import { readLease, releaseLease } from "../../src/store/leases/lease.ts";

@@ -2,7 +2,7 @@ import { createCommands } from "../../src/agent/commands/commands.ts";
 import {
   createCommandRecorder,
   type RecorderOptions,
-} from "../../src/exchange/undo/commands/record-command.ts";
+} from "../../src/workspace/undo/commands/record-command.ts";
 
 /** Commands without a sandbox, recorded. */
 export function commandTools(recording: RecorderOptions) {

@@ -6,7 +6,7 @@ import { createExchanger } from "../../src/agent/exchange.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../src/exchange/events.ts";
 import type { ExchangeRequest, Live } from "../../src/exchange/exchanger.ts";
 import type { AgentOptions } from "../../src/agent/exchange-context.ts";
-import { modelConfig } from "../../src/exchange/models/config.ts";
+import { modelConfig } from "../../src/rules/models/config.ts";
 import { thisProcess } from "../../src/store/leases/this-process.ts";
 import type { Session } from "../../src/core/sessions.ts";
 import { createSession } from "../../src/store/sessions/create.ts";

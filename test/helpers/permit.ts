@@ -1,9 +1,9 @@
 import { deniedBecause, type Permit } from "../../src/agent/permit.ts";
 import type { PermitFiles } from "../../src/agent/permit-files.ts";
-import { refusal } from "../../src/exchange/files/refusal.ts";
-import type { KeepChanges } from "../../src/exchange/undo/keeper.ts";
-import { decide } from "../../src/exchange/permissions/decide.ts";
-import { BUILT_IN_TOOLS } from "../../src/exchange/tools/built-in.ts";
+import { refusal } from "../../src/workspace/files/refusal.ts";
+import type { KeepChanges } from "../../src/workspace/undo/keeper.ts";
+import { decide } from "../../src/rules/permissions/decide.ts";
+import { BUILT_IN_TOOLS } from "../../src/rules/tools/built-in.ts";
 
 /** Everything that can be allowed without a question is. */
 const permit: Permit = async (_, call) => {

@@ -4,7 +4,7 @@ import { type CallStatus, factsOfCall } from "../../src/core/calls.ts";
 import type { MadeCall } from "../../src/core/sessions.ts";
 import type { ExchangeEvent } from "../../src/exchange/events.ts";
 import type { Feed } from "../../src/exchange/live/feed.ts";
-import { BUILT_IN_TOOLS } from "../../src/exchange/tools/built-in.ts";
+import { BUILT_IN_TOOLS } from "../../src/rules/tools/built-in.ts";
 import type { Fence } from "../../src/store/leases/fence.ts";
 import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
 import { beginExchange } from "../../src/store/messages/begin-exchange.ts";

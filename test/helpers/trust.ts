@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import type { TrustSource } from "../../src/exchange/trust/trust.ts";
+import type { TrustSource } from "../../src/rules/trust/trust.ts";
 
 /** Every folder is trusted. */
 export const TRUSTED: TrustSource = { file: null, home: null, named: null, forThisRun: "all" };

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
 import { newId } from "../../src/core/ids.ts";
-import { createCatalogue } from "../../src/exchange/catalogue.ts";
-import { createSettings } from "../../src/exchange/config/settings.ts";
+import { createCatalogue } from "../../src/rules/catalogue.ts";
+import { createSettings } from "../../src/rules/config/settings.ts";
 import { announceNode } from "../../src/store/exchanges/nodes.ts";
 import { execute } from "../helpers/engines.ts";
 import { personaFolders } from "../helpers/persona-folders.ts";

@@ -278,7 +278,7 @@ export const SIZED_TESTS = {
   },
   layers: {
     what: "Rules that are added to a layer that only restricts: decisions before and after",
-    files: ["test/exchange/permissions/decide.test.ts"],
+    files: ["test/rules/permissions/decide.test.ts"],
     test: 2000,
     short: 5000,
     long: 200_000,
@@ -432,7 +432,7 @@ export const SIZED_TESTS = {
   },
   "shell-lines": {
     what: "Lines that are read as plain words, compared with bash and sh: lines",
-    files: ["test/exchange/commands/plain-line.test.ts"],
+    files: ["test/workspace/commands/plain-line.test.ts"],
     test: 500,
     short: 10_000,
     long: 200_000,
@@ -446,7 +446,7 @@ export const SIZED_TESTS = {
   },
   "undo-killed": {
     what: "A process that is killed among changes of random files, which are then undone, redone and undone: changes",
-    files: ["test/exchange/undo/killed.test.ts"],
+    files: ["test/workspace/undo/killed.test.ts"],
     test: 0,
     short: 30,
     long: 500,
@@ -513,7 +513,7 @@ export const ONLY_TORTURE = {
   },
   "config-writers": {
     what: "Processes that change the config at once, and are killed meanwhile",
-    files: ["test/exchange/config/writers.test.ts"],
+    files: ["test/rules/config/writers.test.ts"],
   },
   faults: {
     what: "A disk that is full, locked, damaged or read-only beneath the real service, and text of every kind through it",

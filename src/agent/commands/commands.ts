@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import type { SandboxLimits } from "../../exchange/sandbox/policy.ts";
+import type { SandboxLimits } from "../../workspace/sandbox/policy.ts";
 import type { Conceal } from "../../core/secrets.ts";
 import { commandEnvironment } from "./environment.ts";
 import { createKeptOutput } from "./kept-output.ts";

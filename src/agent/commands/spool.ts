@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-import { outputName } from "../../exchange/forget-sessions.ts";
+import { outputName } from "../../exchange/undo/forget-sessions.ts";
 
 /** Whole outputs of commands: files of the user alone, in Reprise's own folder. */
 export interface Spool {

@@ -5,7 +5,7 @@ import type { Compacted } from "../../exchange/exchanger.ts";
 import type { HeldSession } from "../../exchange/lease-holder.ts";
 import type { SessionSaver } from "../../langgraph/session-saver.ts";
 import type { LeaseState } from "../../store/leases/lease.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
 import { type AgentThread, buildAgent } from "../agent.ts";
 import type { OpenedOptions, Prepared } from "../exchange-context.ts";
 import { refuseBeyondLimits } from "../refuse-beyond-limits.ts";

@@ -2,8 +2,8 @@ import { lstat, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { isInside } from "../../exchange/files/real-path.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
+import { isInside } from "../../workspace/files/real-path.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
 import type { Git } from "./run-git.ts";
 
 /** A commit that exists only as a tree so far. */

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 
 import { oneLine } from "../../core/terminal-text.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
-import { findProgram } from "../../exchange/sandbox/find-program.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
+import { findProgram } from "../../workspace/sandbox/find-program.ts";
 
 /** Runs git in a folder; `input` is what it reads. Returns what it prints. */
 export type Git = (

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { newId } from "../../core/ids.ts";
-import type { ModelConfig } from "../../exchange/models/config.ts";
-import { parseModelName } from "../../exchange/models/name.ts";
+import type { ModelConfig } from "../../rules/models/config.ts";
+import { parseModelName } from "../../rules/models/name.ts";
 import type { Report } from "../../exchange/report-events.ts";
 import type { Prepared } from "../exchange-context.ts";
 import { failureReason, modelFailure } from "./failure.ts";

@@ -4,8 +4,8 @@ import {
   lacksDescriptors,
   RepriseError,
 } from "../../core/errors.ts";
-import type { Keyless } from "../../exchange/models/settings.ts";
-import { parseModelName, PROVIDER_LABELS } from "../../exchange/models/name.ts";
+import type { Keyless } from "../../rules/models/settings.ts";
+import { parseModelName, PROVIDER_LABELS } from "../../rules/models/name.ts";
 import { isLongWait, readProviderError, type ProviderError } from "./provider-error.ts";
 
 /**

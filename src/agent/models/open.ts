@@ -1,7 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 
-import type { ModelConfig } from "../../exchange/models/config.ts";
-import { type ModelSettings, modelSettings } from "../../exchange/models/settings.ts";
+import type { ModelConfig } from "../../rules/models/config.ts";
+import { type ModelSettings, modelSettings } from "../../rules/models/settings.ts";
 import { receiveStreams } from "./receive-stream.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { BaseMessageChunk } from "@langchain/core/messages";
 import { ChatOpenAI, ChatOpenAICompletions, type OpenAIClient } from "@langchain/openai";
 
-import type { IdleLimits } from "../../exchange/models/config.ts";
+import type { IdleLimits } from "../../rules/models/config.ts";
 import { receiveStreams } from "./receive-stream.ts";
 
 type ClientFields = NonNullable<ConstructorParameters<typeof ChatOpenAICompletions>[0]>;

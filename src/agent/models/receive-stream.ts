@@ -4,7 +4,7 @@ import type { ChatGenerationChunk } from "@langchain/core/outputs";
 import { raceWithSignal } from "@langchain/core/runnables";
 
 import { RepriseError } from "../../core/errors.ts";
-import type { IdleLimits } from "../../exchange/models/config.ts";
+import type { IdleLimits } from "../../rules/models/config.ts";
 import { gatherArguments } from "./gather-arguments.ts";
 
 interface ReceiveInput {

@@ -1,6 +1,6 @@
 import type { ExchangerConfig } from "../../exchange/exchanger.ts";
-import type { SandboxSource } from "../../exchange/sandbox/probe.ts";
-import { isWideFolder, realFolder } from "../../exchange/trust/wide-folder.ts";
+import type { SandboxSource } from "../../workspace/sandbox/probe.ts";
+import { isWideFolder, realFolder } from "../../rules/trust/wide-folder.ts";
 import { ownHomes } from "./home-view.ts";
 import type { Confine } from "./confine.ts";
 

@@ -3,12 +3,12 @@ import { realpath, rename, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-import { isInside } from "../../exchange/files/real-path.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
-import { type ControlPlaces, findControlPlaces } from "../../exchange/places/control-places.ts";
-import { isUnreadable } from "../../exchange/places/folder-names.ts";
-import { type Launch, SANDBOX_LIMITS, type SandboxLimits } from "../../exchange/sandbox/policy.ts";
-import { type Bubblewrap, bubblewrapLaunch } from "../../exchange/sandbox/probe.ts";
+import { isInside } from "../../workspace/files/real-path.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
+import { type ControlPlaces, findControlPlaces } from "../../workspace/places/control-places.ts";
+import { isUnreadable } from "../../workspace/places/folder-names.ts";
+import { type Launch, SANDBOX_LIMITS, type SandboxLimits } from "../../workspace/sandbox/policy.ts";
+import { type Bubblewrap, bubblewrapLaunch } from "../../workspace/sandbox/probe.ts";
 import { makeControlGroup, removeGroup } from "./control-group.ts";
 import { findHidden, missingCompanions } from "./hidden-places.ts";
 import { createTurns } from "./turns.ts";

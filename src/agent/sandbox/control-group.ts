@@ -1,7 +1,7 @@
 import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-import type { SandboxLimits } from "../../exchange/sandbox/policy.ts";
+import type { SandboxLimits } from "../../workspace/sandbox/policy.ts";
 
 /** A control group of the kernel, with limits on everything that a command starts. */
 export interface ControlGroup {

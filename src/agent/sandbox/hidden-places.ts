@@ -1,9 +1,9 @@
 import { realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 
-import { isInside } from "../../exchange/files/real-path.ts";
-import { hiddenPaths } from "../../exchange/sandbox/hidden-paths.ts";
-import type { HiddenPlace, HomeView } from "../../exchange/sandbox/policy.ts";
+import { isInside } from "../../workspace/files/real-path.ts";
+import { hiddenPaths } from "../../workspace/sandbox/hidden-paths.ts";
+import type { HiddenPlace, HomeView } from "../../workspace/sandbox/policy.ts";
 import { findHomeView, otherHomes, ownHomes } from "./home-view.ts";
 
 export interface HiddenFor {

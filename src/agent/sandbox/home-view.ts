@@ -2,13 +2,13 @@ import { readdir, readFile, realpath } from "node:fs/promises";
 import { homedir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 
-import { isInside } from "../../exchange/files/real-path.ts";
-import type { HomeView } from "../../exchange/sandbox/policy.ts";
+import { isInside } from "../../workspace/files/real-path.ts";
+import type { HomeView } from "../../workspace/sandbox/policy.ts";
 import {
   GIT_SETTINGS,
   isPlainGitConfig,
   VISIBLE_IN_HOME,
-} from "../../exchange/sandbox/visible-paths.ts";
+} from "../../workspace/sandbox/visible-paths.ts";
 import { repositoryAround } from "./repository-around.ts";
 
 /** Folders that are never hidden as a whole, although system users have their homes there: programs are in them. */

@@ -2,7 +2,7 @@ import { statfsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { freemem } from "node:os";
 
-import type { SandboxLimits } from "../../exchange/sandbox/policy.ts";
+import type { SandboxLimits } from "../../workspace/sandbox/policy.ts";
 import type { ControlGroup } from "./control-group.ts";
 
 /** What a command had too much of, or left too little of. */

@@ -1,4 +1,4 @@
-import { isInside } from "../../exchange/files/real-path.ts";
+import { isInside } from "../../workspace/files/real-path.ts";
 
 export interface HiddenHome {
   /** The home as the command's environment names it, and every path of it; absolute. */

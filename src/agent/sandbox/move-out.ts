@@ -3,11 +3,15 @@ import { basename, dirname, join, relative, sep } from "node:path";
 
 import { systemCode } from "../../core/errors.ts";
 import { oneLine } from "../../core/terminal-text.ts";
-import { holdFolder } from "../../exchange/files/held-folder.ts";
-import { findPlacesAfter } from "../../exchange/places/control-places.ts";
-import type { Missed } from "../../exchange/places/entry-search.ts";
-import { isUnreadable } from "../../exchange/places/folder-names.ts";
-import { type Before, type ControlPlace, knownPlaces } from "../../exchange/places/known-places.ts";
+import { holdFolder } from "../../workspace/files/held-folder.ts";
+import { findPlacesAfter } from "../../workspace/places/control-places.ts";
+import type { Missed } from "../../workspace/places/entry-search.ts";
+import { isUnreadable } from "../../workspace/places/folder-names.ts";
+import {
+  type Before,
+  type ControlPlace,
+  knownPlaces,
+} from "../../workspace/places/known-places.ts";
 
 export interface MoveOut {
   /** The real path of the folder that a command could change. */

@@ -1,8 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { basename, delimiter, dirname, isAbsolute } from "node:path";
 
-import { isInside } from "../../exchange/files/real-path.ts";
-import type { HiddenPlace } from "../../exchange/sandbox/policy.ts";
+import { isInside } from "../../workspace/files/real-path.ts";
+import type { HiddenPlace } from "../../workspace/sandbox/policy.ts";
 
 export interface ProgramSearch {
   /** Of the command: folders with colons between. */

@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 
-import { isInside } from "../../exchange/files/real-path.ts";
+import { isInside } from "../../workspace/files/real-path.ts";
 
 interface Found {
   readonly path: string;

@@ -3,8 +3,8 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 
 import { isGone, type LeaseOwner, thisProcess } from "../../store/leases/this-process.ts";
-import type { ControlPlace } from "../../exchange/places/known-places.ts";
-import type { NamedPath } from "../../exchange/places/named-by-git.ts";
+import type { ControlPlace } from "../../workspace/places/known-places.ts";
+import type { NamedPath } from "../../workspace/places/named-by-git.ts";
 
 /** What has to be done after a command, also if the process that ran it is killed. */
 export interface Run {

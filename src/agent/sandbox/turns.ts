@@ -1,4 +1,4 @@
-import { isInside } from "../../exchange/files/real-path.ts";
+import { isInside } from "../../workspace/files/real-path.ts";
 
 interface Turn {
   readonly folder: string;

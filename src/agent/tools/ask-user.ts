@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { MAX_CHOICES } from "../../core/questions.ts";
 import { offeredChoices } from "../../core/words.ts";
-import { ASK_USER } from "../../exchange/tools/built-in.ts";
+import { ASK_USER } from "../../rules/tools/built-in.ts";
 import { ask } from "../tool-asking.ts";
 
 /** The agent's own question to the user. */

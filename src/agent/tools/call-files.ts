@@ -3,11 +3,11 @@ import { createHash } from "node:crypto";
 import { ToolMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 
-import { chunksOf, openFile } from "../../exchange/files/open-file.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
-import type { ResolvedPath } from "../../exchange/files/resolve-path.ts";
-import type { ChangingCall, Content, KeepChanges } from "../../exchange/undo/keeper.ts";
-import { KEPT_LIMITS } from "../../exchange/undo/kept-bytes.ts";
+import { chunksOf, openFile } from "../../workspace/files/open-file.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
+import type { ResolvedPath } from "../../rules/paths/resolve-path.ts";
+import type { ChangingCall, Content, KeepChanges } from "../../workspace/undo/keeper.ts";
+import { KEPT_LIMITS } from "../../workspace/undo/kept-bytes.ts";
 import { contentHash, digestOf, type KnownFiles, noteOf } from "../known-files.ts";
 import type { MakeChanges } from "../permit.ts";
 import { type CallConfig, reportFailure } from "./tool-result.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
-import type { ResolvedPath } from "../../exchange/files/resolve-path.ts";
-import { addedText, shortenedDiff, textDiff } from "../../exchange/files/text-diff.ts";
-import { isBinary, openFile } from "../../exchange/files/open-file.ts";
+import type { ResolvedPath } from "../../rules/paths/resolve-path.ts";
+import { addedText, shortenedDiff, textDiff } from "../../workspace/files/text-diff.ts";
+import { isBinary, openFile } from "../../workspace/files/open-file.ts";
 
 /** What a call is about to do to a file. */
 export interface Change {

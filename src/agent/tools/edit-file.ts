@@ -1,9 +1,9 @@
-import type { Sandbox } from "../../exchange/files/sandbox.ts";
-import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
-import { openFile } from "../../exchange/files/open-file.ts";
-import { secretFileOf } from "../../exchange/permissions/call.ts";
-import { EDIT_FILE } from "../../exchange/tools/built-in.ts";
+import type { Sandbox } from "../../rules/paths/sandbox.ts";
+import { type ResolvedPath, resolvePath } from "../../rules/paths/resolve-path.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
+import { openFile } from "../../workspace/files/open-file.ts";
+import { secretFileOf } from "../../rules/permissions/call.ts";
+import { EDIT_FILE } from "../../rules/tools/built-in.ts";
 import { contentHash } from "../known-files.ts";
 import { type Change, describeChange } from "./change.ts";
 import { type Edited, editedText, type TextEdit } from "./edited-text.ts";

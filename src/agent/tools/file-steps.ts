@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 
 import { isRepriseError } from "../../core/errors.ts";
 import type { Tool } from "../../core/tools.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
-import type { ResolvedPath } from "../../exchange/files/resolve-path.ts";
-import { type Call, secretFileOf } from "../../exchange/permissions/call.ts";
-import { APPLY_PATCH, EDIT_FILE, WRITE_FILE } from "../../exchange/tools/built-in.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
+import type { ResolvedPath } from "../../rules/paths/resolve-path.ts";
+import { type Call, secretFileOf } from "../../rules/permissions/call.ts";
+import { APPLY_PATCH, EDIT_FILE, WRITE_FILE } from "../../rules/tools/built-in.ts";
 import type { MakeChanges } from "../permit.ts";
 import type { FilePart } from "../permit-files.ts";
 import { type Change, describeChange, shownText } from "./change.ts";

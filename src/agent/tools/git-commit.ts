@@ -3,10 +3,10 @@ import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
 import { visible } from "../../core/terminal-text.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
-import { resolvePath } from "../../exchange/files/resolve-path.ts";
-import type { Sandbox } from "../../exchange/files/sandbox.ts";
-import { GIT_COMMIT, LIST_FILES } from "../../exchange/tools/built-in.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
+import { resolvePath } from "../../rules/paths/resolve-path.ts";
+import type { Sandbox } from "../../rules/paths/sandbox.ts";
+import { GIT_COMMIT, LIST_FILES } from "../../rules/tools/built-in.ts";
 import { makeCommit } from "../git/make-commit.ts";
 import { prepareCommit } from "../git/prepare-commit.ts";
 import { createGit } from "../git/run-git.ts";

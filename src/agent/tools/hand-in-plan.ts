@@ -2,9 +2,9 @@ import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
 import { plural } from "../../core/text.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
-import { realRoot } from "../../exchange/files/sandbox.ts";
-import { HAND_IN_PLAN } from "../../exchange/tools/built-in.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
+import { realRoot } from "../../rules/paths/sandbox.ts";
+import { HAND_IN_PLAN } from "../../rules/tools/built-in.ts";
 import { storePlan } from "./store-plan.ts";
 import { createQueue, reportFailure } from "./tool-result.ts";
 

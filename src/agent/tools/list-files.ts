@@ -1,9 +1,9 @@
-import type { Sandbox } from "../../exchange/files/sandbox.ts";
+import type { Sandbox } from "../../rules/paths/sandbox.ts";
 import { isGit } from "../../core/control-files.ts";
-import { entriesIn } from "../../exchange/files/held-folder.ts";
-import { resolvePath } from "../../exchange/files/resolve-path.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
-import { FIND_FILES, LIST_FILES } from "../../exchange/tools/built-in.ts";
+import { entriesIn } from "../../workspace/files/held-folder.ts";
+import { resolvePath } from "../../rules/paths/resolve-path.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
+import { FIND_FILES, LIST_FILES } from "../../rules/tools/built-in.ts";
 import type { PermitChange } from "../permit.ts";
 import { describeReading } from "./change.ts";
 import { matchingFiles, MAX_WALKED, permitFolder } from "./walk.ts";

@@ -2,11 +2,11 @@ import { createHash, type Hash } from "node:crypto";
 import { StringDecoder } from "node:string_decoder";
 import type { FileHandle } from "node:fs/promises";
 
-import type { Sandbox } from "../../exchange/files/sandbox.ts";
-import { resolvePath } from "../../exchange/files/resolve-path.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
-import { chunksOf, isBinary, openFile } from "../../exchange/files/open-file.ts";
-import { READ_FILE } from "../../exchange/tools/built-in.ts";
+import type { Sandbox } from "../../rules/paths/sandbox.ts";
+import { resolvePath } from "../../rules/paths/resolve-path.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
+import { chunksOf, isBinary, openFile } from "../../workspace/files/open-file.ts";
+import { READ_FILE } from "../../rules/tools/built-in.ts";
 import { digestOf } from "../known-files.ts";
 import { MAX_HASHED_BYTES } from "./call-files.ts";
 import type { FileCall } from "./write-file.ts";

@@ -1,10 +1,10 @@
 import { isRepriseError } from "../../core/errors.ts";
-import type { Sandbox } from "../../exchange/files/sandbox.ts";
-import type { ResolvedPath } from "../../exchange/files/resolve-path.ts";
+import type { Sandbox } from "../../rules/paths/sandbox.ts";
+import type { ResolvedPath } from "../../rules/paths/resolve-path.ts";
 import type { PermitChange } from "../permit.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
-import { isBinary, openFile } from "../../exchange/files/open-file.ts";
-import { READ_FILE, SEARCH_FILES } from "../../exchange/tools/built-in.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
+import { isBinary, openFile } from "../../workspace/files/open-file.ts";
+import { READ_FILE, SEARCH_FILES } from "../../rules/tools/built-in.ts";
 import { matchingFiles, MAX_WALKED, permitFolder } from "./walk.ts";
 
 const MAX_MATCHES = 200;

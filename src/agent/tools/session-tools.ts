@@ -4,8 +4,8 @@ import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
 import type { Tool } from "../../core/tools.ts";
-import type { ProtectedPath } from "../../exchange/config/user-config.ts";
-import { resolveSandbox, type Sandbox } from "../../exchange/files/sandbox.ts";
+import type { ProtectedPath } from "../../rules/config/user-config.ts";
+import { resolveSandbox, type Sandbox } from "../../rules/paths/sandbox.ts";
 import {
   EDIT_FILE,
   FIND_FILES,
@@ -13,17 +13,17 @@ import {
   READ_FILE,
   SEARCH_FILES,
   WRITE_FILE,
-} from "../../exchange/tools/built-in.ts";
-import { createLinkSearch } from "../../exchange/files/control-links.ts";
-import type { GitUser } from "../../exchange/places/ask-git.ts";
-import { createControlSearch } from "../../exchange/places/found-control.ts";
+} from "../../rules/tools/built-in.ts";
+import { createLinkSearch } from "../../workspace/files/control-links.ts";
+import type { GitUser } from "../../workspace/places/ask-git.ts";
+import { createControlSearch } from "../../workspace/places/found-control.ts";
 import { editTextFile } from "./edit-file.ts";
 import { gitCommitTool } from "./git-commit.ts";
 import { findFiles, listFolder } from "./list-files.ts";
 import { MAX_LINES, readLines, readTextFile } from "./read-file.ts";
 import { type CommandTool, runCommandTool } from "./run-command.ts";
 import { searchFiles } from "./search-files.ts";
-import type { KeepChanges } from "../../exchange/undo/keeper.ts";
+import type { KeepChanges } from "../../workspace/undo/keeper.ts";
 import { KnownFiles } from "../known-files.ts";
 import { asksFirst, beginCall, permittingItself } from "../tool-asking.ts";
 import type { Spool } from "../commands/spool.ts";

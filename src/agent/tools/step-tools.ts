@@ -2,11 +2,11 @@ import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
 import type { Tool } from "../../core/tools.ts";
-import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
-import type { Sandbox } from "../../exchange/files/sandbox.ts";
-import { APPLY_PATCH, MULTI_EDIT } from "../../exchange/tools/built-in.ts";
-import type { KeepChanges } from "../../exchange/undo/keeper.ts";
+import { type ResolvedPath, resolvePath } from "../../rules/paths/resolve-path.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
+import type { Sandbox } from "../../rules/paths/sandbox.ts";
+import { APPLY_PATCH, MULTI_EDIT } from "../../rules/tools/built-in.ts";
+import type { KeepChanges } from "../../workspace/undo/keeper.ts";
 import type { PermitFiles } from "../permit-files.ts";
 import type { KnownFiles } from "../known-files.ts";
 import { beginCall } from "../tool-asking.ts";

@@ -3,9 +3,9 @@ import { link, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 import { systemCode } from "../../core/errors.ts";
-import { temporaryName } from "../../exchange/files/temporary-name.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
-import { holdFolder } from "../../exchange/files/held-folder.ts";
+import { temporaryName } from "../../workspace/files/temporary-name.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
+import { holdFolder } from "../../workspace/files/held-folder.ts";
 
 const FOLDER = [".reprise", "plans"];
 /** Of one run. */

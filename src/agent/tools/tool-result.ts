@@ -5,7 +5,7 @@ import { isGraphBubbleUp } from "@langchain/langgraph";
 
 import type { CallStatus } from "../../core/calls.ts";
 import { isRepriseError, systemCode } from "../../core/errors.ts";
-import { statusOfFailure } from "../../exchange/files/refusal.ts";
+import { statusOfFailure } from "../../workspace/files/refusal.ts";
 import { keepStatus } from "../keep-facts.ts";
 
 /** What a failed call of the system means, for a model. */

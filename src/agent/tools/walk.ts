@@ -2,14 +2,14 @@ import type { Dirent } from "node:fs";
 import { join, matchesGlob } from "node:path";
 
 import type { Tool } from "../../core/tools.ts";
-import type { Sandbox } from "../../exchange/files/sandbox.ts";
-import { SKIPPED } from "../../exchange/files/control-links.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
-import { FIND_FILES } from "../../exchange/tools/built-in.ts";
+import type { Sandbox } from "../../rules/paths/sandbox.ts";
+import { SKIPPED } from "../../workspace/files/control-links.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
+import { FIND_FILES } from "../../rules/tools/built-in.ts";
 import type { PermitChange } from "../permit.ts";
 import { describeReading } from "./change.ts";
-import { entriesIn } from "../../exchange/files/held-folder.ts";
-import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
+import { entriesIn } from "../../workspace/files/held-folder.ts";
+import { type ResolvedPath, resolvePath } from "../../rules/paths/resolve-path.ts";
 
 /** Maximum of entries in one walk; a larger tree needs a narrower path. */
 export const MAX_WALKED = 50_000;

@@ -3,19 +3,19 @@ import { lstat, open, rename, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 
 import { systemCode } from "../../core/errors.ts";
-import type { Sandbox } from "../../exchange/files/sandbox.ts";
-import { statOrNull } from "../../exchange/files/real-path.ts";
-import { openFile } from "../../exchange/files/open-file.ts";
-import type { Content } from "../../exchange/undo/keeper.ts";
-import { KEPT_LIMITS } from "../../exchange/undo/kept-bytes.ts";
+import type { Sandbox } from "../../rules/paths/sandbox.ts";
+import { statOrNull } from "../../workspace/files/real-path.ts";
+import { openFile } from "../../workspace/files/open-file.ts";
+import type { Content } from "../../workspace/undo/keeper.ts";
+import { KEPT_LIMITS } from "../../workspace/undo/kept-bytes.ts";
 import type { MakeChanges, PermitChange } from "../permit.ts";
 import { type CallFiles, fileChanged } from "./call-files.ts";
 import { describeChange, shownText } from "./change.ts";
-import { holdFolder } from "../../exchange/files/held-folder.ts";
-import { type ResolvedPath, resolvePath } from "../../exchange/files/resolve-path.ts";
-import { WRITE_FILE } from "../../exchange/tools/built-in.ts";
-import { temporaryName } from "../../exchange/files/temporary-name.ts";
-import { refusal } from "../../exchange/files/refusal.ts";
+import { holdFolder } from "../../workspace/files/held-folder.ts";
+import { type ResolvedPath, resolvePath } from "../../rules/paths/resolve-path.ts";
+import { WRITE_FILE } from "../../rules/tools/built-in.ts";
+import { temporaryName } from "../../workspace/files/temporary-name.ts";
+import { refusal } from "../../workspace/files/refusal.ts";
 
 const NEW_FILE_MODE = 0o644;
 

@@ -1,6 +1,6 @@
 import type { Command, Option } from "commander";
 
-import { PROVIDERS } from "../../exchange/models/name.ts";
+import { PROVIDERS } from "../../rules/models/name.ts";
 import { PERMISSION_MODES } from "../../core/permissions.ts";
 import { oneLine, titleLine } from "../../core/terminal-text.ts";
 import { isPostgres } from "../../store/location.ts";
@@ -125,8 +125,8 @@ async function valuesOf(
 }
 
 async function personas(cli: CliContext): Promise<Candidate[]> {
-  const { surveyPersonas } = await import("../../exchange/personas/list.ts");
-  const { isBroken } = await import("../../exchange/personas/persona.ts");
+  const { surveyPersonas } = await import("../../rules/personas/list.ts");
+  const { isBroken } = await import("../../rules/personas/persona.ts");
   const { entries } = await surveyPersonas({ ...personaFolderPaths(cli), repoPath: cli.cwd });
   return entries.flatMap((entry) =>
     isBroken(entry) ? [] : [{ value: entry.name, about: entry.description }],

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { visible } from "../../core/terminal-text.ts";
-import { SKIPPED } from "../../exchange/files/control-links.ts";
-import { entriesIn } from "../../exchange/files/held-folder.ts";
-import { listIgnored } from "../../exchange/undo/commands/ignored-paths.ts";
+import { SKIPPED } from "../../workspace/files/control-links.ts";
+import { entriesIn } from "../../workspace/files/held-folder.ts";
+import { listIgnored } from "../../workspace/undo/commands/ignored-paths.ts";
 
 /** The names of the files in a folder, as they were a moment ago. */
 export interface FolderFiles {

@@ -1,8 +1,8 @@
 import { oneLine } from "../../core/terminal-text.ts";
 import { threadId } from "../../core/threads.ts";
-import { isFolder } from "../../exchange/is-folder.ts";
-import { isDemo } from "../../exchange/models/name.ts";
-import { workFolder } from "../../exchange/trust/wide-folder.ts";
+import { isFolder } from "../../workspace/files/is-folder.ts";
+import { isDemo } from "../../rules/models/name.ts";
+import { workFolder } from "../../rules/trust/wide-folder.ts";
 import { trustSource } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { FOLDER_MISSING, limitText } from "../folder-limit.ts";

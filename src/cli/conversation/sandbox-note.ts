@@ -1,6 +1,6 @@
 import type { Conversation } from "../../exchange/conversation.ts";
-import type { SandboxSource } from "../../exchange/sandbox/probe.ts";
-import { workFolder } from "../../exchange/trust/wide-folder.ts";
+import type { SandboxSource } from "../../workspace/sandbox/probe.ts";
+import { workFolder } from "../../rules/trust/wide-folder.ts";
 import { trustSource } from "../config.ts";
 import { type CliContext, note } from "../context.ts";
 
@@ -28,7 +28,7 @@ export function createSandboxNote(input: {
       return;
     }
     isDone = true;
-    const { mayRunCommands } = await import("../../exchange/commands/command-folder.ts");
+    const { mayRunCommands } = await import("../../rules/trust/command-folder.ts");
     const trust = trustSource(cli);
     const folder = await workFolder(conversation.planned().repo_path, trust);
     if (!(await mayRunCommands(folder, trust))) {

@@ -1,5 +1,5 @@
 import { PERMISSION_MODES, type PermissionMode } from "../../core/permissions.ts";
-import { isBroken } from "../../exchange/personas/persona.ts";
+import { isBroken } from "../../rules/personas/persona.ts";
 import { personaFolderPaths, settingsOf } from "../config.ts";
 import { EVERY_RULE } from "./slash-permission.ts";
 import type { Talk } from "./talk.ts";
@@ -30,13 +30,13 @@ const MODES: Readonly<Record<PermissionMode, string>> = {
 /** Models that the configuration and personas name, the personas of the session's folder, and modes. */
 export function slashValues({ cli, conversation }: ValuesContext): SlashValues {
   const personas = async () => {
-    const { listPersonas } = await import("../../exchange/personas/list.ts");
+    const { listPersonas } = await import("../../rules/personas/list.ts");
     const repoPath = conversation.planned().repo_path;
     return listPersonas({ ...personaFolderPaths(cli), repoPath });
   };
   return {
     model: async () => {
-      const { listModels } = await import("../../exchange/models/list.ts");
+      const { listModels } = await import("../../rules/models/list.ts");
       const { models } = await settingsOf(cli).at(conversation.planned().repo_path);
       return listModels(models, await personas()).map(({ name, is_default, is_usable }) => ({
         value: name,

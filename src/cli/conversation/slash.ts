@@ -6,7 +6,7 @@ import type { CommandUsage } from "./command-usage.ts";
 import type { SlashContext, SlashOutcome } from "./slash-context.ts";
 import { note, noticeLine } from "../context.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";
-import type { Direction } from "../../exchange/undo/restore.ts";
+import type { Direction } from "../../workspace/undo/restore.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import { noticeWithdrawn } from "../withdrawn.ts";
 import { wrongUsage } from "../wrong-usage.ts";

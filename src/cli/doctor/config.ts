@@ -1,5 +1,5 @@
 import { isRepriseError } from "../../core/errors.ts";
-import type { ModelConfig } from "../../exchange/models/config.ts";
+import type { ModelConfig } from "../../rules/models/config.ts";
 import { type Check, failedBy, ok, warning } from "../../store/verify/check.ts";
 import { isPostgres } from "../../store/location.ts";
 import { databaseLocation, personaFolderPaths, settingsOf, trustSource } from "../config.ts";
@@ -40,7 +40,7 @@ function ignoredFolders(cli: CliContext): Check[] {
  * this folder, what is not used.
  */
 export async function checkSettings(cli: CliContext): Promise<Check[]> {
-  const { repositoryConfig } = await import("../../exchange/config/repository.ts");
+  const { repositoryConfig } = await import("../../rules/config/repository.ts");
   const { problems } = await repositoryConfig(cli.cwd, trustSource(cli));
   return [
     ...(await checkUserConfig(cli)),
@@ -55,7 +55,7 @@ async function checkUserConfig(cli: CliContext): Promise<Check[]> {
     if (config === null) {
       return [];
     }
-    const { settingOrigins } = await import("../../exchange/config/origins.ts");
+    const { settingOrigins } = await import("../../rules/config/origins.ts");
     return settingOrigins(await settings.at(cli.cwd), cli.env, config)
       .filter(({ from }) => from !== "default")
       .map(({ key, value, from }) => ok("config", `${key} is ${shownValue(value)}, from ${from}.`));
@@ -67,8 +67,8 @@ async function checkUserConfig(cli: CliContext): Promise<Check[]> {
 /** The personas that a session in this folder could choose, and the files that cannot be used. */
 export async function checkPersonas(cli: CliContext): Promise<Check[]> {
   const [{ surveyPersonas }, { personaChecks }] = await Promise.all([
-    import("../../exchange/personas/list.ts"),
-    import("../../exchange/checks.ts"),
+    import("../../rules/personas/list.ts"),
+    import("../../rules/checks.ts"),
   ]);
   return personaChecks(await surveyPersonas({ ...personaFolderPaths(cli), repoPath: cli.cwd }));
 }
@@ -79,8 +79,8 @@ export async function checkPersonas(cli: CliContext): Promise<Check[]> {
  */
 export async function checkModels(cli: CliContext, online: boolean): Promise<Check[]> {
   const [{ defaultModel }, { modelCheck }] = await Promise.all([
-    import("../../exchange/models/config.ts"),
-    import("../../exchange/checks.ts"),
+    import("../../rules/models/config.ts"),
+    import("../../rules/checks.ts"),
   ]);
   const config = await modelsOf(cli);
   const checks = [modelCheck(config), ...keysInEnvironment(cli)];
@@ -108,6 +108,6 @@ async function modelsOf(cli: CliContext): Promise<ModelConfig> {
     if (!isRepriseError(error, "config_invalid")) {
       throw error;
     }
-    return (await import("../../exchange/models/config.ts")).modelConfig(cli.env);
+    return (await import("../../rules/models/config.ts")).modelConfig(cli.env);
   }
 }

@@ -1,4 +1,4 @@
-import { type ModelConfig, withKey } from "../../exchange/models/config.ts";
+import { type ModelConfig, withKey } from "../../rules/models/config.ts";
 import { type Check, failed, failedBy, ok, warning } from "../../store/verify/check.ts";
 
 /** A provider that does not answer within this time would not be usable either. */

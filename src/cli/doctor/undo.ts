@@ -7,7 +7,7 @@ const MIB = 1024 * 1024;
 
 /** How much is kept of files that the agent changed; no check if that is nothing. */
 export async function checkUndo(cli: CliContext): Promise<Check[]> {
-  const { keptBytesIn } = await import("../../exchange/undo/kept-bytes.ts");
+  const { keptBytesIn } = await import("../../workspace/undo/kept-bytes.ts");
   const kept = keptBytesIn(undoFolderPath(cli));
   try {
     const { bytes, sessions } = (await kept?.usage()) ?? { bytes: 0, sessions: 0 };

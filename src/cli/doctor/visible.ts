@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 import { isRepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/terminal-text.ts";
-import { isInside } from "../../exchange/files/real-path.ts";
-import { hiddenPaths } from "../../exchange/sandbox/hidden-paths.ts";
+import { isInside } from "../../workspace/files/real-path.ts";
+import { hiddenPaths } from "../../workspace/sandbox/hidden-paths.ts";
 import { type Check, warning } from "../../store/verify/check.ts";
 import { settingsOf } from "../config.ts";
 import type { CliContext } from "../context.ts";

@@ -25,7 +25,7 @@ export interface PlanChecker {
 export async function createPlanChecker(cli: CliContext): Promise<PlanChecker> {
   const [registry, { planNames }, { validatePlan }, { toReport }] = await Promise.all([
     loadFolderSchemas(cli),
-    import("../../exchange/personas/plan-names.ts"),
+    import("../../rules/personas/plan-names.ts"),
     import("../../artifacts/validate-plan.ts"),
     import("../../artifacts/finding.ts"),
   ]);

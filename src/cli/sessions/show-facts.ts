@@ -2,7 +2,7 @@ import type { ConsentKind } from "../../core/consents.ts";
 import type { ExchangeRecord, Message, Session } from "../../core/sessions.ts";
 import { oneLine, titleLine } from "../../core/terminal-text.ts";
 import { threadId } from "../../core/threads.ts";
-import { DEFAULT_PERSONA } from "../../exchange/personas/persona.ts";
+import { DEFAULT_PERSONA } from "../../rules/personas/persona.ts";
 import type { Consent } from "../../store/sessions/consents.ts";
 import { failureLine } from "../../store/sessions/failures.ts";
 import type { MessageSource } from "../../store/sessions/unconfirmed.ts";

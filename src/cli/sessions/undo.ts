@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import type { Direction } from "../../exchange/undo/restore.ts";
+import type { Direction } from "../../workspace/undo/restore.ts";
 import { undoLines } from "../change-lines.ts";
 import { databaseLocation, undoFolderPath } from "../config.ts";
 import { type CliContext, printJson, printLines } from "../context.ts";
@@ -40,7 +40,7 @@ function command(cli: CliContext, direction: Direction, description: string): Co
       await using store = await openDatabase(cli, made);
       const [{ undoExchange }, { keptBytesIn }, { localUser }] = await Promise.all([
         import("../../exchange/undo/undo-exchange.ts"),
-        import("../../exchange/undo/kept-bytes.ts"),
+        import("../../workspace/undo/kept-bytes.ts"),
         import("../../store/leases/local-user.ts"),
       ]);
       const location = databaseLocation(cli, databaseOption(made));

@@ -1,5 +1,5 @@
 import { oneLine } from "../../core/terminal-text.ts";
-import type { Notifications } from "../../exchange/config/user-config.ts";
+import type { Notifications } from "../../rules/config/user-config.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 import type { PermissionMode } from "../../core/permissions.ts";
 import { isRepriseError } from "../../core/errors.ts";
-import type { Notifications, ThemeSetting } from "../../exchange/config/user-config.ts";
+import type { Notifications, ThemeSetting } from "../../rules/config/user-config.ts";
 import { settingsOf } from "../config.ts";
 import type { Front, Hints } from "../conversation/front.ts";
 import { onSignals } from "../signals.ts";

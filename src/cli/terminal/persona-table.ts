@@ -1,6 +1,6 @@
 import { oneLine } from "../../core/terminal-text.ts";
-import type { PersonaSurvey } from "../../exchange/personas/list.ts";
-import { isBroken } from "../../exchange/personas/persona.ts";
+import type { PersonaSurvey } from "../../rules/personas/list.ts";
+import { isBroken } from "../../rules/personas/persona.ts";
 import { type Measure, measureFor } from "./measure.ts";
 import { type Column, tableRows } from "./table.ts";
 import type { Theme } from "./theme.ts";

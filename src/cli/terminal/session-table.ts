@@ -2,7 +2,7 @@ import type { Session } from "../../core/sessions.ts";
 import { isRoot } from "../../core/session-tree.ts";
 import { oneLine, titleLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
-import { PROVIDERS } from "../../exchange/models/name.ts";
+import { PROVIDERS } from "../../rules/models/name.ts";
 import type { Store } from "../../store/store.ts";
 import { shortAge } from "../ages.ts";
 import { statesOf } from "../sessions/facts.ts";

@@ -1,4 +1,4 @@
-import type { ThemeSetting } from "../../exchange/config/user-config.ts";
+import type { ThemeSetting } from "../../rules/config/user-config.ts";
 import type { Theme } from "./theme.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;

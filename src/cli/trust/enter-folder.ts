@@ -1,5 +1,5 @@
-import type { Holdings } from "../../exchange/trust/holdings.ts";
-import { holdsAnything } from "../../exchange/trust/holds-anything.ts";
+import type { Holdings } from "../../rules/trust/holdings.ts";
+import { holdsAnything } from "../../rules/trust/holds-anything.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { ask as askInTerminal } from "../ask.ts";
@@ -24,8 +24,8 @@ export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promi
     return true;
   }
   const [{ holdingsOf }, { answerFor, isSameProject }, { findSchemaFiles }] = await Promise.all([
-    import("../../exchange/trust/holdings.ts"),
-    import("../../exchange/trust/trust.ts"),
+    import("../../rules/trust/holdings.ts"),
+    import("../../rules/trust/trust.ts"),
     import("../../artifacts/find-schema-files.ts"),
   ]);
   const folders = personaFolderPaths(cli);
@@ -93,7 +93,7 @@ async function keep(
   folder: string,
   answer: "trusted" | { readonly declined: string },
 ): Promise<void> {
-  const { keepAnswer } = await import("../../exchange/trust/trust.ts");
+  const { keepAnswer } = await import("../../rules/trust/trust.ts");
   try {
     await keepAnswer(personaFolderPaths(cli).trust, folder, answer);
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Feed } from "../../exchange/live/feed.ts";
+import type { Feed } from "./feed.ts";
 
 /** What the exchanges do that this process runs, before the database knows it. */
 export type LiveSource = Pick<Feed, "current" | "subscribe">;

@@ -1,7 +1,7 @@
 import type { FileChangeInfo, UndoInfo } from "../../core/file-change-schemas.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { ExchangerConfig } from "../exchanger.ts";
-import type { Direction } from "./restore.ts";
+import type { Direction } from "../../workspace/undo/restore.ts";
 import type { Principal } from "../../core/principal.ts";
 
 /** What exchanges of a conversation changed in files. */
@@ -23,7 +23,7 @@ export function changesOfConversation(
 ): ConversationChanges {
   // what a prompt can be shown without is loaded when it is used
   const source = async () => {
-    const { keptBytesIn } = await import("./kept-bytes.ts");
+    const { keptBytesIn } = await import("../../workspace/undo/kept-bytes.ts");
     return { store, kept: keptBytesIn(undoFolder), secrets };
   };
   return {

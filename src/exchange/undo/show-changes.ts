@@ -9,13 +9,13 @@ import {
 } from "../../store/file-changes/read.ts";
 import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
-import { entryDiff } from "./entry-diff.ts";
+import { entryDiff } from "../../workspace/undo/entry-diff.ts";
 import { type Conceal, readConceal, type Secrets } from "../../core/secrets.ts";
-import { settleTree } from "./commands/settle-tree.ts";
-import type { KeptBytes } from "./kept-bytes.ts";
-import { type NetChange, netChanges } from "./net-changes.ts";
-import { bytesOf } from "./restore.ts";
-import { unrecordedReason } from "./unrecorded.ts";
+import { settleTree } from "../../workspace/undo/commands/settle-tree.ts";
+import type { KeptBytes } from "../../workspace/undo/kept-bytes.ts";
+import { type NetChange, netChanges } from "../../workspace/undo/net-changes.ts";
+import { bytesOf } from "../../workspace/undo/restore.ts";
+import { unrecordedReason } from "../../workspace/undo/unrecorded.ts";
 
 /** Where changes and what is kept of them are read. */
 export interface ChangeSource {

@@ -19,10 +19,10 @@ import { resolveSession } from "../../store/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { holdLease } from "../lease-holder.ts";
 import { readConceal, type Secrets } from "../../core/secrets.ts";
-import { settleLeft } from "./commands/record-command.ts";
-import { settleTree } from "./commands/settle-tree.ts";
-import type { KeptBytes } from "./kept-bytes.ts";
-import { type NetChange, netChanges } from "./net-changes.ts";
+import { settleLeft } from "../../workspace/undo/commands/record-command.ts";
+import { settleTree } from "../../workspace/undo/commands/settle-tree.ts";
+import type { KeptBytes } from "../../workspace/undo/kept-bytes.ts";
+import { type NetChange, netChanges } from "../../workspace/undo/net-changes.ts";
 import {
   type Direction,
   judgeFolders,
@@ -30,7 +30,7 @@ import {
   replacedFolders,
   restore,
   type Step,
-} from "./restore.ts";
+} from "../../workspace/undo/restore.ts";
 import { type Principal, consenterOf } from "../../core/principal.ts";
 
 export interface UndoOptions {

@@ -2,7 +2,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 
-import type { KeptOfSessions } from "../../exchange/forget-sessions.ts";
+import type { KeptOfSessions } from "../../exchange/undo/forget-sessions.ts";
 import type { ServedFolders } from "../../exchange/served-folders.ts";
 import type { Secrets } from "../../core/secrets.ts";
 import type { ExchangeReference } from "../../store/exchanges/change.ts";

@@ -35,7 +35,7 @@ export function deleteSessionRoute(app: Api, { store, ...keeps }: SessionService
     preValidation: refuseBody,
     handler: async ({ params }) => {
       const deleted = await store.write(deleteRequested, { reference: params.id });
-      const { forgetSessions } = await import("../../exchange/forget-sessions.ts");
+      const { forgetSessions } = await import("../../exchange/undo/forget-sessions.ts");
       await forgetSessions(keeps, deleted);
       return deleted.map(deletedSession);
     },

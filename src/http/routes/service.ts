@@ -11,7 +11,7 @@ import {
   PersonaInfo,
   PersonasQuery,
 } from "../../core/service-schemas.ts";
-import type { Catalogue } from "../../exchange/catalogue.ts";
+import type { Catalogue } from "../../rules/catalogue.ts";
 import { listNodes } from "../../store/exchanges/nodes.ts";
 import type { Store } from "../../store/store.ts";
 import { ok } from "../../store/verify/check.ts";

@@ -8,7 +8,7 @@ import { estimateTokens } from "../../../src/core/text.ts";
 import { readDetail } from "../../../src/store/messages/read.ts";
 import { startThread } from "../../../src/store/sessions/change.ts";
 import { readSession } from "../../../src/store/sessions/read.ts";
-import { modelConfig } from "../../../src/exchange/models/config.ts";
+import { modelConfig } from "../../../src/rules/models/config.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import {
   type ModelAnswer,

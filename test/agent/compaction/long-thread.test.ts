@@ -5,7 +5,7 @@ import { fill } from "../../../bench/fill-thread.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { messagesOf } from "../../../src/agent/thread-state.ts";
 import { estimateTokens } from "../../../src/core/text.ts";
-import { modelConfig } from "../../../src/exchange/models/config.ts";
+import { modelConfig } from "../../../src/rules/models/config.ts";
 import { isSummary } from "../../../src/store/messages/summary.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";

@@ -6,7 +6,7 @@ import { createExchanger } from "../../../src/agent/exchange.ts";
 import { createFromOutside } from "../../../src/cli/conversation/from-outside.ts";
 import { localPrincipal } from "../../../src/core/principal.ts";
 import { createConversation } from "../../../src/exchange/conversation.ts";
-import { startNode } from "../../../src/exchange/node.ts";
+import { startNode } from "../../../src/exchange/nodes/node.ts";
 import { namedFolders } from "../../../src/exchange/served-folders.ts";
 import { contextOf } from "../../helpers/call-program.ts";
 import { type SentStatements, statementsOf } from "../../helpers/count-statements.ts";

@@ -10,7 +10,7 @@ import { findFamily } from "../../../src/agent/commands/processes.ts";
 import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
 import type { PermissionChoice } from "../../../src/core/questions.ts";
 import type { ExchangeRequest, Live } from "../../../src/exchange/exchanger.ts";
-import type { TrustSource } from "../../../src/exchange/trust/trust.ts";
+import type { TrustSource } from "../../../src/rules/trust/trust.ts";
 import { answerQuestion } from "../../../src/store/questions/answer.ts";
 import { listOpenQuestions } from "../../../src/store/questions/read.ts";
 import { createSession, type NewSession } from "../../../src/store/sessions/create.ts";

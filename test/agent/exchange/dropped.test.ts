@@ -4,7 +4,7 @@ import { AIMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
-import { modelConfig } from "../../../src/exchange/models/config.ts";
+import { modelConfig } from "../../../src/rules/models/config.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { messagesOf } from "../../../src/agent/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";

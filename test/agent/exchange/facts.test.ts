@@ -7,7 +7,7 @@ import { z } from "zod";
 import { OUTCOME_UNKNOWN, NOT_RUN, withResults } from "../../../src/agent/thread-state.ts";
 import { NO_FACTS } from "../../../src/core/calls.ts";
 import { ToolSet } from "../../../src/core/tools.ts";
-import { BUILT_IN_TOOLS } from "../../../src/exchange/tools/built-in.ts";
+import { BUILT_IN_TOOLS } from "../../../src/rules/tools/built-in.ts";
 import { statusOf } from "../../../src/store/messages/call-facts.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { openBench } from "../../helpers/exchanger.ts";

@@ -7,9 +7,9 @@ import { z } from "zod";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { PERMISSION_MODES } from "../../../src/core/permissions.ts";
-import { createSettings } from "../../../src/exchange/config/settings.ts";
-import { explainCall } from "../../../src/exchange/permissions/explain.ts";
-import { BUILT_IN_TOOLS } from "../../../src/exchange/tools/built-in.ts";
+import { createSettings } from "../../../src/rules/config/settings.ts";
+import { explainCall } from "../../../src/rules/permissions/explain.ts";
+import { BUILT_IN_TOOLS } from "../../../src/rules/tools/built-in.ts";
 import { listOpenQuestions } from "../../../src/store/questions/read.ts";
 import { createSession } from "../../../src/store/sessions/create.ts";
 import { keepRule } from "../../../src/store/sessions/permissions.ts";

@@ -6,7 +6,7 @@ import { newId } from "../../../src/core/ids.ts";
 import { createFeed, type Feed } from "../../../src/exchange/live/feed.ts";
 import type { LiveCurrent } from "../../../src/exchange/live/live-run.ts";
 import { createReporter } from "../../../src/exchange/report-events.ts";
-import { modelConfig } from "../../../src/exchange/models/config.ts";
+import { modelConfig } from "../../../src/rules/models/config.ts";
 import { isLiveHint } from "../../../src/store/hints.ts";
 import type { LiveSnapshot } from "../../../src/store/live/read-live.ts";
 import { takeLease } from "../../../src/store/leases/lease.ts";

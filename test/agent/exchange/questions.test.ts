@@ -10,7 +10,7 @@ import { createExchanger } from "../../../src/agent/exchange.ts";
 import { NOT_RUN } from "../../../src/agent/thread-state.ts";
 import { ask, asksFirst } from "../../../src/agent/tool-asking.ts";
 import { type GivenReply, MAX_QUESTION } from "../../../src/core/questions.ts";
-import { startDispatcher } from "../../../src/exchange/dispatcher.ts";
+import { startDispatcher } from "../../../src/exchange/nodes/dispatcher.ts";
 import { queueExchange } from "../../../src/store/exchanges/queue.ts";
 import { listExchanges } from "../../../src/store/exchanges/read.ts";
 import { answerQuestion } from "../../../src/store/questions/answer.ts";

@@ -2,9 +2,9 @@ import { ChatAnthropic } from "@langchain/anthropic";
 import { ChatOpenAI } from "@langchain/openai";
 import { describe, expect, it } from "vitest";
 
-import { defaultModel, modelConfig } from "../../../src/exchange/models/config.ts";
-import { contextWindow } from "../../../src/exchange/models/context-window.ts";
-import { isDemo } from "../../../src/exchange/models/name.ts";
+import { defaultModel, modelConfig } from "../../../src/rules/models/config.ts";
+import { contextWindow } from "../../../src/rules/models/context-window.ts";
+import { isDemo } from "../../../src/rules/models/name.ts";
 
 describe("the default model", () => {
   it.each([

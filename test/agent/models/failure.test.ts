@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 
 import { RepriseError } from "../../../src/core/errors.ts";
-import { modelConfig } from "../../../src/exchange/models/config.ts";
+import { modelConfig } from "../../../src/rules/models/config.ts";
 import { modelFailure } from "../../../src/agent/models/failure.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
 import { refusedUrl, startProvider } from "../../helpers/provider-server.ts";

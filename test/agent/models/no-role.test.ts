@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { AIMessage, type AIMessageChunk } from "@langchain/core/messages";
 import { expect, it, onTestFinished } from "vitest";
 
-import { modelConfig } from "../../../src/exchange/models/config.ts";
+import { modelConfig } from "../../../src/rules/models/config.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
 
 /** Streams an answer in OpenAI's format as some compatible servers do: the given role, or none. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { LLMock } from "@copilotkit/aimock";
 
-import { type ModelConfig, modelConfig } from "../../../src/exchange/models/config.ts";
+import { type ModelConfig, modelConfig } from "../../../src/rules/models/config.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
 import { startProvider } from "../../helpers/provider-server.ts";
 

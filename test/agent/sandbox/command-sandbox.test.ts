@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { expect, it } from "vitest";
 
 import { createCommandSandbox } from "../../../src/agent/sandbox/command-sandbox.ts";
-import { createSandboxProbe } from "../../../src/exchange/sandbox/probe.ts";
+import { createSandboxProbe } from "../../../src/workspace/sandbox/probe.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 it("[SANDBOX-1] has no sandbox for the user's home and the folders above it", async () => {

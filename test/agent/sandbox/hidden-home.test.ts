@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { missedPlaces } from "../../../src/agent/sandbox/missed-places.ts";
-import { hiddenPaths } from "../../../src/exchange/sandbox/hidden-paths.ts";
-import { isPlainGitConfig, VISIBLE_IN_HOME } from "../../../src/exchange/sandbox/visible-paths.ts";
+import { hiddenPaths } from "../../../src/workspace/sandbox/hidden-paths.ts";
+import { isPlainGitConfig, VISIBLE_IN_HOME } from "../../../src/workspace/sandbox/visible-paths.ts";
 import { type RunOptions, sandboxHome } from "./run-confined.ts";
 
 const CANARY = "sk-CANARY-0123456789";

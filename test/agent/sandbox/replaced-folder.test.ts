@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, it } from "vitest";
 
-import { createSandboxProbe } from "../../../src/exchange/sandbox/probe.ts";
+import { createSandboxProbe } from "../../../src/workspace/sandbox/probe.ts";
 import { sandboxHome } from "./run-confined.ts";
 
 const sandbox = await sandboxHome();

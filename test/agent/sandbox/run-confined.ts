@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { createConfine, type SandboxOptions } from "../../../src/agent/sandbox/confine.ts";
-import { createSandboxProbe } from "../../../src/exchange/sandbox/probe.ts";
+import { createSandboxProbe } from "../../../src/workspace/sandbox/probe.ts";
 
 export interface Ran {
   readonly code: number | null;

@@ -14,9 +14,9 @@ import { LLMock } from "@copilotkit/aimock";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 
-import { modelConfig } from "../../../src/exchange/models/config.ts";
+import { modelConfig } from "../../../src/rules/models/config.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
-import { BUILT_IN_TOOLS } from "../../../src/exchange/tools/built-in.ts";
+import { BUILT_IN_TOOLS } from "../../../src/rules/tools/built-in.ts";
 import { sessionTools } from "../../../src/agent/tools/session-tools.ts";
 import { KnownFiles } from "../../../src/agent/known-files.ts";
 import { callsAsModel } from "../../helpers/reading-first.ts";

@@ -11,12 +11,12 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { resolveSandbox } from "../../../src/exchange/files/sandbox.ts";
-import { createLinkSearch } from "../../../src/exchange/files/control-links.ts";
-import { holdFolder } from "../../../src/exchange/files/held-folder.ts";
-import { resolvePath } from "../../../src/exchange/files/resolve-path.ts";
-import { openFile } from "../../../src/exchange/files/open-file.ts";
-import { READ_FILE, WRITE_FILE } from "../../../src/exchange/tools/built-in.ts";
+import { resolveSandbox } from "../../../src/rules/paths/sandbox.ts";
+import { createLinkSearch } from "../../../src/workspace/files/control-links.ts";
+import { holdFolder } from "../../../src/workspace/files/held-folder.ts";
+import { resolvePath } from "../../../src/rules/paths/resolve-path.ts";
+import { openFile } from "../../../src/workspace/files/open-file.ts";
+import { READ_FILE, WRITE_FILE } from "../../../src/rules/tools/built-in.ts";
 import { walkFiles } from "../../../src/agent/tools/walk.ts";
 import type { MakeChanges } from "../../../src/agent/permit.ts";
 import { removeFile, replaceFile } from "../../../src/agent/tools/write-file.ts";

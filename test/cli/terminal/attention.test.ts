@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { createAttention } from "../../../src/cli/terminal/attention.ts";
-import type { Notifications } from "../../../src/exchange/config/user-config.ts";
+import type { Notifications } from "../../../src/rules/config/user-config.ts";
 
 const XTERM = { TERM: "xterm-256color" };
 

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { factsOfCall } from "../../../src/core/calls.ts";
 import type { LiveEvent } from "../../../src/core/live.ts";
 import type { Message, ToolCall } from "../../../src/core/sessions.ts";
-import { BUILT_IN_TOOLS } from "../../../src/exchange/tools/built-in.ts";
+import { BUILT_IN_TOOLS } from "../../../src/rules/tools/built-in.ts";
 import { scriptedExchange, SESSION } from "./scripted-exchange.ts";
 
 const TS = "2026-01-01T00:00:00.000Z";

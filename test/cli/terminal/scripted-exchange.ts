@@ -3,7 +3,7 @@ import type { ExchangeEvent } from "../../../src/exchange/events.ts";
 import { createExchangeView } from "../../../src/cli/terminal/exchange-view.ts";
 import type { AnswerStream, ReadChanges } from "../../../src/cli/terminal/exchange-rows.ts";
 import type { Theme } from "../../../src/cli/terminal/theme.ts";
-import { BUILT_IN_TOOLS } from "../../../src/exchange/tools/built-in.ts";
+import { BUILT_IN_TOOLS } from "../../../src/rules/tools/built-in.ts";
 import { plainTheme } from "./plain-theme.ts";
 
 /** The session of the exchange. */

@@ -2,7 +2,7 @@ import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messag
 import { onTestFinished } from "vitest";
 
 import { keepCallFacts, keepStatus } from "../../../src/agent/keep-facts.ts";
-import { BUILT_IN_TOOLS } from "../../../src/exchange/tools/built-in.ts";
+import { BUILT_IN_TOOLS } from "../../../src/rules/tools/built-in.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import type { Repair } from "../../../src/store/verify/repair.ts";

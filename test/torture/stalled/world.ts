@@ -2,8 +2,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 
 import { newId } from "../../../src/core/ids.ts";
-import { createKeeper } from "../../../src/exchange/undo/keeper.ts";
-import { createKeptBytes } from "../../../src/exchange/undo/kept-bytes.ts";
+import { createKeeper } from "../../../src/workspace/undo/keeper.ts";
+import { createKeptBytes } from "../../../src/workspace/undo/kept-bytes.ts";
 import { keyOfMessage } from "../../../src/store/exchanges/client-ids.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Fence } from "../../../src/store/leases/fence.ts";

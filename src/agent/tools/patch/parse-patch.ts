@@ -1,4 +1,4 @@
-import { refusal } from "../../../exchange/files/refusal.ts";
+import { refusal } from "../../../workspace/files/refusal.ts";
 
 /** What a patch does to one file. */
 export type FilePatch =

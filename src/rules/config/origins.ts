@@ -1,0 +1,121 @@
+import { TOKEN_LIMITS } from "../../core/token-limits.ts";
+import { defaultModel } from "../models/config.ts";
+import { type Effect, EFFECTS, ruleText } from "../permissions/rule.ts";
+import { DEFAULT_PERSONA } from "../personas/persona.ts";
+import { SANDBOX_LIMITS } from "../../workspace/sandbox/policy.ts";
+import type { FolderSettings } from "./settings.ts";
+import {
+  type ConfigSection,
+  KEYED_PROVIDERS,
+  LIMIT_KEYS,
+  SANDBOX_KEYS,
+  type UserConfig,
+} from "./user-config.ts";
+
+/** A value that counts in a folder, and where it comes from. */
+export interface SettingOrigin {
+  /** As `config set` takes it. */
+  readonly key: string;
+  readonly value: unknown;
+  /** A variable, a section of the config, or `default`. */
+  readonly from: string;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Every key with the value that counts; of lists, one for each section that has some. No key of a provider is
+ * among them, and no command that gives one.
+ */
+export function settingOrigins(
+  settings: FolderSettings,
+  env: Env,
+  config: UserConfig | null,
+): readonly SettingOrigin[] {
+  const { models, persona, permission, limits, tokens } = settings;
+  const one = (
+    key: string,
+    value: unknown,
+    of: (section: ConfigSection) => unknown,
+    variable?: string,
+  ): SettingOrigin => ({ key, value, from: originOf(settings, of, isSet(env, variable)) });
+  return [
+    one("model", defaultModel(models), ({ model }) => model, "REPRISE_MODEL"),
+    one("persona", persona ?? DEFAULT_PERSONA, (section) => section.persona),
+    one("permission.mode", permission.mode ?? "ask", ({ mode }) => mode),
+    ...EFFECTS.flatMap((effect) =>
+      lists(settings, `permission.${effect}`, (section) => rulesOf(section, effect)),
+    ),
+    ...lists(settings, "protected", (section) =>
+      section.protected.map((entry) => ("path" in entry ? entry.path : entry.pattern)),
+    ),
+    ...lists(settings, "environment", ({ environment }) => environment),
+    ...Object.entries(LIMIT_KEYS).map(([key, name]) =>
+      one(
+        `limits.${key}`,
+        limits[name],
+        (section) => section.limits[name] ?? null,
+        `REPRISE_${key.toUpperCase()}`,
+      ),
+    ),
+    ...TOKEN_LIMITS.map((name) =>
+      one(`limits.tokens.${name}`, tokens[name] ?? null, (section) => section.tokens[name] ?? null),
+    ),
+    ...Object.entries(SANDBOX_KEYS).map(([key, { limit, unit }]) =>
+      one(
+        `sandbox.limits.${key}`,
+        (settings.sandbox[limit] ?? SANDBOX_LIMITS[limit]) / unit,
+        (section) => section.sandbox[limit] ?? null,
+      ),
+    ),
+    ...lists(settings, "sandbox.visible", ({ visible }) => visible.map((name) => `~/${name}`)),
+    {
+      key: "theme",
+      value: config?.theme ?? "auto",
+      from: (config?.theme ?? null) === null ? "default" : "config",
+    },
+    {
+      key: "notifications",
+      value: config?.notifications ?? "bell",
+      from: (config?.notifications ?? null) === null ? "default" : "config",
+    },
+    ...KEYED_PROVIDERS.flatMap((name): SettingOrigin[] => {
+      const source = config?.keys[name];
+      const variable = isSet(env, `${name.toUpperCase()}_API_KEY`);
+      if (source === undefined) {
+        return [];
+      }
+      const [key, value] =
+        "file" in source ? ["key_file", source.file] : ["key_command", "(a command)"];
+      const from = variable === null ? "config" : `config, but ${variable} is used`;
+      return [{ key: `providers.${name}.${key}`, value, from }];
+    }),
+  ];
+}
+
+function rulesOf({ rules }: ConfigSection, effect: Effect): readonly string[] {
+  return rules.filter((rule) => rule.effect === effect).map(ruleText);
+}
+
+function lists(
+  { sections }: FolderSettings,
+  key: string,
+  of: (section: ConfigSection) => readonly string[],
+): SettingOrigin[] {
+  return sections.flatMap(({ name, section }) => {
+    const value = of(section);
+    return value.length === 0 ? [] : { key, value, from: name };
+  });
+}
+
+function isSet(env: Env, variable: string | undefined): string | null {
+  return variable !== undefined && (env[variable] ?? "").trim() !== "" ? variable : null;
+}
+
+function originOf(
+  { sections }: FolderSettings,
+  of: (section: ConfigSection) => unknown,
+  variable: string | null,
+): string {
+  return variable ?? sections.findLast(({ section }) => of(section) !== null)?.name ?? "default";
+}

@@ -1,0 +1,95 @@
+import { join } from "node:path";
+
+import type { ExchangeLimits } from "../../core/exchange-limits.ts";
+import type { Layer } from "../permissions/layers.ts";
+import { readStart, type Unusable } from "../personas/text-file.ts";
+import { SANDBOX_LIMITS, type SandboxLimits } from "../../workspace/sandbox/policy.ts";
+import { isTrusted, type TrustSource } from "../trust/trust.ts";
+import type { PlacedProblem } from "./load-config.ts";
+import { MAX_CONFIG_BYTES } from "./read-text.ts";
+import type { ProtectedPath, SandboxMaxima } from "./user-config.ts";
+
+/** Its path in the folder of a session. */
+export const REPOSITORY_CONFIG = ".reprise/config.jsonc";
+
+/** What a folder itself sets for its sessions: it only makes things stricter. */
+export interface RepositoryConfig {
+  /** Rules that ask and deny. */
+  readonly layers: readonly Layer[];
+  readonly protected: readonly ProtectedPath[];
+  readonly limits: Partial<ExchangeLimits>;
+  /** Of commands in the sandbox. */
+  readonly sandbox: SandboxMaxima;
+  /** What of the file is not used, each a sentence for a person. */
+  readonly problems: readonly string[];
+}
+
+const NONE: RepositoryConfig = { layers: [], protected: [], limits: {}, sandbox: {}, problems: [] };
+
+const WHY: Readonly<Record<Exclude<Unusable, "missing">, string>> = {
+  not_a_file: "is not a file",
+  outside: "leads out of the folder",
+  unreadable: "cannot be read",
+};
+
+/**
+ * Reads the config of a folder, if the user trusts the folder. What cannot be used in it is left out, so that a
+ * file of somebody else can stop nobody's session; the rest of it counts. Never throws.
+ */
+export async function repositoryConfig(
+  folder: string | null,
+  trust: TrustSource,
+): Promise<RepositoryConfig> {
+  if (folder === null) {
+    return NONE;
+  }
+  const path = join(folder, REPOSITORY_CONFIG);
+  const start = await readStart({ path, within: folder, maxBytes: MAX_CONFIG_BYTES });
+  if (start === "missing" || !(await isTrusted(trust, folder))) {
+    return NONE;
+  }
+  if (typeof start === "string" || start.cut) {
+    const why = typeof start === "string" ? WHY[start] : "is larger than 256 KiB";
+    return { ...NONE, problems: [`${REPOSITORY_CONFIG} ${why}, so it is not used.`] };
+  }
+  const { readRepositoryConfig } = await import("./repository-text.ts");
+  // bytes that are not UTF-8 are in a text or a key, which then is another one
+  const text = start.bytes.toString("utf8").replace(/^\u{FEFF}/u, "");
+  const { rules, problems, ...found } = readRepositoryConfig(text);
+  return {
+    ...found,
+    layers: rules.length === 0 ? [] : [{ name: "repository", rules }],
+    problems: problems.slice(0, MAX_SHOWN).map(sentenceOf),
+  };
+}
+
+/** A file of somebody else must not fill the screen. */
+const MAX_SHOWN = 5;
+
+function sentenceOf({ line, column, message }: PlacedProblem): string {
+  return `${REPOSITORY_CONFIG}:${line}:${column} is not used. ${message}`;
+}
+
+/** The lower one of each limit. */
+export function lowered(
+  limits: ExchangeLimits,
+  { childrenAtOnce, children, modelCalls }: Partial<ExchangeLimits>,
+): ExchangeLimits {
+  return {
+    childrenAtOnce: Math.min(limits.childrenAtOnce, childrenAtOnce ?? Infinity),
+    children: Math.min(limits.children, children ?? Infinity),
+    modelCalls: Math.min(limits.modelCalls, modelCalls ?? Infinity),
+  };
+}
+
+/** The limits of commands in the sandbox: those of the user, lowered by those of the folder. */
+export function loweredSandbox(user: SandboxMaxima, folder: SandboxMaxima): SandboxLimits {
+  const limits = { ...SANDBOX_LIMITS, ...user };
+  const { processes = Infinity, memory = Infinity, file = Infinity } = folder;
+  return {
+    ...limits,
+    processes: Math.min(limits.processes, processes),
+    memory: Math.min(limits.memory, memory),
+    file: Math.min(limits.file, file),
+  };
+}

@@ -1,0 +1,173 @@
+import type { PermissionMode } from "../../core/permissions.ts";
+import type { TokenLimits } from "../../core/token-limits.ts";
+import { realPathOf } from "../../store/project-key.ts";
+import { type ExchangeLimits, exchangeLimits } from "../../core/exchange-limits.ts";
+import { isInside } from "../../workspace/files/real-path.ts";
+import { type ModelConfig, modelConfig, type ProviderConfig } from "../models/config.ts";
+import type { ConfigPermission, Layer } from "../permissions/layers.ts";
+import { type ConfigText, readConfigText } from "./read-text.ts";
+import type {
+  ConfigSection,
+  KeyedProvider,
+  KeySource,
+  ProtectedPath,
+  SandboxMaxima,
+  UserConfig,
+} from "./user-config.ts";
+
+/** Where the settings of one user come from. */
+export interface SettingsSource {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The user's config file, which need not be there; null if there is no place for it. */
+  readonly file: string | null;
+  /** For paths that begin with `~/`. */
+  readonly home: string;
+}
+
+/** What counts in one folder: the environment, the config for the folder, the config, the defaults. */
+export interface FolderSettings {
+  readonly models: ModelConfig;
+  /** Who answers in sessions that name nobody; null if nothing names one. */
+  readonly persona: string | null;
+  readonly permission: ConfigPermission;
+  readonly protected: readonly ProtectedPath[];
+  readonly limits: ExchangeLimits;
+  /** Of new sessions. */
+  readonly tokens: TokenLimits;
+  /** Names of variables that commands get besides. */
+  readonly environment: readonly string[];
+  /** Of commands in the sandbox, as far as the config sets them. */
+  readonly sandbox: SandboxMaxima;
+  /** What of the home commands in the sandbox see besides: paths relative to it. */
+  readonly visible: readonly string[];
+  /** What of it comes from the config, the weakest first. */
+  readonly sections: readonly NamedSection[];
+}
+
+/** The settings of one user, read again whenever their file has changed. */
+export interface Settings {
+  /** For a session in this folder, or in none. Error codes: `config_invalid`. */
+  at(folder: string | null): Promise<FolderSettings>;
+  /** The config as it is written; null if there is none. Error codes: `config_invalid`. */
+  config(): Promise<UserConfig | null>;
+}
+
+/** Opens nothing. The parser is loaded only if there is a file. */
+export function createSettings({ env, file, home }: SettingsSource): Settings {
+  const readers = new Map<string, () => Promise<string>>();
+  /** The same one while the config says the same: it keeps what a command gave. */
+  const readerOf = (provider: KeyedProvider, source: KeySource): (() => Promise<string>) => {
+    const id = JSON.stringify([provider, source]);
+    let reader = readers.get(id);
+    if (reader === undefined) {
+      const loaded = once(async () => {
+        const { createKeyReader } = await import("./keys.ts");
+        return createKeyReader(source, { name: `providers.${provider}`, env });
+      });
+      reader = async () => (await loaded())();
+      readers.set(id, reader);
+    }
+    return reader;
+  };
+  let kept: { readonly stamp: string; readonly config: UserConfig | null } | null = null;
+  const config = async (): Promise<UserConfig | null> => {
+    const read: ConfigText | null = file === null ? null : await readConfigText(file);
+    if (file === null || read === null) {
+      return null;
+    }
+    if (kept?.stamp !== read.stamp) {
+      const { loadUserConfig } = await import("./load-config.ts");
+      kept = { stamp: read.stamp, config: loadUserConfig(read.text, { file, home }) };
+    }
+    return kept.config;
+  };
+  return {
+    config,
+    at: async (folder) => {
+      const found = await config();
+      const { models, ...settings } = combined(env, await sectionsAt(found, folder));
+      const keys = found?.keys ?? {};
+      const withReader = (provider: KeyedProvider): ProviderConfig => {
+        const source = keys[provider];
+        return source === undefined || models[provider].apiKey !== null
+          ? models[provider]
+          : { ...models[provider], readKey: readerOf(provider, source) };
+      };
+      const files = Object.values(keys).flatMap((key) =>
+        "file" in key ? [{ path: key.file }] : [],
+      );
+      return {
+        ...settings,
+        models: { ...models, anthropic: withReader("anthropic"), openai: withReader("openai") },
+        protected: [...settings.protected, ...files],
+      };
+    },
+  };
+}
+
+function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let result: Promise<Result> | null = null;
+  return () => (result ??= work());
+}
+
+/** A section that counts, with the name of its layer. */
+export interface NamedSection {
+  readonly name: string;
+  readonly section: ConfigSection;
+  /** The keys that lead to it. */
+  readonly path: readonly string[];
+}
+
+/** The sections for a folder: that for all folders, then those that it is in, the outer ones first. */
+export async function sectionsAt(
+  config: UserConfig | null,
+  folder: string | null,
+): Promise<readonly NamedSection[]> {
+  if (config === null) {
+    return [];
+  }
+  const all = { name: "config", section: config, path: [] };
+  if (folder === null || config.folders.length === 0) {
+    return [all];
+  }
+  const real = await realPathOf(folder);
+  const folders = await Promise.all(
+    config.folders.map(async (each) => ({ ...each, top: await realPathOf(each.folder) })),
+  );
+  return [
+    all,
+    ...folders
+      .filter(({ top }) => isInside(top, real))
+      .toSorted((a, b) => a.top.length - b.top.length)
+      .map(({ written, section }) => ({
+        name: `config for ${written}`,
+        section,
+        path: ["folders", written],
+      })),
+  ];
+}
+
+/** The last section that has a value counts; rules and protected paths of all of them do. */
+function combined(env: SettingsSource["env"], sections: readonly NamedSection[]): FolderSettings {
+  const all = sections.map(({ section }) => section);
+  const last = <Value>(of: (section: ConfigSection) => Value | null): Value | null =>
+    all.map(of).findLast((value) => value !== null) ?? null;
+  const models = modelConfig(env);
+  return {
+    models: { ...models, model: models.model ?? last(({ model }) => model) },
+    persona: last(({ persona }) => persona),
+    permission: {
+      mode: last<PermissionMode>(({ mode }) => mode),
+      layers: sections
+        .filter(({ section }) => section.rules.length > 0)
+        .map(({ name, section }): Layer => ({ name, rules: section.rules, isConfig: true })),
+    },
+    protected: all.flatMap((section) => section.protected),
+    limits: exchangeLimits(env, Object.assign({}, ...all.map(({ limits }) => limits))),
+    tokens: Object.assign({}, ...all.map(({ tokens }) => tokens)),
+    sandbox: Object.assign({}, ...all.map(({ sandbox }) => sandbox)),
+    visible: [...new Set(all.flatMap(({ visible }) => visible))],
+    environment: [...new Set(all.flatMap(({ environment }) => environment))],
+    sections,
+  };
+}

@@ -1,0 +1,74 @@
+import type { PermissionMode } from "../../core/permissions.ts";
+import type { TokenLimits } from "../../core/token-limits.ts";
+import type { ExchangeLimits } from "../../core/exchange-limits.ts";
+import type { Rule } from "../permissions/rule.ts";
+import type { SandboxLimits } from "../../workspace/sandbox/policy.ts";
+
+/** What a config file says for all folders, or for one. */
+export interface ConfigSection {
+  readonly model: string | null;
+  readonly persona: string | null;
+  readonly mode: PermissionMode | null;
+  /** Those that allow, then those that ask, then those that deny: the strictest is the last one. */
+  readonly rules: readonly Rule[];
+  readonly protected: readonly ProtectedPath[];
+  readonly limits: Partial<ExchangeLimits>;
+  readonly tokens: TokenLimits;
+  /** Names of variables that commands get besides. */
+  readonly environment: readonly string[];
+  /** Of commands in the sandbox. */
+  readonly sandbox: SandboxMaxima;
+  /** What of the home commands in the sandbox see besides: paths relative to it. */
+  readonly visible: readonly string[];
+}
+
+/** What the config sets of the limits of a command in the sandbox. */
+export type SandboxMaxima = Readonly<Partial<Pick<SandboxLimits, SandboxLimit>>>;
+type SandboxLimit = (typeof SANDBOX_KEYS)[keyof typeof SANDBOX_KEYS]["limit"];
+
+/** What no tool touches: a file or folder by its absolute path, or a pattern below the session's folder. */
+export type ProtectedPath = { readonly path: string } | { readonly pattern: string };
+
+/** What counts in one folder and all below it. */
+export interface FolderSection {
+  /** The key as it is written, and the absolute path that it means. */
+  readonly written: string;
+  readonly folder: string;
+  readonly section: ConfigSection;
+}
+
+/** Where the key of a provider is: in a file, or what a command prints. */
+export type KeySource = { readonly file: string } | { readonly command: readonly string[] };
+
+export const KEYED_PROVIDERS = ["anthropic", "openai"] as const;
+export type KeyedProvider = (typeof KEYED_PROVIDERS)[number];
+
+/** What `theme` can be: `auto` asks the terminal. */
+export const THEMES = ["auto", "dark", "light", "none"] as const;
+export type ThemeSetting = (typeof THEMES)[number];
+
+/** How a person is notified of an exchange that took long. */
+export const NOTIFICATIONS = ["off", "bell", "system"] as const;
+export type Notifications = (typeof NOTIFICATIONS)[number];
+
+export interface UserConfig extends ConfigSection {
+  /** Of the screen. */
+  readonly theme: ThemeSetting | null;
+  readonly notifications: Notifications | null;
+  readonly keys: Readonly<Partial<Record<KeyedProvider, KeySource>>>;
+  readonly folders: readonly FolderSection[];
+}
+
+/** The keys of `limits`, and what they limit. */
+export const LIMIT_KEYS = {
+  children_at_once: "childrenAtOnce",
+  children: "children",
+  model_calls: "modelCalls",
+} as const satisfies Readonly<Record<string, keyof ExchangeLimits>>;
+
+/** The keys of `sandbox.limits`, and how much of what limit 1 of it is. */
+export const SANDBOX_KEYS = {
+  processes: { limit: "processes", unit: 1 },
+  memory_mib: { limit: "memory", unit: 1024 * 1024 },
+  file_mib: { limit: "file", unit: 1024 * 1024 },
+} as const satisfies Readonly<Record<string, { limit: keyof SandboxLimits; unit: number }>>;

@@ -1,0 +1,19 @@
+import { stat } from "node:fs/promises";
+
+import { RepriseError } from "../../core/errors.ts";
+
+/** True if the path leads to a folder on this machine. */
+export async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found?.isDirectory() === true;
+}
+
+/** Error codes: `folder_missing`. */
+export async function refuseMissingFolder(path: string): Promise<void> {
+  if (!(await isFolder(path))) {
+    throw new RepriseError(
+      "folder_missing",
+      "The session's folder does not exist on the machine that runs its exchanges. Restore the folder, then send the message again.",
+    );
+  }
+}
