@@ -3,8 +3,8 @@ import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 
 import { createCheckpointSaver } from "../src/langgraph/saver.ts";
 import { threadId } from "../src/core/threads.ts";
-import { releaseLease, takeLease } from "../src/store/leases/lease.ts";
-import { thisProcess } from "../src/store/leases/this-process.ts";
+import { releaseLease, takeLease } from "../src/store/records/leases/lease.ts";
+import { thisProcess } from "../src/store/records/leases/this-process.ts";
 import type { Store } from "../src/store/store.ts";
 import { answerOf, fileText, questionOf } from "./texts.ts";
 

@@ -8,11 +8,11 @@ import { z } from "zod";
 
 import { createCheckpointSaver } from "../src/langgraph/saver.ts";
 import { threadId } from "../src/core/threads.ts";
-import type { CheckpointTable } from "../src/store/checkpoints/schema.ts";
-import type { Fence } from "../src/store/leases/fence.ts";
-import { finishExchange } from "../src/store/leases/finish.ts";
-import { takeLease } from "../src/store/leases/lease.ts";
-import { createSession } from "../src/store/sessions/create.ts";
+import type { CheckpointTable } from "../src/store/tables/checkpoints.ts";
+import type { Fence } from "../src/store/records/leases/fence.ts";
+import { finishExchange } from "../src/store/checkpoints/finish.ts";
+import { takeLease } from "../src/store/records/leases/lease.ts";
+import { createSession } from "../src/store/records/sessions/create.ts";
 import type { Operation, Store, Tx } from "../src/store/store.ts";
 import { type IdMap, mapIds } from "../src/store/portable/map-ids.ts";
 import { InstantModel } from "./instant-model.ts";

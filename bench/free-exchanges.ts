@@ -8,7 +8,7 @@ import { startNode } from "../src/exchange/nodes/node.ts";
 import { namedFolders } from "../src/exchange/served-folders.ts";
 import { startServer } from "../src/http/serve.ts";
 import { openSqliteStore } from "../src/store/engines/sqlite/open.ts";
-import { createSession } from "../src/store/sessions/create.ts";
+import { createSession } from "../src/store/records/sessions/create.ts";
 import type { Store } from "../src/store/store.ts";
 import { exchangerOn } from "./session-course.ts";
 import { questionOf } from "./texts.ts";

@@ -2,8 +2,8 @@ import { CompiledQuery } from "kysely";
 
 import { openPostgresStore } from "../src/store/engines/postgres/open.ts";
 import { openSqliteStore } from "../src/store/engines/sqlite/open.ts";
-import { listSummaries } from "../src/store/sessions/list.ts";
-import type { ListFilters } from "../src/store/sessions/list-filters.ts";
+import { listSummaries } from "../src/store/records/sessions/list.ts";
+import type { ListFilters } from "../src/store/records/sessions/list-filters.ts";
 import type { Store } from "../src/store/store.ts";
 import { type Bench, type Measurement, median } from "./measurement.ts";
 import { startPostgres } from "./postgres.ts";

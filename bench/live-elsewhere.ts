@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { openPostgresStore } from "../src/store/engines/postgres/open.ts";
 import { openSqliteStore } from "../src/store/engines/sqlite/open.ts";
-import { takeLease } from "../src/store/leases/lease.ts";
-import { thisProcess } from "../src/store/leases/this-process.ts";
-import { storeLive } from "../src/store/live/store-live.ts";
-import { beginExchange } from "../src/store/messages/begin-exchange.ts";
-import { createSession } from "../src/store/sessions/create.ts";
+import { takeLease } from "../src/store/records/leases/lease.ts";
+import { thisProcess } from "../src/store/records/leases/this-process.ts";
+import { storeLive } from "../src/store/records/live/store-live.ts";
+import { beginExchange } from "../src/store/records/messages/begin-exchange.ts";
+import { createSession } from "../src/store/records/sessions/create.ts";
 import type { Store } from "../src/store/store.ts";
 import { follow } from "./follow.ts";
 import { type Measurement, percentile } from "./measurement.ts";

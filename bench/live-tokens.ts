@@ -4,10 +4,10 @@ import { parseArgs } from "node:util";
 import { createFeed, type Feed } from "../src/exchange/live/feed.ts";
 import { startServer } from "../src/http/serve.ts";
 import { openSqliteStore } from "../src/store/engines/sqlite/open.ts";
-import { takeLease } from "../src/store/leases/lease.ts";
-import { thisProcess } from "../src/store/leases/this-process.ts";
-import { beginExchange } from "../src/store/messages/begin-exchange.ts";
-import { createSession } from "../src/store/sessions/create.ts";
+import { takeLease } from "../src/store/records/leases/lease.ts";
+import { thisProcess } from "../src/store/records/leases/this-process.ts";
+import { beginExchange } from "../src/store/records/messages/begin-exchange.ts";
+import { createSession } from "../src/store/records/sessions/create.ts";
 import type { Store } from "../src/store/store.ts";
 import { storeOf } from "../src/store/store-of.ts";
 

@@ -1,12 +1,12 @@
 import { createCheckpointSaver } from "../src/langgraph/saver.ts";
 import { MAX_DETAIL_BYTES } from "../src/core/limits.ts";
 import { threadId } from "../src/core/threads.ts";
-import { appendUserMessage } from "../src/store/messages/append.ts";
-import { readDetailWithin } from "../src/store/messages/detail-within.ts";
-import { readPending } from "../src/store/messages/read.ts";
+import { appendUserMessage } from "../src/store/records/messages/append.ts";
+import { readDetailWithin } from "../src/store/records/messages/detail-within.ts";
+import { readPending } from "../src/store/records/messages/read.ts";
 import { openPostgresStore } from "../src/store/engines/postgres/open.ts";
-import { listSessions } from "../src/store/sessions/list.ts";
-import { readSession } from "../src/store/sessions/read.ts";
+import { listSessions } from "../src/store/records/sessions/list.ts";
+import { readSession } from "../src/store/records/sessions/read.ts";
 import { openSqliteStore } from "../src/store/engines/sqlite/open.ts";
 import type { Store } from "../src/store/store.ts";
 import { type Filled, fillStore, MESSAGES_EACH, projectOf } from "./fill.ts";

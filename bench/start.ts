@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 
 import { buildLibrary, installProgram } from "../build/build.ts";
-import { createSession } from "../src/store/sessions/create.ts";
+import { createSession } from "../src/store/records/sessions/create.ts";
 import { openSqliteStore } from "../src/store/engines/sqlite/open.ts";
 import { type Bench, type Measurement, median } from "./measurement.ts";
 import { temporaryFolder } from "./services.ts";

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 import { installProgram } from "../build/build.ts";
 import { openSqliteStore } from "../src/store/engines/sqlite/open.ts";
-import { createSession } from "../src/store/sessions/create.ts";
+import { createSession } from "../src/store/records/sessions/create.ts";
 import { fill } from "./fill-thread.ts";
 import { type Bench, type Measurement, median } from "./measurement.ts";
 import { makeDatabase, temporaryFolder } from "./services.ts";

@@ -30,7 +30,7 @@ const ENTRIES = {
 
 /** Files of threads, beside the code that starts them. */
 export const WORKERS = {
-  "backup-worker": "src/store/engines/sqlite/backup-worker.ts",
+  "backup-worker": "src/store/engines/sqlite/backup/backup-worker.ts",
   "schema-worker": "src/artifacts/project/schema-worker.ts",
 };
 

@@ -21,7 +21,7 @@ export async function openExchanger(config: ExchangerConfig): Promise<Exchanger>
     import("./exchange/live/feed.ts"),
     import("./core/exchange-limits.ts"),
     import("./rules/models/config.ts"),
-    import("./store/leases/this-process.ts"),
+    import("./store/records/leases/this-process.ts"),
     import("./agent/sandbox/command-sandbox.ts"),
   ]);
   const ownPaths = [config.store.location, ...protectedPaths];

@@ -2,8 +2,8 @@ import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messag
 
 import { type CallFacts, NO_FACTS } from "../core/calls.ts";
 import { EVENT_RESULT_BYTES } from "../core/limits.ts";
-import { callFactsOf, statusOf } from "../store/messages/call-facts.ts";
-import { countOf } from "../store/messages/mirror-row.ts";
+import { callFactsOf, statusOf } from "../store/records/messages/call-facts.ts";
+import { countOf } from "../store/records/messages/mirror-row.ts";
 import { cutBeforeHalf } from "./whole-characters.ts";
 import type { Report } from "../exchange/report-events.ts";
 

@@ -7,9 +7,9 @@ import {
   usedOf,
 } from "../core/token-limits.ts";
 import { limitChoices } from "../core/words.ts";
-import { shownHash } from "../store/questions/ask.ts";
-import { readAskedInThread } from "../store/questions/read.ts";
-import { readTokenUse } from "../store/sessions/token-limits.ts";
+import { shownHash } from "../store/records/questions/ask.ts";
+import { readAskedInThread } from "../store/records/questions/read.ts";
+import { readTokenUse } from "../store/records/sessions/token-limits.ts";
 import type { Store } from "../store/store.ts";
 import { parkWith } from "./tool-asking.ts";
 

@@ -2,7 +2,7 @@ import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messag
 
 import { type CallStatus, factsOfCall } from "../core/calls.ts";
 import type { ToolSet } from "../core/tools.ts";
-import { CALL_FACTS, CALL_STATUS } from "../store/messages/call-facts.ts";
+import { CALL_FACTS, CALL_STATUS } from "../store/records/messages/call-facts.ts";
 
 /** Keeps beside an answer what is known of its calls, for screens; no provider is sent it. */
 export function keepCallFacts(answer: AIMessage, tools: ToolSet): void {

@@ -3,7 +3,7 @@ import { createHash, type Hash } from "node:crypto";
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
-import { isSummary } from "../store/messages/summary.ts";
+import { isSummary } from "../store/records/messages/summary.ts";
 import { finishedResults, messagesOf } from "./thread-state.ts";
 
 /** What the result of a call says of files, as its artifact: fingerprints, each of one file. */

@@ -11,7 +11,7 @@ import type { Decision } from "../rules/permissions/decide.ts";
 import type { Chosen, Judge } from "../rules/permissions/judge.ts";
 import { type CallPattern, ruleOf, ruleText } from "../rules/permissions/rule.ts";
 import type { PlannedChange } from "../workspace/undo/keeper.ts";
-import { keepRule } from "../store/sessions/permissions.ts";
+import { keepRule } from "../store/records/sessions/permissions.ts";
 import type { Store } from "../store/store.ts";
 import { type Answer, askConsent } from "./tool-asking.ts";
 import type { Change } from "./tools/change.ts";

@@ -1,8 +1,8 @@
 import type { RepriseError } from "../core/errors.ts";
 import { budgetReached, reachedLimit } from "../core/token-limits.ts";
 import type { ExchangeTree } from "../exchange/exchange-tree.ts";
-import { readTokenUse } from "../store/sessions/token-limits.ts";
-import type { LeaseState } from "../store/leases/lease.ts";
+import { readTokenUse } from "../store/records/sessions/token-limits.ts";
+import type { LeaseState } from "../store/records/leases/lease.ts";
 import type { Store } from "../store/store.ts";
 
 /**

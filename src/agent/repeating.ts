@@ -12,8 +12,8 @@ import { repeatChoices, repeatText } from "../core/words.ts";
 import type { RepeatedCall } from "../exchange/exchanger.ts";
 import type { HeldSession } from "../exchange/lease-holder.ts";
 import type { Conceal } from "../core/secrets.ts";
-import { askUnderLease, shownHash, withdrawUnderLease } from "../store/questions/ask.ts";
-import { readAskedInThread } from "../store/questions/read.ts";
+import { askUnderLease, shownHash, withdrawUnderLease } from "../store/records/questions/ask.ts";
+import { readAskedInThread } from "../store/records/questions/read.ts";
 import type { Store } from "../store/store.ts";
 import { cleaned, isShown, newQuestion } from "./shown-question.ts";
 

@@ -11,8 +11,8 @@ import {
 import { storableText } from "../core/text.ts";
 import { offeredChoices } from "../core/words.ts";
 import type { Conceal } from "../core/secrets.ts";
-import { type NewQuestion, shownColumns } from "../store/questions/ask.ts";
-import type { readAsked } from "../store/questions/read.ts";
+import { type NewQuestion, shownColumns } from "../store/records/questions/ask.ts";
+import type { readAsked } from "../store/records/questions/read.ts";
 
 /** A question of a call, as it is stored. */
 export type Asked = Awaited<ReturnType<typeof readAsked>>[number];

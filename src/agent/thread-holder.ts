@@ -16,15 +16,15 @@ import {
 } from "../exchange/lease-holder.ts";
 import { createCheckpointSaver } from "../langgraph/saver.ts";
 import type { OnStored, SessionSaver } from "../langgraph/session-saver.ts";
-import { type ExchangeRows, readExchangeRows } from "../store/leases/finish.ts";
-import type { LeaseState, ReleaseLease } from "../store/leases/lease.ts";
-import type { LeaseOwner } from "../store/leases/this-process.ts";
-import { beginExchange, type BegunExchange } from "../store/messages/begin-exchange.ts";
+import { type ExchangeRows, readExchangeRows } from "../store/checkpoints/finish.ts";
+import type { LeaseState, ReleaseLease } from "../store/records/leases/lease.ts";
+import type { LeaseOwner } from "../store/records/leases/this-process.ts";
+import { beginExchange, type BegunExchange } from "../store/records/messages/begin-exchange.ts";
 import { hasBegun } from "./thread-state.ts";
-import type { RunningRecord } from "../store/exchanges/records.ts";
+import type { RunningRecord } from "../store/records/exchanges/records.ts";
 import type { Feed } from "../exchange/live/feed.ts";
 import type { Reporter } from "../exchange/report-events.ts";
-import type { Fence } from "../store/leases/fence.ts";
+import type { Fence } from "../store/records/leases/fence.ts";
 import type { Store } from "../store/store.ts";
 
 export interface ThreadHolderOptions {

@@ -6,8 +6,8 @@ import type { Answerer, Asking, DefaultAnswer, PermissionChoice } from "../core/
 import { parseThreadId } from "../core/threads.ts";
 import type { Conceal } from "../core/secrets.ts";
 import { questionValue } from "../langgraph/question-value.ts";
-import { type NewQuestion, shownHash } from "../store/questions/ask.ts";
-import { readAsked } from "../store/questions/read.ts";
+import { type NewQuestion, shownHash } from "../store/records/questions/ask.ts";
+import { readAsked } from "../store/records/questions/read.ts";
 import type { Store } from "../store/store.ts";
 import type { BegunMark } from "./begun-calls.ts";
 import { type Asked, cleaned, isShown, newQuestion } from "./shown-question.ts";

@@ -14,7 +14,7 @@ import type { Change } from "./tools/change.ts";
 import { isPassing } from "../exchange/exchange-failure.ts";
 import { statusOfFailure } from "../workspace/files/refusal.ts";
 import type { Conceal } from "../core/secrets.ts";
-import { keptStatusOf } from "../store/messages/call-facts.ts";
+import { keptStatusOf } from "../store/records/messages/call-facts.ts";
 import { begunMark } from "./begun-calls.ts";
 import { concealResult } from "./conceal-result.ts";
 import { keepStatus } from "./keep-facts.ts";

@@ -5,7 +5,7 @@ import { oneLine } from "../core/terminal-text.ts";
 import { isServerTool } from "../core/tools.ts";
 import { folderChoice } from "../core/words.ts";
 import { BUILT_IN_TOOLS } from "../rules/tools/built-in.ts";
-import type { OpenQuestion } from "../store/questions/read.ts";
+import type { OpenQuestion } from "../store/records/questions/read.ts";
 import { configFile, configPlace } from "./config.ts";
 import { type CliContext, noticeLine } from "./context.ts";
 import type { GivenAnswer } from "./question-lines.ts";

@@ -26,7 +26,7 @@ export function backupCommand(cli: CliContext): Command {
         );
       }
       // not through the store: that would first upgrade an old database
-      const { backupSqlite } = await import("../store/engines/sqlite/backup.ts");
+      const { backupSqlite } = await import("../store/engines/sqlite/backup/backup.ts");
       const backup = await whileWaiting(cli, (signal) =>
         backupSqlite({
           database,

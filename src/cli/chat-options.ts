@@ -1,6 +1,6 @@
 import type { WhenBusy } from "../exchange/lease-holder.ts";
 import { parseModelName } from "../rules/models/name.ts";
-import type { ChosenBy } from "../store/sessions/choose.ts";
+import type { ChosenBy } from "../store/records/sessions/choose.ts";
 import type { CliContext } from "./context.ts";
 import type { DefaultAnswer } from "../core/questions.ts";
 import type { TokenLimits } from "../core/token-limits.ts";

@@ -103,7 +103,7 @@ export async function refuseSameFile({ from, to }: Omit<CopyLocations, "backup">
   if (isPostgres(from) || isPostgres(to)) {
     return;
   }
-  const { isSameFile } = await import("../store/engines/sqlite/database-path.ts");
+  const { isSameFile } = await import("../store/database-path.ts");
   if (isSameFile(from, to)) {
     throw sameDatabase();
   }

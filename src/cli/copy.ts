@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { resolveSession } from "../store/sessions/read.ts";
+import { resolveSession } from "../store/records/sessions/read.ts";
 import type { ReadOnlyStore, Store } from "../store/store.ts";
 import type { CopyProgress, CopyReport } from "../store/portable/copy-store.ts";
 import { databaseLocation, resolveLocation } from "./config.ts";

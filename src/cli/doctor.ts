@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { visible } from "../core/terminal-text.ts";
-import type { Check } from "../store/verify/check.ts";
+import type { Check } from "../store/check.ts";
 import { aligned } from "./aligned.ts";
 import { type CliContext, printJson, printLine, printLines } from "./context.ts";
 import { databaseOption, withDatabase } from "./database.ts";

@@ -2,7 +2,7 @@ import type { LiveEvent } from "../core/live.ts";
 import type { ExchangeInfo, QuestionInfo } from "../core/schemas.ts";
 import { oneLine } from "../core/terminal-text.ts";
 import { EventReader, type EventSink, type ShownMessage } from "../exchange/live/event-reader.ts";
-import { failureLine } from "../store/sessions/failures.ts";
+import { failureLine } from "../store/records/sessions/failures.ts";
 import { createAnswerText } from "./lines/answer-text.ts";
 import { questionLines } from "./question-lines.ts";
 import { marksText } from "./sessions/transcript.ts";

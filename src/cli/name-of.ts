@@ -1,5 +1,5 @@
 import type { Session } from "../core/sessions.ts";
-import { readLabelsOf } from "../store/sessions/labels.ts";
+import { readLabelsOf } from "../store/records/sessions/labels.ts";
 import type { Store } from "../store/store.ts";
 
 /** The name that a person gave to the session, else its title; null without both. Not cleaned. */

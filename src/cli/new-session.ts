@@ -5,7 +5,7 @@ import { refuseNoFolder } from "./refuse-no-folder.ts";
 import { projectKeyOf, realPathOf } from "../store/project-key.ts";
 import { type ChatOptions, chosenBy } from "./chat-options.ts";
 import { DEFAULT_PERSONA } from "../rules/personas/persona.ts";
-import { localUser } from "../store/leases/local-user.ts";
+import { localUser } from "../store/records/leases/local-user.ts";
 import { settingsOf } from "./config.ts";
 import type { CliContext } from "./context.ts";
 

@@ -1,7 +1,7 @@
 import { CODE_MS, codePath } from "../core/access.ts";
 import { isRepriseError } from "../core/errors.ts";
-import { addLoginCode } from "../store/access/logins.ts";
-import { hashOf, newSecret } from "../store/access/secrets.ts";
+import { addLoginCode } from "../store/records/access/logins.ts";
+import { hashOf, newSecret } from "../store/records/access/secrets.ts";
 import type { Store } from "../store/store.ts";
 
 interface PageService {

@@ -5,7 +5,7 @@ import { oneLine } from "../core/terminal-text.ts";
 import type { ExchangerConfig } from "../exchange/exchanger.ts";
 import type { CallPlace } from "../rules/permissions/explain.ts";
 import { DEFAULT_PERSONA } from "../rules/personas/persona.ts";
-import { resolveSession } from "../store/sessions/read.ts";
+import { resolveSession } from "../store/records/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { addList } from "./add-list.ts";
 import { configPlace, databaseLocation, exchangerConfig } from "./config.ts";
@@ -50,7 +50,7 @@ export function permissionCommand(cli: CliContext): Command {
       id === "config"
         ? removeConfigured(cli, rule)
         : withPlace(cli, remove, id, async ({ store }, { session }) => {
-            const { removeRule } = await import("../store/sessions/permissions.ts");
+            const { removeRule } = await import("../store/records/sessions/permissions.ts");
             if (session === null || !(await store.write(removeRule, { id: session.id, rule }))) {
               throw wrongUsage(
                 "Nobody allowed this rule in the session; `reprise permission list <id>` shows those.",

@@ -13,13 +13,18 @@ import { checkNewSession, checkPersona } from "../rules/personas/preflight.ts";
 import { refuseOtherAgent } from "../exchange/other-agent.ts";
 import { beginThread } from "../exchange/start-thread.ts";
 import { projectKeyOf } from "../store/project-key.ts";
-import { otherFolder, refuseEnded, setPlanMode, takeFolder } from "../store/sessions/change.ts";
-import { isChosen, markChosen, readLatestChosen } from "../store/sessions/choose.ts";
-import { createSession } from "../store/sessions/create.ts";
-import { setPermissionMode } from "../store/sessions/permissions.ts";
-import { resolveSession } from "../store/sessions/read.ts";
-import { setTokenLimits } from "../store/sessions/token-limits.ts";
-import type { ChoiceField } from "../store/sessions/waiting.ts";
+import {
+  otherFolder,
+  refuseEnded,
+  setPlanMode,
+  takeFolder,
+} from "../store/records/sessions/change.ts";
+import { isChosen, markChosen, readLatestChosen } from "../store/records/sessions/choose.ts";
+import { createSession } from "../store/records/sessions/create.ts";
+import { setPermissionMode } from "../store/records/sessions/permissions.ts";
+import { resolveSession } from "../store/records/sessions/read.ts";
+import { setTokenLimits } from "../store/records/sessions/token-limits.ts";
+import type { ChoiceField } from "../store/records/messages/waiting.ts";
 import type { Store } from "../store/store.ts";
 import { type ChatOptions, chosenBy, runsOnce } from "./chat-options.ts";
 import { personaFolderPaths, settingsOf } from "./config.ts";

@@ -1,4 +1,4 @@
-import type { ChangedField } from "../store/schema.ts";
+import type { ChangedField } from "../store/tables/database.ts";
 
 /** What people call the settings of a session. */
 export const SETTING_NAMES: Readonly<Record<ChangedField, string>> = {

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { stopCurrent } from "../store/exchanges/change.ts";
+import { stopCurrent } from "../store/records/exchanges/change.ts";
 import { type CliContext, printJson, printLine } from "./context.ts";
 import { openDatabase, withStore } from "./database.ts";
 

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { isUuid } from "../core/ids.ts";
-import { type AccessEntry, listAccess, revokeAccess } from "../store/access/list.ts";
+import { type AccessEntry, listAccess, revokeAccess } from "../store/records/access/list.ts";
 import { localTime } from "./ages.ts";
 import { aligned } from "./aligned.ts";
 import { type CliContext, noticeLine, printJson, printLine, printLines } from "./context.ts";

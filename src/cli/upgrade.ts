@@ -42,7 +42,7 @@ async function planAt(location: string, backup: boolean): Promise<UpgradePlan> {
     const { planPostgresUpgrade } = await import("../store/engines/postgres/plan-upgrade.ts");
     return planPostgresUpgrade({ url: location });
   }
-  const { planSqliteUpgrade } = await import("../store/engines/sqlite/plan-upgrade.ts");
+  const { planSqliteUpgrade } = await import("../store/engines/sqlite/backup/plan-upgrade.ts");
   return planSqliteUpgrade(location, { backup });
 }
 

@@ -1,5 +1,5 @@
 import { plural } from "../core/text.ts";
-import type { OpenQuestion } from "../store/questions/read.ts";
+import type { OpenQuestion } from "../store/records/questions/read.ts";
 import { type CliContext, noticeLine } from "./context.ts";
 
 /** Says how many of the questions that were open before a command are not open after it. */

@@ -16,7 +16,7 @@ export {
 } from "../library/open-reprise.ts";
 export type { RunOptions } from "../library/run-options.ts";
 export type { ListedSessions, Sessions } from "../library/sessions.ts";
-export type { ListedThread } from "../store/checkpoints/list-threads.ts";
-export type { PruneReport } from "../store/checkpoints/prune-free-thread.ts";
+export type { ListedThread } from "../store/checkpoints/threads/list-threads.ts";
+export type { PruneReport } from "../store/checkpoints/threads/prune-free-thread.ts";
 export type { OpenStore as Store } from "../store/store.ts";
-export type { ThreadStats } from "../store/checkpoints/thread-stats.ts";
+export type { ThreadStats } from "../store/checkpoints/threads/thread-stats.ts";

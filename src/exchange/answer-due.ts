@@ -1,6 +1,6 @@
 import { isRepriseError } from "../core/errors.ts";
 import { LEASE_MS } from "../core/limits.ts";
-import { answerByDefault, findDueQuestions } from "../store/questions/due.ts";
+import { answerByDefault, findDueQuestions } from "../store/records/questions/due.ts";
 import type { Store } from "../store/store.ts";
 
 /** What somebody else did first. */

@@ -1,10 +1,10 @@
 import { AGENT } from "../core/principal.ts";
 import type { Session } from "../core/sessions.ts";
-import type { Fence } from "../store/leases/fence.ts";
-import { listExchanges } from "../store/exchanges/read.ts";
-import { readDetail } from "../store/messages/read.ts";
-import { onlyWaits } from "../store/questions/continue.ts";
-import { openChild } from "../store/sessions/open-child.ts";
+import type { Fence } from "../store/records/leases/fence.ts";
+import { listExchanges } from "../store/records/exchanges/read.ts";
+import { readDetail } from "../store/records/messages/read.ts";
+import { onlyWaits } from "../store/records/questions/continue.ts";
+import { openChild } from "../store/records/sessions/open-child.ts";
 import type { Store } from "../store/store.ts";
 import type { Exchanger, ExchangeRequest, Live } from "./exchanger.ts";
 import { ownModel } from "../rules/models/choose.ts";

@@ -1,7 +1,7 @@
 import type { Session } from "../core/sessions.ts";
-import { readToSend } from "../store/exchanges/read-to-send.ts";
-import type { LeaseState } from "../store/leases/lease.ts";
-import type { Waiting } from "../store/sessions/waiting.ts";
+import { readToSend } from "../store/records/exchanges/read-to-send.ts";
+import type { LeaseState } from "../store/records/leases/lease.ts";
+import type { Waiting } from "../store/records/messages/waiting.ts";
 import type { Store } from "../store/store.ts";
 
 /** Called before a session uses what came over HTTP. */

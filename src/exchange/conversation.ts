@@ -8,11 +8,11 @@ import type { Principal } from "../core/principal.ts";
 import type { PermissionMode } from "../core/permissions.ts";
 import type { GivenReply } from "../core/questions.ts";
 import type { ExchangeRecord, Session } from "../core/sessions.ts";
-import { listOpenQuestions, type OpenQuestion } from "../store/questions/read.ts";
-import { endSession, setPlanMode } from "../store/sessions/change.ts";
-import { createSession, type NewSession } from "../store/sessions/create.ts";
-import { readFailures } from "../store/sessions/failures.ts";
-import { readSession } from "../store/sessions/read.ts";
+import { listOpenQuestions, type OpenQuestion } from "../store/records/questions/read.ts";
+import { endSession, setPlanMode } from "../store/records/sessions/change.ts";
+import { createSession, type NewSession } from "../store/records/sessions/create.ts";
+import { readFailures } from "../store/records/sessions/failures.ts";
+import { readSession } from "../store/records/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { type ModelConfig, modelConfig } from "../rules/models/config.ts";
 import { modelSettings } from "../rules/models/settings.ts";
@@ -180,7 +180,7 @@ export function createConversation(options: ConversationOptions): Conversation {
         : store.read(listOpenQuestions, { reference: session.id }),
     answer: async ({ id: question, session_id: reference }, { given, note }, continues) => {
       const answered_by = principal.origin;
-      const { answerQuestion } = await import("../store/questions/answer.ts");
+      const { answerQuestion } = await import("../store/records/questions/answer.ts");
       await store.write(answerQuestion, {
         reference,
         question,
@@ -200,7 +200,7 @@ export function createConversation(options: ConversationOptions): Conversation {
           "No session was stored, so there is nothing to stop.",
         );
       }
-      const { stopCurrent } = await import("../store/exchanges/change.ts");
+      const { stopCurrent } = await import("../store/records/exchanges/change.ts");
       return store.write(stopCurrent, { reference: session.id });
     },
     hasFailed: () => (session === null ? Promise.resolve(false) : hasFailed(store, session.id)),
@@ -226,7 +226,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     setPermission: async (mode) => {
       refuseSetting(agent);
-      const { setPermissionMode } = await import("../store/sessions/permissions.ts");
+      const { setPermissionMode } = await import("../store/records/sessions/permissions.ts");
       return keep(
         await store.write(setPermissionMode, { id: (await stored()).id, mode, principal }),
       );
@@ -242,7 +242,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       return explainCall(config, place(), call);
     },
     removeRule: async (rule) => {
-      const { removeRule } = await import("../store/sessions/permissions.ts");
+      const { removeRule } = await import("../store/records/sessions/permissions.ts");
       return session !== null && store.write(removeRule, { id: session.id, rule });
     },
     ...changesOfConversation(config, { session: () => session, principal }),

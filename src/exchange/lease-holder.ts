@@ -3,22 +3,27 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isRepriseError } from "../core/errors.ts";
 import type { Session } from "../core/sessions.ts";
 import { type PrunedIds, NOTHING_PRUNED } from "../store/checkpoints/plan-prune.ts";
-import { isStopAsked } from "../store/exchanges/stop-asked.ts";
+import { isStopAsked } from "../store/records/exchanges/stop-asked.ts";
 import { stopHint } from "../store/hints.ts";
-import type { Fence } from "../store/leases/fence.ts";
+import type { Fence } from "../store/records/leases/fence.ts";
 import {
   finishExchange,
   type FinishExchange,
   type ExchangeRows,
   readExchangeRows,
-} from "../store/leases/finish.ts";
-import { readLease, releaseLease, type ReleaseLease, renewLease } from "../store/leases/lease.ts";
-import { isGone, type LeaseOwner } from "../store/leases/this-process.ts";
+} from "../store/checkpoints/finish.ts";
+import {
+  readLease,
+  releaseLease,
+  type ReleaseLease,
+  renewLease,
+} from "../store/records/leases/lease.ts";
+import { isGone, type LeaseOwner } from "../store/records/leases/this-process.ts";
 import {
   type BegunExchange,
   openExchange,
   type OpenExchange,
-} from "../store/messages/begin-exchange.ts";
+} from "../store/records/messages/begin-exchange.ts";
 import type { Store } from "../store/store.ts";
 import { isPassing } from "./exchange-failure.ts";
 import { createTurn } from "./turn.ts";

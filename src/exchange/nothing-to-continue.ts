@@ -1,6 +1,6 @@
 import { RepriseError } from "../core/errors.ts";
-import { whyUnsent } from "../store/exchanges/unsent.ts";
-import { readWaiting } from "../store/sessions/waiting.ts";
+import { whyUnsent } from "../store/records/exchanges/unsent.ts";
+import { readWaiting } from "../store/records/messages/waiting.ts";
 import type { Store } from "../store/store.ts";
 
 /** Why a session in which no exchange and no accepted message waits cannot be continued. */

@@ -1,7 +1,7 @@
 import { newId } from "../core/ids.ts";
 import type { Message } from "../core/sessions.ts";
 import { storableText } from "../core/text.ts";
-import type { StoredMessage } from "../store/messages/mirror.ts";
+import type { StoredMessage } from "../store/records/messages/mirror.ts";
 import { failureOf } from "./exchange-failure.ts";
 import type { Feed, LiveReport } from "./live/feed.ts";
 import type { ExchangeEvent, ExchangeListener, ExchangeResult } from "./events.ts";

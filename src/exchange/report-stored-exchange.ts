@@ -3,7 +3,7 @@ import type { FollowStep } from "../core/follow-exchange.ts";
 import type { MessageInfo } from "../core/schemas.ts";
 import type { ExchangeRecord } from "../core/sessions.ts";
 import { threadId } from "../core/threads.ts";
-import { readSession } from "../store/sessions/read.ts";
+import { readSession } from "../store/records/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import type { ExchangeListener } from "./events.ts";
 import { createReport, type Report, reportStored } from "./report-events.ts";

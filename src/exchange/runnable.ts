@@ -1,6 +1,6 @@
 import { quoted } from "../core/shell-words.ts";
 import type { ExchangeRecord } from "../core/sessions.ts";
-import { readSessionNodes, type SessionNodes } from "../store/exchanges/nodes.ts";
+import { readSessionNodes, type SessionNodes } from "../store/records/exchanges/nodes.ts";
 import type { Store } from "../store/store.ts";
 import { mayRun } from "./other-agent.ts";
 import { isServed } from "./served-folders.ts";

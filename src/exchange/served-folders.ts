@@ -2,7 +2,7 @@ import { access } from "node:fs/promises";
 import { homedir } from "node:os";
 import { sep } from "node:path";
 
-import type { NodeFolders } from "../store/exchanges/nodes.ts";
+import type { NodeFolders } from "../store/records/exchanges/nodes.ts";
 import { realPathOf } from "../store/project-key.ts";
 import { projectTop } from "../rules/trust/project-top.ts";
 import { isTrusted, trustedProjects, type TrustSource } from "../rules/trust/trust.ts";

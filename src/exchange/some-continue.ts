@@ -1,4 +1,4 @@
-import type { OpenQuestion } from "../store/questions/read.ts";
+import type { OpenQuestion } from "../store/records/questions/read.ts";
 
 type Asked = Pick<OpenQuestion, "session_id" | "kind">;
 

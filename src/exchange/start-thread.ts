@@ -1,7 +1,7 @@
-import { thisProcess } from "../store/leases/this-process.ts";
+import { thisProcess } from "../store/records/leases/this-process.ts";
 import { LEASE_MS } from "../core/limits.ts";
 import type { Session } from "../core/sessions.ts";
-import { type NewThread, startThread } from "../store/sessions/change.ts";
+import { type NewThread, startThread } from "../store/records/sessions/change.ts";
 import type { Store } from "../store/store.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { RepriseError } from "../core/errors.ts";
 import { LEASE_MS } from "../core/limits.ts";
-import { questionBefore, waitsFor } from "../store/exchanges/waits-for.ts";
+import { questionBefore, waitsFor } from "../store/records/exchanges/waits-for.ts";
 import type { Store } from "../store/store.ts";
 import { whetherRuns } from "./runnable.ts";
 

@@ -1,4 +1,4 @@
-import type { LeaseOwner } from "../store/leases/this-process.ts";
+import type { LeaseOwner } from "../store/records/leases/this-process.ts";
 
 /** The oldest are forgotten: their leases have expired long since. */
 const MAX_REMEMBERED = 10_000;

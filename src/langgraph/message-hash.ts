@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
-import { textHash } from "../store/checkpoints/bodies.ts";
+import { textHash } from "../store/records/threads/bodies.ts";
 import { bodyText } from "./message-codec.ts";
 import { cloneJsonValue, isEmptyRecord, isJsonValue, sameJsonValue } from "./json-value.ts";
 

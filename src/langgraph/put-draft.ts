@@ -11,8 +11,8 @@ import { chained, MESSAGES, type MessageChain } from "../store/checkpoints/head-
 import type { ChannelInput, CheckpointMirror, PutCheckpoint } from "../store/checkpoints/put.ts";
 import type { ListVersion, StoredIds } from "../store/checkpoints/value.ts";
 import { encodeJson, encodeValue } from "./encode.ts";
-import { readMessage } from "../store/messages/message-json.ts";
-import { mirrorOf as rowOf, tokenCountOf } from "../store/messages/mirror-row.ts";
+import { readMessage } from "../store/records/messages/message-json.ts";
+import { mirrorOf as rowOf, tokenCountOf } from "../store/records/messages/mirror-row.ts";
 import { type AddedSequence, createWriteBatch, type WriteBatchBuilder } from "./write-batch.ts";
 import type { ThreadKey } from "./thread-key.ts";
 import { splitTemplate } from "../store/checkpoints/template.ts";

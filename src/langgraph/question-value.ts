@@ -1,6 +1,6 @@
 import { INTERRUPT, type PendingWrite } from "@langchain/langgraph-checkpoint";
 
-import type { NewQuestion } from "../store/questions/ask.ts";
+import type { NewQuestion } from "../store/records/questions/ask.ts";
 
 /** Only code of this process can set it: a graph cannot store questions by what it writes. */
 const QUESTION: unique symbol = Symbol("question");

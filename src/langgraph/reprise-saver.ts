@@ -1,6 +1,6 @@
 import { requireOptions } from "../core/options.ts";
-import type { PruneReport } from "../store/checkpoints/prune-free-thread.ts";
-import { readThreadStats, type ThreadStats } from "../store/checkpoints/thread-stats.ts";
+import type { PruneReport } from "../store/checkpoints/threads/prune-free-thread.ts";
+import { readThreadStats, type ThreadStats } from "../store/checkpoints/threads/thread-stats.ts";
 import { copyThread } from "../store/portable/copy-thread.ts";
 import type { OpenStore, Store, StoreOptions } from "../store/store.ts";
 import { storeOf } from "../store/store-of.ts";

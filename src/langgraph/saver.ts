@@ -19,7 +19,7 @@ import { putWrites } from "../store/checkpoints/put-writes.ts";
 import { readCheckpoints, type ReadCheckpoints } from "../store/checkpoints/read.ts";
 import { deleteThread } from "../store/checkpoints/threads.ts";
 import type { StoredIds } from "../store/checkpoints/value.ts";
-import type { Fence } from "../store/leases/fence.ts";
+import type { Fence } from "../store/records/leases/fence.ts";
 import type { Store } from "../store/store.ts";
 import { encodeJson } from "./encode.ts";
 import { questionsIn } from "./question-value.ts";

@@ -1,8 +1,8 @@
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import type { PrunedIds } from "../store/checkpoints/plan-prune.ts";
-import type { Fence } from "../store/leases/fence.ts";
-import type { StoredMessage } from "../store/messages/mirror.ts";
+import type { Fence } from "../store/records/leases/fence.ts";
+import type { StoredMessage } from "../store/records/messages/mirror.ts";
 import type { Store } from "../store/store.ts";
 
 export interface SaverParts {

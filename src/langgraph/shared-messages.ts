@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 
 import { noteIds } from "./known-ids.ts";
 import { copierOf } from "./copy-message.ts";
-import { firstShown, isSummary } from "../store/messages/summary.ts";
+import { firstShown, isSummary } from "../store/records/messages/summary.ts";
 import type { ListVersion } from "../store/checkpoints/value.ts";
 import { markPart, type ThreadPart } from "./thread-part.ts";
 import { fingerprintOf } from "./message-hash.ts";

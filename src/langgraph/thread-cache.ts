@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
 import type { PrunedIds } from "../store/checkpoints/plan-prune.ts";
-import type { BodyRow } from "../store/checkpoints/schema.ts";
+import type { BodyRow } from "../store/tables/checkpoints.ts";
 import type { ListVersion } from "../store/checkpoints/value.ts";
 import { type Revive, reviverOf } from "./message-codec.ts";
 import type { Copier } from "./copy-message.ts";

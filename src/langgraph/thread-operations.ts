@@ -6,13 +6,16 @@ import {
   deleteOldThreads,
   type OldThreadPage,
   readOldThreads,
-} from "../store/checkpoints/delete-old-threads.ts";
+} from "../store/checkpoints/threads/delete-old-threads.ts";
 import {
   type ListedThread,
   listThreads,
   type ThreadPosition,
-} from "../store/checkpoints/list-threads.ts";
-import { pruneFreeThread, type PruneReport } from "../store/checkpoints/prune-free-thread.ts";
+} from "../store/checkpoints/threads/list-threads.ts";
+import {
+  pruneFreeThread,
+  type PruneReport,
+} from "../store/checkpoints/threads/prune-free-thread.ts";
 import type { Store } from "../store/store.ts";
 import type { SessionSaver } from "./session-saver.ts";
 import { requireThreadId } from "./thread-key.ts";

@@ -7,7 +7,7 @@ import {
   type StoredIds,
   type SequenceInput,
 } from "../store/checkpoints/value.ts";
-import { type BodyInput, textHash } from "../store/checkpoints/bodies.ts";
+import { type BodyInput, textHash } from "../store/records/threads/bodies.ts";
 import { chunkBody } from "../store/checkpoints/value-json.ts";
 import { bodyText } from "./message-codec.ts";
 import { hashesOf, longestMatch } from "./match-list.ts";

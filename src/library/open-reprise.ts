@@ -1,11 +1,11 @@
 import type { MessageInfo, SessionSummary } from "../core/schemas.ts";
 import { throwUncaught } from "../core/uncaught.ts";
 import type { ExchangeListener, GraphQuestion } from "../exchange/events.ts";
-import { thisProcess } from "../store/leases/this-process.ts";
+import { thisProcess } from "../store/records/leases/this-process.ts";
 import { requireLocation } from "../store/location.ts";
 import { openStore } from "../store/open-store.ts";
-import { resolveSession } from "../store/sessions/read.ts";
-import { readSummary } from "../store/sessions/summaries.ts";
+import { resolveSession } from "../store/records/sessions/read.ts";
+import { readSummary } from "../store/records/sessions/summaries.ts";
 import type { Store, StoreOptions } from "../store/store.ts";
 import { requireSessionReference } from "./check-request.ts";
 import { requireRunOptions, type RunOptions } from "./run-options.ts";

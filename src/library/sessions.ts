@@ -16,8 +16,8 @@ import {
   endRequested,
   listRequested,
   patchRequested,
-} from "../store/sessions/requests.ts";
-import { localUser } from "../store/leases/local-user.ts";
+} from "../store/requests.ts";
+import { localUser } from "../store/records/leases/local-user.ts";
 import type { Store } from "../store/store.ts";
 import { createRequestCheck, requireSessionReference } from "./check-request.ts";
 

@@ -1,5 +1,5 @@
 import type { ModelInfo, PersonaInfo } from "../core/service-schemas.ts";
-import type { Check } from "../store/verify/check.ts";
+import type { Check } from "../store/check.ts";
 import type { Settings } from "./config/settings.ts";
 import type { PersonaFolders } from "./personas/folders.ts";
 

@@ -1,5 +1,5 @@
 import { plural } from "../core/text.ts";
-import { type Check, failedBy, ok, warning } from "../store/verify/check.ts";
+import { type Check, failedBy, ok, warning } from "../store/check.ts";
 import { defaultModel, type ModelConfig } from "./models/config.ts";
 import { isDemo } from "./models/name.ts";
 import { modelSettings } from "./models/settings.ts";

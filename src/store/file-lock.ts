@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { RepriseError, systemCode } from "../core/errors.ts";
-import { realDatabasePath } from "./engines/sqlite/database-path.ts";
+import { realDatabasePath } from "./database-path.ts";
 
 export interface FileLock {
   /** True if a process that was making the file died, so an empty file was never a full one. */

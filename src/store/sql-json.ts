@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
-import type { Dialect } from "./engines/dialect.ts";
+import type { Dialect } from "./dialect.ts";
 
 /**
  * What a column holds: text, which may be null; a number; 0 or 1; or the text of a JSON value,

@@ -1,4 +1,4 @@
-import type { PreparedQuery, QueryParts } from "./engines/prepared.ts";
+import type { PreparedQuery, QueryParts } from "./prepared.ts";
 
 /**
  * What an operation works with: one open transaction. `touch` names a session in which readers

@@ -18,8 +18,8 @@ import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
-import { answerQuestion } from "../../src/store/questions/answer.ts";
-import { listOpenQuestions } from "../../src/store/questions/read.ts";
+import { answerQuestion } from "../../src/store/records/questions/answer.ts";
+import { listOpenQuestions } from "../../src/store/records/questions/read.ts";
 import { type SentMessage, startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { sessionsOf } from "../helpers/sessions/seed.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 
 import { describe, expect, it, vi } from "vitest";
 
-import { takeLease } from "../../src/store/leases/lease.ts";
+import { takeLease } from "../../src/store/records/leases/lease.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { execute, owner } from "../helpers/engines.ts";

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { projectKeyOf } from "../../src/store/project-key.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
-import { patchSession } from "../../src/store/sessions/patch.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
+import { patchSession } from "../../src/store/records/sessions/patch.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { idLike, seed } from "../helpers/sessions/seed.ts";
 import { localPrincipal } from "../../src/core/principal.ts";

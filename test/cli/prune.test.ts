@@ -3,8 +3,8 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
 
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
-import { appendUserMessage } from "../../src/store/messages/append.ts";
-import { pruneSession, readPrunable } from "../../src/store/sessions/prune.ts";
+import { appendUserMessage } from "../../src/store/records/messages/append.ts";
+import { pruneSession, readPrunable } from "../../src/store/records/sessions/prune.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { idLike, seed, sessionsOf } from "../helpers/sessions/seed.ts";
 import { localPrincipal } from "../../src/core/principal.ts";

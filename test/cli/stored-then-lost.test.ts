@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { openPostgresStore } from "../../src/store/engines/postgres/open.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
-import { listExchanges } from "../../src/store/exchanges/read.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
+import { listExchanges } from "../../src/store/records/exchanges/read.ts";
 import { startCuttingProxy } from "../helpers/postgres/cutting-proxy.ts";
 import { createPostgres } from "../helpers/postgres.ts";
 import { freshHome } from "../helpers/reprise.ts";

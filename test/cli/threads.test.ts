@@ -2,7 +2,7 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
 
 import { RepriseSaver } from "../../src/entries/langgraph.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { execute } from "../helpers/engines.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 
 import { describe, expect, it } from "vitest";
 
-import { thisProcess } from "../../src/store/leases/this-process.ts";
-import { takeLease } from "../../src/store/leases/lease.ts";
+import { thisProcess } from "../../src/store/records/leases/this-process.ts";
+import { takeLease } from "../../src/store/records/leases/lease.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { startProcess } from "../helpers/process.ts";
 import { freshHome, unusedHome } from "../helpers/reprise.ts";

@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
 import { startServer } from "../../src/http/serve.ts";
-import { appendUserMessage } from "../../src/store/messages/append.ts";
-import { endSession } from "../../src/store/sessions/change.ts";
+import { appendUserMessage } from "../../src/store/records/messages/append.ts";
+import { endSession } from "../../src/store/records/sessions/change.ts";
 import { startTestServer } from "../helpers/server.ts";
 
 const pauseMs = { first: 5, longest: 20 };

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 
 import { verifySession } from "../../src/store/verify/verify-session.ts";
-import { readMessagesAfter } from "../../src/store/messages/read.ts";
-import { listSessions } from "../../src/store/sessions/list.ts";
+import { readMessagesAfter } from "../../src/store/records/messages/read.ts";
+import { listSessions } from "../../src/store/records/sessions/list.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import {
   type ModelAnswer,

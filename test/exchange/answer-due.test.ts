@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 
 import { answerDue, keepAnswering } from "../../src/exchange/answer-due.ts";
-import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
-import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
+import { releaseLease, takeLease } from "../../src/store/records/leases/lease.ts";
+import { beginExchange } from "../../src/store/records/messages/begin-exchange.ts";
 import { atRest } from "../../src/store/portable/import-tree.ts";
 import { readSessionTree } from "../../src/store/portable/read-tree.ts";
 import { writeSessionTree } from "../../src/store/portable/write-tree.ts";
-import { findDueQuestions } from "../../src/store/questions/due.ts";
-import { listOpenQuestions } from "../../src/store/questions/read.ts";
+import { findDueQuestions } from "../../src/store/records/questions/due.ts";
+import { listOpenQuestions } from "../../src/store/records/questions/read.ts";
 import { verifySession } from "../../src/store/verify/verify-session.ts";
 import { describeEngine, newSession, openFresh, owner } from "../helpers/engines.ts";
 import { statesOf } from "../helpers/queue.ts";

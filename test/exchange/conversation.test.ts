@@ -4,8 +4,8 @@ import { expect, it } from "vitest";
 
 import { openExchanger } from "../../src/compose.ts";
 import { createConversation } from "../../src/exchange/conversation.ts";
-import { readDetail } from "../../src/store/messages/read.ts";
-import { listSessions } from "../../src/store/sessions/list.ts";
+import { readDetail } from "../../src/store/records/messages/read.ts";
+import { listSessions } from "../../src/store/records/sessions/list.ts";
 import { describeEngine, openFresh } from "../helpers/engines.ts";
 import { TRUSTED } from "../helpers/trust.ts";
 import { tokenHolder } from "../../src/core/principal.ts";

@@ -17,10 +17,10 @@ import {
   type NodeFolders,
   readSessionNodes,
   withdrawNode,
-} from "../../src/store/exchanges/nodes.ts";
-import { queueExchange } from "../../src/store/exchanges/queue.ts";
-import { readExchange } from "../../src/store/exchanges/read.ts";
-import { readReady } from "../../src/store/exchanges/ready.ts";
+} from "../../src/store/records/exchanges/nodes.ts";
+import { queueExchange } from "../../src/store/records/exchanges/queue.ts";
+import { readExchange } from "../../src/store/records/exchanges/read.ts";
+import { readReady } from "../../src/store/records/exchanges/ready.ts";
 import type { Store } from "../../src/store/store.ts";
 import { statementsOf } from "../helpers/count-statements.ts";
 import { describeEngine, execute, newSession, openFresh } from "../helpers/engines.ts";

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { expect, it, onTestFinished } from "vitest";
 
 import { holdLease } from "../../src/exchange/lease-holder.ts";
-import { stopExchange } from "../../src/store/exchanges/change.ts";
+import { stopExchange } from "../../src/store/records/exchanges/change.ts";
 import { stopHint } from "../../src/store/hints.ts";
-import { readLeaseState } from "../../src/store/leases/lease.ts";
+import { readLeaseState } from "../../src/store/records/leases/lease.ts";
 import type { Store } from "../../src/store/store.ts";
 import { describeEngines, newSession, owner } from "../helpers/engines.ts";
 

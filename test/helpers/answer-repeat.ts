@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 
 import type { RepeatChoice } from "../../src/core/questions.ts";
-import { answerQuestion } from "../../src/store/questions/answer.ts";
-import { listOpenQuestions } from "../../src/store/questions/read.ts";
+import { answerQuestion } from "../../src/store/records/questions/answer.ts";
+import { listOpenQuestions } from "../../src/store/records/questions/read.ts";
 import { openStoreAt } from "./open-store.ts";
 
 /** Answers the one open question, whether calls may run again; returns the names of the calls that it is about. */

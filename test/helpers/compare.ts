@@ -1,12 +1,12 @@
 import { expect } from "vitest";
 
-import { mirrorOf } from "../../src/store/messages/mirror-row.ts";
+import { mirrorOf } from "../../src/store/records/messages/mirror-row.ts";
 import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
 import { messagesOf } from "../../src/agent/thread-state.ts";
 import type { Message } from "../../src/core/sessions.ts";
 import { threadId } from "../../src/core/threads.ts";
-import { readMessagesAfter } from "../../src/store/messages/read.ts";
-import { readSession } from "../../src/store/sessions/read.ts";
+import { readMessagesAfter } from "../../src/store/records/messages/read.ts";
+import { readSession } from "../../src/store/records/sessions/read.ts";
 import { openStoreAt } from "./open-store.ts";
 
 /**

@@ -4,8 +4,8 @@ import { CompiledQuery } from "kysely";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 
 import type { Session } from "../../src/core/sessions.ts";
-import type { LeaseOwner } from "../../src/store/leases/this-process.ts";
-import { createSession, type NewSession } from "../../src/store/sessions/create.ts";
+import type { LeaseOwner } from "../../src/store/records/leases/this-process.ts";
+import { createSession, type NewSession } from "../../src/store/records/sessions/create.ts";
 import { openPostgresStore } from "../../src/store/engines/postgres/open.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";

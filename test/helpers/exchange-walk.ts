@@ -1,16 +1,25 @@
 import { expect } from "vitest";
 
 import { newId } from "../../src/core/ids.ts";
-import { changeQueued, stopExchange, withdrawQueued } from "../../src/store/exchanges/change.ts";
-import { findDead, findUnready, makeReady, reviveDead } from "../../src/store/exchanges/revive.ts";
-import type { Fence } from "../../src/store/leases/fence.ts";
-import { finishExchange } from "../../src/store/leases/finish.ts";
-import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
-import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
-import { answerQuestion } from "../../src/store/questions/answer.ts";
-import { insertQuestion } from "../../src/store/questions/ask.ts";
-import { endSession, startThread } from "../../src/store/sessions/change.ts";
-import { deleteSessionTree } from "../../src/store/sessions/delete-tree.ts";
+import {
+  changeQueued,
+  stopExchange,
+  withdrawQueued,
+} from "../../src/store/records/exchanges/change.ts";
+import {
+  findDead,
+  findUnready,
+  makeReady,
+  reviveDead,
+} from "../../src/store/records/exchanges/revive.ts";
+import type { Fence } from "../../src/store/records/leases/fence.ts";
+import { finishExchange } from "../../src/store/checkpoints/finish.ts";
+import { releaseLease, takeLease } from "../../src/store/records/leases/lease.ts";
+import { beginExchange } from "../../src/store/records/messages/begin-exchange.ts";
+import { answerQuestion } from "../../src/store/records/questions/answer.ts";
+import { insertQuestion } from "../../src/store/records/questions/ask.ts";
+import { endSession, startThread } from "../../src/store/records/sessions/change.ts";
+import { deleteSessionTree } from "../../src/store/records/sessions/delete-tree.ts";
 import type { Store } from "../../src/store/store.ts";
 import { verifySession } from "../../src/store/verify/verify-session.ts";
 import { newSession, owner } from "./engines.ts";

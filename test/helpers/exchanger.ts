@@ -7,9 +7,9 @@ import type { ExchangeEvent, ExchangeResult } from "../../src/exchange/events.ts
 import type { ExchangeRequest, Live } from "../../src/exchange/exchanger.ts";
 import type { AgentOptions } from "../../src/agent/exchange-context.ts";
 import { modelConfig } from "../../src/rules/models/config.ts";
-import { thisProcess } from "../../src/store/leases/this-process.ts";
+import { thisProcess } from "../../src/store/records/leases/this-process.ts";
 import type { Session } from "../../src/core/sessions.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createDatabase } from "./database.ts";
 import type { ModelServer } from "./model-server.ts";

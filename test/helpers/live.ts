@@ -1,6 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 
-import { type LiveSnapshot, readLive, type ReadLive } from "../../src/store/live/read-live.ts";
+import {
+  type LiveSnapshot,
+  readLive,
+  type ReadLive,
+} from "../../src/store/records/live/read-live.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** What a reader is shown of a session that has the messages up to `after_seq`, the first one if it is not given. */

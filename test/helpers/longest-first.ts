@@ -23,7 +23,7 @@ const LONG = [
   "e2e/kill-exchange.test.ts",
   "e2e/kill-server.test.ts",
   "agent/compaction/killed.test.ts",
-  "store/leases/random-stops.test.ts",
+  "store/records/leases/random-stops.test.ts",
   "http/eventsource.test.ts",
   "cli/serve-silent.test.ts",
   "http/hostile.test.ts",

@@ -12,7 +12,7 @@ import { startDispatcher } from "../../src/exchange/nodes/dispatcher.ts";
 import { modelConfig } from "../../src/rules/models/config.ts";
 import { createFeed } from "../../src/exchange/live/feed.ts";
 import type { ServerOptions } from "../../src/http/serve.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
 import { createDatabase } from "./database.ts";
 import { agentOptions } from "./exchanger.ts";
 import { type ModelAnswer, type SentMessage, startModelServer } from "./model-server.ts";

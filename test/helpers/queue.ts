@@ -1,12 +1,21 @@
-import { type QueueExchange, queueExchange } from "../../src/store/exchanges/queue.ts";
-import { listExchanges } from "../../src/store/exchanges/read.ts";
-import { type QueuedExchange, readNextQueued, readReady } from "../../src/store/exchanges/ready.ts";
-import { findDead, findUnready, makeReady, reviveDead } from "../../src/store/exchanges/revive.ts";
+import { type QueueExchange, queueExchange } from "../../src/store/records/exchanges/queue.ts";
+import { listExchanges } from "../../src/store/records/exchanges/read.ts";
+import {
+  type QueuedExchange,
+  readNextQueued,
+  readReady,
+} from "../../src/store/records/exchanges/ready.ts";
+import {
+  findDead,
+  findUnready,
+  makeReady,
+  reviveDead,
+} from "../../src/store/records/exchanges/revive.ts";
 import type { ExchangeRecord } from "../../src/core/sessions.ts";
-import type { Fence } from "../../src/store/leases/fence.ts";
-import { readLeaseState, releaseLease, takeLease } from "../../src/store/leases/lease.ts";
-import type { LeaseOwner } from "../../src/store/leases/this-process.ts";
-import { beginExchange, openExchange } from "../../src/store/messages/begin-exchange.ts";
+import type { Fence } from "../../src/store/records/leases/fence.ts";
+import { readLeaseState, releaseLease, takeLease } from "../../src/store/records/leases/lease.ts";
+import type { LeaseOwner } from "../../src/store/records/leases/this-process.ts";
+import { beginExchange, openExchange } from "../../src/store/records/messages/begin-exchange.ts";
 import type { Store } from "../../src/store/store.ts";
 import { execute, owner } from "./engines.ts";
 import { tokenHolder } from "../../src/core/principal.ts";

@@ -5,7 +5,7 @@ import {
   type ExchangeState,
   stateAfter,
 } from "../../src/core/exchanges.ts";
-import { listExchanges } from "../../src/store/exchanges/read.ts";
+import { listExchanges } from "../../src/store/records/exchanges/read.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** What a reader sees of a record. */

@@ -5,11 +5,11 @@ import type { MadeCall } from "../../src/core/sessions.ts";
 import type { ExchangeEvent } from "../../src/exchange/events.ts";
 import type { Feed } from "../../src/exchange/live/feed.ts";
 import { BUILT_IN_TOOLS } from "../../src/rules/tools/built-in.ts";
-import type { Fence } from "../../src/store/leases/fence.ts";
-import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
-import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
-import { mirrorMessages } from "../../src/store/messages/mirror.ts";
-import type { MirrorMessage } from "../../src/store/messages/mirror-message.ts";
+import type { Fence } from "../../src/store/records/leases/fence.ts";
+import { releaseLease, takeLease } from "../../src/store/records/leases/lease.ts";
+import { beginExchange } from "../../src/store/records/messages/begin-exchange.ts";
+import { mirrorMessages } from "../../src/store/records/messages/mirror.ts";
+import type { MirrorMessage } from "../../src/store/records/messages/mirror-message.ts";
 import type { Store } from "../../src/store/store.ts";
 import { owner } from "./engines.ts";
 

@@ -19,8 +19,8 @@ import { createKeptBytes, type KeptLimits } from "../../src/workspace/undo/kept-
 import type { RecorderOptions } from "../../src/workspace/undo/commands/record-command.ts";
 import { createKeeper, type KeepChanges } from "../../src/workspace/undo/keeper.ts";
 import { undoExchange, type UndoExchange } from "../../src/exchange/undo/undo-exchange.ts";
-import { thisProcess } from "../../src/store/leases/this-process.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
+import { thisProcess } from "../../src/store/records/leases/this-process.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
 import { commandTools } from "./command-tools.ts";
 import { createDatabase } from "./database.ts";
 import { openStoreAt } from "./open-store.ts";

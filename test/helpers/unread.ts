@@ -3,7 +3,7 @@ import { once } from "node:events";
 import net, { type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { appendUserMessage } from "../../src/store/messages/append.ts";
+import { appendUserMessage } from "../../src/store/records/messages/append.ts";
 import type { TestServer } from "./server.ts";
 
 export interface UnreadConnection {

@@ -1,10 +1,10 @@
 import { newId } from "../../src/core/ids.ts";
 import type { AskedPermission } from "../../src/core/questions.ts";
 import { offeredChoices, permissionChoices } from "../../src/core/words.ts";
-import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
-import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
-import { insertQuestion } from "../../src/store/questions/ask.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
+import { releaseLease, takeLease } from "../../src/store/records/leases/lease.ts";
+import { beginExchange } from "../../src/store/records/messages/begin-exchange.ts";
+import { insertQuestion } from "../../src/store/records/questions/ask.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
 import type { Store } from "../../src/store/store.ts";
 import { owner } from "./engines.ts";
 

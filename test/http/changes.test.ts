@@ -5,9 +5,9 @@ import { expect, it } from "vitest";
 
 import { createSpool } from "../../src/agent/commands/spool.ts";
 import { createClient } from "../../src/client/client.ts";
-import { readConsents } from "../../src/store/sessions/consents.ts";
-import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
-import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
+import { readConsents } from "../../src/store/records/sessions/consents.ts";
+import { releaseLease, takeLease } from "../../src/store/records/leases/lease.ts";
+import { beginExchange } from "../../src/store/records/messages/begin-exchange.ts";
 import { newId } from "../../src/core/ids.ts";
 import { owner } from "../helpers/engines.ts";
 import { startTestServer } from "../helpers/server.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
-import { releaseLease } from "../../src/store/leases/lease.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
-import { endSession } from "../../src/store/sessions/change.ts";
+import { releaseLease } from "../../src/store/records/leases/lease.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
+import { endSession } from "../../src/store/records/sessions/change.ts";
 import { ask, queue } from "../helpers/queue.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { waitingSession } from "../helpers/waiting-session.ts";

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 
-import { addShare } from "../../src/store/access/shares.ts";
-import { deleteRequested } from "../../src/store/sessions/requests.ts";
+import { addShare } from "../../src/store/records/access/shares.ts";
+import { deleteRequested } from "../../src/store/requests.ts";
 import type { Store } from "../../src/store/store.ts";
 import { describeEngines } from "../helpers/engines.ts";
 import { queue } from "../helpers/queue.ts";

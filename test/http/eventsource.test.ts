@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import type { MessageInfo } from "../../src/core/schemas.ts";
 import { type RunningServer, startServer } from "../../src/http/serve.ts";
-import { appendUserMessage } from "../../src/store/messages/append.ts";
+import { appendUserMessage } from "../../src/store/records/messages/append.ts";
 import { startTestServer } from "../helpers/server.ts";
 
 describe("EventSource", () => {

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
 import type { ExchangeInfo } from "../../src/core/schemas.ts";
-import { finishExchange } from "../../src/store/leases/finish.ts";
-import { takeLease } from "../../src/store/leases/lease.ts";
-import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
+import { finishExchange } from "../../src/store/checkpoints/finish.ts";
+import { takeLease } from "../../src/store/records/leases/lease.ts";
+import { beginExchange } from "../../src/store/records/messages/begin-exchange.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
 import { owner } from "../helpers/engines.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 

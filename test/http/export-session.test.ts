@@ -6,13 +6,13 @@ import { expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
 import { LARGE_READS, MAX_CONTENT_BYTES } from "../../src/core/limits.ts";
-import { appendUserMessage } from "../../src/store/messages/append.ts";
+import { appendUserMessage } from "../../src/store/records/messages/append.ts";
 import { exportText } from "../../src/store/portable/export-text.ts";
 import { importTree } from "../../src/store/portable/import-tree.ts";
 import { parseExport } from "../../src/store/portable/parse.ts";
 import { readSessionTree } from "../../src/store/portable/read-tree.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
-import { exportRequested } from "../../src/store/sessions/requests.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
+import { exportRequested } from "../../src/store/requests.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createDatabase } from "../helpers/database.ts";
 import { openStoreAt } from "../helpers/open-store.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { newId } from "../../src/core/ids.ts";
-import { finishExchange } from "../../src/store/leases/finish.ts";
-import { releaseLease } from "../../src/store/leases/lease.ts";
-import { insertQuestion } from "../../src/store/questions/ask.ts";
-import { endSession } from "../../src/store/sessions/change.ts";
+import { finishExchange } from "../../src/store/checkpoints/finish.ts";
+import { releaseLease } from "../../src/store/records/leases/lease.ts";
+import { insertQuestion } from "../../src/store/records/questions/ask.ts";
+import { endSession } from "../../src/store/records/sessions/change.ts";
 import { ask, claimNext, expire, queue, statesOf } from "../helpers/queue.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 

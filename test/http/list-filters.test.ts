@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { type Client, createClient, type ListOptions } from "../../src/client/client.ts";
-import { takeLease } from "../../src/store/leases/lease.ts";
-import { thisProcess } from "../../src/store/leases/this-process.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
+import { takeLease } from "../../src/store/records/leases/lease.ts";
+import { thisProcess } from "../../src/store/records/leases/this-process.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
 import { claimNext } from "../helpers/queue.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { makeFolder } from "../helpers/temp.ts";

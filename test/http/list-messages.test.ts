@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { MessageInfo, SessionDetail } from "../../src/core/schemas.ts";
-import { startThread } from "../../src/store/sessions/change.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
+import { startThread } from "../../src/store/records/sessions/change.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 
 let t: TestServer;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { takeLease } from "../../src/store/leases/lease.ts";
-import { answerQuestion } from "../../src/store/questions/answer.ts";
+import { takeLease } from "../../src/store/records/leases/lease.ts";
+import { answerQuestion } from "../../src/store/records/questions/answer.ts";
 import type { Store } from "../../src/store/store.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { openStream } from "../helpers/stream.ts";

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { SessionSummary } from "../../src/core/schemas.ts";
-import { readTokenLimits } from "../../src/store/sessions/token-limits.ts";
+import { readTokenLimits } from "../../src/store/records/sessions/token-limits.ts";
 import { claimNext } from "../helpers/queue.ts";
 import { type CallOptions, startTestServer, type TestServer } from "../helpers/server.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
-import { readPermissions } from "../../src/store/sessions/permissions.ts";
-import { readSession } from "../../src/store/sessions/read.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
+import { readPermissions } from "../../src/store/records/sessions/permissions.ts";
+import { readSession } from "../../src/store/records/sessions/read.ts";
 
 const TOKEN = "a-token";
 

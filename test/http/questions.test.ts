@@ -4,12 +4,12 @@ import { offeredChoices } from "../../src/core/words.ts";
 import { createClient } from "../../src/client/client.ts";
 import { newId } from "../../src/core/ids.ts";
 import type { QuestionInfo } from "../../src/core/schemas.ts";
-import { readExchange } from "../../src/store/exchanges/read.ts";
-import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
-import { beginExchange } from "../../src/store/messages/begin-exchange.ts";
-import { insertQuestion } from "../../src/store/questions/ask.ts";
-import { endSession } from "../../src/store/sessions/change.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
+import { readExchange } from "../../src/store/records/exchanges/read.ts";
+import { releaseLease, takeLease } from "../../src/store/records/leases/lease.ts";
+import { beginExchange } from "../../src/store/records/messages/begin-exchange.ts";
+import { insertQuestion } from "../../src/store/records/questions/ask.ts";
+import { endSession } from "../../src/store/records/sessions/change.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
 import { owner } from "../helpers/engines.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 

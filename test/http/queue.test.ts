@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { ExchangeInfo, QueuedExchangeInfo } from "../../src/core/schemas.ts";
-import { finishExchange } from "../../src/store/leases/finish.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
-import { endSession } from "../../src/store/sessions/change.ts";
+import { finishExchange } from "../../src/store/checkpoints/finish.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
+import { endSession } from "../../src/store/records/sessions/change.ts";
 import { statementsOf } from "../helpers/count-statements.ts";
 import { ask, claimNext, expire, statesOf } from "../helpers/queue.ts";
 import { type CallOptions, startTestServer, type TestServer } from "../helpers/server.ts";

@@ -4,7 +4,7 @@ import { createClient } from "../../src/client/client.ts";
 import { newId } from "../../src/core/ids.ts";
 import { createCatalogue } from "../../src/rules/catalogue.ts";
 import { createSettings } from "../../src/rules/config/settings.ts";
-import { announceNode } from "../../src/store/exchanges/nodes.ts";
+import { announceNode } from "../../src/store/records/exchanges/nodes.ts";
 import { execute } from "../helpers/engines.ts";
 import { personaFolders } from "../helpers/persona-folders.ts";
 import { queue } from "../helpers/queue.ts";

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { SessionAck, SessionDetail, SessionSummary } from "../../src/core/schemas.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
-import { readTokenLimits } from "../../src/store/sessions/token-limits.ts";
-import { startThread } from "../../src/store/sessions/change.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
+import { readTokenLimits } from "../../src/store/records/sessions/token-limits.ts";
+import { startThread } from "../../src/store/records/sessions/change.ts";
 import { createClient } from "../../src/client/client.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { temporaryFolder } from "../helpers/temp.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { deleteSessionTree } from "../../src/store/sessions/delete-tree.ts";
+import { deleteSessionTree } from "../../src/store/records/sessions/delete-tree.ts";
 import { startTestServer } from "../helpers/server.ts";
 import { openStoreAt } from "../helpers/open-store.ts";
 import { openStream } from "../helpers/stream.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { deleteSessionTree } from "../../src/store/sessions/delete-tree.ts";
-import { endSession } from "../../src/store/sessions/change.ts";
+import { deleteSessionTree } from "../../src/store/records/sessions/delete-tree.ts";
+import { endSession } from "../../src/store/records/sessions/change.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 
 /** Reads a stream as programs without an EventSource do, to its end or to an error. */

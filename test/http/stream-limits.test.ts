@@ -3,9 +3,9 @@ import http from "node:http";
 
 import { describe, expect, it } from "vitest";
 
-import { batches } from "../../src/store/checkpoints/bodies.ts";
-import { endSession } from "../../src/store/sessions/change.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
+import { batches } from "../../src/store/records/threads/bodies.ts";
+import { endSession } from "../../src/store/records/sessions/change.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
 import type { Store } from "../../src/store/store.ts";
 import { startTestServer } from "../helpers/server.ts";
 import { openStream } from "../helpers/stream.ts";

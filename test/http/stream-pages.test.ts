@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 
 import { createPageReader, type EventPage } from "../../src/http/stream/stream-pages.ts";
-import { appendUserMessage } from "../../src/store/messages/append.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
+import { appendUserMessage } from "../../src/store/records/messages/append.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { temporaryFolder } from "../helpers/temp.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { SessionDetail } from "../../src/core/schemas.ts";
-import { readProgress } from "../../src/store/messages/read.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
-import { endSession, startThread } from "../../src/store/sessions/change.ts";
+import { readProgress } from "../../src/store/records/messages/read.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
+import { endSession, startThread } from "../../src/store/records/sessions/change.ts";
 import { startProgram } from "../helpers/start-program.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { noticesQuiet } from "../helpers/database.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
-import { announceNode } from "../../src/store/exchanges/nodes.ts";
+import { announceNode } from "../../src/store/records/exchanges/nodes.ts";
 import { openPage } from "../helpers/page-client.ts";
 import { queue } from "../helpers/queue.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { createClient, type MessagePage } from "../../src/client/client.ts";
 import type { SessionDetail } from "../../src/core/schemas.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
-import { appendUserMessage } from "../../src/store/messages/append.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
+import { appendUserMessage } from "../../src/store/records/messages/append.ts";
 import { exchangeBytes, startTestServer, type TestServer } from "../helpers/server.ts";
 import { createWire } from "../torture/wire.ts";
 import { testLevel, testSize } from "../helpers/size.ts";

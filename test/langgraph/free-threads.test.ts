@@ -5,8 +5,8 @@ import { expect, it } from "vitest";
 import { newId } from "../../src/core/ids.ts";
 import { threadId } from "../../src/core/threads.ts";
 import { RepriseSaver } from "../../src/entries/langgraph.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
-import { takeLease } from "../../src/store/leases/lease.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
+import { takeLease } from "../../src/store/records/leases/lease.ts";
 import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
 import { readKept } from "../helpers/checkpoints/kept.ts";
 import {

@@ -15,8 +15,8 @@ import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { bodyText, reviverOf } from "../../src/langgraph/message-codec.ts";
-import { type MessageJson, readMessage } from "../../src/store/messages/message-json.ts";
-import { mirrorOf } from "../../src/store/messages/mirror-row.ts";
+import { type MessageJson, readMessage } from "../../src/store/records/messages/message-json.ts";
+import { mirrorOf } from "../../src/store/records/messages/mirror-row.ts";
 import { anyText } from "../helpers/any-text.ts";
 
 /*

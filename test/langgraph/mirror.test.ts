@@ -9,16 +9,16 @@ import { MessagesAnnotation, REMOVE_ALL_MESSAGES, START, StateGraph } from "@lan
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 
-import { mirrorOf } from "../../src/store/messages/mirror-row.ts";
+import { mirrorOf } from "../../src/store/records/messages/mirror-row.ts";
 import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
 import type { Message } from "../../src/core/sessions.ts";
 import { estimateTokens } from "../../src/core/text.ts";
 import { threadId } from "../../src/core/threads.ts";
-import { releaseLease, takeLease } from "../../src/store/leases/lease.ts";
-import { appendUserMessage } from "../../src/store/messages/append.ts";
-import { readMessagesAfter, readPending } from "../../src/store/messages/read.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
-import { readSession } from "../../src/store/sessions/read.ts";
+import { releaseLease, takeLease } from "../../src/store/records/leases/lease.ts";
+import { appendUserMessage } from "../../src/store/records/messages/append.ts";
+import { readMessagesAfter, readPending } from "../../src/store/records/messages/read.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
+import { readSession } from "../../src/store/records/sessions/read.ts";
 import type { Operation, Store } from "../../src/store/store.ts";
 import { owner, refuseRows } from "../helpers/engines.ts";
 import { openSaver } from "../helpers/checkpoints/saver.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { readTokenLimits } from "../../src/store/sessions/token-limits.ts";
+import { readTokenLimits } from "../../src/store/records/sessions/token-limits.ts";
 import { describeEngine } from "../helpers/engines.ts";
 import { echo, openOn } from "../helpers/graphs.ts";
 import { openStoreAt } from "../helpers/open-store.ts";

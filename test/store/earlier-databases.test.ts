@@ -5,11 +5,11 @@ import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { backupSqlite } from "../../src/store/engines/sqlite/backup.ts";
+import { backupSqlite } from "../../src/store/engines/sqlite/backup/backup.ts";
 import { checkDatabase } from "../../src/store/engines/sqlite/check-database.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { openSqliteSource } from "../../src/store/engines/sqlite/open-source.ts";
-import { planSqliteUpgrade } from "../../src/store/engines/sqlite/plan-upgrade.ts";
+import { planSqliteUpgrade } from "../../src/store/engines/sqlite/backup/plan-upgrade.ts";
 import { openPostgresStore } from "../../src/store/engines/postgres/open.ts";
 import { openPostgresSource } from "../../src/store/engines/postgres/open-source.ts";
 import { planPostgresUpgrade } from "../../src/store/engines/postgres/plan-upgrade.ts";

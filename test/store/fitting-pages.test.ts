@@ -5,17 +5,20 @@ import {
   readDetailWithin,
   readMessagesWithin,
   readWholeDetail,
-} from "../../src/store/messages/detail-within.ts";
-import { readMessagePage, readWholeMessagePage } from "../../src/store/messages/message-page.ts";
-import { sessionBytes } from "../../src/store/messages/session-bytes.ts";
-import { readPageAfter, readStreamPage } from "../../src/store/messages/stream-page.ts";
-import { appendUserMessage } from "../../src/store/messages/append.ts";
-import { openQuestionBytes } from "../../src/store/questions/read.ts";
+} from "../../src/store/records/messages/detail-within.ts";
+import {
+  readMessagePage,
+  readWholeMessagePage,
+} from "../../src/store/records/messages/message-page.ts";
+import { sessionBytes } from "../../src/store/records/messages/session-bytes.ts";
+import { readPageAfter, readStreamPage } from "../../src/store/records/messages/stream-page.ts";
+import { appendUserMessage } from "../../src/store/records/messages/append.ts";
+import { openQuestionBytes } from "../../src/store/records/questions/read.ts";
 import {
   type ListPosition,
   listSummaries,
   type SummariesText,
-} from "../../src/store/sessions/list.ts";
+} from "../../src/store/records/sessions/list.ts";
 import type { Store } from "../../src/store/store.ts";
 import { describeEngines, newSession, openFresh } from "../helpers/engines.ts";
 import { waitingSession } from "../helpers/waiting-session.ts";

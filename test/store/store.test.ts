@@ -2,12 +2,12 @@ import { sql } from "kysely";
 import { expect, it } from "vitest";
 
 import { sessionOfHint } from "../../src/store/hints.ts";
-import { appendUserMessage } from "../../src/store/messages/append.ts";
-import { readDetail } from "../../src/store/messages/read.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
-import { endSession } from "../../src/store/sessions/change.ts";
-import { listSessions } from "../../src/store/sessions/list.ts";
-import { readSession } from "../../src/store/sessions/read.ts";
+import { appendUserMessage } from "../../src/store/records/messages/append.ts";
+import { readDetail } from "../../src/store/records/messages/read.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
+import { endSession } from "../../src/store/records/sessions/change.ts";
+import { listSessions } from "../../src/store/records/sessions/list.ts";
+import { readSession } from "../../src/store/records/sessions/read.ts";
 import type { Operation } from "../../src/store/store.ts";
 import { startProgram } from "../helpers/start-program.ts";
 import { describeEngines, execute, newSession, openFresh } from "../helpers/engines.ts";

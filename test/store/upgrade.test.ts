@@ -3,9 +3,9 @@ import { expect, it } from "vitest";
 import { migrations } from "../../src/store/engines/migrations/history.ts";
 import { postgresDialect } from "../../src/store/engines/postgres/dialect.ts";
 import { sqliteDialect } from "../../src/store/engines/sqlite/dialect.ts";
-import { appendUserMessage } from "../../src/store/messages/append.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
-import { listSessions } from "../../src/store/sessions/list.ts";
+import { appendUserMessage } from "../../src/store/records/messages/append.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
+import { listSessions } from "../../src/store/records/sessions/list.ts";
 import type { Store } from "../../src/store/store.ts";
 import { describeEngines, type Engine, execute } from "../helpers/engines.ts";
 

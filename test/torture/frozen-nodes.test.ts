@@ -6,10 +6,10 @@ import { sql } from "kysely";
 import { expect, it } from "vitest";
 
 import { OUTCOME_UNKNOWN } from "../../src/agent/thread-state.ts";
-import { queueExchange } from "../../src/store/exchanges/queue.ts";
-import { readExchange } from "../../src/store/exchanges/read.ts";
-import { readDetail } from "../../src/store/messages/read.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
+import { queueExchange } from "../../src/store/records/exchanges/queue.ts";
+import { readExchange } from "../../src/store/records/exchanges/read.ts";
+import { readDetail } from "../../src/store/records/messages/read.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
 import type { Store } from "../../src/store/store.ts";
 import { describeEngines } from "../helpers/engines.ts";
 import { type ModelAnswer, type SentMessage, startModelServer } from "../helpers/model-server.ts";

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
 import { isFinal } from "../../src/core/exchanges.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type BreakingProxy, startBreakingProxy } from "../helpers/breaking-proxy.ts";
 import { describeEngines } from "../helpers/engines.ts";

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
 import { createClient } from "../../src/client/client.ts";
-import { appendUserMessage } from "../../src/store/messages/append.ts";
+import { appendUserMessage } from "../../src/store/records/messages/append.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import type { TortureOptions } from "./long-tests.ts";
 import { startService, tortureFolder } from "./service.ts";

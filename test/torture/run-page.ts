@@ -8,7 +8,7 @@ import { median } from "../../bench/measurement.ts";
 import { makeDatabase, startProgram } from "../../bench/services.ts";
 import { buildPage } from "../../build/page-bundle.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
-import { createSession } from "../../src/store/sessions/create.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
 import { storeOf } from "../../src/store/store-of.ts";
 import { heapOf, installedBrowser } from "../helpers/browser.ts";
 import type { TortureOptions } from "./long-tests.ts";

@@ -45,7 +45,7 @@ export const SIZED_TESTS = {
   },
   claimers: {
     what: "Twelve claimers of three nodes on one queue: exchanges that are queued",
-    files: ["test/store/exchanges/claimers.test.ts"],
+    files: ["test/store/records/exchanges/claimers.test.ts"],
     test: 24,
     short: 80,
     long: 2000,
@@ -176,7 +176,7 @@ export const SIZED_TESTS = {
   },
   "exchange-lives": {
     what: "Random lives of a session's exchanges and questions, compared with a model: lives of 30 steps",
-    files: ["test/store/exchanges/random-lives.test.ts"],
+    files: ["test/store/records/exchanges/random-lives.test.ts"],
     test: 3,
     short: 15,
     long: 2000,
@@ -334,7 +334,10 @@ export const SIZED_TESTS = {
   },
   "many-writers": {
     what: "Processes that append to one session at once: messages of each",
-    files: ["test/store/leases/processes.test.ts", "test/store/messages/append.test.ts"],
+    files: [
+      "test/store/records/leases/processes.test.ts",
+      "test/store/records/messages/append.test.ts",
+    ],
     test: 10,
     short: 50,
     long: 500,
@@ -439,7 +442,10 @@ export const SIZED_TESTS = {
   },
   stopped: {
     what: "Exchanges whose process is stopped at a random moment, replaced and continued",
-    files: ["test/store/leases/random-stops.test.ts", "test/agent/exchange/late-writes.test.ts"],
+    files: [
+      "test/store/records/leases/random-stops.test.ts",
+      "test/agent/exchange/late-writes.test.ts",
+    ],
     test: 1,
     short: 4,
     long: 60,
@@ -458,8 +464,8 @@ export const SIZED_TESTS = {
       "test/cli/paste-reader.test.ts",
       "test/http/messages.test.ts",
       "test/store/sql-json.test.ts",
-      "test/store/messages/append.test.ts",
-      "test/store/sessions/list.test.ts",
+      "test/store/records/messages/append.test.ts",
+      "test/store/records/sessions/list.test.ts",
     ],
     test: 4,
     short: 60,
@@ -561,7 +567,7 @@ export const ONLY_TORTURE = {
   },
   "lease-processes": {
     what: "Processes that hold a lease, lose it, are frozen and killed, on SQLite",
-    files: ["test/store/leases/processes.test.ts"],
+    files: ["test/store/records/leases/processes.test.ts"],
   },
   "lint-rules": {
     what: "Files that break each rule of our own for the linter",

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { createClient, type LiveEvent } from "../../src/entries/client.ts";
-import { appendUserMessage } from "../../src/store/messages/append.ts";
+import { appendUserMessage } from "../../src/store/records/messages/append.ts";
 import type { Attempt, Feed } from "../../web/streams/feed.ts";
 import { listFeed } from "../../web/streams/list-feed.ts";
 import { type Connect, sessionFeed, sharedFeed } from "../../web/streams/session-feed.ts";

@@ -4,7 +4,7 @@ import { createExchangeTree } from "../../exchange/exchange-tree.ts";
 import type { Compacted } from "../../exchange/exchanger.ts";
 import type { HeldSession } from "../../exchange/lease-holder.ts";
 import type { SessionSaver } from "../../langgraph/session-saver.ts";
-import type { LeaseState } from "../../store/leases/lease.ts";
+import type { LeaseState } from "../../store/records/leases/lease.ts";
 import { refusal } from "../../workspace/files/refusal.ts";
 import { type AgentThread, buildAgent } from "../agent.ts";
 import type { OpenedOptions, Prepared } from "../exchange-context.ts";

@@ -7,7 +7,7 @@ import { cutToFit } from "./cut.ts";
 import { type SummariseInput, summariseUpTo } from "./summarise.ts";
 import { type View, sentMessages, viewOf } from "./view.ts";
 import { estimateTokens } from "../../core/text.ts";
-import { tokenCountOf } from "../../store/messages/mirror-row.ts";
+import { tokenCountOf } from "../../store/records/messages/mirror-row.ts";
 
 interface CompactionInput extends Omit<SummariseInput, "view" | "cut"> {
   readonly report: Report;

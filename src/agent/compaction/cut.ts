@@ -1,7 +1,7 @@
 import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 
 import { callsOf } from "../sendable-messages.ts";
-import { tokenCountOf } from "../../store/messages/mirror-row.ts";
+import { tokenCountOf } from "../../store/records/messages/mirror-row.ts";
 
 /**
  * Where to cut messages so that those from there on have `keep` tokens at most: in front of a

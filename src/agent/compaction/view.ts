@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 
 import { newId } from "../../core/ids.ts";
-import { firstKept, isSummary, summaryMarks } from "../../store/messages/summary.ts";
+import { firstKept, isSummary, summaryMarks } from "../../store/records/messages/summary.ts";
 
 /**
  * A summary is a message of the thread like any other, so that it is stored, mirrored, verified

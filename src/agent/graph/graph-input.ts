@@ -9,8 +9,8 @@ import { RepriseError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Message } from "../../core/sessions.ts";
 import { refuseUnstorable } from "../../exchange/storable-message.ts";
-import type { IdentifiedMessage } from "../../store/messages/begin-exchange.ts";
-import { mirrorOf } from "../../store/messages/mirror-row.ts";
+import type { IdentifiedMessage } from "../../store/records/messages/begin-exchange.ts";
+import { mirrorOf } from "../../store/records/messages/mirror-row.ts";
 
 /** What a graph is run with, read once. */
 export type GraphInput =

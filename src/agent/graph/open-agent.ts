@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import type { Exchanger, ExchangerConfig, OpenedAgent } from "../../exchange/exchanger.ts";
 import { createFeed } from "../../exchange/live/feed.ts";
-import { thisProcess } from "../../store/leases/this-process.ts";
+import { thisProcess } from "../../store/records/leases/this-process.ts";
 import { attachSaver } from "./attach-saver.ts";
 import type { FoundAgent } from "./find-agent.ts";
 import { createGraphRunner, type GraphAgent, nameOf } from "./graph-runner.ts";

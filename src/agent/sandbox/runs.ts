@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/p
 import { hostname } from "node:os";
 import { join } from "node:path";
 
-import { isGone, type LeaseOwner, thisProcess } from "../../store/leases/this-process.ts";
+import { isGone, type LeaseOwner, thisProcess } from "../../store/records/leases/this-process.ts";
 import type { ControlPlace } from "../../workspace/places/known-places.ts";
 import type { NamedPath } from "../../workspace/places/named-by-git.ts";
 

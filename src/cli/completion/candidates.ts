@@ -139,11 +139,11 @@ async function sessions(cli: CliContext, { database }: Place): Promise<Candidate
   if (isPostgres(location)) {
     return [];
   }
-  const { planSqliteUpgrade } = await import("../../store/engines/sqlite/plan-upgrade.ts");
+  const { planSqliteUpgrade } = await import("../../store/engines/sqlite/backup/plan-upgrade.ts");
   if (planSqliteUpgrade(location, { backup: false }).steps.length > 0) {
     return [];
   }
-  const { listSessions } = await import("../../store/sessions/list.ts");
+  const { listSessions } = await import("../../store/records/sessions/list.ts");
   await using store = await openStoreAt(cli, { location, notice: () => undefined });
   const { sessions: listed } = await store.read(listSessions, { limit: MAX_SESSIONS });
   return listed.map((each) => ({ value: each.id, about: titleLine(each) }));

@@ -1,6 +1,6 @@
 import { isRepriseError } from "../../core/errors.ts";
 import { someContinue } from "../../exchange/some-continue.ts";
-import type { OpenQuestion } from "../../store/questions/read.ts";
+import type { OpenQuestion } from "../../store/records/questions/read.ts";
 import { offeredChoices } from "../allow-in-config.ts";
 import { noticeLine } from "../context.ts";
 import { type GivenAnswer, replyOf } from "../question-lines.ts";

@@ -1,5 +1,5 @@
 import { visible } from "../../core/terminal-text.ts";
-import { readDetail } from "../../store/messages/read.ts";
+import { readDetail } from "../../store/records/messages/read.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine } from "../context.ts";
 import type { Talk } from "./talk.ts";

@@ -5,8 +5,8 @@ import type { LiveEvent } from "../../core/live.ts";
 import type { ExchangeInfo, QuestionInfo } from "../../core/schemas.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import type { Session } from "../../core/sessions.ts";
-import { readMessagesAfter } from "../../store/messages/read.ts";
-import { readQuestion } from "../../store/questions/read.ts";
+import { readMessagesAfter } from "../../store/records/messages/read.ts";
+import { readQuestion } from "../../store/records/questions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { noticeLine } from "../context.ts";
 import { shortened } from "../tool-lines.ts";
@@ -242,7 +242,7 @@ async function* eventsOf(
     return;
   }
   const { followSession } = await import("../../exchange/live/follow-session.ts");
-  const { beginningOf } = await import("../../store/live/beginning-of.ts");
+  const { beginningOf } = await import("../../store/records/live/beginning-of.ts");
   const after_seq = await store.read(beginningOf, { session_id });
   const place = { session_id, after_seq, all: false, signal, onFailure: () => undefined };
   yield* followSession(store, place);

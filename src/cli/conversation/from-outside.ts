@@ -10,8 +10,8 @@ import {
   readWaiting,
   type Waiting,
   type WaitingMessages,
-} from "../../store/sessions/waiting.ts";
-import { localUser } from "../../store/leases/local-user.ts";
+} from "../../store/records/messages/waiting.ts";
+import { localUser } from "../../store/records/leases/local-user.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, note, noticeLine } from "../context.ts";
 import { plural } from "../../core/text.ts";

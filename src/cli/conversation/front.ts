@@ -1,7 +1,7 @@
 import type { LiveEvent } from "../../core/live.ts";
 import type { Live } from "../../exchange/exchanger.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
-import type { OpenQuestion } from "../../store/questions/read.ts";
+import type { OpenQuestion } from "../../store/records/questions/read.ts";
 import type { Offered } from "../allow-in-config.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { CommandUsage } from "./command-usage.ts";

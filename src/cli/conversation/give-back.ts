@@ -1,7 +1,7 @@
 import { isRepriseError } from "../../core/errors.ts";
 import { oneLine, visible } from "../../core/terminal-text.ts";
-import { readUnsent } from "../../store/exchanges/unsent.ts";
-import { readMessagesAfter } from "../../store/messages/read.ts";
+import { readUnsent } from "../../store/records/exchanges/unsent.ts";
+import { readMessagesAfter } from "../../store/records/messages/read.ts";
 import { noticeLine } from "../context.ts";
 import type { Store } from "../../store/store.ts";
 import type { Front, Typed } from "./front.ts";

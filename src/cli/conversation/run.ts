@@ -15,7 +15,7 @@ import { send } from "./send.ts";
 import { isAsking, type Talk } from "./talk.ts";
 import { showFailure } from "./show-failure.ts";
 import type { Secrets } from "../../core/secrets.ts";
-import { waitsFor } from "../../store/exchanges/waits-for.ts";
+import { waitsFor } from "../../store/records/exchanges/waits-for.ts";
 import type { Store } from "../../store/store.ts";
 import { slashCommand } from "./slash.ts";
 import { dropped, dropWaiting, noticeUnsent } from "./waiting-lines.ts";

@@ -1,6 +1,6 @@
 import { isRepriseError } from "../../core/errors.ts";
 import type { ModelConfig } from "../../rules/models/config.ts";
-import { type Check, failedBy, ok, warning } from "../../store/verify/check.ts";
+import { type Check, failedBy, ok, warning } from "../../store/check.ts";
 import { isPostgres } from "../../store/location.ts";
 import { databaseLocation, personaFolderPaths, settingsOf, trustSource } from "../config.ts";
 import { shownValue } from "../configure.ts";

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import type { Command } from "commander";
 
 import { isRepriseError, systemCode } from "../../core/errors.ts";
-import { type Check, failed, failedBy, ok } from "../../store/verify/check.ts";
+import { type Check, failed, failedBy, ok } from "../../store/check.ts";
 import { isPostgres } from "../../store/location.ts";
 import { databaseLocation } from "../config.ts";
 import type { CliContext } from "../context.ts";

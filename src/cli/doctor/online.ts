@@ -1,5 +1,5 @@
 import { type ModelConfig, withKey } from "../../rules/models/config.ts";
-import { type Check, failed, failedBy, ok, warning } from "../../store/verify/check.ts";
+import { type Check, failed, failedBy, ok, warning } from "../../store/check.ts";
 
 /** A provider that does not answer within this time would not be usable either. */
 const TIMEOUT_MS = 10_000;

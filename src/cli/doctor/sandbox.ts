@@ -1,4 +1,4 @@
-import { type Check, ok } from "../../store/verify/check.ts";
+import { type Check, ok } from "../../store/check.ts";
 import { sandboxSentence } from "../permission-lines.ts";
 
 /** Whether commands of the agent would run in a sandbox here; they run without one, too. */

@@ -1,4 +1,4 @@
-import { type Check, failedBy, ok } from "../../store/verify/check.ts";
+import { type Check, failedBy, ok } from "../../store/check.ts";
 import { madeTokenFile } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { readMadeToken } from "../made-token.ts";

@@ -1,5 +1,5 @@
 import { plural } from "../../core/text.ts";
-import { type Check, failedBy, ok } from "../../store/verify/check.ts";
+import { type Check, failedBy, ok } from "../../store/check.ts";
 import { undoFolderPath } from "../config.ts";
 import type { CliContext } from "../context.ts";
 

@@ -6,7 +6,7 @@ import { isRepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { isInside } from "../../workspace/files/real-path.ts";
 import { hiddenPaths } from "../../workspace/sandbox/hidden-paths.ts";
-import { type Check, warning } from "../../store/verify/check.ts";
+import { type Check, warning } from "../../store/check.ts";
 import { settingsOf } from "../config.ts";
 import type { CliContext } from "../context.ts";
 

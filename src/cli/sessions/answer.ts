@@ -8,13 +8,17 @@ import { folderChoice } from "../../core/words.ts";
 import { isPassing } from "../../exchange/exchange-failure.ts";
 import { whetherRuns } from "../../exchange/runnable.ts";
 import { refuseUnstorable } from "../../exchange/storable-message.ts";
-import { answerQuestion, terminalRequired } from "../../store/questions/answer.ts";
-import { readSession } from "../../store/sessions/read.ts";
-import { localUser } from "../../store/leases/local-user.ts";
-import { readNextQueued } from "../../store/exchanges/ready.ts";
-import { lastQuestion, listOpenQuestions, type OpenQuestion } from "../../store/questions/read.ts";
-import { delegationTop } from "../../store/questions/tree.ts";
-import { readCurrentExchange } from "../../store/exchanges/current.ts";
+import { answerQuestion, terminalRequired } from "../../store/records/questions/answer.ts";
+import { readSession } from "../../store/records/sessions/read.ts";
+import { localUser } from "../../store/records/leases/local-user.ts";
+import { readNextQueued } from "../../store/records/exchanges/ready.ts";
+import {
+  lastQuestion,
+  listOpenQuestions,
+  type OpenQuestion,
+} from "../../store/records/questions/read.ts";
+import { delegationTop } from "../../store/records/questions/tree.ts";
+import { readCurrentExchange } from "../../store/records/exchanges/current.ts";
 import type { Store } from "../../store/store.ts";
 import { grantLine, type Offered, offeredChoices, storedAnswer } from "../allow-in-config.ts";
 import { EVENTS_OPTION } from "../chat-options.ts";

@@ -1,11 +1,11 @@
 import { Command } from "commander";
 
-import { resolveSession } from "../../store/sessions/read.ts";
+import { resolveSession } from "../../store/records/sessions/read.ts";
 import {
   deletedSession,
   deleteSessionTree,
   previewDeletion,
-} from "../../store/sessions/delete-tree.ts";
+} from "../../store/records/sessions/delete-tree.ts";
 import { type CliContext, printJson, printLines } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import { confirmDeletion } from "../confirm-deletion.ts";

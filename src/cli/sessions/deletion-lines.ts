@@ -1,6 +1,6 @@
 import { titleLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
-import type { DeletionPreview } from "../../store/sessions/delete-tree.ts";
+import type { DeletionPreview } from "../../store/records/sessions/delete-tree.ts";
 
 /** A line for each session that goes: sub-agents are indented below their parent. */
 export function deletionLines(previews: readonly DeletionPreview[]): string[] {

@@ -2,8 +2,8 @@ import { Command } from "commander";
 
 import { sessionAck } from "../../core/answers.ts";
 import { titleLine } from "../../core/terminal-text.ts";
-import { endSession } from "../../store/sessions/change.ts";
-import { resolveSession } from "../../store/sessions/read.ts";
+import { endSession } from "../../store/records/sessions/change.ts";
+import { resolveSession } from "../../store/records/sessions/read.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 

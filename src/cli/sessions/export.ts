@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 
 import { Command, Option } from "commander";
 
-import { resolveSession } from "../../store/sessions/read.ts";
+import { resolveSession } from "../../store/records/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { sessionsOf, type SessionTree } from "../../store/portable/export-schema.ts";
 import { readSessionTree } from "../../store/portable/read-tree.ts";

@@ -1,7 +1,7 @@
 import type { Session } from "../../core/sessions.ts";
-import { batches } from "../../store/checkpoints/bodies.ts";
-import { readCurrent } from "../../store/exchanges/current.ts";
-import { readQueued } from "../../store/exchanges/queued-sessions.ts";
+import { batches } from "../../store/records/threads/bodies.ts";
+import { readCurrent } from "../../store/records/exchanges/current.ts";
+import { readQueued } from "../../store/records/exchanges/queued-sessions.ts";
 import type { Store } from "../../store/store.ts";
 import { failuresOf, shownState } from "./table.ts";
 

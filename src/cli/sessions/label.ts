@@ -4,7 +4,7 @@ import { MAX_NAME_LENGTH } from "../../core/limits.ts";
 import type { PatchSessionRequest } from "../../core/patch-session.ts";
 import { titleLine } from "../../core/terminal-text.ts";
 import { isStorableText } from "../../core/text.ts";
-import { patchSession } from "../../store/sessions/patch.ts";
+import { patchSession } from "../../store/records/sessions/patch.ts";
 import { type CliContext, printJson, printLine } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import { wrongUsage } from "../wrong-usage.ts";

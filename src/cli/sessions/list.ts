@@ -10,9 +10,9 @@ import {
   type ListPosition,
   listSessions,
   listSummaries,
-} from "../../store/sessions/list.ts";
-import type { ListFilters } from "../../store/sessions/list-filters.ts";
-import { countSubagents } from "../../store/sessions/subagents.ts";
+} from "../../store/records/sessions/list.ts";
+import type { ListFilters } from "../../store/records/sessions/list-filters.ts";
+import { countSubagents } from "../../store/records/sessions/subagents.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
 import { since } from "../ages.ts";

@@ -3,12 +3,16 @@ import type { MessageInfo } from "../../core/schemas.ts";
 import type { Session } from "../../core/sessions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import { isStorableText, plural } from "../../core/text.ts";
-import { readMessagePage } from "../../store/messages/message-page.ts";
-import { deleteSessionTree, previewDeletion } from "../../store/sessions/delete-tree.ts";
-import { type ListInput, type ListPosition, listSessions } from "../../store/sessions/list.ts";
-import type { ListFilters } from "../../store/sessions/list-filters.ts";
-import { patchSession } from "../../store/sessions/patch.ts";
-import { countSubagents } from "../../store/sessions/subagents.ts";
+import { readMessagePage } from "../../store/records/messages/message-page.ts";
+import { deleteSessionTree, previewDeletion } from "../../store/records/sessions/delete-tree.ts";
+import {
+  type ListInput,
+  type ListPosition,
+  listSessions,
+} from "../../store/records/sessions/list.ts";
+import type { ListFilters } from "../../store/records/sessions/list-filters.ts";
+import { patchSession } from "../../store/records/sessions/patch.ts";
+import { countSubagents } from "../../store/records/sessions/subagents.ts";
 import type { Store } from "../../store/store.ts";
 import type { CliContext } from "../context.ts";
 import { keptAfter } from "../forget-kept.ts";

@@ -1,6 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { projectKeyOf } from "../../store/project-key.ts";
-import { listSessions } from "../../store/sessions/list.ts";
+import { listSessions } from "../../store/records/sessions/list.ts";
 import type { Store } from "../../store/store.ts";
 import type { CliContext } from "../context.ts";
 import type { RawTerminal } from "../raw-terminal.ts";

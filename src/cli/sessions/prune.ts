@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 
 import { SESSION_STATES, type SessionState } from "../../core/sessions.ts";
-import { deletedSession, type DeletionPreview } from "../../store/sessions/delete-tree.ts";
-import { pruneSession, readPrunable } from "../../store/sessions/prune.ts";
+import { deletedSession, type DeletionPreview } from "../../store/records/sessions/delete-tree.ts";
+import { pruneSession, readPrunable } from "../../store/records/sessions/prune.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import { olderThan } from "../ages.ts";

@@ -2,8 +2,8 @@ import { Command } from "commander";
 
 import { LEASE_MS } from "../../core/limits.ts";
 import { holdLease } from "../../exchange/lease-holder.ts";
-import { thisProcess } from "../../store/leases/this-process.ts";
-import { readSession, resolveSession } from "../../store/sessions/read.ts";
+import { thisProcess } from "../../store/records/leases/this-process.ts";
+import { readSession, resolveSession } from "../../store/records/sessions/read.ts";
 import { type Repair, repairSession } from "../../store/verify/repair.ts";
 import { type CliContext, note, noticeLine, printJson, printLine } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";

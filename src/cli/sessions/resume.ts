@@ -1,10 +1,10 @@
 import { Command } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
-import { refuseEnded } from "../../store/sessions/change.ts";
-import { listSessions } from "../../store/sessions/list.ts";
-import { resolveSession } from "../../store/sessions/read.ts";
-import { readSummary } from "../../store/sessions/summaries.ts";
+import { refuseEnded } from "../../store/records/sessions/change.ts";
+import { listSessions } from "../../store/records/sessions/list.ts";
+import { resolveSession } from "../../store/records/sessions/read.ts";
+import { readSummary } from "../../store/records/sessions/summaries.ts";
 import type { Store } from "../../store/store.ts";
 import { ask } from "../ask.ts";
 import { chat } from "../chat.ts";

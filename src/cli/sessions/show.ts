@@ -1,8 +1,8 @@
 import { Command } from "commander";
 
-import { readDetail } from "../../store/messages/read.ts";
-import { readLabelsOf } from "../../store/sessions/labels.ts";
-import { readSummary } from "../../store/sessions/summaries.ts";
+import { readDetail } from "../../store/records/messages/read.ts";
+import { readLabelsOf } from "../../store/records/sessions/labels.ts";
+import { readSummary } from "../../store/records/sessions/summaries.ts";
 import { type CliContext, printJson } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import type { RawTerminal } from "../raw-terminal.ts";

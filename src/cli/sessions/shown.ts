@@ -6,14 +6,14 @@ import {
   listExchanges,
   type QueuedMessage,
   readQueuedMessages,
-} from "../../store/exchanges/read.ts";
-import { readUnsent, type UnsentMessage } from "../../store/exchanges/unsent.ts";
-import type { Detail } from "../../store/messages/read.ts";
-import { listOpenQuestions, type OpenQuestion } from "../../store/questions/read.ts";
-import { type Consent, readConsents } from "../../store/sessions/consents.ts";
-import { listSessions } from "../../store/sessions/list.ts";
-import { readTokenLimits } from "../../store/sessions/token-limits.ts";
-import { readUnconfirmed, type Unconfirmed } from "../../store/sessions/unconfirmed.ts";
+} from "../../store/records/exchanges/read.ts";
+import { readUnsent, type UnsentMessage } from "../../store/records/exchanges/unsent.ts";
+import type { Detail } from "../../store/records/messages/read.ts";
+import { listOpenQuestions, type OpenQuestion } from "../../store/records/questions/read.ts";
+import { type Consent, readConsents } from "../../store/records/sessions/consents.ts";
+import { listSessions } from "../../store/records/sessions/list.ts";
+import { readTokenLimits } from "../../store/records/sessions/token-limits.ts";
+import { readUnconfirmed, type Unconfirmed } from "../../store/records/messages/unconfirmed.ts";
 import { type ChangeReading, readChanges } from "../read-changes.ts";
 import { resumeCommand, sendCommandLine } from "../resume-command.ts";
 import { type Failures, failuresOf } from "./table.ts";

@@ -1,7 +1,7 @@
 import type { ExchangeFailure, Session } from "../../core/sessions.ts";
 import { oneLine, titleLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
-import { readFailures } from "../../store/sessions/failures.ts";
+import { readFailures } from "../../store/records/sessions/failures.ts";
 import type { Store } from "../../store/store.ts";
 import { age } from "../ages.ts";
 import { aligned } from "../aligned.ts";

@@ -41,7 +41,7 @@ function command(cli: CliContext, direction: Direction, description: string): Co
       const [{ undoExchange }, { keptBytesIn }, { localUser }] = await Promise.all([
         import("../../exchange/undo/undo-exchange.ts"),
         import("../../workspace/undo/kept-bytes.ts"),
-        import("../../store/leases/local-user.ts"),
+        import("../../store/records/leases/local-user.ts"),
       ]);
       const location = databaseLocation(cli, databaseOption(made));
       const undone = await undoExchange(

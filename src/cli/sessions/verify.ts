@@ -10,8 +10,8 @@ import {
   verificationOf,
 } from "../../store/verify/verification.ts";
 import { verifySession } from "../../store/verify/verify-session.ts";
-import { readSessionIds, walkSessions } from "../../store/sessions/walk.ts";
-import { resolveSession } from "../../store/sessions/read.ts";
+import { readSessionIds, walkSessions } from "../../store/records/sessions/walk.ts";
+import { resolveSession } from "../../store/records/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";

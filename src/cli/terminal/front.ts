@@ -135,7 +135,7 @@ export function openScreenFront(options: ScreenOptions): Front {
     if (session === null || session.last_seq === 0) {
       return;
     }
-    const { readMessagesAfter } = await import("../../store/messages/read.ts");
+    const { readMessagesAfter } = await import("../../store/records/messages/read.ts");
     const after_seq = Math.max(0, session.last_seq - REPLAYED_MESSAGES);
     const page = { session_id: session.id, after_seq, all: false, limit: REPLAYED_MESSAGES };
     const messages = await store.read(readMessagesAfter, page);

@@ -1,7 +1,7 @@
 import { NO_FACTS } from "../../core/calls.ts";
 import type { ExchangeInfo } from "../../core/schemas.ts";
 import { EventReader, type EventSink } from "../../exchange/live/event-reader.ts";
-import { failureLine } from "../../store/sessions/failures.ts";
+import { failureLine } from "../../store/records/sessions/failures.ts";
 import type { Steps } from "./steps.ts";
 
 /** Reads the live feed of a session into steps; questions are shown elsewhere. */

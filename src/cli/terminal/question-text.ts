@@ -3,7 +3,7 @@ import { oneLine, visible } from "../../core/terminal-text.ts";
 import { beginsWithBlanks, MAX_INDENTATION, visibleBlanks } from "../../core/visible-blanks.ts";
 import { longerText } from "../../core/words.ts";
 import type { GivenAnswer } from "../question-lines.ts";
-import type { OpenQuestion } from "../../store/questions/read.ts";
+import type { OpenQuestion } from "../../store/records/questions/read.ts";
 import { cutLine, foldLine } from "./fold.ts";
 import type { Theme } from "./theme.ts";
 

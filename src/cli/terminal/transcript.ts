@@ -1,6 +1,6 @@
 import type { Message, Role } from "../../core/sessions.ts";
 import { titleLine, visible } from "../../core/terminal-text.ts";
-import type { QueuedMessage } from "../../store/exchanges/read.ts";
+import type { QueuedMessage } from "../../store/records/exchanges/read.ts";
 import { localTime } from "../ages.ts";
 import { factsOf, messageMarks, sendAgainLine, unsentMarks } from "../sessions/show-facts.ts";
 import { QUEUED_SHOWN, type ShownSession } from "../sessions/shown.ts";

@@ -7,12 +7,12 @@ import {
   type OldThreadPage,
   type OldThreads,
   readOldThreads,
-} from "../../store/checkpoints/delete-old-threads.ts";
+} from "../../store/checkpoints/threads/delete-old-threads.ts";
 import {
   type DamagedThread,
   readDeletable,
   type ThreadStats,
-} from "../../store/checkpoints/thread-stats.ts";
+} from "../../store/checkpoints/threads/thread-stats.ts";
 import { deleteThread } from "../../store/checkpoints/threads.ts";
 import type { Store } from "../../store/store.ts";
 import { olderThan } from "../ages.ts";

@@ -1,6 +1,6 @@
 import { exactLine } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
-import type { DamagedThread, ThreadStats } from "../../store/checkpoints/thread-stats.ts";
+import type { DamagedThread, ThreadStats } from "../../store/checkpoints/threads/thread-stats.ts";
 
 /** A line for each thread that goes. */
 export function deletionLines(threads: readonly (ThreadStats | DamagedThread)[]): string[] {

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { exactLine } from "../../core/terminal-text.ts";
-import { type ListedThread, listThreads } from "../../store/checkpoints/list-threads.ts";
+import { type ListedThread, listThreads } from "../../store/checkpoints/threads/list-threads.ts";
 import { age } from "../ages.ts";
 import { aligned } from "../aligned.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../context.ts";

@@ -6,8 +6,8 @@ import {
   previewPrune,
   pruneFreeThread,
   type PruneReport,
-} from "../../store/checkpoints/prune-free-thread.ts";
-import { readFreeStats } from "../../store/checkpoints/thread-stats.ts";
+} from "../../store/checkpoints/threads/prune-free-thread.ts";
+import { readFreeStats } from "../../store/checkpoints/threads/thread-stats.ts";
 import { confirmDeletion } from "../confirm-deletion.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";

@@ -1,9 +1,9 @@
 import { Command } from "commander";
 
 import { exactLine, oneLine, visible } from "../../core/terminal-text.ts";
-import { readLastMessages } from "../../store/checkpoints/last-messages.ts";
-import { readThreadStats, type ThreadStats } from "../../store/checkpoints/thread-stats.ts";
-import type { MirrorMessage } from "../../store/messages/mirror-message.ts";
+import { readLastMessages } from "../../store/checkpoints/threads/last-messages.ts";
+import { readThreadStats, type ThreadStats } from "../../store/checkpoints/threads/thread-stats.ts";
+import type { MirrorMessage } from "../../store/records/messages/mirror-message.ts";
 import { type CliContext, printJson, printLines } from "../context.ts";
 import { openDatabase, withStore } from "../database.ts";
 import { wholeNumber } from "../wrong-usage.ts";

@@ -1,6 +1,6 @@
 import { isRepriseError } from "../../core/errors.ts";
 import { throwUncaught } from "../../core/uncaught.ts";
-import { forgetLive, storeLive } from "../../store/live/store-live.ts";
+import { forgetLive, storeLive } from "../../store/records/live/store-live.ts";
 import type { Store } from "../../store/store.ts";
 import type { ExchangeListener } from "../events.ts";
 import { reportSeldom } from "../report-seldom.ts";

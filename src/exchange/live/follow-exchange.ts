@@ -1,7 +1,7 @@
 import { followExchange, type Followed, type FollowStep } from "../../core/follow-exchange.ts";
 import type { LiveEvent } from "../../core/live.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
-import { readExchange } from "../../store/exchanges/read.ts";
+import { readExchange } from "../../store/records/exchanges/read.ts";
 import type { Store } from "../../store/store.ts";
 import { followSession } from "./follow-session.ts";
 import type { LivePlace } from "./session-feeds.ts";

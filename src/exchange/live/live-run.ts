@@ -1,6 +1,6 @@
 import { codePoints } from "../../core/code-points.ts";
 import type { LiveCall, LiveState } from "../../core/live-state.ts";
-import type { ForgetLive, LiveOutcome, LiveWrite } from "../../store/live/store-live.ts";
+import type { ForgetLive, LiveOutcome, LiveWrite } from "../../store/records/live/store-live.ts";
 import type { ExchangeEvent } from "../events.ts";
 
 /** The exchange that a process runs, and the lease under which it does. */

@@ -1,8 +1,8 @@
 import { ChangeCounter } from "../../core/change-counter.ts";
-import { readLiveProgress } from "../../store/live/live-progress.ts";
+import { readLiveProgress } from "../../store/records/live/live-progress.ts";
 import type { Session } from "../../core/sessions.ts";
 import { isLiveHint, sessionOfHint } from "../../store/hints.ts";
-import { readProgress } from "../../store/messages/read.ts";
+import { readProgress } from "../../store/records/messages/read.ts";
 import type { Store } from "../../store/store.ts";
 
 export interface SessionWatcher {

@@ -2,11 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import { LEASE_MS } from "../../core/limits.ts";
-import { failQueued } from "../../store/exchanges/change.ts";
-import { type NextToRun, readNextToRun } from "../../store/exchanges/next-to-run.ts";
-import { findDead, findUnready, makeReady, reviveDead } from "../../store/exchanges/revive.ts";
+import { failQueued } from "../../store/records/exchanges/change.ts";
+import { type NextToRun, readNextToRun } from "../../store/records/exchanges/next-to-run.ts";
+import {
+  findDead,
+  findUnready,
+  makeReady,
+  reviveDead,
+} from "../../store/records/exchanges/revive.ts";
 import { isOfNoExchange } from "../../store/hints.ts";
-import { notConfirmed } from "../../store/sessions/refuse-unconfirmed.ts";
+import { notConfirmed } from "../../store/records/messages/refuse-unconfirmed.ts";
 import type { Store } from "../../store/store.ts";
 import { keepAnswering } from "../answer-due.ts";
 import { failureOf, isLacking, isPassing } from "../exchange-failure.ts";

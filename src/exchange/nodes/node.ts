@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { newId } from "../../core/ids.ts";
-import { announceNode, NODE_SEEN_MS, withdrawNode } from "../../store/exchanges/nodes.ts";
+import { announceNode, NODE_SEEN_MS, withdrawNode } from "../../store/records/exchanges/nodes.ts";
 import { type Dispatcher, type DispatcherOptions, startDispatcher } from "./dispatcher.ts";
 import { reportSeldom } from "../report-seldom.ts";
 import type { ServedFolders } from "../served-folders.ts";

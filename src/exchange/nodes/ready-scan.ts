@@ -1,5 +1,9 @@
 import { hasThread } from "../../store/checkpoints/threads.ts";
-import { type ReadyPosition, type ReadySession, readReady } from "../../store/exchanges/ready.ts";
+import {
+  type ReadyPosition,
+  type ReadySession,
+  readReady,
+} from "../../store/records/exchanges/ready.ts";
 import type { Store } from "../../store/store.ts";
 import { threadId } from "../../core/threads.ts";
 import { mayRun } from "../other-agent.ts";

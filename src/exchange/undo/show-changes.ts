@@ -6,8 +6,8 @@ import {
   listChangedExchanges,
   readChangesOfCalls,
   readFileChanges,
-} from "../../store/file-changes/read.ts";
-import { resolveSession } from "../../store/sessions/read.ts";
+} from "../../store/records/file-changes/read.ts";
+import { resolveSession } from "../../store/records/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { entryDiff } from "../../workspace/undo/entry-diff.ts";
 import { type Conceal, readConceal, type Secrets } from "../../core/secrets.ts";

@@ -10,12 +10,12 @@ import {
   type FileChange,
   listChangedExchanges,
   readFileChanges,
-} from "../../store/file-changes/read.ts";
-import { markUndone } from "../../store/file-changes/record.ts";
-import { readLease } from "../../store/leases/lease.ts";
-import { thisProcess } from "../../store/leases/this-process.ts";
-import { storeConsent } from "../../store/sessions/consents.ts";
-import { resolveSession } from "../../store/sessions/read.ts";
+} from "../../store/records/file-changes/read.ts";
+import { markUndone } from "../../store/records/file-changes/record.ts";
+import { readLease } from "../../store/records/leases/lease.ts";
+import { thisProcess } from "../../store/records/leases/this-process.ts";
+import { storeConsent } from "../../store/records/sessions/consents.ts";
+import { resolveSession } from "../../store/records/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { holdLease } from "../lease-holder.ts";
 import { readConceal, type Secrets } from "../../core/secrets.ts";

@@ -1,4 +1,4 @@
-import type { ChangePosition, ChangesPage } from "../../store/changes/read-changes.ts";
+import type { ChangePosition, ChangesPage } from "../../store/records/changes/read-changes.ts";
 
 /** The events of a page as they are sent; null if there is none. */
 export function bytesOf({ changes, position, isReset }: ChangesPage): Buffer | null {

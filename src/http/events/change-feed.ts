@@ -8,8 +8,8 @@ import {
   readChanges,
   type ReadChanges,
   type SentAhead,
-} from "../../store/changes/read-changes.ts";
-import type { LostSessions } from "../../store/changes/lost-sessions.ts";
+} from "../../store/records/changes/read-changes.ts";
+import type { LostSessions } from "../../store/records/changes/lost-sessions.ts";
 import type { Store } from "../../store/store.ts";
 import { readWhenThere } from "../../exchange/live/read-when-there.ts";
 import type { SessionWatcher } from "../../exchange/live/session-watcher.ts";

@@ -1,4 +1,4 @@
-import type { ChangePosition } from "../../store/changes/read-changes.ts";
+import type { ChangePosition } from "../../store/records/changes/read-changes.ts";
 import { createOpenAnswers } from "../stream/open-answers.ts";
 import { createServing, type Opening, type Serving } from "../stream/serving.ts";
 import type { StreamsOptions } from "../stream/streams.ts";

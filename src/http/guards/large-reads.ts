@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 import { LARGE_READS, LARGE_SESSION_BYTES } from "../../core/limits.ts";
-import { sessionBytes } from "../../store/messages/session-bytes.ts";
+import { sessionBytes } from "../../store/records/messages/session-bytes.ts";
 import type { Store } from "../../store/store.ts";
 import { createBudget } from "../unsent/budget.ts";
 import type { UnsentAnswers } from "../unsent/unsent-answers.ts";

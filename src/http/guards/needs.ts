@@ -2,7 +2,7 @@ import type { FastifyRequest, RouteOptions } from "fastify";
 
 import { RepriseError } from "../../core/errors.ts";
 import type { AccessRole } from "../../core/principal.ts";
-import { sessionNotFound } from "../../store/sessions/read.ts";
+import { sessionNotFound } from "../../store/records/sessions/read.ts";
 
 /**
  * The roles that may call a route, by what the route needs. `nothing`: also callers that are refused elsewhere.

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 
 import { isRepriseError } from "../../core/errors.ts";
-import { resolveSession } from "../../store/sessions/read.ts";
+import { resolveSession } from "../../store/records/sessions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { problemOf } from "../problem.ts";
 

@@ -7,9 +7,12 @@ import type { Registry } from "prom-client";
 
 import { RepriseError } from "../../core/errors.ts";
 import { SCRAPE_FRESH_MS, SCRAPE_TIMEOUT_MS } from "../../core/limits.ts";
-import { countQueue, type QueueLength } from "../../store/exchanges/count-queue.ts";
-import { countOpenExchanges, type OpenExchanges } from "../../store/sessions/open-exchanges.ts";
-import { countOpenQuestions } from "../../store/questions/read.ts";
+import { countQueue, type QueueLength } from "../../store/records/exchanges/count-queue.ts";
+import {
+  countOpenExchanges,
+  type OpenExchanges,
+} from "../../store/records/exchanges/open-exchanges.ts";
+import { countOpenQuestions } from "../../store/records/questions/read.ts";
 import type { Store } from "../../store/store.ts";
 import { singleFlight } from "./single-flight.ts";
 import type { Streams } from "../stream/streams.ts";

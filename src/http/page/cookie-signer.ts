@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 import type { LoginKind } from "../../core/principal.ts";
-import { makeSigningSecret, readSigningSecret } from "../../store/access/secrets.ts";
+import { makeSigningSecret, readSigningSecret } from "../../store/records/access/secrets.ts";
 import type { Store } from "../../store/store.ts";
 
 export interface SignerOptions {

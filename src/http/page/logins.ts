@@ -14,8 +14,8 @@ import {
   readLogin,
   touchLogin,
   type ValidLogin,
-} from "../../store/access/logins.ts";
-import { hashOf } from "../../store/access/secrets.ts";
+} from "../../store/records/access/logins.ts";
+import { hashOf } from "../../store/records/access/secrets.ts";
 import type { Store } from "../../store/store.ts";
 import { secretCheck } from "../guards/secret-check.ts";
 import { addressOf, connectionOf, type ConnectionOptions, cookieValues } from "./connection-of.ts";

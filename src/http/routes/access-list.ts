@@ -4,7 +4,7 @@ import { AccessInfo } from "../../core/access-schemas.ts";
 import { isUuid } from "../../core/ids.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import { named } from "../../core/schemas.ts";
-import { listAccess, noAccess, revokeAccess } from "../../store/access/list.ts";
+import { listAccess, noAccess, revokeAccess } from "../../store/records/access/list.ts";
 import type { Store } from "../../store/store.ts";
 import { refuseBody } from "../guards/json-body.ts";
 import { json, problems, REQUEST_ID } from "../responses.ts";

@@ -5,7 +5,7 @@ import { Type } from "typebox";
 import type { KeptOfSessions } from "../../exchange/undo/forget-sessions.ts";
 import type { ServedFolders } from "../../exchange/served-folders.ts";
 import type { Secrets } from "../../core/secrets.ts";
-import type { ExchangeReference } from "../../store/exchanges/change.ts";
+import type { ExchangeReference } from "../../store/records/exchanges/change.ts";
 import type { Store } from "../../store/store.ts";
 import type { UnsentAnswers } from "../unsent/unsent-answers.ts";
 import type { PublicPath } from "../guards/public-path.ts";

@@ -10,7 +10,7 @@ import { MAX_BODY_BYTES } from "../../core/limits.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import { named } from "../../core/schemas.ts";
 import type { Direction } from "../../workspace/undo/restore.ts";
-import { readExchange } from "../../store/exchanges/read.ts";
+import { readExchange } from "../../store/records/exchanges/read.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
 import { json, problems } from "../responses.ts";
 import {

@@ -1,9 +1,9 @@
 import { NoQuery } from "../../core/query-schemas.ts";
 import { CreateSessionRequest, named, SessionSummary } from "../../core/schemas.ts";
-import { createRequested } from "../../store/sessions/requests.ts";
+import { createRequested } from "../../store/requests.ts";
 import { folderWarning } from "../../exchange/folder-warning.ts";
 import { runnableOn } from "../../exchange/runnable.ts";
-import { readNodeChoices } from "../../store/exchanges/nodes.ts";
+import { readNodeChoices } from "../../store/records/exchanges/nodes.ts";
 import {
   type Api,
   BODY_PROBLEMS,

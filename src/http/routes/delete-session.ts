@@ -2,8 +2,8 @@ import { Type } from "typebox";
 
 import { NoQuery } from "../../core/query-schemas.ts";
 import { DeletedSession, named } from "../../core/schemas.ts";
-import { deletedSession } from "../../store/sessions/delete-tree.ts";
-import { deleteRequested } from "../../store/sessions/requests.ts";
+import { deletedSession } from "../../store/records/sessions/delete-tree.ts";
+import { deleteRequested } from "../../store/requests.ts";
 import { refuseBody } from "../guards/json-body.ts";
 import { json, problems } from "../responses.ts";
 import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";

@@ -1,7 +1,7 @@
 import { sessionAck } from "../../core/answers.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import { EndSessionRequest, named, SessionAck } from "../../core/schemas.ts";
-import { endRequested } from "../../store/sessions/requests.ts";
+import { endRequested } from "../../store/requests.ts";
 import {
   type Api,
   BODY_PROBLEMS,

@@ -16,11 +16,11 @@ import {
   type QueuedChange,
   stopExchange,
   withdrawQueued,
-} from "../../store/exchanges/change.ts";
+} from "../../store/records/exchanges/change.ts";
 import { folderWarning } from "../../exchange/folder-warning.ts";
 import { runnableOn } from "../../exchange/runnable.ts";
-import { listExchanges, readExchangeWithContent } from "../../store/exchanges/read.ts";
-import { queueRequested, refuseLong } from "../../store/sessions/requests.ts";
+import { listExchanges, readExchangeWithContent } from "../../store/records/exchanges/read.ts";
+import { queueRequested, refuseLong } from "../../store/requests.ts";
 import { emptyBodyAsObject, refuseBody } from "../guards/json-body.ts";
 import { json, problems } from "../responses.ts";
 import {

@@ -7,7 +7,7 @@ import { Type } from "typebox";
 import { STREAM_STALL_MS } from "../../core/limits.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import { checksumInSteps, exportText } from "../../store/portable/export-text.ts";
-import { exportRequested } from "../../store/sessions/requests.ts";
+import { exportRequested } from "../../store/requests.ts";
 import type { LargeReads } from "../guards/large-reads.ts";
 import { json, JSON_TYPE, problems } from "../responses.ts";
 import { createDeadlines, type Deadlines } from "../stream/deadlines.ts";

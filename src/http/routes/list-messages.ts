@@ -3,7 +3,10 @@ import { Type } from "typebox";
 import { DEFAULT_LIST_LIMIT } from "../../core/limits.ts";
 import { MessagesQuery } from "../../core/query-schemas.ts";
 import { MessageInfo, named } from "../../core/schemas.ts";
-import { readMessagePage, readWholeMessagePage } from "../../store/messages/message-page.ts";
+import {
+  readMessagePage,
+  readWholeMessagePage,
+} from "../../store/records/messages/message-page.ts";
 import { JSON_TYPE, problems, written } from "../responses.ts";
 import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";
 

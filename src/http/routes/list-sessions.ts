@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { DEFAULT_LIST_LIMIT } from "../../core/limits.ts";
 import { ListQuery } from "../../core/query-schemas.ts";
 import { named, SessionSummary } from "../../core/schemas.ts";
-import { listRequested } from "../../store/sessions/requests.ts";
+import { listRequested } from "../../store/requests.ts";
 import type { Api, SessionService } from "./api.ts";
 import { JSON_TYPE, problems, written } from "../responses.ts";
 

@@ -4,7 +4,7 @@ import type { Static } from "typebox";
 import { LiveEventSchema } from "../../core/live.ts";
 import { positionAfter, readPosition } from "../../core/live-position.ts";
 import { LiveQuery } from "../../core/query-schemas.ts";
-import { resolveSession } from "../../store/sessions/read.ts";
+import { resolveSession } from "../../store/records/sessions/read.ts";
 import type { FollowedSession, LiveStreams } from "../live/live-streams.ts";
 import { problems } from "../responses.ts";
 import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";

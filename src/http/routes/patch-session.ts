@@ -1,7 +1,7 @@
 import { PatchSessionRequest } from "../../core/patch-session.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import { named, SessionSummary } from "../../core/schemas.ts";
-import { patchRequested } from "../../store/sessions/requests.ts";
+import { patchRequested } from "../../store/requests.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";
 import { json, problems } from "../responses.ts";
 import {

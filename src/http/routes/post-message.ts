@@ -2,7 +2,7 @@ import { MAX_BODY_BYTES } from "../../core/limits.ts";
 import { sessionAck } from "../../core/answers.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import { named, PostMessageRequest, SessionAck } from "../../core/schemas.ts";
-import { appendRequested } from "../../store/sessions/requests.ts";
+import { appendRequested } from "../../store/requests.ts";
 import {
   type Api,
   IdempotencyKey,

@@ -5,12 +5,12 @@ import { LARGE_ANSWER_BYTES, MAX_BODY_BYTES, MAX_CONTENT_BYTES } from "../../cor
 import type { GivenReply } from "../../core/questions.ts";
 import { NoQuery, QuestionsQuery } from "../../core/query-schemas.ts";
 import { AnswerRequest, named, QuestionInfo } from "../../core/schemas.ts";
-import { answerQuestion } from "../../store/questions/answer.ts";
+import { answerQuestion } from "../../store/records/questions/answer.ts";
 import {
   listOpenQuestions,
   listWithAnswered,
   openQuestionBytes,
-} from "../../store/questions/read.ts";
+} from "../../store/records/questions/read.ts";
 import { json, problems } from "../responses.ts";
 import {
   type Api,

@@ -6,7 +6,7 @@ import { NoQuery } from "../../core/query-schemas.ts";
 import { named } from "../../core/schemas.ts";
 import { WaitingInfo } from "../../core/service-schemas.ts";
 import { whetherRuns } from "../../exchange/runnable.ts";
-import { readWaitingSessions } from "../../store/exchanges/waiting-sessions.ts";
+import { readWaitingSessions } from "../../store/records/exchanges/waiting-sessions.ts";
 import type { Store } from "../../store/store.ts";
 import { singleFlight } from "../metrics/single-flight.ts";
 import { json, problems } from "../responses.ts";

@@ -1,6 +1,6 @@
 import { DetailQuery } from "../../core/query-schemas.ts";
 import { named, SessionDetail } from "../../core/schemas.ts";
-import { detailRequested, wholeDetailRequested } from "../../store/sessions/requests.ts";
+import { detailRequested, wholeDetailRequested } from "../../store/requests.ts";
 import { type Api, SESSION_PROBLEMS, SessionParams, type SessionService } from "./api.ts";
 import { JSON_TYPE, problems, written } from "../responses.ts";
 

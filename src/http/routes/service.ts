@@ -12,9 +12,9 @@ import {
   PersonasQuery,
 } from "../../core/service-schemas.ts";
 import type { Catalogue } from "../../rules/catalogue.ts";
-import { listNodes } from "../../store/exchanges/nodes.ts";
+import { listNodes } from "../../store/records/exchanges/nodes.ts";
 import type { Store } from "../../store/store.ts";
-import { ok } from "../../store/verify/check.ts";
+import { ok } from "../../store/check.ts";
 import { checkSessions } from "../../store/verify/check-sessions.ts";
 import { singleFlight } from "../metrics/single-flight.ts";
 import { json, problems } from "../responses.ts";

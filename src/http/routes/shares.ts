@@ -5,8 +5,13 @@ import { CreateShareRequest, NewShareInfo, ShareInfo } from "../../core/access-s
 import { isUuid } from "../../core/ids.ts";
 import { NoQuery } from "../../core/query-schemas.ts";
 import { named } from "../../core/schemas.ts";
-import { hashOf, newSecret } from "../../store/access/secrets.ts";
-import { addShare, listShares, revokeShare, shareNotFound } from "../../store/access/shares.ts";
+import { hashOf, newSecret } from "../../store/records/access/secrets.ts";
+import {
+  addShare,
+  listShares,
+  revokeShare,
+  shareNotFound,
+} from "../../store/records/access/shares.ts";
 import { emptyBodyAsObject, refuseBody } from "../guards/json-body.ts";
 import { json, problems, REQUEST_ID } from "../responses.ts";
 import {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import type { Static } from "typebox";
 
 import { StreamQuery } from "../../core/query-schemas.ts";
-import { resolveSession } from "../../store/sessions/read.ts";
+import { resolveSession } from "../../store/records/sessions/read.ts";
 import { problems } from "../responses.ts";
 import type { StreamPosition } from "../stream/stream-pages.ts";
 import type { Streams } from "../stream/streams.ts";

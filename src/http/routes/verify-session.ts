@@ -1,7 +1,7 @@
 import { NoQuery } from "../../core/query-schemas.ts";
 import { named } from "../../core/schemas.ts";
 import { VerificationInfo } from "../../core/service-schemas.ts";
-import { resolveSession } from "../../store/sessions/read.ts";
+import { resolveSession } from "../../store/records/sessions/read.ts";
 import { verificationOf } from "../../store/verify/verification.ts";
 import type { LargeReads } from "../guards/large-reads.ts";
 import { json, problems } from "../responses.ts";

@@ -2,7 +2,7 @@ import { LARGE_ANSWER_BYTES, STREAM_PAGE_BYTES, STREAM_PAGE_ROWS } from "../../c
 import type { Message } from "../../core/sessions.ts";
 import { messageMark } from "../../exchange/live/session-watcher.ts";
 import { SharedReads } from "../../exchange/live/shared-reads.ts";
-import { readStreamPage } from "../../store/messages/stream-page.ts";
+import { readStreamPage } from "../../store/records/messages/stream-page.ts";
 import type { Store } from "../../store/store.ts";
 import type { SentPortion } from "./serving.ts";
 

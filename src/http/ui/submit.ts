@@ -2,11 +2,11 @@ import type { FollowedExchange as Followed } from "../../exchange/live/follow-ex
 import { isRepriseError } from "../../core/errors.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
-import { readAskingPlace } from "../../store/exchanges/asking-place.ts";
-import { isSentMessage, keyOfMessage } from "../../store/exchanges/client-ids.ts";
-import { type AnswerQuestion, answerQuestion } from "../../store/questions/answer.ts";
-import { listOpenQuestions, readQuestion } from "../../store/questions/read.ts";
-import { queueRequested } from "../../store/sessions/requests.ts";
+import { readAskingPlace } from "../../store/records/exchanges/asking-place.ts";
+import { isSentMessage, keyOfMessage } from "../../store/records/exchanges/client-ids.ts";
+import { type AnswerQuestion, answerQuestion } from "../../store/records/questions/answer.ts";
+import { listOpenQuestions, readQuestion } from "../../store/records/questions/read.ts";
+import { queueRequested } from "../../store/requests.ts";
 import type { Store } from "../../store/store.ts";
 import { answerOf } from "./reply.ts";
 import { type QuestionReply, refuseAt, type UiRequest } from "./request.ts";

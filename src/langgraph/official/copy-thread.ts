@@ -1,9 +1,9 @@
-import { changedInTarget, targetHasThread } from "../../store/checkpoints/free-threads.ts";
+import { changedInTarget, targetHasThread } from "../../store/records/threads/free-threads.ts";
 import {
   type CheckpointName,
   isSameName,
   readThreadNames,
-} from "../../store/checkpoints/thread-names.ts";
+} from "../../store/checkpoints/threads/thread-names.ts";
 import type { Store } from "../../store/store.ts";
 import { createSeenMessages } from "./decode-official.ts";
 import { type OfficialState, readState } from "./read-state.ts";

@@ -1,5 +1,5 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
-import { readThreadIds } from "../../store/checkpoints/thread-names.ts";
+import { readThreadIds } from "../../store/checkpoints/threads/thread-names.ts";
 import { isPostgres } from "../../store/location.ts";
 import {
   type CopyLangGraphInput,
@@ -8,7 +8,7 @@ import {
   sumOfThreads,
   type ThreadCopyReport,
 } from "../../store/portable/thread-copies.ts";
-import { readSessionIds } from "../../store/sessions/walk.ts";
+import { readSessionIds } from "../../store/records/sessions/walk.ts";
 import type { Store } from "../../store/store.ts";
 import { type CopiedThread, copyThread } from "./copy-thread.ts";
 import { requireThreadId } from "../thread-key.ts";

@@ -5,7 +5,7 @@ import {
   TASKS,
 } from "@langchain/langgraph-checkpoint";
 
-import type { CheckpointName } from "../../store/checkpoints/thread-names.ts";
+import type { CheckpointName } from "../../store/checkpoints/threads/thread-names.ts";
 import { decodeTyped, type SeenMessages } from "./decode-official.ts";
 import type { OfficialCheckpoint, OfficialThread, OfficialWrite } from "./source.ts";
 import { damagedSource } from "./tables.ts";

@@ -1,4 +1,4 @@
-import type { CheckpointName } from "../../store/checkpoints/thread-names.ts";
+import type { CheckpointName } from "../../store/checkpoints/threads/thread-names.ts";
 
 /** What an official saver stored of one value: the type that its serializer gave it, and the bytes. */
 export interface TypedValue {

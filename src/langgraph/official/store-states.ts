@@ -6,8 +6,8 @@ import {
   changedInTarget,
   requireFreeThread,
   targetHasThread,
-} from "../../store/checkpoints/free-threads.ts";
-import { type CheckpointName, isSameName } from "../../store/checkpoints/thread-names.ts";
+} from "../../store/records/threads/free-threads.ts";
+import { type CheckpointName, isSameName } from "../../store/checkpoints/threads/thread-names.ts";
 import { deleteThread, holdThread, keepThread } from "../../store/checkpoints/threads.ts";
 import type { Operation, Tx } from "../../store/store.ts";
 import { createCheckpointSaver } from "../saver.ts";

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import { RepriseError } from "../../core/errors.ts";
-import type { CheckpointName } from "../../store/checkpoints/thread-names.ts";
+import type { CheckpointName } from "../../store/checkpoints/threads/thread-names.ts";
 import type { Tx } from "../../store/store.ts";
 import type { OfficialCheckpoint, OfficialWrite, ThreadVersion, TypedValue } from "./source.ts";
 

@@ -2,7 +2,10 @@ import type { PermissionMode } from "../../core/permissions.ts";
 import { isRoot } from "../../core/session-tree.ts";
 import type { Session } from "../../core/sessions.ts";
 import { isHarmless, type ToolSet } from "../../core/tools.ts";
-import { readPermissions, type SessionPermissions } from "../../store/sessions/permissions.ts";
+import {
+  readPermissions,
+  type SessionPermissions,
+} from "../../store/records/sessions/permissions.ts";
 import type { Store } from "../../store/store.ts";
 import type { RepositoryConfig } from "../config/repository.ts";
 import type { FolderSettings, Settings } from "../config/settings.ts";

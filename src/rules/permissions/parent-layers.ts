@@ -1,7 +1,7 @@
 import { isRepriseError } from "../../core/errors.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { ToolSet } from "../../core/tools.ts";
-import { readPermissions } from "../../store/sessions/permissions.ts";
+import { readPermissions } from "../../store/records/sessions/permissions.ts";
 import type { Store } from "../../store/store.ts";
 import type { PersonaFolders } from "../personas/folders.ts";
 import { loadPersona } from "../personas/load.ts";

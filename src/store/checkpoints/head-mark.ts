@@ -1,8 +1,8 @@
 import { RepriseError } from "../../core/errors.ts";
-import { type Parameter, prepared } from "../engines/prepared.ts";
+import { type Parameter, prepared } from "../prepared.ts";
 import type { Tx } from "../store.ts";
-import { textHash } from "./bodies.ts";
-import type { CheckpointTable } from "./schema.ts";
+import { textHash } from "../records/threads/bodies.ts";
+import type { CheckpointTable } from "../tables/checkpoints.ts";
 import { hashesOf } from "./lists.ts";
 import { type ListVersion, parseChannels, type StoredChannels } from "./value.ts";
 

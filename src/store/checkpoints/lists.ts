@@ -1,10 +1,10 @@
 import type { Selectable } from "kysely";
 
-import { type Parameter, prepared } from "../engines/prepared.ts";
+import { type Parameter, prepared } from "../prepared.ts";
 import type { Tx } from "../store.ts";
-import { batches } from "./bodies.ts";
+import { batches } from "../records/threads/bodies.ts";
 import { damagedCheckpoint } from "./damage.ts";
-import type { ListTable } from "./schema.ts";
+import type { ListTable } from "../tables/checkpoints.ts";
 import { at, type ListVersion, type SequenceInput } from "./value.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Tx } from "../store.ts";
-import { batches } from "./bodies.ts";
+import { batches } from "../records/threads/bodies.ts";
 import { damagedCheckpoint } from "./damage.ts";
 import { type StoredValue, textsOf } from "./value.ts";
 import { jsonOf } from "./value-json.ts";

@@ -1,10 +1,10 @@
 import type { Selectable } from "kysely";
 
-import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
+import { type Parameter, prepared, type QueryParts } from "../prepared.ts";
 import type { Tx } from "../store.ts";
-import { batches } from "./bodies.ts";
+import { batches } from "../records/threads/bodies.ts";
 import { deltasOf, plainMetadata, readTexts, textsOfMetadata } from "./metadata.ts";
-import type { CheckpointTable, ListTable, WriteTable } from "./schema.ts";
+import type { CheckpointTable, ListTable, WriteTable } from "../tables/checkpoints.ts";
 import { parseChannels, parseMetadata, parseWrites, type StoredValue } from "./value.ts";
 
 type CheckpointKey = Pick<CheckpointTable, "ns" | "checkpoint_id" | "parent_id" | "shape">;

@@ -1,6 +1,6 @@
-import { type Parameter, prepared } from "../engines/prepared.ts";
+import { type Parameter, prepared } from "../prepared.ts";
 import type { Operation, Tx } from "../store.ts";
-import { batches } from "./bodies.ts";
+import { batches } from "../records/threads/bodies.ts";
 import { type PrunedIds, NOTHING_PRUNED, planPrune } from "./plan-prune.ts";
 import { type FencedThread, holdThread } from "./threads.ts";
 import { readPrunableRows } from "./prunable-rows.ts";

@@ -1,9 +1,9 @@
 import { parseThreadId } from "../../core/threads.ts";
-import { type Parameter, prepared } from "../engines/prepared.ts";
-import { insertQuestion, type NewQuestion } from "../questions/ask.ts";
+import { type Parameter, prepared } from "../prepared.ts";
+import { insertQuestion, type NewQuestion } from "../records/questions/ask.ts";
 import type { Operation, Tx } from "../store.ts";
 import { hashesIn, keepBatch } from "./put.ts";
-import type { WriteTable } from "./schema.ts";
+import type { WriteTable } from "../tables/checkpoints.ts";
 import { type FencedThread, holdThread } from "./threads.ts";
 import {
   parseWrites,

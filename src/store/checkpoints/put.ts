@@ -1,10 +1,14 @@
-import { type MirrorInput, mirrorMessages, type StoredMessage } from "../messages/mirror.ts";
-import { type Parameter, prepared } from "../engines/prepared.ts";
+import {
+  type MirrorInput,
+  mirrorMessages,
+  type StoredMessage,
+} from "../records/messages/mirror.ts";
+import { type Parameter, prepared } from "../prepared.ts";
 import type { Operation, Tx } from "../store.ts";
-import { BATCH, idsOf, keepBodies } from "./bodies.ts";
+import { BATCH, idsOf, keepBodies } from "../records/threads/bodies.ts";
 import { markHash, markHead, type MessageChain, storedChain } from "./head-mark.ts";
 import { checkLists, keepSequence } from "./lists.ts";
-import type { CheckpointTable } from "./schema.ts";
+import type { CheckpointTable } from "../tables/checkpoints.ts";
 import { type FencedThread, type HeldThread, holdThread, keepThread } from "./threads.ts";
 import {
   at,

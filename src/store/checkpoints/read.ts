@@ -1,9 +1,9 @@
 import type { Operation, Tx } from "../store.ts";
-import { batches } from "./bodies.ts";
+import { batches } from "../records/threads/bodies.ts";
 import { damagedCheckpoint } from "./damage.ts";
 import { MESSAGES, messageListOf, refuseEarlierHead, refuseLostHead } from "./head-mark.ts";
 import { segmentsOf, selectBodies } from "./lists.ts";
-import type { BodyRow, CheckpointTable } from "./schema.ts";
+import type { BodyRow, CheckpointTable } from "../tables/checkpoints.ts";
 import { readShown } from "./shown-items.ts";
 import {
   type ListVersion,

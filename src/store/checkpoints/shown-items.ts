@@ -1,9 +1,9 @@
-import { readMessage } from "../messages/message-json.ts";
-import { firstShown } from "../messages/summary.ts";
+import { readMessage } from "../records/messages/message-json.ts";
+import { firstShown } from "../records/messages/summary.ts";
 import type { Tx } from "../store.ts";
 import { damagedCheckpoint } from "./damage.ts";
 import { type Segment, segmentsOf, selectBodies } from "./lists.ts";
-import type { BodyRow } from "./schema.ts";
+import type { BodyRow } from "../tables/checkpoints.ts";
 import type { ListVersion } from "./value.ts";
 
 /** Items that are read first; each further query reads twice as many. */

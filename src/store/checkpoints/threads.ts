@@ -1,9 +1,13 @@
 import { sql } from "kysely";
 
 import type { Operation, Tx } from "../store.ts";
-import { type Parameter, prepared, type QueryParts } from "../engines/prepared.ts";
-import { type Fence, FENCED_COLUMNS, holdFence, requireHeld } from "../leases/fence.ts";
-import { isFenceOf, refuseWithoutLease, requireFreeThread } from "./free-threads.ts";
+import { type Parameter, prepared, type QueryParts } from "../prepared.ts";
+import { type Fence, FENCED_COLUMNS, holdFence, requireHeld } from "../records/leases/fence.ts";
+import {
+  isFenceOf,
+  refuseWithoutLease,
+  requireFreeThread,
+} from "../records/threads/free-threads.ts";
 import { markHash, markHead, storedChain } from "./head-mark.ts";
 
 /** The number of a thread; null for one that has no checkpoints. */

@@ -1,4 +1,4 @@
-import type { BodyInput } from "./bodies.ts";
+import type { BodyInput } from "../records/threads/bodies.ts";
 import { RepriseError } from "../../core/errors.ts";
 
 /**

@@ -5,9 +5,9 @@ import {
   Kysely,
 } from "kysely";
 
-import type { Database } from "../schema.ts";
+import type { Database } from "../tables/database.ts";
 import type { Tx } from "../store.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect } from "../dialect.ts";
 
 /** Kysely on one connection, with an engine's words. */
 export function createKysely(

@@ -1,6 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { isStorableText } from "../../core/text.ts";
-import { targetHasThread, threadNotFound } from "../checkpoints/free-threads.ts";
+import { targetHasThread, threadNotFound } from "../records/threads/free-threads.ts";
 import type { Operation, ReadOnlyStore, Store } from "../store.ts";
 import { threadChecksumOf } from "./export-text.ts";
 import type { FreeThread } from "./portable-threads.ts";

@@ -1,6 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { isStorableText } from "../../core/text.ts";
-import { isGone, type LeaseOwner } from "../leases/this-process.ts";
+import { isGone, type LeaseOwner } from "../records/leases/this-process.ts";
 import type { ReadOnlyStore, Store, Operation } from "../store.ts";
 import { checksumOf } from "./export-text.ts";
 import { type SessionTree, sessionsOf } from "./export-schema.ts";

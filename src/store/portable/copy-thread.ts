@@ -1,7 +1,11 @@
 import { refusingDamage } from "../checkpoints/damage.ts";
-import { createFreeThread, sessionOfThread, threadNotFound } from "../checkpoints/free-threads.ts";
+import {
+  createFreeThread,
+  sessionOfThread,
+  threadNotFound,
+} from "../records/threads/free-threads.ts";
 import { holdThread } from "../checkpoints/threads.ts";
-import { lockSession } from "../sessions/lock.ts";
+import { lockSession } from "../records/sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
 import { readStructure, selectThreads } from "./read-thread.ts";
 import { writeStructure } from "./write-thread.ts";

@@ -24,7 +24,7 @@ import {
   QUESTION_STATES,
 } from "../../core/questions.ts";
 import { MESSAGE_FIELDS, ROLES, SESSION_FIELDS, SESSION_STATES } from "../../core/sessions.ts";
-import { CHANGED_FIELDS } from "../schema.ts";
+import { CHANGED_FIELDS } from "../tables/database.ts";
 import { count, exportFields, id, name, origins, time } from "./portable-fields.ts";
 import { PortableThread } from "./portable-threads.ts";
 

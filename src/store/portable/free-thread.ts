@@ -3,7 +3,7 @@ import {
   createFreeThread,
   requireFreeThread,
   threadNotFound,
-} from "../checkpoints/free-threads.ts";
+} from "../records/threads/free-threads.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { FreeThread } from "./portable-threads.ts";
 import { readThread, selectThreads } from "./read-thread.ts";

@@ -2,10 +2,10 @@ import { isFinal } from "../../core/exchanges.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { threadId } from "../../core/threads.ts";
-import { textHash } from "../checkpoints/bodies.ts";
+import { textHash } from "../records/threads/bodies.ts";
 import { messageListOf } from "../checkpoints/head-mark.ts";
 import { type CheckpointRead, wantedBy } from "../checkpoints/read.ts";
-import type { BodyRow } from "../checkpoints/schema.ts";
+import type { BodyRow } from "../tables/checkpoints.ts";
 import {
   at,
   type ListVersion,

@@ -16,7 +16,7 @@ import type {
   ThreadStructure,
 } from "./portable-threads.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
-import { threadRange } from "../sessions/tree-ids.ts";
+import { threadRange } from "../records/sessions/tree-ids.ts";
 
 /** A session's threads, ascending by suffix. */
 export async function readThreads(tx: Tx, sessionId: string): Promise<PortableThread[]> {

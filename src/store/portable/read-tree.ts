@@ -1,8 +1,8 @@
 import { NO_FACTS } from "../../core/calls.ts";
 import { RepriseError } from "../../core/errors.ts";
 import type { ToolCall } from "../../core/sessions.ts";
-import { FAILURE_COLUMNS, storedFailureOf } from "../sessions/failures.ts";
-import { readMetadataOf } from "../sessions/labels.ts";
+import { FAILURE_COLUMNS, storedFailureOf } from "../records/sessions/failures.ts";
+import { readMetadataOf } from "../records/sessions/labels.ts";
 import type { AskedPermission, Choice } from "../../core/questions.ts";
 import type { Operation, Tx } from "../store.ts";
 import {
@@ -25,7 +25,7 @@ import {
   SESSION_DEFAULTS,
 } from "./portable-columns.ts";
 import { readThreads } from "./read-thread.ts";
-import { childIdsOf } from "../sessions/tree-ids.ts";
+import { childIdsOf } from "../records/sessions/tree-ids.ts";
 
 /**
  * A session and everything that belongs to it, with its sub-agents, in one consistent state.

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 
-import { batches } from "../checkpoints/bodies.ts";
-import type { LeaseOwner } from "../leases/this-process.ts";
-import { treeIdsOf } from "../sessions/tree-ids.ts";
-import type { IdPage } from "../sessions/walk.ts";
+import { batches } from "../records/threads/bodies.ts";
+import type { LeaseOwner } from "../records/leases/this-process.ts";
+import { treeIdsOf } from "../records/sessions/tree-ids.ts";
+import type { IdPage } from "../records/sessions/walk.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type SessionTree, sessionsOf } from "./export-schema.ts";
 import { readSessionTree } from "./read-tree.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import { sessionInThreadId } from "../checkpoints/free-threads.ts";
+import { sessionInThreadId } from "../records/threads/free-threads.ts";
 import type { Operation, Tx } from "../store.ts";
 
 /** A text that is another one once anybody has written to the thread. */

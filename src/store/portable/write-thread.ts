@@ -1,6 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { threadId } from "../../core/threads.ts";
-import { batches, keepBodies, textHash } from "../checkpoints/bodies.ts";
+import { batches, keepBodies, textHash } from "../records/threads/bodies.ts";
 import { findThread, keepThread, markLatest } from "../checkpoints/threads.ts";
 import { at } from "../checkpoints/value.ts";
 import type { Tx } from "../store.ts";

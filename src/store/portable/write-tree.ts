@@ -1,14 +1,14 @@
 import type { CallFacts } from "../../core/calls.ts";
 import { RepriseError } from "../../core/errors.ts";
 import type { MadeCall } from "../../core/sessions.ts";
-import { batches } from "../checkpoints/bodies.ts";
-import { refuseFreeThreadsOf } from "../checkpoints/free-threads.ts";
-import { refreshReady } from "../exchanges/ready.ts";
-import { shownColumns } from "../questions/ask.ts";
-import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
-import { storeMetadata } from "../sessions/labels.ts";
-import { lockSession } from "../sessions/lock.ts";
-import { rootOf } from "../sessions/tree-ids.ts";
+import { batches } from "../records/threads/bodies.ts";
+import { refuseFreeThreadsOf } from "../records/threads/free-threads.ts";
+import { refreshReady } from "../records/exchanges/ready.ts";
+import { shownColumns } from "../records/questions/ask.ts";
+import { failureColumns, NO_FAILURE } from "../records/sessions/failures.ts";
+import { storeMetadata } from "../records/sessions/labels.ts";
+import { lockSession } from "../records/sessions/lock.ts";
+import { rootOf } from "../records/sessions/tree-ids.ts";
 import type { Operation, Tx } from "../store.ts";
 import type { MirrorRow } from "../verify/mirror.ts";
 import {

@@ -1,12 +1,12 @@
 import type { ExchangeFailure } from "../../core/sessions.ts";
 import { quote } from "../../core/terminal-text.ts";
 import { plural } from "../../core/text.ts";
-import { FAILURE_COLUMNS, failureLine, storedFailureOf } from "../sessions/failures.ts";
-import { countQueue } from "../exchanges/count-queue.ts";
-import { hasNode } from "../exchanges/nodes.ts";
-import { sessionInThreadId } from "../checkpoints/free-threads.ts";
+import { FAILURE_COLUMNS, failureLine, storedFailureOf } from "../records/sessions/failures.ts";
+import { countQueue } from "../records/exchanges/count-queue.ts";
+import { hasNode } from "../records/exchanges/nodes.ts";
+import { sessionInThreadId } from "../records/threads/free-threads.ts";
 import type { Operation, Tx } from "../store.ts";
-import { type Check, ok, warning } from "./check.ts";
+import { type Check, ok, warning } from "../check.ts";
 
 /** Ids that a sentence names. */
 const MAX_IDS = 3;

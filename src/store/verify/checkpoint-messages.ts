@@ -1,16 +1,16 @@
 import { storableText } from "../../core/text.ts";
-import { textHash } from "../checkpoints/bodies.ts";
+import { textHash } from "../records/threads/bodies.ts";
 import { isDamage } from "../checkpoints/damage.ts";
 import { MESSAGES } from "../checkpoints/head-mark.ts";
 import type { CheckpointPage, CheckpointRead } from "../checkpoints/read.ts";
-import type { BodyRow } from "../checkpoints/schema.ts";
+import type { BodyRow } from "../tables/checkpoints.ts";
 import { joinTemplate } from "../checkpoints/template.ts";
 import { MESSAGE, type StoredValue } from "../checkpoints/value.ts";
 import { jsonOf } from "../checkpoints/value-json.ts";
 import { isWhole, type Referred } from "../checkpoints/whole-value.ts";
-import { type MessageJson, readMessage } from "../messages/message-json.ts";
-import { countOf, isAnswer, mirrorOf, tokenCountOf } from "../messages/mirror-row.ts";
-import type { MirrorMessage } from "../messages/mirror-message.ts";
+import { type MessageJson, readMessage } from "../records/messages/message-json.ts";
+import { countOf, isAnswer, mirrorOf, tokenCountOf } from "../records/messages/mirror-row.ts";
+import type { MirrorMessage } from "../records/messages/mirror-message.ts";
 import type { HeadProblem, Verification, VerifiedThread } from "./read.ts";
 
 /** A message of a thread's latest checkpoint, as its row has to be. */

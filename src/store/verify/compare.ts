@@ -1,6 +1,6 @@
 import { threadId } from "../../core/threads.ts";
 import { isTime } from "../../core/time.ts";
-import { MIRROR_COLUMNS, mirrorColumns } from "../messages/mirror-message.ts";
+import { MIRROR_COLUMNS, mirrorColumns } from "../records/messages/mirror-message.ts";
 import type { DamagedThread } from "./checkpoint-messages.ts";
 import { clearMark } from "./clear-mark.ts";
 import { about, type Difference, type DifferenceKind } from "./difference.ts";

@@ -1,7 +1,7 @@
 import { titleOf } from "../../core/text.ts";
 import { isTime } from "../../core/time.ts";
-import { originOf } from "../messages/mirror.ts";
-import { mirrorColumns } from "../messages/mirror-message.ts";
+import { originOf } from "../records/messages/mirror.ts";
+import { mirrorColumns } from "../records/messages/mirror-message.ts";
 import { clearMark, movedMark } from "./clear-mark.ts";
 import type { Match } from "./match.ts";
 import type { MirrorCounters, MirrorRow, MirrorState } from "./mirror.ts";

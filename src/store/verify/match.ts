@@ -1,4 +1,8 @@
-import { MIRROR_COLUMNS, type MirrorMessage, mirrorColumns } from "../messages/mirror-message.ts";
+import {
+  MIRROR_COLUMNS,
+  type MirrorMessage,
+  mirrorColumns,
+} from "../records/messages/mirror-message.ts";
 import type { CheckpointMessages } from "./checkpoint-messages.ts";
 import type { MirrorRow, MirrorState } from "./mirror.ts";
 import { isRearranged, type MatchedMessage } from "./order.ts";

@@ -4,10 +4,10 @@ import type { Selectable } from "kysely";
 
 import type { Activity, SessionState } from "../../core/sessions.ts";
 import { parseThreadId } from "../../core/threads.ts";
-import type { MessageTable, SessionTable } from "../schema.ts";
+import type { MessageTable, SessionTable } from "../tables/database.ts";
 import { type StoredRecord, readRecord } from "./record.ts";
-import { readSession } from "../sessions/read.ts";
-import { threadRange } from "../sessions/tree-ids.ts";
+import { readSession } from "../records/sessions/read.ts";
+import { threadRange } from "../records/sessions/tree-ids.ts";
 import type { Tx } from "../store.ts";
 
 /** A row of the mirror with every column it has. */

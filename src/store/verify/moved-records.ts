@@ -1,4 +1,4 @@
-import type { CheckedRecord } from "../exchanges/check.ts";
+import type { CheckedRecord } from "../records/exchanges/check.ts";
 import type { MirrorRow } from "./mirror.ts";
 
 /** The first and last message of an exchange, as its record names them. */

@@ -1,7 +1,7 @@
 import { isDamage } from "../checkpoints/damage.ts";
 import { chainOf, markHash, messageListOf } from "../checkpoints/head-mark.ts";
 import { type CheckpointPage, readCheckpoints } from "../checkpoints/read.ts";
-import type { BodyRow } from "../checkpoints/schema.ts";
+import type { BodyRow } from "../tables/checkpoints.ts";
 import { refsOf } from "../checkpoints/value.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type Mirror, type MirrorState, readMirror, type ThreadHead } from "./mirror.ts";

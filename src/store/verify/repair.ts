@@ -1,11 +1,11 @@
 import type { Selectable } from "kysely";
 
 import { RepriseError } from "../../core/errors.ts";
-import { batches } from "../checkpoints/bodies.ts";
-import { type Fence, holdFence } from "../leases/fence.ts";
-import type { ReleaseLease } from "../leases/lease.ts";
-import { lockSession } from "../sessions/lock.ts";
-import type { SessionTable } from "../schema.ts";
+import { batches } from "../records/threads/bodies.ts";
+import { type Fence, holdFence } from "../records/leases/fence.ts";
+import type { ReleaseLease } from "../records/leases/lease.ts";
+import { lockSession } from "../records/sessions/lock.ts";
+import type { SessionTable } from "../tables/database.ts";
 import type { Operation, Store, Tx } from "../store.ts";
 import { BEYOND_REPAIR, type Difference, LEFT_ALONE } from "./difference.ts";
 import { type MirrorCounters, type MirrorRow, mirrorVersion, readMirror } from "./mirror.ts";

@@ -6,8 +6,8 @@ import {
   beginFileChanges,
   dropFileChanges,
   finishFileChanges,
-} from "../../store/file-changes/record.ts";
-import type { Fence } from "../../store/leases/fence.ts";
+} from "../../store/records/file-changes/record.ts";
+import type { Fence } from "../../store/records/leases/fence.ts";
 import type { Store } from "../../store/store.ts";
 import { hashOf, type KeptBytes } from "./kept-bytes.ts";
 

@@ -1,5 +1,5 @@
 import { type Entry, isSameEntry } from "../../core/file-entries.ts";
-import type { FileChange } from "../../store/file-changes/read.ts";
+import type { FileChange } from "../../store/records/file-changes/read.ts";
 
 /** All that an exchange changed at one path. */
 export interface NetChange {

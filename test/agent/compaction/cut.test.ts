@@ -2,7 +2,7 @@ import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langcha
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { tokenCountOf } from "../../../src/store/messages/mirror-row.ts";
+import { tokenCountOf } from "../../../src/store/records/messages/mirror-row.ts";
 import { cutToFit, cutToLastExchange } from "../../../src/agent/compaction/cut.ts";
 import { sentMessages, summaryMessage, viewOf } from "../../../src/agent/compaction/view.ts";
 

@@ -5,9 +5,9 @@ import { expect, it } from "vitest";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { estimateTokens } from "../../../src/core/text.ts";
-import { readDetail } from "../../../src/store/messages/read.ts";
-import { startThread } from "../../../src/store/sessions/change.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { readDetail } from "../../../src/store/records/messages/read.ts";
+import { startThread } from "../../../src/store/records/sessions/change.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import { modelConfig } from "../../../src/rules/models/config.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import {

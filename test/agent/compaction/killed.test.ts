@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
-import { readDetail } from "../../../src/store/messages/read.ts";
+import { readDetail } from "../../../src/store/records/messages/read.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { seededRandom } from "../../helpers/random.ts";

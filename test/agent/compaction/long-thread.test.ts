@@ -6,7 +6,7 @@ import { createExchanger } from "../../../src/agent/exchange.ts";
 import { messagesOf } from "../../../src/agent/thread-state.ts";
 import { estimateTokens } from "../../../src/core/text.ts";
 import { modelConfig } from "../../../src/rules/models/config.ts";
-import { isSummary } from "../../../src/store/messages/summary.ts";
+import { isSummary } from "../../../src/store/records/messages/summary.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";

@@ -7,9 +7,9 @@ import { z } from "zod";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
-import { readDetail } from "../../../src/store/messages/read.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { readDetail } from "../../../src/store/records/messages/read.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { dyingStore } from "../../helpers/dying-store.ts";
 import { openBench } from "../../helpers/exchanger.ts";

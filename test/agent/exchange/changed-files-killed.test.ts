@@ -5,10 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 
 import { PERMISSION_MODES } from "../../../src/core/permissions.ts";
-import { answerQuestion } from "../../../src/store/questions/answer.ts";
-import { listOpenQuestions } from "../../../src/store/questions/read.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { answerQuestion } from "../../../src/store/records/questions/answer.ts";
+import { listOpenQuestions } from "../../../src/store/records/questions/read.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { createDatabase } from "../../helpers/database.ts";

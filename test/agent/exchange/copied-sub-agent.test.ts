@@ -2,11 +2,11 @@ import { expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { RepriseError } from "../../../src/core/errors.ts";
-import { readNextQueued } from "../../../src/store/exchanges/ready.ts";
+import { readNextQueued } from "../../../src/store/records/exchanges/ready.ts";
 import { importTree, withNewIds } from "../../../src/store/portable/import-tree.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
-import { readTreeIds } from "../../../src/store/sessions/tree-ids.ts";
-import { readDetail } from "../../../src/store/messages/read.ts";
+import { readTreeIds } from "../../../src/store/records/sessions/tree-ids.ts";
+import { readDetail } from "../../../src/store/records/messages/read.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";

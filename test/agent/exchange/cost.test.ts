@@ -9,7 +9,7 @@ import { median } from "../../../bench/measurement.ts";
 import { exchangerOn, processorTime } from "../../../bench/session-course.ts";
 import { fileOf, fileText, questionOf, TOOL_ROUNDS } from "../../../bench/texts.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { statementsOf } from "../../helpers/count-statements.ts";
 import { testSize } from "../../helpers/size.ts";
 

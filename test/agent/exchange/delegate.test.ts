@@ -6,14 +6,14 @@ import { z } from "zod";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import type { Session } from "../../../src/core/sessions.ts";
-import { listExchanges } from "../../../src/store/exchanges/read.ts";
-import { releaseLease } from "../../../src/store/leases/lease.ts";
-import { readMessagesAfter } from "../../../src/store/messages/read.ts";
-import { endSession } from "../../../src/store/sessions/change.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
-import { listSessions } from "../../../src/store/sessions/list.ts";
-import { openChild } from "../../../src/store/sessions/open-child.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { listExchanges } from "../../../src/store/records/exchanges/read.ts";
+import { releaseLease } from "../../../src/store/records/leases/lease.ts";
+import { readMessagesAfter } from "../../../src/store/records/messages/read.ts";
+import { endSession } from "../../../src/store/records/sessions/change.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { listSessions } from "../../../src/store/records/sessions/list.ts";
+import { openChild } from "../../../src/store/records/sessions/open-child.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import {

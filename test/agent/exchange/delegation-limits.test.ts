@@ -4,7 +4,7 @@ import { createExchanger } from "../../../src/agent/exchange.ts";
 import { createExchangeTree } from "../../../src/exchange/exchange-tree.ts";
 import { exchangeLimits } from "../../../src/core/exchange-limits.ts";
 import { modelConfig } from "../../../src/rules/models/config.ts";
-import { listSessions } from "../../../src/store/sessions/list.ts";
+import { listSessions } from "../../../src/store/records/sessions/list.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import {
   type ModelAnswer,

@@ -9,7 +9,7 @@ import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { messagesOf } from "../../../src/agent/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import type { Operation } from "../../../src/store/store.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import {

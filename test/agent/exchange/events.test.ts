@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { EVENT_RESULT_BYTES } from "../../../src/core/limits.ts";
 import { isRfc9562Uuid } from "../../../src/core/ids.ts";
 import { ExchangeEvent } from "../../../src/exchange/events.ts";
-import { readMessagesAfter } from "../../../src/store/messages/read.ts";
+import { readMessagesAfter } from "../../../src/store/records/messages/read.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { type SentMessage, startModelServer } from "../../helpers/model-server.ts";
 

@@ -8,7 +8,7 @@ import { OUTCOME_UNKNOWN, NOT_RUN, withResults } from "../../../src/agent/thread
 import { NO_FACTS } from "../../../src/core/calls.ts";
 import { ToolSet } from "../../../src/core/tools.ts";
 import { BUILT_IN_TOOLS } from "../../../src/rules/tools/built-in.ts";
-import { statusOf } from "../../../src/store/messages/call-facts.ts";
+import { statusOf } from "../../../src/store/records/messages/call-facts.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import {

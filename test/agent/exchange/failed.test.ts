@@ -2,14 +2,14 @@ import { expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { holdLease } from "../../../src/exchange/lease-holder.ts";
-import { thisProcess } from "../../../src/store/leases/this-process.ts";
-import { readFailures } from "../../../src/store/sessions/failures.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { thisProcess } from "../../../src/store/records/leases/this-process.ts";
+import { readFailures } from "../../../src/store/records/sessions/failures.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import { parseExport } from "../../../src/store/portable/parse.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { exportText } from "../../../src/store/portable/export-text.ts";
 import { writeSessionTree } from "../../../src/store/portable/write-tree.ts";
-import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
+import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tree.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { type ModelAnswer, startModelServer } from "../../helpers/model-server.ts";
 

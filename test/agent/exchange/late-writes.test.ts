@@ -5,8 +5,8 @@ import { expect, it, onTestFinished } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { modelConfig } from "../../../src/rules/models/config.ts";
-import { thisProcess } from "../../../src/store/leases/this-process.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { thisProcess } from "../../../src/store/records/leases/this-process.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { startModelServer } from "../../helpers/model-server.ts";

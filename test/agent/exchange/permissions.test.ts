@@ -14,15 +14,15 @@ import { exportText } from "../../../src/store/portable/export-text.ts";
 import { atRest, importTree, withNewIds } from "../../../src/store/portable/import-tree.ts";
 import { parseExport } from "../../../src/store/portable/parse.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
-import { answerQuestion } from "../../../src/store/questions/answer.ts";
-import { listOpenQuestions } from "../../../src/store/questions/read.ts";
-import { createSession, type NewSession } from "../../../src/store/sessions/create.ts";
+import { answerQuestion } from "../../../src/store/records/questions/answer.ts";
+import { listOpenQuestions } from "../../../src/store/records/questions/read.ts";
+import { createSession, type NewSession } from "../../../src/store/records/sessions/create.ts";
 import {
   readPermissions,
   removeRule,
   setPermissionMode,
-} from "../../../src/store/sessions/permissions.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+} from "../../../src/store/records/sessions/permissions.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { askedForEdit } from "../../helpers/asked-for-edit.ts";
 import { dyingStore } from "../../helpers/dying-store.ts";

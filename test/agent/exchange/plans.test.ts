@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { createPlanCheck } from "../../../src/compose.ts";
-import { createSession, type NewSession } from "../../../src/store/sessions/create.ts";
+import { createSession, type NewSession } from "../../../src/store/records/sessions/create.ts";
 import { agentOptions, openBench } from "../../helpers/exchanger.ts";
 import { type SentMessage, startModelServer } from "../../helpers/model-server.ts";
 

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
-import { listExchanges } from "../../../src/store/exchanges/read.ts";
-import { answerQuestion } from "../../../src/store/questions/answer.ts";
-import { listOpenQuestions } from "../../../src/store/questions/read.ts";
+import { listExchanges } from "../../../src/store/records/exchanges/read.ts";
+import { answerQuestion } from "../../../src/store/records/questions/answer.ts";
+import { listOpenQuestions } from "../../../src/store/records/questions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { monthBack } from "../../helpers/month-back.ts";

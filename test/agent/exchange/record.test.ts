@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 
-import { listExchanges } from "../../../src/store/exchanges/read.ts";
-import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
-import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
-import { listSessions } from "../../../src/store/sessions/list.ts";
+import { listExchanges } from "../../../src/store/records/exchanges/read.ts";
+import { releaseLease, takeLease } from "../../../src/store/records/leases/lease.ts";
+import { beginExchange } from "../../../src/store/records/messages/begin-exchange.ts";
+import { listSessions } from "../../../src/store/records/sessions/list.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { localPrincipal } from "../../../src/core/principal.ts";

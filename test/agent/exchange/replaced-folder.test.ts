@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { projectKeyOf } from "../../../src/store/project-key.ts";
-import { readDetail } from "../../../src/store/messages/read.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { readDetail } from "../../../src/store/records/messages/read.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";

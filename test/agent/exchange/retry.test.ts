@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { parseRetryAfter } from "../../../src/agent/models/provider-error.ts";
 import type { ExchangeEvent } from "../../../src/exchange/events.ts";
 import { modelConfig } from "../../../src/rules/models/config.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { refusedUrl } from "../../helpers/provider-server.ts";

@@ -7,7 +7,7 @@ import { offeredChoices } from "../../../src/core/words.ts";
 import { ask } from "../../../src/agent/tool-asking.ts";
 import { exportText } from "../../../src/store/portable/export-text.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
-import { listOpenQuestions } from "../../../src/store/questions/read.ts";
+import { listOpenQuestions } from "../../../src/store/records/questions/read.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 

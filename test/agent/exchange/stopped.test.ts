@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it } from "vitest";
 
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";

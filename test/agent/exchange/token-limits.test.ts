@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 
 import { TOKEN_LIMITS, type TokenLimits } from "../../../src/core/token-limits.ts";
-import { listExchanges } from "../../../src/store/exchanges/read.ts";
-import { answerQuestion } from "../../../src/store/questions/answer.ts";
-import { listOpenQuestions } from "../../../src/store/questions/read.ts";
-import { listSessions } from "../../../src/store/sessions/list.ts";
+import { listExchanges } from "../../../src/store/records/exchanges/read.ts";
+import { answerQuestion } from "../../../src/store/records/questions/answer.ts";
+import { listOpenQuestions } from "../../../src/store/records/questions/read.ts";
+import { listSessions } from "../../../src/store/records/sessions/list.ts";
 import {
   readTokenLimits,
   readTokenUse,
   setTokenLimits,
-} from "../../../src/store/sessions/token-limits.ts";
+} from "../../../src/store/records/sessions/token-limits.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { type ModelAnswer, startModelServer } from "../../helpers/model-server.ts";

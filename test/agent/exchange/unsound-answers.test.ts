@@ -3,7 +3,7 @@ import path from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { startThread } from "../../../src/store/sessions/change.ts";
+import { startThread } from "../../../src/store/records/sessions/change.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { type ModelAnswer, startModelServer } from "../../helpers/model-server.ts";

@@ -6,9 +6,9 @@ import { z } from "zod";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { reportFailure } from "../../../src/agent/tools/tool-result.ts";
 import { threadId } from "../../../src/core/threads.ts";
-import { listSessions } from "../../../src/store/sessions/list.ts";
-import { readFailures } from "../../../src/store/sessions/failures.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { listSessions } from "../../../src/store/records/sessions/list.ts";
+import { readFailures } from "../../../src/store/records/sessions/failures.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import {

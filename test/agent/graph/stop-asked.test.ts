@@ -2,8 +2,8 @@ import { AIMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { expect, it } from "vitest";
 
-import { stopExchange } from "../../../src/store/exchanges/change.ts";
-import { readExchange } from "../../../src/store/exchanges/read.ts";
+import { stopExchange } from "../../../src/store/records/exchanges/change.ts";
+import { readExchange } from "../../../src/store/records/exchanges/read.ts";
 import { describeEngine } from "../../helpers/engines.ts";
 import { openOn } from "../../helpers/graphs.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";

@@ -6,7 +6,7 @@ import { Client } from "pg";
 import { expect, it, onTestFinished } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
-import { readThreadNames } from "../../../src/store/checkpoints/thread-names.ts";
+import { readThreadNames } from "../../../src/store/checkpoints/threads/thread-names.ts";
 import { fixture, OfficialFile, statesOf } from "../../helpers/checkpoints/official.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { createPostgres } from "../../helpers/postgres.ts";

@@ -2,9 +2,9 @@ import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
-import { createSession } from "../../../src/store/sessions/create.ts";
-import { readTreeIds } from "../../../src/store/sessions/tree-ids.ts";
-import { readSessionIds } from "../../../src/store/sessions/walk.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { readTreeIds } from "../../../src/store/records/sessions/tree-ids.ts";
+import { readSessionIds } from "../../../src/store/records/sessions/walk.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { freshHome } from "../../helpers/reprise.ts";

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { projectKeyOf } from "../../../src/store/project-key.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { freshHome, type Home } from "../../helpers/reprise.ts";
 import { openScreen } from "../../helpers/screen.ts";
 import { expectScreenFile } from "../../helpers/screen-file.ts";

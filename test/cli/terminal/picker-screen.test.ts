@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { projectKeyOf } from "../../../src/store/project-key.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { freshHome, type Home } from "../../helpers/reprise.ts";
 import { openScreen, type TestScreen } from "../../helpers/screen.ts";
 import { expectScreenFile } from "../../helpers/screen-file.ts";

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import type { ReadChanges } from "../../../src/cli/terminal/exchange-rows.ts";
 import { changesOfCalls } from "../../../src/exchange/undo/show-changes.ts";
 import { keptBytesIn } from "../../../src/workspace/undo/kept-bytes.ts";
-import { readMessagesAfter } from "../../../src/store/messages/read.ts";
+import { readMessagesAfter } from "../../../src/store/records/messages/read.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { withoutTimes } from "../../helpers/screen-file.ts";

@@ -5,9 +5,9 @@ import { cursorAt } from "../../../src/exchange/live/events-between.ts";
 import { stepTo } from "../../../src/exchange/live/feed-step.ts";
 import { NO_SOURCE } from "../../../src/exchange/live/live-source.ts";
 import { createSessionFeed } from "../../../src/exchange/live/session-feed.ts";
-import { takeLease } from "../../../src/store/leases/lease.ts";
-import { thisProcess } from "../../../src/store/leases/this-process.ts";
-import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { takeLease } from "../../../src/store/records/leases/lease.ts";
+import { thisProcess } from "../../../src/store/records/leases/this-process.ts";
+import { beginExchange } from "../../../src/store/records/messages/begin-exchange.ts";
 import { describeEngine, newSession, openFresh } from "../../helpers/engines.ts";
 import { startProcess } from "../../helpers/process.ts";
 

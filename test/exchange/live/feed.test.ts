@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 
 import { createFeed } from "../../../src/exchange/live/feed.ts";
-import { takeLease } from "../../../src/store/leases/lease.ts";
-import { storeLive } from "../../../src/store/live/store-live.ts";
-import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { takeLease } from "../../../src/store/records/leases/lease.ts";
+import { storeLive } from "../../../src/store/records/live/store-live.ts";
+import { beginExchange } from "../../../src/store/records/messages/begin-exchange.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { describeEngine, newSession, openFresh, owner } from "../../helpers/engines.ts";
 import { liveOnce } from "../../helpers/live.ts";

@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 
 import { RepriseError } from "../../../src/core/errors.ts";
 import { followElsewhere } from "../../../src/exchange/live/follow-exchange.ts";
-import { takeLease } from "../../../src/store/leases/lease.ts";
-import { thisProcess } from "../../../src/store/leases/this-process.ts";
-import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
+import { takeLease } from "../../../src/store/records/leases/lease.ts";
+import { thisProcess } from "../../../src/store/records/leases/this-process.ts";
+import { beginExchange } from "../../../src/store/records/messages/begin-exchange.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { describeEngine, newSession, openFresh } from "../../helpers/engines.ts";
 

@@ -8,22 +8,29 @@ import { expect, it, onTestFinished } from "vitest";
 import { RepriseError } from "../../../src/core/errors.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { type DispatcherOptions, startDispatcher } from "../../../src/exchange/nodes/dispatcher.ts";
-import { readNextToRun } from "../../../src/store/exchanges/next-to-run.ts";
-import { readReady } from "../../../src/store/exchanges/ready.ts";
-import { withdrawQueued, changeQueued, stopExchange } from "../../../src/store/exchanges/change.ts";
-import { listExchanges, readExchangeWithContent } from "../../../src/store/exchanges/read.ts";
-import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
-import { thisProcess } from "../../../src/store/leases/this-process.ts";
-import { openExchange } from "../../../src/store/messages/begin-exchange.ts";
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { readDetail } from "../../../src/store/messages/read.ts";
-import { answerQuestion } from "../../../src/store/questions/answer.ts";
-import { listOpenQuestions } from "../../../src/store/questions/read.ts";
-import { startThread } from "../../../src/store/sessions/change.ts";
-import { acceptMessages, readWaiting } from "../../../src/store/sessions/waiting.ts";
+import { readNextToRun } from "../../../src/store/records/exchanges/next-to-run.ts";
+import { readReady } from "../../../src/store/records/exchanges/ready.ts";
+import {
+  withdrawQueued,
+  changeQueued,
+  stopExchange,
+} from "../../../src/store/records/exchanges/change.ts";
+import {
+  listExchanges,
+  readExchangeWithContent,
+} from "../../../src/store/records/exchanges/read.ts";
+import { releaseLease, takeLease } from "../../../src/store/records/leases/lease.ts";
+import { thisProcess } from "../../../src/store/records/leases/this-process.ts";
+import { openExchange } from "../../../src/store/records/messages/begin-exchange.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
+import { readDetail } from "../../../src/store/records/messages/read.ts";
+import { answerQuestion } from "../../../src/store/records/questions/answer.ts";
+import { listOpenQuestions } from "../../../src/store/records/questions/read.ts";
+import { startThread } from "../../../src/store/records/sessions/change.ts";
+import { acceptMessages, readWaiting } from "../../../src/store/records/messages/waiting.ts";
 import { projectKeyOf } from "../../../src/store/project-key.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
-import { patchSession } from "../../../src/store/sessions/patch.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { patchSession } from "../../../src/store/records/sessions/patch.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { statementsOf } from "../../helpers/count-statements.ts";

@@ -1,6 +1,6 @@
 import { parseThreadId } from "../../../src/core/threads.ts";
 import type { FencedThread } from "../../../src/store/checkpoints/threads.ts";
-import type { Fence } from "../../../src/store/leases/fence.ts";
+import type { Fence } from "../../../src/store/records/leases/fence.ts";
 import type { Operation, Store, Tx } from "../../../src/store/store.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import type { SessionSaver } from "../../../src/langgraph/session-saver.ts";
-import type { Fence } from "../../../src/store/leases/fence.ts";
-import { takeLease } from "../../../src/store/leases/lease.ts";
-import { thisProcess } from "../../../src/store/leases/this-process.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import type { Fence } from "../../../src/store/records/leases/fence.ts";
+import { takeLease } from "../../../src/store/records/leases/lease.ts";
+import { thisProcess } from "../../../src/store/records/leases/this-process.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../database.ts";
 import { openStoreAt } from "../open-store.ts";

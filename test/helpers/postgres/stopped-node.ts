@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { sql } from "kysely";
 
-import { readLease } from "../../../src/store/leases/lease.ts";
+import { readLease } from "../../../src/store/records/leases/lease.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Running } from "../process.ts";
 import { TABLES } from "../sessions/stored.ts";

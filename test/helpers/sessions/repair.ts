@@ -1,6 +1,6 @@
 import { LEASE_MS } from "../../../src/core/limits.ts";
 import { holdLease } from "../../../src/exchange/lease-holder.ts";
-import { type LeaseOwner, thisProcess } from "../../../src/store/leases/this-process.ts";
+import { type LeaseOwner, thisProcess } from "../../../src/store/records/leases/this-process.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type Repair, repairSession } from "../../../src/store/verify/repair.ts";
 

@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 
 import type { Session } from "../../../src/core/sessions.ts";
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { endSession, startThread } from "../../../src/store/sessions/change.ts";
-import { createSession, type NewSession } from "../../../src/store/sessions/create.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
+import { endSession, startThread } from "../../../src/store/records/sessions/change.ts";
+import { createSession, type NewSession } from "../../../src/store/records/sessions/create.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Home } from "../reprise.ts";
 

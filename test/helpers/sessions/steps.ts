@@ -2,11 +2,11 @@ import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langc
 import { Annotation, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { readMessagesAfter } from "../../../src/store/messages/read.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
+import { readMessagesAfter } from "../../../src/store/records/messages/read.ts";
 import { pruneThread } from "../../../src/store/checkpoints/prune.ts";
-import { startThread } from "../../../src/store/sessions/change.ts";
-import { acceptChoices, acceptMessages } from "../../../src/store/sessions/waiting.ts";
+import { startThread } from "../../../src/store/records/sessions/change.ts";
+import { acceptChoices, acceptMessages } from "../../../src/store/records/messages/waiting.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { leasedStore } from "../checkpoints/leased-store.ts";
 import { newSession } from "../engines.ts";

@@ -3,8 +3,8 @@ import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 
 import { threadId } from "../../../src/core/threads.ts";
 import type { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
-import { readPending } from "../../../src/store/messages/read.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { readPending } from "../../../src/store/records/messages/read.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 type Saver = Pick<ReturnType<typeof createCheckpointSaver>, "put">;

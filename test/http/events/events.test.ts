@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 import { createClient } from "../../../src/client/client.ts";
 import type { SessionEvent } from "../../../src/core/session-events.ts";
-import { releaseLease } from "../../../src/store/leases/lease.ts";
+import { releaseLease } from "../../../src/store/records/leases/lease.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { openEvents } from "../../helpers/event-reader.ts";
 import { execute } from "../../helpers/engines.ts";

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 
 import { createClient } from "../../../src/client/client.ts";
 import { createFeed } from "../../../src/exchange/live/feed.ts";
-import { releaseLease } from "../../../src/store/leases/lease.ts";
+import { releaseLease } from "../../../src/store/records/leases/lease.ts";
 import { liveOf } from "../../helpers/live.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { randomOf, seedOf } from "../../helpers/random.ts";

@@ -1,12 +1,12 @@
 import { expect, it, onTestFinished } from "vitest";
 
 import { createClient } from "../../../src/client/client.ts";
-import { reviveDead } from "../../../src/store/exchanges/revive.ts";
-import type { Fence } from "../../../src/store/leases/fence.ts";
-import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
-import { thisProcess } from "../../../src/store/leases/this-process.ts";
-import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
-import { mirrorMessages } from "../../../src/store/messages/mirror.ts";
+import { reviveDead } from "../../../src/store/records/exchanges/revive.ts";
+import type { Fence } from "../../../src/store/records/leases/fence.ts";
+import { releaseLease, takeLease } from "../../../src/store/records/leases/lease.ts";
+import { thisProcess } from "../../../src/store/records/leases/this-process.ts";
+import { beginExchange } from "../../../src/store/records/messages/begin-exchange.ts";
+import { mirrorMessages } from "../../../src/store/records/messages/mirror.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { owner } from "../../helpers/engines.ts";
 import { startProcess } from "../../helpers/process.ts";

@@ -9,7 +9,7 @@ import {
   writePosition,
 } from "../../../src/core/live-position.ts";
 import { createFeed } from "../../../src/exchange/live/feed.ts";
-import { releaseLease } from "../../../src/store/leases/lease.ts";
+import { releaseLease } from "../../../src/store/records/leases/lease.ts";
 import { openLive } from "../../helpers/live-reader.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { randomOf, seedOf } from "../../helpers/random.ts";

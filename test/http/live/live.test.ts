@@ -2,10 +2,10 @@ import { expect, it } from "vitest";
 
 import { createFeed, type Feed } from "../../../src/exchange/live/feed.ts";
 import type { LiveEvent } from "../../../src/core/live.ts";
-import type { Fence } from "../../../src/store/leases/fence.ts";
-import { releaseLease } from "../../../src/store/leases/lease.ts";
-import { storeLive } from "../../../src/store/live/store-live.ts";
-import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
+import type { Fence } from "../../../src/store/records/leases/fence.ts";
+import { releaseLease } from "../../../src/store/records/leases/lease.ts";
+import { storeLive } from "../../../src/store/records/live/store-live.ts";
+import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tree.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { openLive } from "../../helpers/live-reader.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";

@@ -1,7 +1,7 @@
-import type { Fence } from "../../../src/store/leases/fence.ts";
-import { takeLease } from "../../../src/store/leases/lease.ts";
-import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
-import { mirrorMessages } from "../../../src/store/messages/mirror.ts";
+import type { Fence } from "../../../src/store/records/leases/fence.ts";
+import { takeLease } from "../../../src/store/records/leases/lease.ts";
+import { beginExchange } from "../../../src/store/records/messages/begin-exchange.ts";
+import { mirrorMessages } from "../../../src/store/records/messages/mirror.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { owner } from "../../helpers/engines.ts";
 

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { DAY_MS, FAILED_LOGINS_MS } from "../../../src/core/access.ts";
 import { createFailedLogins } from "../../../src/http/page/failed-logins.ts";
-import { listAccess, revokeAccess } from "../../../src/store/access/list.ts";
-import { addLoginCode } from "../../../src/store/access/logins.ts";
-import { hashOf, newSecret } from "../../../src/store/access/secrets.ts";
+import { listAccess, revokeAccess } from "../../../src/store/records/access/list.ts";
+import { addLoginCode } from "../../../src/store/records/access/logins.ts";
+import { hashOf, newSecret } from "../../../src/store/records/access/secrets.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { openPage, PAGE_HEADERS, type PageClient } from "../../helpers/page-client.ts";
 import { startTestServer, type TestServer } from "../../helpers/server.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { SessionSummary } from "../../../src/core/schemas.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";

@@ -6,8 +6,8 @@ import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
-import { readThreadNames } from "../../../src/store/checkpoints/thread-names.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { readThreadNames } from "../../../src/store/checkpoints/threads/thread-names.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { copyInto, fixture, OfficialFile, statesOf } from "../../helpers/checkpoints/official.ts";
 import { openSaver } from "../../helpers/checkpoints/saver.ts";

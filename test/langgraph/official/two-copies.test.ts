@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { isRepriseError } from "../../../src/core/errors.ts";
-import { readThreadNames } from "../../../src/store/checkpoints/thread-names.ts";
+import { readThreadNames } from "../../../src/store/checkpoints/threads/thread-names.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { copyInto, OfficialFile, statesOf } from "../../helpers/checkpoints/official.ts";
 import { openSaver } from "../../helpers/checkpoints/saver.ts";

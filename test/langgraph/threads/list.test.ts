@@ -9,7 +9,7 @@ import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import {
   deleteOldThreads,
   readOldThreads,
-} from "../../../src/store/checkpoints/delete-old-threads.ts";
+} from "../../../src/store/checkpoints/threads/delete-old-threads.ts";
 import type { Operation } from "../../../src/store/store.ts";
 import { holdSession } from "../../helpers/checkpoints/saver.ts";
 import { describeEngine, type Engine, execute } from "../../helpers/engines.ts";

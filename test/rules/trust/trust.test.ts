@@ -18,11 +18,11 @@ import {
   type TrustSource,
 } from "../../../src/rules/trust/trust.ts";
 import { workFolder } from "../../../src/rules/trust/wide-folder.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
-import { listSessions } from "../../../src/store/sessions/list.ts";
+import { listSessions } from "../../../src/store/records/sessions/list.ts";
 import { TRUSTED, UNTRUSTED } from "../../helpers/trust.ts";
 import { personaFolders } from "../../helpers/persona-folders.ts";
 

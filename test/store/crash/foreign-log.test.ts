@@ -11,8 +11,8 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { createSession } from "../../../src/store/sessions/create.ts";
-import { backupSqlite } from "../../../src/store/engines/sqlite/backup.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { backupSqlite } from "../../../src/store/engines/sqlite/backup/backup.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { startProgram } from "../../helpers/start-program.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { expect, it } from "vitest";
 
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { startProcess } from "../../helpers/process.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { isRepriseError } from "../../../src/core/errors.ts";
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";

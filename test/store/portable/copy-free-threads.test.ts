@@ -8,7 +8,7 @@ import { RepriseSaver } from "../../../src/entries/langgraph.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { type CopyReport, copyStore } from "../../../src/store/portable/copy-store.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { readKept } from "../../helpers/checkpoints/kept.ts";
 import { describeEngines, execute, openFresh } from "../../helpers/engines.ts";

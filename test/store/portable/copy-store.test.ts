@@ -2,12 +2,12 @@ import { join } from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
 
-import { thisProcess, type LeaseOwner } from "../../../src/store/leases/this-process.ts";
+import { thisProcess, type LeaseOwner } from "../../../src/store/records/leases/this-process.ts";
 import { type CopyReport, copyStore } from "../../../src/store/portable/copy-store.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { pruneThread } from "../../../src/store/checkpoints/prune.ts";
-import { takeLease } from "../../../src/store/leases/lease.ts";
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
+import { takeLease } from "../../../src/store/records/leases/lease.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";

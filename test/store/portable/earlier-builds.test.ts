@@ -5,7 +5,7 @@ import { readFreeThread, storeFreeThread } from "../../../src/store/portable/fre
 import { atRest, importTree } from "../../../src/store/portable/import-tree.ts";
 import { parseExport, parseThreadExport } from "../../../src/store/portable/parse.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
-import { listWithAnswered } from "../../../src/store/questions/read.ts";
+import { listWithAnswered } from "../../../src/store/records/questions/read.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import {
   earlierExport,

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 
 import { importTree, withNewIds } from "../../../src/store/portable/import-tree.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
-import { readWaiting } from "../../../src/store/sessions/waiting.ts";
-import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
+import { readWaiting } from "../../../src/store/records/messages/waiting.ts";
+import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tree.ts";
 import {
   SessionExport,
   sessionsOf,

@@ -7,8 +7,8 @@ import { RepriseSaver } from "../../../src/entries/langgraph.ts";
 import { copyStore } from "../../../src/store/portable/copy-store.ts";
 import { importTree } from "../../../src/store/portable/import-tree.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
-import { deleteSessionTree } from "../../../src/store/sessions/delete-tree.ts";
-import { listSessions } from "../../../src/store/sessions/list.ts";
+import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tree.ts";
+import { listSessions } from "../../../src/store/records/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { describeEngines, newSession, openFresh } from "../../helpers/engines.ts";
 

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 
 import { isRepriseError } from "../../../src/core/errors.ts";
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
-import { listSessions } from "../../../src/store/sessions/list.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { listSessions } from "../../../src/store/records/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
 import {
   admin,

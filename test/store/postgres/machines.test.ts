@@ -3,10 +3,10 @@ import { hostname } from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
-import { readMessagesAfter } from "../../../src/store/messages/read.ts";
+import { readMessagesAfter } from "../../../src/store/records/messages/read.ts";
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type ModelServer, startModelServer } from "../../helpers/model-server.ts";
 import { hasOtherMachine, onOtherMachine, OTHER_HOST } from "../../helpers/other-machine.ts";

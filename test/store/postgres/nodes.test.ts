@@ -4,13 +4,13 @@ import { sql } from "kysely";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { readMessagesAfter } from "../../../src/store/messages/read.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
+import { readMessagesAfter } from "../../../src/store/records/messages/read.ts";
 import { payloadsOf } from "../../../src/store/engines/postgres/notify.ts";
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { sessionOfHint } from "../../../src/store/hints.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";

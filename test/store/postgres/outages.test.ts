@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
 
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
-import { readDetail } from "../../../src/store/messages/read.ts";
+import { readDetail } from "../../../src/store/records/messages/read.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { createPostgres } from "../../helpers/postgres.ts";

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { readMessagesAfter } from "../../../src/store/messages/read.ts";
+import { readMessagesAfter } from "../../../src/store/records/messages/read.ts";
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
-import { listSessions } from "../../../src/store/sessions/list.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { listSessions } from "../../../src/store/records/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { PGBOUNCER, startPgbouncer } from "../../helpers/pgbouncer.ts";
 import { createPostgres } from "../../helpers/postgres.ts";

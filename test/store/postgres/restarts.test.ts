@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { type Client, createClient } from "../../../src/client/client.ts";
 import { ClientError } from "../../../src/client/client-error.ts";
-import { readMessagesAfter } from "../../../src/store/messages/read.ts";
+import { readMessagesAfter } from "../../../src/store/records/messages/read.ts";
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { type EmbeddedServer, startEmbedded } from "../../helpers/postgres-server.ts";
 import type { Running } from "../../helpers/process.ts";

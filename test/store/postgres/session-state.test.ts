@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import { Client } from "pg";
 import { expect, it, onTestFinished } from "vitest";
 
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { sessionOfHint } from "../../../src/store/hints.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createPostgres } from "../../helpers/postgres.ts";
 import { freshHome } from "../../helpers/reprise.ts";

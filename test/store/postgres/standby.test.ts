@@ -4,10 +4,10 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { readMessagesAfter } from "../../../src/store/messages/read.ts";
-import { createSessionOnce } from "../../../src/store/sessions/create-once.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
+import { readMessagesAfter } from "../../../src/store/records/messages/read.ts";
+import { createSessionOnce } from "../../../src/store/records/sessions/create-once.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { databaseUrl, type EmbeddedServer, startEmbedded } from "../../helpers/postgres-server.ts";
 
 const UNKNOWN = {

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
-import { listSessions } from "../../../src/store/sessions/list.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { listSessions } from "../../../src/store/records/sessions/list.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { sessionOfHint } from "../../../src/store/hints.ts";
 import type { Operation, Store } from "../../../src/store/store.ts";

@@ -14,9 +14,9 @@ import { fileURLToPath } from "node:url";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { startProcess } from "../../helpers/process.ts";

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { readMessagesAfter } from "../../../src/store/messages/read.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
+import { readMessagesAfter } from "../../../src/store/records/messages/read.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { startProgram } from "../../helpers/start-program.ts";

@@ -13,11 +13,11 @@ import { DatabaseSync } from "node:sqlite";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { readDetail } from "../../../src/store/messages/read.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
-import { listSessions } from "../../../src/store/sessions/list.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
+import { readDetail } from "../../../src/store/records/messages/read.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { listSessions } from "../../../src/store/records/sessions/list.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import { openConnection } from "../../../src/store/engines/sqlite/connection.ts";
 import { isNetworkFileSystem } from "../../../src/store/engines/sqlite/file.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";

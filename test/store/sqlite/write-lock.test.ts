@@ -3,8 +3,8 @@ import { join } from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
 
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { createWaitingLine } from "../../../src/store/engines/sqlite/waiting-line.ts";
 import { startProgram } from "../../helpers/start-program.ts";

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 
 import { isRepriseError } from "../../../src/core/errors.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";
 import { DAMAGES, type Damage, type Target } from "../../helpers/sessions/damages.ts";

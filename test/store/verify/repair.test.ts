@@ -2,14 +2,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
-import { thisProcess } from "../../../src/store/leases/this-process.ts";
+import { thisProcess } from "../../../src/store/records/leases/this-process.ts";
 import { rewriteMirror } from "../../../src/store/verify/repair.ts";
-import { takeLease } from "../../../src/store/leases/lease.ts";
-import { listExchanges } from "../../../src/store/exchanges/read.ts";
-import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
-import { readPending } from "../../../src/store/messages/read.ts";
-import { endSession } from "../../../src/store/sessions/change.ts";
-import { readSession } from "../../../src/store/sessions/read.ts";
+import { takeLease } from "../../../src/store/records/leases/lease.ts";
+import { listExchanges } from "../../../src/store/records/exchanges/read.ts";
+import { beginExchange } from "../../../src/store/records/messages/begin-exchange.ts";
+import { readPending } from "../../../src/store/records/messages/read.ts";
+import { endSession } from "../../../src/store/records/sessions/change.ts";
+import { readSession } from "../../../src/store/records/sessions/read.ts";
 import {
   answer,
   openBench,

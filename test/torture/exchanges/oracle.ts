@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { NOT_RUN, OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
 import { MAX_ATTEMPTS } from "../../../src/core/exchanges.ts";
 import type { Message } from "../../../src/core/sessions.ts";
-import { readMessagesAfter } from "../../../src/store/messages/read.ts";
+import { readMessagesAfter } from "../../../src/store/records/messages/read.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Reply, Sent } from "./clients.ts";
 import type { Nodes } from "./nodes.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { describeEngine } from "../../helpers/engines.ts";
 import { freshHome } from "../../helpers/reprise.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";

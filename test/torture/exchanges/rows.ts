@@ -2,9 +2,9 @@ import type { Selectable } from "kysely";
 import { expect } from "vitest";
 
 import { isFinal } from "../../../src/core/exchanges.ts";
-import type { LeaseOwner } from "../../../src/store/leases/this-process.ts";
-import type { QuestionTable } from "../../../src/store/questions/schema.ts";
-import type { ExchangeTable, SessionTable } from "../../../src/store/schema.ts";
+import type { LeaseOwner } from "../../../src/store/records/leases/this-process.ts";
+import type { QuestionTable } from "../../../src/store/tables/questions.ts";
+import type { ExchangeTable, SessionTable } from "../../../src/store/tables/database.ts";
 import type { Operation, Store } from "../../../src/store/store.ts";
 
 export type RecordRow = Selectable<ExchangeTable>;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect } from "vitest";
 
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import type { TestDatabase } from "../../helpers/engines.ts";

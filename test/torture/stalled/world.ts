@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { newId } from "../../../src/core/ids.ts";
 import { createKeeper } from "../../../src/workspace/undo/keeper.ts";
 import { createKeptBytes } from "../../../src/workspace/undo/kept-bytes.ts";
-import { keyOfMessage } from "../../../src/store/exchanges/client-ids.ts";
+import { keyOfMessage } from "../../../src/store/records/exchanges/client-ids.ts";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
-import type { Fence } from "../../../src/store/leases/fence.ts";
-import { releaseLease, takeLease } from "../../../src/store/leases/lease.ts";
-import { thisProcess } from "../../../src/store/leases/this-process.ts";
-import { appendUserMessage } from "../../../src/store/messages/append.ts";
-import { beginExchange } from "../../../src/store/messages/begin-exchange.ts";
-import { insertQuestion } from "../../../src/store/questions/ask.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import type { Fence } from "../../../src/store/records/leases/fence.ts";
+import { releaseLease, takeLease } from "../../../src/store/records/leases/lease.ts";
+import { thisProcess } from "../../../src/store/records/leases/this-process.ts";
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
+import { beginExchange } from "../../../src/store/records/messages/begin-exchange.ts";
+import { insertQuestion } from "../../../src/store/records/questions/ask.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 /** What the service has so that each of its routes gives a large answer. */

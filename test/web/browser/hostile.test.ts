@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { offeredChoices } from "../../../src/core/words.ts";
 import { createFeed, type Feed } from "../../../src/exchange/live/feed.ts";
-import { insertQuestion } from "../../../src/store/questions/ask.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
-import { patchSession } from "../../../src/store/sessions/patch.ts";
+import { insertQuestion } from "../../../src/store/records/questions/ask.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { patchSession } from "../../../src/store/records/sessions/patch.ts";
 import { newId } from "../../../src/core/ids.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { phase, plan } from "../../helpers/artifacts/plans.ts";

@@ -2,8 +2,8 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
 import { type Client, createClient } from "../../../src/client/client.ts";
-import { answerQuestion } from "../../../src/store/questions/answer.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { answerQuestion } from "../../../src/store/records/questions/answer.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import {
   accessibilityProblems,
   HAS_NO_BROWSER,

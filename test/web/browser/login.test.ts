@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
-import { addLoginCode } from "../../../src/store/access/logins.ts";
-import { hashOf, newSecret } from "../../../src/store/access/secrets.ts";
+import { addLoginCode } from "../../../src/store/records/access/logins.ts";
+import { hashOf, newSecret } from "../../../src/store/records/access/secrets.ts";
 import {
   accessibilityProblems,
   HAS_NO_BROWSER,

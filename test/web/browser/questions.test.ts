@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
 import { type Client, createClient } from "../../../src/client/client.ts";
 import { createFeed } from "../../../src/exchange/live/feed.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { HAS_NO_BROWSER, keepPicture, type PageView, startPage } from "../../helpers/page.ts";

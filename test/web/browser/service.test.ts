@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { announceNode } from "../../../src/store/exchanges/nodes.ts";
+import { announceNode } from "../../../src/store/records/exchanges/nodes.ts";
 import {
   accessibilityProblems,
   HAS_NO_BROWSER,

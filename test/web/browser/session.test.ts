@@ -2,9 +2,9 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
 import { createFeed, type Feed } from "../../../src/exchange/live/feed.ts";
-import { mirrorMessages } from "../../../src/store/messages/mirror.ts";
-import { startThread } from "../../../src/store/sessions/change.ts";
-import { createSession } from "../../../src/store/sessions/create.ts";
+import { mirrorMessages } from "../../../src/store/records/messages/mirror.ts";
+import { startThread } from "../../../src/store/records/sessions/change.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";

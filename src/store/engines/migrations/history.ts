@@ -1,6 +1,6 @@
 import { RepriseError } from "../../../core/errors.ts";
 import { baseline } from "./0001-baseline.ts";
-import type { Dialect } from "../dialect.ts";
+import type { Dialect } from "../../dialect.ts";
 import type { Migration } from "./migration.ts";
 
 /** The whole history, in order. The last version is the one this program writes. */

@@ -1,4 +1,4 @@
-import type { Dialect } from "../dialect.ts";
+import type { Dialect } from "../../dialect.ts";
 
 /** One step of the database's history. Steps are only ever added, never edited once released. */
 export interface Migration {

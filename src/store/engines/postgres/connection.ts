@@ -9,8 +9,8 @@ import {
 import type { ClientBase } from "pg";
 
 import { createKysely, parameterOf } from "../connection.ts";
-import { createPreparedQueries, type PreparedQuery } from "../prepared.ts";
-import type { Database } from "../../schema.ts";
+import { createPreparedQueries, type PreparedQuery } from "../../prepared.ts";
+import type { Database } from "../../tables/database.ts";
 import type { Tx } from "../../store.ts";
 import { postgresDialect } from "./dialect.ts";
 import { isLoss } from "./failure.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import { type Dialect, MAX_OFFSET_MS } from "../dialect.ts";
+import { type Dialect, MAX_OFFSET_MS } from "../../dialect.ts";
 import { numberedChanges } from "./numbered-changes.ts";
 
 /** `clock_timestamp`, because `now()` is the time at which the transaction began. */

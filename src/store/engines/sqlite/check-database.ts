@@ -5,7 +5,7 @@ import { databaseTooOld, latestVersion } from "../migrations/history.ts";
 import { sqliteFailure } from "./failure.ts";
 import { APPLICATION_ID, EARLIER_APPLICATION_ID } from "./migrate.ts";
 import { queryValue } from "./statements.ts";
-import { type Check, failed, failedBy, ok } from "../../verify/check.ts";
+import { type Check, failed, failedBy, ok } from "../../check.ts";
 
 export interface DatabaseChecks {
   readonly checks: readonly Check[];

@@ -1,7 +1,7 @@
 import { existsSync, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { type Check, ok, warning } from "../../verify/check.ts";
+import { type Check, ok, warning } from "../../check.ts";
 
 /** Files that SQLite creates next to a database, and the database itself. */
 export const SUFFIXES = ["", "-wal", "-shm"] as const;

@@ -1,8 +1,8 @@
 import { readdirSync, readlinkSync } from "node:fs";
 
-import { realDatabasePath } from "./database-path.ts";
+import { realDatabasePath } from "../../database-path.ts";
 import { refuseForeignWal } from "./foreign-wal.ts";
-import { type Check, failed, failedBy, ok } from "../../verify/check.ts";
+import { type Check, failed, failedBy, ok } from "../../check.ts";
 import { SUFFIXES } from "./check-file.ts";
 
 /**

@@ -10,8 +10,8 @@ import {
 } from "kysely";
 
 import { createKysely, parameterOf } from "../connection.ts";
-import { createPreparedQueries, type PreparedQuery } from "../prepared.ts";
-import type { Database } from "../../schema.ts";
+import { createPreparedQueries, type PreparedQuery } from "../../prepared.ts";
+import type { Database } from "../../tables/database.ts";
 import type { Tx } from "../../store.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { closeUnusedDescriptors } from "./file-watch.ts";

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 
 import { RepriseError } from "../../../core/errors.ts";
-import { realDatabasePath } from "./database-path.ts";
+import { realDatabasePath } from "../../database-path.ts";
 
 /**
  * Refuses a write-ahead log that cannot belong to the database beside it, before SQLite sees it: it

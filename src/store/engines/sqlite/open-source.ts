@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { ReadOnlyStore } from "../../store.ts";
 import { closeOnce } from "../closing.ts";
 import { openConnection, type SqliteConnection } from "./connection.ts";
-import { requireDatabase } from "./database-path.ts";
+import { requireDatabase } from "../../database-path.ts";
 import { openingFailure } from "./failure.ts";
 import { requireTables } from "./migrate.ts";
 import { createReads } from "./reads.ts";

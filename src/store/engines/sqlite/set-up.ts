@@ -125,7 +125,7 @@ async function upgrade(
   connection: SqliteConnection,
   { path, version, backup, notice }: Required<SqliteOptions> & { readonly version: number },
 ): Promise<void> {
-  const { backUpBeforeUpgrade } = await import("./backup-before-upgrade.ts");
+  const { backUpBeforeUpgrade } = await import("./backup/backup-before-upgrade.ts");
   const copy = backup ? await backUpBeforeUpgrade({ database: path, version }) : null;
   applyMigrations(connection);
   notice(

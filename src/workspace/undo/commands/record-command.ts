@@ -3,9 +3,13 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 
 import { systemCode } from "../../../core/errors.ts";
-import { readChangedPaths } from "../../../store/file-changes/read.ts";
-import { recordFileChanges } from "../../../store/file-changes/record.ts";
-import { isGone, type LeaseOwner, thisProcess } from "../../../store/leases/this-process.ts";
+import { readChangedPaths } from "../../../store/records/file-changes/read.ts";
+import { recordFileChanges } from "../../../store/records/file-changes/record.ts";
+import {
+  isGone,
+  type LeaseOwner,
+  thisProcess,
+} from "../../../store/records/leases/this-process.ts";
 import type { Store } from "../../../store/store.ts";
 import type { ChangingCall } from "../keeper.ts";
 import type { KeptBytes } from "../kept-bytes.ts";

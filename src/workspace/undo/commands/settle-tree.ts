@@ -1,4 +1,4 @@
-import { readTreeIds } from "../../../store/sessions/tree-ids.ts";
+import { readTreeIds } from "../../../store/records/sessions/tree-ids.ts";
 import { type RecorderOptions, settleLeft } from "./record-command.ts";
 
 /** Stores what commands of a session and of its sub-agents have changed whose Reprise was killed. */

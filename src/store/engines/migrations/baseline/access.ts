@@ -1,4 +1,4 @@
-import type { Dialect } from "../../dialect.ts";
+import type { Dialect } from "../../../dialect.ts";
 
 /** Who is logged in on the page, links that show one session (`access/schema.ts`), and what a readiness probe writes into. */
 export function accessTables({ column, tableOptions }: Dialect): readonly string[] {

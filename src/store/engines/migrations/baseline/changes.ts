@@ -1,4 +1,4 @@
-import type { Dialect } from "../../dialect.ts";
+import type { Dialect } from "../../../dialect.ts";
 
 /**
  * Numbers every change that a list of sessions shows, for readers that were away: see `changes/schema.ts`. Triggers give

@@ -1,4 +1,4 @@
-import type { Dialect } from "../../dialect.ts";
+import type { Dialect } from "../../../dialect.ts";
 
 /**
  * The agent's checkpoints; see `checkpoints/schema.ts`. Rows refer to bodies without a foreign

@@ -1,4 +1,4 @@
-import type { Dialect } from "../../dialect.ts";
+import type { Dialect } from "../../../dialect.ts";
 
 /** What happens in sessions: records of exchanges, questions, consents, changed files and the text that is being written. */
 export function exchangeTables({ column, tableOptions }: Dialect): readonly string[] {

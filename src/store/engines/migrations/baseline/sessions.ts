@@ -1,4 +1,4 @@
-import type { Dialect } from "../../dialect.ts";
+import type { Dialect } from "../../../dialect.ts";
 
 /**
  * Sessions and the message mirror. Every column beyond the key has a default: a row that names nothing else is valid.

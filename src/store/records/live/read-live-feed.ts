@@ -1,0 +1,37 @@
+import { isRepriseError } from "../../../core/errors.ts";
+import type { QuestionRecord } from "../../../core/sessions.ts";
+import { readQuestion } from "../questions/read.ts";
+import type { Operation, Tx } from "../../store.ts";
+import { type LiveSnapshot, type ReadLive, readLive } from "./read-live.ts";
+
+export interface ReadLiveFeed extends ReadLive {
+  /** Questions that were open when the feed was read before. */
+  readonly asked: readonly string[];
+}
+
+export interface LiveFeedSnapshot extends LiveSnapshot {
+  /** Those of `asked` that are not open any more. */
+  readonly ended: readonly QuestionRecord[];
+}
+
+/** As `readLive`, of the same moment. */
+export const readLiveFeed: Operation<ReadLiveFeed, LiveFeedSnapshot> = async (tx, input) => {
+  const snapshot = await readLive(tx, input);
+  const open = new Set(snapshot.questions.map(({ id }) => id));
+  const ended: QuestionRecord[] = [];
+  for (const id of input.asked.filter((each) => !open.has(each))) {
+    ended.push(...(await questionIfThere(tx, id)));
+  }
+  return { ...snapshot, ended };
+};
+
+async function questionIfThere(tx: Tx, id: string): Promise<readonly QuestionRecord[]> {
+  try {
+    return [await readQuestion(tx, id)];
+  } catch (error) {
+    if (isRepriseError(error, "question_not_found")) {
+      return [];
+    }
+    throw error;
+  }
+}

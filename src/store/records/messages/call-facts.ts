@@ -1,0 +1,45 @@
+import {
+  type CallFacts,
+  type CallStatus,
+  factsIn,
+  isCallStatus,
+  NO_FACTS,
+} from "../../../core/calls.ts";
+import type { MessageJson } from "./message-json.ts";
+
+/** In an answer's `response_metadata`: the facts of its calls, in their order. */
+export const CALL_FACTS = "reprise_calls";
+
+/** In the `response_metadata` of a tool's result: how its call ended. */
+export const CALL_STATUS = "reprise_status";
+
+type Marked = Pick<MessageJson, "response_metadata">;
+
+/** The facts of each of so many calls. An answer that others made has none, and an import may have any value. */
+export function callFactsOf(message: Marked, count: number): readonly CallFacts[] {
+  const kept = memberOf(message, CALL_FACTS);
+  const facts: readonly unknown[] = Array.isArray(kept) && kept.length === count ? kept : [];
+  return Array.from({ length: count }, (_, at) =>
+    facts.length === 0 ? NO_FACTS : factsIn(facts[at]),
+  );
+}
+
+/** How the call of a result ended, as the agent of Reprise has kept it; null for a result of others. */
+export function keptStatusOf(result: Marked): CallStatus | null {
+  const kept = memberOf(result, CALL_STATUS);
+  return isCallStatus(kept) ? kept : null;
+}
+
+/** The same, or as LangChain has it: a graph of others keeps no more. Null if that is not recorded either. */
+export function statusOf(result: Marked & Pick<MessageJson, "status">): CallStatus | null {
+  const { status } = result;
+  return (
+    keptStatusOf(result) ?? (status === "error" ? "failed" : status === "success" ? "ok" : null)
+  );
+}
+
+function memberOf({ response_metadata }: Marked, name: string): unknown {
+  return typeof response_metadata === "object" && response_metadata !== null
+    ? Reflect.get(response_metadata, name)
+    : undefined;
+}

@@ -1,0 +1,68 @@
+import { createHash } from "node:crypto";
+
+import { RepriseError } from "../../../core/errors.ts";
+import { CREATE_KEY_MS } from "../../../core/limits.ts";
+import type { Session } from "../../../core/sessions.ts";
+import { TOKEN_LIMITS } from "../../../core/token-limits.ts";
+import type { Operation, Tx } from "../../store.ts";
+import { createSession, type NewSession } from "./create.ts";
+import { readSession } from "./read.ts";
+
+export interface CreateOnce extends NewSession {
+  /** A repeated request with the same key gets the same session, for `CREATE_KEY_MS`. */
+  readonly create_key: string;
+}
+
+/**
+ * Creates a session, or finds the one that an earlier request with this key created. Requests at
+ * the same moment take turns. The key ends with its session.
+ *
+ * Error codes: as `createSession`; `idempotency_key_reused` if the earlier request was another one.
+ */
+export const createSessionOnce: Operation<CreateOnce, Session> = async (tx, input) => {
+  const { create_key, ...columns } = input;
+  const create_request = requestHash(columns);
+  await tx.dialect.holdName(`create ${create_key}`)?.execute(tx.db);
+  const earlier = await findEarlier(tx, create_key);
+  if (earlier !== undefined) {
+    if (earlier.create_request !== create_request) {
+      throw new RepriseError(
+        "idempotency_key_reused",
+        "This Idempotency-Key was used to create another session; use a fresh key for a new session.",
+      );
+    }
+    return readSession(tx, earlier);
+  }
+  const session = await createSession(tx, columns);
+  await tx.db
+    .updateTable("sessions")
+    .set({ create_key, create_request })
+    .where("id", "=", session.id)
+    .execute();
+  return session;
+};
+
+function findEarlier(tx: Tx, create_key: string) {
+  return tx.db
+    .selectFrom("sessions")
+    .select(["id", "create_request"])
+    .where("create_key", "=", create_key)
+    .where("created_at", ">", tx.dialect.now(-CREATE_KEY_MS))
+    .orderBy("created_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** What the client asked for; `project_key` follows from the folder, and may change with links. */
+function requestHash(request: NewSession): string {
+  const { persona_name, model, repo_path, token_limits = {}, metadata = {}, permission } = request;
+  const keys = Object.keys(metadata);
+  const limits = TOKEN_LIMITS.map((name) => token_limits[name] ?? null);
+  // without limits, metadata and a mode the same as in versions that had none
+  const asked = [persona_name ?? null, model ?? null, repo_path ?? null].concat(
+    limits.every((limit) => limit === null) ? [] : [JSON.stringify(limits)],
+    keys.length === 0 ? [] : [JSON.stringify(metadata, keys.toSorted())],
+    permission === undefined ? [] : [`permission ${permission}`],
+  );
+  return createHash("sha256").update(JSON.stringify(asked)).digest("hex");
+}

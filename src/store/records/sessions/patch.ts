@@ -1,0 +1,152 @@
+import { RepriseError } from "../../../core/errors.ts";
+import { isRoot } from "../../../core/session-tree.ts";
+import { invalidRequest } from "../../../core/invalid-request.ts";
+import type { Principal } from "../../../core/principal.ts";
+import type { PatchSessionRequest } from "../../../core/patch-session.ts";
+import type { SessionSummary } from "../../../core/schemas.ts";
+import type { Session } from "../../../core/sessions.ts";
+import { lockPath } from "../questions/tree.ts";
+import type { Operation, Tx } from "../../store.ts";
+import { refuseEnded, setPlanMode, startThread, takeFolder } from "./change.ts";
+import { storeMetadata } from "./labels.ts";
+import { lockSession } from "./lock.ts";
+import { setPermissionMode } from "./permissions.ts";
+import { readSession, resolveSession } from "./read.ts";
+import { readSummary } from "./summaries.ts";
+import { setTokenLimits } from "./token-limits.ts";
+
+export interface PatchSession {
+  readonly reference: string;
+  readonly change: PatchSessionRequest;
+  /** Of `repo_path`, if it is given: see `projectKeyOf`. */
+  readonly project_key: string | null;
+  readonly principal: Principal;
+}
+
+/** What an exchange runs with: it stays while one runs. */
+const SETTINGS = ["model", "persona_name", "plan_mode", "repo_path"] as const;
+
+/**
+ * Changes what is given, all or nothing, and keeps the rest. Another model or persona begins a fresh
+ * thread, as in a terminal; the one that the session has changes nothing. Name, metadata and archive
+ * can be changed at any time, also in an ended session.
+ *
+ * Error codes: `session_not_found`, `ambiguous_id`, `session_ended`, `session_busy`,
+ * `invalid_request`.
+ */
+export const patchSession: Operation<PatchSession, SessionSummary> = async (tx, input) => {
+  const { reference, change } = input;
+  const { id } = await resolveSession(tx, { reference });
+  if (change.model === undefined && change.persona_name === undefined) {
+    await lockSession(tx, id);
+  } else {
+    await lockPath(tx, id);
+  }
+  const session = await readSession(tx, { id });
+  refuseSettings(session, input);
+  await changeSettings(tx, session, input);
+  await changeLabels(tx, id, change);
+  tx.touch(id);
+  return readSummary(tx, { id });
+};
+
+function refuseSettings(session: Session, { change, project_key }: PatchSession): void {
+  const changed = SETTINGS.filter((name) => change[name] !== undefined);
+  const { permission, token_limits } = change;
+  if (changed.length > 0 || permission !== undefined || token_limits !== undefined) {
+    refuseEnded(session);
+  }
+  if (changed.length > 0 && session.activity === "running") {
+    throw new RepriseError(
+      "session_busy",
+      "An exchange is running in this session; change its model, persona, folder or planning mode when it is done.",
+    );
+  }
+  const chosen = permission === undefined ? changed : [...changed, "permission"];
+  const faults = chosen
+    .filter((name) => session.agent !== null && name !== "repo_path")
+    .map((name) => ({
+      pointer: `/${name}`,
+      message: "Must be left out: the agent of this session chooses it.",
+    }));
+  if (
+    change.repo_path !== undefined &&
+    session.repo_path !== null &&
+    session.project_key !== project_key
+  ) {
+    faults.push({
+      pointer: "/repo_path",
+      message: "Must be left out: the session keeps the folder that it has.",
+    });
+  }
+  if (token_limits !== undefined && !isRoot(session)) {
+    faults.push({
+      pointer: "/token_limits",
+      message: "Must be left out: only a session without a parent has limits.",
+    });
+  }
+  if (permission !== undefined && change.plan_mode !== undefined) {
+    faults.push({
+      pointer: "/plan_mode",
+      message: "Must be left out beside `permission`, whose mode `plan` it is.",
+    });
+  }
+  if (faults.length > 0) {
+    throw invalidRequest(faults);
+  }
+}
+
+async function changeSettings(
+  tx: Tx,
+  session: Session,
+  { change, project_key, principal }: PatchSession,
+): Promise<void> {
+  const { id } = session;
+  if (change.repo_path !== undefined && project_key !== null) {
+    await takeFolder(tx, { id, repo_path: change.repo_path, project_key, principal });
+  }
+  if (change.plan_mode !== undefined) {
+    await setPlanMode(tx, { id, plan_mode: change.plan_mode, principal });
+  }
+  if (change.permission !== undefined) {
+    await setPermissionMode(tx, { id, mode: change.permission, principal });
+  }
+  if (change.token_limits !== undefined) {
+    await setTokenLimits(tx, { id, limits: change.token_limits });
+  }
+  const thread = {
+    ...(isOther(change.model, session.model) ? { model: change.model } : {}),
+    ...(isOther(change.persona_name, session.persona_name)
+      ? { persona_name: change.persona_name }
+      : {}),
+  };
+  if (Object.keys(thread).length > 0) {
+    await startThread(tx, { id, archive: false, ...thread, principal });
+  }
+}
+
+function isOther(wanted: string | undefined, current: string | null): wanted is string {
+  return wanted !== undefined && wanted !== current;
+}
+
+async function changeLabels(
+  tx: Tx,
+  id: string,
+  { name, archived, metadata }: PatchSessionRequest,
+): Promise<void> {
+  if (name !== undefined || archived !== undefined) {
+    await tx.db
+      .updateTable("sessions")
+      .set(({ fn }) => ({
+        ...(name === undefined ? {} : { name }),
+        ...(archived === undefined
+          ? {}
+          : { archived_at: archived ? fn.coalesce("archived_at", tx.dialect.now()) : null }),
+      }))
+      .where("id", "=", id)
+      .execute();
+  }
+  if (metadata !== undefined) {
+    await storeMetadata(tx, id, metadata);
+  }
+}

@@ -1,0 +1,212 @@
+import { RepriseError } from "../core/errors.ts";
+import { DEFAULT_LIST_LIMIT, MAX_CONTENT_BYTES, MAX_DETAIL_BYTES } from "../core/limits.ts";
+import type { Principal } from "../core/principal.ts";
+import type { DetailQuery, ListQuery } from "../core/query-schemas.ts";
+import type {
+  CreateSessionRequest,
+  QueueExchangeRequest,
+  SessionSummary,
+} from "../core/schemas.ts";
+import type { Session } from "../core/sessions.ts";
+import { queueAndRead, type Queued } from "./records/exchanges/queue-and-read.ts";
+import { type Appended, appendUserMessage } from "./records/messages/append.ts";
+import {
+  type DetailText,
+  readDetailWithin,
+  readWholeDetail,
+} from "./records/messages/detail-within.ts";
+import type { SessionTree } from "./portable/export-schema.ts";
+import { readSessionTree } from "./portable/read-tree.ts";
+import { projectKeyOf } from "./project-key.ts";
+import type { Operation, Store } from "./store.ts";
+import { endSession } from "./records/sessions/change.ts";
+import { createSession, type NewSession } from "./records/sessions/create.ts";
+import { createSessionOnce } from "./records/sessions/create-once.ts";
+import { deleteSessionTree, type DeletionPreview } from "./records/sessions/delete-tree.ts";
+import { cursorOf, readCursor } from "./records/sessions/list-cursor.ts";
+import { listSummaries } from "./records/sessions/list.ts";
+import { type PatchSession, patchSession } from "./records/sessions/patch.ts";
+import { resolveSession } from "./records/sessions/read.ts";
+import { readSummary } from "./records/sessions/summaries.ts";
+
+/*
+ * What callers of HTTP and of the library ask of sessions, once their requests were checked. Answers
+ * that the database writes as JSON stay text.
+ */
+
+interface Sender {
+  readonly principal: Principal;
+  /** Repeated with the same key, a request finds what the first one stored. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** Error codes: `idempotency_key_reused`. */
+export async function createRequested(
+  store: Store,
+  {
+    persona_name,
+    model_override,
+    repo_path,
+    token_limits,
+    metadata,
+    permission,
+  }: CreateSessionRequest,
+  { principal, idempotencyKey }: Sender,
+): Promise<SessionSummary> {
+  const columns = {
+    persona_name: persona_name ?? null,
+    model: model_override ?? null,
+    repo_path: repo_path ?? null,
+    project_key: typeof repo_path === "string" ? await projectKeyOf(repo_path) : null,
+    principal,
+    ...(token_limits === undefined ? {} : { token_limits }),
+    ...(permission === undefined ? {} : { permission }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+  const create: Operation<NewSession, Session> =
+    idempotencyKey === undefined
+      ? createSession
+      : (tx, input) => createSessionOnce(tx, { ...input, create_key: idempotencyKey });
+  return store.write(async (tx, input) => readSummary(tx, await create(tx, input)), columns);
+}
+
+/** A session with its new values. Error codes: as `patchSession`. */
+export async function patchRequested(
+  store: Store,
+  reference: string,
+  { change, principal }: Pick<PatchSession, "change" | "principal">,
+): Promise<SessionSummary> {
+  const { repo_path } = change;
+  const project_key = repo_path === undefined ? null : await projectKeyOf(repo_path);
+  return store.write(patchSession, { reference, change, project_key, principal });
+}
+
+/** Error codes: `body_too_large`, and as `appendUserMessage`. */
+export async function appendRequested(
+  store: Store,
+  { reference, content }: { readonly reference: string; readonly content: string },
+  { principal, idempotencyKey }: Sender,
+): Promise<Appended> {
+  refuseLong(content);
+  return store.write(appendUserMessage, {
+    reference,
+    content,
+    principal,
+    ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
+  });
+}
+
+/** Error codes: `body_too_large`, and as `queueExchange`. */
+export async function queueRequested(
+  store: Store,
+  { reference, content, supersede = false }: QueueExchangeRequest & { readonly reference: string },
+  { principal, idempotencyKey }: Sender,
+): Promise<Queued> {
+  if (content !== undefined) {
+    refuseLong(content);
+  }
+  const asked_by = "http";
+  return store.write(queueAndRead, {
+    reference,
+    content: content ?? null,
+    supersede,
+    asked_by,
+    principal,
+    idempotency_key: idempotencyKey,
+  });
+}
+
+/** Error codes: `body_too_large`. */
+export function refuseLong(content: string): void {
+  if (Buffer.byteLength(content) > MAX_CONTENT_BYTES) {
+    throw new RepriseError(
+      "body_too_large",
+      "The message is too long; content holds 1 MiB of UTF-8 text at most, so send it in parts.",
+    );
+  }
+}
+
+/** In one transaction: no other session can come to match the prefix in between. */
+export const endRequested: Operation<{ readonly reference: string }, Session> = async (
+  tx,
+  input,
+) => {
+  const { id } = await resolveSession(tx, input);
+  return endSession(tx, { id });
+};
+
+/** The same for the deletion. Error codes: as `resolveSession` and `deleteSessionTree`. */
+export const deleteRequested: Operation<
+  { readonly reference: string },
+  readonly DeletionPreview[]
+> = async (tx, input) => {
+  const { id } = await resolveSession(tx, input);
+  return deleteSessionTree(tx, { id });
+};
+
+/** A session with its sub-agents. Error codes: as `resolveSession` and `readSessionTree`. */
+export const exportRequested: Operation<{ readonly reference: string }, SessionTree> = async (
+  tx,
+  input,
+) => {
+  const { id } = await resolveSession(tx, input);
+  return readSessionTree(tx, { id });
+};
+
+/** A page as JSON, and the cursor of the next one. Error codes: `invalid_request`. */
+export async function listRequested(
+  store: Store,
+  {
+    cursor,
+    limit = DEFAULT_LIST_LIMIT,
+    parent,
+    repo_path,
+    metadata,
+    ...filters
+  }: ListQuery & { readonly max_bytes?: number },
+): Promise<{ readonly json: string; readonly next: string | null }> {
+  const { order = "activity" } = filters;
+  const { json, next } = await store.read(listSummaries, {
+    ...filters,
+    limit,
+    ...(parent === undefined ? {} : { parent_session_id: parent }),
+    ...(repo_path === undefined ? {} : { folder_key: await projectKeyOf(repo_path) }),
+    ...(metadata === undefined ? {} : { metadata: pairOf(metadata) }),
+    ...(cursor === undefined ? {} : { after: readCursor(cursor, order) }),
+  });
+  return { json, next: next === null ? null : cursorOf(next, order) };
+}
+
+/** A value may have colons too. */
+function pairOf(text: string): { readonly key: string; readonly value: string } {
+  const colon = text.indexOf(":");
+  return { key: text.slice(0, colon), value: text.slice(colon + 1) };
+}
+
+/** A SessionDetail as JSON. Error codes: as `readDetailWithin`. */
+export async function detailRequested(
+  store: Store,
+  reference: string,
+  { all = false, max_bytes = MAX_DETAIL_BYTES, ...before }: LimitedDetail,
+): Promise<string> {
+  const input = { reference, all, ...before, max_bytes };
+  return detailJson(await store.read(readDetailWithin, input));
+}
+
+interface LimitedDetail extends DetailQuery {
+  readonly max_bytes?: number;
+}
+
+/** Reads the same, or returns null if not all of the messages fit. */
+export async function wholeDetailRequested(
+  store: Store,
+  reference: string,
+  { all = false, ...before }: LimitedDetail & { readonly max_bytes: number },
+): Promise<string | null> {
+  const detail = await store.read(readWholeDetail, { reference, all, ...before });
+  return detail === null ? null : detailJson(detail);
+}
+
+function detailJson({ summary, json, has_earlier }: DetailText): string {
+  return `${summary.slice(0, -1)},"messages":${json},"has_earlier":${has_earlier}}`;
+}
