@@ -81,7 +81,7 @@ export function createPlanCheck(personas: PersonaFolders): CheckPlan {
 
 /** Copies threads of LangGraph's own savers. Loads LangChain's messages. */
 export const copyLangGraph: CopyLangGraph = async (input) => {
-  const { copyThreads } = await import("./langgraph/official/copy-threads.ts");
+  const { copyThreads } = await import("./compat/langgraph/copy-threads.ts");
   return copyThreads(input);
 };
 /**

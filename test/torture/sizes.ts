@@ -414,7 +414,7 @@ export const SIZED_TESTS = {
   },
   "several-copies": {
     what: "Copies of LangGraph's database at the same time: threads of 70 checkpoints",
-    files: ["test/langgraph/official/two-copies.test.ts"],
+    files: ["test/compat/langgraph/two-copies.test.ts"],
     test: 0,
     short: 4,
     long: 4,
@@ -515,7 +515,7 @@ export const ONLY_TORTURE = {
   },
   "copied-langgraph": {
     what: "The command that copies LangGraph's databases, killed on the way, and every state of theirs",
-    files: ["test/cli/copy/from-langgraph.test.ts", "test/langgraph/official/states.test.ts"],
+    files: ["test/cli/copy/from-langgraph.test.ts", "test/compat/langgraph/states.test.ts"],
   },
   "config-writers": {
     what: "Processes that change the config at once, and are killed meanwhile",

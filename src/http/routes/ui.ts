@@ -12,12 +12,21 @@ import type { Operation, Store } from "../../store/store.ts";
 import { problems, REQUEST_ID, type ResponseText } from "../responses.ts";
 import type { LiveStreams } from "../live/live-streams.ts";
 import { beginStream, EVENT_STREAM } from "../stream/open-answers.ts";
-import { createAgUiEncoder, readAgUiRequest, RunAgentInput } from "../ui/ag-ui.ts";
-import { createUiEncoder, readUiRequest, UI_STREAM_HEADERS, UiChatRequest } from "../ui/ai-sdk.ts";
+import {
+  createAgUiEncoder,
+  readAgUiRequest,
+  RunAgentInput,
+} from "../../compat/chat-protocols/ag-ui.ts";
+import {
+  createUiEncoder,
+  readUiRequest,
+  UI_STREAM_HEADERS,
+  UiChatRequest,
+} from "../../compat/chat-protocols/ai-sdk.ts";
 import { readClientIds } from "../../store/records/exchanges/client-ids.ts";
-import type { ExchangeStep } from "../ui/exchange-steps.ts";
-import { exchangeSteps } from "../ui/follow-exchange.ts";
-import { type FollowedExchange, submit } from "../ui/submit.ts";
+import type { ExchangeStep } from "../../compat/chat-protocols/exchange-steps.ts";
+import { exchangeSteps } from "../live/follow-exchange.ts";
+import { type FollowedExchange, submit } from "../../compat/chat-protocols/submit.ts";
 import { whoSends } from "../unsent/fair-line.ts";
 import {
   type Api,

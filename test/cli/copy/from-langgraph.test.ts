@@ -20,7 +20,7 @@ interface Report {
   readonly copied: { readonly threads: number; readonly checkpoints: number };
 }
 
-/** Without its thread of 1,003 states, which test/langgraph/official/states.test.ts copies. */
+/** Without its thread of 1,003 states, which test/compat/langgraph/states.test.ts copies. */
 function officialFile(): string {
   const path = join(temporaryFolder(), "official.db");
   writeFileSync(path, fixture("sqlite.db"));

@@ -9,7 +9,7 @@ import {
   uuid6,
 } from "@langchain/langgraph-checkpoint";
 
-import { copyThreads } from "../../../src/langgraph/official/copy-threads.ts";
+import { copyThreads } from "../../../src/compat/langgraph/copy-threads.ts";
 import type {
   CopyLangGraphInput,
   ThreadCopyReport,

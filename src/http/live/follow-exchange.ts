@@ -2,10 +2,13 @@ import { isRepriseError } from "../../core/errors.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
 import { followStored } from "../../exchange/live/follow-exchange.ts";
 import type { Store } from "../../store/store.ts";
-import type { LiveStreams } from "../live/live-streams.ts";
+import type { LiveStreams } from "./live-streams.ts";
 import type { PagesInTurn } from "../unsent/pages-in-turn.ts";
-import { createExchangeSteps, type ExchangeStep } from "./exchange-steps.ts";
-import type { FollowedExchange } from "./submit.ts";
+import {
+  createExchangeSteps,
+  type ExchangeStep,
+} from "../../compat/chat-protocols/exchange-steps.ts";
+import type { FollowedExchange } from "../../compat/chat-protocols/submit.ts";
 
 /** The first step: the exchange has begun, and what follows comes after this message. */
 export interface ExchangeBegin {

@@ -10,8 +10,8 @@ import {
 import { type CheckpointName, isSameName } from "../../store/checkpoints/threads/thread-names.ts";
 import { deleteThread, holdThread, keepThread } from "../../store/checkpoints/threads.ts";
 import type { Operation, Tx } from "../../store/store.ts";
-import { createCheckpointSaver } from "../saver.ts";
-import type { SessionSaver } from "../session-saver.ts";
+import { createCheckpointSaver } from "../../langgraph/saver.ts";
+import type { SessionSaver } from "../../langgraph/session-saver.ts";
 import { checkpointWithSends, type OfficialState, type OfficialTask } from "./read-state.ts";
 import { isSameValue } from "./same-value.ts";
 

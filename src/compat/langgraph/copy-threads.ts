@@ -11,7 +11,7 @@ import {
 import { readSessionIds } from "../../store/records/sessions/walk.ts";
 import type { Store } from "../../store/store.ts";
 import { type CopiedThread, copyThread } from "./copy-thread.ts";
-import { requireThreadId } from "../thread-key.ts";
+import { requireThreadId } from "../../langgraph/thread-key.ts";
 import type { OfficialSource, ThreadVersion } from "./source.ts";
 
 /**

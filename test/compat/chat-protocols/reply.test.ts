@@ -6,7 +6,7 @@ import {
   offeredChoices,
   permissionChoices,
 } from "../../../src/core/words.ts";
-import { answerOf, type Reply } from "../../../src/http/ui/reply.ts";
+import { answerOf, type Reply } from "../../../src/compat/chat-protocols/reply.ts";
 
 const PERMISSION = { kind: "permission", choices: permissionChoices(["ls"]) } as const;
 const LIMIT = { kind: "limit", choices: limitChoices(1) } as const;

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import type { LiveEvent } from "../../../src/core/live.ts";
 import type { QuestionInfo } from "../../../src/core/schemas.ts";
-import { createExchangeSteps } from "../../../src/http/ui/exchange-steps.ts";
+import { createExchangeSteps } from "../../../src/compat/chat-protocols/exchange-steps.ts";
 import { messageEvent as message } from "../../helpers/live-events.ts";
 
 function question(id: string, call_id: string): QuestionInfo {

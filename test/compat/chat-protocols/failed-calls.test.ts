@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 
 import { CALL_STATUSES } from "../../../src/core/calls.ts";
-import { createAgUiEncoder } from "../../../src/http/ui/ag-ui.ts";
-import { createUiEncoder } from "../../../src/http/ui/ai-sdk.ts";
-import { createExchangeSteps } from "../../../src/http/ui/exchange-steps.ts";
+import { createAgUiEncoder } from "../../../src/compat/chat-protocols/ag-ui.ts";
+import { createUiEncoder } from "../../../src/compat/chat-protocols/ai-sdk.ts";
+import { createExchangeSteps } from "../../../src/compat/chat-protocols/exchange-steps.ts";
 import { messageEvent } from "../../helpers/live-events.ts";
 
 const STATUSES = [...CALL_STATUSES, null];

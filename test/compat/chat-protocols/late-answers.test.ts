@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { createClient } from "../../../src/client/client.ts";
-import { createUiEncoder } from "../../../src/http/ui/ai-sdk.ts";
+import { createUiEncoder } from "../../../src/compat/chat-protocols/ai-sdk.ts";
 import { exchangeInfo } from "../../helpers/live-events.ts";
 import { payingModel, startPayingService, TOKEN } from "../../helpers/paying-service.ts";
 import { openChat, textOf } from "../../helpers/ui-chat.ts";
