@@ -37,7 +37,7 @@ const ON_POSTGRES = [
   "test/agent/graph/{interrupted,kept-input,killed,run}.test.ts",
   "test/agent/prune/prune.test.ts",
   "test/cli/{elsewhere,follow}.test.ts",
-  "test/cli/terminal/ask-on-screen.test.ts",
+  "test/cli/terminal/questions/ask-on-screen.test.ts",
   "test/exchange/{answer-due,conversation,nodes}.test.ts",
   "test/exchange/live/{dead-process,feed}.test.ts",
   "test/library/sessions.test.ts",

@@ -23,7 +23,7 @@ const STAGES: readonly Chunk[] = [
   {
     name: "core",
     roots: [
-      "cli/output.ts",
+      "cli/process/output.ts",
       "core/errors.ts",
       "core/ids.ts",
       "core/limits.ts",
@@ -38,7 +38,11 @@ const STAGES: readonly Chunk[] = [
   { name: "commands", roots: ["cli/program.ts"] },
   {
     name: "database",
-    roots: ["store/engines/sqlite/open.ts", "cli/sessions/list.ts", "cli/chat-options.ts"],
+    roots: [
+      "store/engines/sqlite/open.ts",
+      "cli/commands/sessions/list.ts",
+      "cli/commands/chat/chat-options.ts",
+    ],
   },
 ];
 
@@ -47,7 +51,7 @@ const STAGES: readonly Chunk[] = [
  * is left out, so that only who needs the package loads it.
  */
 const SHARED: readonly Chunk[] = [
-  { name: "session", roots: ["cli/chat.ts", "rules/config/settings.ts"] },
+  { name: "session", roots: ["cli/commands/chat/chat.ts", "rules/config/settings.ts"] },
   {
     name: "exchange-parts",
     roots: ["agent/exchange.ts", "agent/sandbox/command-sandbox.ts", "exchange/live/feed.ts"],

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 
 import type { Command, Option } from "commander";
 
-import { outputTo } from "../src/cli/output.ts";
+import { outputTo } from "../src/cli/process/output.ts";
 import { createProgram } from "../src/cli/program.ts";
 
 /** The page, in the source of `man(7)`. Its date is that of the form of the page. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
-import type { CliContext } from "./cli/context.ts";
-import { processOutputs } from "./cli/output.ts";
+import type { CliContext } from "./cli/process/context.ts";
+import { processOutputs } from "./cli/process/output.ts";
 import { copyLangGraph, openAgent, openExchanger } from "./compose.ts";
 import { packageFile } from "./core/package-file.ts";
 import { openStore } from "./store/open-store.ts";
@@ -14,7 +14,7 @@ const lastSteps: (() => void)[] = [];
 
 /**
  * The composition root: argv, environment and streams become values, and everything else receives
- * them. With cli/output.ts the only reader of `process`' globals in the command line.
+ * them. With cli/process/output.ts the only reader of `process`' globals in the command line.
  */
 const cli: CliContext = {
   version: packageVersion(),
@@ -39,14 +39,14 @@ const cli: CliContext = {
   exit: (code) => process.exit(code),
   held: [],
   suspend: async () => {
-    const { suspendProcess } = await import("./cli/terminal/suspend.ts");
+    const { suspendProcess } = await import("./cli/terminal/screen/suspend.ts");
     await suspendProcess(process);
   },
   openStore,
   openExchanger,
   copyLangGraph,
   openAgent: async (cwd, reference) => {
-    const { createAgentProcess } = await import("./cli/agent-process.ts");
+    const { createAgentProcess } = await import("./cli/process/agent-process.ts");
     const { whileLoading, guarded, endSoon } = createAgentProcess(cli, process);
     lastSteps.push(endSoon);
     return guarded(await whileLoading(() => openAgent(cwd, reference)));
@@ -78,13 +78,13 @@ async function run(cli: CliContext): Promise<void> {
     await program.parseAsync(cli.args, { from: "user" });
   } catch (error) {
     const [{ asksForJson }, { showError }] = await Promise.all([
-      import("./cli/context.ts"),
-      import("./cli/show-error.ts"),
+      import("./cli/process/context.ts"),
+      import("./cli/process/show-error.ts"),
     ]);
     cli.exitCode = showError(cli, error, asksForJson(cli.args));
   }
   if (cli.held.length > 0) {
-    (await import("./cli/context.ts")).releaseNotices(cli);
+    (await import("./cli/process/context.ts")).releaseNotices(cli);
   }
 }
 
@@ -108,7 +108,7 @@ async function sayFailed(error: NodeJS.ErrnoException): Promise<void> {
   process.on("exit", () => {
     process.exitCode = 1;
   });
-  const { showOutputFailed } = await import("./cli/output-failed.ts");
+  const { showOutputFailed } = await import("./cli/process/output-failed.ts");
   showOutputFailed(cli, error);
   nobodyReads = false;
   leaveQuietly();

@@ -20,7 +20,8 @@ const oneOutput = {
     const report = (node) =>
       context.report({
         node,
-        message: "Only src/cli/output.ts may write to the terminal: it removes control characters.",
+        message:
+          "Only src/cli/process/output.ts may write to the terminal: it removes control characters.",
       });
     return {
       MemberExpression(node) {

@@ -1,12 +1,12 @@
 import { Command } from "commander";
 
-import { AGENT_HELP, type ChatOptions, EVENTS_OPTION } from "./chat-options.ts";
-import type { CliContext } from "./context.ts";
-import { withStore } from "./database.ts";
-import { ANSWER_AFTER_HELP, answerAfter } from "./answer-after-option.ts";
-import { addTokenLimit } from "./token-limit-option.ts";
-import { addAllowed, PERMISSION_HELP, permissionMode } from "./permission-options.ts";
-import { wrongUsage } from "./wrong-usage.ts";
+import { AGENT_HELP, type ChatOptions, EVENTS_OPTION } from "./commands/chat/chat-options.ts";
+import type { CliContext } from "./process/context.ts";
+import { withStore } from "./process/database.ts";
+import { ANSWER_AFTER_HELP, answerAfter } from "./commands/answer-after-option.ts";
+import { addTokenLimit } from "./commands/token-limit-option.ts";
+import { addAllowed, PERMISSION_HELP, permissionMode } from "./commands/permission-options.ts";
+import { wrongUsage } from "./process/wrong-usage.ts";
 
 /**
  * Commands in the order of the help. Each is loaded only when it is used, so none costs the others
@@ -15,39 +15,39 @@ import { wrongUsage } from "./wrong-usage.ts";
 type CommandTable = Readonly<Record<string, (cli: CliContext) => Promise<Command>>>;
 
 const SESSIONS: CommandTable = {
-  list: async (cli) => (await import("./sessions/list.ts")).listCommand(cli),
-  show: async (cli) => (await import("./sessions/show.ts")).showCommand(cli),
-  resume: async (cli) => (await import("./sessions/resume.ts")).resumeCommand(cli),
-  answer: async (cli) => (await import("./sessions/answer.ts")).answerCommand(cli),
-  changes: async (cli) => (await import("./sessions/changes.ts")).changesCommand(cli),
-  undo: async (cli) => (await import("./sessions/undo.ts")).undoCommand(cli),
-  redo: async (cli) => (await import("./sessions/undo.ts")).redoCommand(cli),
-  end: async (cli) => (await import("./sessions/end.ts")).endCommand(cli),
-  rename: async (cli) => (await import("./sessions/label.ts")).renameCommand(cli),
-  archive: async (cli) => (await import("./sessions/label.ts")).archiveCommand(cli),
-  unarchive: async (cli) => (await import("./sessions/label.ts")).unarchiveCommand(cli),
-  export: async (cli) => (await import("./sessions/export.ts")).exportCommand(cli),
-  import: async (cli) => (await import("./sessions/import.ts")).importCommand(cli),
-  delete: async (cli) => (await import("./sessions/delete.ts")).deleteCommand(cli),
-  prune: async (cli) => (await import("./sessions/prune.ts")).pruneCommand(cli),
-  verify: async (cli) => (await import("./sessions/verify.ts")).verifyCommand(cli),
-  repair: async (cli) => (await import("./sessions/repair.ts")).repairCommand(cli),
+  list: async (cli) => (await import("./commands/sessions/list.ts")).listCommand(cli),
+  show: async (cli) => (await import("./commands/sessions/show.ts")).showCommand(cli),
+  resume: async (cli) => (await import("./commands/sessions/resume.ts")).resumeCommand(cli),
+  answer: async (cli) => (await import("./commands/sessions/answer.ts")).answerCommand(cli),
+  changes: async (cli) => (await import("./commands/sessions/changes.ts")).changesCommand(cli),
+  undo: async (cli) => (await import("./commands/sessions/undo.ts")).undoCommand(cli),
+  redo: async (cli) => (await import("./commands/sessions/undo.ts")).redoCommand(cli),
+  end: async (cli) => (await import("./commands/sessions/end.ts")).endCommand(cli),
+  rename: async (cli) => (await import("./commands/sessions/label.ts")).renameCommand(cli),
+  archive: async (cli) => (await import("./commands/sessions/label.ts")).archiveCommand(cli),
+  unarchive: async (cli) => (await import("./commands/sessions/label.ts")).unarchiveCommand(cli),
+  export: async (cli) => (await import("./commands/sessions/export.ts")).exportCommand(cli),
+  import: async (cli) => (await import("./commands/sessions/import.ts")).importCommand(cli),
+  delete: async (cli) => (await import("./commands/sessions/delete.ts")).deleteCommand(cli),
+  prune: async (cli) => (await import("./commands/sessions/prune.ts")).pruneCommand(cli),
+  verify: async (cli) => (await import("./commands/sessions/verify.ts")).verifyCommand(cli),
+  repair: async (cli) => (await import("./commands/sessions/repair.ts")).repairCommand(cli),
 };
 
 const THREADS: CommandTable = {
-  list: async (cli) => (await import("./threads/list.ts")).listCommand(cli),
-  show: async (cli) => (await import("./threads/show.ts")).showCommand(cli),
-  export: async (cli) => (await import("./threads/export.ts")).exportCommand(cli),
-  import: async (cli) => (await import("./threads/import.ts")).importCommand(cli),
-  delete: async (cli) => (await import("./threads/delete.ts")).deleteCommand(cli),
-  prune: async (cli) => (await import("./threads/prune.ts")).pruneCommand(cli),
+  list: async (cli) => (await import("./commands/threads/list.ts")).listCommand(cli),
+  show: async (cli) => (await import("./commands/threads/show.ts")).showCommand(cli),
+  export: async (cli) => (await import("./commands/threads/export.ts")).exportCommand(cli),
+  import: async (cli) => (await import("./commands/threads/import.ts")).importCommand(cli),
+  delete: async (cli) => (await import("./commands/threads/delete.ts")).deleteCommand(cli),
+  prune: async (cli) => (await import("./commands/threads/prune.ts")).pruneCommand(cli),
 };
 
 const PLAN: CommandTable = {
-  validate: async (cli) => (await import("./plan/validate.ts")).validateCommand(cli),
-  show: async (cli) => (await import("./plan/show.ts")).showCommand(cli),
-  graph: async (cli) => (await import("./plan/graph.ts")).graphCommand(cli),
-  new: async (cli) => (await import("./plan/new.ts")).newCommand(cli),
+  validate: async (cli) => (await import("./commands/plan/validate.ts")).validateCommand(cli),
+  show: async (cli) => (await import("./commands/plan/show.ts")).showCommand(cli),
+  graph: async (cli) => (await import("./commands/plan/graph.ts")).graphCommand(cli),
+  new: async (cli) => (await import("./commands/plan/new.ts")).newCommand(cli),
 };
 
 const GROUPS = { sessions: SESSIONS, threads: THREADS, plan: PLAN };
@@ -64,31 +64,32 @@ const COMMANDS: CommandTable = {
       name: "threads",
       description: "list, show, export, import, delete and prune threads that belong to no session",
     }),
-  resume: async (cli) => (await import("./sessions/resume.ts")).resumeCommand(cli),
-  send: async (cli) => (await import("./send.ts")).sendCommand(cli),
-  follow: async (cli) => (await import("./follow.ts")).followCommand(cli),
-  stop: async (cli) => (await import("./stop.ts")).stopCommand(cli),
-  serve: async (cli) => (await import("./serve.ts")).serveCommand(cli),
-  share: async (cli) => (await import("./share.ts")).shareCommand(cli),
-  tokens: async (cli) => (await import("./tokens.ts")).tokensCommand(cli),
-  backup: async (cli) => (await import("./backup.ts")).backupCommand(cli),
-  upgrade: async (cli) => (await import("./upgrade.ts")).upgradeCommand(cli),
-  copy: async (cli) => (await import("./copy.ts")).copyCommand(cli),
-  doctor: async (cli) => (await import("./doctor.ts")).doctorCommand(cli),
+  resume: async (cli) => (await import("./commands/sessions/resume.ts")).resumeCommand(cli),
+  send: async (cli) => (await import("./commands/chat/send.ts")).sendCommand(cli),
+  follow: async (cli) => (await import("./commands/chat/follow.ts")).followCommand(cli),
+  stop: async (cli) => (await import("./commands/stop.ts")).stopCommand(cli),
+  serve: async (cli) => (await import("./commands/serve/serve.ts")).serveCommand(cli),
+  share: async (cli) => (await import("./commands/share.ts")).shareCommand(cli),
+  tokens: async (cli) => (await import("./commands/tokens.ts")).tokensCommand(cli),
+  backup: async (cli) => (await import("./commands/copy/backup.ts")).backupCommand(cli),
+  upgrade: async (cli) => (await import("./commands/copy/upgrade.ts")).upgradeCommand(cli),
+  copy: async (cli) => (await import("./commands/copy/copy.ts")).copyCommand(cli),
+  doctor: async (cli) => (await import("./commands/doctor.ts")).doctorCommand(cli),
   plan: (cli) =>
     group(cli, PLAN, { name: "plan", description: "work with phase plans (dev/phase-plan@1)" }),
-  schema: async (cli) => (await import("./schema.ts")).schemaCommand(cli),
-  personas: async (cli) => (await import("./personas.ts")).personasCommand(cli),
-  permission: async (cli) => (await import("./permission.ts")).permissionCommand(cli),
-  config: async (cli) => (await import("./configure.ts")).configCommand(cli),
-  trust: async (cli) => (await import("./trust.ts")).trustCommand(cli),
-  completion: async (cli) => (await import("./completion/command.ts")).completionCommand(cli),
-  help: async () => (await import("./help.ts")).helpCommand(),
+  schema: async (cli) => (await import("./commands/schema.ts")).schemaCommand(cli),
+  personas: async (cli) => (await import("./commands/personas.ts")).personasCommand(cli),
+  permission: async (cli) => (await import("./commands/permission.ts")).permissionCommand(cli),
+  config: async (cli) => (await import("./commands/configure.ts")).configCommand(cli),
+  trust: async (cli) => (await import("./commands/trust.ts")).trustCommand(cli),
+  completion: async (cli) =>
+    (await import("./commands/completion/command.ts")).completionCommand(cli),
+  help: async () => (await import("./commands/help.ts")).helpCommand(),
 };
 
 /** What the scripts of `completion` call; no help shows it. */
 const COMPLETE: CommandTable = {
-  complete: async (cli) => (await import("./completion/command.ts")).completeCommand(cli),
+  complete: async (cli) => (await import("./commands/completion/command.ts")).completeCommand(cli),
 };
 
 /**
@@ -148,10 +149,10 @@ export async function createProgram(cli: CliContext): Promise<Command> {
     .action(async (options: ChatOptions) => {
       const [wrong] = program.args;
       if (wrong !== undefined) {
-        const { noSuchCommand } = await import("./no-such-command.ts");
+        const { noSuchCommand } = await import("./output/no-such-command.ts");
         throw noSuchCommand(wrong, commandNames());
       }
-      const { chatAction } = await import("./chat.ts");
+      const { chatAction } = await import("./commands/chat/chat.ts");
       await chatAction(cli, program, options);
     });
   withStore(program);

@@ -1,7 +1,7 @@
 /**
  * Every way in which Reprise refuses or fails, as one closed set. Code that reacts to a failure
  * compares `code`; nobody matches a message. `http/problem.ts` turns a code into a status and
- * `cli/exit-code.ts` into an exit code, each in one table.
+ * `cli/process/exit-code.ts` into an exit code, each in one table.
  */
 export const ERROR_CODES = [
   // what the caller asked for

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
-import { SCRIPTS, type Shell } from "../../src/cli/completion/scripts.ts";
+import { SCRIPTS, type Shell } from "../../src/cli/commands/completion/scripts.ts";
 import { writeEarlierDatabase } from "../helpers/earlier-builds.ts";
 import { freshHome, type Home, unusedHome } from "../helpers/reprise.ts";
 import { idLike, seed } from "../helpers/sessions/seed.ts";

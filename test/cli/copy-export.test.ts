@@ -3,8 +3,8 @@ import { join } from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
 
-import { copyAnswer } from "../../src/cli/conversation/copy-answer.ts";
-import type { Output } from "../../src/cli/output.ts";
+import { copyAnswer } from "../../src/cli/chat/slash/copy-answer.ts";
+import type { Output } from "../../src/cli/process/output.ts";
 import { openStoreAt } from "../helpers/open-store.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";

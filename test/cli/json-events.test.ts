@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { Value } from "typebox/value";
 import { describe, expect, it } from "vitest";
 
-import type { CliContext } from "../../src/cli/context.ts";
+import type { CliContext } from "../../src/cli/process/context.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { ExchangeEvent } from "../../src/exchange/events.ts";
 import { freshHome } from "../helpers/reprise.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
-import { createPasteReader } from "../../src/cli/lines/paste-reader.ts";
+import { createPasteReader } from "../../src/cli/process/paste-reader.ts";
 import { testSize } from "../helpers/size.ts";
 
 const START = "\u001b[200~";

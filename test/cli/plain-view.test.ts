@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import type { CallStatus } from "../../src/core/calls.ts";
 import type { ToolEffect } from "../../src/core/tools.ts";
-import type { CliContext } from "../../src/cli/context.ts";
+import type { CliContext } from "../../src/cli/process/context.ts";
 import { createPlainView } from "../../src/cli/lines/plain-view.ts";
 
 const OWN = { exchange_id: "e", session_id: "s" };

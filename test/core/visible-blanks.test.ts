@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 
 import { MAX_INDENTATION, visibleBlanks } from "../../src/core/visible-blanks.ts";
-import { questionLines } from "../../src/cli/question-lines.ts";
+import { questionLines } from "../../src/cli/output/question-lines.ts";
 
 const spaces = (count: number): string => " ".repeat(count);
 

@@ -5,8 +5,8 @@ import { offeredChoices, permissionChoices } from "../../src/core/words.ts";
 import type {
   QuestionOutcome,
   QuestionViewOptions,
-} from "../../src/cli/terminal/asked-question.ts";
-import { createQuestionView } from "../../src/cli/terminal/question-view.ts";
+} from "../../src/cli/terminal/questions/asked-question.ts";
+import { createQuestionView } from "../../src/cli/terminal/questions/question-view.ts";
 import { askedForEdit } from "./asked-for-edit.ts";
 import { viewScreen } from "./terminal-view.ts";
 

@@ -2,10 +2,10 @@ import { EventEmitter } from "node:events";
 import { readFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
 
-import { asksForJson, type CliContext, releaseNotices } from "../../src/cli/context.ts";
-import { Drawing, type Output, outputTo } from "../../src/cli/output.ts";
+import { asksForJson, type CliContext, releaseNotices } from "../../src/cli/process/context.ts";
+import { Drawing, type Output, outputTo } from "../../src/cli/process/output.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { showError } from "../../src/cli/show-error.ts";
+import { showError } from "../../src/cli/process/show-error.ts";
 import { copyLangGraph, openAgent, openExchanger } from "../../src/compose.ts";
 import { openStore } from "../../src/store/open-store.ts";
 

@@ -1,6 +1,6 @@
 import xterm from "@xterm/headless";
 
-import type { RawTerminal, TerminalSize } from "../../src/cli/raw-terminal.ts";
+import type { RawTerminal, TerminalSize } from "../../src/cli/process/raw-terminal.ts";
 
 /**
  * A terminal emulator that reads what a program writes, answers, and passes on its size only when a test calls for it: each

@@ -1,8 +1,8 @@
 import { vi } from "vitest";
 
-import type { TerminalSize } from "../../src/cli/raw-terminal.ts";
+import type { TerminalSize } from "../../src/cli/process/raw-terminal.ts";
 import { cellText } from "../../src/cli/terminal/pi/text.ts";
-import { Renderer } from "../../src/cli/terminal/renderer.ts";
+import { Renderer } from "../../src/cli/terminal/screen/renderer.ts";
 import { type LateTerminal, openLateTerminal } from "./late-terminal.ts";
 
 export interface ResizedAnswer {

@@ -1,4 +1,4 @@
-import { RICH } from "../../src/cli/terminal/themes.ts";
+import { RICH } from "../../src/cli/terminal/text/themes.ts";
 import type { ScreenRun } from "./screen.ts";
 
 /** One state of a screen. */

@@ -1,7 +1,11 @@
-import type { LiveView } from "../../src/cli/terminal/live-view.ts";
-import { firstOf } from "../../src/cli/terminal/completion.ts";
-import { createEditor, type Editor, type EditorOptions } from "../../src/cli/terminal/editor.ts";
-import type { QuestionScreen } from "../../src/cli/terminal/asked-question.ts";
+import type { LiveView } from "../../src/cli/terminal/screen/live-view.ts";
+import { firstOf } from "../../src/cli/terminal/editor/completion.ts";
+import {
+  createEditor,
+  type Editor,
+  type EditorOptions,
+} from "../../src/cli/terminal/editor/editor.ts";
+import type { QuestionScreen } from "../../src/cli/terminal/questions/asked-question.ts";
 import { plainTheme } from "../cli/terminal/plain-theme.ts";
 
 /** Names of keys in the tests, as a terminal sends them. */

@@ -73,7 +73,7 @@ export const SIZED_TESTS = {
   },
   history: {
     what: "Four processes that add to one history while each of them trims it: rounds",
-    files: ["test/cli/conversation/history-processes.test.ts"],
+    files: ["test/cli/chat/history-processes.test.ts"],
     test: 0,
     short: 5,
     long: 500,
@@ -543,7 +543,7 @@ export const ONLY_TORTURE = {
   },
   backup: {
     what: "A backup while a service writes",
-    files: ["test/cli/backup.test.ts"],
+    files: ["test/cli/commands/copy/backup.test.ts"],
   },
   "hostile-fields": {
     what: "Every field that a terminal may show, with text that a terminal would act on",
@@ -563,7 +563,10 @@ export const ONLY_TORTURE = {
   },
   "service-processes": {
     what: "Several processes of one service, of which some are killed or lose their parent",
-    files: ["test/cli/serve-processes.test.ts", "test/torture/orphaned-processes.test.ts"],
+    files: [
+      "test/cli/commands/serve/serve-processes.test.ts",
+      "test/torture/orphaned-processes.test.ts",
+    ],
   },
   "lease-processes": {
     what: "Processes that hold a lease, lose it, are frozen and killed, on SQLite",

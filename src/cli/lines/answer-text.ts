@@ -1,5 +1,5 @@
 import { visible } from "../../core/terminal-text.ts";
-import type { Output } from "../output.ts";
+import type { Output } from "../process/output.ts";
 
 /**
  * Prints an answer as it arrives, in pieces. Controls are made visible in a pipe as on a terminal:

@@ -1,10 +1,10 @@
 import { MAX_ANSWER } from "../../core/questions.ts";
 import { isStorableText, plural } from "../../core/text.ts";
-import { grantLine, storedAnswer, takeBackLine } from "../allow-in-config.ts";
-import { type CliContext, noticeLine } from "../context.ts";
-import type { Asked } from "../conversation/front.ts";
-import { isCommand } from "../conversation/slash.ts";
-import { answerOf, type GivenAnswer, questionLines, reasonLine } from "../question-lines.ts";
+import { grantLine, storedAnswer, takeBackLine } from "../chat/allow-in-config.ts";
+import { type CliContext, noticeLine } from "../process/context.ts";
+import type { Asked } from "../chat/front.ts";
+import { isCommand } from "../chat/slash/slash.ts";
+import { answerOf, type GivenAnswer, questionLines, reasonLine } from "../output/question-lines.ts";
 import type { LineInput } from "./input.ts";
 
 /**

@@ -1,7 +1,7 @@
-import { isYes } from "../ask.ts";
-import { type CliContext, printLines } from "../context.ts";
-import { usageOf } from "../conversation/command-usage.ts";
-import type { FollowView, Front } from "../conversation/front.ts";
+import { isYes } from "../process/ask.ts";
+import { type CliContext, printLines } from "../process/context.ts";
+import { usageOf } from "../chat/command-usage.ts";
+import type { FollowView, Front } from "../chat/front.ts";
 import { askLine } from "./ask-line.ts";
 import { openLineInput } from "./input.ts";
 import { createPlainView } from "./plain-view.ts";
@@ -34,7 +34,7 @@ export function openLines(cli: CliContext): Front {
 }
 
 async function createPlainFollow(cli: CliContext): Promise<FollowView> {
-  const { createLiveScreen } = await import("../live-screen.ts");
+  const { createLiveScreen } = await import("./live-screen.ts");
   const screen = createLiveScreen({ showsText: true, answerWith: [] });
   return {
     show: (event) => cli.stdout.print(screen.show(event)),

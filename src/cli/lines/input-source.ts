@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline";
 
-import type { InputEvent, Typed } from "../conversation/front.ts";
-import type { CliContext } from "../context.ts";
-import { decodeUtf8 } from "../prompt-text.ts";
+import type { InputEvent, Typed } from "../chat/front.ts";
+import type { CliContext } from "../process/context.ts";
+import { decodeUtf8 } from "../chat/prompt-text.ts";
 
 /** Where lines come from. */
 export interface InputSource {

@@ -1,6 +1,6 @@
-import { onSignals } from "../signals.ts";
-import type { CliContext } from "../context.ts";
-import type { InputEvent, Typed } from "../conversation/front.ts";
+import { onSignals } from "../process/signals.ts";
+import type { CliContext } from "../process/context.ts";
+import type { InputEvent, Typed } from "../chat/front.ts";
 import { openPipeSource } from "./input-source.ts";
 import { openTerminalSource } from "./terminal-source.ts";
 

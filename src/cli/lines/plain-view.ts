@@ -1,13 +1,19 @@
 import { reasonOf } from "../../core/result-text.ts";
 import { oneLine } from "../../core/terminal-text.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
-import { type CliContext, noticeLine } from "../context.ts";
-import type { ExchangeView } from "../conversation/front.ts";
-import { isAsking } from "../conversation/talk.ts";
-import { GRAPH_ASKS } from "../question-lines.ts";
-import { mayHaveChanged, notesOf, resultLine, shortened, toolCallLine } from "../tool-lines.ts";
+import { type CliContext, noticeLine } from "../process/context.ts";
+import type { ExchangeView } from "../chat/front.ts";
+import { isAsking } from "../chat/talk.ts";
+import { GRAPH_ASKS } from "../output/question-lines.ts";
+import {
+  mayHaveChanged,
+  notesOf,
+  resultLine,
+  shortened,
+  toolCallLine,
+} from "../output/tool-lines.ts";
 import { createAnswerText } from "./answer-text.ts";
-import { createCommandOutput } from "./command-output.ts";
+import { createCommandOutput } from "../output/command-output.ts";
 
 /** Text to standard output as it arrives; tools and notices to standard error, a line each. */
 export function createPlainView(cli: CliContext): ExchangeView {

@@ -1,9 +1,9 @@
 import { createInterface, emitKeypressEvents, type Key } from "node:readline";
 import { PassThrough } from "node:stream";
-import type { CliContext } from "../context.ts";
-import { discardInput } from "../discard-input.ts";
+import type { CliContext } from "../process/context.ts";
+import { discardInput } from "../process/discard-input.ts";
 import type { InputSource, InputSourceEvents } from "./input-source.ts";
-import { createPasteReader } from "./paste-reader.ts";
+import { createPasteReader } from "../process/paste-reader.ts";
 import { visible } from "../../core/terminal-text.ts";
 
 /** The prompt of every further line of a message. */

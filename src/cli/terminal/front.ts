@@ -1,21 +1,21 @@
 import type { PermissionMode } from "../../core/permissions.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import type { Notifications, ThemeSetting } from "../../rules/config/user-config.ts";
-import { settingsOf } from "../config.ts";
-import type { Front, Hints } from "../conversation/front.ts";
-import { onSignals } from "../signals.ts";
-import { createAttention } from "./attention.ts";
-import { helpRows } from "./help-rows.ts";
-import { nameOf } from "../name-of.ts";
-import { openScreen } from "./open-screen.ts";
-import { createQueue } from "./queue.ts";
+import { settingsOf } from "../process/config.ts";
+import type { Front, Hints } from "../chat/front.ts";
+import { onSignals } from "../process/signals.ts";
+import { createAttention } from "./screen/attention.ts";
+import { helpRows } from "./rows/help-rows.ts";
+import { nameOf } from "../output/name-of.ts";
+import { openScreen } from "./screen/open-screen.ts";
+import { createQueue } from "./editor/queue.ts";
 import type { ScreenOptions } from "./screen-options.ts";
 import type { SessionScreen } from "./session-screen.ts";
-import type { Theme } from "./theme.ts";
+import type { Theme } from "./text/theme.ts";
 import { contextOf, statusOf, windowTitle } from "./status.ts";
 import { statusRow } from "./status-line.ts";
-import { noticing, noticingFollow } from "./noticing.ts";
-import { createTheme } from "./themes.ts";
+import { noticing, noticingFollow } from "./questions/noticing.ts";
+import { createTheme } from "./text/themes.ts";
 
 /** Messages of a session that are shown again when it is resumed, at most. */
 const REPLAYED_MESSAGES = 60;

@@ -3,7 +3,7 @@ import type { Highlighter } from "./markdown/highlight.ts";
 import { wholeCharacters } from "./markdown/inline.ts";
 import { readEnd, readLine } from "./markdown/parser.ts";
 import { copyState, type Line, newState, type State } from "./markdown/state.ts";
-import type { Theme } from "./theme.ts";
+import type { Theme } from "./text/theme.ts";
 
 /** Rows of a whole text. */
 export interface Markdown {

@@ -1,9 +1,9 @@
 import type { Conversation } from "../../exchange/conversation.ts";
 import type { Secrets } from "../../core/secrets.ts";
 import type { Store } from "../../store/store.ts";
-import type { CliContext } from "../context.ts";
-import type { RawTerminal } from "../raw-terminal.ts";
-import type { Answering } from "../who-answers.ts";
+import type { CliContext } from "../process/context.ts";
+import type { RawTerminal } from "../process/raw-terminal.ts";
+import type { Answering } from "../chat/who-answers.ts";
 
 /** A conversation, and the terminal that shows it. */
 export interface ScreenOptions {

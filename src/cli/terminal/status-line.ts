@@ -1,6 +1,6 @@
 import type { PermissionMode } from "../../core/permissions.ts";
 import { oneLine } from "../../core/terminal-text.ts";
-import type { Theme } from "./theme.ts";
+import type { Theme } from "./text/theme.ts";
 
 /** What the status line shows. Texts need not be clean. */
 export interface StatusState {

@@ -5,7 +5,7 @@ import type { Session } from "../../core/sessions.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import type { ModelConfig } from "../../rules/models/config.ts";
 import { windowOf } from "../../rules/models/context-window.ts";
-import { inHome } from "./in-home.ts";
+import { inHome } from "./text/in-home.ts";
 import type { ScreenOptions } from "./screen-options.ts";
 import type { StatusState } from "./status-line.ts";
 import type { SessionScreen } from "./session-screen.ts";

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { createFromOutside } from "../../../src/cli/conversation/from-outside.ts";
+import { createFromOutside } from "../../../src/cli/chat/from-outside.ts";
 import { localPrincipal } from "../../../src/core/principal.ts";
 import { createConversation } from "../../../src/exchange/conversation.ts";
 import { startNode } from "../../../src/exchange/nodes/node.ts";

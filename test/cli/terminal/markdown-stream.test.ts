@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { createMarkdown, createMarkdownStream } from "../../../src/cli/terminal/markdown.ts";
 import { createHighlighter } from "../../../src/cli/terminal/markdown/highlight.ts";
 import { visibleWidth } from "../../../src/cli/terminal/pi/text.ts";
-import { createTheme } from "../../../src/cli/terminal/themes.ts";
+import { createTheme } from "../../../src/cli/terminal/text/themes.ts";
 import { testSize } from "../../helpers/size.ts";
 
 const theme = createTheme({ env: { TERM: "xterm", FORCE_COLOR: "1" } });

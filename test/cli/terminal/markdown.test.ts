@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { createMarkdown } from "../../../src/cli/terminal/markdown.ts";
 import { createHighlighter } from "../../../src/cli/terminal/markdown/highlight.ts";
-import { createTheme } from "../../../src/cli/terminal/themes.ts";
+import { createTheme } from "../../../src/cli/terminal/text/themes.ts";
 
 const plain = createTheme({ env: {}, setting: "none" });
 const dark = createTheme({ env: { TERM: "xterm", FORCE_COLOR: "1" } });

@@ -1,4 +1,4 @@
-import type { Theme } from "../../../src/cli/terminal/theme.ts";
+import type { Theme } from "../../../src/cli/terminal/text/theme.ts";
 
 const same = (text: string): string => text;
 

@@ -5,9 +5,9 @@ import type { FileChangeInfo } from "../../../src/core/file-change-schemas.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../../src/exchange/events.ts";
 import { createHighlighter } from "../../../src/cli/terminal/markdown/highlight.ts";
 import { createMarkdownStream } from "../../../src/cli/terminal/markdown.ts";
-import { createExchangeView } from "../../../src/cli/terminal/exchange-view.ts";
+import { createExchangeView } from "../../../src/cli/terminal/rows/exchange-view.ts";
 import { visibleWidth } from "../../../src/cli/terminal/pi/text.ts";
-import { createTheme } from "../../../src/cli/terminal/themes.ts";
+import { createTheme } from "../../../src/cli/terminal/text/themes.ts";
 import { TOOL_EFFECTS } from "../../../src/core/tools.ts";
 import { seededRandom } from "../../helpers/random.ts";
 

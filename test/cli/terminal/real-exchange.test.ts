@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
-import type { ReadChanges } from "../../../src/cli/terminal/exchange-rows.ts";
+import type { ReadChanges } from "../../../src/cli/terminal/rows/exchange-rows.ts";
 import { changesOfCalls } from "../../../src/exchange/undo/show-changes.ts";
 import { keptBytesIn } from "../../../src/workspace/undo/kept-bytes.ts";
 import { readMessagesAfter } from "../../../src/store/records/messages/read.ts";

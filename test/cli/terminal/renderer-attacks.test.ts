@@ -5,9 +5,9 @@ import xterm from "@xterm/headless";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { cellText } from "../../../src/cli/terminal/pi/text.ts";
-import { Renderer } from "../../../src/cli/terminal/renderer.ts";
-import { openTty } from "../../../src/cli/terminal/tty.ts";
-import type { RawTerminal } from "../../../src/cli/raw-terminal.ts";
+import { Renderer } from "../../../src/cli/terminal/screen/renderer.ts";
+import { openTty } from "../../../src/cli/terminal/screen/tty.ts";
+import type { RawTerminal } from "../../../src/cli/process/raw-terminal.ts";
 
 /** A terminal that shows what is drawn, and takes nothing while it is blocked. */
 function emulated(columns: number, rows: number) {

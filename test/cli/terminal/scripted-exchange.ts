@@ -1,8 +1,8 @@
 import { type CallFacts, type CallStatus, factsOfCall } from "../../../src/core/calls.ts";
 import type { ExchangeEvent } from "../../../src/exchange/events.ts";
-import { createExchangeView } from "../../../src/cli/terminal/exchange-view.ts";
-import type { AnswerStream, ReadChanges } from "../../../src/cli/terminal/exchange-rows.ts";
-import type { Theme } from "../../../src/cli/terminal/theme.ts";
+import { createExchangeView } from "../../../src/cli/terminal/rows/exchange-view.ts";
+import type { AnswerStream, ReadChanges } from "../../../src/cli/terminal/rows/exchange-rows.ts";
+import type { Theme } from "../../../src/cli/terminal/text/theme.ts";
 import { BUILT_IN_TOOLS } from "../../../src/rules/tools/built-in.ts";
 import { plainTheme } from "./plain-theme.ts";
 

@@ -3,9 +3,9 @@ import { join } from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
 
-import type { ExchangeView } from "../../../src/cli/conversation/front.ts";
-import { hanging } from "../../../src/cli/terminal/hanging.ts";
-import { noticing } from "../../../src/cli/terminal/noticing.ts";
+import type { ExchangeView } from "../../../src/cli/chat/front.ts";
+import { hanging } from "../../../src/cli/terminal/text/hanging.ts";
+import { noticing } from "../../../src/cli/terminal/questions/noticing.ts";
 import { cellText } from "../../../src/cli/terminal/pi/text.ts";
 import type { Session } from "../../../src/core/sessions.ts";
 import { freshHome } from "../../helpers/reprise.ts";

@@ -1,7 +1,7 @@
 import { oneLine } from "../../../core/terminal-text.ts";
-import type { Completion, Completions, Found } from "../completion.ts";
+import type { Completion, Completions, Found } from "./completion.ts";
 import { sliceByColumn, visibleWidth } from "../pi/text.ts";
-import type { Theme } from "../theme.ts";
+import type { Theme } from "../text/theme.ts";
 
 /** The list of what may be written at the cursor. */
 export interface Completer {

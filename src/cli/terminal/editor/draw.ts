@@ -1,4 +1,4 @@
-import type { Theme } from "../theme.ts";
+import type { Theme } from "../text/theme.ts";
 import type { Cell, Layout } from "./layout.ts";
 import type { Spot } from "./moves.ts";
 

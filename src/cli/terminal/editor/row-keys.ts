@@ -1,4 +1,4 @@
-import type { History, HistoryEntry } from "../../conversation/history.ts";
+import type { History, HistoryEntry } from "../../chat/history.ts";
 import type { Draft, Written } from "./draft.ts";
 import type { Layout } from "./layout.ts";
 import { lineAt, lineEnd, lineStart } from "./moves.ts";

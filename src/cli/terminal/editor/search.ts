@@ -1,8 +1,8 @@
 import { visible } from "../../../core/terminal-text.ts";
-import type { History, HistoryEntry } from "../../conversation/history.ts";
+import type { History, HistoryEntry } from "../../chat/history.ts";
 import { sliceByColumn, visibleWidth } from "../pi/text.ts";
 import { left } from "./moves.ts";
-import type { Theme } from "../theme.ts";
+import type { Theme } from "../text/theme.ts";
 
 /** Ctrl-R: searches the history while it is typed. */
 export interface Search {

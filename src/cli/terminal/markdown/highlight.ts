@@ -1,4 +1,4 @@
-import type { Theme } from "../theme.ts";
+import type { Theme } from "../text/theme.ts";
 import type * as languages from "./languages.ts";
 import type { Run } from "./runs.ts";
 

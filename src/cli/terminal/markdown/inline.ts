@@ -1,7 +1,7 @@
 import { Lexer, type Token, Tokenizer } from "marked";
 
 import { visible } from "../../../core/terminal-text.ts";
-import type { Theme } from "../theme.ts";
+import type { Theme } from "../text/theme.ts";
 import type { Run } from "./runs.ts";
 
 type Style = (text: string) => string;

@@ -1,5 +1,5 @@
 import { visibleWidth } from "../pi/text.ts";
-import type { Theme } from "../theme.ts";
+import type { Theme } from "../text/theme.ts";
 
 /** A quote or an item of a list that is open; the root is always the first one. */
 export interface Frame {

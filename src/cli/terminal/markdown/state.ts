@@ -1,4 +1,4 @@
-import type { Theme } from "../theme.ts";
+import type { Theme } from "../text/theme.ts";
 import type { Code } from "./code.ts";
 import type { Highlighter } from "./highlight.ts";
 import type { Layout } from "./layout.ts";

@@ -1,4 +1,4 @@
-import type { Theme } from "../theme.ts";
+import type { Theme } from "../text/theme.ts";
 import { inlineRuns } from "./inline.ts";
 import { drawRow, longestWord, type Row, rowWidth, type Run, wrapRuns } from "./runs.ts";
 

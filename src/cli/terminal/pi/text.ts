@@ -8,7 +8,7 @@ import {
   wrapTextWithAnsi,
 } from "@earendil-works/pi-tui/dist/utils.js";
 
-import type { CellText } from "../cell-text.ts";
+import type { CellText } from "./cell-text.ts";
 
 export { findWordBackward, findWordForward } from "@earendil-works/pi-tui/dist/word-navigation.js";
 export { cjkBreakRegex, getGraphemeSegmenter, sliceByColumn, visibleWidth, wrapTextWithAnsi };

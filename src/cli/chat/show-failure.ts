@@ -1,0 +1,85 @@
+import { type ErrorCode, isRepriseError, RepriseError } from "../../core/errors.ts";
+import type { Conversation } from "../../exchange/conversation.ts";
+import { isPassing } from "../../exchange/exchange-failure.ts";
+import { noticeLine } from "../process/context.ts";
+import { showError } from "../process/show-error.ts";
+import type { Talk } from "./talk.ts";
+
+/** Shows what went wrong in a conversation, with what helps there, and returns the exit code. */
+export async function showFailure(talk: Talk, error: unknown): Promise<number> {
+  const { cli, conversation, json } = talk;
+  const isTerminal = cli.stdin.isTTY === true && !json;
+  const step = isPassing(error)
+    ? await stepAfterLoss(conversation)
+    : await stepAfterFailure(conversation, error);
+  const whole =
+    isRepriseError(error) && step !== null && !isTerminal
+      ? new RepriseError(error.code, `${error.message} ${step.command}`, { cause: error.cause })
+      : error;
+  const exitCode = showError(cli, whole, json, conversation.current()?.id);
+  if (isTerminal && step !== null) {
+    noticeLine(cli, step.terminal);
+  }
+  if (isRepriseError(error, "session_busy") && cli.stdin.isTTY !== true && !json) {
+    noticeLine(cli, "Use --wait to wait until it is done, or --take-over to stop it.");
+  }
+  return exitCode;
+}
+
+/** An exchange that the database or this process prevents has not failed. */
+async function stepAfterLoss(conversation: Conversation): Promise<NextStep | null> {
+  const isOpen = await conversation.isOpen();
+  if (isOpen === null) {
+    return CONTINUE_BEGUN;
+  }
+  return isOpen ? CONTINUE : null;
+}
+
+/** Nothing may wait: what failed may have been `/compact`. */
+async function stepAfterFailure(
+  conversation: Conversation,
+  error: unknown,
+): Promise<NextStep | null> {
+  const known = isRepriseError(error) ? NEXT_STEPS[error.code] : undefined;
+  return known !== undefined && (await conversation.hasFailed()) ? known : null;
+}
+
+/** What to do after a failure, in a session of a terminal and for a command that ran once. */
+interface NextStep {
+  readonly terminal: string;
+  readonly command: string;
+}
+
+/** Sent again, the message would be stored twice. */
+const RETRY: NextStep = {
+  terminal: "The message is stored; /retry asks for its answer again.",
+  command: "The message is stored; --continue-exchange asks for its answer again.",
+};
+
+const CONTINUE: NextStep = {
+  terminal: "/continue resumes it.",
+  command: "--continue-exchange resumes it.",
+};
+
+const CONTINUE_BEGUN: NextStep = {
+  terminal: "If the exchange had begun, /continue resumes it.",
+  command: "If the exchange had begun, --continue-exchange resumes it.",
+};
+
+const NEXT_STEPS: Partial<Record<ErrorCode, NextStep>> = {
+  model_unauthorized: RETRY,
+  model_unreachable: RETRY,
+  model_rate_limited: RETRY,
+  model_failed: RETRY,
+  agent_failed: {
+    ...RETRY,
+    // a module that was changed is loaded by a new process only
+    terminal: `${RETRY.terminal} If you change the agent's code, leave and resume the session first.`,
+  },
+  model_context_full: {
+    terminal: "The message is stored; /clear begins a fresh context, /model chooses another model.",
+    command: "The message is stored; send it again with --model, to a model with a larger context.",
+  },
+  call_limit_reached: CONTINUE,
+  budget_reached: CONTINUE,
+};

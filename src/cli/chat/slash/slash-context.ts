@@ -1,0 +1,16 @@
+import type { Store } from "../../../store/store.ts";
+import type { Front } from "../front.ts";
+import type { Talk } from "../talk.ts";
+
+/** What the screen does next. */
+export type SlashOutcome = "stay" | "leave" | "continue";
+
+/** What a command may use. */
+export interface SlashContext extends Pick<Talk, "cli" | "conversation"> {
+  readonly store: Store;
+  /** Aborted if a person stops what takes long. */
+  readonly signal: AbortSignal;
+  /** Asks before what cannot be undone. */
+  readonly confirm: (question: string) => Promise<boolean>;
+  readonly front: Pick<Front, "showDetails" | "help">;
+}

@@ -1,0 +1,57 @@
+import { PERMISSION_MODES, type PermissionMode } from "../../../core/permissions.ts";
+import { isBroken } from "../../../rules/personas/persona.ts";
+import { personaFolderPaths, settingsOf } from "../../process/config.ts";
+import { EVERY_RULE } from "./slash-permission.ts";
+import type { Talk } from "../talk.ts";
+
+export interface ValuesContext {
+  readonly cli: Talk["cli"];
+  readonly conversation: Pick<Talk["conversation"], "planned">;
+}
+
+/** What a command may be given. */
+export interface SlashValue {
+  readonly value: string;
+  /** One line; it may come from a repository. */
+  readonly help?: string;
+}
+
+/** By the names of commands. Each is read once, when it is first asked for. */
+export type SlashValues = Readonly<Record<string, () => Promise<readonly SlashValue[]>>>;
+
+const MODES: Readonly<Record<PermissionMode, string>> = {
+  ask: "each change and command asks",
+  edits: "commands ask",
+  auto: "commands outside a sandbox ask",
+  all: "nothing asks but changes of protected files",
+  plan: "nothing is changed",
+};
+
+/** Models that the configuration and personas name, the personas of the session's folder, and modes. */
+export function slashValues({ cli, conversation }: ValuesContext): SlashValues {
+  const personas = async () => {
+    const { listPersonas } = await import("../../../rules/personas/list.ts");
+    const repoPath = conversation.planned().repo_path;
+    return listPersonas({ ...personaFolderPaths(cli), repoPath });
+  };
+  return {
+    model: async () => {
+      const { listModels } = await import("../../../rules/models/list.ts");
+      const { models } = await settingsOf(cli).at(conversation.planned().repo_path);
+      return listModels(models, await personas()).map(({ name, is_default, is_usable }) => ({
+        value: name,
+        ...(is_usable ? {} : { help: "has no key or address" }),
+        ...(is_default ? { help: "the default" } : {}),
+      }));
+    },
+    agent: async () =>
+      (await personas()).flatMap((persona) =>
+        isBroken(persona) ? [] : [{ value: persona.name, help: persona.description }],
+      ),
+    permission: async () => [
+      ...PERMISSION_MODES.map((value) => ({ value, help: MODES[value] })),
+      { value: EVERY_RULE, help: "list every rule" },
+    ],
+    plan: async () => ["on", "off"].map((value) => ({ value })),
+  };
+}

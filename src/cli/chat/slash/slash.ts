@@ -1,0 +1,278 @@
+import type { Compacted } from "../../../exchange/exchanger.ts";
+import { createNearestName } from "../../../core/nearest-name.ts";
+import { oneLine } from "../../../core/terminal-text.ts";
+import { permission } from "./slash-permission.ts";
+import type { CommandUsage } from "../command-usage.ts";
+import type { SlashContext, SlashOutcome } from "./slash-context.ts";
+import { note, noticeLine } from "../../process/context.ts";
+import { personaNotes, whoAnswers } from "../who-answers.ts";
+import type { Direction } from "../../../workspace/undo/restore.ts";
+import type { Conversation } from "../../../exchange/conversation.ts";
+import { noticeWithdrawn } from "../withdrawn.ts";
+import { wrongUsage } from "../../process/wrong-usage.ts";
+
+interface SlashCommand extends CommandUsage {
+  /** Whether it gives up once its signal is aborted; others run to their end. */
+  readonly canStop?: true;
+  /** Nothing means `stay`. */
+  run(context: SlashContext, argument: string): Promise<SlashOutcome | void>;
+}
+
+const COMPACTED: Readonly<Record<Compacted["outcome"], string>> = {
+  compacted:
+    "Everything before the last exchange is summarised for the model; all messages stay readable.",
+  nothing: "There is nothing to summarise before the last exchange.",
+  stopped: "Stopped; nothing was summarised.",
+};
+
+const COMMANDS: readonly SlashCommand[] = [
+  {
+    name: "help",
+    help: "show this",
+    run: async ({ cli, front }) => {
+      for (const row of front.help(COMMANDS)) {
+        noticeLine(cli, row);
+      }
+    },
+  },
+  {
+    name: "model",
+    argument: "<provider:model>",
+    help: "answer with another model, in a fresh context",
+    brief: "answer with another model",
+    run: async (context, model) => {
+      if (model === "") {
+        const now = context.conversation.planned().model ?? "the default";
+        noticeLine(context.cli, `model: ${oneLine(now)}`);
+        return;
+      }
+      await context.conversation.checkModel(model);
+      await startThread(context, { archive: false, model });
+    },
+  },
+  {
+    name: "agent",
+    argument: "<persona>",
+    help: "let another persona answer, in a fresh context",
+    brief: "let another persona answer",
+    run: async (context, persona_name) => {
+      if (persona_name === "") {
+        noticeLine(context.cli, `persona: ${oneLine(context.conversation.planned().persona_name)}`);
+        return;
+      }
+      const persona = await context.conversation.checkPersona(persona_name);
+      await startThread(context, { archive: false, persona_name });
+      const { model } = await whoAnswers(context.cli, {
+        ...context.conversation.planned(),
+        persona_name,
+      });
+      for (const sentence of personaNotes(persona, model ?? "")) {
+        note(context.cli, sentence);
+      }
+    },
+  },
+  {
+    name: "clear",
+    help: "archive all messages and begin a fresh context",
+    brief: "archive all; fresh context",
+    run: async (context) => {
+      if (await agrees(context, "Archive all messages and begin a fresh context?")) {
+        await startThread(context, { archive: true });
+      }
+    },
+  },
+  {
+    name: "compact",
+    help: "summarise older messages for the model; all stay",
+    brief: "summarise older messages",
+    canStop: true,
+    run: async ({ cli, conversation, signal }) => {
+      const compacted = await conversation.compact(signal);
+      noticeLine(cli, COMPACTED[compacted?.outcome ?? "nothing"]);
+    },
+  },
+  {
+    name: "plan",
+    argument: "on|off",
+    help: "planning mode: read and plan, change nothing",
+    brief: "plan, and change nothing",
+    run: async ({ cli, conversation }, argument) => {
+      const on = argument === "" ? conversation.current()?.plan_mode !== true : argument === "on";
+      if (!["", "on", "off"].includes(argument)) {
+        throw wrongUsage("Write /plan on or /plan off.");
+      }
+      await conversation.setPlanMode(on);
+      noticeLine(cli, `Planning mode is ${on ? "on" : "off"}.`);
+    },
+  },
+  {
+    name: "permission",
+    argument: "<mode>|<call>",
+    help: "show the rules, set the mode, explain a call",
+    brief: "show and set permissions",
+    run: permission,
+  },
+  {
+    name: "undo",
+    argument: "<exchange>",
+    help: "take back what an exchange changed in files",
+    brief: "take back changes of files",
+    run: (context, argument) => undo(context, "undo", argument),
+  },
+  {
+    name: "redo",
+    argument: "<exchange>",
+    help: "make again what was undone",
+    run: (context, argument) => undo(context, "redo", argument),
+  },
+  {
+    name: "copy",
+    help: "copy the last answer to the terminal's clipboard",
+    brief: "copy the last answer",
+    run: async (context) => (await import("./copy-answer.ts")).copyCommand(context),
+  },
+  {
+    name: "export",
+    argument: "<file>",
+    help: "write the session as Markdown to a new file",
+    brief: "write it to a Markdown file",
+    canStop: true,
+    run: async (context, file) =>
+      (await import("./export-session.ts")).exportCommand(context, file),
+  },
+  {
+    name: "continue",
+    help: "resume an exchange that was interrupted or failed",
+    brief: "resume the last exchange",
+    run: async () => "continue",
+  },
+  {
+    name: "retry",
+    help: "ask the model again after a failure",
+    brief: "ask again after a failure",
+    run: async () => "continue",
+  },
+  {
+    name: "show",
+    argument: "<n>",
+    help: "open the last tool call in full, or the n-th",
+    brief: "open a tool call in full",
+    run: async ({ cli, front }, argument) => {
+      if (!/^\d{0,9}$/.test(argument)) {
+        throw wrongUsage("Write /show alone, or with the number of a call.");
+      }
+      const sentence = await front.showDetails(argument === "" ? null : Number(argument));
+      if (sentence !== null) {
+        noticeLine(cli, sentence);
+      }
+    },
+  },
+  {
+    name: "stop",
+    help: "stop the exchange that another process runs",
+    brief: "stop what runs elsewhere",
+    run: async ({ cli, conversation }) => {
+      const { n, state } = await conversation.stop();
+      noticeLine(cli, `${state === "running" ? "Stopping" : "Stopped"}: exchange ${n}`);
+    },
+  },
+  {
+    name: "end",
+    help: "end the session for good and leave",
+    brief: "end the session for good",
+    run: async (context) => {
+      const { cli, conversation } = context;
+      if (!(await agrees(context, "End this session for good?"))) {
+        return "stay";
+      }
+      const ended = await conversation.end();
+      noticeLine(
+        cli,
+        ended === null
+          ? "No session was stored, so there is none to end."
+          : `Session ${ended.id} has ended.`,
+      );
+      return "leave";
+    },
+  },
+  { name: "exit", help: "leave; the session is kept", run: async () => "leave" },
+];
+
+/**
+ * The command that a line calls; null for a message. Only `/` and a word make a command, so that
+ * a path or a line of code is sent unchanged.
+ */
+export function slashCommand(line: string): {
+  /** Whether it gives up once the signal is aborted. */
+  readonly canStop: boolean;
+  run(context: SlashContext): Promise<SlashOutcome>;
+} | null {
+  const match = /^\/([a-z-]+)(?:\s+(.*))?$/s.exec(line.trim());
+  if (match === null) {
+    return null;
+  }
+  const command = COMMANDS.find(({ name }) => name === match[1]);
+  if (command === undefined) {
+    const nearest = createNearestName(COMMANDS.map(({ name }) => name))(match[1] ?? "");
+    const meant = nearest === undefined ? "" : `perhaps /${nearest} is meant; `;
+    throw wrongUsage(
+      `There is no such command; ${meant}/help shows them all, and // sends a message that begins with /.`,
+    );
+  }
+  return {
+    canStop: command.canStop === true,
+    run: async (context) => (await command.run(context, (match[2] ?? "").trim())) ?? "stay",
+  };
+}
+
+/** Every command, in the order of `/help`. */
+export function commandUsages(): readonly CommandUsage[] {
+  return COMMANDS;
+}
+
+/** True for a line that calls a command. */
+export function isCommand(line: string): boolean {
+  return COMMANDS.some(({ name }) => line === `/${name}` || line.startsWith(`/${name} `));
+}
+
+async function undo(
+  { cli, conversation }: SlashContext,
+  direction: Direction,
+  argument: string,
+): Promise<void> {
+  if (!/^\d{0,15}$/.test(argument)) {
+    throw wrongUsage(`Write /${direction} alone, or with the number of an exchange.`);
+  }
+  const { undoLines } = await import("../../output/change-lines.ts");
+  const undone = await conversation.undo(direction, argument === "" ? undefined : Number(argument));
+  for (const line of undoLines(undone, direction, { diffs: false })) {
+    noticeLine(cli, line);
+  }
+}
+
+/** A session that is not stored yet has nothing to lose. */
+async function agrees(
+  { cli, conversation, confirm }: SlashContext,
+  question: string,
+): Promise<boolean> {
+  const yes = conversation.current() === null || (await confirm(question));
+  if (!yes) {
+    noticeLine(cli, "Nothing was changed.");
+  }
+  return yes;
+}
+
+async function startThread(
+  { cli, conversation }: SlashContext,
+  change: Parameters<Conversation["startThread"]>[0],
+): Promise<void> {
+  const open = await conversation.openQuestions();
+  const session = await conversation.startThread(change);
+  noticeLine(
+    cli,
+    change.archive
+      ? `All messages are archived; the agent has a fresh context (thread ${session.thread_suffix}).`
+      : `The agent has a fresh context (thread ${session.thread_suffix}); the messages are kept.`,
+  );
+  noticeWithdrawn(cli, open, open.length === 0 ? [] : await conversation.openQuestions());
+}

@@ -1,0 +1,264 @@
+import { resolve } from "node:path";
+
+import type { Command } from "commander";
+
+import { holdsAnything } from "../../../rules/trust/holds-anything.ts";
+import { workFolder } from "../../../rules/trust/wide-folder.ts";
+import { isFolder } from "../../../workspace/files/is-folder.ts";
+import { isRepriseError } from "../../../core/errors.ts";
+import { oneLine } from "../../../core/terminal-text.ts";
+import { failureLine, readFailures } from "../../../store/records/sessions/failures.ts";
+import { readSession } from "../../../store/records/sessions/read.ts";
+import type { Store } from "../../../store/store.ts";
+import { type ChatOptions, refuseBadOptions, runsOnce, whenBusy } from "./chat-options.ts";
+import { isOwnChoice, selectSession } from "./select-session.ts";
+import { databaseLocation, exchangerConfig, trustSource } from "../../process/config.ts";
+import { type CliContext, type Consent, note, noticeLine } from "../../process/context.ts";
+import { databaseOption, openDatabase } from "../../process/database.ts";
+import { ASKS, DENIED } from "../../process/exit-code.ts";
+import { FOLDER_MISSING, limitText } from "../../chat/folder-limit.ts";
+import { type Conversation, createConversation } from "../../../exchange/conversation.ts";
+import { createFromOutside } from "../../chat/from-outside.ts";
+import { createSandboxNote } from "../../chat/sandbox-note.ts";
+import { runConversation } from "../../chat/run.ts";
+import { sendOnce } from "../../chat/send.ts";
+import type { Front } from "../../chat/front.ts";
+import { openLines } from "../../lines/front.ts";
+import type { ScreenOptions } from "../../terminal/screen-options.ts";
+import { createPlainView } from "../../lines/plain-view.ts";
+import { showFailure } from "../../chat/show-failure.ts";
+import { principalOf, folderOfPerson } from "./new-session.ts";
+import { ownSecrets } from "../../process/own-secrets.ts";
+import { WITHOUT_QUESTIONS } from "../permission-options.ts";
+import { promptText } from "../../chat/prompt-text.ts";
+import { questionLines, reasonLine } from "../../output/question-lines.ts";
+import { answerCommandLine, resumeCommand } from "../../process/resume-command.ts";
+import { screenTerminal } from "./screen-terminal.ts";
+import { enterFolder } from "../trust/enter-folder.ts";
+import { whoAnswers } from "../../chat/who-answers.ts";
+import { wrongUsage } from "../../process/wrong-usage.ts";
+
+/** `reprise`: one exchange with `-p`, else a session line by line until its input ends. */
+export async function chatAction(
+  cli: CliContext,
+  program: Command,
+  options: ChatOptions,
+): Promise<void> {
+  refuseBadOptions(options);
+  await using store = await openDatabase(cli, program);
+  await chat({ cli, store, command: program, options });
+}
+
+/** The way from the options to a session that talks; `sessions resume` comes in here too. */
+export async function chat(input: {
+  cli: CliContext;
+  store: Store;
+  command: Command;
+  options: ChatOptions;
+}): Promise<void> {
+  const { cli, store, options } = input;
+  const events = options["json=events"] === true;
+  const json = options.json === true || events;
+  const text = await promptText(cli, options.prompt);
+  const oneExchange = runsOnce(options);
+  cli.consent = consentOf(cli, options);
+  const ask = cli.stdin.isTTY === true && !oneExchange && !json;
+  using agent = options.agent === undefined ? null : await cli.openAgent(cli.cwd, options.agent);
+  const fromOutside = createFromOutside({
+    cli,
+    store,
+    accept: options.acceptPending === true,
+    isOwn: (session, field) => isOwnChoice(input, session, field),
+  });
+  const chosen = await selectSession({
+    cli,
+    store,
+    options,
+    agent: agent?.name ?? null,
+    // an agent of --agent uses nothing of what trust is about
+    enter: async (folder) =>
+      agent !== null || enterFolder({ cli, folder, from: folderOfPerson(cli, options), ask }),
+    confirmChoices: fromOutside.confirmChoices,
+  });
+  if (chosen === null) {
+    return;
+  }
+  const location = databaseLocation(cli, databaseOption(input.command));
+  const config = exchangerConfig(cli, store, { location });
+  const secrets = ownSecrets(cli, { location });
+  let hasDenied = false;
+  const conversation = createConversation({
+    config: {
+      ...config,
+      secrets,
+      defaultAnswer: options.answerAfter,
+      permission: {
+        allow: options.allow ?? [],
+        asks: options.questions !== false,
+        onDenied: () => (hasDenied = true),
+      },
+    },
+    openExchanger: agent?.openExchanger ?? cli.openExchanger,
+    agent: agent?.name ?? null,
+    start: chosen,
+    whenBusy: whenBusy(options),
+    principal: principalOf(cli, options),
+    confirmation: fromOutside,
+  });
+  const talk = { cli, conversation, json, events };
+  const answering =
+    agent === null
+      ? await whoAnswers(cli, conversation.planned())
+      : { agent: agent.name, model: null, notes: [], leavesAddress: false };
+  if (options.prompt !== undefined && answering.leavesAddress) {
+    throw wrongUsage(
+      "OPENAI_BASE_URL is set, but nothing names a model. Add --model openai:<name>, or --model demo for the offline demo.",
+    );
+  }
+  const notes = [
+    ...(json ? [] : chosen.notices),
+    // the greeting of a terminal shows the folder and what is limited there
+    ...(json || ask ? [] : await folderNotes(conversation)),
+    ...(json || options.continueExchange === true
+      ? []
+      : await exchangeNotes(store, conversation, oneExchange)),
+    ...(oneExchange && agent === null ? await limitNotes(cli, conversation) : []),
+    ...(agent === null ? await repositoryNotes(cli, conversation) : []),
+    ...answering.notes,
+  ];
+  for (const sentence of notes) {
+    note(cli, sentence);
+  }
+  const { beforeSend, hasSandbox } =
+    ask && agent === null && config.sandbox !== undefined
+      ? createSandboxNote({ cli, conversation, sandbox: config.sandbox })
+      : { beforeSend: async () => {}, hasSandbox: () => null };
+  try {
+    await (!oneExchange
+      ? runConversation({
+          ...talk,
+          store,
+          front: await openFront(
+            { cli, store, conversation, answering, secrets, hasSandbox },
+            options,
+          ),
+          secrets,
+          askWith: fromOutside.askWith,
+          answering,
+          beforeSend,
+        })
+      : sendOnce({ ...talk, text, view: async () => createPlainView(cli) }));
+    if (oneExchange && hasDenied && cli.exitCode === 0) {
+      cli.exitCode = DENIED;
+    }
+  } catch (error) {
+    // the command to resume comes after the error: a message that failed can be sent again
+    cli.exitCode = await showFailure(talk, error);
+  }
+  if (cli.exitCode === ASKS) {
+    const open = await conversation.openQuestions();
+    const asked = open.flatMap((each) => [...questionLines(each), ...reasonLine(each)]);
+    for (const line of json ? [] : asked) {
+      noticeLine(cli, line);
+    }
+    const id = conversation.current()?.id ?? "";
+    if (!json && open.some(({ kind }) => kind === "permission")) {
+      noticeLine(cli, WITHOUT_QUESTIONS);
+    }
+    if (!json) {
+      noticeLine(cli, `Answer with: ${answerCommandLine(cli, input.command, id)}`);
+    }
+  }
+  const session = conversation.current();
+  if (session !== null && !json && (await isActive(store, session.id))) {
+    noticeLine(cli, `Resume with: ${resumeCommand(cli, input.command, session.id)}`);
+  }
+}
+
+/** A screen for a person at a terminal, unless plain lines are asked for; lines for everybody else. */
+async function openFront(
+  session: Omit<ScreenOptions, "terminal">,
+  options: ChatOptions,
+): Promise<Front> {
+  const { cli } = session;
+  const terminal = screenTerminal(cli, options);
+  if (terminal === null) {
+    return openLines(cli);
+  }
+  const { openScreenFront } = await import("../../terminal/front.ts");
+  return openScreenFront({ ...session, terminal });
+}
+
+/** A folder such as `/` is allowed only if a person in a terminal names it. */
+function consentOf(cli: CliContext, options: ChatOptions): Consent {
+  return {
+    forThisRun: options.trust === true ? { folder: folderOfPerson(cli, options) } : "none",
+    named:
+      options.repo !== undefined && cli.stdin.isTTY === true
+        ? resolve(cli.cwd, options.repo)
+        : null,
+  };
+}
+
+async function folderNotes(conversation: Conversation): Promise<string[]> {
+  const folder = conversation.current()?.repo_path ?? null;
+  if (folder === null) {
+    return [];
+  }
+  const missing = (await isFolder(folder)) ? "" : `, ${FOLDER_MISSING}`;
+  return [`This session works in ${oneLine(folder)}${missing}.`];
+}
+
+async function exchangeNotes(
+  store: Store,
+  conversation: Conversation,
+  oneExchange: boolean,
+): Promise<string[]> {
+  const session = conversation.current();
+  if (session?.activity !== "interrupted") {
+    return [];
+  }
+  const asked = await conversation.openQuestions();
+  if (asked.length > 0) {
+    const then = oneExchange
+      ? "This message withdraws it; `reprise sessions answer` answers it."
+      : "Type /continue to see it, or send a new message to withdraw it.";
+    return [`The last exchange waits for the answer to a question. ${then}`];
+  }
+  const failure = (await store.read(readFailures, { ids: [session.id] })).get(session.id);
+  const what = failure === undefined ? "was interrupted" : `failed: ${failureLine(failure)}`;
+  const next = oneExchange
+    ? "This message skips it; --continue-exchange would resume it."
+    : "Type /continue to resume it, or send a new message to skip it.";
+  return [`The last exchange ${what}. ${next}`];
+}
+
+async function limitNotes(cli: CliContext, conversation: Conversation): Promise<string[]> {
+  const { repo_path } = conversation.planned();
+  const { limit } = await workFolder(repo_path, trustSource(cli));
+  return limit === null ? [] : [`${oneLine(repo_path ?? "")} is ${limitText(limit)}`];
+}
+
+/** What of the config of the folder is not used. */
+async function repositoryNotes(cli: CliContext, conversation: Conversation): Promise<string[]> {
+  const { repo_path } = conversation.planned();
+  if (repo_path === null || !(await holdsAnything(repo_path))) {
+    return [];
+  }
+  const { repositoryConfig } = await import("../../../rules/config/repository.ts");
+  return (await repositoryConfig(repo_path, trustSource(cli))).problems.map(oneLine);
+}
+
+/** Asked again: another process may have ended or deleted the session meanwhile. */
+async function isActive(store: Store, id: string): Promise<boolean> {
+  try {
+    const { state } = await store.read(readSession, { id });
+    return state === "active";
+  } catch (error) {
+    if (!isRepriseError(error)) {
+      throw error;
+    }
+    // a database that is away has the session all the same
+    return error.code !== "session_not_found";
+  }
+}

@@ -1,0 +1,59 @@
+import { isAbsolute, resolve, sep } from "node:path";
+
+import { type Principal, localPrincipal } from "../../../core/principal.ts";
+import { refuseNoFolder } from "../refuse-no-folder.ts";
+import { projectKeyOf, realPathOf } from "../../../store/project-key.ts";
+import { type ChatOptions, chosenBy } from "./chat-options.ts";
+import { DEFAULT_PERSONA } from "../../../rules/personas/persona.ts";
+import { localUser } from "../../../store/records/leases/local-user.ts";
+import { settingsOf } from "../../process/config.ts";
+import type { CliContext } from "../../process/context.ts";
+
+/** The folder of `--repo`, else the working directory. Error codes: `invalid_usage`. */
+export async function projectOf(cli: CliContext, options: ChatOptions) {
+  const folder = folderOfPerson(cli, options);
+  const repo_path = options.repo === undefined ? folder : await folderNamed(folder);
+  return { repo_path, project_key: await projectKeyOf(repo_path) };
+}
+
+/** The folder of `--repo`, else the working folder, whatever folder the session names. */
+export function folderOfPerson({ cwd }: CliContext, { repo }: ChatOptions): string {
+  // not joined, which would resolve `..` after a link by name
+  const isBelow = repo !== undefined && !isAbsolute(repo);
+  return isBelow ? `${cwd}${sep}${repo}` : (repo ?? cwd);
+}
+
+/**
+ * The folder that the system finds under a name: `..` after a link is the parent of the folder that
+ * the link points to. Only then the name loses its links.
+ */
+async function folderNamed(named: string): Promise<string> {
+  await refuseNoFolder(named, "The folder of --repo");
+  const real = await realPathOf(named);
+  const byName = resolve(named);
+  return (await realPathOf(byName)) === real ? byName : real;
+}
+
+/** The columns that a session begins with; its model is recorded with its first exchange. */
+export async function newSession(cli: CliContext, options: ChatOptions) {
+  const project = await projectOf(cli, options);
+  const { persona, permission, tokens } = await settingsOf(cli).at(project.repo_path);
+  // an agent of --agent has its own instructions and tools
+  const mode = options.agent === undefined ? (options.permission ?? permission.mode) : null;
+  const token_limits = { ...tokens, ...options.tokenLimit };
+  return {
+    ...project,
+    persona_name:
+      options.agent === undefined ? (options.persona ?? persona ?? DEFAULT_PERSONA) : null,
+    model: options.model,
+    plan_mode: options.plan === true,
+    principal: principalOf(cli, options),
+    ...(mode === null ? {} : { permission: mode }),
+    ...(Object.keys(token_limits).length === 0 ? {} : { token_limits }),
+  };
+}
+
+/** Makes the principal of the person who runs this program. */
+export function principalOf(cli: CliContext, options: ChatOptions): Principal {
+  return localPrincipal(chosenBy(cli, options), localUser());
+}

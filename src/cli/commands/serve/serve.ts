@@ -1,0 +1,318 @@
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { Command, Option } from "commander";
+import { MAX_UNSENT_BYTES, QUEUE_POLL_MS, STREAM_POLL_MS } from "../../../core/limits.ts";
+import { packageFile } from "../../../core/package-file.ts";
+import { type CliContext, printLines } from "../../process/context.ts";
+import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
+import {
+  databaseLocation,
+  type NamedFiles,
+  outputFolderPath,
+  personaFolderPaths,
+  settingsOf,
+  undoFolderPath,
+} from "../../process/config.ts";
+import { ownSecrets } from "../../process/own-secrets.ts";
+import { createServiceLog } from "./service-log.ts";
+import { createCatalogue } from "../../../rules/catalogue.ts";
+import type { ExchangeListener } from "../../../exchange/events.ts";
+import type { Feed } from "../../../exchange/live/feed.ts";
+import type { ExchangerConfig, OpenedAgent } from "../../../exchange/exchanger.ts";
+import type { RunningNode } from "../../../exchange/nodes/node.ts";
+import type { ServedFolders } from "../../../exchange/served-folders.ts";
+import { refuseNoFolder } from "../refuse-no-folder.ts";
+import { stopRequest } from "../../process/signals.ts";
+import type { Log } from "../../../http/metrics/request-log.ts";
+import type { Store } from "../../../store/store.ts";
+import { wholeNumber } from "../../process/wrong-usage.ts";
+import type { DefaultAnswer } from "../../../core/questions.ts";
+import { ANSWER_AFTER_HELP, answerAfter } from "../answer-after-option.ts";
+
+interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tokenFile?: string;
+  readonly readTokenFile?: string;
+  readonly metricsTokenFile?: string;
+  readonly allowHost?: readonly string[];
+  readonly project?: string;
+  readonly allowOrigin?: readonly string[];
+  readonly publicPath?: string;
+  readonly trustProxy?: true;
+  readonly streamPollMs: number;
+  readonly unsentMib: number;
+  readonly drain: number;
+  readonly jobs: number;
+  readonly repos?: readonly string[];
+  readonly agent?: string;
+  readonly processes?: number;
+  readonly process?: number;
+  /** What one of several processes prints goes to a terminal. */
+  readonly shown?: true;
+  readonly answerAfter?: DefaultAnswer;
+  readonly page: boolean;
+  readonly log?: true;
+}
+
+/** `serve`: the HTTP service, until SIGINT, SIGTERM or SIGHUP. */
+export function serveCommand(cli: CliContext): Command {
+  const command = new Command("serve")
+    .description("serve sessions over HTTP")
+    .option("--host <address>", "the address to listen on", "127.0.0.1")
+    .option("--port <n>", "the port; 0 picks a free one", wholeNumber("--port", 0, 65_535), 8787)
+    .option("--token-file <file>", "a file that holds the bearer token (else REPRISE_TOKEN)")
+    .option("--read-token-file <file>", "a file that holds a token that reads and changes nothing")
+    .option("--metrics-token-file <file>", "a file that holds a token for /metrics alone")
+    .option("--allow-host <name...>", "more host names that clients may use for the service")
+    .option("--project <folder>", "serve the schemas in .reprise/schemas of this folder, too")
+    .option(
+      "--allow-origin <origin...>",
+      "web pages of these origins may use the service, such as http://localhost:5173",
+    )
+    .option("--public-path <path>", "the path prefix that a proxy removes, such as /reprise")
+    .option(
+      "--trust-proxy",
+      "use X-Forwarded-Prefix and X-Forwarded-Proto; safe only if every request comes through a proxy",
+    )
+    .option(
+      "--stream-poll-ms <n>",
+      "milliseconds between two polls of a stream",
+      wholeNumber("--stream-poll-ms", 20, 60_000),
+      STREAM_POLL_MS,
+    )
+    .option(
+      "--unsent-mib <n>",
+      "MiB of answers that clients have not taken yet; then pages become small",
+      wholeNumber("--unsent-mib", 16, 65_536),
+      MAX_UNSENT_BYTES / MIB,
+    )
+    .option(
+      "--drain <seconds>",
+      "before stopping, serve this long while /readyz answers 503",
+      wholeNumber("--drain", 0, 300),
+      0,
+    )
+    .option(
+      "--jobs <n>",
+      "exchanges that this node runs at once; 0 runs none",
+      wholeNumber("--jobs", 0, 1000),
+      DEFAULT_JOBS,
+    )
+    .option(
+      "--repos <folder...>",
+      "run only sessions of these folders, those below them, and those without a folder; none: no folder (default: folders that you trust)",
+    )
+    .option(
+      "--agent <module>",
+      "run your own LangGraph agent, in its sessions and in those that none has begun",
+    )
+    .option(
+      "--processes <n>",
+      "run so many processes on one port (Linux)",
+      wholeNumber("--processes", 1, MAX_PROCESSES),
+    )
+    .addOption(new Option("--process <n>").argParser(Number).hideHelp())
+    .addOption(new Option("--shown").hideHelp())
+    .option("--answer-after <time=answer>", ANSWER_AFTER_HELP, answerAfter)
+    .option("--no-page", "serve no web page")
+    .option("--log", "write a line of JSON for each request to standard error")
+    .action((options: ServeOptions) => serve(cli, command, options));
+  return withStore(command);
+}
+
+/**
+ * How much a service's heap may grow before it is collected again. V8 lets it grow fourfold: 200 clients that read
+ * nothing cost 640 MB then, and 290 MB so.
+ */
+const HEAP_GROWTH = "--heap-growing-percent=50";
+
+async function serve(cli: CliContext, command: Command, options: ServeOptions): Promise<void> {
+  if (options.processes !== undefined && options.process === undefined) {
+    const { serveProcesses } = await import("./serve-processes.ts");
+    const log = createServiceLog(cli, { all: options.log === true });
+    await serveProcesses(cli, { ...options, processes: options.processes, log });
+    return;
+  }
+  setFlagsFromString(HEAP_GROWTH);
+  // one that cannot be used stops the start
+  await settingsOf(cli).config();
+  const process = options.processes === undefined ? undefined : options.process;
+  const log = createServiceLog(cli, { all: options.log === true, process });
+  const { serviceTokens } = await import("./service-tokens.ts");
+  const tokens = await serviceTokens(cli, options, log);
+  const location = databaseLocation(cli, databaseOption(command));
+  const secrets = ownSecrets(cli, {
+    location,
+    tokens: [tokens.token, tokens.readToken, tokens.metricsToken],
+  });
+  const { servedFolders } = await import("./serve-folders.ts");
+  const folders = await servedFolders(cli, options);
+  using agent = options.agent === undefined ? null : await cli.openAgent(cli.cwd, options.agent);
+  const stopped = stopRequest(cli, process === undefined ? null : cli.stdin);
+  await using store = await openDatabase(cli, command, {
+    notice: (sentence) => log({ level: "warn", event: "notice", sentence }),
+  });
+  const { startServer } = await import("../../../http/serve.ts");
+  const feed = options.jobs === 0 ? undefined : await createServiceFeed(store, log);
+  let node: RunningNode | null = null;
+  const server = await startServer({
+    store,
+    version: cli.version,
+    // naming a folder is the consent to its schemas; the working folder is never taken by itself
+    project: await projectFolder(cli, options.project),
+    host: options.host,
+    port: options.port,
+    shared: process !== undefined,
+    process,
+    stream: { pollMs: options.streamPollMs },
+    unsent: { maxBytes: options.unsentMib * MIB },
+    live: feed,
+    ...tokens,
+    allowHosts: options.allowHost,
+    allowOrigins: options.allowOrigin,
+    publicPath: options.publicPath,
+    trustProxy: options.trustProxy === true,
+    undoFolder: undoFolderPath(cli),
+    secrets,
+    outputFolder: outputFolderPath(cli),
+    page: options.page ? fileURLToPath(packageFile("dist/page")) : undefined,
+    jobs: () => ({ running: node?.running ?? 0, max: options.jobs }),
+    folders: options.jobs === 0 ? undefined : folders,
+    log,
+    // an agent of others chooses its model and its instructions itself
+    catalogue:
+      agent === null
+        ? createCatalogue({ personas: personaFolderPaths(cli), settings: settingsOf(cli) })
+        : undefined,
+  });
+  const { jobs, answerAfter: defaultAnswer } = options;
+  const onEvent = server.app.countUse;
+  const { tokenFile, readTokenFile, metricsTokenFile } = options;
+  const files = { location, tokenFiles: [tokenFile, readTokenFile, metricsTokenFile] };
+  const running = {
+    store,
+    jobs,
+    folders,
+    agent,
+    log,
+    defaultAnswer,
+    onEvent,
+    feed,
+    secrets,
+    files,
+  };
+  node = jobs === 0 ? null : await runNode(cli, running);
+  const stopAnswering = jobs === 0 ? await answerForNodes(store, log) : null;
+  const { version, pid } = cli;
+  const { url } = server;
+  const { location: database } = store;
+  const token = tokens.madeIn === null ? [] : [`token file ${tokens.madeIn}`];
+  const { pageLines } = await import("./page-address.ts");
+  const page = await pageLines({
+    ...options,
+    ...tokens,
+    store,
+    url,
+    shown: cli.stdout.isTTY || options.shown === true,
+  });
+  printLines(cli, [
+    `listening on ${url}`,
+    `database ${database}`,
+    ...token,
+    ...page,
+    `version ${version}`,
+  ]);
+  log({ level: "info", event: "started", version, pid, url, database });
+  log({ level: "info", event: "stopping", signal: await stopped });
+  server.retire();
+  void node?.retire();
+  stopAnswering?.();
+  await sleep(options.drain * 1000);
+  const watchdog = setTimeout(() => {
+    // a database that does not answer would keep the process until its time-outs
+    log({ level: "error", event: "stopped", unfinished: true });
+    cli.exit(1);
+  }, STOP_MS);
+  await Promise.all([server.close(), node?.close()]);
+  await store.close();
+  clearTimeout(watchdog);
+  log({ level: "info", event: "stopped", unfinished: false });
+}
+
+const MAX_PROCESSES = 64;
+
+const MIB = 1024 * 1024;
+
+/** Exchanges that a node runs at once. */
+const DEFAULT_JOBS = 4;
+
+async function runNode(
+  cli: CliContext,
+  {
+    log,
+    agent,
+    feed,
+    defaultAnswer,
+    secrets,
+    files,
+    ...options
+  }: Pick<ExchangerConfig, "secrets"> & {
+    readonly files: NamedFiles;
+    readonly defaultAnswer: DefaultAnswer | undefined;
+    readonly store: Store;
+    readonly jobs: number;
+    readonly folders: ServedFolders;
+    readonly agent: OpenedAgent | null;
+    readonly log: Log;
+    readonly onEvent: ExchangeListener;
+    readonly feed: Feed | undefined;
+  },
+): Promise<RunningNode> {
+  const [{ startNode }, { exchangerConfig }, { logFailure }] = await Promise.all([
+    import("../../../exchange/nodes/node.ts"),
+    import("../../process/config.ts"),
+    import("../../../http/metrics/request-log.ts"),
+  ]);
+  const openExchanger = agent?.openExchanger ?? cli.openExchanger;
+  const config = { ...exchangerConfig(cli, options.store, files), secrets, defaultAnswer };
+  return startNode({
+    ...options,
+    agent: agent?.name ?? null,
+    openExchanger: () => openExchanger(feed === undefined ? config : { ...config, feed }),
+    pollMs: QUEUE_POLL_MS,
+    onFailure: (error) => logFailure(log, error),
+  });
+}
+
+/** The exchanges of the node report to it, and the readers of the service hear from it at once. */
+async function createServiceFeed(store: Store, log: Log): Promise<Feed> {
+  const [{ createFeed }, { logFailure }] = await Promise.all([
+    import("../../../exchange/live/feed.ts"),
+    import("../../../http/metrics/request-log.ts"),
+  ]);
+  return createFeed({ store, onFailure: (error) => logFailure(log, error) });
+}
+
+/** What a service does for the nodes of its database that runs no exchanges. */
+async function answerForNodes(store: Store, log: Log): Promise<() => void> {
+  const [{ keepAnswering }, { reportSeldom }, { logFailure }] = await Promise.all([
+    import("../../../exchange/answer-due.ts"),
+    import("../../../exchange/report-seldom.ts"),
+    import("../../../http/metrics/request-log.ts"),
+  ]);
+  return keepAnswering({ store, onFailure: reportSeldom((error) => logFailure(log, error)) });
+}
+
+async function projectFolder(cli: CliContext, named?: string): Promise<string | undefined> {
+  const folder = named === undefined ? undefined : resolve(cli.cwd, named);
+  if (folder !== undefined) {
+    await refuseNoFolder(folder, "The folder of --project");
+  }
+  return folder;
+}
+
+/** Milliseconds that closing may take after the drain; then the process exits. */
+const STOP_MS = 9500;

@@ -1,0 +1,90 @@
+import { Command } from "commander";
+
+import { MAX_NAME_LENGTH } from "../../../core/limits.ts";
+import type { PatchSessionRequest } from "../../../core/patch-session.ts";
+import { titleLine } from "../../../core/terminal-text.ts";
+import { isStorableText } from "../../../core/text.ts";
+import { patchSession } from "../../../store/records/sessions/patch.ts";
+import { type CliContext, printJson, printLine } from "../../process/context.ts";
+import { openDatabase, withStore } from "../../process/database.ts";
+import { wrongUsage } from "../../process/wrong-usage.ts";
+import { localPrincipal } from "../../../core/principal.ts";
+
+interface JsonOption {
+  readonly json?: true;
+}
+
+/** `sessions rename <id> [name]`: the user's own title; without one, the first message's again. */
+export function renameCommand(cli: CliContext): Command {
+  const command = commandOf("rename", "give a session a name, which lists show as its title");
+  command
+    .argument("[name]", "1 to 255 characters; none for the title that the session had at first")
+    .action(async (reference: string, text: string | undefined, options: JsonOption) => {
+      const change = { name: text === undefined ? null : nameOf(text) };
+      await label(cli, command, { reference, change, options, done: "Renamed" });
+    });
+  return withStore(command);
+}
+
+/** `sessions archive <id>`: the list in a terminal leaves it out. */
+export function archiveCommand(cli: CliContext): Command {
+  const command = commandOf("archive", "leave a session out of the list in a terminal");
+  command.action(async (reference: string, options: JsonOption) => {
+    const change = { archived: true };
+    await label(cli, command, { reference, change, options, done: "Archived" });
+  });
+  return withStore(command);
+}
+
+/** `sessions unarchive <id>` */
+export function unarchiveCommand(cli: CliContext): Command {
+  const command = commandOf("unarchive", "take a session out of the archive");
+  command.action(async (reference: string, options: JsonOption) => {
+    const change = { archived: false };
+    await label(cli, command, { reference, change, options, done: "Not archived" });
+  });
+  return withStore(command);
+}
+
+function commandOf(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .argument("<id>", "an id, or the first 6 or more characters of it")
+    .option("--json", "print the session as JSON");
+}
+
+function nameOf(text: string): string {
+  const { length } = Array.from(text);
+  if (length === 0 || length > MAX_NAME_LENGTH || !isStorableText(text)) {
+    throw wrongUsage(`A name has 1 to ${MAX_NAME_LENGTH} characters; leave it out to remove it.`);
+  }
+  return text;
+}
+
+interface Labelling {
+  readonly reference: string;
+  readonly change: PatchSessionRequest;
+  readonly options: JsonOption;
+  /** What the line begins with. */
+  readonly done: string;
+}
+
+async function label(
+  cli: CliContext,
+  command: Command,
+  { reference, change, options, done }: Labelling,
+): Promise<void> {
+  await using store = await openDatabase(cli, command);
+  const principal = localPrincipal("terminal", null);
+  const session = await store.write(patchSession, {
+    reference,
+    change,
+    project_key: null,
+    principal,
+  });
+  if (options.json === true) {
+    printJson(cli, session);
+  } else {
+    printLine(cli, `${done}: ${session.id}  ${titleLine(session)}`);
+  }
+}

@@ -1,0 +1,183 @@
+import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT } from "../../../core/limits.ts";
+import type { MessageInfo } from "../../../core/schemas.ts";
+import type { Session } from "../../../core/sessions.ts";
+import { oneLine } from "../../../core/terminal-text.ts";
+import { isStorableText, plural } from "../../../core/text.ts";
+import { readMessagePage } from "../../../store/records/messages/message-page.ts";
+import { deleteSessionTree, previewDeletion } from "../../../store/records/sessions/delete-tree.ts";
+import {
+  type ListInput,
+  type ListPosition,
+  listSessions,
+} from "../../../store/records/sessions/list.ts";
+import type { ListFilters } from "../../../store/records/sessions/list-filters.ts";
+import { patchSession } from "../../../store/records/sessions/patch.ts";
+import { countSubagents } from "../../../store/records/sessions/subagents.ts";
+import type { Store } from "../../../store/store.ts";
+import type { CliContext } from "../../process/context.ts";
+import { keptAfter } from "../forget-kept.ts";
+import type { PickedSession } from "../../terminal/picker/picked-sessions.ts";
+import type { PickerFilters } from "../../terminal/picker/picker-filters.ts";
+import type {
+  Preview,
+  PreviewMessage,
+  SessionPages,
+  SessionSource,
+} from "../../terminal/picker/picker-source.ts";
+import { wrongUsage } from "../../process/wrong-usage.ts";
+import { statesOf } from "../../output/facts.ts";
+import { withTilde } from "../../output/table.ts";
+import { localPrincipal } from "../../../core/principal.ts";
+
+/** Messages of a preview, and the bytes that are read for them. */
+const PREVIEW_MESSAGES = 12;
+const PREVIEW_BYTES = 64 * 1024;
+/** Characters of a message in a preview. */
+const PREVIEW_LENGTH = 600;
+
+export interface PickSource {
+  readonly cli: CliContext;
+  readonly store: Store;
+  /** The project key of the working folder. */
+  readonly here: string;
+  /** The user's home, which is shown as `~`. */
+  readonly home: string | undefined;
+}
+
+/** The sessions of a store for the picker. */
+export function createPickSource(source: PickSource): SessionSource {
+  const { cli, store } = source;
+  const principal = localPrincipal("terminal", null);
+  const patch = async (
+    reference: string,
+    change: { readonly name?: string | null; readonly archived?: boolean },
+  ): Promise<void> => {
+    await store.write(patchSession, { reference, change, project_key: null, principal });
+  };
+  return {
+    open: (filters) => openPages(source, filters),
+    preview: (id) => readPreview(store, id),
+    rename: async (id, name) => {
+      if (name !== null && !isStorableText(name)) {
+        throw wrongUsage("This name has characters that cannot be stored. Type another one.");
+      }
+      await patch(id, { name });
+    },
+    archive: (id, archived) => patch(id, { archived }),
+    previewDeletion: async (id) => {
+      const previews = await store.read(previewDeletion, { id });
+      const sum = (field: "messages" | "threads" | "checkpoints"): number =>
+        previews.reduce((total, each) => total + each[field], 0);
+      return [
+        ...(previews.length > 1 ? [`With ${plural(previews.length - 1, "sub-agent")}.`] : []),
+        `${plural(sum("messages"), "message")}, ${plural(sum("threads"), "thread")}, ${plural(sum("checkpoints"), "checkpoint")}.`,
+      ];
+    },
+    delete: async (id) => {
+      const deleted = await store.write(deleteSessionTree, { id });
+      const ids = deleted.map(({ session }) => session.id);
+      return { ids, note: await keptAfter(cli, deleted) };
+    },
+    refusal: ({ state }) =>
+      state === "ended"
+        ? "This session has ended and takes no more messages. `reprise sessions show` shows it."
+        : null,
+  };
+}
+
+/** First the sessions of the working folder, then the others. */
+function openPages({ store, here, home }: PickSource, filters: PickerFilters): SessionPages {
+  const where = listFilters(filters);
+  const groups = filters.folder === "any" ? ["here", "others"] : ["here"];
+  let after: ListPosition | null = null;
+  let limit = DEFAULT_LIST_LIMIT;
+
+  const readPage = async (group: string): Promise<readonly PickedSession[]> => {
+    const input: ListInput = {
+      ...where,
+      ...(group === "here" ? { project_key: here } : {}),
+      ...(after === null ? {} : { after }),
+      limit,
+    };
+    const { sessions, next } = await store.read(listSessions, input);
+    // the first page is on the screen at once, and the others take fewer queries
+    limit = MAX_LIST_LIMIT;
+    after = next;
+    if (next === null) {
+      groups.shift();
+    }
+    const wanted = sessions.filter(({ project_key }) => group === "here" || project_key !== here);
+    const states = await statesOf(store, wanted);
+    return wanted.map((session) =>
+      pickedOf(session, states.get(session.id) ?? session.activity, { here, home }),
+    );
+  };
+  return {
+    next: async () => {
+      const [group] = groups;
+      const sessions = group === undefined ? [] : await readPage(group);
+      return { sessions, more: groups.length > 0 };
+    },
+  };
+}
+
+const STATES: Readonly<Record<PickerFilters["state"], ListFilters>> = {
+  "not ended": { state: "active" },
+  running: { activity: "running" },
+  interrupted: { activity: "interrupted" },
+  ended: { state: "ended" },
+  any: {},
+};
+
+function listFilters({ state, archived, subagents }: PickerFilters): ListFilters {
+  return {
+    ...STATES[state],
+    ...(archived === "any" ? {} : { archived: archived === "archived" }),
+    ...(subagents === "shown" ? {} : { roots: true }),
+  };
+}
+
+function pickedOf(
+  session: Session,
+  state: string,
+  { here, home }: Pick<PickSource, "here" | "home">,
+): PickedSession {
+  const { id, name, title, repo_path, project_key, agent, model, depth } = session;
+  const { total_input_tokens, total_output_tokens, last_seq, archived_at } = session;
+  return {
+    id,
+    name: name === null ? null : oneLine(name),
+    title: oneLine(title ?? "(no message yet)"),
+    folder: repo_path === null ? null : oneLine(withTilde(repo_path, home)),
+    isHere: project_key === here,
+    state,
+    model: oneLine(agent ?? model ?? "-"),
+    tokens: total_input_tokens + total_output_tokens,
+    messages: last_seq,
+    usedAt: Date.parse(session.last_message_at ?? session.created_at),
+    createdAt: Date.parse(session.created_at),
+    archived: archived_at !== null,
+    depth,
+  };
+}
+
+async function readPreview(store: Store, id: string): Promise<Preview> {
+  const { json } = await store.read(readMessagePage, {
+    reference: id,
+    after_seq: 0,
+    before_seq: Number.MAX_SAFE_INTEGER,
+    order: "desc",
+    all: false,
+    limit: PREVIEW_MESSAGES,
+    max_bytes: PREVIEW_BYTES,
+  });
+  const messages = (JSON.parse(json) as MessageInfo[]).flatMap(previewOf);
+  const counts = await store.read(countSubagents, { roots: [id] });
+  return { messages: messages.toReversed(), subagents: counts.get(id) ?? 0 };
+}
+
+/** What people and the agent said; calls without a word are left out. */
+function previewOf({ role, content }: MessageInfo): PreviewMessage[] {
+  const text = oneLine(content.slice(0, PREVIEW_LENGTH));
+  return (role === "user" || role === "assistant") && text !== "" ? [{ role, text }] : [];
+}

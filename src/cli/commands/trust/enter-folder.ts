@@ -1,0 +1,106 @@
+import type { Holdings } from "../../../rules/trust/holdings.ts";
+import { holdsAnything } from "../../../rules/trust/holds-anything.ts";
+import { isRepriseError } from "../../../core/errors.ts";
+import { oneLine } from "../../../core/terminal-text.ts";
+import { ask as askInTerminal } from "../../process/ask.ts";
+import { personaFolderPaths } from "../../process/config.ts";
+import { type CliContext, note, noticeLine } from "../../process/context.ts";
+
+interface EnterInput {
+  readonly cli: CliContext;
+  readonly folder: string | null;
+  /** The folder that the person is in, for which `--trust` counts. */
+  readonly from: string;
+  /** False without a person to answer: the files stay unused, and a notice reports it. */
+  readonly ask: boolean;
+}
+
+/**
+ * Asks once whether the files of a folder that direct the agent may be used, if it has any and this
+ * list has no answer yet. Returns false if the person leaves.
+ */
+export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promise<boolean> {
+  if (folder === null || !(await holdsAnything(folder))) {
+    return true;
+  }
+  const [{ holdingsOf }, { answerFor, isSameProject }, { findSchemaFiles }] = await Promise.all([
+    import("../../../rules/trust/holdings.ts"),
+    import("../../../rules/trust/trust.ts"),
+    import("../../../artifacts/find-schema-files.ts"),
+  ]);
+  const folders = personaFolderPaths(cli);
+  const holdings = await holdingsOf(folders, folder, findSchemaFiles);
+  if (holdings.items.length === 0) {
+    return true;
+  }
+  const answer = await answerFor(folders.trust, folder, holdings.fingerprint);
+  if (answer === "unanswered" && ask) {
+    return askAboutFolder(cli, folder, holdings);
+  }
+  if (answer !== "trusted" && holdings.withheld.length > 0) {
+    const isHere = await isSameProject({ home: folders.trust.home, a: from, b: folder });
+    const way = isHere
+      ? "Use --trust for one run, or `reprise trust add` in the folder."
+      : `The session works in ${oneLine(folder)}: use --trust or \`reprise trust add\` there.`;
+    note(
+      cli,
+      `The folder is not trusted, so these are not used: ${firstOf(holdings.withheld, MAX_NOTED).join("; ")}. ${way}`,
+    );
+  }
+  return true;
+}
+
+/** Files that the one-line note names, and the question. */
+const MAX_NOTED = 3;
+const MAX_ASKED = 40;
+
+function firstOf(items: readonly string[], max: number): string[] {
+  const shown = items.slice(0, max).map(oneLine);
+  const left = items.length - shown.length;
+  return left === 0 ? shown : [...shown, `and ${left} more`];
+}
+
+async function askAboutFolder(
+  cli: CliContext,
+  folder: string,
+  holdings: Holdings,
+): Promise<boolean> {
+  noticeLine(cli, `The folder ${oneLine(folder)} has files that direct the agent:`);
+  for (const item of firstOf(holdings.items, MAX_ASKED)) {
+    noticeLine(cli, `  ${item}`);
+  }
+  const answer = await readAnswer(cli);
+  if (answer === "leave") {
+    return false;
+  }
+  await keep(cli, folder, answer === "use" ? "trusted" : { declined: holdings.fingerprint });
+  return true;
+}
+
+async function readAnswer(cli: CliContext): Promise<"use" | "without" | "leave"> {
+  const question = "Use them (y), continue without them (N), or leave (q)? ";
+  const line = await askInTerminal(cli, { question, on: cli.stderr });
+  const word = line?.trim().toLowerCase() ?? "q";
+  if (["y", "yes"].includes(word)) {
+    return "use";
+  }
+  return ["q", "quit", "leave"].includes(word) ? "leave" : "without";
+}
+
+/** An answer that cannot be kept counts for this run. */
+async function keep(
+  cli: CliContext,
+  folder: string,
+  answer: "trusted" | { readonly declined: string },
+): Promise<void> {
+  const { keepAnswer } = await import("../../../rules/trust/trust.ts");
+  try {
+    await keepAnswer(personaFolderPaths(cli).trust, folder, answer);
+  } catch (error) {
+    if (!isRepriseError(error)) {
+      throw error;
+    }
+    cli.consent = { ...cli.consent, forThisRun: answer === "trusted" ? { folder } : "none" };
+    note(cli, `${error.message} Your answer counts for this run.`);
+  }
+}

@@ -1,0 +1,94 @@
+import type { Choice, GivenReply, PermissionChoice } from "../../core/questions.ts";
+import type { QuestionInfo } from "../../core/schemas.ts";
+import { oneLine, visible } from "../../core/terminal-text.ts";
+import { MAX_INDENTATION, visibleBlanks } from "../../core/visible-blanks.ts";
+import { longerText } from "../../core/words.ts";
+
+/** What a graph asks is in its thread only: no command can answer it. */
+export const GRAPH_ASKS =
+  "The exchange waits for the answer of a person. Give it in a program with `run(id, graph, new Command({ resume: … }))`; a new message skips it.";
+
+/** What is shown of a question. */
+type Asked = Pick<QuestionInfo, "text" | "choices"> & {
+  readonly path?: readonly string[];
+};
+
+/** A question for a person; what a model wrote is made safe for a terminal. */
+export function questionLines({ text, choices, path = [] }: Asked): string[] {
+  const longer = longerText(choices);
+  return [
+    ...(path.length > 1 ? [`  a sub-agent asks: ${path.map(shortId).join(" > ")}`] : []),
+    ...visibleBlanks(visible(text), MAX_INDENTATION)
+      .split("\n")
+      // no line of the text may pass for a choice or a rule
+      .map((line, index) => (index === 0 ? `  ${line}` : `  | ${line}`)),
+    ...(longer === null ? [] : [`  ${oneLine(visibleBlanks(longer))}`]),
+    ...(choices ?? []).map(
+      ({ label, meaning }, index) =>
+        `  ${index + 1}. ${oneLine(visibleBlanks(meaning === null ? label : `${label}: ${meaning}`))}`,
+    ),
+  ];
+}
+
+/**
+ * The choice that a person means, by its id, its words in any case, or its number, also as `2.`. Null for none, and for
+ * what names one choice and is another one's number.
+ */
+function choiceOf(choices: readonly Choice[], given: string, isOffered: boolean): Choice | null {
+  const words = given.toLowerCase();
+  const named =
+    choices.find(({ id, label }) => label === given || (!isOffered && id === given)) ??
+    choices.find(({ label }) => label.toLowerCase() === words);
+  const number = /^(\d+)\.?$/.exec(given)?.[1];
+  const numbered = number === undefined ? undefined : choices[Number(number) - 1];
+  const isUnclear = named !== undefined && numbered !== undefined && named !== numbered;
+  return isUnclear ? null : (named ?? numbered ?? null);
+}
+
+/** What a person answers to a question. */
+export interface GivenAnswer {
+  /** The id of the choice; null for a text. */
+  readonly choice: string | null;
+  /** Words of the choice, or the text. */
+  readonly text: string;
+  /** For the agent, besides the answer. */
+  readonly note: string | null;
+}
+
+/** The answer as the store takes it. */
+export function replyOf({ choice, text }: GivenAnswer): GivenReply {
+  return choice === null ? { text } : { choice };
+}
+
+const DENY: PermissionChoice = "deny";
+
+type Answerable = Pick<QuestionInfo, "kind" | "choices">;
+
+/** A choice; after that which denies a permission, why. Null for none. */
+export function answerOf({ choices, kind }: Answerable, given: string): GivenAnswer | null {
+  if (choices === null) {
+    return { choice: null, text: given, note: null };
+  }
+  const isOffered = kind === "question";
+  const chosen = choiceOf(choices, given, isOffered);
+  if (chosen !== null) {
+    return { choice: chosen.id, text: chosen.label, note: null };
+  }
+  const [, word = "", note = ""] = /^([^\s:,]+)[:,]?\s+(.+)$/s.exec(given) ?? [];
+  const denied = choiceOf(choices, word, isOffered);
+  return kind === "permission" && denied?.id === DENY
+    ? { choice: DENY, text: denied.label, note }
+    : null;
+}
+
+/** How to deny with a reason; empty if the question takes none. */
+export function reasonLine({ choices, kind }: Answerable): string[] {
+  const denial = choices?.find(({ id }) => id === DENY);
+  return kind === "permission" && denial !== undefined
+    ? [`  To give the agent a reason: ${oneLine(visibleBlanks(denial.label))}: the reason`]
+    : [];
+}
+
+function shortId(id: string): string {
+  return id.slice(0, 8);
+}
