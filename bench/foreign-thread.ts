@@ -9,8 +9,8 @@ import {
 } from "@langchain/langgraph-checkpoint";
 
 import { newId } from "../src/core/ids.ts";
-import { copierOf } from "../src/langgraph/copy-message.ts";
-import { fingerprintOf } from "../src/langgraph/message-hash.ts";
+import { copierOf } from "../src/langgraph/messages/copy-message.ts";
+import { fingerprintOf } from "../src/langgraph/messages/message-hash.ts";
 import { answerOf, questionOf } from "./texts.ts";
 
 /** Exchanges that are stored in one checkpoint when a thread is filled. */

@@ -4,10 +4,10 @@ import type { ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 
-import { phaseGraph } from "../src/artifacts/phase-graph.ts";
-import type { PhasePlan } from "../src/artifacts/phase-plan.ts";
+import { phaseGraph } from "../src/artifacts/plans/phase-graph.ts";
+import type { PhasePlan } from "../src/artifacts/plans/phase-plan.ts";
 import { compileSchema } from "../src/artifacts/compile-schema.ts";
-import { explainPlan, validatePlan } from "../src/artifacts/validate-plan.ts";
+import { explainPlan, validatePlan } from "../src/artifacts/plans/validate-plan.ts";
 import type { Bench, Measurement } from "./measurement.ts";
 
 interface PlanResult {

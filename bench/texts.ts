@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 
-import { SUMMARY_TASK } from "../src/agent/compaction/prompt.ts";
+import { SUMMARY_TASK } from "../src/agent/summary-prompt.ts";
 
 /** Bytes of a question, and of an answer. */
 export const MESSAGE_BYTES = 500;

@@ -52,8 +52,8 @@ export function createPlanCheck(personas: PersonaFolders): CheckPlan {
   return async (content, repoPath) => {
     const [{ validatePlan }, { phaseGraph }, { loadSchemas }, { createWorkerPool }, { planNames }] =
       await Promise.all([
-        import("./artifacts/validate-plan.ts"),
-        import("./artifacts/phase-graph.ts"),
+        import("./artifacts/plans/validate-plan.ts"),
+        import("./artifacts/plans/phase-graph.ts"),
         import("./artifacts/registry.ts"),
         import("./artifacts/project/worker-pool.ts"),
         import("./rules/personas/plan-names.ts"),

@@ -1,11 +1,11 @@
 export { type ArtifactOptions, validateArtifact } from "./artifacts/validate-artifact.ts";
 export type { ArtifactReport, Finding } from "./artifacts/finding.ts";
-export type { FindingCode } from "./core/artifact-schemas.ts";
-export { type PhaseGraph, phaseGraph } from "./artifacts/phase-graph.ts";
-export type { ExpectedArtifact, Phase, PhasePlan } from "./artifacts/phase-plan.ts";
-export type { KnownNames } from "./artifacts/plan-names.ts";
+export type { FindingCode } from "./core/schemas/artifact-schemas.ts";
+export { type PhaseGraph, phaseGraph } from "./artifacts/plans/phase-graph.ts";
+export type { ExpectedArtifact, Phase, PhasePlan } from "./artifacts/plans/phase-plan.ts";
+export type { KnownNames } from "./artifacts/plans/plan-names.ts";
 export { type PhasePlanOptions, validatePhasePlan } from "./artifacts/validate-artifact.ts";
-export type { PlanReport } from "./artifacts/validate-plan.ts";
+export type { PlanReport } from "./artifacts/plans/validate-plan.ts";
 export {
   type Client,
   createClient,
@@ -17,9 +17,14 @@ export {
 export { ClientError, type ClientErrorCode } from "./client/client-error.ts";
 export type { ClientOptions } from "./client/connection.ts";
 export type { EventsOptions, FollowOptions, LiveOptions } from "./client/follow.ts";
-export type { CreateShareRequest, NewShareInfo, ShareInfo, Whoami } from "./core/access-schemas.ts";
-export type { LiveEvent } from "./core/live.ts";
-export type { SessionEvent } from "./core/session-events.ts";
+export type {
+  CreateShareRequest,
+  NewShareInfo,
+  ShareInfo,
+  Whoami,
+} from "./core/schemas/access-schemas.ts";
+export type { LiveEvent } from "./core/schemas/live.ts";
+export type { SessionEvent } from "./core/schemas/session-events.ts";
 export {
   type Candidate,
   ERROR_CODES,
@@ -27,7 +32,7 @@ export {
   type Fault,
   RepriseError,
 } from "./core/errors.ts";
-export type { PatchSessionRequest } from "./core/patch-session.ts";
+export type { PatchSessionRequest } from "./core/schemas/patch-session.ts";
 export type {
   AnswerRequest,
   CreateSessionRequest,
@@ -42,7 +47,7 @@ export type {
   SessionAck,
   SessionDetail,
   SessionSummary,
-} from "./core/schemas.ts";
+} from "./core/schemas/schemas.ts";
 export type {
   DoctorReport,
   ModelInfo,
@@ -50,7 +55,7 @@ export type {
   WaitingInfo,
   PersonaInfo,
   VerificationInfo,
-} from "./core/service-schemas.ts";
+} from "./core/schemas/service-schemas.ts";
 export { openPostgresStore, openSqliteStore } from "./entries/stores.ts";
 export { type App, type AppOptions, createApp } from "./http/app.ts";
 export { type RunningServer, type ServerOptions, startServer } from "./http/serve.ts";

@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 
 import { ClientError, createClient } from "../src/entries/client.ts";
 import { base } from "./route.ts";
-import { answerInTime } from "./streams/answer-in-time.ts";
+import { answerInTime } from "./answer-in-time.ts";
 
 /** Who the service takes this page for; see `GET /page/me`. */
 export interface Whoami {

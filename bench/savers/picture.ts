@@ -1,4 +1,4 @@
-import { xml } from "../../src/artifacts/drawing/text.ts";
+import { xml } from "../../src/artifacts/plans/drawing/text.ts";
 import type { SaverPoint } from "../measurement.ts";
 
 const WIDTH = 740;

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 
-import { oneLine } from "../../src/core/terminal-text.ts";
+import { oneLine } from "../../src/core/text/terminal-text.ts";
 import type { SaverPoint } from "../measurement.ts";
 import type { Report } from "../report.ts";
 import { CONTENDERS } from "./contenders.ts";

@@ -14,8 +14,8 @@ import {
 import { factsOfCall } from "../core/calls.ts";
 import type { ToolSet } from "../core/tools.ts";
 import { appendMessages } from "../langgraph/append-messages.ts";
-import type { EndedCall } from "./answer-progress.ts";
-import { callsOf } from "./sendable-messages.ts";
+import type { EndedCall } from "./messages/answer-progress.ts";
+import { callsOf } from "./messages/sendable-messages.ts";
 import { ExchangeToolNode, type ExchangeTools } from "./tools-node.ts";
 
 /** Works in the agent's graph: it answers the messages of a thread, and its answers call its tools. */

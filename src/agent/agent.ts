@@ -11,7 +11,7 @@ import { HAND_IN_PLAN } from "../rules/tools/built-in.ts";
 import type { GitUser } from "../workspace/places/ask-git.ts";
 import { isOffered } from "../rules/permissions/decide.ts";
 import type { Layer } from "../rules/permissions/layers.ts";
-import type { PermitFiles } from "./permit-files.ts";
+import type { PermitFiles } from "./permit/permit-files.ts";
 import type { KnownFiles } from "./known-files.ts";
 import { askUserTool } from "./tools/ask-user.ts";
 import { type CheckPlan, handInPlanTool } from "./tools/hand-in-plan.ts";

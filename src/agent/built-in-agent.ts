@@ -13,12 +13,12 @@ import type { ToolSet } from "../core/tools.ts";
 import { refuseMissingFolder } from "../workspace/files/is-folder.ts";
 import { nothingToContinue } from "../exchange/nothing-to-continue.ts";
 import type { AgentThread } from "./agent.ts";
-import type { AnswerProgress } from "./answer-progress.ts";
+import type { AnswerProgress } from "./messages/answer-progress.ts";
 import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
-import { AnswerHandler } from "./token-stream.ts";
-import { addSummary } from "./compaction/add-summary.ts";
+import { AnswerHandler } from "./messages/token-stream.ts";
+import { addSummary } from "./add-summary.ts";
 import type { Compaction } from "./compaction/compaction.ts";
-import type { DrivenAgent, Undone } from "./driven-agent.ts";
+import type { DrivenAgent, Undone } from "./driver/driven-agent.ts";
 import { isPassing } from "../exchange/exchange-failure.ts";
 import { isGivenBack } from "../exchange/exchanger.ts";
 import type { ExchangeContext } from "./exchange-context.ts";
@@ -30,7 +30,7 @@ import {
   type OpenCall,
   type ThreadState,
   withResults,
-} from "./thread-state.ts";
+} from "./messages/thread-state.ts";
 
 /** Every hook and tool is a step; an agent that works for an hour takes thousands of them. */
 const RECURSION_LIMIT = 10_000;

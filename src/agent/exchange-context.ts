@@ -1,4 +1,4 @@
-import type { MadeMessages } from "./sendable-messages.ts";
+import type { MadeMessages } from "./messages/sendable-messages.ts";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 
 import type { ChildReservation, ExchangeTree } from "../exchange/exchange-tree.ts";
@@ -8,7 +8,7 @@ import type { Exchanger, ExchangerConfig, ExchangeRequest, Live } from "../excha
 import type { Report } from "../exchange/report-events.ts";
 import type { KeptBytes } from "../workspace/undo/kept-bytes.ts";
 import type { KnownFiles } from "./known-files.ts";
-import type { ThreadState } from "./thread-state.ts";
+import type { ThreadState } from "./messages/thread-state.ts";
 import type { ModelConfig } from "../rules/models/config.ts";
 import type { Keyless } from "../rules/models/settings.ts";
 import type { Judge } from "../rules/permissions/judge.ts";
@@ -16,7 +16,7 @@ import type { Conceal } from "../core/secrets.ts";
 import type { Persona } from "../rules/personas/persona.ts";
 import type { SandboxLimits } from "../workspace/sandbox/policy.ts";
 import type { CheckPlan } from "./tools/hand-in-plan.ts";
-import type { HeldThread, ThreadHolderOptions } from "./thread-holder.ts";
+import type { HeldThread, ThreadHolderOptions } from "./driver/thread-holder.ts";
 import type { openModel } from "./models/open.ts";
 import type { ProviderPauses } from "./models/provider-pause.ts";
 

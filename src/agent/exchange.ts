@@ -8,15 +8,15 @@ import { refuseEnded } from "../store/records/sessions/change.ts";
 import { readLeaseState } from "../store/records/leases/lease.ts";
 import { continueParents } from "../store/records/questions/continue.ts";
 import { runExchange } from "./run-exchange.ts";
-import { compactThread } from "./compaction/compact-thread.ts";
+import { compactThread } from "./compact-thread.ts";
 import { KnownFiles } from "./known-files.ts";
-import { threadStateOf } from "./thread-state.ts";
+import { threadStateOf } from "./messages/thread-state.ts";
 import { type Exchanger, type ExchangeRequest, isFromTerminal } from "../exchange/exchanger.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import { sessionFolder } from "../workspace/files/session-folder.ts";
 import { refuseMissingFolder } from "../workspace/files/is-folder.ts";
 import { type Report, reportStored } from "../exchange/report-events.ts";
-import { askAtLimit } from "./ask-at-limit.ts";
+import { askAtLimit } from "./permit/ask-at-limit.ts";
 import { refuseBeyondLimits } from "./refuse-beyond-limits.ts";
 import type { AgentOptions, OpenedOptions, Prepared } from "./exchange-context.ts";
 import { createExchangeTree } from "../exchange/exchange-tree.ts";
@@ -39,7 +39,7 @@ import { repoInstructions } from "../rules/personas/repo-instructions.ts";
 import { workFolder } from "../rules/trust/wide-folder.ts";
 import { refuseOtherAgent } from "../exchange/other-agent.ts";
 import { keptBytesIn } from "../workspace/undo/kept-bytes.ts";
-import { createExchangeDriver, type Hold } from "./exchange-driver.ts";
+import { createExchangeDriver, type Hold } from "./driver/exchange-driver.ts";
 
 /** Runs exchanges, one at a time; the checkpoint store stays open between them. */
 export function createExchanger(given: AgentOptions): Exchanger {

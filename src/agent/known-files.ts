@@ -4,7 +4,7 @@ import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messag
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import { isSummary } from "../store/records/messages/summary.ts";
-import { finishedResults, messagesOf } from "./thread-state.ts";
+import { finishedResults, messagesOf } from "./messages/thread-state.ts";
 
 /** What the result of a call says of files, as its artifact: fingerprints, each of one file. */
 interface FileNotes {

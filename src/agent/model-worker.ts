@@ -5,11 +5,11 @@ import { raceWithSignal } from "@langchain/core/runnables";
 import type { ToolSet } from "../core/tools.ts";
 import { partOf } from "../langgraph/thread-part.ts";
 import type { Worker } from "./agent-graph.ts";
-import type { CallModel } from "./models/call-model.ts";
-import { droppedAnswer } from "./thread-state.ts";
-import { type MadeMessages, sendable } from "./sendable-messages.ts";
-import { sanitizeAnswer } from "./sanitize-answer.ts";
-import { ANSWER_ID } from "./token-stream.ts";
+import type { CallModel } from "./call-model.ts";
+import { droppedAnswer } from "./messages/thread-state.ts";
+import { type MadeMessages, sendable } from "./messages/sendable-messages.ts";
+import { sanitizeAnswer } from "./messages/sanitize-answer.ts";
+import { ANSWER_ID } from "./messages/token-stream.ts";
 
 export interface WorkingModel extends Pick<Worker, "tools"> {
   readonly model: BaseChatModel;

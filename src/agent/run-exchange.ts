@@ -1,21 +1,21 @@
 import { homedir } from "node:os";
 
 import { buildAgent } from "./agent.ts";
-import { createAnswerProgress } from "./answer-progress.ts";
+import { createAnswerProgress } from "./messages/answer-progress.ts";
 import { createCompaction } from "./compaction/compaction.ts";
 import { delegateTool } from "./delegate.ts";
 import { type Commands, createCommands } from "./commands/commands.ts";
 import type { ExchangeContext } from "./exchange-context.ts";
-import type { Worked } from "./thread-holder.ts";
+import type { Worked } from "./driver/thread-holder.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
-import { createPermit } from "./permit.ts";
-import { createPermitFiles } from "./permit-files.ts";
+import { createPermit } from "./permit/permit.ts";
+import { createPermitFiles } from "./permit/permit-files.ts";
 import { createKeeper } from "../workspace/undo/keeper.ts";
 import { createCommandRecorder, settleLeft } from "../workspace/undo/commands/record-command.ts";
-import { createCallModel } from "./models/call-model.ts";
+import { createCallModel } from "./call-model.ts";
 import { builtInAgent } from "./built-in-agent.ts";
-import { configOf, driveExchange } from "./drive-exchange.ts";
-import type { DrivenAgent } from "./driven-agent.ts";
+import { configOf, driveExchange } from "./driver/drive-exchange.ts";
+import type { DrivenAgent } from "./driver/driven-agent.ts";
 
 /**
  * The exchange between taking the lease and giving it back. No command and no sub-agent of it is

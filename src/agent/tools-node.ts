@@ -1,4 +1,4 @@
-import { failureText } from "../core/result-text.ts";
+import { failureText } from "../core/text/result-text.ts";
 import { type ToolCall, ToolMessage } from "@langchain/core/messages";
 import { type StructuredToolInterface, ToolInputParsingException } from "@langchain/core/tools";
 import { isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
@@ -8,17 +8,22 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { type CallStatus, factsOfCall } from "../core/calls.ts";
 import { type ErrorCode, isRepriseError } from "../core/errors.ts";
 import type { ToolSet } from "../core/tools.ts";
-import type { AnswerProgress } from "./answer-progress.ts";
-import type { Permit } from "./permit.ts";
-import type { Change } from "./tools/change.ts";
+import type { AnswerProgress } from "./messages/answer-progress.ts";
+import type { Permit } from "./permit/permit.ts";
+import type { Change } from "./permit/change.ts";
 import { isPassing } from "../exchange/exchange-failure.ts";
 import { statusOfFailure } from "../workspace/files/refusal.ts";
 import type { Conceal } from "../core/secrets.ts";
 import { keptStatusOf } from "../store/records/messages/call-facts.ts";
-import { begunMark } from "./begun-calls.ts";
-import { concealResult } from "./conceal-result.ts";
-import { keepStatus } from "./keep-facts.ts";
-import { type AskingTools, isAskingFirst, permitsItself, withAsking } from "./tool-asking.ts";
+import { begunMark } from "./messages/begun-calls.ts";
+import { concealResult } from "./permit/conceal-result.ts";
+import { keepStatus } from "./messages/keep-facts.ts";
+import {
+  type AskingTools,
+  isAskingFirst,
+  permitsItself,
+  withAsking,
+} from "./permit/tool-asking.ts";
 
 type OnMessage = AnswerProgress["onMessage"];
 

@@ -7,12 +7,12 @@ import {
   type OffsetFinding,
 } from "./finding.ts";
 import { createLineIndex } from "./line-index.ts";
-import { readSource } from "./read-source.ts";
+import { readSource } from "./sources/read-source.ts";
 import type { ArtifactSchema } from "./project/project-schema.ts";
 import type { ArtifactText } from "./read-artifact.ts";
 import { PHASE_PLAN, SPECIFICATION, type SchemaRegistry } from "./registry.ts";
-import { withoutMark, type SourceNode } from "./source.ts";
-import { validatePlan } from "./validate-plan.ts";
+import { withoutMark, type SourceNode } from "./sources/source.ts";
+import { validatePlan } from "./plans/validate-plan.ts";
 
 /**
  * Validates an artifact against the schema with this id in a registry; a phase plan also as

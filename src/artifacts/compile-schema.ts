@@ -6,7 +6,7 @@ import { isUuid } from "../core/ids.ts";
 import { MAX_FINDINGS, type Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
 import { describeProblem, toPositionedFinding } from "./schema-problem.ts";
-import { toValue, type JsonObject, type SourceNode } from "./source.ts";
+import { toValue, type JsonObject, type SourceNode } from "./sources/source.ts";
 
 export interface CompiledSchema {
   /** Whether a plain value fits the schema. */

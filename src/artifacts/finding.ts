@@ -1,4 +1,4 @@
-import type { FindingCode } from "../core/artifact-schemas.ts";
+import type { FindingCode } from "../core/schemas/artifact-schemas.ts";
 import type { LineIndex } from "./line-index.ts";
 
 /**

@@ -5,9 +5,9 @@ import type { Readable } from "node:stream";
 
 import { systemCode } from "../core/errors.ts";
 import { type Finding, textError } from "./finding.ts";
-import type { Syntax } from "./read-source.ts";
-import { readText } from "./read-text.ts";
-import type { SizeLimits } from "./source.ts";
+import type { Syntax } from "./sources/read-source.ts";
+import { readText } from "./sources/read-text.ts";
+import type { SizeLimits } from "./sources/source.ts";
 
 /** The text of an artifact and how it is written. */
 export interface ArtifactText {

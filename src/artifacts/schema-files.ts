@@ -3,10 +3,10 @@ import { relative, sep } from "node:path";
 
 import { isRepriseError, RepriseError } from "../core/errors.ts";
 import { findSchemaFiles, type UnlistedReason } from "./find-schema-files.ts";
-import { readJson } from "./json-source.ts";
+import { readJson } from "./sources/json-source.ts";
 import { createLineIndex } from "./line-index.ts";
-import { oneLine } from "../core/terminal-text.ts";
-import { toValue, withoutMark, type JsonObject, type JsonValue } from "./source.ts";
+import { oneLine } from "../core/text/terminal-text.ts";
+import { toValue, withoutMark, type JsonObject, type JsonValue } from "./sources/source.ts";
 
 /** A file that holds a JSON Schema with an id. */
 export interface SchemaFile {

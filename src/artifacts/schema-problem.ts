@@ -1,10 +1,15 @@
-import type { FindingCode } from "../core/artifact-schemas.ts";
+import type { FindingCode } from "../core/schemas/artifact-schemas.ts";
 import type { Finding } from "./finding.ts";
 import type { LineIndex } from "./line-index.ts";
-import { adviceOf, createNearestName } from "../core/nearest-name.ts";
-import { knownNames, requirementOf, type SchemaError, withArticle } from "../core/schema-errors.ts";
-import { oneLine, quote } from "../core/terminal-text.ts";
-import { findPosition, nameOfStep, pointerTo, type SourceNode } from "./source.ts";
+import { adviceOf, createNearestName } from "../core/text/nearest-name.ts";
+import {
+  knownNames,
+  requirementOf,
+  type SchemaError,
+  withArticle,
+} from "../core/schemas/schema-errors.ts";
+import { oneLine, quote } from "../core/text/terminal-text.ts";
+import { findPosition, nameOfStep, pointerTo, type SourceNode } from "./sources/source.ts";
 
 export interface SchemaProblem {
   readonly code: FindingCode;

@@ -1,13 +1,13 @@
 import type { ArtifactReport } from "./finding.ts";
 import { createWorkerPool } from "./project/worker-pool.ts";
-import type { Syntax } from "./read-source.ts";
+import type { Syntax } from "./sources/read-source.ts";
 import { loadSchemas } from "./registry.ts";
 import { validateWith } from "./check-artifact.ts";
 import { readFileSync } from "node:fs";
 import { packageFile } from "../core/package-file.ts";
 import { compileSchema } from "./compile-schema.ts";
-import type { KnownNames } from "./plan-names.ts";
-import { validatePlan, type PlanReport } from "./validate-plan.ts";
+import type { KnownNames } from "./plans/plan-names.ts";
+import { validatePlan, type PlanReport } from "./plans/validate-plan.ts";
 
 export interface ArtifactOptions {
   /** The id of the schema, like `dev/spec@1`. */

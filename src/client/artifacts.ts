@@ -3,7 +3,7 @@ import type {
   DescribePlanRequest,
   PlanReportInfo,
   ValidateArtifactRequest,
-} from "../core/artifact-schemas.ts";
+} from "../core/schemas/artifact-schemas.ts";
 import type { Connection } from "./connection.ts";
 
 /** Checks of artifacts and phase plans. Nothing is stored, and an invalid text is an answer, not an error. */

@@ -3,7 +3,7 @@ import type {
   FileChangeInfo,
   UndoInfo,
   UndoRequest,
-} from "../core/file-change-schemas.ts";
+} from "../core/schemas/file-change-schemas.ts";
 import type { Connection } from "./connection.ts";
 
 /** What exchanges changed in files. All of it needs a token. */

@@ -1,6 +1,6 @@
-import type { LiveEvent } from "../core/live.ts";
-import type { PatchSessionRequest } from "../core/patch-session.ts";
-import type { QuestionsQuery } from "../core/query-schemas.ts";
+import type { LiveEvent } from "../core/schemas/live.ts";
+import type { PatchSessionRequest } from "../core/schemas/patch-session.ts";
+import type { QuestionsQuery } from "../core/schemas/query-schemas.ts";
 import type {
   CreateSessionRequest,
   DeletedSession,
@@ -13,9 +13,9 @@ import type {
   SessionAck,
   SessionDetail,
   SessionSummary,
-} from "../core/schemas.ts";
-import type { VerificationInfo } from "../core/service-schemas.ts";
-import type { SessionEvent } from "../core/session-events.ts";
+} from "../core/schemas/schemas.ts";
+import type { VerificationInfo } from "../core/schemas/service-schemas.ts";
+import type { SessionEvent } from "../core/schemas/session-events.ts";
 import type { Activity, ListOrder, MessageOrder, SessionState } from "../core/sessions.ts";
 import { type ArtifactCalls, artifactCalls } from "./artifacts.ts";
 import { type ChangeCalls, changeCalls } from "./changes.ts";

@@ -1,8 +1,8 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 
-import type { LiveEvent } from "../core/live.ts";
-import type { MessageInfo } from "../core/schemas.ts";
-import type { SessionEvent } from "../core/session-events.ts";
+import type { LiveEvent } from "../core/schemas/live.ts";
+import type { MessageInfo } from "../core/schemas/schemas.ts";
+import type { SessionEvent } from "../core/schemas/session-events.ts";
 import { badAnswer, ClientError, errorOf } from "./client-error.ts";
 import type { CallOptions, Connection } from "./connection.ts";
 import { sleep } from "./sleep.ts";

@@ -1,6 +1,6 @@
-import { createExchangeEnd } from "../core/exchange-end.ts";
-import type { LiveEvent } from "../core/live.ts";
-import type { ExchangeInfo } from "../core/schemas.ts";
+import { createExchangeEnd } from "../core/schemas/exchange-end.ts";
+import type { LiveEvent } from "../core/schemas/live.ts";
+import type { ExchangeInfo } from "../core/schemas/schemas.ts";
 import { ClientError } from "./client-error.ts";
 import type { LiveOptions, ResumeOptions } from "./follow.ts";
 import { sleep } from "./sleep.ts";

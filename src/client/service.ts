@@ -1,11 +1,11 @@
-import type { AccessInfo } from "../core/access-schemas.ts";
+import type { AccessInfo } from "../core/schemas/access-schemas.ts";
 import type {
   DoctorReport,
   ModelInfo,
   NodeInfo,
   PersonaInfo,
   WaitingInfo,
-} from "../core/service-schemas.ts";
+} from "../core/schemas/service-schemas.ts";
 import type { Connection } from "./connection.ts";
 
 /** What the service finds out about itself, and what new sessions can name. */

@@ -1,4 +1,8 @@
-import type { CreateShareRequest, NewShareInfo, ShareInfo } from "../core/access-schemas.ts";
+import type {
+  CreateShareRequest,
+  NewShareInfo,
+  ShareInfo,
+} from "../core/schemas/access-schemas.ts";
 import type { Connection } from "./connection.ts";
 
 /** Links that show one session without a token. All of it needs the token of the service. */

@@ -1,5 +1,5 @@
 import { MAX_SUBJECT } from "./limits.ts";
-import { oneLine } from "./terminal-text.ts";
+import { oneLine } from "./text/terminal-text.ts";
 import { isToolEffect, type Tool, type ToolEffect, type ToolSet } from "./tools.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { oneLine } from "./terminal-text.ts";
+import { oneLine } from "./text/terminal-text.ts";
 
 /**
  * What somebody consented to: an answer (the subject is the question's id), a mode, a call that needs no question any

@@ -1,5 +1,5 @@
 import { MAX_THREAD_ID_BYTES } from "./limits.ts";
-import { isStorableText } from "./text.ts";
+import { isStorableText } from "./text/text.ts";
 
 /** A thread is one agent context of a session: `{session_id}:{suffix}`, suffix from 0. */
 export interface Thread {

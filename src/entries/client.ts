@@ -11,19 +11,19 @@ export { ClientError, type ClientErrorCode } from "../client/client-error.ts";
 export type { ClientOptions } from "../client/connection.ts";
 export type { EventsOptions, FollowOptions, LiveOptions } from "../client/follow.ts";
 export type { RunOptions } from "../client/run.ts";
-export { commandNotes } from "../core/command-notes.ts";
-export { reasonOf } from "../core/result-text.ts";
+export { commandNotes } from "../core/text/command-notes.ts";
+export { reasonOf } from "../core/text/result-text.ts";
 export { isHarmlessChoice } from "../core/questions.ts";
-export { longerText } from "../core/words.ts";
-export type { LiveEvent } from "../core/live.ts";
-export type { SessionEvent } from "../core/session-events.ts";
+export { longerText } from "../core/text/words.ts";
+export type { LiveEvent } from "../core/schemas/live.ts";
+export type { SessionEvent } from "../core/schemas/session-events.ts";
 export type {
   CreateShareRequest,
   AccessInfo,
   NewShareInfo,
   ShareInfo,
   Whoami,
-} from "../core/access-schemas.ts";
+} from "../core/schemas/access-schemas.ts";
 export type {
   ArtifactReportInfo,
   FindingCode,
@@ -31,7 +31,7 @@ export type {
   PhaseInfo,
   PlanInfo,
   PlanReportInfo,
-} from "../core/artifact-schemas.ts";
+} from "../core/schemas/artifact-schemas.ts";
 export type { Candidate, ErrorCode, Fault } from "../core/errors.ts";
 export type {
   ExchangeChangesInfo,
@@ -39,8 +39,8 @@ export type {
   FileOutcome,
   UndoInfo,
   UndoRequest,
-} from "../core/file-change-schemas.ts";
-export type { PatchSessionRequest } from "../core/patch-session.ts";
+} from "../core/schemas/file-change-schemas.ts";
+export type { PatchSessionRequest } from "../core/schemas/patch-session.ts";
 export type {
   AnswerRequest,
   CreateSessionRequest,
@@ -55,7 +55,7 @@ export type {
   SessionAck,
   SessionDetail,
   SessionSummary,
-} from "../core/schemas.ts";
+} from "../core/schemas/schemas.ts";
 export type {
   DoctorReport,
   ModelInfo,
@@ -63,4 +63,4 @@ export type {
   WaitingInfo,
   PersonaInfo,
   VerificationInfo,
-} from "../core/service-schemas.ts";
+} from "../core/schemas/service-schemas.ts";

@@ -2,7 +2,7 @@ import { type Static, type TProperties, Type } from "typebox";
 
 import { CALL_STATUSES } from "../core/calls.ts";
 import { ERROR_CODES } from "../core/errors.ts";
-import { callFacts } from "../core/field-schemas.ts";
+import { callFacts } from "../core/schemas/field-schemas.ts";
 import { type Message, ROLES, type Session } from "../core/sessions.ts";
 
 const text = () => Type.String();

@@ -1,6 +1,6 @@
 import { RepriseError } from "../core/errors.ts";
 import type { Session } from "../core/sessions.ts";
-import { oneLine } from "../core/terminal-text.ts";
+import { oneLine } from "../core/text/terminal-text.ts";
 
 /**
  * A session's context belongs to the agent that began it: another one has other tools and state. An

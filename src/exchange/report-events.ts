@@ -1,6 +1,6 @@
 import { newId } from "../core/ids.ts";
 import type { Message } from "../core/sessions.ts";
-import { storableText } from "../core/text.ts";
+import { storableText } from "../core/text/text.ts";
 import type { StoredMessage } from "../store/records/messages/mirror.ts";
 import { failureOf } from "./exchange-failure.ts";
 import type { Feed, LiveReport } from "./live/feed.ts";

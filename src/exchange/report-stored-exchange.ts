@@ -1,6 +1,6 @@
 import { ERROR_CODES } from "../core/errors.ts";
-import type { FollowStep } from "../core/follow-exchange.ts";
-import type { MessageInfo } from "../core/schemas.ts";
+import type { FollowStep } from "../core/live/follow-exchange.ts";
+import type { MessageInfo } from "../core/schemas/schemas.ts";
 import type { ExchangeRecord } from "../core/sessions.ts";
 import { threadId } from "../core/threads.ts";
 import { readSession } from "../store/records/sessions/read.ts";

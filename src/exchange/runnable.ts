@@ -1,4 +1,4 @@
-import { quoted } from "../core/shell-words.ts";
+import { quoted } from "../core/text/shell-words.ts";
 import type { ExchangeRecord } from "../core/sessions.ts";
 import { readSessionNodes, type SessionNodes } from "../store/records/exchanges/nodes.ts";
 import type { Store } from "../store/store.ts";

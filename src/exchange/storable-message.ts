@@ -1,6 +1,6 @@
 import { RepriseError } from "../core/errors.ts";
 import { MAX_CONTENT_BYTES } from "../core/limits.ts";
-import { isStorableText } from "../core/text.ts";
+import { isStorableText } from "../core/text/text.ts";
 
 /** Error codes: `invalid_request`, `body_too_large`. */
 export function refuseUnstorable(text: string): void {

@@ -8,7 +8,7 @@ import {
   RepriseError,
   systemCode,
 } from "../core/errors.ts";
-import type { Problem } from "../core/schemas.ts";
+import type { Problem } from "../core/schemas/schemas.ts";
 
 /** The one table from an error code to a status. A code that no request can cause is 500. */
 const STATUSES: Record<ErrorCode, number> = {

@@ -1,6 +1,6 @@
 import { Type, type TSchema } from "typebox";
 
-import { named, Problem } from "../core/schemas.ts";
+import { named, Problem } from "../core/schemas/schemas.ts";
 import { PROBLEM_TYPE } from "./problem.ts";
 
 /** A header of an answer, for the OpenAPI document. */

@@ -8,8 +8,8 @@ import {
   type RefInput,
   type ValueInput,
 } from "../store/checkpoints/value.ts";
-import { chunksOf } from "./chunks.ts";
-import { memberOf, type Replacer, stringify } from "./json.ts";
+import { chunksOf } from "./messages/chunks.ts";
+import { memberOf, type Replacer, stringify } from "./messages/json.ts";
 import type { WriteBatchBuilder } from "./write-batch.ts";
 
 /**

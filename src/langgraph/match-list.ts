@@ -1,7 +1,7 @@
 import { BaseMessage } from "@langchain/core/messages";
 
 import type { ListVersion } from "../store/checkpoints/value.ts";
-import { hasFingerprint, messageHash } from "./message-hash.ts";
+import { hasFingerprint, messageHash } from "./messages/message-hash.ts";
 import {
   itemsBetween,
   type KnownBody,

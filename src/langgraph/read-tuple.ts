@@ -12,7 +12,7 @@ import type {
   ListTail,
   TaskWrites,
 } from "../store/checkpoints/read.ts";
-import { decodeValue, type MessageReader } from "./decode.ts";
+import { decodeValue, type MessageReader } from "./messages/decode.ts";
 import { copyMessage, copyMessages, sharedMessage, sharedMessages } from "./shared-messages.ts";
 import { chainInMark, type MessageChain, messageListOf } from "../store/checkpoints/head-mark.ts";
 import { configOf } from "./thread-key.ts";

@@ -1,11 +1,11 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
 import { noteIds } from "./known-ids.ts";
-import { copierOf } from "./copy-message.ts";
+import { copierOf } from "./messages/copy-message.ts";
 import { firstShown, isSummary } from "../store/records/messages/summary.ts";
 import type { ListVersion } from "../store/checkpoints/value.ts";
 import { markPart, type ThreadPart } from "./thread-part.ts";
-import { fingerprintOf } from "./message-hash.ts";
+import { fingerprintOf } from "./messages/message-hash.ts";
 import {
   addWeight,
   itemsBetween,

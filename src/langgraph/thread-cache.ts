@@ -3,9 +3,9 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { PrunedIds } from "../store/checkpoints/plan-prune.ts";
 import type { BodyRow } from "../store/tables/checkpoints.ts";
 import type { ListVersion } from "../store/checkpoints/value.ts";
-import { type Revive, reviverOf } from "./message-codec.ts";
-import type { Copier } from "./copy-message.ts";
-import type { Fingerprint, Fingerprints } from "./message-hash.ts";
+import { type Revive, reviverOf } from "./messages/message-codec.ts";
+import type { Copier } from "./messages/copy-message.ts";
+import type { Fingerprint, Fingerprints } from "./messages/message-hash.ts";
 import { chained, type MessageChain, NO_MESSAGES } from "../store/checkpoints/head-mark.ts";
 
 /** A body that the thread has. What it says never changes, so it may be kept. */

@@ -3,7 +3,7 @@ import { getCheckpointId } from "@langchain/langgraph-checkpoint";
 
 import { RepriseError } from "../core/errors.ts";
 import { MAX_THREAD_ID_BYTES } from "../core/limits.ts";
-import { isStorableText } from "../core/text.ts";
+import { isStorableText } from "../core/text/text.ts";
 
 /** Where a checkpoint belongs: its thread, and "" or the chain of subgraphs, outermost first. */
 export interface ThreadKey {

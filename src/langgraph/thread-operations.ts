@@ -1,7 +1,7 @@
 import { RepriseError } from "../core/errors.ts";
 import { requireOptions } from "../core/options.ts";
-import { quote } from "../core/terminal-text.ts";
-import { plural } from "../core/text.ts";
+import { quote } from "../core/text/terminal-text.ts";
+import { plural } from "../core/text/text.ts";
 import {
   deleteOldThreads,
   type OldThreadPage,

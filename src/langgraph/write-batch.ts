@@ -9,9 +9,9 @@ import {
 } from "../store/checkpoints/value.ts";
 import { type BodyInput, textHash } from "../store/records/threads/bodies.ts";
 import { chunkBody } from "../store/checkpoints/value-json.ts";
-import { bodyText } from "./message-codec.ts";
+import { bodyText } from "./messages/message-codec.ts";
 import { hashesOf, longestMatch } from "./match-list.ts";
-import { messageHash } from "./message-hash.ts";
+import { messageHash } from "./messages/message-hash.ts";
 import {
   extendList,
   keepBody,

@@ -1,9 +1,9 @@
 import type { Static } from "typebox";
 
 import { RepriseError } from "../core/errors.ts";
-import { PatchSessionRequest } from "../core/patch-session.ts";
-import { DetailQuery, ListQuery } from "../core/query-schemas.ts";
-import { CreateSessionRequest, named, PostMessageRequest } from "../core/schemas.ts";
+import { PatchSessionRequest } from "../core/schemas/patch-session.ts";
+import { DetailQuery, ListQuery } from "../core/schemas/query-schemas.ts";
+import { CreateSessionRequest, named, PostMessageRequest } from "../core/schemas/schemas.ts";
 import type { createChecks } from "../http/guards/validation.ts";
 import { IdempotencyKey } from "../http/routes/api.ts";
 

@@ -1,4 +1,4 @@
-import type { MessageInfo, SessionSummary } from "../core/schemas.ts";
+import type { MessageInfo, SessionSummary } from "../core/schemas/schemas.ts";
 import { throwUncaught } from "../core/uncaught.ts";
 import type { ExchangeListener, GraphQuestion } from "../exchange/events.ts";
 import { thisProcess } from "../store/records/leases/this-process.ts";

@@ -1,14 +1,14 @@
-import { sessionAck } from "../core/answers.ts";
+import { sessionAck } from "../core/schemas/answers.ts";
 import { requireOptions } from "../core/options.ts";
 import { type Principal, localPrincipal } from "../core/principal.ts";
-import type { PatchSessionRequest } from "../core/patch-session.ts";
-import type { DetailQuery, ListQuery } from "../core/query-schemas.ts";
+import type { PatchSessionRequest } from "../core/schemas/patch-session.ts";
+import type { DetailQuery, ListQuery } from "../core/schemas/query-schemas.ts";
 import type {
   CreateSessionRequest,
   SessionAck,
   SessionDetail,
   SessionSummary,
-} from "../core/schemas.ts";
+} from "../core/schemas/schemas.ts";
 import {
   appendRequested,
   createRequested,

@@ -1,4 +1,4 @@
-import type { ModelInfo, PersonaInfo } from "../core/service-schemas.ts";
+import type { ModelInfo, PersonaInfo } from "../core/schemas/service-schemas.ts";
 import type { Check } from "../store/check.ts";
 import type { Settings } from "./config/settings.ts";
 import type { PersonaFolders } from "./personas/folders.ts";

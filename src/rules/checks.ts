@@ -1,4 +1,4 @@
-import { plural } from "../core/text.ts";
+import { plural } from "../core/text/text.ts";
 import { type Check, failedBy, ok, warning } from "../store/check.ts";
 import { defaultModel, type ModelConfig } from "./models/config.ts";
 import { isDemo } from "./models/name.ts";

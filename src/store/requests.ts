@@ -1,12 +1,12 @@
 import { RepriseError } from "../core/errors.ts";
 import { DEFAULT_LIST_LIMIT, MAX_CONTENT_BYTES, MAX_DETAIL_BYTES } from "../core/limits.ts";
 import type { Principal } from "../core/principal.ts";
-import type { DetailQuery, ListQuery } from "../core/query-schemas.ts";
+import type { DetailQuery, ListQuery } from "../core/schemas/query-schemas.ts";
 import type {
   CreateSessionRequest,
   QueueExchangeRequest,
   SessionSummary,
-} from "../core/schemas.ts";
+} from "../core/schemas/schemas.ts";
 import type { Session } from "../core/sessions.ts";
 import { queueAndRead, type Queued } from "./records/exchanges/queue-and-read.ts";
 import { type Appended, appendUserMessage } from "./records/messages/append.ts";

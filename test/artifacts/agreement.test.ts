@@ -9,9 +9,9 @@ import {
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { readSource } from "../../src/artifacts/read-source.ts";
+import { readSource } from "../../src/artifacts/sources/read-source.ts";
 import { createLineIndex } from "../../src/artifacts/line-index.ts";
-import { toValue } from "../../src/artifacts/source.ts";
+import { toValue } from "../../src/artifacts/sources/source.ts";
 import { readPlanCases } from "../helpers/artifacts/plan-cases.ts";
 import { documents } from "../helpers/artifacts/documents.ts";
 import { SCHEMA_FILE } from "../helpers/artifacts/plan-types.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
-import { readJson } from "../../src/artifacts/json-source.ts";
+import { readJson } from "../../src/artifacts/sources/json-source.ts";
 import { createLineIndex } from "../../src/artifacts/line-index.ts";
 import { SCHEMA_FILE } from "../helpers/artifacts/plan-types.ts";
 import { compileText } from "../helpers/artifacts/plans.ts";

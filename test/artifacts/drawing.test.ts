@@ -1,14 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { drawDot } from "../../src/artifacts/drawing/dot.ts";
-import { layOut } from "../../src/artifacts/drawing/layout.ts";
-import { withoutImplied } from "../../src/artifacts/drawing/implied-edges.ts";
-import { drawMermaid } from "../../src/artifacts/drawing/mermaid.ts";
-import { BOX_HEIGHT } from "../../src/artifacts/drawing/sizes.ts";
-import { drawSvg } from "../../src/artifacts/drawing/svg.ts";
-import { phaseGraph } from "../../src/artifacts/phase-graph.ts";
-import type { PhasePlan } from "../../src/artifacts/phase-plan.ts";
+import { drawDot } from "../../src/artifacts/plans/drawing/dot.ts";
+import { layOut } from "../../src/artifacts/plans/drawing/layout.ts";
+import { withoutImplied } from "../../src/artifacts/plans/drawing/implied-edges.ts";
+import { drawMermaid } from "../../src/artifacts/plans/drawing/mermaid.ts";
+import { BOX_HEIGHT } from "../../src/artifacts/plans/drawing/sizes.ts";
+import { drawSvg } from "../../src/artifacts/plans/drawing/svg.ts";
+import { phaseGraph } from "../../src/artifacts/plans/phase-graph.ts";
+import type { PhasePlan } from "../../src/artifacts/plans/phase-plan.ts";
 import { acyclic } from "../helpers/artifacts/graphs.ts";
 import { RUN_ID } from "../helpers/artifacts/plans.ts";
 import { xmlFault } from "../helpers/artifacts/well-formed.ts";

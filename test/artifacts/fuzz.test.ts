@@ -1,7 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { explainPlan, validatePlan, type PlanReport } from "../../src/artifacts/validate-plan.ts";
+import {
+  explainPlan,
+  validatePlan,
+  type PlanReport,
+} from "../../src/artifacts/plans/validate-plan.ts";
 import { documents } from "../helpers/artifacts/documents.ts";
 import { KNOWN, planSchema } from "../helpers/artifacts/plans.ts";
 import { testSize } from "../helpers/size.ts";

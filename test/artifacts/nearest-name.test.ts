@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createNearestName } from "../../src/core/nearest-name.ts";
+import { createNearestName } from "../../src/core/text/nearest-name.ts";
 
 const known = ["build", "test", "review-1", "review-2", "a"];
 

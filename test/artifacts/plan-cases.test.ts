@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
 import { createLineIndex } from "../../src/artifacts/line-index.ts";
-import { readSource } from "../../src/artifacts/read-source.ts";
-import { findPosition } from "../../src/artifacts/source.ts";
-import { explainPlan, validatePlan } from "../../src/artifacts/validate-plan.ts";
+import { readSource } from "../../src/artifacts/sources/read-source.ts";
+import { findPosition } from "../../src/artifacts/sources/source.ts";
+import { explainPlan, validatePlan } from "../../src/artifacts/plans/validate-plan.ts";
 import { lineOf, readPlanCases } from "../helpers/artifacts/plan-cases.ts";
 import { KNOWN, planSchema } from "../helpers/artifacts/plans.ts";
 

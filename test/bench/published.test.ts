@@ -6,7 +6,7 @@ import type { SaverPoint } from "../../bench/measurement.ts";
 import { makeReport, type Report } from "../../bench/report.ts";
 import { newestReport, PAGE, PICTURE, published, withFigures } from "../../bench/savers/publish.ts";
 import { WORKLOADS } from "../../bench/savers/workloads.ts";
-import { widthOf } from "../../src/artifacts/drawing/text.ts";
+import { widthOf } from "../../src/artifacts/plans/drawing/text.ts";
 import { xmlFault } from "../helpers/artifacts/well-formed.ts";
 
 const FLAT = "RepriseSaver, PostgreSQL";

@@ -10,7 +10,7 @@ import {
   QuestionInfo,
   SessionAck,
   SessionDetail,
-} from "../../src/core/schemas.ts";
+} from "../../src/core/schemas/schemas.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";

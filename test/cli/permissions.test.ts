@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
-import type { QuestionInfo } from "../../src/core/schemas.ts";
+import type { QuestionInfo } from "../../src/core/schemas/schemas.ts";
 import { type SentMessage, startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { detailOf, sessionsOf } from "../helpers/sessions/seed.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import type { QuestionInfo } from "../../src/core/schemas.ts";
+import type { QuestionInfo } from "../../src/core/schemas/schemas.ts";
 import { type ModelAnswer, type SentMessage, startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { sessionsOf } from "../helpers/sessions/seed.ts";

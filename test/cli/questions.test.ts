@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 
-import type { QuestionInfo } from "../../src/core/schemas.ts";
+import type { QuestionInfo } from "../../src/core/schemas/schemas.ts";
 import { type SentMessage, startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { idLike, seed } from "../helpers/sessions/seed.ts";

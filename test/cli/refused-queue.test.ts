@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 
 import { expect, it } from "vitest";
 
-import type { CreateSessionRequest } from "../../src/core/schemas.ts";
+import type { CreateSessionRequest } from "../../src/core/schemas/schemas.ts";
 import { homeOfNodes, startNode } from "../helpers/service-node.ts";
 
 it.each<readonly [code: string, request: CreateSessionRequest]>([

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
-import type { ExchangeInfo } from "../../src/core/schemas.ts";
+import type { ExchangeInfo } from "../../src/core/schemas/schemas.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
 

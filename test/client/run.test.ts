@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { expect, it, onTestFinished } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
-import type { LiveEvent } from "../../src/core/live.ts";
+import type { LiveEvent } from "../../src/core/schemas/live.ts";
 import { startBreakingProxy } from "../helpers/breaking-proxy.ts";
 import { payingModel, startPayingService, TOKEN } from "../helpers/paying-service.ts";
 import { seededRandom } from "../helpers/random.ts";

@@ -198,7 +198,7 @@ const allowed: readonly (readonly [file: string, source: string])[] = [
   importsFrom("main.ts", "./cli/fine.ts", "./compose.ts"),
   // sentences that a front end gets, and what is not one
   [
-    "src/core/words.ts",
+    "src/core/text/words.ts",
     'export const QUESTION = "may the agent continue";\nexport const why = (n: number): string => `call ${n} failed: unknown`;\n',
   ],
   [

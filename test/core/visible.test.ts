@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { exactLine, visible, visibleJson } from "../../src/core/terminal-text.ts";
+import { exactLine, visible, visibleJson } from "../../src/core/text/terminal-text.ts";
 
 /** What a terminal obeys, hides or turns around; written as the standard names it, not as code does. */
 const UNSAFE =

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 
 import { verifySession } from "../../src/store/verify/verify-session.ts";
 import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
-import { messagesOf } from "../../src/agent/thread-state.ts";
+import { messagesOf } from "../../src/agent/messages/thread-state.ts";
 import { threadId } from "../../src/core/threads.ts";
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
 import { type ModelAnswer, type SentMessage, startModelServer } from "../helpers/model-server.ts";

@@ -1,7 +1,7 @@
 import { AIMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
 
-import { reportUsage } from "../../src/agent/answer-progress.ts";
+import { reportUsage } from "../../src/agent/messages/answer-progress.ts";
 import type { ExchangeEvent } from "../../src/exchange/events.ts";
 import { createReport } from "../../src/exchange/report-events.ts";
 

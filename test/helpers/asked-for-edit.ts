@@ -1,5 +1,5 @@
 import type { AskedPermission, Choice } from "../../src/core/questions.ts";
-import { permissionChoices } from "../../src/core/words.ts";
+import { permissionChoices } from "../../src/core/text/words.ts";
 
 /** What the question has, besides its text, that asks whether a file may be edited. */
 export function askedForEdit(path: string): {

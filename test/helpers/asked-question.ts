@@ -1,7 +1,7 @@
 import { setImmediate as settled } from "node:timers/promises";
 
 import type { Choice } from "../../src/core/questions.ts";
-import { offeredChoices, permissionChoices } from "../../src/core/words.ts";
+import { offeredChoices, permissionChoices } from "../../src/core/text/words.ts";
 import type {
   QuestionOutcome,
   QuestionViewOptions,

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 
 import { mirrorOf } from "../../src/store/records/messages/mirror-row.ts";
 import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
-import { messagesOf } from "../../src/agent/thread-state.ts";
+import { messagesOf } from "../../src/agent/messages/thread-state.ts";
 import type { Message } from "../../src/core/sessions.ts";
 import { threadId } from "../../src/core/threads.ts";
 import { readMessagesAfter } from "../../src/store/records/messages/read.ts";

@@ -1,4 +1,4 @@
-import type { SessionEvent } from "../../src/core/session-events.ts";
+import type { SessionEvent } from "../../src/core/schemas/session-events.ts";
 import { openEvents as openWire, type WireEvents } from "./wire-events.ts";
 
 /** The events of all sessions as they come over the wire, read without the client library. */

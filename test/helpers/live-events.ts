@@ -1,5 +1,5 @@
-import type { LiveEvent } from "../../src/core/live.ts";
-import type { ExchangeInfo } from "../../src/core/schemas.ts";
+import type { LiveEvent } from "../../src/core/schemas/live.ts";
+import type { ExchangeInfo } from "../../src/core/schemas/schemas.ts";
 
 export function exchangeInfo(n: number, state: ExchangeInfo["state"]): ExchangeInfo {
   return {

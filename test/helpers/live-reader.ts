@@ -1,5 +1,5 @@
-import type { LiveEvent } from "../../src/core/live.ts";
-import { readPosition } from "../../src/core/live-position.ts";
+import type { LiveEvent } from "../../src/core/schemas/live.ts";
+import { readPosition } from "../../src/core/live/live-position.ts";
 import { openEvents, type WireEvent } from "./wire-events.ts";
 
 /** A live feed as it comes over the wire, read without the client library. */

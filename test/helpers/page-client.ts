@@ -1,4 +1,4 @@
-import type { Whoami } from "../../src/core/access-schemas.ts";
+import type { Whoami } from "../../src/core/schemas/access-schemas.ts";
 import { type Answer, request, type TestServer } from "./server.ts";
 
 /** What the page of a service sends with each request. */

@@ -5,9 +5,9 @@ import { tool } from "@langchain/core/tools";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
 
-import { permissionChoices } from "../../src/core/words.ts";
+import { permissionChoices } from "../../src/core/text/words.ts";
 import { createExchanger } from "../../src/agent/exchange.ts";
-import { ask, asksFirst } from "../../src/agent/tool-asking.ts";
+import { ask, asksFirst } from "../../src/agent/permit/tool-asking.ts";
 import { startDispatcher } from "../../src/exchange/nodes/dispatcher.ts";
 import { modelConfig } from "../../src/rules/models/config.ts";
 import { createFeed } from "../../src/exchange/live/feed.ts";

@@ -1,5 +1,5 @@
-import { deniedBecause, type Permit } from "../../src/agent/permit.ts";
-import type { PermitFiles } from "../../src/agent/permit-files.ts";
+import { deniedBecause, type Permit } from "../../src/agent/permit/permit.ts";
+import type { PermitFiles } from "../../src/agent/permit/permit-files.ts";
 import { refusal } from "../../src/workspace/files/refusal.ts";
 import type { KeepChanges } from "../../src/workspace/undo/keeper.ts";
 import { decide } from "../../src/rules/permissions/decide.ts";

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
-import type { QueuedExchangeInfo } from "../../src/core/schemas.ts";
+import type { QueuedExchangeInfo } from "../../src/core/schemas/schemas.ts";
 import type { ProcessOptions } from "./process.ts";
 import { freshHome, type Home } from "./reprise.ts";
 

@@ -1,6 +1,6 @@
 import type http from "node:http";
 
-import type { MessageInfo } from "../../src/core/schemas.ts";
+import type { MessageInfo } from "../../src/core/schemas/schemas.ts";
 import { openEvents, type WireEvent, type WireEvents } from "./wire-events.ts";
 
 /** A stream as it comes over the wire, read without the client library. */

@@ -1,5 +1,5 @@
-import type { LiveEvent, TextPiece } from "../../src/core/live.ts";
-import { codePoints } from "../../src/core/code-points.ts";
+import type { LiveEvent, TextPiece } from "../../src/core/schemas/live.ts";
+import { codePoints } from "../../src/core/text/code-points.ts";
 
 /** A client that believes nothing: it throws for text that does not continue what it has. */
 export function createStrictReader() {

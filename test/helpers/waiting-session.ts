@@ -1,6 +1,6 @@
 import { newId } from "../../src/core/ids.ts";
 import type { AskedPermission } from "../../src/core/questions.ts";
-import { offeredChoices, permissionChoices } from "../../src/core/words.ts";
+import { offeredChoices, permissionChoices } from "../../src/core/text/words.ts";
 import { releaseLease, takeLease } from "../../src/store/records/leases/lease.ts";
 import { beginExchange } from "../../src/store/records/messages/begin-exchange.ts";
 import { insertQuestion } from "../../src/store/records/questions/ask.ts";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Finding } from "../../src/artifacts/finding.ts";
-import type { Problem } from "../../src/core/schemas.ts";
+import type { Problem } from "../../src/core/schemas/schemas.ts";
 import { lineOf, planCase } from "../helpers/artifacts/plan-cases.ts";
 import { SCHEMA_FILE } from "../helpers/artifacts/plan-types.ts";
 import { plan } from "../helpers/artifacts/plans.ts";
@@ -264,7 +264,7 @@ it("[PLAN-17] [SCHEMA-7] nothing of it is loaded before it is needed", () => {
   const cwd = fileURLToPath(new URL("../..", import.meta.url));
   const args = ["--input-type=module", "-e", program];
   const loaded = execFileSync(process.execPath, args, { cwd, encoding: "utf8" });
-  expect(loaded).toContain("/src/http/routes/artifacts.ts");
+  expect(loaded).toContain("/src/http/routes/artifacts/artifacts.ts");
   expect(loaded).not.toMatch(
     /\/src\/artifacts\/(?!finding\.ts)|\/node_modules\/(?:yaml|@hyperjump)\//,
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { createDeadlines, type Every } from "../../src/http/stream/deadlines.ts";
+import { createDeadlines, type Every } from "../../src/http/unsent/deadlines.ts";
 
 /** A timer that a test moves on, and how often one was started. */
 function fakeTimer() {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-import { drawSvg } from "../../src/artifacts/drawing/svg.ts";
+import { drawSvg } from "../../src/artifacts/plans/drawing/svg.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
-import type { Problem } from "../../src/core/schemas.ts";
+import type { Problem } from "../../src/core/schemas/schemas.ts";
 import { lineOf, planCase } from "../helpers/artifacts/plan-cases.ts";
 import { phase, plan, RUN_ID } from "../helpers/artifacts/plans.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";

@@ -1,7 +1,7 @@
 import { EventSource } from "eventsource";
 import { describe, expect, it } from "vitest";
 
-import type { MessageInfo } from "../../src/core/schemas.ts";
+import type { MessageInfo } from "../../src/core/schemas/schemas.ts";
 import { type RunningServer, startServer } from "../../src/http/serve.ts";
 import { appendUserMessage } from "../../src/store/records/messages/append.ts";
 import { startTestServer } from "../helpers/server.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
-import type { ExchangeInfo } from "../../src/core/schemas.ts";
+import type { ExchangeInfo } from "../../src/core/schemas/schemas.ts";
 import { finishExchange } from "../../src/store/checkpoints/finish.ts";
 import { takeLease } from "../../src/store/records/leases/lease.ts";
 import { beginExchange } from "../../src/store/records/messages/begin-exchange.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { type Client, createClient } from "../../src/client/client.ts";
-import type { MessageInfo, SessionDetail } from "../../src/core/schemas.ts";
+import type { MessageInfo, SessionDetail } from "../../src/core/schemas/schemas.ts";
 import { startThread } from "../../src/store/records/sessions/change.ts";
 import { createSession } from "../../src/store/records/sessions/create.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import type { SessionAck, SessionDetail } from "../../src/core/schemas.ts";
+import type { SessionAck, SessionDetail } from "../../src/core/schemas/schemas.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { testSize } from "../helpers/size.ts";
 import { anyText } from "../helpers/any-text.ts";

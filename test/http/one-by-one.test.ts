@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 import { expect, it } from "vitest";
 
-import { createOneByOne } from "../../src/http/guards/one-by-one.ts";
+import { createOneByOne } from "../../src/http/unsent/one-by-one.ts";
 
 it("[PLAN-78] plans that come together are checked one after the other, each in a separate turn", async () => {
   const inTurn = createOneByOne();

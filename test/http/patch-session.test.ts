@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { type Client, createClient } from "../../src/client/client.ts";
-import type { SessionSummary } from "../../src/core/schemas.ts";
+import type { SessionSummary } from "../../src/core/schemas/schemas.ts";
 import { readTokenLimits } from "../../src/store/records/sessions/token-limits.ts";
 import { claimNext } from "../helpers/queue.ts";
 import { type CallOptions, startTestServer, type TestServer } from "../helpers/server.ts";

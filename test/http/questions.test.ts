@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-import { offeredChoices } from "../../src/core/words.ts";
+import { offeredChoices } from "../../src/core/text/words.ts";
 import { createClient } from "../../src/client/client.ts";
 import { newId } from "../../src/core/ids.ts";
-import type { QuestionInfo } from "../../src/core/schemas.ts";
+import type { QuestionInfo } from "../../src/core/schemas/schemas.ts";
 import { readExchange } from "../../src/store/records/exchanges/read.ts";
 import { releaseLease, takeLease } from "../../src/store/records/leases/lease.ts";
 import { beginExchange } from "../../src/store/records/messages/begin-exchange.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { type Client, createClient } from "../../src/client/client.ts";
-import type { ExchangeInfo, QueuedExchangeInfo } from "../../src/core/schemas.ts";
+import type { ExchangeInfo, QueuedExchangeInfo } from "../../src/core/schemas/schemas.ts";
 import { finishExchange } from "../../src/store/checkpoints/finish.ts";
 import { createSession } from "../../src/store/records/sessions/create.ts";
 import { endSession } from "../../src/store/records/sessions/change.ts";

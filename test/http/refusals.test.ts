@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { RepriseError } from "../../src/core/errors.ts";
-import type { SessionDetail } from "../../src/core/schemas.ts";
+import type { SessionDetail } from "../../src/core/schemas/schemas.ts";
 import type { Store } from "../../src/store/store.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 

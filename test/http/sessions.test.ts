@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import type { SessionAck, SessionDetail, SessionSummary } from "../../src/core/schemas.ts";
+import type { SessionAck, SessionDetail, SessionSummary } from "../../src/core/schemas/schemas.ts";
 import { createSession } from "../../src/store/records/sessions/create.ts";
 import { readTokenLimits } from "../../src/store/records/sessions/token-limits.ts";
 import { startThread } from "../../src/store/records/sessions/change.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import type { SessionDetail } from "../../src/core/schemas.ts";
+import type { SessionDetail } from "../../src/core/schemas/schemas.ts";
 import { readProgress } from "../../src/store/records/messages/read.ts";
 import { createSession } from "../../src/store/records/sessions/create.ts";
 import { endSession, startThread } from "../../src/store/records/sessions/change.ts";

@@ -5,7 +5,7 @@ import { text as readText } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { createClient, type MessagePage } from "../../src/client/client.ts";
-import type { SessionDetail } from "../../src/core/schemas.ts";
+import type { SessionDetail } from "../../src/core/schemas/schemas.ts";
 import { createSession } from "../../src/store/records/sessions/create.ts";
 import { appendUserMessage } from "../../src/store/records/messages/append.ts";
 import { exchangeBytes, startTestServer, type TestServer } from "../helpers/server.ts";

@@ -14,7 +14,7 @@ import {
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
-import { bodyText, reviverOf } from "../../src/langgraph/message-codec.ts";
+import { bodyText, reviverOf } from "../../src/langgraph/messages/message-codec.ts";
 import { type MessageJson, readMessage } from "../../src/store/records/messages/message-json.ts";
 import { mirrorOf } from "../../src/store/records/messages/mirror-row.ts";
 import { anyText } from "../helpers/any-text.ts";

@@ -12,7 +12,7 @@ import { describe, expect, it } from "vitest";
 import { mirrorOf } from "../../src/store/records/messages/mirror-row.ts";
 import { createCheckpointSaver } from "../../src/langgraph/saver.ts";
 import type { Message } from "../../src/core/sessions.ts";
-import { estimateTokens } from "../../src/core/text.ts";
+import { estimateTokens } from "../../src/core/text/text.ts";
 import { threadId } from "../../src/core/threads.ts";
 import { releaseLease, takeLease } from "../../src/store/records/leases/lease.ts";
 import { appendUserMessage } from "../../src/store/records/messages/append.ts";

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 import { openReprise, RepriseSaver } from "../../src/entries/langgraph.ts";
 import { openSqliteStore } from "../../src/entries/stores.ts";
-import { quote } from "../../src/core/terminal-text.ts";
+import { quote } from "../../src/core/text/terminal-text.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 
 const thread = { configurable: { thread_id: "thread" } };

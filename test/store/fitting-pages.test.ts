@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { offeredChoices } from "../../src/core/words.ts";
+import { offeredChoices } from "../../src/core/text/words.ts";
 import {
   readDetailWithin,
   readMessagesWithin,

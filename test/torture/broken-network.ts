@@ -7,7 +7,7 @@ import { EventSource } from "eventsource";
 
 import { type Client, createClient } from "../../src/client/client.ts";
 import { ClientError } from "../../src/client/client-error.ts";
-import type { MessageInfo } from "../../src/core/schemas.ts";
+import type { MessageInfo } from "../../src/core/schemas/schemas.ts";
 import { type Break, startBreakingProxy } from "../helpers/breaking-proxy.ts";
 import { startService } from "./service.ts";
 

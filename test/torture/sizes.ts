@@ -167,8 +167,8 @@ export const SIZED_TESTS = {
     files: [
       "test/artifacts/agreement.test.ts",
       "test/artifacts/fuzz.test.ts",
-      "test/artifacts/json-source.test.ts",
-      "test/artifacts/yaml-source.test.ts",
+      "test/artifacts/sources/json-source.test.ts",
+      "test/artifacts/sources/yaml-source.test.ts",
     ],
     test: 100,
     short: 2500,

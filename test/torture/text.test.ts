@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
-import type { SessionDetail } from "../../src/core/schemas.ts";
+import type { SessionDetail } from "../../src/core/schemas/schemas.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 
 /** Each must come back exactly as it was sent, wherever it is read. */

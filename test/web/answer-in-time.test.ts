@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { expect, it } from "vitest";
 
 import { createClient } from "../../src/entries/client.ts";
-import { answerInTime } from "../../web/streams/answer-in-time.ts";
+import { answerInTime } from "../../web/answer-in-time.ts";
 import { startTcpServer } from "../helpers/tcp-server.ts";
 
 it("[PAGE-43] closes a connection over which no answer comes, and lets who asked end one whose answer has begun", async () => {

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 
 import { ClientError, type LiveEvent } from "../../src/entries/client.ts";
-import { positionAfter, readPosition } from "../../src/core/live-position.ts";
+import { positionAfter, readPosition } from "../../src/core/live/live-position.ts";
 import { cursorAt, eventsBetween } from "../../src/exchange/live/events-between.ts";
 import { ALONE } from "../../web/streams/alone.ts";
 import type { Channel, Host } from "../../web/streams/host.ts";

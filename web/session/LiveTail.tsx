@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 
-import { CallMark } from "./CallMark.tsx";
+import { CallMark } from "./calls/CallMark.tsx";
 import { subjectOf } from "./call-text.ts";
 import { LiveState } from "./LiveState.tsx";
 import type { LiveCall, SessionModel } from "./model.ts";

@@ -6,7 +6,7 @@ import { CopyButton } from "../parts/CopyButton.tsx";
 import { Button } from "../parts/Button.tsx";
 import { memo } from "../parts/memo.tsx";
 import { Time } from "../parts/Time.tsx";
-import { Calls } from "./Calls.tsx";
+import { Calls } from "./calls/Calls.tsx";
 import { plural } from "./call-text.ts";
 import { ExchangeEnd } from "./ExchangeEnd.tsx";
 import { Folded } from "./Folded.tsx";

@@ -106,7 +106,7 @@ function joined(before: ArrivingText | null, piece: NonNullable<Snapshot["text"]
   return { ...begun(piece), text: kept + piece.text, points };
 }
 
-/** As in `src/core/code-points.ts`, which the public client has not: it would be larger for all programs. */
+/** As in `src/core/text/code-points.ts`, which the public client has not: it would be larger for all programs. */
 function codePoints(text: string): number {
   let count = text.length;
   for (let at = 0; at < text.length; at += 1) {

@@ -8,7 +8,7 @@ import {
 } from "../../src/entries/client.ts";
 import { fetchAsPage, needsLogin, readWhoami, whoami } from "../api.ts";
 import { base } from "../route.ts";
-import { answerInTime } from "./answer-in-time.ts";
+import { answerInTime } from "../answer-in-time.ts";
 import { browserHost, openChannel, watchVisibility } from "./browser-host.ts";
 import type { Feed } from "./feed.ts";
 import { listFeed } from "./list-feed.ts";

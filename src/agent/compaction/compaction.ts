@@ -1,12 +1,12 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { RepriseError } from "../../core/errors.ts";
 import type { Report } from "../../exchange/report-events.ts";
-import { reportUsage } from "../answer-progress.ts";
+import { reportUsage } from "../messages/answer-progress.ts";
 import { endsExchange } from "../tools-node.ts";
 import { cutToFit } from "./cut.ts";
 import { type SummariseInput, summariseUpTo } from "./summarise.ts";
 import { type View, sentMessages, viewOf } from "./view.ts";
-import { estimateTokens } from "../../core/text.ts";
+import { estimateTokens } from "../../core/text/text.ts";
 import { tokenCountOf } from "../../store/records/messages/mirror-row.ts";
 
 interface CompactionInput extends Omit<SummariseInput, "view" | "cut"> {

@@ -2,10 +2,10 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 
 import { RepriseError } from "../../core/errors.ts";
-import { estimateTokens } from "../../core/text.ts";
-import type { CallModel } from "../models/call-model.ts";
+import { estimateTokens } from "../../core/text/text.ts";
+import type { CallModel } from "../call-model.ts";
 import { modelFailure } from "../models/failure.ts";
-import { summaryPrompt } from "./prompt.ts";
+import { summaryPrompt } from "../summary-prompt.ts";
 import { transcriptParts } from "./transcript.ts";
 import { type Summary, summaryMessage, type View } from "./view.ts";
 

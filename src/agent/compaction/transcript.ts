@@ -1,7 +1,7 @@
 import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 
-import { callsOf } from "../sendable-messages.ts";
-import { estimateTokens } from "../../core/text.ts";
+import { callsOf } from "../messages/sendable-messages.ts";
+import { estimateTokens } from "../../core/text/text.ts";
 
 /** Characters of a tool's result, or of a call's arguments, that a summary is made of. */
 const TOOL_CHARACTERS = 4000;

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import { refusal } from "../../workspace/files/refusal.ts";
 import { findProgram } from "../../workspace/sandbox/find-program.ts";
 

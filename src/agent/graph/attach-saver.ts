@@ -1,7 +1,7 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
-import type { Runnable, RunnableGraph, StateGraph } from "../driven-agent.ts";
+import type { Runnable, RunnableGraph, StateGraph } from "../driver/driven-agent.ts";
 
 /** What is used of a compiled graph. */
 export interface AttachedGraph extends RunnableGraph {

@@ -2,7 +2,7 @@ import { BaseMessage } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
-import { withResults } from "../thread-state.ts";
+import { withResults } from "../messages/thread-state.ts";
 import { closeTask } from "./close-task.ts";
 import type { GraphExchange } from "./graph-context.ts";
 import { openWork } from "./open-tasks.ts";

@@ -1,8 +1,8 @@
 import type { StateSnapshot } from "@langchain/langgraph";
 import { BaseCheckpointSaver, type PendingWrite } from "@langchain/langgraph-checkpoint";
 
-import { withResults } from "../thread-state.ts";
-import type { ThreadConfig } from "../driven-agent.ts";
+import { withResults } from "../messages/thread-state.ts";
+import type { ThreadConfig } from "../driver/driven-agent.ts";
 import type { AttachedGraph } from "./attach-saver.ts";
 import type { LateSaver } from "./late-saver.ts";
 import type { OpenTask } from "./open-tasks.ts";

@@ -1,8 +1,8 @@
 import type { Store } from "../../store/store.ts";
-import type { HeldThread } from "../thread-holder.ts";
-import type { ThreadConfig } from "../driven-agent.ts";
+import type { HeldThread } from "../driver/thread-holder.ts";
+import type { ThreadConfig } from "../driver/driven-agent.ts";
 import type { AttachedGraph } from "./attach-saver.ts";
-import type { GraphInput } from "./graph-input.ts";
+import type { GraphInput } from "../driver/graph-input.ts";
 import type { GraphProgress } from "./graph-progress.ts";
 import type { LateSaver } from "./late-saver.ts";
 

@@ -5,14 +5,14 @@ import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { GraphQuestion } from "../../exchange/events.ts";
 import { nothingToContinue } from "../../exchange/nothing-to-continue.ts";
-import type { DrivenAgent, NextInput, Undone } from "../driven-agent.ts";
+import type { DrivenAgent, NextInput, Undone } from "../driver/driven-agent.ts";
 import { closeSuspects, findSuspects, skipInterrupted } from "./close-calls.ts";
 import type { GraphExchange } from "./graph-context.ts";
-import { commandOf, type GraphInput, stateUpdate } from "./graph-input.ts";
+import { commandOf, type GraphInput, stateUpdate } from "../driver/graph-input.ts";
 import { keptInput, storeCommand } from "./kept-input.ts";
-import { openQuestions, withAnswers } from "./questions.ts";
+import { openQuestions, withAnswers } from "../driver/questions.ts";
 import { ToolRecorder } from "./started-tools.ts";
-import { isDone } from "./task-writes.ts";
+import { isDone } from "../driver/task-writes.ts";
 import { TokenGuard } from "./token-guard.ts";
 
 /** Returns a graph that is not ours, as it is driven. */

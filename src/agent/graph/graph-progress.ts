@@ -2,11 +2,11 @@ import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
 
 import { NO_FACTS } from "../../core/calls.ts";
-import { storableText } from "../../core/text.ts";
+import { storableText } from "../../core/text/text.ts";
 import { type Report, reportStored } from "../../exchange/report-events.ts";
 import type { OnStored } from "../../langgraph/session-saver.ts";
-import { ArrivingText, reportResult } from "../answer-progress.ts";
-import { type CallbackParameters, type OnText, TextHandler } from "../token-stream.ts";
+import { ArrivingText, reportResult } from "../messages/answer-progress.ts";
+import { type CallbackParameters, type OnText, TextHandler } from "../messages/token-stream.ts";
 
 /** What a graph does, reported as events. */
 export interface GraphProgress {

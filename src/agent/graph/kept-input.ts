@@ -8,11 +8,11 @@ import {
   TASKS,
 } from "@langchain/langgraph-checkpoint";
 
-import { BEFORE_FIRST } from "../thread-state.ts";
-import type { ThreadConfig } from "../driven-agent.ts";
+import { BEFORE_FIRST } from "../messages/thread-state.ts";
+import type { ThreadConfig } from "../driver/driven-agent.ts";
 import type { AttachedGraph } from "./attach-saver.ts";
-import type { GraphInput } from "./graph-input.ts";
-import { NO_TASK } from "./task-writes.ts";
+import type { GraphInput } from "../driver/graph-input.ts";
+import { NO_TASK } from "../driver/task-writes.ts";
 
 /** Channel of the writes in which inputs are kept, beside the checkpoint that they are given to. */
 const KEPT = "__reprise_input__";

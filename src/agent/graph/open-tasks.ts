@@ -3,11 +3,17 @@ import type { StateSnapshot } from "@langchain/langgraph";
 import { type CheckpointTuple, TASKS } from "@langchain/langgraph-checkpoint";
 
 import { NO_FACTS } from "../../core/calls.ts";
-import { callsOf } from "../sendable-messages.ts";
-import { closedId, messagesOf, type OpenCall, isStandIn, unanswered } from "../thread-state.ts";
+import { callsOf } from "../messages/sendable-messages.ts";
+import {
+  closedId,
+  messagesOf,
+  type OpenCall,
+  isStandIn,
+  unanswered,
+} from "../messages/thread-state.ts";
 import type { AttachedGraph } from "./attach-saver.ts";
-import { openQuestions } from "./questions.ts";
-import { isDone } from "./task-writes.ts";
+import { openQuestions } from "../driver/questions.ts";
+import { isDone } from "../driver/task-writes.ts";
 
 /** A thread whose exchange stopped. */
 export interface StoppedThread {

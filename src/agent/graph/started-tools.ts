@@ -2,11 +2,11 @@ import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 
 import { newId } from "../../core/ids.ts";
-import { keepAsked, keepStart, type RootCheckpoint, startsIn } from "../begun-calls.ts";
+import { keepAsked, keepStart, type RootCheckpoint, startsIn } from "../messages/begun-calls.ts";
 import type { LateSaver } from "./late-saver.ts";
 import { taskOf } from "./subgraph-states.ts";
-import { isDone } from "./task-writes.ts";
-import type { ThreadConfig } from "../driven-agent.ts";
+import { isDone } from "../driver/task-writes.ts";
+import type { ThreadConfig } from "../driver/driven-agent.ts";
 
 /** A tool that began and whose task has not finished, so that LangGraph would run it again. */
 export interface StartedTool {

@@ -4,7 +4,7 @@ import {
   TASKS,
 } from "@langchain/langgraph-checkpoint";
 
-import type { ThreadConfig } from "../driven-agent.ts";
+import type { ThreadConfig } from "../driver/driven-agent.ts";
 
 /** A graph that was running within a task of the root graph. */
 export interface SubgraphState {

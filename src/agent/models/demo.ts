@@ -7,9 +7,9 @@ import {
   type UsageMetadata,
 } from "@langchain/core/messages";
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
-import { estimateTokens } from "../../core/text.ts";
-import { SUMMARY_TASK } from "../compaction/prompt.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { estimateTokens } from "../../core/text/text.ts";
+import { SUMMARY_TASK } from "../summary-prompt.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 
 /**
  * The offline model: answers at once, the same way every time, from the messages that it is given,

@@ -2,7 +2,7 @@ import { cp, lstat, mkdir, readdir, rename, rm, symlink } from "node:fs/promises
 import { basename, dirname, join, relative, sep } from "node:path";
 
 import { systemCode } from "../../core/errors.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import { holdFolder } from "../../workspace/files/held-folder.ts";
 import { findPlacesAfter } from "../../workspace/places/control-places.ts";
 import type { Missed } from "../../workspace/places/entry-search.ts";

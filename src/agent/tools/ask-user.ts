@@ -2,9 +2,9 @@ import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
 import { MAX_CHOICES } from "../../core/questions.ts";
-import { offeredChoices } from "../../core/words.ts";
+import { offeredChoices } from "../../core/text/words.ts";
 import { ASK_USER } from "../../rules/tools/built-in.ts";
-import { ask } from "../tool-asking.ts";
+import { ask } from "../permit/tool-asking.ts";
 
 /** The agent's own question to the user. */
 export function askUserTool(): StructuredToolInterface {

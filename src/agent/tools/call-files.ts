@@ -9,7 +9,7 @@ import type { ResolvedPath } from "../../rules/paths/resolve-path.ts";
 import type { ChangingCall, Content, KeepChanges } from "../../workspace/undo/keeper.ts";
 import { KEPT_LIMITS } from "../../workspace/undo/kept-bytes.ts";
 import { contentHash, digestOf, type KnownFiles, noteOf } from "../known-files.ts";
-import type { MakeChanges } from "../permit.ts";
+import type { MakeChanges } from "../permit/permit.ts";
 import { type CallConfig, reportFailure } from "./tool-result.ts";
 
 /** Larger files have no hash, so that no tool can change them. */

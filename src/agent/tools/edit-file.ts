@@ -5,7 +5,7 @@ import { openFile } from "../../workspace/files/open-file.ts";
 import { secretFileOf } from "../../rules/permissions/call.ts";
 import { EDIT_FILE } from "../../rules/tools/built-in.ts";
 import { contentHash } from "../known-files.ts";
-import { type Change, describeChange } from "./change.ts";
+import { type Change, describeChange } from "../permit/change.ts";
 import { type Edited, editedText, type TextEdit } from "./edited-text.ts";
 import { type FileCall, replaceFile } from "./write-file.ts";
 

@@ -6,9 +6,9 @@ import { refusal } from "../../workspace/files/refusal.ts";
 import type { ResolvedPath } from "../../rules/paths/resolve-path.ts";
 import { type Call, secretFileOf } from "../../rules/permissions/call.ts";
 import { APPLY_PATCH, EDIT_FILE, WRITE_FILE } from "../../rules/tools/built-in.ts";
-import type { MakeChanges } from "../permit.ts";
-import type { FilePart } from "../permit-files.ts";
-import { type Change, describeChange, shownText } from "./change.ts";
+import type { MakeChanges } from "../permit/permit.ts";
+import type { FilePart } from "../permit/permit-files.ts";
+import { type Change, describeChange, shownText } from "../permit/change.ts";
 import { moveFile, removeFile, replaceFile } from "./write-file.ts";
 
 /** What a call does to one file. */

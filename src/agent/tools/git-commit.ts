@@ -2,7 +2,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
-import { visible } from "../../core/terminal-text.ts";
+import { visible } from "../../core/text/terminal-text.ts";
 import { refusal } from "../../workspace/files/refusal.ts";
 import { resolvePath } from "../../rules/paths/resolve-path.ts";
 import type { Sandbox } from "../../rules/paths/sandbox.ts";
@@ -10,7 +10,7 @@ import { GIT_COMMIT, LIST_FILES } from "../../rules/tools/built-in.ts";
 import { makeCommit } from "../git/make-commit.ts";
 import { prepareCommit } from "../git/prepare-commit.ts";
 import { createGit } from "../git/run-git.ts";
-import { asksFirst, beginCall } from "../tool-asking.ts";
+import { asksFirst, beginCall } from "../permit/tool-asking.ts";
 import type { CommandTool } from "./run-command.ts";
 import { type CallConfig, reportFailure } from "./tool-result.ts";
 

@@ -1,7 +1,7 @@
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
-import { plural } from "../../core/text.ts";
+import { plural } from "../../core/text/text.ts";
 import { refusal } from "../../workspace/files/refusal.ts";
 import { realRoot } from "../../rules/paths/sandbox.ts";
 import { HAND_IN_PLAN } from "../../rules/tools/built-in.ts";

@@ -1,11 +1,11 @@
 import type { Sandbox } from "../../rules/paths/sandbox.ts";
-import { isGit } from "../../core/control-files.ts";
+import { isGit } from "../../core/files/control-files.ts";
 import { entriesIn } from "../../workspace/files/held-folder.ts";
 import { resolvePath } from "../../rules/paths/resolve-path.ts";
 import { refusal } from "../../workspace/files/refusal.ts";
 import { FIND_FILES, LIST_FILES } from "../../rules/tools/built-in.ts";
-import type { PermitChange } from "../permit.ts";
-import { describeReading } from "./change.ts";
+import type { PermitChange } from "../permit/permit.ts";
+import { describeReading } from "../permit/change.ts";
 import { matchingFiles, MAX_WALKED, permitFolder } from "./walk.ts";
 
 const MAX_LISTED = 1000;

@@ -5,9 +5,9 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { tool, type StructuredToolInterface } from "@langchain/core/tools";
 import { z } from "zod";
 
-import { commandNote, commandResult } from "../../core/command-notes.ts";
-import { oneLine, visible } from "../../core/terminal-text.ts";
-import { visibleBlanks } from "../../core/visible-blanks.ts";
+import { commandNote, commandResult } from "../../core/text/command-notes.ts";
+import { oneLine, visible } from "../../core/text/terminal-text.ts";
+import { visibleBlanks } from "../../core/text/visible-blanks.ts";
 import { plainParts } from "../../workspace/commands/plain-line.ts";
 import { resolvePath } from "../../rules/paths/resolve-path.ts";
 import { refusal } from "../../workspace/files/refusal.ts";
@@ -18,9 +18,9 @@ import type { RecordCommand } from "../../workspace/undo/commands/record-command
 import { shownCommand } from "../../workspace/commands/shown-command.ts";
 import type { CommandEnd, Commands } from "../commands/commands.ts";
 import type { Command } from "../commands/launch.ts";
-import type { Permit } from "../permit.ts";
-import { asksFirst, beginCall } from "../tool-asking.ts";
-import type { Change } from "./change.ts";
+import type { Permit } from "../permit/permit.ts";
+import { asksFirst, beginCall } from "../permit/tool-asking.ts";
+import type { Change } from "../permit/change.ts";
 import { type CallConfig, type Outcome, reportFailure } from "./tool-result.ts";
 
 const DEFAULT_SECONDS = 120;

@@ -1,7 +1,7 @@
 import { isRepriseError } from "../../core/errors.ts";
 import type { Sandbox } from "../../rules/paths/sandbox.ts";
 import type { ResolvedPath } from "../../rules/paths/resolve-path.ts";
-import type { PermitChange } from "../permit.ts";
+import type { PermitChange } from "../permit/permit.ts";
 import { refusal } from "../../workspace/files/refusal.ts";
 import { isBinary, openFile } from "../../workspace/files/open-file.ts";
 import { READ_FILE, SEARCH_FILES } from "../../rules/tools/built-in.ts";

@@ -1,4 +1,4 @@
-import { failureText } from "../../core/result-text.ts";
+import { failureText } from "../../core/text/result-text.ts";
 import { ToolMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { isGraphBubbleUp } from "@langchain/langgraph";
@@ -6,7 +6,7 @@ import { isGraphBubbleUp } from "@langchain/langgraph";
 import type { CallStatus } from "../../core/calls.ts";
 import { isRepriseError, systemCode } from "../../core/errors.ts";
 import { statusOfFailure } from "../../workspace/files/refusal.ts";
-import { keepStatus } from "../keep-facts.ts";
+import { keepStatus } from "../messages/keep-facts.ts";
 
 /** What a failed call of the system means, for a model. */
 const SYSTEM_ERRORS: Readonly<Record<string, string>> = {

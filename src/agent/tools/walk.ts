@@ -6,8 +6,8 @@ import type { Sandbox } from "../../rules/paths/sandbox.ts";
 import { SKIPPED } from "../../workspace/files/control-links.ts";
 import { refusal } from "../../workspace/files/refusal.ts";
 import { FIND_FILES } from "../../rules/tools/built-in.ts";
-import type { PermitChange } from "../permit.ts";
-import { describeReading } from "./change.ts";
+import type { PermitChange } from "../permit/permit.ts";
+import { describeReading } from "../permit/change.ts";
 import { entriesIn } from "../../workspace/files/held-folder.ts";
 import { type ResolvedPath, resolvePath } from "../../rules/paths/resolve-path.ts";
 

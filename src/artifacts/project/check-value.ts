@@ -11,7 +11,7 @@ import { fromJs } from "@hyperjump/json-schema/instance/experimental";
 
 import { MAX_FINDINGS } from "../finding.ts";
 import type { SchemaProblem } from "../schema-problem.ts";
-import { type JsonValue, nameOfStep } from "../source.ts";
+import { type JsonValue, nameOfStep } from "../sources/source.ts";
 import { createErrorPlugin } from "./error-plugin.ts";
 import { describeRules, type ReadSchema } from "./rule-problems.ts";
 import { addSchemas, DIALECT, uriOf, type SetSchema } from "./schema-set.ts";

@@ -1,10 +1,10 @@
 import type { RepriseError } from "../../core/errors.ts";
 import { type Finding, textError } from "../finding.ts";
 import type { LineIndex } from "../line-index.ts";
-import { quote } from "../../core/terminal-text.ts";
+import { quote } from "../../core/text/terminal-text.ts";
 import { invalidFile, type BrokenSchema, type SchemaFile } from "../schema-files.ts";
 import { toPositionedFinding } from "../schema-problem.ts";
-import { toValue, type SourceNode } from "../source.ts";
+import { toValue, type SourceNode } from "../sources/source.ts";
 import type { SchemaSet, WorkerPool } from "./worker-pool.ts";
 
 /** A schema that artifacts are checked against. */

@@ -1,8 +1,8 @@
 import { value as instanceValue } from "@hyperjump/json-schema/instance/experimental";
 
-import type { SchemaError } from "../../core/schema-errors.ts";
+import type { SchemaError } from "../../core/schemas/schema-errors.ts";
 import { describeProblem, type SchemaProblem } from "../schema-problem.ts";
-import { nameOfStep } from "../source.ts";
+import { nameOfStep } from "../sources/source.ts";
 import type { BrokenRule } from "./error-plugin.ts";
 
 /** The value at a place in a schema, by its URI; undefined if there is none. */

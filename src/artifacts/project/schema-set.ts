@@ -2,7 +2,7 @@ import { addUriSchemePlugin } from "@hyperjump/browser";
 import { registerSchema } from "@hyperjump/json-schema/draft-2020-12";
 import "@hyperjump/json-schema/formats";
 
-import type { JsonObject } from "../source.ts";
+import type { JsonObject } from "../sources/source.ts";
 
 /** A schema of the set, with the id under which others refer to it. */
 export interface SetSchema {

@@ -1,4 +1,4 @@
-import { oneLine, quote } from "../../core/terminal-text.ts";
+import { oneLine, quote } from "../../core/text/terminal-text.ts";
 import type { SchemaProblem } from "../schema-problem.ts";
 import { idOf, UnknownReference } from "./schema-set.ts";
 

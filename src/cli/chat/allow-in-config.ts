@@ -1,9 +1,9 @@
 import { isRepriseError } from "../../core/errors.ts";
 import { type Choice, lastingRules, type PermissionChoice } from "../../core/questions.ts";
-import { quoted } from "../../core/shell-words.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { quoted } from "../../core/text/shell-words.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import { isServerTool } from "../../core/tools.ts";
-import { folderChoice } from "../../core/words.ts";
+import { folderChoice } from "../../core/text/words.ts";
 import { BUILT_IN_TOOLS } from "../../rules/tools/built-in.ts";
 import type { OpenQuestion } from "../../store/records/questions/read.ts";
 import { configFile, configPlace } from "../process/config.ts";

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 
-import { followExchange } from "../../core/follow-exchange.ts";
-import type { LiveEvent } from "../../core/live.ts";
-import type { ExchangeInfo, QuestionInfo } from "../../core/schemas.ts";
+import { followExchange } from "../../core/live/follow-exchange.ts";
+import type { LiveEvent } from "../../core/schemas/live.ts";
+import type { ExchangeInfo, QuestionInfo } from "../../core/schemas/schemas.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import type { Session } from "../../core/sessions.ts";
 import { readMessagesAfter } from "../../store/records/messages/read.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { visible } from "../../core/terminal-text.ts";
+import { visible } from "../../core/text/terminal-text.ts";
 import { SKIPPED } from "../../workspace/files/control-links.ts";
 import { entriesIn } from "../../workspace/files/held-folder.ts";
 import { listIgnored } from "../../workspace/undo/commands/ignored-paths.ts";

@@ -14,9 +14,9 @@ import {
 import { localUser } from "../../store/records/leases/local-user.ts";
 import type { Store } from "../../store/store.ts";
 import { type CliContext, note, noticeLine } from "../process/context.ts";
-import { plural } from "../../core/text.ts";
+import { plural } from "../../core/text/text.ts";
 import { SETTING_NAMES } from "../output/setting-names.ts";
-import { visible } from "../../core/terminal-text.ts";
+import { visible } from "../../core/text/terminal-text.ts";
 import { localPrincipal } from "../../core/principal.ts";
 
 /** Asks a person; true only for a yes. */

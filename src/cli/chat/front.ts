@@ -1,4 +1,4 @@
-import type { LiveEvent } from "../../core/live.ts";
+import type { LiveEvent } from "../../core/schemas/live.ts";
 import type { Live } from "../../exchange/exchanger.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
 import type { OpenQuestion } from "../../store/records/questions/read.ts";

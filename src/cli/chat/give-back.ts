@@ -1,5 +1,5 @@
 import { isRepriseError } from "../../core/errors.ts";
-import { oneLine, visible } from "../../core/terminal-text.ts";
+import { oneLine, visible } from "../../core/text/terminal-text.ts";
 import { readUnsent } from "../../store/records/exchanges/unsent.ts";
 import { readMessagesAfter } from "../../store/records/messages/read.ts";
 import { noticeLine } from "../process/context.ts";

@@ -1,4 +1,4 @@
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import { threadId } from "../../core/threads.ts";
 import { isFolder } from "../../workspace/files/is-folder.ts";
 import { isDemo } from "../../rules/models/name.ts";
@@ -6,7 +6,7 @@ import { workFolder } from "../../rules/trust/wide-folder.ts";
 import { trustSource } from "../process/config.ts";
 import type { CliContext } from "../process/context.ts";
 import { FOLDER_MISSING, limitText } from "./folder-limit.ts";
-import { plural } from "../../core/text.ts";
+import { plural } from "../../core/text/text.ts";
 import type { Store } from "../../store/store.ts";
 import { nameOf } from "../output/name-of.ts";
 import type { Answering } from "./who-answers.ts";

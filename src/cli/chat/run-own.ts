@@ -1,4 +1,4 @@
-import { visible } from "../../core/terminal-text.ts";
+import { visible } from "../../core/text/terminal-text.ts";
 import { readConceal, type Secrets } from "../../core/secrets.ts";
 import { type CliContext, noticeLine } from "../process/context.ts";
 import { ownCommand, ownCommandMessage, runOwnCommand } from "./own-command.ts";

@@ -1,4 +1,4 @@
-import { plural } from "../../core/text.ts";
+import { plural } from "../../core/text/text.ts";
 import { type CliContext, noticeLine } from "../process/context.ts";
 import type { Front } from "./front.ts";
 

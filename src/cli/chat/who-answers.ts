@@ -7,7 +7,7 @@ import { chosenModel } from "../../rules/models/choose.ts";
 import type { Persona } from "../../rules/personas/persona.ts";
 import { holdsAnything } from "../../rules/trust/holds-anything.ts";
 import { isRepriseError } from "../../core/errors.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import { personaFolderPaths, settingsOf } from "../process/config.ts";
 import type { CliContext } from "../process/context.ts";
 

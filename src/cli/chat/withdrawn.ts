@@ -1,4 +1,4 @@
-import { plural } from "../../core/text.ts";
+import { plural } from "../../core/text/text.ts";
 import type { OpenQuestion } from "../../store/records/questions/read.ts";
 import { type CliContext, noticeLine } from "../process/context.ts";
 

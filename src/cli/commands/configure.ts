@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 
 import { Command } from "commander";
 
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import { aligned } from "../output/aligned.ts";
 import { configPlace, settingsOf } from "../process/config.ts";
 import { type CliContext, printJson, printLine, printLines } from "../process/context.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { visible } from "../../core/terminal-text.ts";
+import { visible } from "../../core/text/terminal-text.ts";
 import type { Check } from "../../store/check.ts";
 import { aligned } from "../output/aligned.ts";
 import { type CliContext, printJson, printLine, printLines } from "../process/context.ts";
@@ -11,7 +11,7 @@ import { checkUndo } from "./doctor/undo.ts";
 import { checkStored, refuseEarlier } from "./doctor/database.ts";
 import { checkSandbox } from "./doctor/sandbox.ts";
 import { checkVisible } from "./doctor/visible.ts";
-import { plural } from "../../core/text.ts";
+import { plural } from "../../core/text/text.ts";
 
 interface DoctorOptions {
   readonly quick?: true;

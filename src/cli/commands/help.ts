@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { createNearestName } from "../../core/nearest-name.ts";
+import { createNearestName } from "../../core/text/nearest-name.ts";
 import { wrongUsage } from "../process/wrong-usage.ts";
 
 /** `help [command…]`: the same as `--help` after those words. */

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import type { PermissionMode } from "../../core/permissions.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import type { ExchangerConfig } from "../../exchange/exchanger.ts";
 import type { CallPlace } from "../../rules/permissions/explain.ts";
 import { DEFAULT_PERSONA } from "../../rules/personas/persona.ts";

@@ -7,7 +7,7 @@ import {
   type Persona,
 } from "../../rules/personas/persona.ts";
 import type { PersonaSurvey } from "../../rules/personas/list.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import { checkPersona } from "../../rules/personas/preflight.ts";
 import { addList } from "../output/add-list.ts";
 import { personaFolderPaths } from "../process/config.ts";

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { MAX_SHARE_DAYS, SHARE_DAYS, sharePath } from "../../core/access.ts";
-import type { ShareInfo } from "../../core/access-schemas.ts";
+import type { ShareInfo } from "../../core/schemas/access-schemas.ts";
 import { isUuid } from "../../core/ids.ts";
 import { hashOf, newSecret } from "../../store/records/access/secrets.ts";
 import { addShare, listShares, revokeShare } from "../../store/records/access/shares.ts";

@@ -5,7 +5,7 @@ import { Command } from "commander";
 import { addList } from "../output/add-list.ts";
 import { trustSource } from "../process/config.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../process/context.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import { refuseNoFolder } from "./refuse-no-folder.ts";
 
 /** `trust list|add|remove`: the folders whose personas and `AGENTS.md` conversations may use. */

@@ -1,4 +1,4 @@
-import { visible } from "../../core/terminal-text.ts";
+import { visible } from "../../core/text/terminal-text.ts";
 import type { Output } from "../process/output.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { MAX_ANSWER } from "../../core/questions.ts";
-import { isStorableText, plural } from "../../core/text.ts";
+import { isStorableText, plural } from "../../core/text/text.ts";
 import { grantLine, storedAnswer, takeBackLine } from "../chat/allow-in-config.ts";
 import { type CliContext, noticeLine } from "../process/context.ts";
 import type { Asked } from "../chat/front.ts";

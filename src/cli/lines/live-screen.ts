@@ -1,6 +1,6 @@
-import type { LiveEvent } from "../../core/live.ts";
-import type { ExchangeInfo, QuestionInfo } from "../../core/schemas.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import type { LiveEvent } from "../../core/schemas/live.ts";
+import type { ExchangeInfo, QuestionInfo } from "../../core/schemas/schemas.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import {
   EventReader,
   type EventSink,

@@ -1,5 +1,5 @@
-import { reasonOf } from "../../core/result-text.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { reasonOf } from "../../core/text/result-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
 import { type CliContext, noticeLine } from "../process/context.ts";
 import type { ExchangeView } from "../chat/front.ts";

@@ -4,7 +4,7 @@ import type { CliContext } from "../process/context.ts";
 import { discardInput } from "../process/discard-input.ts";
 import type { InputSource, InputSourceEvents } from "./input-source.ts";
 import { createPasteReader } from "../process/paste-reader.ts";
-import { visible } from "../../core/terminal-text.ts";
+import { visible } from "../../core/text/terminal-text.ts";
 
 /** The prompt of every further line of a message. */
 const FURTHER = "… ";

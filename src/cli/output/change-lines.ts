@@ -2,9 +2,9 @@ import type {
   ExchangeChangesInfo,
   FileChangeInfo,
   UndoInfo,
-} from "../../core/file-change-schemas.ts";
-import { plural } from "../../core/text.ts";
-import { oneLine, visible } from "../../core/terminal-text.ts";
+} from "../../core/schemas/file-change-schemas.ts";
+import { plural } from "../../core/text/text.ts";
+import { oneLine, visible } from "../../core/text/terminal-text.ts";
 
 /** Lines of a diff under each file. */
 const DIFF_LINES_SHOWN = 200;

@@ -1,4 +1,4 @@
-import { visible } from "../../core/terminal-text.ts";
+import { visible } from "../../core/text/terminal-text.ts";
 
 /** Lines of one command that a terminal shows while it runs, and characters of each. */
 const MAX_LINES = 200;

@@ -1,4 +1,4 @@
-import { createNearestName } from "../../core/nearest-name.ts";
+import { createNearestName } from "../../core/text/nearest-name.ts";
 import { wrongUsage } from "../process/wrong-usage.ts";
 
 /** Names of commands, and of those of a group. */

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { pipeline } from "node:stream/promises";
 
-import { rowsText } from "../../core/terminal-text.ts";
+import { rowsText } from "../../core/text/terminal-text.ts";
 import type { CliContext } from "../process/context.ts";
 import type { RawTerminal } from "../process/raw-terminal.ts";
 import { onSignals } from "../process/signals.ts";

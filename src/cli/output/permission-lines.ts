@@ -1,5 +1,5 @@
 import type { PermissionMode } from "../../core/permissions.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import type { Decision } from "../../rules/permissions/decide.ts";
 import type { Judgement } from "../../rules/permissions/judge.ts";
 import { aligned } from "./aligned.ts";

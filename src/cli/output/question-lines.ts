@@ -1,8 +1,8 @@
 import type { Choice, GivenReply, PermissionChoice } from "../../core/questions.ts";
-import type { QuestionInfo } from "../../core/schemas.ts";
-import { oneLine, visible } from "../../core/terminal-text.ts";
-import { MAX_INDENTATION, visibleBlanks } from "../../core/visible-blanks.ts";
-import { longerText } from "../../core/words.ts";
+import type { QuestionInfo } from "../../core/schemas/schemas.ts";
+import { oneLine, visible } from "../../core/text/terminal-text.ts";
+import { MAX_INDENTATION, visibleBlanks } from "../../core/text/visible-blanks.ts";
+import { longerText } from "../../core/text/words.ts";
 
 /** What a graph asks is in its thread only: no command can answer it. */
 export const GRAPH_ASKS =

@@ -1,6 +1,6 @@
 import type { ConsentKind } from "../../core/consents.ts";
 import type { ExchangeRecord, Message, Session } from "../../core/sessions.ts";
-import { oneLine, titleLine } from "../../core/terminal-text.ts";
+import { oneLine, titleLine } from "../../core/text/terminal-text.ts";
 import { threadId } from "../../core/threads.ts";
 import { DEFAULT_PERSONA } from "../../rules/personas/persona.ts";
 import type { Consent } from "../../store/records/sessions/consents.ts";

@@ -1,4 +1,4 @@
-import { oneLine, titleLine, visible } from "../../core/terminal-text.ts";
+import { oneLine, titleLine, visible } from "../../core/text/terminal-text.ts";
 import { changeLines } from "./change-lines.ts";
 import { type CliContext, noticeLine, printLine, printLines } from "../process/context.ts";
 import { type Fact, factsOf, messageMarks, sendAgainLine, unsentMarks } from "./show-facts.ts";

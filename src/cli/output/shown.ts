@@ -1,4 +1,4 @@
-import type { FileChangeInfo } from "../../core/file-change-schemas.ts";
+import type { FileChangeInfo } from "../../core/schemas/file-change-schemas.ts";
 import type { SessionLabels } from "../../core/labels.ts";
 import type { ExchangeRecord, Session } from "../../core/sessions.ts";
 import type { TokenLimits } from "../../core/token-limits.ts";

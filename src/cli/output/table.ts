@@ -1,6 +1,6 @@
 import type { ExchangeFailure, Session } from "../../core/sessions.ts";
-import { oneLine, titleLine } from "../../core/terminal-text.ts";
-import { plural } from "../../core/text.ts";
+import { oneLine, titleLine } from "../../core/text/terminal-text.ts";
+import { plural } from "../../core/text/text.ts";
 import { readFailures } from "../../store/records/sessions/failures.ts";
 import type { Store } from "../../store/store.ts";
 import { age } from "./ages.ts";

@@ -1,8 +1,8 @@
-import { reasonOf } from "../../core/result-text.ts";
+import { reasonOf } from "../../core/text/result-text.ts";
 import type { CallFacts, CallStatus } from "../../core/calls.ts";
-import { commandNotes } from "../../core/command-notes.ts";
+import { commandNotes } from "../../core/text/command-notes.ts";
 import type { MadeCall } from "../../core/sessions.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 
 /**
  * Characters of a tool's name, of what a call is about, or of what a tool returned, that a line

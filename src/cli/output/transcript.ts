@@ -1,5 +1,5 @@
 import type { CallStatus } from "../../core/calls.ts";
-import { oneLine, titleLine, visible, visibleJson } from "../../core/terminal-text.ts";
+import { oneLine, titleLine, visible, visibleJson } from "../../core/text/terminal-text.ts";
 import type {
   PortableMessage,
   PortableSession,

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 
-import { lineSafeJson, rowsText, visible, visibleJson } from "../../core/terminal-text.ts";
+import { lineSafeJson, rowsText, visible, visibleJson } from "../../core/text/terminal-text.ts";
 import { type RawTerminal, rawTerminal } from "./raw-terminal.ts";
 
 /**
@@ -10,7 +10,7 @@ import { type RawTerminal, rawTerminal } from "./raw-terminal.ts";
  */
 export interface Output {
   readonly isTTY: boolean;
-  /** Text for a person. Controls but line feed and tab become visible: see core/terminal-text.ts. */
+  /** Text for a person. Controls but line feed and tab become visible: see core/text/terminal-text.ts. */
   print(text: string): void;
   /** Rows for a person, which may have styles and links; no other sequence reaches a terminal. */
   printRows(rows: readonly string[]): void;

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 
 import type { Command } from "commander";
 
-import { quoted } from "../../core/shell-words.ts";
+import { quoted } from "../../core/text/shell-words.ts";
 import { isPostgres } from "../../store/location.ts";
 import { withoutPassword } from "../../store/postgres-url.ts";
 import { databaseLocation } from "./config.ts";

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { CommanderError } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
-import { titleLine } from "../../core/terminal-text.ts";
+import { titleLine } from "../../core/text/terminal-text.ts";
 import { type CliContext, noticeJson, noticeLine, noticeNow } from "./context.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { asStarted } from "./started-as.ts";

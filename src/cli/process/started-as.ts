@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 
-import { quoted } from "../../core/shell-words.ts";
+import { quoted } from "../../core/text/shell-words.ts";
 
 /** How this program was started. */
 interface Started {

@@ -1,4 +1,4 @@
-import { visible } from "../../core/terminal-text.ts";
+import { visible } from "../../core/text/terminal-text.ts";
 import type { Highlighter } from "./markdown/highlight.ts";
 import { wholeCharacters } from "./markdown/inline.ts";
 import { readEnd, readLine } from "./markdown/parser.ts";

@@ -1,4 +1,4 @@
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import type { Asked, ExchangeView, FollowView } from "../chat/front.ts";
 import { isCommand } from "../chat/slash/slash.ts";
 import { noticeLine } from "../process/context.ts";

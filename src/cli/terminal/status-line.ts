@@ -1,5 +1,5 @@
 import type { PermissionMode } from "../../core/permissions.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import type { Theme } from "./text/theme.ts";
 
 /** What the status line shows. Texts need not be clean. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 
-import { open } from "../../core/field-schemas.ts";
-import type { ExchangeInfo, QuestionInfo } from "../../core/schemas.ts";
+import { open } from "../../core/schemas/field-schemas.ts";
+import type { ExchangeInfo, QuestionInfo } from "../../core/schemas/schemas.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { ExchangeStep } from "./exchange-steps.ts";
 import {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 
-import { open } from "../../core/field-schemas.ts";
-import type { ExchangeInfo } from "../../core/schemas.ts";
+import { open } from "../../core/schemas/field-schemas.ts";
+import type { ExchangeInfo } from "../../core/schemas/schemas.ts";
 import type { ShownMessage } from "../../exchange/live/event-reader.ts";
 import type { ExchangeStep } from "./exchange-steps.ts";
 import type { Submitted } from "./submit.ts";

@@ -1,5 +1,5 @@
-import type { LiveEvent } from "../../core/live.ts";
-import type { QuestionInfo } from "../../core/schemas.ts";
+import type { LiveEvent } from "../../core/schemas/live.ts";
+import type { QuestionInfo } from "../../core/schemas/schemas.ts";
 import type { ToolCall } from "../../core/sessions.ts";
 import { EventReader, type ShownMessage } from "../../exchange/live/event-reader.ts";
 

@@ -1,6 +1,6 @@
 import { invalidRequest } from "../../core/invalid-request.ts";
 import { type Choice, type GivenReply, isHarmlessChoice } from "../../core/questions.ts";
-import type { QuestionInfo } from "../../core/schemas.ts";
+import type { QuestionInfo } from "../../core/schemas/schemas.ts";
 
 /** What clients of other protocols say to a question: yes or no, and a text. */
 export interface Reply {

@@ -1,6 +1,6 @@
 import { invalidRequest } from "../../core/invalid-request.ts";
 import type { RepriseError } from "../../core/errors.ts";
-import { isStorableText } from "../../core/text.ts";
+import { isStorableText } from "../../core/text/text.ts";
 import type { Reply } from "./reply.ts";
 
 /** What a client of another protocol asks for. */

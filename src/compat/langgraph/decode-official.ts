@@ -1,8 +1,8 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
 import { RepriseError } from "../../core/errors.ts";
-import { construct } from "../../langgraph/decode.ts";
-import { reviverOf } from "../../langgraph/message-codec.ts";
+import { construct } from "../../langgraph/messages/decode.ts";
+import { reviverOf } from "../../langgraph/messages/message-codec.ts";
 import { damagedSource } from "./tables.ts";
 import type { TypedValue } from "./source.ts";
 

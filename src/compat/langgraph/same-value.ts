@@ -1,7 +1,7 @@
 import { BaseMessage } from "@langchain/core/messages";
 import { DeltaSnapshot } from "@langchain/langgraph-checkpoint";
 
-import { bodyText } from "../../langgraph/message-codec.ts";
+import { bodyText } from "../../langgraph/messages/message-codec.ts";
 
 /**
  * True if two values are the same to a graph. The order of an object's members does not count, and a

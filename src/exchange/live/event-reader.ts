@@ -1,6 +1,6 @@
-import type { LiveEvent, LiveUsage } from "../../core/live.ts";
-import type { LiveRetry } from "../../core/live-state.ts";
-import type { ExchangeInfo, MessageInfo, QuestionInfo } from "../../core/schemas.ts";
+import type { LiveEvent, LiveUsage } from "../../core/schemas/live.ts";
+import type { LiveRetry } from "../../core/live/live-state.ts";
+import type { ExchangeInfo, MessageInfo, QuestionInfo } from "../../core/schemas/schemas.ts";
 import type { ToolCall } from "../../core/sessions.ts";
 
 /** A stored message, as the live feed has it. */

@@ -1,12 +1,12 @@
-import type { LiveEvent, TextPiece } from "../../core/live.ts";
-import { codePoints, endOf } from "../../core/code-points.ts";
+import type { LiveEvent, TextPiece } from "../../core/schemas/live.ts";
+import { codePoints, endOf } from "../../core/text/code-points.ts";
 import {
   addToChecksum,
   EMPTY_CHECKSUM,
   type LivePosition,
   positionAfter,
   writePosition,
-} from "../../core/live-position.ts";
+} from "../../core/live/live-position.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { LiveView } from "./live-view.ts";
 import { exchangeNews, type LiveNews, type Shown, shownOf, stateNews } from "./state-events.ts";

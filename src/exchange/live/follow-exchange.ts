@@ -1,5 +1,5 @@
-import { followExchange, type Followed, type FollowStep } from "../../core/follow-exchange.ts";
-import type { LiveEvent } from "../../core/live.ts";
+import { followExchange, type Followed, type FollowStep } from "../../core/live/follow-exchange.ts";
+import type { LiveEvent } from "../../core/schemas/live.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
 import { readExchange } from "../../store/records/exchanges/read.ts";
 import type { Store } from "../../store/store.ts";

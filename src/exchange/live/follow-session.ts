@@ -1,4 +1,4 @@
-import type { LiveEvent } from "../../core/live.ts";
+import type { LiveEvent } from "../../core/schemas/live.ts";
 import { LIVE_POLL_MS, STREAM_POLL_MS, STREAM_UNSENT_BYTES } from "../../core/limits.ts";
 import type { Store } from "../../store/store.ts";
 import { stepTo } from "./feed-step.ts";

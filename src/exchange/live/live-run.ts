@@ -1,5 +1,5 @@
-import { codePoints } from "../../core/code-points.ts";
-import type { LiveCall, LiveState } from "../../core/live-state.ts";
+import { codePoints } from "../../core/text/code-points.ts";
+import type { LiveCall, LiveState } from "../../core/live/live-state.ts";
 import type { ForgetLive, LiveOutcome, LiveWrite } from "../../store/records/live/store-live.ts";
 import type { ExchangeEvent } from "../events.ts";
 

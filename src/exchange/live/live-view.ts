@@ -1,5 +1,5 @@
-import type { LiveState } from "../../core/live-state.ts";
-import type { ExchangeInfo, QuestionInfo, SessionSummary } from "../../core/schemas.ts";
+import type { LiveState } from "../../core/live/live-state.ts";
+import type { ExchangeInfo, QuestionInfo, SessionSummary } from "../../core/schemas/schemas.ts";
 import type { Message } from "../../core/sessions.ts";
 
 /** What arrives now: the part of a running exchange that no message holds. */

@@ -1,8 +1,8 @@
 import { ChangeCounter } from "../../core/change-counter.ts";
-import { codePoints, endOf } from "../../core/code-points.ts";
-import { fitsPosition } from "../../core/live-position.ts";
+import { codePoints, endOf } from "../../core/text/code-points.ts";
+import { fitsPosition } from "../../core/live/live-position.ts";
 import { STREAM_PAGE_BYTES, STREAM_PAGE_ROWS } from "../../core/limits.ts";
-import type { QuestionInfo } from "../../core/schemas.ts";
+import type { QuestionInfo } from "../../core/schemas/schemas.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import type { LiveAnswer } from "../../store/records/live/read-live.ts";
 import { isGone, type LeaseOwner } from "../../store/records/leases/this-process.ts";

@@ -1,5 +1,5 @@
-import type { LiveEvent } from "../../core/live.ts";
-import { positionAfter } from "../../core/live-position.ts";
+import type { LiveEvent } from "../../core/schemas/live.ts";
+import { positionAfter } from "../../core/live/live-position.ts";
 import { cursorAt, type LiveCursor } from "./events-between.ts";
 import type { FeedStep } from "./feed-step.ts";
 import { createSessionFeed, type SessionFeed, type SessionFeedOptions } from "./session-feed.ts";

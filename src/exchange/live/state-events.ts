@@ -1,6 +1,6 @@
-import type { LiveEvent, LiveUsage } from "../../core/live.ts";
-import type { LiveCall, LiveRetry } from "../../core/live-state.ts";
-import type { ExchangeInfo, QuestionInfo } from "../../core/schemas.ts";
+import type { LiveEvent, LiveUsage } from "../../core/schemas/live.ts";
+import type { LiveCall, LiveRetry } from "../../core/live/live-state.ts";
+import type { ExchangeInfo, QuestionInfo } from "../../core/schemas/schemas.ts";
 import type { LiveView } from "./live-view.ts";
 
 /** The states that a reader was shown last. */

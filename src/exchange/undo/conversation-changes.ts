@@ -1,4 +1,4 @@
-import type { FileChangeInfo, UndoInfo } from "../../core/file-change-schemas.ts";
+import type { FileChangeInfo, UndoInfo } from "../../core/schemas/file-change-schemas.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { ExchangerConfig } from "../exchanger.ts";
 import type { Direction } from "../../workspace/undo/restore.ts";

@@ -1,5 +1,8 @@
-import type { ExchangeChangesInfo, FileChangeInfo } from "../../core/file-change-schemas.ts";
-import { type Entry, isSameEntry } from "../../core/file-entries.ts";
+import type {
+  ExchangeChangesInfo,
+  FileChangeInfo,
+} from "../../core/schemas/file-change-schemas.ts";
+import { type Entry, isSameEntry } from "../../core/files/file-entries.ts";
 import {
   type ExchangeKey,
   type FileChange,

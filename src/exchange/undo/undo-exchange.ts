@@ -1,8 +1,8 @@
 import { join, resolve, sep } from "node:path";
 
 import { RepriseError, systemCode } from "../../core/errors.ts";
-import type { UndoInfo } from "../../core/file-change-schemas.ts";
-import { isSameEntry } from "../../core/file-entries.ts";
+import type { UndoInfo } from "../../core/schemas/file-change-schemas.ts";
+import { isSameEntry } from "../../core/files/file-entries.ts";
 import { LEASE_MS } from "../../core/limits.ts";
 import type { Session } from "../../core/sessions.ts";
 import {

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 
 import { RepriseError, systemCode } from "../../core/errors.ts";
 import { ANSWER_STALL_MS } from "../../core/limits.ts";
-import type { Observe } from "../metrics/observation.ts";
+import type { Observe } from "../observation.ts";
 import { PROBLEM_TYPE, problemOf } from "../problem.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 
-import type { Logins } from "../page/logins.ts";
+import type { Logins } from "./logins.ts";
 import { createGate, type GateOptions } from "./access.ts";
 import { parseOrigins } from "./cors.ts";
 import { checkNeed } from "./needs.ts";

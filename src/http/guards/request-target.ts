@@ -1,4 +1,4 @@
-import { isPercentEncoded } from "../../core/text.ts";
+import { isPercentEncoded } from "../../core/text/text.ts";
 
 /** What a request line names: a path, and in the absolute form (`GET http://host/path`) a host too. */
 export interface RequestTarget {

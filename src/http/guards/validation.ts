@@ -4,21 +4,21 @@ import addFormats from "ajv-formats";
 import type { FastifySchemaCompiler } from "fastify";
 import type { TSchema } from "typebox";
 
-import { CreateShareRequest, LoginRequest } from "../../core/access-schemas.ts";
+import { CreateShareRequest, LoginRequest } from "../../core/schemas/access-schemas.ts";
 import type { Fault, RepriseError } from "../../core/errors.ts";
 import { invalidRequest } from "../../core/invalid-request.ts";
-import { PatchSessionRequest } from "../../core/patch-session.ts";
-import { UndoRequest } from "../../core/file-change-schemas.ts";
-import { faultsOf } from "../../core/schema-errors.ts";
+import { PatchSessionRequest } from "../../core/schemas/patch-session.ts";
+import { UndoRequest } from "../../core/schemas/file-change-schemas.ts";
+import { faultsOf } from "../../core/schemas/schema-errors.ts";
 import {
   CreateSessionRequest,
   EndSessionRequest,
   PostMessageRequest,
   QueueExchangeRequest,
   AnswerRequest,
-} from "../../core/schemas.ts";
-import { isStorableText } from "../../core/text.ts";
-import { parameterTypes, type QueryText, readQuery } from "../routes/query.ts";
+} from "../../core/schemas/schemas.ts";
+import { isStorableText } from "../../core/text/text.ts";
+import { parameterTypes, type QueryText, readQuery } from "./query.ts";
 
 /**
  * Makes the validators of all routes. Bodies are not changed: nothing is converted, nothing

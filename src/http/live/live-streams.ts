@@ -1,4 +1,4 @@
-import type { LivePosition } from "../../core/live-position.ts";
+import type { LivePosition } from "../../core/live/live-position.ts";
 import { cursorAt, type LiveCursor } from "../../exchange/live/events-between.ts";
 import type { LiveSource } from "../../exchange/live/live-source.ts";
 import { createSessionFeeds, type SessionFeeds } from "../../exchange/live/session-feeds.ts";

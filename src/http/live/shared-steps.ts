@@ -1,5 +1,5 @@
-import type { LiveEvent } from "../../core/live.ts";
-import { writePosition } from "../../core/live-position.ts";
+import type { LiveEvent } from "../../core/schemas/live.ts";
+import { writePosition } from "../../core/live/live-position.ts";
 import type { LiveCursor } from "../../exchange/live/events-between.ts";
 import { type FeedStep, stepTo } from "../../exchange/live/feed-step.ts";
 import type { LiveView } from "../../exchange/live/live-view.ts";

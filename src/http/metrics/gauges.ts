@@ -17,7 +17,7 @@ import type { Store } from "../../store/store.ts";
 import { singleFlight } from "./single-flight.ts";
 import type { Streams } from "../stream/streams.ts";
 import type { PromClient } from "./instruments.ts";
-import type { Jobs } from "./observation.ts";
+import type { Jobs } from "../observation.ts";
 
 /** What is read on each scrape, instead of being counted. */
 export interface Gauges {

@@ -1,6 +1,6 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import type { Store } from "../../store/store.ts";
-import type { Observe } from "./observation.ts";
+import type { Observe } from "../observation.ts";
 
 /**
  * The same store; how long each operation took, its waiting included, is reported to `observe`. Once it

@@ -1,7 +1,7 @@
 import type prom from "prom-client";
 import type { Registry } from "prom-client";
 
-import type { Observe } from "./observation.ts";
+import type { Observe } from "../observation.ts";
 
 /** The library that keeps the counts and writes them down; loaded when there is something to count. */
 export type PromClient = typeof prom;

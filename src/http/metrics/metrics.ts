@@ -1,4 +1,4 @@
-import type { Observe } from "./observation.ts";
+import type { Observe } from "../observation.ts";
 import { createGauges, type Gauges } from "./gauges.ts";
 import { type PromClient, createInstruments } from "./instruments.ts";
 import type { Registry } from "prom-client";

@@ -3,7 +3,7 @@ import { PROBE_FRESH_MS, PROBE_TIMEOUT_MS } from "../../core/limits.ts";
 import { probeWrite } from "../../store/readiness.ts";
 import { listSessions } from "../../store/records/sessions/list.ts";
 import type { Store } from "../../store/store.ts";
-import type { Observe } from "./observation.ts";
+import type { Observe } from "../observation.ts";
 import { databaseReason, type Log, logFailure } from "./request-log.ts";
 import { singleFlight } from "./single-flight.ts";
 

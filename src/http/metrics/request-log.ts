@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 
 import { isRepriseError, systemCode } from "../../core/errors.ts";
-import type { Observe } from "./observation.ts";
+import type { Observe } from "../observation.ts";
 
 /** Receives one line of the log as plain data. */
 export type Log = (line: Readonly<Record<string, unknown>>) => void;

@@ -1,14 +1,14 @@
 import type { Login } from "../../core/access.ts";
-import { LoginRequest, Whoami } from "../../core/access-schemas.ts";
+import { LoginRequest, Whoami } from "../../core/schemas/access-schemas.ts";
 import { RepriseError } from "../../core/errors.ts";
-import { NoQuery } from "../../core/query-schemas.ts";
-import { named } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/schemas/query-schemas.ts";
+import { named } from "../../core/schemas/schemas.ts";
 import { refuseBody } from "../guards/json-body.ts";
 import { type Api, BODY_PROBLEMS } from "../routes/api.ts";
 import { json, problems, REQUEST_ID } from "../responses.ts";
-import { connectionOf, type ConnectionOptions } from "./connection-of.ts";
-import type { Logins } from "./logins.ts";
-import { isPageRequest } from "./page-request.ts";
+import { connectionOf, type ConnectionOptions } from "../guards/connection-of.ts";
+import type { Logins } from "../guards/logins.ts";
+import { isPageRequest } from "../guards/page-request.ts";
 import type { Principal } from "../../core/principal.ts";
 
 export interface LoginRoutesOptions extends ConnectionOptions {

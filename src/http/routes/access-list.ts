@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 
-import { AccessInfo } from "../../core/access-schemas.ts";
+import { AccessInfo } from "../../core/schemas/access-schemas.ts";
 import { isUuid } from "../../core/ids.ts";
-import { NoQuery } from "../../core/query-schemas.ts";
-import { named } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/schemas/query-schemas.ts";
+import { named } from "../../core/schemas/schemas.ts";
 import { listAccess, noAccess, revokeAccess } from "../../store/records/access/list.ts";
 import type { Store } from "../../store/store.ts";
 import { refuseBody } from "../guards/json-body.ts";

@@ -9,7 +9,7 @@ import type { ExchangeReference } from "../../store/records/exchanges/change.ts"
 import type { Store } from "../../store/store.ts";
 import type { UnsentAnswers } from "../unsent/unsent-answers.ts";
 import type { PublicPath } from "../guards/public-path.ts";
-import type { Observe } from "../metrics/observation.ts";
+import type { Observe } from "../observation.ts";
 
 /** The Fastify instance that routes are added to: what they receive has the types of its schema. */
 export type Api = ReturnType<typeof typed>;

@@ -5,10 +5,10 @@ import {
   FileChangeInfo,
   UndoInfo,
   UndoRequest,
-} from "../../core/file-change-schemas.ts";
+} from "../../core/schemas/file-change-schemas.ts";
 import { MAX_BODY_BYTES } from "../../core/limits.ts";
-import { NoQuery } from "../../core/query-schemas.ts";
-import { named } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/schemas/query-schemas.ts";
+import { named } from "../../core/schemas/schemas.ts";
 import type { Direction } from "../../workspace/undo/restore.ts";
 import { readExchange } from "../../store/records/exchanges/read.ts";
 import { emptyBodyAsObject } from "../guards/json-body.ts";

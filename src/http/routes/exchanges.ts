@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 
 import { DEFAULT_LIST_LIMIT, MAX_BODY_BYTES, MAX_CONTENT_BYTES } from "../../core/limits.ts";
-import { ExchangesQuery, NoQuery } from "../../core/query-schemas.ts";
+import { ExchangesQuery, NoQuery } from "../../core/schemas/query-schemas.ts";
 import {
   EndSessionRequest,
   ExchangeDetail,
@@ -10,7 +10,7 @@ import {
   PostMessageRequest,
   QueuedExchangeInfo,
   QueueExchangeRequest,
-} from "../../core/schemas.ts";
+} from "../../core/schemas/schemas.ts";
 import {
   changeQueued,
   type QueuedChange,

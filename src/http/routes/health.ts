@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 
-import { NoQuery } from "../../core/query-schemas.ts";
+import { NoQuery } from "../../core/schemas/query-schemas.ts";
 import type { Api } from "./api.ts";
 import type { Readiness } from "../metrics/readiness.ts";
 import { json, problems } from "../responses.ts";

@@ -1,4 +1,4 @@
-import { NoQuery } from "../../core/query-schemas.ts";
+import { NoQuery } from "../../core/schemas/query-schemas.ts";
 import type { Api } from "./api.ts";
 import { problems, REQUEST_ID } from "../responses.ts";
 import { type Metrics, METRICS_TYPE } from "../metrics/metrics.ts";

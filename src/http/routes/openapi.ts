@@ -9,17 +9,17 @@ import {
   NewShareInfo,
   ShareInfo,
   Whoami,
-} from "../../core/access-schemas.ts";
-import { PatchSessionRequest } from "../../core/patch-session.ts";
-import { LiveSnapshot } from "../../core/live.ts";
+} from "../../core/schemas/access-schemas.ts";
+import { PatchSessionRequest } from "../../core/schemas/patch-session.ts";
+import { LiveSnapshot } from "../../core/schemas/live.ts";
 import {
   ExchangeChangesInfo,
   FileChangeInfo,
   FileOutcome,
   UndoInfo,
   UndoRequest,
-} from "../../core/file-change-schemas.ts";
-import { NoQuery } from "../../core/query-schemas.ts";
+} from "../../core/schemas/file-change-schemas.ts";
+import { NoQuery } from "../../core/schemas/query-schemas.ts";
 import {
   AnswerRequest,
   CreateSessionRequest,
@@ -36,7 +36,7 @@ import {
   SessionAck,
   SessionDetail,
   SessionSummary,
-} from "../../core/schemas.ts";
+} from "../../core/schemas/schemas.ts";
 import {
   DoctorReport,
   ModelInfo,
@@ -44,7 +44,7 @@ import {
   WaitingInfo,
   PersonaInfo,
   VerificationInfo,
-} from "../../core/service-schemas.ts";
+} from "../../core/schemas/service-schemas.ts";
 import { type Api, BODY_PROBLEMS } from "./api.ts";
 import { mayCall, needOf } from "../guards/needs.ts";
 import { json, JSON_TYPE, NOT_MODIFIED, problems } from "../responses.ts";

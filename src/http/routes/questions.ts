@@ -3,8 +3,8 @@ import { Type } from "typebox";
 import { invalidRequest } from "../../core/invalid-request.ts";
 import { LARGE_ANSWER_BYTES, MAX_BODY_BYTES, MAX_CONTENT_BYTES } from "../../core/limits.ts";
 import type { GivenReply } from "../../core/questions.ts";
-import { NoQuery, QuestionsQuery } from "../../core/query-schemas.ts";
-import { AnswerRequest, named, QuestionInfo } from "../../core/schemas.ts";
+import { NoQuery, QuestionsQuery } from "../../core/schemas/query-schemas.ts";
+import { AnswerRequest, named, QuestionInfo } from "../../core/schemas/schemas.ts";
 import { answerQuestion } from "../../store/records/questions/answer.ts";
 import {
   listOpenQuestions,

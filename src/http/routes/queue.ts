@@ -2,9 +2,9 @@ import { Type } from "typebox";
 
 import { RepriseError } from "../../core/errors.ts";
 import { SCRAPE_FRESH_MS } from "../../core/limits.ts";
-import { NoQuery } from "../../core/query-schemas.ts";
-import { named } from "../../core/schemas.ts";
-import { WaitingInfo } from "../../core/service-schemas.ts";
+import { NoQuery } from "../../core/schemas/query-schemas.ts";
+import { named } from "../../core/schemas/schemas.ts";
+import { WaitingInfo } from "../../core/schemas/service-schemas.ts";
 import { whetherRuns } from "../../exchange/runnable.ts";
 import { readWaitingSessions } from "../../store/records/exchanges/waiting-sessions.ts";
 import type { Store } from "../../store/store.ts";

@@ -2,15 +2,15 @@ import { Type } from "typebox";
 
 import { RepriseError } from "../../core/errors.ts";
 import { SCRAPE_FRESH_MS } from "../../core/limits.ts";
-import { NoQuery } from "../../core/query-schemas.ts";
-import { named } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/schemas/query-schemas.ts";
+import { named } from "../../core/schemas/schemas.ts";
 import {
   DoctorReport,
   ModelInfo,
   NodeInfo,
   PersonaInfo,
   PersonasQuery,
-} from "../../core/service-schemas.ts";
+} from "../../core/schemas/service-schemas.ts";
 import type { Catalogue } from "../../rules/catalogue.ts";
 import { listNodes } from "../../store/records/exchanges/nodes.ts";
 import type { Store } from "../../store/store.ts";

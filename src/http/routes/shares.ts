@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 
 import { SHARE_DAYS, sharePath } from "../../core/access.ts";
-import { CreateShareRequest, NewShareInfo, ShareInfo } from "../../core/access-schemas.ts";
+import { CreateShareRequest, NewShareInfo, ShareInfo } from "../../core/schemas/access-schemas.ts";
 import { isUuid } from "../../core/ids.ts";
-import { NoQuery } from "../../core/query-schemas.ts";
-import { named } from "../../core/schemas.ts";
+import { NoQuery } from "../../core/schemas/query-schemas.ts";
+import { named } from "../../core/schemas/schemas.ts";
 import { hashOf, newSecret } from "../../store/records/access/secrets.ts";
 import {
   addShare,

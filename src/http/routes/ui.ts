@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-import { isAtWork } from "../../core/exchange-end.ts";
+import { isAtWork } from "../../core/schemas/exchange-end.ts";
 import { LISTED_BYTES, MAX_BODY_BYTES } from "../../core/limits.ts";
-import { NoQuery } from "../../core/query-schemas.ts";
+import { NoQuery } from "../../core/schemas/query-schemas.ts";
 import type { ExchangeRecord, Message } from "../../core/sessions.ts";
 import { readCurrent } from "../../store/records/exchanges/current.ts";
 import { readExchange } from "../../store/records/exchanges/read.ts";

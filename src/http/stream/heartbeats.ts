@@ -1,4 +1,4 @@
-import { createDeadlines, type Deadlines } from "./deadlines.ts";
+import { createDeadlines, type Deadlines } from "../unsent/deadlines.ts";
 
 /** The answer that a stream's comments are written to; its headers are sent. */
 export interface HeartbeatTarget {

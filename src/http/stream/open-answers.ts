@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 
-import type { Observe } from "../metrics/observation.ts";
+import type { Observe } from "../observation.ts";
 import type { PagesInTurn } from "../unsent/pages-in-turn.ts";
-import { createOneByOne } from "../guards/one-by-one.ts";
-import { createDeadlines } from "./deadlines.ts";
+import { createOneByOne } from "../unsent/one-by-one.ts";
+import { createDeadlines } from "../unsent/deadlines.ts";
 import { createHeartbeats } from "./heartbeats.ts";
 import { createStreamWriter } from "./stream-writer.ts";
 

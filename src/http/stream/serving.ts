@@ -1,5 +1,5 @@
 import { nextPortion, type InTurn, type Portion, type Source } from "../../exchange/live/source.ts";
-import type { Observe } from "../metrics/observation.ts";
+import type { Observe } from "../observation.ts";
 import type { PagesInTurn } from "../unsent/pages-in-turn.ts";
 import type { OpenAnswers, StreamAnswer, StreamEnd, StreamOutput } from "./open-answers.ts";
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-import type { Deadlines } from "./deadlines.ts";
+import type { Deadlines } from "../unsent/deadlines.ts";
 
 /** Bytes given to the socket at once: each slice that it takes is progress. */
 const SLICE_BYTES = 16 * 1024;

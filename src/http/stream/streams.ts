@@ -1,7 +1,7 @@
 import type { SessionWatcher } from "../../exchange/live/session-watcher.ts";
 import { sourceOf } from "../../exchange/live/source.ts";
 import type { Store } from "../../store/store.ts";
-import type { Observe } from "../metrics/observation.ts";
+import type { Observe } from "../observation.ts";
 import { createOpenAnswers } from "./open-answers.ts";
 import { createServing, type Opening, type Serving } from "./serving.ts";
 import { createPageReader, type EventPage, type StreamPosition } from "./stream-pages.ts";

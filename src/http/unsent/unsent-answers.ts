@@ -16,9 +16,9 @@ import {
   SCARCE_PAGE_BYTES,
   VISITOR_PAGE_BYTES,
 } from "../../core/limits.ts";
-import { answerInTurn } from "../guards/answer-in-turn.ts";
-import { createOneByOne } from "../guards/one-by-one.ts";
-import { createDeadlines } from "../stream/deadlines.ts";
+import { answerInTurn } from "./answer-in-turn.ts";
+import { createOneByOne } from "./one-by-one.ts";
+import { createDeadlines } from "./deadlines.ts";
 import { whoSends } from "./fair-line.ts";
 import { cut, HeldBytes, tooBusy } from "./held-bytes.ts";
 import { sliceAnswers } from "./slice-answers.ts";

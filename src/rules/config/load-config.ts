@@ -1,5 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import { parseDocument, type Problem } from "./document.ts";
 import { readUserConfig } from "./read-user-config.ts";
 import type { UserConfig } from "./user-config.ts";

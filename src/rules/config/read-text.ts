@@ -3,7 +3,7 @@ import { lstat, open } from "node:fs/promises";
 import { userInfo } from "node:os";
 
 import { RepriseError, systemCode } from "../../core/errors.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 
 /** The text of a config file, without the mark of its encoding. */
 export interface ConfigText {

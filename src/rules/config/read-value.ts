@@ -2,7 +2,7 @@ import type { Node } from "jsonc-parser";
 import type { Static, TSchema } from "typebox";
 
 import { isRepriseError } from "../../core/errors.ts";
-import { adviceOf, createNearestName } from "../../core/nearest-name.ts";
+import { adviceOf, createNearestName } from "../../core/text/nearest-name.ts";
 import { parseModelName } from "../models/name.ts";
 import { parseCallPattern, parsePattern } from "../permissions/rule.ts";
 import { BUILT_IN_TOOLS } from "../tools/built-in.ts";

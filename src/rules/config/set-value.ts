@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { TSchema } from "typebox";
 
 import { RepriseError } from "../../core/errors.ts";
-import { adviceOf, createNearestName } from "../../core/nearest-name.ts";
+import { adviceOf, createNearestName } from "../../core/text/nearest-name.ts";
 import { realPathOf } from "../../store/project-key.ts";
 import { EFFECTS, ruleText } from "../permissions/rule.ts";
 import { sectionsAt } from "./settings.ts";

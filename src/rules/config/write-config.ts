@@ -3,7 +3,7 @@ import { mkdir, open, realpath, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import { withFileLock } from "../../store/file-lock.ts";
 import { type ConfigEdit, editText } from "./edit-text.ts";
 import { checkUserConfig, loadUserConfig } from "./load-config.ts";

@@ -1,5 +1,5 @@
 import { isRepriseError } from "../../core/errors.ts";
-import type { ModelInfo } from "../../core/service-schemas.ts";
+import type { ModelInfo } from "../../core/schemas/service-schemas.ts";
 import { isBroken, type PersonaEntry } from "../personas/persona.ts";
 import { ownModel } from "./choose.ts";
 import { configuredModels, defaultModel, type ModelConfig } from "./config.ts";

@@ -1,6 +1,6 @@
-import type { ControlFile } from "../../core/control-file-table.ts";
-import { controlFileIn } from "../../core/control-files.ts";
-import { type SecretFile, secretFileIn } from "../../core/secret-files.ts";
+import type { ControlFile } from "../../core/files/control-file-table.ts";
+import { controlFileIn } from "../../core/files/control-files.ts";
+import { type SecretFile, secretFileIn } from "../../core/files/secret-files.ts";
 import type { FoundControl } from "../../workspace/places/found-control.ts";
 import { isHarmless, type Tool } from "../../core/tools.ts";
 

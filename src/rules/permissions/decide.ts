@@ -1,4 +1,4 @@
-import { isGit } from "../../core/control-files.ts";
+import { isGit } from "../../core/files/control-files.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
 import { isHarmless, type Tool, type ToolSet } from "../../core/tools.ts";
 import { type Call, commandsOf, controlFileOf, foundControlOf, secretFileOf } from "./call.ts";

@@ -1,5 +1,5 @@
-import { CONTROL_FILES, type ControlFile } from "../../core/control-file-table.ts";
-import { SECRET_FILES } from "../../core/secret-files.ts";
+import { CONTROL_FILES, type ControlFile } from "../../core/files/control-file-table.ts";
+import { SECRET_FILES } from "../../core/files/secret-files.ts";
 import { isHarmless, type ToolSet } from "../../core/tools.ts";
 import type { Decision } from "./decide.ts";
 import type { Judgement } from "./judge.ts";

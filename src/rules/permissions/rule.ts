@@ -1,7 +1,7 @@
-import { controlFileIn, spellingKey } from "../../core/control-files.ts";
+import { controlFileIn, spellingKey } from "../../core/files/control-files.ts";
 import { RepriseError } from "../../core/errors.ts";
-import { createNearestName } from "../../core/nearest-name.ts";
-import { secretFileIn } from "../../core/secret-files.ts";
+import { createNearestName } from "../../core/text/nearest-name.ts";
+import { secretFileIn } from "../../core/files/secret-files.ts";
 import { isServerTool, isToolName, type Tool, ToolSet } from "../../core/tools.ts";
 import { plainLine, plainParts } from "../../workspace/commands/plain-line.ts";
 import { safePrefix } from "../../workspace/commands/safe-prefix.ts";

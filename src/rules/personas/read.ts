@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { join } from "node:path";
 
-import { isStorableText } from "../../core/text.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { isStorableText } from "../../core/text/text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import type { ToolSet } from "../../core/tools.ts";
 import { foreignFields } from "./foreign-fields.ts";
 import { splitFrontMatter } from "./front-matter.ts";

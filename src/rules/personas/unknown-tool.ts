@@ -1,5 +1,5 @@
-import { createNearestName } from "../../core/nearest-name.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { createNearestName } from "../../core/text/nearest-name.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 
 const MAX_SHOWN = 64;
 

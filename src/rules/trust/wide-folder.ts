@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { dirname, resolve, sep } from "node:path";
 
-import { controlFileIn, isGit } from "../../core/control-files.ts";
+import { controlFileIn, isGit } from "../../core/files/control-files.ts";
 
 /** Where the user's own files begin, and which folder the user named on purpose. */
 export interface FolderChoice {

@@ -9,7 +9,7 @@ import { RepriseError } from "../../core/errors.ts";
  *     {"$l":i}   the i-th ref, a list of messages
  *     {"$e":[[key, value], …]}   an object that has one of these keys itself
  *
- * The JSON of a large value is cut into chunks (`langgraph/chunks.ts`), each a body of its thread.
+ * The JSON of a large value is cut into chunks (`langgraph/messages/chunks.ts`), each a body of its thread.
  */
 export const MESSAGE = "$m";
 export const LIST = "$l";

@@ -1,5 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
-import { isStorableText } from "../../core/text.ts";
+import { isStorableText } from "../../core/text/text.ts";
 import { targetHasThread, threadNotFound } from "../records/threads/free-threads.ts";
 import type { Operation, ReadOnlyStore, Store } from "../store.ts";
 import { threadChecksumOf } from "./export-text.ts";

@@ -1,5 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
-import { isStorableText } from "../../core/text.ts";
+import { isStorableText } from "../../core/text/text.ts";
 import { isGone, type LeaseOwner } from "../records/leases/this-process.ts";
 import type { ReadOnlyStore, Store, Operation } from "../store.ts";
 import { checksumOf } from "./export-text.ts";

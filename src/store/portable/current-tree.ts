@@ -51,7 +51,7 @@ function choiceOf(kind: QuestionKind, label: string, index: number): Choice {
   return { id: id ?? positionId(index), label, meaning: null, lasting: null };
 }
 
-/** Words of builds before the baseline. They are what files hold, so they do not follow `core/words.ts`. */
+/** Words of builds before the baseline. They are what files hold, so they do not follow `core/text/words.ts`. */
 const IDS: ReadonlyMap<string, PermissionChoice | LimitChoice | AdmissionChoice> = new Map([
   ["allow once", "allow_once"],
   ["allow for this exchange", "allow_exchange"],

@@ -10,10 +10,10 @@ import {
   QuestionChoice,
   text,
   PortableCall,
-} from "../../core/field-schemas.ts";
+} from "../../core/schemas/field-schemas.ts";
 import { CALL_STATUSES } from "../../core/calls.ts";
 import { ASKED_BY, EXCHANGE_STATES } from "../../core/exchanges.ts";
-import { metadata, sessionName } from "../../core/label-schemas.ts";
+import { metadata, sessionName } from "../../core/schemas/label-schemas.ts";
 import { MAX_SUBAGENT_DEPTH } from "../../core/limits.ts";
 import { ORIGINS } from "../../core/principal.ts";
 import {

@@ -3,8 +3,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Static, TSchema } from "typebox";
 
 import { type Fault, RepriseError } from "../../core/errors.ts";
-import { faultsOf } from "../../core/schema-errors.ts";
-import { isStorableText } from "../../core/text.ts";
+import { faultsOf } from "../../core/schemas/schema-errors.ts";
+import { isStorableText } from "../../core/text/text.ts";
 import { currentTree } from "./current-tree.ts";
 import { checksumOf, threadChecksumOf } from "./export-text.ts";
 import { FORMAT, SessionExport, type SessionTree, SessionTreeSchema } from "./export-schema.ts";

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 
-import { oneOf } from "../../core/field-schemas.ts";
+import { oneOf } from "../../core/schemas/field-schemas.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
 import { ORIGINS } from "../../core/principal.ts";
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-import { closed, nullable, text } from "../../core/field-schemas.ts";
+import { closed, nullable, text } from "../../core/schemas/field-schemas.ts";
 import { count, exportFields } from "./portable-fields.ts";
 
 /** A StoredValue (`checkpoints/value.ts`) with positions instead of ids; `mapIds` reads it. */

@@ -1,6 +1,6 @@
 import type { ExchangeFailure } from "../../core/sessions.ts";
-import { quote } from "../../core/terminal-text.ts";
-import { plural } from "../../core/text.ts";
+import { quote } from "../../core/text/terminal-text.ts";
+import { plural } from "../../core/text/text.ts";
 import { FAILURE_COLUMNS, failureLine, storedFailureOf } from "../records/sessions/failures.ts";
 import { countQueue } from "../records/exchanges/count-queue.ts";
 import { hasNode } from "../records/exchanges/nodes.ts";

@@ -1,4 +1,4 @@
-import { storableText } from "../../core/text.ts";
+import { storableText } from "../../core/text/text.ts";
 import { textHash } from "../records/threads/bodies.ts";
 import { isDamage } from "../checkpoints/damage.ts";
 import { MESSAGES } from "../checkpoints/head-mark.ts";

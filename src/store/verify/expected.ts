@@ -1,4 +1,4 @@
-import { titleOf } from "../../core/text.ts";
+import { titleOf } from "../../core/text/text.ts";
 import { isTime } from "../../core/time.ts";
 import { originOf } from "../records/messages/mirror.ts";
 import { mirrorColumns } from "../records/messages/mirror-message.ts";

@@ -1,4 +1,4 @@
-import { visibleJson } from "../../core/terminal-text.ts";
+import { visibleJson } from "../../core/text/terminal-text.ts";
 
 /**
  * The arguments of a call of `run_command` for a person: a line as it is, and words so that one sees where each

@@ -1,7 +1,7 @@
 import { readdir, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 
-import { canHoldControlFile, controlFileIn } from "../../core/control-files.ts";
+import { canHoldControlFile, controlFileIn } from "../../core/files/control-files.ts";
 import { isInside, isLink } from "./real-path.ts";
 
 /** A link of the repository that gives files a protected name, or could with names below it. */

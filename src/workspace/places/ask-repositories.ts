@@ -1,6 +1,6 @@
 import { basename, dirname, join, sep } from "node:path";
 
-import { isGit } from "../../core/control-files.ts";
+import { isGit } from "../../core/files/control-files.ts";
 import { isInside } from "../files/real-path.ts";
 import { foldersAbove as foldersBetween } from "../sandbox/folders-above.ts";
 import { askGit, askGitForUser, type GitUser, type Pointer, type Repository } from "./ask-git.ts";

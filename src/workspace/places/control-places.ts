@@ -1,8 +1,8 @@
 import { lstat, readFile, stat } from "node:fs/promises";
 import { dirname, join, normalize, sep } from "node:path";
 
-import { controlFileIn, isGit } from "../../core/control-files.ts";
-import { oneLine } from "../../core/terminal-text.ts";
+import { controlFileIn, isGit } from "../../core/files/control-files.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import { isInside } from "../files/real-path.ts";
 import { gitFolderIn, type GitUser, type Pointer, pointer } from "./ask-git.ts";
 import { askAll, foldersAbove, pinnedFolders } from "./ask-repositories.ts";

@@ -2,7 +2,7 @@ import type { BigIntStats, Dirent } from "node:fs";
 import { lstat, readlink, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import { CONTROL_FILES } from "../../core/control-file-table.ts";
+import { CONTROL_FILES } from "../../core/files/control-file-table.ts";
 import { isInside } from "../files/real-path.ts";
 import { FolderNames, isUnreadable } from "./folder-names.ts";
 import { type ControlPlace, identityOf, type KnownPlaces } from "./known-places.ts";

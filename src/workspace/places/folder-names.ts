@@ -5,7 +5,7 @@ import {
   canHoldControlFile,
   controlFileIn,
   hasUsualControlName,
-} from "../../core/control-files.ts";
+} from "../../core/files/control-files.ts";
 
 /** Packages of others: the user runs what is in there, and package managers write it. */
 const NOT_SEARCHED = "node_modules";

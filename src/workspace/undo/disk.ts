@@ -15,7 +15,7 @@ import {
 import { basename, dirname, join } from "node:path";
 
 import { systemCode } from "../../core/errors.ts";
-import type { Entry, FileEntry, LinkEntry } from "../../core/file-entries.ts";
+import type { Entry, FileEntry, LinkEntry } from "../../core/files/file-entries.ts";
 import { type HeldFolder, holdFolder } from "../files/held-folder.ts";
 import { isLeftover, removeLeftovers, temporaryName } from "../files/temporary-name.ts";
 import { refusal } from "../files/refusal.ts";

@@ -1,4 +1,4 @@
-import type { Entry } from "../../core/file-entries.ts";
+import type { Entry } from "../../core/files/file-entries.ts";
 import { shortenedDiff, textDiff } from "../files/text-diff.ts";
 import type { Conceal } from "../../core/secrets.ts";
 

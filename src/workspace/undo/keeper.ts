@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 
-import type { Entry, FileEntry, FolderEntry, LinkEntry } from "../../core/file-entries.ts";
+import type { Entry, FileEntry, FolderEntry, LinkEntry } from "../../core/files/file-entries.ts";
 import { isRepriseError, systemCode } from "../../core/errors.ts";
 import {
   beginFileChanges,

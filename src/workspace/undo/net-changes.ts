@@ -1,4 +1,4 @@
-import { type Entry, isSameEntry } from "../../core/file-entries.ts";
+import { type Entry, isSameEntry } from "../../core/files/file-entries.ts";
 import type { FileChange } from "../../store/records/file-changes/read.ts";
 
 /** All that an exchange changed at one path. */

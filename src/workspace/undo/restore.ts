@@ -1,8 +1,8 @@
 import { basename, dirname, join } from "node:path";
 
 import { systemCode, isRepriseError } from "../../core/errors.ts";
-import { type Entry, isSameEntry } from "../../core/file-entries.ts";
-import type { FileOutcome } from "../../core/file-change-schemas.ts";
+import { type Entry, isSameEntry } from "../../core/files/file-entries.ts";
+import type { FileOutcome } from "../../core/schemas/file-change-schemas.ts";
 import { find, type Found, makeFolder, namesIn, put, setMode, tidy } from "./disk.ts";
 import { entryDiff } from "./entry-diff.ts";
 import type { Conceal } from "../../core/secrets.ts";

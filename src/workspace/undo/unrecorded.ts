@@ -1,5 +1,5 @@
-import type { Entry, UnrecordedEntry, UnrecordedReason } from "../../core/file-entries.ts";
-import { plural } from "../../core/text.ts";
+import type { Entry, UnrecordedEntry, UnrecordedReason } from "../../core/files/file-entries.ts";
+import { plural } from "../../core/text/text.ts";
 import type { NetChange } from "./net-changes.ts";
 
 const REASONS: Readonly<Record<UnrecordedReason, string>> = {

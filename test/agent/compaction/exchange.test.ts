@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
-import { estimateTokens } from "../../../src/core/text.ts";
+import { estimateTokens } from "../../../src/core/text/text.ts";
 import { readDetail } from "../../../src/store/records/messages/read.ts";
 import { startThread } from "../../../src/store/records/sessions/change.ts";
 import { readSession } from "../../../src/store/records/sessions/read.ts";

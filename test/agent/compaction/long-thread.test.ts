@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 
 import { fill } from "../../../bench/fill-thread.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { messagesOf } from "../../../src/agent/thread-state.ts";
-import { estimateTokens } from "../../../src/core/text.ts";
+import { messagesOf } from "../../../src/agent/messages/thread-state.ts";
+import { estimateTokens } from "../../../src/core/text/text.ts";
 import { modelConfig } from "../../../src/rules/models/config.ts";
 import { isSummary } from "../../../src/store/records/messages/summary.ts";
 import { threadId } from "../../../src/core/threads.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { messagesOf } from "../../../src/agent/thread-state.ts";
+import { messagesOf } from "../../../src/agent/messages/thread-state.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import type { PermissionMode } from "../../../src/core/permissions.ts";
 import { threadId } from "../../../src/core/threads.ts";

@@ -3,11 +3,11 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { permissionChoices } from "../../../src/core/words.ts";
+import { permissionChoices } from "../../../src/core/text/words.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import type { AgentOptions } from "../../../src/agent/exchange-context.ts";
 import { findFamily } from "../../../src/agent/commands/processes.ts";
-import { OUTCOME_UNKNOWN } from "../../../src/agent/thread-state.ts";
+import { OUTCOME_UNKNOWN } from "../../../src/agent/messages/thread-state.ts";
 import type { PermissionChoice } from "../../../src/core/questions.ts";
 import type { ExchangeRequest, Live } from "../../../src/exchange/exchanger.ts";
 import type { TrustSource } from "../../../src/rules/trust/trust.ts";

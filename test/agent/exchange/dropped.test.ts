@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { modelConfig } from "../../../src/rules/models/config.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
-import { messagesOf } from "../../../src/agent/thread-state.ts";
+import { messagesOf } from "../../../src/agent/messages/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import type { Operation } from "../../../src/store/store.ts";
 import { readSession } from "../../../src/store/records/sessions/read.ts";

@@ -5,10 +5,10 @@ import { tool } from "@langchain/core/tools";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
-import { permissionChoices } from "../../../src/core/words.ts";
+import { permissionChoices } from "../../../src/core/text/words.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { NOT_RUN } from "../../../src/agent/thread-state.ts";
-import { ask, asksFirst } from "../../../src/agent/tool-asking.ts";
+import { NOT_RUN } from "../../../src/agent/messages/thread-state.ts";
+import { ask, asksFirst } from "../../../src/agent/permit/tool-asking.ts";
 import { type GivenReply, MAX_QUESTION } from "../../../src/core/questions.ts";
 import { startDispatcher } from "../../../src/exchange/nodes/dispatcher.ts";
 import { queueExchange } from "../../../src/store/records/exchanges/queue.ts";

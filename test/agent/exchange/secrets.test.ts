@@ -3,8 +3,8 @@ import { tool } from "@langchain/core/tools";
 import { expect, it } from "vitest";
 import { z } from "zod";
 
-import { offeredChoices } from "../../../src/core/words.ts";
-import { ask } from "../../../src/agent/tool-asking.ts";
+import { offeredChoices } from "../../../src/core/text/words.ts";
+import { ask } from "../../../src/agent/permit/tool-asking.ts";
 import { exportText } from "../../../src/store/portable/export-text.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { listOpenQuestions } from "../../../src/store/records/questions/read.ts";

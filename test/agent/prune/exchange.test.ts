@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
-import { messagesOf } from "../../../src/agent/thread-state.ts";
+import { messagesOf } from "../../../src/agent/messages/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { finishExchange } from "../../../src/store/checkpoints/finish.ts";
 import { releaseLease } from "../../../src/store/records/leases/lease.ts";

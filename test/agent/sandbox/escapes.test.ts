@@ -12,7 +12,7 @@ import { join, relative } from "node:path";
 
 import { afterAll, describe, expect, it } from "vitest";
 
-import { controlFileIn } from "../../../src/core/control-files.ts";
+import { controlFileIn } from "../../../src/core/files/control-files.ts";
 import { randomOf, seedOf } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";
 import { attackScript, STEPS } from "./attacks.ts";

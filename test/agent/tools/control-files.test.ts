@@ -3,8 +3,8 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { CONTROL_FILES } from "../../../src/core/control-file-table.ts";
-import { controlFileIn } from "../../../src/core/control-files.ts";
+import { CONTROL_FILES } from "../../../src/core/files/control-file-table.ts";
+import { controlFileIn } from "../../../src/core/files/control-files.ts";
 import { testSize } from "../../helpers/size.ts";
 import { toolBox } from "../../helpers/tool-box.ts";
 

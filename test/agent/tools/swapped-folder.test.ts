@@ -18,7 +18,7 @@ import { resolvePath } from "../../../src/rules/paths/resolve-path.ts";
 import { openFile } from "../../../src/workspace/files/open-file.ts";
 import { READ_FILE, WRITE_FILE } from "../../../src/rules/tools/built-in.ts";
 import { walkFiles } from "../../../src/agent/tools/walk.ts";
-import type { MakeChanges } from "../../../src/agent/permit.ts";
+import type { MakeChanges } from "../../../src/agent/permit/permit.ts";
 import { removeFile, replaceFile } from "../../../src/agent/tools/write-file.ts";
 import { toolBox } from "../../helpers/tool-box.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { offeredChoices } from "../../../src/cli/chat/allow-in-config.ts";
-import { permissionChoices } from "../../../src/core/words.ts";
+import { permissionChoices } from "../../../src/core/text/words.ts";
 import { contextOf } from "../../helpers/call-program.ts";
 
 it.each([

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { createLiveScreen } from "../../../src/cli/lines/live-screen.ts";
-import type { LiveEvent } from "../../../src/core/live.ts";
+import type { LiveEvent } from "../../../src/core/schemas/live.ts";
 import { messageEvent } from "../../helpers/live-events.ts";
 
 const text = (message_id: string, piece: string): LiveEvent => ({

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { answerOf, questionLines, reasonLine } from "../../../src/cli/output/question-lines.ts";
-import { limitChoices, offeredChoices, permissionChoices } from "../../../src/core/words.ts";
+import { limitChoices, offeredChoices, permissionChoices } from "../../../src/core/text/words.ts";
 
 const PERMISSION = { kind: "permission", choices: permissionChoices(["ls"]) } as const;
 const OFFERED = {

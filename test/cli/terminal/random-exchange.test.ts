@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { CALL_STATUSES } from "../../../src/core/calls.ts";
-import type { FileChangeInfo } from "../../../src/core/file-change-schemas.ts";
+import type { FileChangeInfo } from "../../../src/core/schemas/file-change-schemas.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../../src/exchange/events.ts";
 import { createHighlighter } from "../../../src/cli/terminal/markdown/highlight.ts";
 import { createMarkdownStream } from "../../../src/cli/terminal/markdown.ts";

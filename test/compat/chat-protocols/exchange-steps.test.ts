@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
-import type { LiveEvent } from "../../../src/core/live.ts";
-import type { QuestionInfo } from "../../../src/core/schemas.ts";
+import type { LiveEvent } from "../../../src/core/schemas/live.ts";
+import type { QuestionInfo } from "../../../src/core/schemas/schemas.ts";
 import { createExchangeSteps } from "../../../src/compat/chat-protocols/exchange-steps.ts";
 import { messageEvent as message } from "../../helpers/live-events.ts";
 

@@ -5,7 +5,7 @@ import {
   limitChoices,
   offeredChoices,
   permissionChoices,
-} from "../../../src/core/words.ts";
+} from "../../../src/core/text/words.ts";
 import { answerOf, type Reply } from "../../../src/compat/chat-protocols/reply.ts";
 
 const PERMISSION = { kind: "permission", choices: permissionChoices(["ls"]) } as const;

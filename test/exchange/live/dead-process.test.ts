@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { positionAfter } from "../../../src/core/live-position.ts";
+import { positionAfter } from "../../../src/core/live/live-position.ts";
 import { cursorAt } from "../../../src/exchange/live/events-between.ts";
 import { stepTo } from "../../../src/exchange/live/feed-step.ts";
 import { NO_SOURCE } from "../../../src/exchange/live/live-source.ts";

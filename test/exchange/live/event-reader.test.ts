@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import type { LiveEvent } from "../../../src/core/live.ts";
+import type { LiveEvent } from "../../../src/core/schemas/live.ts";
 import { EventReader, type EventSink } from "../../../src/exchange/live/event-reader.ts";
 import { exchangeInfo, messageEvent } from "../../helpers/live-events.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 
 import type { Finding } from "../../../src/artifacts/finding.ts";
-import type { Syntax } from "../../../src/artifacts/read-source.ts";
+import type { Syntax } from "../../../src/artifacts/sources/read-source.ts";
 
 const FOLDER = new URL("../../fixtures/plans/", import.meta.url);
 

@@ -12,7 +12,7 @@ interface Schema {
 }
 
 export const SCHEMA_FILE = new URL("../../../schemas/dev/phase-plan@1.json", import.meta.url);
-export const TYPES_FILE = new URL("../../../src/artifacts/phase-plan.ts", import.meta.url);
+export const TYPES_FILE = new URL("../../../src/artifacts/plans/phase-plan.ts", import.meta.url);
 
 /** Makes the TypeScript types of a schema of closed objects. */
 export function typesOf(schema: Schema & { readonly $id: string }): string {

@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 
-import { offeredChoices, permissionChoices } from "../../../src/core/words.ts";
+import { offeredChoices, permissionChoices } from "../../../src/core/text/words.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { summaryMessage } from "../../../src/agent/compaction/view.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";

@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { onTestFinished } from "vitest";
 
-import { keepCallFacts, keepStatus } from "../../../src/agent/keep-facts.ts";
+import { keepCallFacts, keepStatus } from "../../../src/agent/messages/keep-facts.ts";
 import { BUILT_IN_TOOLS } from "../../../src/rules/tools/built-in.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";

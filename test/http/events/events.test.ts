@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { expect, it } from "vitest";
 
 import { createClient } from "../../../src/client/client.ts";
-import type { SessionEvent } from "../../../src/core/session-events.ts";
+import type { SessionEvent } from "../../../src/core/schemas/session-events.ts";
 import { releaseLease } from "../../../src/store/records/leases/lease.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { openEvents } from "../../helpers/event-reader.ts";

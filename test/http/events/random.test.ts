@@ -5,8 +5,8 @@ import { expect, it } from "vitest";
 
 import { type Client, createClient } from "../../../src/client/client.ts";
 import { ClientError } from "../../../src/client/client-error.ts";
-import type { ExchangeInfo, SessionSummary } from "../../../src/core/schemas.ts";
-import type { SessionEvent } from "../../../src/core/session-events.ts";
+import type { ExchangeInfo, SessionSummary } from "../../../src/core/schemas/schemas.ts";
+import type { SessionEvent } from "../../../src/core/schemas/session-events.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { openEvents } from "../../helpers/event-reader.ts";
 import { seededRandom } from "../../helpers/random.ts";

@@ -1,6 +1,10 @@
 import { expect, it } from "vitest";
 
-import { positionAfter, readPosition, writePosition } from "../../../src/core/live-position.ts";
+import {
+  positionAfter,
+  readPosition,
+  writePosition,
+} from "../../../src/core/live/live-position.ts";
 import { cursorAt, eventsBetween } from "../../../src/exchange/live/events-between.ts";
 import { randomOf, seedOf } from "../../helpers/random.ts";
 import { createStrictReader } from "../../helpers/strict-live-reader.ts";

@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 
-import { codePoints } from "../../../src/core/code-points.ts";
+import { codePoints } from "../../../src/core/text/code-points.ts";
 import {
   addToChecksum,
   EMPTY_CHECKSUM,
   type LivePosition,
   positionAfter,
   writePosition,
-} from "../../../src/core/live-position.ts";
+} from "../../../src/core/live/live-position.ts";
 import { createFeed } from "../../../src/exchange/live/feed.ts";
 import { releaseLease } from "../../../src/store/records/leases/lease.ts";
 import { openLive } from "../../helpers/live-reader.ts";

@@ -1,4 +1,4 @@
-import type { ExchangeInfo, SessionSummary } from "../../../src/core/schemas.ts";
+import type { ExchangeInfo, SessionSummary } from "../../../src/core/schemas/schemas.ts";
 import type { Message } from "../../../src/core/sessions.ts";
 import type { LiveText, LiveView } from "../../../src/exchange/live/live-view.ts";
 

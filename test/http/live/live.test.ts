@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { createFeed, type Feed } from "../../../src/exchange/live/feed.ts";
-import type { LiveEvent } from "../../../src/core/live.ts";
+import type { LiveEvent } from "../../../src/core/schemas/live.ts";
 import type { Fence } from "../../../src/store/records/leases/fence.ts";
 import { releaseLease } from "../../../src/store/records/leases/lease.ts";
 import { storeLive } from "../../../src/store/records/live/store-live.ts";

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
 
-import type { LiveEvent } from "../../../src/core/live.ts";
+import type { LiveEvent } from "../../../src/core/schemas/live.ts";
 import { createClient } from "../../../src/client/client.ts";
 import { openLive, type WireLive } from "../../helpers/live-reader.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";

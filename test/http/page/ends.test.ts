@@ -4,7 +4,7 @@ import http from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { DAY_MS, FAILED_LOGINS_MS } from "../../../src/core/access.ts";
-import { createFailedLogins } from "../../../src/http/page/failed-logins.ts";
+import { createFailedLogins } from "../../../src/http/guards/failed-logins.ts";
 import { listAccess, revokeAccess } from "../../../src/store/records/access/list.ts";
 import { addLoginCode } from "../../../src/store/records/access/logins.ts";
 import { hashOf, newSecret } from "../../../src/store/records/access/secrets.ts";

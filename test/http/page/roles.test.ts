@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import type { NewShareInfo } from "../../../src/core/access-schemas.ts";
+import type { NewShareInfo } from "../../../src/core/schemas/access-schemas.ts";
 import { openPage, type PageClient } from "../../helpers/page-client.ts";
 import { routesOfService } from "../../helpers/routes-of-service.ts";
 import { startTestServer, type TestServer } from "../../helpers/server.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { SessionSummary } from "../../../src/core/schemas.ts";
+import type { SessionSummary } from "../../../src/core/schemas/schemas.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../../helpers/database.ts";

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
 import { createClient } from "../../../src/client/client.ts";
-import type { SessionDetail } from "../../../src/core/schemas.ts";
+import type { SessionDetail } from "../../../src/core/schemas/schemas.ts";
 import { openPage } from "../../helpers/page-client.ts";
 import { startTestServer, type TestServer } from "../../helpers/server.ts";
 import {

@@ -3,8 +3,8 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { CONTROL_FILES } from "../../../src/core/control-file-table.ts";
-import { SECRET_FILES } from "../../../src/core/secret-files.ts";
+import { CONTROL_FILES } from "../../../src/core/files/control-file-table.ts";
+import { SECRET_FILES } from "../../../src/core/files/secret-files.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../src/core/permissions.ts";
 import { createLinkSearch } from "../../../src/workspace/files/control-links.ts";
 import { locate } from "../../../src/rules/paths/resolve-path.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { createClient } from "../../../src/client/client.ts";
-import type { MessageInfo } from "../../../src/core/schemas.ts";
+import type { MessageInfo } from "../../../src/core/schemas/schemas.ts";
 import { createPostgres } from "../../helpers/postgres.ts";
 import { testSize } from "../../helpers/size.ts";
 import { type Service, startService } from "../../torture/service.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Choice } from "../../../src/core/questions.ts";
-import type { ExchangeInfo } from "../../../src/core/schemas.ts";
+import type { ExchangeInfo } from "../../../src/core/schemas/schemas.ts";
 import { type Node, type Nodes, TOKEN } from "./nodes.ts";
 import type { QuestionRow } from "./rows.ts";
 import { KINDS, type Kind, textOf } from "./script.ts";

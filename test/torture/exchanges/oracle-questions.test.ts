@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { permissionChoices } from "../../../src/core/words.ts";
+import { permissionChoices } from "../../../src/core/text/words.ts";
 import type { Message } from "../../../src/core/sessions.ts";
 import type { Reply } from "./clients.ts";
 import type { Effect } from "./effects.ts";

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { offeredChoices } from "../../../src/core/words.ts";
+import { offeredChoices } from "../../../src/core/text/words.ts";
 import { createFeed, type Feed } from "../../../src/exchange/live/feed.ts";
 import { insertQuestion } from "../../../src/store/records/questions/ask.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { expect, it } from "vitest";
 
 import type { MessageInfo } from "../../../src/entries/client.ts";
-import { isFailed, stateOf } from "../../../web/session/call-state.ts";
+import { isFailed, stateOf } from "../../../web/session/calls/call-state.ts";
 import { messageInfo } from "./messages.ts";
 
 const MODEL = { live: signal(null), ends: new Map() };

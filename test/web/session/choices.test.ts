@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { visible } from "../../../src/core/terminal-text.ts";
+import { visible } from "../../../src/core/text/terminal-text.ts";
 import { diffLines } from "../../../web/parts/diff-lines.ts";
 import { askedOf } from "../../../web/session/act/choices.ts";
 import { visibleText } from "../../../web/session/act/visible-text.ts";

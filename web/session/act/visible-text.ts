@@ -1,4 +1,4 @@
-/** As in `src/core/terminal-text.ts`: what no person sees, or what changes the order of what they see. */
+/** As in `src/core/text/terminal-text.ts`: what no person sees, or what changes the order of what they see. */
 const UNSEEN =
   /(?![\n\t])\p{Cc}|[\p{Cs}\p{Zl}\p{Zp}\ufff9-\ufffb\u3164\uffa0]|(?![\u200c\u200d])(?=\p{Cf})\p{Default_Ignorable_Code_Point}/gu;
 

@@ -1,4 +1,4 @@
-import { visible } from "../../../core/terminal-text.ts";
+import { visible } from "../../../core/text/terminal-text.ts";
 import { readDetail } from "../../../store/records/messages/read.ts";
 import type { Store } from "../../../store/store.ts";
 import { type CliContext, noticeLine } from "../../process/context.ts";

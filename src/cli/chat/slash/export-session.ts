@@ -2,7 +2,7 @@ import { open, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 
 import { isRepriseError, RepriseError, systemCode } from "../../../core/errors.ts";
-import { oneLine } from "../../../core/terminal-text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import { readSessionTree } from "../../../store/portable/read-tree.ts";
 import type { Store } from "../../../store/store.ts";
 import { type CliContext, noticeLine } from "../../process/context.ts";

@@ -1,6 +1,6 @@
 import type { Compacted } from "../../../exchange/exchanger.ts";
-import { createNearestName } from "../../../core/nearest-name.ts";
-import { oneLine } from "../../../core/terminal-text.ts";
+import { createNearestName } from "../../../core/text/nearest-name.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import { permission } from "./slash-permission.ts";
 import type { CommandUsage } from "../command-usage.ts";
 import type { SlashContext, SlashOutcome } from "./slash-context.ts";

@@ -6,7 +6,7 @@ import { holdsAnything } from "../../../rules/trust/holds-anything.ts";
 import { workFolder } from "../../../rules/trust/wide-folder.ts";
 import { isFolder } from "../../../workspace/files/is-folder.ts";
 import { isRepriseError } from "../../../core/errors.ts";
-import { oneLine } from "../../../core/terminal-text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import { failureLine, readFailures } from "../../../store/records/sessions/failures.ts";
 import { readSession } from "../../../store/records/sessions/read.ts";
 import type { Store } from "../../../store/store.ts";

@@ -2,9 +2,9 @@ import type { Command } from "commander";
 
 import { type ExchangeState, isFinal } from "../../../core/exchanges.ts";
 import { RepriseError } from "../../../core/errors.ts";
-import type { FollowStep } from "../../../core/follow-exchange.ts";
+import type { FollowStep } from "../../../core/live/follow-exchange.ts";
 import type { ExchangeRecord } from "../../../core/sessions.ts";
-import { exactLine, visible } from "../../../core/terminal-text.ts";
+import { exactLine, visible } from "../../../core/text/terminal-text.ts";
 import { isPassing } from "../../../exchange/exchange-failure.ts";
 import { followElsewhere } from "../../../exchange/live/follow-exchange.ts";
 import { type Runnable, whetherRuns } from "../../../exchange/runnable.ts";

@@ -4,7 +4,7 @@ import { Command } from "commander";
 
 import { isRepriseError, RepriseError } from "../../../core/errors.ts";
 import type { Session } from "../../../core/sessions.ts";
-import { titleLine } from "../../../core/terminal-text.ts";
+import { titleLine } from "../../../core/text/terminal-text.ts";
 import { followSession } from "../../../exchange/live/follow-session.ts";
 import { readMessagesAfter } from "../../../store/records/messages/read.ts";
 import { readSession, resolveSession } from "../../../store/records/sessions/read.ts";

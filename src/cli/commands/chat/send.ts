@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { isFinal } from "../../../core/exchanges.ts";
-import { oneLine } from "../../../core/terminal-text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import { isFolder } from "../../../workspace/files/is-folder.ts";
 import { createStoredReport } from "../../../exchange/report-stored-exchange.ts";
 import { type Runnable, runnableOn } from "../../../exchange/runnable.ts";

@@ -2,7 +2,7 @@ import type { Command, Option } from "commander";
 
 import { PROVIDERS } from "../../../rules/models/name.ts";
 import { PERMISSION_MODES } from "../../../core/permissions.ts";
-import { oneLine, titleLine } from "../../../core/terminal-text.ts";
+import { oneLine, titleLine } from "../../../core/text/terminal-text.ts";
 import { isPostgres } from "../../../store/location.ts";
 import { databaseLocation, personaFolderPaths } from "../../process/config.ts";
 import type { CliContext } from "../../process/context.ts";

@@ -8,7 +8,7 @@ import { databaseLocation } from "../../process/config.ts";
 import { type CliContext, printJson, printLine } from "../../process/context.ts";
 import { databaseOption, withDatabase } from "../../process/database.ts";
 import { onSignals } from "../../process/signals.ts";
-import { plural } from "../../../core/text.ts";
+import { plural } from "../../../core/text/text.ts";
 
 /** `backup <file>`: one file that holds everything, even while the database is in use. */
 export function backupCommand(cli: CliContext): Command {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
-import { exactLine } from "../../../core/terminal-text.ts";
-import { plural } from "../../../core/text.ts";
+import { exactLine } from "../../../core/text/terminal-text.ts";
+import { plural } from "../../../core/text/text.ts";
 import type { ThreadCopyReport, ThreadCounts } from "../../../store/portable/thread-copies.ts";
 import type { Store } from "../../../store/store.ts";
 import { resolveLocation } from "../../process/config.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { mebibytes } from "../../../core/text.ts";
+import { mebibytes } from "../../../core/text/text.ts";
 import type { UpgradePlan } from "../../../store/engines/migrations/upgrade-plan.ts";
 import { isPostgres } from "../../../store/location.ts";
 import { databaseLocation } from "../../process/config.ts";

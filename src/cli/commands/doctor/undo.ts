@@ -1,4 +1,4 @@
-import { plural } from "../../../core/text.ts";
+import { plural } from "../../../core/text/text.ts";
 import { type Check, failedBy, ok } from "../../../store/check.ts";
 import { undoFolderPath } from "../../process/config.ts";
 import type { CliContext } from "../../process/context.ts";

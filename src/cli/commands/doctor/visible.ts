@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 import { isRepriseError } from "../../../core/errors.ts";
-import { oneLine } from "../../../core/terminal-text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import { isInside } from "../../../workspace/files/real-path.ts";
 import { hiddenPaths } from "../../../workspace/sandbox/hidden-paths.ts";
 import { type Check, warning } from "../../../store/check.ts";

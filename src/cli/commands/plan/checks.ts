@@ -2,9 +2,9 @@ import { resolve } from "node:path";
 
 import type { Finding } from "../../../artifacts/finding.ts";
 import type { ArtifactText } from "../../../artifacts/read-artifact.ts";
-import type { KnownNames } from "../../../artifacts/plan-names.ts";
+import type { KnownNames } from "../../../artifacts/plans/plan-names.ts";
 import type { SchemaRegistry } from "../../../artifacts/registry.ts";
-import type { PlanReport } from "../../../artifacts/validate-plan.ts";
+import type { PlanReport } from "../../../artifacts/plans/validate-plan.ts";
 import { personaFolderPaths } from "../../process/config.ts";
 import type { CliContext } from "../../process/context.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
@@ -26,7 +26,7 @@ export async function createPlanChecker(cli: CliContext): Promise<PlanChecker> {
   const [registry, { planNames }, { validatePlan }, { toReport }] = await Promise.all([
     loadFolderSchemas(cli),
     import("../../../rules/personas/plan-names.ts"),
-    import("../../../artifacts/validate-plan.ts"),
+    import("../../../artifacts/plans/validate-plan.ts"),
     import("../../../artifacts/finding.ts"),
   ]);
   const [schema, names] = await Promise.all([

@@ -2,8 +2,8 @@ import { isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import type { ArtifactReport, Finding } from "../../../artifacts/finding.ts";
-import { oneLine } from "../../../core/terminal-text.ts";
-import { plural } from "../../../core/text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
+import { plural } from "../../../core/text/text.ts";
 
 /** What was found in one file; `phases` if it is a plan. */
 export interface FileReport extends ArtifactReport {

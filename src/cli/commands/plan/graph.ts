@@ -1,13 +1,13 @@
 import { Command, Option } from "commander";
 
-import type { PhasePlan } from "../../../artifacts/phase-plan.ts";
+import type { PhasePlan } from "../../../artifacts/plans/phase-plan.ts";
 import { noticeLine, printLine, type CliContext } from "../../process/context.ts";
 import { readPlan } from "./read-plan.ts";
 
 const DRAWINGS = {
-  mermaid: async () => (await import("../../../artifacts/drawing/mermaid.ts")).drawMermaid,
-  dot: async () => (await import("../../../artifacts/drawing/dot.ts")).drawDot,
-  svg: async () => (await import("../../../artifacts/drawing/svg.ts")).drawSvg,
+  mermaid: async () => (await import("../../../artifacts/plans/drawing/mermaid.ts")).drawMermaid,
+  dot: async () => (await import("../../../artifacts/plans/drawing/dot.ts")).drawDot,
+  svg: async () => (await import("../../../artifacts/plans/drawing/svg.ts")).drawSvg,
 };
 
 /**
@@ -37,7 +37,7 @@ export function graphCommand(cli: CliContext): Command {
 const MAX_MERMAID_EDGES = 500;
 
 async function warnOfEdges(cli: CliContext, plan: PhasePlan): Promise<void> {
-  const { phaseGraph } = await import("../../../artifacts/phase-graph.ts");
+  const { phaseGraph } = await import("../../../artifacts/plans/phase-graph.ts");
   const { edges } = phaseGraph(plan);
   if (edges.length > MAX_MERMAID_EDGES) {
     noticeLine(

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import type { PhasePlan } from "../../../artifacts/phase-plan.ts";
+import type { PhasePlan } from "../../../artifacts/plans/phase-plan.ts";
 import { newId } from "../../../core/ids.ts";
 import { printJson, type CliContext } from "../../process/context.ts";
 

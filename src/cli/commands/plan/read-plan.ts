@@ -1,4 +1,4 @@
-import type { PhasePlan } from "../../../artifacts/phase-plan.ts";
+import type { PhasePlan } from "../../../artifacts/plans/phase-plan.ts";
 import { RepriseError } from "../../../core/errors.ts";
 import { MAX_FAULTS } from "../../../core/limits.ts";
 import { noticeLine, type CliContext } from "../../process/context.ts";

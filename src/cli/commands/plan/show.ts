@@ -1,11 +1,11 @@
-import { oneLine } from "../../../core/terminal-text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import { Command } from "commander";
 
-import type { PhaseGraph } from "../../../artifacts/phase-graph.ts";
-import type { Phase, PhasePlan } from "../../../artifacts/phase-plan.ts";
+import type { PhaseGraph } from "../../../artifacts/plans/phase-graph.ts";
+import type { Phase, PhasePlan } from "../../../artifacts/plans/phase-plan.ts";
 import { printJson, printLines, type CliContext } from "../../process/context.ts";
 import { aligned } from "../../output/aligned.ts";
-import { plural } from "../../../core/text.ts";
+import { plural } from "../../../core/text/text.ts";
 import { readPlan } from "./read-plan.ts";
 
 /**
@@ -21,7 +21,7 @@ export function showCommand(cli: CliContext): Command {
     .option("--json", "print one JSON document, for programs")
     .action(async (file: string, options: { json?: true }) => {
       const plan = await readPlan(cli, file);
-      const { phaseGraph } = await import("../../../artifacts/phase-graph.ts");
+      const { phaseGraph } = await import("../../../artifacts/plans/phase-graph.ts");
       const graph = phaseGraph(plan);
       if (options.json === true) {
         printJson(cli, documentOf(plan, graph), 2);

@@ -1,5 +1,5 @@
-import { titleLine } from "../../../core/terminal-text.ts";
-import { plural } from "../../../core/text.ts";
+import { titleLine } from "../../../core/text/terminal-text.ts";
+import { plural } from "../../../core/text/text.ts";
 import type { DeletionPreview } from "../../../store/records/sessions/delete-tree.ts";
 
 /** A line for each session that goes: sub-agents are indented below their parent. */

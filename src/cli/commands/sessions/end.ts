@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
-import { sessionAck } from "../../../core/answers.ts";
-import { titleLine } from "../../../core/terminal-text.ts";
+import { sessionAck } from "../../../core/schemas/answers.ts";
+import { titleLine } from "../../../core/text/terminal-text.ts";
 import { endSession } from "../../../store/records/sessions/change.ts";
 import { resolveSession } from "../../../store/records/sessions/read.ts";
 import { type CliContext, printJson, printLine } from "../../process/context.ts";

@@ -1,11 +1,11 @@
 import { Command } from "commander";
 
-import { oneLine, titleLine } from "../../../core/terminal-text.ts";
+import { oneLine, titleLine } from "../../../core/text/terminal-text.ts";
 import { type SessionTree, sessionsOf } from "../../../store/portable/export-schema.ts";
 import { atRest, importTree, withNewIds } from "../../../store/portable/import-tree.ts";
 import { type CliContext, note, printJson, printLine } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
-import { plural } from "../../../core/text.ts";
+import { plural } from "../../../core/text/text.ts";
 import { readExport } from "../read-export.ts";
 
 /** `sessions import <file|->`: everything that an export holds, in one transaction. */

@@ -1,9 +1,9 @@
 import { Command } from "commander";
 
 import { MAX_NAME_LENGTH } from "../../../core/limits.ts";
-import type { PatchSessionRequest } from "../../../core/patch-session.ts";
-import { titleLine } from "../../../core/terminal-text.ts";
-import { isStorableText } from "../../../core/text.ts";
+import type { PatchSessionRequest } from "../../../core/schemas/patch-session.ts";
+import { titleLine } from "../../../core/text/terminal-text.ts";
+import { isStorableText } from "../../../core/text/text.ts";
 import { patchSession } from "../../../store/records/sessions/patch.ts";
 import { type CliContext, printJson, printLine } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";

@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
 
 import { MAX_LIST_LIMIT, MAX_NAME_LENGTH } from "../../../core/limits.ts";
-import type { SessionSummary } from "../../../core/schemas.ts";
+import type { SessionSummary } from "../../../core/schemas/schemas.ts";
 import { type Session, SESSION_STATES, type SessionState } from "../../../core/sessions.ts";
-import { isStorableText } from "../../../core/text.ts";
+import { isStorableText } from "../../../core/text/text.ts";
 import { projectKeyOf } from "../../../store/project-key.ts";
 import {
   type ListInput,

@@ -1,8 +1,8 @@
 import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT } from "../../../core/limits.ts";
-import type { MessageInfo } from "../../../core/schemas.ts";
+import type { MessageInfo } from "../../../core/schemas/schemas.ts";
 import type { Session } from "../../../core/sessions.ts";
-import { oneLine } from "../../../core/terminal-text.ts";
-import { isStorableText, plural } from "../../../core/text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
+import { isStorableText, plural } from "../../../core/text/text.ts";
 import { readMessagePage } from "../../../store/records/messages/message-page.ts";
 import { deleteSessionTree, previewDeletion } from "../../../store/records/sessions/delete-tree.ts";
 import {

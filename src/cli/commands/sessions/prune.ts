@@ -12,7 +12,7 @@ import { olderThan } from "../../output/ages.ts";
 import { confirmDeletion } from "../confirm-deletion.ts";
 import { forgetKept } from "../forget-kept.ts";
 import { deletionLines } from "./deletion-lines.ts";
-import { plural } from "../../../core/text.ts";
+import { plural } from "../../../core/text/text.ts";
 
 interface PruneOptions {
   readonly olderThan: string;

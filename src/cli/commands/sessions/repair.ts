@@ -7,7 +7,7 @@ import { readSession, resolveSession } from "../../../store/records/sessions/rea
 import { type Repair, repairSession } from "../../../store/verify/repair.ts";
 import { type CliContext, note, noticeLine, printJson, printLine } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
-import { plural } from "../../../core/text.ts";
+import { plural } from "../../../core/text/text.ts";
 
 /**
  * `sessions repair <id>`: rebuilds the messages from the agent's checkpoints, all or nothing; what

@@ -15,7 +15,7 @@ import { resolveSession } from "../../../store/records/sessions/read.ts";
 import type { Store } from "../../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
-import { plural } from "../../../core/text.ts";
+import { plural } from "../../../core/text/text.ts";
 
 /** Differences of one session that a person is shown; `--json` prints all. */
 const MAX_SHOWN = 20;

@@ -1,5 +1,5 @@
-import { exactLine } from "../../../core/terminal-text.ts";
-import { plural } from "../../../core/text.ts";
+import { exactLine } from "../../../core/text/terminal-text.ts";
+import { plural } from "../../../core/text/text.ts";
 import type {
   DamagedThread,
   ThreadStats,

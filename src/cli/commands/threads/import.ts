@@ -2,8 +2,8 @@ import { Command } from "commander";
 
 import { MAX_THREAD_ID_BYTES } from "../../../core/limits.ts";
 import { isThreadId } from "../../../core/threads.ts";
-import { exactLine } from "../../../core/terminal-text.ts";
-import { plural } from "../../../core/text.ts";
+import { exactLine } from "../../../core/text/terminal-text.ts";
+import { plural } from "../../../core/text/text.ts";
 import { storeFreeThread } from "../../../store/portable/free-thread.ts";
 import { type CliContext, printJson, printLine } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";

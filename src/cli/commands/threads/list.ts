@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { exactLine } from "../../../core/terminal-text.ts";
+import { exactLine } from "../../../core/text/terminal-text.ts";
 import { type ListedThread, listThreads } from "../../../store/checkpoints/threads/list-threads.ts";
 import { age } from "../../output/ages.ts";
 import { aligned } from "../../output/aligned.ts";

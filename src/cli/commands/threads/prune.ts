@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
-import { exactLine } from "../../../core/terminal-text.ts";
-import { plural } from "../../../core/text.ts";
+import { exactLine } from "../../../core/text/terminal-text.ts";
+import { plural } from "../../../core/text/text.ts";
 import {
   previewPrune,
   pruneFreeThread,

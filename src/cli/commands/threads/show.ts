@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { exactLine, oneLine, visible } from "../../../core/terminal-text.ts";
+import { exactLine, oneLine, visible } from "../../../core/text/terminal-text.ts";
 import { readLastMessages } from "../../../store/checkpoints/threads/last-messages.ts";
 import {
   readThreadStats,

@@ -1,7 +1,7 @@
 import type { Holdings } from "../../../rules/trust/holdings.ts";
 import { holdsAnything } from "../../../rules/trust/holds-anything.ts";
 import { isRepriseError } from "../../../core/errors.ts";
-import { oneLine } from "../../../core/terminal-text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import { ask as askInTerminal } from "../../process/ask.ts";
 import { personaFolderPaths } from "../../process/config.ts";
 import { type CliContext, note, noticeLine } from "../../process/context.ts";

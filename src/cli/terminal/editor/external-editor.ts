@@ -3,7 +3,7 @@ import { lstat, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { oneLine, quote } from "../../../core/terminal-text.ts";
+import { oneLine, quote } from "../../../core/text/terminal-text.ts";
 import type { Screen } from "../screen/screen.ts";
 
 /** The text as the person left it, or why it is as before. */

@@ -1,4 +1,4 @@
-import { visible } from "../../../core/terminal-text.ts";
+import { visible } from "../../../core/text/terminal-text.ts";
 import { getGraphemeSegmenter, visibleWidth } from "../pi/text.ts";
 import { lineAt, type Move, type Spot } from "./moves.ts";
 

@@ -1,4 +1,4 @@
-import { oneLine } from "../../../core/terminal-text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import type { Message } from "./editor.ts";
 import { cellText } from "../pi/text.ts";
 import type { Theme } from "../text/theme.ts";

@@ -1,4 +1,4 @@
-import { visible } from "../../../core/terminal-text.ts";
+import { visible } from "../../../core/text/terminal-text.ts";
 import type { History, HistoryEntry } from "../../chat/history.ts";
 import { sliceByColumn, visibleWidth } from "../pi/text.ts";
 import { left } from "./moves.ts";

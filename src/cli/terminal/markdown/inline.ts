@@ -1,6 +1,6 @@
 import { Lexer, type Token, Tokenizer } from "marked";
 
-import { visible } from "../../../core/terminal-text.ts";
+import { visible } from "../../../core/text/terminal-text.ts";
 import type { Theme } from "../text/theme.ts";
 import type { Run } from "./runs.ts";
 

@@ -1,4 +1,4 @@
-import { visible } from "../../../core/terminal-text.ts";
+import { visible } from "../../../core/text/terminal-text.ts";
 
 /** Display columns of text, and cutting and wrapping by them. Rows may hold styles and links. */
 export interface CellText {

@@ -1,4 +1,4 @@
-import { oneLine } from "../../../core/terminal-text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import type { PersonaSurvey } from "../../../rules/personas/list.ts";
 import { isBroken } from "../../../rules/personas/persona.ts";
 import { type Measure, measureFor } from "../text/measure.ts";

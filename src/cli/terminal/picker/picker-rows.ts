@@ -1,4 +1,4 @@
-import { plural } from "../../../core/text.ts";
+import { plural } from "../../../core/text/text.ts";
 import { age } from "../../output/ages.ts";
 import { shortCount } from "../text/amounts.ts";
 import { cell, cut, endOf, spread } from "../text/fit.ts";

@@ -1,5 +1,5 @@
 import { MAX_NAME_LENGTH } from "../../../core/limits.ts";
-import { quote } from "../../../core/terminal-text.ts";
+import { quote } from "../../../core/text/terminal-text.ts";
 import { arranged, type PickedSession, SORTS, titleOf } from "./picked-sessions.ts";
 import { type Chosen, DEFAULT_FILTERS, FILTER_ROWS, next, stepped } from "./picker-filters.ts";
 import { isLeaving, moveOf } from "./picker-keys.ts";

@@ -1,7 +1,7 @@
 import type { Session } from "../../../core/sessions.ts";
 import { isRoot } from "../../../core/session-tree.ts";
-import { oneLine, titleLine } from "../../../core/terminal-text.ts";
-import { plural } from "../../../core/text.ts";
+import { oneLine, titleLine } from "../../../core/text/terminal-text.ts";
+import { plural } from "../../../core/text/text.ts";
 import { PROVIDERS } from "../../../rules/models/name.ts";
 import type { Store } from "../../../store/store.ts";
 import { shortAge } from "../../output/ages.ts";

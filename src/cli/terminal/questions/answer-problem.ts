@@ -1,5 +1,5 @@
 import { MAX_ANSWER } from "../../../core/questions.ts";
-import { isStorableText } from "../../../core/text.ts";
+import { isStorableText } from "../../../core/text/text.ts";
 import { isCommand } from "../../chat/slash/slash.ts";
 
 /** Why a text cannot be sent as an answer, or as the reason of a no; null if it can. */

@@ -1,4 +1,4 @@
-import { oneLine } from "../../../core/terminal-text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import { characterOf, isBack } from "./choice-keys.ts";
 import { type ChoiceScreen, createChoiceTyping } from "./choice-typing.ts";
 import { cutLine } from "../text/fold.ts";

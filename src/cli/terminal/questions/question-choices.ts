@@ -8,8 +8,8 @@ import {
   type QuestionKind,
   type RepeatChoice,
 } from "../../../core/questions.ts";
-import { oneLine } from "../../../core/terminal-text.ts";
-import { visibleBlanks } from "../../../core/visible-blanks.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
+import { visibleBlanks } from "../../../core/text/visible-blanks.ts";
 import { cutLine } from "../text/fold.ts";
 import { visibleWidth } from "../pi/text.ts";
 import type { Theme } from "../text/theme.ts";

@@ -1,5 +1,5 @@
-import { oneLine } from "../../../core/terminal-text.ts";
-import { longerText, ruleAsks } from "../../../core/words.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
+import { longerText, ruleAsks } from "../../../core/text/words.ts";
 import type { GivenAnswer } from "../../output/question-lines.ts";
 import { cutLine } from "../text/fold.ts";
 import { choiceRows, type KeyedChoice } from "./question-choices.ts";

@@ -1,7 +1,11 @@
-import { plural } from "../../../core/text.ts";
-import { oneLine, visible } from "../../../core/terminal-text.ts";
-import { beginsWithBlanks, MAX_INDENTATION, visibleBlanks } from "../../../core/visible-blanks.ts";
-import { longerText } from "../../../core/words.ts";
+import { plural } from "../../../core/text/text.ts";
+import { oneLine, visible } from "../../../core/text/terminal-text.ts";
+import {
+  beginsWithBlanks,
+  MAX_INDENTATION,
+  visibleBlanks,
+} from "../../../core/text/visible-blanks.ts";
+import { longerText } from "../../../core/text/words.ts";
 import type { GivenAnswer } from "../../output/question-lines.ts";
 import type { OpenQuestion } from "../../../store/records/questions/read.ts";
 import { cutLine, foldLine } from "../text/fold.ts";

@@ -1,5 +1,5 @@
 import type { PermissionChoice } from "../../../core/questions.ts";
-import { permissionLabel } from "../../../core/words.ts";
+import { permissionLabel } from "../../../core/text/words.ts";
 import { problemOf } from "./answer-problem.ts";
 import type { QuestionOutcome, QuestionView, QuestionViewOptions } from "./asked-question.ts";
 import { characterOf, isBack } from "./choice-keys.ts";

@@ -1,4 +1,4 @@
-import type { FileChangeInfo } from "../../../core/file-change-schemas.ts";
+import type { FileChangeInfo } from "../../../core/schemas/file-change-schemas.ts";
 import type { Message } from "../../../core/sessions.ts";
 import type { ReadChanges } from "./exchange-rows.ts";
 import type { CallKey } from "./sub-agents.ts";

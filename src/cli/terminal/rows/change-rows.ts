@@ -1,6 +1,6 @@
-import type { FileChangeInfo } from "../../../core/file-change-schemas.ts";
-import { plural } from "../../../core/text.ts";
-import { oneLine, visible } from "../../../core/terminal-text.ts";
+import type { FileChangeInfo } from "../../../core/schemas/file-change-schemas.ts";
+import { plural } from "../../../core/text/text.ts";
+import { oneLine, visible } from "../../../core/text/terminal-text.ts";
 import { diffRows } from "./diff-rows.ts";
 import { cutLine } from "../text/fold.ts";
 import { indented, type Layout } from "./tool-rows.ts";

@@ -1,4 +1,4 @@
-import { visible } from "../../../core/terminal-text.ts";
+import { visible } from "../../../core/text/terminal-text.ts";
 import { drawRow, wrapRuns } from "../markdown/runs.ts";
 import type { Theme } from "../text/theme.ts";
 

@@ -1,7 +1,7 @@
-import type { FileChangeInfo } from "../../../core/file-change-schemas.ts";
+import type { FileChangeInfo } from "../../../core/schemas/file-change-schemas.ts";
 import type { QuestionKind } from "../../../core/questions.ts";
 import type { ToolCall } from "../../../core/sessions.ts";
-import { plural } from "../../../core/text.ts";
+import { plural } from "../../../core/text/text.ts";
 import type { CallLog } from "./call-log.ts";
 import { cutLine } from "../text/fold.ts";
 import { createReadGroup, type ReadGroup } from "./read-group.ts";

@@ -1,4 +1,4 @@
-import type { LiveEvent } from "../../../core/live.ts";
+import type { LiveEvent } from "../../../core/schemas/live.ts";
 import type { QuestionKind } from "../../../core/questions.ts";
 import type { Message } from "../../../core/sessions.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../../exchange/events.ts";

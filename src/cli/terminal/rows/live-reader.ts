@@ -1,5 +1,5 @@
 import { NO_FACTS } from "../../../core/calls.ts";
-import type { ExchangeInfo } from "../../../core/schemas.ts";
+import type { ExchangeInfo } from "../../../core/schemas/schemas.ts";
 import { EventReader, type EventSink } from "../../../exchange/live/event-reader.ts";
 import { failureLine } from "../../../store/records/sessions/failures.ts";
 import type { Steps } from "./steps.ts";

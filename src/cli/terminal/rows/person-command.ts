@@ -1,4 +1,4 @@
-import { oneLine } from "../../../core/terminal-text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import { createProgress, type Every } from "./progress.ts";
 import type { Layout } from "./tool-rows.ts";
 

@@ -1,5 +1,5 @@
 import { MODEL_ATTEMPTS } from "../../../core/limits.ts";
-import { oneLine } from "../../../core/terminal-text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import { inSeconds, tokensText } from "../text/amounts.ts";
 import { cutLine } from "../text/fold.ts";
 import { visibleWidth } from "../pi/text.ts";

@@ -1,4 +1,4 @@
-import { plural } from "../../../core/text.ts";
+import { plural } from "../../../core/text/text.ts";
 import { inSeconds } from "../text/amounts.ts";
 import { cutLine } from "../text/fold.ts";
 import type { ShownCall } from "./shown-call.ts";

@@ -1,5 +1,5 @@
 import type { Message } from "../../../core/sessions.ts";
-import { plural } from "../../../core/text.ts";
+import { plural } from "../../../core/text/text.ts";
 
 export interface ReplayLimits {
   /** Exchanges that are shown, the last ones. */

@@ -1,10 +1,10 @@
-import { commandOutput } from "../../../core/command-notes.ts";
+import { commandOutput } from "../../../core/text/command-notes.ts";
 import type { CallStatus } from "../../../core/calls.ts";
-import type { FileChangeInfo } from "../../../core/file-change-schemas.ts";
+import type { FileChangeInfo } from "../../../core/schemas/file-change-schemas.ts";
 import type { QuestionKind } from "../../../core/questions.ts";
 import type { ToolCall } from "../../../core/sessions.ts";
-import { plural } from "../../../core/text.ts";
-import { visible } from "../../../core/terminal-text.ts";
+import { plural } from "../../../core/text/text.ts";
+import { visible } from "../../../core/text/terminal-text.ts";
 import { mayHaveChanged } from "../../output/tool-lines.ts";
 import { changeRows, changeText } from "./change-rows.ts";
 import { cutLine } from "../text/fold.ts";

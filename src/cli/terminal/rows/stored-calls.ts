@@ -1,6 +1,6 @@
-import type { FileChangeInfo } from "../../../core/file-change-schemas.ts";
+import type { FileChangeInfo } from "../../../core/schemas/file-change-schemas.ts";
 import type { Message, ToolCall } from "../../../core/sessions.ts";
-import { plural } from "../../../core/text.ts";
+import { plural } from "../../../core/text/text.ts";
 import { changedFile, whyNoDiff } from "../../output/change-lines.ts";
 import { DIFF_LINES_SHOWN } from "../../output/show-lines.ts";
 import { diffRows } from "./diff-rows.ts";

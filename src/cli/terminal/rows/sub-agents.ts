@@ -1,6 +1,6 @@
 import { MODEL_ATTEMPTS } from "../../../core/limits.ts";
-import { oneLine } from "../../../core/terminal-text.ts";
-import { plural } from "../../../core/text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
+import { plural } from "../../../core/text/text.ts";
 import type { ExchangeEvent } from "../../../exchange/events.ts";
 import { mayHaveChanged } from "../../output/tool-lines.ts";
 import { inSeconds } from "../text/amounts.ts";

@@ -1,6 +1,6 @@
-import { reasonOf } from "../../../core/result-text.ts";
+import { reasonOf } from "../../../core/text/result-text.ts";
 import type { CallStatus } from "../../../core/calls.ts";
-import { oneLine, visible } from "../../../core/terminal-text.ts";
+import { oneLine, visible } from "../../../core/text/terminal-text.ts";
 import type { ToolCall } from "../../../core/sessions.ts";
 import { notesOf, subjectText } from "../../output/tool-lines.ts";
 import { took } from "../text/amounts.ts";

@@ -1,5 +1,5 @@
 import type { Message, Role } from "../../../core/sessions.ts";
-import { titleLine, visible } from "../../../core/terminal-text.ts";
+import { titleLine, visible } from "../../../core/text/terminal-text.ts";
 import type { QueuedMessage } from "../../../store/records/exchanges/read.ts";
 import { localTime } from "../../output/ages.ts";
 import { factsOf, messageMarks, sendAgainLine, unsentMarks } from "../../output/show-facts.ts";

@@ -1,5 +1,5 @@
-import { plural } from "../../../core/text.ts";
-import { visible } from "../../../core/terminal-text.ts";
+import { plural } from "../../../core/text/text.ts";
+import { visible } from "../../../core/text/terminal-text.ts";
 import type { CallLog } from "./call-log.ts";
 import { cutLine, foldLine } from "../text/fold.ts";
 import type { Layout } from "./tool-rows.ts";

@@ -1,4 +1,4 @@
-import { oneLine } from "../../../core/terminal-text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import type { Notifications } from "../../../rules/config/user-config.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;

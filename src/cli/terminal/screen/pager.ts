@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 
-import { oneLine } from "../../../core/terminal-text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import { type KeyId, matchesKey } from "../pi/keys.ts";
 import { cut, spread } from "../text/fit.ts";
 import { visibleWidth, wrapTextWithAnsi } from "../pi/text.ts";

@@ -1,4 +1,4 @@
-import { oneLine } from "../../../core/terminal-text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import { decodePrintableKey, matchesKey } from "../pi/keys.ts";
 
 /**

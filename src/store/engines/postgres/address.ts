@@ -4,7 +4,7 @@ import type { ConnectionOptions } from "node:tls";
 import { parse } from "pg-connection-string";
 
 import { RepriseError } from "../../../core/errors.ts";
-import { isPercentEncoded } from "../../../core/text.ts";
+import { isPercentEncoded } from "../../../core/text/text.ts";
 import { POSTGRES_PARAMETERS, type PostgresUrl, readPostgresUrl } from "../../postgres-url.ts";
 import { isTarget, type Target, TARGETS } from "./target.ts";
 

@@ -10,7 +10,7 @@ import {
 import { dirname } from "node:path";
 
 import { RepriseError, systemCode } from "../../../core/errors.ts";
-import { quote } from "../../../core/terminal-text.ts";
+import { quote } from "../../../core/text/terminal-text.ts";
 import { corruptFile, UNWRITABLE } from "./failure.ts";
 import { refuseForeignWal } from "./foreign-wal.ts";
 

@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../../core/access.ts";
-import type { ShareInfo } from "../../../core/access-schemas.ts";
+import type { ShareInfo } from "../../../core/schemas/access-schemas.ts";
 import { RepriseError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import { lockSession } from "../sessions/lock.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { NodeInfo } from "../../../core/service-schemas.ts";
+import type { NodeInfo } from "../../../core/schemas/service-schemas.ts";
 import { type Parameter, prepared } from "../../prepared.ts";
 import type { Operation, Tx } from "../../store.ts";
 

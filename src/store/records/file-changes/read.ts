@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 
-import type { Entry } from "../../../core/file-entries.ts";
+import type { Entry } from "../../../core/files/file-entries.ts";
 import { withinTree } from "../questions/tree.ts";
 import type { Operation, Tx } from "../../store.ts";
 import type { FileChangeTable } from "../../tables/file-changes.ts";

@@ -1,4 +1,4 @@
-import type { Entry } from "../../../core/file-entries.ts";
+import type { Entry } from "../../../core/files/file-entries.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../../store.ts";

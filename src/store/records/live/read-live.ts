@@ -1,5 +1,5 @@
-import type { LiveState } from "../../../core/live-state.ts";
-import type { SessionSummary } from "../../../core/schemas.ts";
+import type { LiveState } from "../../../core/live/live-state.ts";
+import type { SessionSummary } from "../../../core/schemas/schemas.ts";
 import type { ExchangeRecord, Message } from "../../../core/sessions.ts";
 import { type Parameter, prepared } from "../../prepared.ts";
 import { readCurrent } from "../exchanges/current.ts";

@@ -2,7 +2,7 @@ import { RepriseError } from "../../../core/errors.ts";
 import { newId, parseSessionReference } from "../../../core/ids.ts";
 import { type Origin, type Principal, isOwner } from "../../../core/principal.ts";
 import type { Message, Session } from "../../../core/sessions.ts";
-import { estimateTokens, titleOf } from "../../../core/text.ts";
+import { estimateTokens, titleOf } from "../../../core/text/text.ts";
 import { refuseEnded, sessionEnded } from "../sessions/change.ts";
 import { type Parameter, prepared } from "../../prepared.ts";
 import { messageHint } from "../../hints.ts";

@@ -22,7 +22,7 @@ interface CallJson {
 }
 
 /**
- * Reads the body of a message, `[class, fields]` as `langgraph/message-codec.ts` writes it. Null for
+ * Reads the body of a message, `[class, fields]` as `langgraph/messages/message-codec.ts` writes it. Null for
  * a text that is not a message, or one that the agent could not make a message of.
  */
 export function readMessage(text: string): MessageJson | null {

@@ -1,7 +1,7 @@
 import { NO_FACTS } from "../../../core/calls.ts";
 import { RepriseError } from "../../../core/errors.ts";
 import type { MadeCall, Role, ToolCall } from "../../../core/sessions.ts";
-import { estimateTokens, storableReplacer, storableText } from "../../../core/text.ts";
+import { estimateTokens, storableReplacer, storableText } from "../../../core/text/text.ts";
 import { callFactsOf, keptStatusOf, statusOf } from "./call-facts.ts";
 import type { MessageJson } from "./message-json.ts";
 import type { MirrorMessage } from "./mirror-message.ts";

@@ -3,7 +3,7 @@ import { type Expression, sql } from "kysely";
 import { newId } from "../../../core/ids.ts";
 import type { Origin } from "../../../core/principal.ts";
 import type { Role } from "../../../core/sessions.ts";
-import { titleOf } from "../../../core/text.ts";
+import { titleOf } from "../../../core/text/text.ts";
 import { batches } from "../threads/bodies.ts";
 import { type Parameter, prepared } from "../../prepared.ts";
 import type { Fence } from "../leases/fence.ts";

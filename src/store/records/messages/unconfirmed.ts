@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { TITLE_LENGTH } from "../../../core/limits.ts";
-import { titleOf } from "../../../core/text.ts";
+import { titleOf } from "../../../core/text/text.ts";
 import type { ChangedField } from "../../tables/database.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { CHOICE_FIELDS, choicesOf } from "./waiting.ts";

@@ -5,8 +5,8 @@ import {
   readAdmissionCallId,
 } from "../../../core/questions.ts";
 import type { QuestionRecord, Session } from "../../../core/sessions.ts";
-import { plural } from "../../../core/text.ts";
-import { admissionChoices } from "../../../core/words.ts";
+import { plural } from "../../../core/text/text.ts";
+import { admissionChoices } from "../../../core/text/words.ts";
 import {
   acceptMessages,
   readUnaccepted,

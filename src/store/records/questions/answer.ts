@@ -1,7 +1,7 @@
 import { RepriseError } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";
 import type { Answerer, GivenReply, PermissionChoice } from "../../../core/questions.ts";
-import { quote } from "../../../core/terminal-text.ts";
+import { quote } from "../../../core/text/terminal-text.ts";
 import type { QuestionRecord } from "../../../core/sessions.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { readSession, resolveSession } from "../sessions/read.ts";

@@ -1,5 +1,5 @@
 import { RepriseError } from "../../../core/errors.ts";
-import type { DeletedSession } from "../../../core/schemas.ts";
+import type { DeletedSession } from "../../../core/schemas/schemas.ts";
 import type { Session } from "../../../core/sessions.ts";
 import { forgetDeletions } from "../changes/forget-deletions.ts";
 import { sessionInThreadId } from "../threads/free-threads.ts";

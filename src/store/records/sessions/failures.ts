@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 
 import type { ExchangeFailure } from "../../../core/sessions.ts";
-import { oneLine } from "../../../core/terminal-text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import { batches } from "../threads/bodies.ts";
 import type { SessionTable } from "../../tables/database.ts";
 import type { Operation } from "../../store.ts";

@@ -1,6 +1,6 @@
 import type { ListOrder } from "../../../core/sessions.ts";
 import { invalidRequest } from "../../../core/invalid-request.ts";
-import { isStorableText } from "../../../core/text.ts";
+import { isStorableText } from "../../../core/text/text.ts";
 import type { ListPosition } from "./list.ts";
 
 /** The position in the list as text for a URL. Only this service reads it. */

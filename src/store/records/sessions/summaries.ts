@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { SessionSummary } from "../../../core/schemas.ts";
+import type { SessionSummary } from "../../../core/schemas/schemas.ts";
 import { type Activity, SESSION_FIELDS } from "../../../core/sessions.ts";
 import { batches } from "../threads/bodies.ts";
 import { jsonColumns } from "../../columns.ts";

@@ -1,4 +1,8 @@
-import { type Entry, isSameEntry, type UnrecordedReason } from "../../../core/file-entries.ts";
+import {
+  type Entry,
+  isSameEntry,
+  type UnrecordedReason,
+} from "../../../core/files/file-entries.ts";
 import { changedIgnored, findIgnoredStates } from "./ignored-states.ts";
 import { listIgnored } from "./ignored-paths.ts";
 import { readFiles } from "./read-files.ts";

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-import type { FileEntry } from "../../../core/file-entries.ts";
+import type { FileEntry } from "../../../core/files/file-entries.ts";
 import { holdFolder } from "../../files/held-folder.ts";
 import { hashOf } from "../kept-bytes.ts";
 import { stateOf } from "./walk-tree.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-import type { Entry } from "../../../core/file-entries.ts";
+import type { Entry } from "../../../core/files/file-entries.ts";
 import { hashOf, syncFolder } from "../kept-bytes.ts";
 import { findIgnoredStates } from "./ignored-states.ts";
 import { listIgnored } from "./ignored-paths.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import type { LiveEvent } from "../../../../src/core/live.ts";
-import { readPosition } from "../../../../src/core/live-position.ts";
+import type { LiveEvent } from "../../../../src/core/schemas/live.ts";
+import { readPosition } from "../../../../src/core/live/live-position.ts";
 import { createDatabase } from "../../../helpers/database.ts";
 import { type SentMessage, startModelServer } from "../../../helpers/model-server.ts";
 import type { Running } from "../../../helpers/process.ts";

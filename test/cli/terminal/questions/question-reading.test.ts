@@ -2,7 +2,11 @@ import { setImmediate as settled } from "node:timers/promises";
 
 import { describe, expect, it } from "vitest";
 
-import { offeredChoices, permissionChoices, permissionLabel } from "../../../../src/core/words.ts";
+import {
+  offeredChoices,
+  permissionChoices,
+  permissionLabel,
+} from "../../../../src/core/text/words.ts";
 import { createQuestionView } from "../../../../src/cli/terminal/questions/question-view.ts";
 import {
   asked,

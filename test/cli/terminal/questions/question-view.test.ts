@@ -8,7 +8,7 @@ import {
   offeredChoices,
   permissionChoices,
   permissionLabel,
-} from "../../../../src/core/words.ts";
+} from "../../../../src/core/text/words.ts";
 import type { QuestionOutcome } from "../../../../src/cli/terminal/questions/asked-question.ts";
 import { createQuestionView } from "../../../../src/cli/terminal/questions/question-view.ts";
 import { visibleWidth } from "../../../../src/cli/terminal/pi/text.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import type { CallStatus } from "../../../../src/core/calls.ts";
-import type { FileChangeInfo } from "../../../../src/core/file-change-schemas.ts";
+import type { FileChangeInfo } from "../../../../src/core/schemas/file-change-schemas.ts";
 import type { ToolEffect } from "../../../../src/core/tools.ts";
 import type { ExchangeResult } from "../../../../src/exchange/events.ts";
 import { visibleWidth } from "../../../../src/cli/terminal/pi/text.ts";

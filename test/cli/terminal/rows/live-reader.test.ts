@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 
 import { factsOfCall } from "../../../../src/core/calls.ts";
-import type { LiveEvent } from "../../../../src/core/live.ts";
+import type { LiveEvent } from "../../../../src/core/schemas/live.ts";
 import type { Message, ToolCall } from "../../../../src/core/sessions.ts";
 import { BUILT_IN_TOOLS } from "../../../../src/rules/tools/built-in.ts";
 import { scriptedExchange, SESSION } from "../scripted-exchange.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import type { LiveState } from "../../../../src/core/live-state.ts";
+import type { LiveState } from "../../../../src/core/live/live-state.ts";
 import { releaseLease, takeLease } from "../../../../src/store/records/leases/lease.ts";
 import type { Fence } from "../../../../src/store/records/leases/fence.ts";
 import {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { newId } from "../../../../src/core/ids.ts";
-import { permissionChoices } from "../../../../src/core/words.ts";
+import { permissionChoices } from "../../../../src/core/text/words.ts";
 import { answerQuestion } from "../../../../src/store/records/questions/answer.ts";
 import { insertQuestion, shownHash } from "../../../../src/store/records/questions/ask.ts";
 import { listWithAnswered } from "../../../../src/store/records/questions/read.ts";

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { newId } from "../../../../src/core/ids.ts";
 import type { GivenReply } from "../../../../src/core/questions.ts";
-import { admissionChoices } from "../../../../src/core/words.ts";
+import { admissionChoices } from "../../../../src/core/text/words.ts";
 import { releaseLease, takeLease } from "../../../../src/store/records/leases/lease.ts";
 import type { Fence } from "../../../../src/store/records/leases/fence.ts";
 import { beginExchange } from "../../../../src/store/records/messages/begin-exchange.ts";

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { isRepriseError, RepriseError } from "../../../../core/errors.ts";
-import { mebibytes } from "../../../../core/text.ts";
+import { mebibytes } from "../../../../core/text/text.ts";
 import type { PlannedBackup } from "../../migrations/upgrade-plan.ts";
 import { backupSqlite } from "./backup.ts";
 import { queryValue } from "../statements.ts";

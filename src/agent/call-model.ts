@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { newId } from "../core/ids.ts";
+import type { ModelConfig } from "../rules/models/config.ts";
+import { parseModelName } from "../rules/models/name.ts";
+import type { Report } from "../exchange/report-events.ts";
+import type { Prepared } from "./exchange-context.ts";
+import { failureReason, modelFailure } from "./models/failure.ts";
+import { isLongWait, mayRepeat, readProviderError } from "./models/provider-error.ts";
+import type { ProviderPauses } from "./models/provider-pause.ts";
+
+/** One call of a model, which may take several attempts. */
+export interface ModelCall<Answer> {
+  /** The id that the answer has to get. Without it each attempt gets a new one. */
+  readonly id?: string | undefined;
+  /** Ends the call, also while it waits for the next attempt. */
+  readonly signal: AbortSignal | undefined;
+  /** Makes one attempt to get the answer with this id. */
+  readonly ask: (id: string) => Promise<Answer>;
+}
+
+/**
+ * Asks a model, and asks it again if the attempt failed with a transient error. The clients of the
+ * providers repeat nothing themselves. Throws the last attempt's error, or the signal's reason.
+ *
+ * Error codes: `call_limit_reached`, `budget_reached`.
+ */
+export type CallModel = <Answer>(call: ModelCall<Answer>) => Promise<Answer>;
+
+export interface CallModelOptions {
+  readonly models: Pick<ModelConfig, "retries" | "retryDelayMs">;
+  readonly prepared: Pick<Prepared, "modelName" | "keyless">;
+  /** Called before each call, once for all its attempts; rejects if there may be no more. */
+  readonly mayCall: () => Promise<void>;
+  readonly pauses: ProviderPauses;
+  /** True if a part of this answer was reported already. */
+  readonly hasText?: (id: string) => boolean;
+  /** As `textIsFinal` of `Live`. */
+  readonly textIsFinal?: boolean;
+  readonly report?: Report;
+}
+
+export function createCallModel(options: CallModelOptions): CallModel {
+  const { models, prepared, report, mayCall, pauses } = options;
+  const { provider } = parseModelName(prepared.modelName);
+  const onWait = (ms: number, reason: string): void => {
+    const seconds = Math.round(ms / 1000);
+    report?.({ type: "notice", sentence: `${reason}; asking it in ${seconds} s.` });
+  };
+  return async ({ id: fixedId, signal, ask }) => {
+    await mayCall();
+    for (let attempt = 1; ; attempt += 1) {
+      const id = fixedId ?? newId();
+      for (const name of [prepared.modelName, provider]) {
+        await pauses.over(name, signal, onWait);
+      }
+      try {
+        return await ask(id);
+      } catch (error) {
+        signal?.throwIfAborted();
+        const delayMs = retryDelay(error, attempt, models.retryDelayMs);
+        const reason = failureReason(error, prepared.modelName);
+        const ms = readProviderError(error).retryAfterMs;
+        if (delayMs !== null && ms !== null) {
+          pauses.keep(provider, { ms: delayMs, reason, refusal: null });
+        } else if (ms !== null && isLongWait(readProviderError(error)) && error instanceof Error) {
+          // an hour or a day is a limit of this model; others may still answer
+          pauses.keep(prepared.modelName, { ms, reason, refusal: error });
+        }
+        // the pieces of two attempts under one id could not be distinguished
+        const isMixed =
+          (id === fixedId || options.textIsFinal === true) && options.hasText?.(id) === true;
+        if (attempt > models.retries || delayMs === null || isMixed) {
+          throw error;
+        }
+        report?.({
+          type: "retry",
+          message_id: id,
+          attempt: attempt + 1,
+          code: modelFailure(error, prepared.modelName, prepared.keyless).code,
+          reason,
+          delay_ms: delayMs,
+        });
+        await sleep(delayMs, undefined, { signal });
+      }
+    }
+  };
+}
+
+/**
+ * Milliseconds until the next attempt: what the provider asks for, else twice as long as before and
+ * up to as much again by chance. Null for an error that another attempt would meet again.
+ */
+function retryDelay(error: unknown, attempt: number, firstMs: number): number | null {
+  const found = readProviderError(error);
+  if (!mayRepeat(found) || isLongWait(found)) {
+    return null;
+  }
+  const backoffMs = firstMs * 2 ** (attempt - 1);
+  return Math.round(found.retryAfterMs ?? backoffMs * (1 + Math.random()));
+}

@@ -1,0 +1,138 @@
+import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+
+import { type CallFacts, NO_FACTS } from "../../core/calls.ts";
+import { EVENT_RESULT_BYTES } from "../../core/limits.ts";
+import { callFactsOf, statusOf } from "../../store/records/messages/call-facts.ts";
+import { countOf } from "../../store/records/messages/mirror-row.ts";
+import { cutBeforeHalf } from "./whole-characters.ts";
+import type { Report } from "../../exchange/report-events.ts";
+
+export type AnswerProgress = ReturnType<typeof createAnswerProgress>;
+
+const NOT_RUN: EndedCall = { durationMs: 0, facts: NO_FACTS };
+
+/** Texts of answers, reported as their models write them. */
+export class ArrivingText {
+  readonly #report: Report;
+  /** By the ids of the answers. */
+  readonly #written = new Map<string, string>();
+  readonly #halves = new Map<string, string>();
+  #last: string | null = null;
+
+  constructor(report: Report) {
+    this.#report = report;
+  }
+
+  readonly heard = (message_id: string, piece: string): void => {
+    const { whole: text, half } = cutBeforeHalf((this.#halves.get(message_id) ?? "") + piece);
+    this.#written.set(message_id, (this.#written.get(message_id) ?? "") + text);
+    this.#halves.set(message_id, half);
+    this.#last = message_id;
+    if (text !== "") {
+      this.#report({ type: "text", message_id, text });
+    }
+  };
+
+  /** True if something of the answer has arrived. */
+  has(id: string): boolean {
+    return this.#written.has(id);
+  }
+
+  /** True if a model has written this text. */
+  hasText(text: string): boolean {
+    return [...this.#written].some(([id, whole]) => whole + (this.#halves.get(id) ?? "") === text);
+  }
+
+  /** The answer that is arriving, or broke off; null if the last one is complete. */
+  broken(): { readonly id: string; readonly text: string } | null {
+    const id = this.#last;
+    return id === null ? null : { id, text: this.#written.get(id) ?? "" };
+  }
+
+  /** Reports a complete answer; `isReported` is true if its text was reported under another id. */
+  complete(answer: AIMessage, { isReported }: { readonly isReported: boolean }): void {
+    const { id: message_id = "" } = answer;
+    const half = this.#halves.get(message_id) ?? "";
+    if (half !== "") {
+      // the answer ends in the middle of a character
+      this.#report({ type: "text", message_id, text: half });
+    }
+    reportAnswer(this.#report, answer, { isReported: isReported || this.has(message_id) });
+    this.#last = null;
+  }
+}
+
+/** Follows the answers of an exchange, and reports them as events. */
+export function createAnswerProgress(report: Report) {
+  const arriving = new ArrivingText(report);
+  let text = "";
+  return {
+    arriving,
+    /** Text of the last complete answer. */
+    text: () => text,
+    /** Called with a complete answer, and with each result of a tool and what is known of its call. */
+    onMessage: (message: BaseMessage, call: EndedCall = NOT_RUN): void => {
+      if (ToolMessage.isInstance(message)) {
+        reportResult(report, message, call);
+      } else if (AIMessage.isInstance(message)) {
+        arriving.complete(message, { isReported: false });
+        text = message.text;
+      }
+    },
+  };
+}
+
+/** `isReported`: whether its text was reported as it arrived; a model may not stream. */
+function reportAnswer(
+  report: Report,
+  answer: AIMessage,
+  { isReported }: { readonly isReported: boolean },
+): void {
+  const { id: message_id = "", text } = answer;
+  if (text !== "" && !isReported) {
+    report({ type: "text", message_id, text });
+  }
+  reportUsage(report, answer);
+  const calls = answer.tool_calls ?? [];
+  const facts = callFactsOf(answer, calls.length);
+  for (const [at, { id: call_id = "", name, args }] of calls.entries()) {
+    report({ type: "tool_call", message_id, call_id, name, args, ...(facts[at] ?? NO_FACTS) });
+  }
+}
+
+/**
+ * Reports what the provider counted for an answer or a summary, if it did and the counts are valid.
+ */
+export function reportUsage(report: Report, { id = "", usage_metadata: usage }: AIMessage): void {
+  const input_tokens = countOf(usage?.input_tokens);
+  const output_tokens = countOf(usage?.output_tokens);
+  if (input_tokens !== null && output_tokens !== null) {
+    report({ type: "usage", message_id: id, input_tokens, output_tokens });
+  }
+}
+
+/** Facts of a call that has a result, and how long its tool ran. */
+export interface EndedCall {
+  readonly durationMs: number;
+  readonly facts: CallFacts;
+}
+
+/** Reports the result of a call. */
+export function reportResult(
+  report: Report,
+  result: ToolMessage,
+  { durationMs, facts }: EndedCall,
+): void {
+  const bytes = Buffer.from(result.text);
+  report({
+    type: "tool_result",
+    call_id: result.tool_call_id,
+    name: result.name ?? "",
+    ...facts,
+    status: statusOf(result) ?? "ok",
+    // with `stream` an incomplete character at the end is left out
+    content: new TextDecoder().decode(bytes.subarray(0, EVENT_RESULT_BYTES), { stream: true }),
+    content_bytes: bytes.length,
+    duration_ms: Math.round(durationMs),
+  });
+}

@@ -1,0 +1,62 @@
+import { oneLine } from "../../../core/text/terminal-text.ts";
+
+/** Text for XML: escaped, and no character in it that XML does not allow. */
+export function xml(text: string): string {
+  return oneLine(text)
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replace(/[\ufffe\uffff]/g, "\ufffd");
+}
+
+/** Characters about twice as wide as a letter. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f000}-\u{3ffff}]/u;
+
+/** About how wide a text is, in units of a letter: fonts differ, so with some margin. */
+export function widthOf(text: string): number {
+  return Array.from(text).reduce((sum, char) => sum + charWidth(char), 0);
+}
+
+/** The beginning of a text that is at most so wide, with … if something was left out. */
+export function fitted(text: string, width: number): string {
+  if (text.length < 1000 && widthOf(text) <= width) {
+    return text;
+  }
+  let kept = "";
+  let left = width - charWidth("…");
+  for (const char of text) {
+    left -= charWidth(char);
+    if (left < 0) {
+      break;
+    }
+    kept += char;
+  }
+  return `${kept.trimEnd()}…`;
+}
+
+/** A text on one line if it is at most so wide, else on two that are as even as its words allow. */
+export function onTwoLines(
+  text: string,
+  width: number,
+): readonly [string] | readonly [string, string] {
+  // a title of a megabyte is cut anyway
+  const words = text.slice(0, 500).split(" ");
+  if (words.length === 1 || widthOf(text.slice(0, 500)) <= width) {
+    return [text];
+  }
+  const lines = words.slice(1).map((_, at): [string, string] => {
+    return [words.slice(0, at + 1).join(" "), words.slice(at + 1).join(" ")];
+  });
+  const longer = ([first, second]: readonly [string, string]): number =>
+    Math.max(widthOf(first), widthOf(second));
+  return lines.reduce((best, each) => (longer(each) < longer(best) ? each : best));
+}
+
+function charWidth(char: string): number {
+  if (WIDE.test(char)) {
+    return 1.8;
+  }
+  return /[A-ZmwMW@…]/.test(char) ? 1.25 : 1;
+}

@@ -1,0 +1,96 @@
+import type { OffsetFinding } from "../finding.ts";
+import { adviceOf, createNearestName } from "../../core/text/nearest-name.ts";
+import type { OutlinedPhase, PositionedString, PlanOutline } from "./plan-outline.ts";
+import { quote } from "../../core/text/terminal-text.ts";
+
+/** What a plan names and does not hold itself. What is not given is not checked. */
+export interface KnownNames {
+  /** Names of all personas. */
+  readonly roles?: ReadonlySet<string> | undefined;
+  /** Names of the personas among them that have no tool which writes files. */
+  readonly readers?: ReadonlySet<string> | undefined;
+  /** Ids of all schemas, published or not. */
+  readonly schemas?: ReadonlySet<string> | undefined;
+  /** The run's own UUID, from its specification. */
+  readonly runId?: string | undefined;
+}
+
+/**
+ * Compares what a plan names with what is known: a role that no persona has and an unknown schema
+ * are warnings, because both may be made later, and so is a role that cannot write
+ * its artifact; another run's UUID is an error.
+ */
+export function checkNames(plan: PlanOutline, known: KnownNames): OffsetFinding[] {
+  return [...runIdMismatch(plan.runId, known.runId), ...plan.phases.flatMap(phaseNames(known))];
+}
+
+/** What checks the names of one phase after the other. */
+export function phaseNames(
+  known: KnownNames,
+): (phase: OutlinedPhase, index: number) => OffsetFinding[] {
+  const role = unknownName("unknown_role", known.roles, (name) => ({
+    unknown: `no persona has the role ${name}`,
+    advice: "make one in .reprise/personas/, or use an existing one",
+  }));
+  const schema = unknownName("unknown_schema", known.schemas, (name) => ({
+    unknown: `no schema has the id ${name}`,
+    advice: "put its schema into .reprise/schemas/, or use an existing one",
+  }));
+  return (phase, index) => [
+    ...role(phase.role, `/phases/${index}/role`),
+    ...cannotWrite(phase, known.readers, `/phases/${index}/role`),
+    ...schema(phase.artifactSchema, `/phases/${index}/expected_artifact/schema`),
+  ];
+}
+
+function cannotWrite(
+  { role, artifactPath }: OutlinedPhase,
+  readers: ReadonlySet<string> | undefined,
+  pointer: string,
+): OffsetFinding[] {
+  if (role === null || artifactPath === null || readers?.has(role.text) !== true) {
+    return [];
+  }
+  const message = `the persona ${quote(role.text)} has no tool that writes files, so it cannot produce the artifact; choose another role, or remove expected_artifact`;
+  const { offset } = role;
+  return [{ code: "role_cannot_write", severity: "warning", pointer, offset, message }];
+}
+
+type NameCheck = (name: PositionedString | null, pointer: string) => OffsetFinding[];
+
+function unknownName(
+  code: "unknown_role" | "unknown_schema",
+  known: ReadonlySet<string> | undefined,
+  words: (quoted: string) => { readonly unknown: string; readonly advice: string },
+): NameCheck {
+  if (known === undefined) {
+    return () => [];
+  }
+  const nearest = createNearestName(known);
+  return (name, pointer) => {
+    if (name === null || known.has(name.text)) {
+      return [];
+    }
+    const { unknown, advice: otherwise } = words(quote(name.text));
+    const { advice, ...suggestion } = adviceOf(nearest(name.text), otherwise);
+    const message = `${unknown}; ${advice}`;
+    return [{ code, severity: "warning", pointer, offset: name.offset, message, ...suggestion }];
+  };
+}
+
+function runIdMismatch(
+  found: PositionedString | null,
+  expected: string | undefined,
+): OffsetFinding[] {
+  // a UUID may be written in capitals
+  if (
+    found === null ||
+    expected === undefined ||
+    found.text.toLowerCase() === expected.toLowerCase()
+  ) {
+    return [];
+  }
+  const message = `runId is another run's; the specification has ${quote(expected)}`;
+  const finding = { code: "run_id_mismatch", severity: "error", pointer: "/runId" } as const;
+  return [{ ...finding, offset: found.offset, message, suggestion: expected }];
+}

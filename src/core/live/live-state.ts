@@ -1,0 +1,31 @@
+import type { CallFacts, LiveCallStatus } from "../calls.ts";
+import type { ErrorCode } from "../errors.ts";
+
+/** What an exchange does now that no message says. */
+export interface LiveState {
+  /** The calls of the last answer, in its order. */
+  readonly calls: readonly LiveCall[];
+  /** What the exchange has used so far, without its sub-agents. */
+  readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
+  /** Why the model is asked again; null if it is not. */
+  readonly retry: LiveRetry | null;
+}
+
+export interface LiveCall extends CallFacts {
+  readonly call_id: string;
+  readonly message_id: string;
+  readonly name: string;
+  /** Null if their JSON is too long to be shown. */
+  readonly args: unknown;
+  readonly status: LiveCallStatus;
+  readonly duration_ms: number | null;
+}
+
+export interface LiveRetry {
+  /** From 2 on. */
+  readonly attempt: number;
+  readonly code: ErrorCode;
+  readonly reason: string;
+  /** When the model is asked again, as ISO 8601 text in UTC. */
+  readonly until: string;
+}

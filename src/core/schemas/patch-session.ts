@@ -1,0 +1,30 @@
+import { Type, type Static } from "typebox";
+
+import { closed, nullable } from "./field-schemas.ts";
+import { metadataOf, metadataValue, sessionName } from "./label-schemas.ts";
+import { MAX_METADATA_PAIRS } from "../labels.ts";
+import { limit, name, permissionMode, repoPath } from "./schemas.ts";
+
+const orNone = () => Type.Optional(nullable(limit()));
+
+/** What `PATCH` changes: what is left out stays. Null removes a name, a limit or a pair of metadata. */
+export const PatchSessionRequest = Type.Object(
+  {
+    name: Type.Optional(nullable(sessionName())),
+    model: Type.Optional(name()),
+    persona_name: Type.Optional(name()),
+    plan_mode: Type.Optional(Type.Boolean()),
+    metadata: Type.Optional(
+      // as many can be removed as are set
+      metadataOf<string | null>(nullable(metadataValue()), 2 * MAX_METADATA_PAIRS),
+    ),
+    permission: Type.Optional(permissionMode()),
+    archived: Type.Optional(Type.Boolean()),
+    repo_path: Type.Optional(repoPath()),
+    token_limits: Type.Optional(
+      Type.Object({ exchange: orNone(), session: orNone(), tree: orNone() }, closed),
+    ),
+  },
+  { ...closed, $id: "PatchSessionRequest" },
+);
+export type PatchSessionRequest = Static<typeof PatchSessionRequest>;

@@ -1,0 +1,298 @@
+import { Type, type Static, type TSchema } from "typebox";
+
+import { CALL_STATUSES } from "../calls.ts";
+import { ERROR_CODES } from "../errors.ts";
+import { ASKED_BY, EXCHANGE_STATES } from "../exchanges.ts";
+import {
+  closed,
+  fieldSchemas,
+  nullable,
+  nullableOneOf,
+  oneOf,
+  Permission,
+  QuestionChoice,
+  text,
+  ToolCall,
+} from "./field-schemas.ts";
+import { MAX_NAME_LENGTH, MAX_PATH_LENGTH, MESSAGES_PER_READ } from "../limits.ts";
+import { KEPT_MODES, PERMISSION_MODES } from "../permissions.ts";
+import { metadata } from "./label-schemas.ts";
+import type { Metadata } from "../labels.ts";
+import {
+  ANSWERERS,
+  MAX_ANSWER,
+  QUESTION_FIELDS,
+  QUESTION_KINDS,
+  QUESTION_STATES,
+} from "../questions.ts";
+import {
+  ACTIVITIES,
+  EXCHANGE_FIELDS,
+  type FieldTypes,
+  MESSAGE_FIELDS,
+  ROLES,
+  SESSION_FIELDS,
+  SESSION_STATES,
+} from "../sessions.ts";
+
+/**
+ * The data transfer objects of the HTTP API. One schema gives the validation, the type, the
+ * serializer and the OpenAPI document. All are closed: an unknown field is refused.
+ *
+ * A `description` that begins with "an" or "a" completes the sentence "Must be …" in a refusal.
+ */
+
+/** The schema under its own name: the OpenAPI document describes it once. */
+export function named<T extends TSchema>(schema: T) {
+  if (!("$id" in schema)) {
+    throw new TypeError("only a schema with an $id has a name");
+  }
+  return Type.Unsafe<Static<T>>({ $ref: `${String(schema.$id)}#` });
+}
+
+const time = () => Type.String({ format: "date-time" });
+const uuid = () => Type.String({ format: "uuid" });
+const count = () => Type.Integer({ minimum: 0 });
+export const name = () =>
+  Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH, format: "storable-text" });
+
+/** The schema of each kind of field; see `FieldTypes`. */
+const KINDS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
+  id: uuid,
+  state: () => oneOf(SESSION_STATES),
+  activity: () => oneOf(ACTIVITIES),
+  role: () => oneOf(ROLES),
+  text: () => Type.String(),
+  "text?": () => nullable(Type.String()),
+  time,
+  "time?": () => nullable(time()),
+  count,
+  "count?": () => nullable(count()),
+  exchange_state: () => oneOf(EXCHANGE_STATES),
+  asked_by: () => oneOf(ASKED_BY),
+  position: () => Type.Integer({ minimum: 1 }),
+  question_state: () => oneOf(QUESTION_STATES),
+  question_kind: () => oneOf(QUESTION_KINDS),
+  "answerer?": () => nullableOneOf(ANSWERERS),
+  "choices?": () => nullable(Type.Array(QuestionChoice)),
+  "permission?": () => nullable(Permission),
+  flag: () => Type.Boolean(),
+  "calls?": () => nullable(Type.Array(ToolCall)),
+  "call_status?": () => nullableOneOf(CALL_STATUSES),
+};
+
+const summaryFields = {
+  ...fieldSchemas(SESSION_FIELDS, KINDS),
+  metadata: Type.Unsafe<Metadata>(Type.Record(Type.String(), Type.String())),
+  /** The mode that counts while `plan_mode` is false; null for another agent. */
+  permission: nullableOneOf(KEPT_MODES),
+  /** The exchange that the session runs now, or ran last; null if it has none. */
+  exchange: nullable(
+    Type.Object({ n: Type.Integer({ minimum: 1 }), state: oneOf(EXCHANGE_STATES) }, closed),
+  ),
+};
+
+export const SessionSummary = Type.Object(summaryFields, { ...closed, $id: "SessionSummary" });
+export type SessionSummary = Static<typeof SessionSummary>;
+
+export const MessageInfo = Type.Object(fieldSchemas(MESSAGE_FIELDS, KINDS), {
+  ...closed,
+  $id: "MessageInfo",
+});
+export type MessageInfo = Static<typeof MessageInfo>;
+
+const exchangeFields = fieldSchemas(EXCHANGE_FIELDS, KINDS);
+
+export const ExchangeInfo = Type.Object(exchangeFields, { ...closed, $id: "ExchangeInfo" });
+export type ExchangeInfo = Static<typeof ExchangeInfo>;
+
+export const ExchangeDetail = Type.Object(
+  {
+    ...exchangeFields,
+    content: nullable(Type.String({ description: "The message, until the exchange begins." })),
+  },
+  { ...closed, $id: "ExchangeDetail" },
+);
+export type ExchangeDetail = Static<typeof ExchangeDetail>;
+
+/** An exchange that was queued, and whether a node runs it. */
+export const QueuedExchangeInfo = Type.Object(
+  {
+    ...exchangeFields,
+    runnable: Type.Boolean({
+      description: "False if no node that is alive runs exchanges of this session.",
+    }),
+    command: nullable(Type.String({ description: "What starts such a node, if there is none." })),
+    open_question: nullable(
+      Type.String({
+        format: "uuid",
+        description: "The question whose answer the session waits for; null if it waits for none.",
+      }),
+    ),
+  },
+  { ...closed, $id: "QueuedExchangeInfo" },
+);
+export type QueuedExchangeInfo = Static<typeof QueuedExchangeInfo>;
+
+/** `path`: the sessions from the root down to the one that asks, if a list was asked for. */
+export const QuestionInfo = Type.Object(
+  { ...fieldSchemas(QUESTION_FIELDS, KINDS), path: Type.Optional(Type.Array(uuid())) },
+  { ...closed, $id: "QuestionInfo" },
+);
+export type QuestionInfo = Static<typeof QuestionInfo>;
+
+/** Either `choice` or `text`, never both. */
+export const AnswerRequest = Type.Object(
+  {
+    choice: Type.Optional(
+      Type.Unsafe<string>({
+        ...text(),
+        minLength: 1,
+        maxLength: MAX_ANSWER,
+        description: "the id of one of the choices, for a question that has choices",
+      }),
+    ),
+    text: Type.Optional(
+      Type.Unsafe<string>({
+        ...text(),
+        minLength: 1,
+        maxLength: MAX_ANSWER,
+        description: `a text of 1 to ${MAX_ANSWER} characters, for a question without choices`,
+      }),
+    ),
+    note: Type.Optional(nullable(Type.String({ ...text(), maxLength: MAX_ANSWER }))),
+  },
+  { ...closed, minProperties: 1, $id: "AnswerRequest" },
+);
+export type AnswerRequest = Static<typeof AnswerRequest>;
+
+export const SessionDetail = Type.Object(
+  {
+    ...summaryFields,
+    messages: Type.Array(named(MessageInfo), { maxItems: MESSAGES_PER_READ }),
+    has_earlier: Type.Boolean(),
+  },
+  { ...closed, $id: "SessionDetail" },
+);
+export type SessionDetail = Static<typeof SessionDetail>;
+
+export const SessionAck = Type.Object(
+  {
+    id: uuid(),
+    state: oneOf(SESSION_STATES),
+    seq: count(),
+    title: nullable(Type.String()),
+    total_input_tokens: count(),
+    total_output_tokens: count(),
+  },
+  { ...closed, $id: "SessionAck" },
+);
+export type SessionAck = Static<typeof SessionAck>;
+
+/** A session that was deleted, and how much of it there was. */
+export const DeletedSession = Type.Object(
+  {
+    id: uuid(),
+    title: nullable(Type.String()),
+    parent_session_id: nullable(uuid()),
+    messages: count(),
+    threads: count(),
+    checkpoints: count(),
+  },
+  { ...closed, $id: "DeletedSession" },
+);
+export type DeletedSession = Static<typeof DeletedSession>;
+
+export const Problem = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    code: oneOf(ERROR_CODES),
+    detail: Type.String(),
+    faults: Type.Optional(
+      Type.Array(Type.Object({ pointer: Type.String(), message: Type.String() }, closed)),
+    ),
+    candidates: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { id: Type.String(), title: nullable(Type.String()), last_activity_at: time() },
+          closed,
+        ),
+      ),
+    ),
+    /** Of `question_open`: the question that has to be answered first. */
+    open_question: Type.Optional(uuid()),
+  },
+  { ...closed, $id: "Problem" },
+);
+export type Problem = Static<typeof Problem>;
+
+export const limit = () => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+
+export const repoPath = () =>
+  Type.String({
+    minLength: 1,
+    maxLength: MAX_PATH_LENGTH,
+    pattern: "^/",
+    format: "storable-text",
+    description: "an absolute path",
+  });
+
+export const permissionMode = () => oneOf(PERMISSION_MODES);
+
+export const CreateSessionRequest = Type.Object(
+  {
+    persona_name: Type.Optional(nullable(name())),
+    model_override: Type.Optional(nullable(name())),
+    repo_path: Type.Optional(nullable(repoPath())),
+    token_limits: Type.Optional(
+      Type.Object(
+        {
+          exchange: Type.Optional(limit()),
+          session: Type.Optional(limit()),
+          tree: Type.Optional(limit()),
+        },
+        {
+          ...closed,
+          description:
+            "Tokens, read and written ones together, that an exchange with its sub-agents, the session alone, and the session with its sub-agents may use",
+        },
+      ),
+    ),
+    metadata: Type.Optional(metadata()),
+    permission: Type.Optional(permissionMode()),
+  },
+  { ...closed, $id: "CreateSessionRequest" },
+);
+export type CreateSessionRequest = Static<typeof CreateSessionRequest>;
+
+export const PostMessageRequest = Type.Object(
+  // no maxLength: content that is too long is answered with 413, which has its own code
+  {
+    content: Type.Unsafe<string>({
+      ...text(),
+      minLength: 1,
+      description: "text of 1 character to 1 MiB of UTF-8",
+    }),
+  },
+  { ...closed, $id: "PostMessageRequest" },
+);
+export type PostMessageRequest = Static<typeof PostMessageRequest>;
+
+/** Without content, what was interrupted is continued, or pending messages are handed over. */
+export const QueueExchangeRequest = Type.Object(
+  {
+    content: Type.Optional(PostMessageRequest.properties.content),
+    supersede: Type.Optional(
+      Type.Boolean({
+        description: "true to withdraw the open questions, so that the message need not wait",
+      }),
+    ),
+  },
+  { ...closed, $id: "QueueExchangeRequest" },
+);
+export type QueueExchangeRequest = Static<typeof QueueExchangeRequest>;
+
+/** Ending takes nothing: no body, or an empty object. */
+export const EndSessionRequest = Type.Object({}, { ...closed, $id: "EndSessionRequest" });

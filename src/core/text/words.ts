@@ -1,0 +1,135 @@
+import {
+  ADMISSION_CHOICES,
+  type AdmissionChoice,
+  type AskedPermission,
+  type Choice,
+  lastingRules,
+  LIMIT_CHOICES,
+  type LimitChoice,
+  PERMISSION_CHOICES,
+  type PermissionChoice,
+  positionId,
+  REPEAT_CHOICES,
+  type RepeatChoice,
+} from "../questions.ts";
+
+/**
+ * Words for the facts of a question, the only place that has them: terminals, pages and plain lines show what a
+ * question holds, and programs answer with ids. So a word can change and nothing else does.
+ */
+
+type Words = Pick<Choice, "label" | "meaning">;
+
+const PERMISSION: Readonly<Record<PermissionChoice, Words>> = {
+  allow_once: { label: "allow once", meaning: "This call only." },
+  allow_exchange: { label: "allow for this exchange", meaning: "Until this exchange ends." },
+  allow_session: {
+    label: "always allow in this session",
+    meaning: "As long as the session lasts.",
+  },
+  allow_folder: {
+    label: "always allow in this folder",
+    meaning: "In each session of the folder: your config keeps it.",
+  },
+  allow_each: { label: "decide for each file", meaning: "Asks about each file." },
+  deny: {
+    label: "deny",
+    meaning: "The agent gets this answer and continues without the call.",
+  },
+};
+
+const LIMIT: Readonly<Record<LimitChoice, (more: number) => Words>> = {
+  continue: (more) => ({ label: "continue", meaning: `${more} more tokens may be used.` }),
+  stop: () => ({ label: "stop", meaning: "The exchange ends here." }),
+};
+
+const REPEAT: Readonly<Record<RepeatChoice, Words>> = {
+  again: { label: "run again", meaning: "What took effect may happen twice." },
+  skip: { label: "do not run again", meaning: "The agent learns that the outcome is unknown." },
+};
+
+const ADMISSION: Readonly<Record<AdmissionChoice, Words>> = {
+  yes: { label: "yes", meaning: "The next exchange hands these messages over." },
+  no: {
+    label: "no",
+    meaning: "They stay in the session, and the agent never gets them.",
+  },
+};
+
+/** Choices of a permission. Without rules, none counts for longer than the call; `each` offers to ask about each file. */
+export function permissionChoices(
+  rules: readonly string[] | null,
+  { each = false }: { readonly each?: boolean } = {},
+): readonly Choice[] {
+  const isOffered: Readonly<Record<PermissionChoice, boolean>> = {
+    allow_once: true,
+    allow_exchange: rules !== null,
+    allow_session: rules !== null,
+    allow_folder: false,
+    allow_each: each,
+    deny: true,
+  };
+  return PERMISSION_CHOICES.filter((id) => isOffered[id]).map((id) => ({
+    id,
+    ...PERMISSION[id],
+    lasting: id === "allow_exchange" || id === "allow_session" ? rules : null,
+  }));
+}
+
+/** The further choice of a terminal: it keeps the rule in the user's config. */
+export function folderChoice(rule: string): Choice {
+  return { id: "allow_folder", ...PERMISSION.allow_folder, lasting: [rule] };
+}
+
+/** Choices at a limit, after which so many more tokens may be used. */
+export function limitChoices(more: number): readonly Choice[] {
+  return LIMIT_CHOICES.map((id) => ({ id, ...LIMIT[id](more), lasting: null }));
+}
+
+/** Choices about calls whose end is unknown. */
+export function repeatChoices(): readonly Choice[] {
+  return REPEAT_CHOICES.map((id) => ({ id, ...REPEAT[id], lasting: null }));
+}
+
+/** Asks whether calls may run again: a line each of those that it names, and how many more there are. */
+export function repeatText(lines: readonly string[], more: number): string {
+  return [
+    lines.length + more === 1
+      ? "Run this call again? The program stopped while it ran:"
+      : "Run these calls again? The program stopped while they ran:",
+    ...lines.map((line) => `- ${line}`),
+    ...(more > 0 ? [`- and ${more} more`] : []),
+    "It is unknown whether that took effect.",
+  ].join("\n");
+}
+
+/** Choices about messages of callers without authentication. */
+export function admissionChoices(): readonly Choice[] {
+  return ADMISSION_CHOICES.map((id) => ({ id, ...ADMISSION[id], lasting: null }));
+}
+
+/** Choices of texts that a model offers. */
+export function offeredChoices(texts: readonly string[]): readonly Choice[] {
+  return texts.map((label, index) => ({
+    id: positionId(index),
+    label,
+    meaning: null,
+    lasting: null,
+  }));
+}
+
+/** The label of a choice of a permission, for a sentence. */
+export function permissionLabel(id: PermissionChoice): string {
+  return PERMISSION[id].label;
+}
+
+/** One sentence: why a permission is asked for. */
+export function ruleAsks({ rule, layer }: Pick<AskedPermission, "rule" | "layer">): string {
+  return `The rule ${rule} (${layer}) asks.`;
+}
+
+/** One line: the rules that longer answers keep; null if none is offered. */
+export function longerText(choices: readonly Choice[] | null): string | null {
+  const rules = lastingRules(choices);
+  return rules === null ? null : `Longer: for ${rules.join(", ")}`;
+}

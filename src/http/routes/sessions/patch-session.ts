@@ -1,0 +1,45 @@
+import { PatchSessionRequest } from "../../../core/schemas/patch-session.ts";
+import { NoQuery } from "../../../core/schemas/query-schemas.ts";
+import { named, SessionSummary } from "../../../core/schemas/schemas.ts";
+import { patchRequested } from "../../../store/requests.ts";
+import { emptyBodyAsObject } from "../../guards/json-body.ts";
+import { json, problems } from "../../responses.ts";
+import {
+  type Api,
+  BODY_PROBLEMS,
+  SESSION_PROBLEMS,
+  SessionParams,
+  type SessionService,
+} from "../api.ts";
+
+const schema = {
+  operationId: "patchSession",
+  summary: "Changes a session: what is left out stays",
+  description:
+    "Null removes a name, a limit or a pair of metadata. Another model or persona begins a fresh thread of the agent. Name, metadata and `archived` can be changed at any time, also in an ended session; an exchange that runs refuses the rest but limits and `permission`, which counts from its next call of a tool.",
+  params: SessionParams,
+  querystring: NoQuery,
+  body: named(PatchSessionRequest),
+  response: {
+    200: json(named(SessionSummary), { description: "The session." }),
+    ...problems({
+      ...SESSION_PROBLEMS,
+      ...BODY_PROBLEMS,
+      403: "`token_required`: the request has no token.",
+      409: "`session_ended`, `session_busy` (an exchange runs), or `ambiguous_id`.",
+    }),
+  },
+};
+
+export function patchSessionRoute(app: Api, { store }: SessionService): void {
+  app.route({
+    method: "PATCH",
+    url: "/api/sessions/:id",
+    schema,
+    preValidation: emptyBodyAsObject,
+    handler: (request) => {
+      const { params, body: change } = request;
+      return patchRequested(store, params.id, { change, principal: request.principal });
+    },
+  });
+}
