@@ -19,7 +19,17 @@ const SEARCHES = new Set([
 /** Methods of a regular expression. */
 const TESTS = new Set(["exec", "test"]);
 /** Folders whose texts a front end receives. */
-const SOURCES = ["agent", "artifacts", "core", "exchange", "langgraph", "store"];
+const SOURCES = [
+  "agent",
+  "artifacts",
+  "compat",
+  "core",
+  "exchange",
+  "langgraph",
+  "rules",
+  "store",
+  "workspace",
+];
 /** Two words, or one before a colon and a blank: part of a sentence, not of a format. */
 const SENTENCE = /[a-z]{2,}[,;:?]? [a-z]{2,}|[a-z]{2,}[:?] /i;
 

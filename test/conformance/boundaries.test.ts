@@ -4,37 +4,16 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { FOLDERS } from "../../build/folders/folders.ts";
 import { makeFolder } from "../helpers/temp.ts";
 import { runTool } from "../helpers/tool.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The folders of `src/` that each folder may import, also while it runs. */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  core: [],
-  store: ["core"],
-  artifacts: ["core"],
-  exchange: ["core", "store"],
-  langgraph: ["core", "store"],
-  agent: ["core", "store", "exchange", "langgraph"],
-  http: ["core", "store", "artifacts", "exchange"],
-  client: ["core"],
-  cli: ["core", "store", "artifacts", "exchange", "http", "client"],
-  library: ["core", "store", "exchange", "agent", "http"],
-};
-
 /** Folders that know nothing of LangChain. */
-const WITHOUT_LANGCHAIN = Object.keys(ROOMS).filter(
-  (room) => room !== "agent" && room !== "langgraph",
+const WITHOUT_LANGCHAIN = Object.keys(FOLDERS).filter(
+  (name) => !["agent", "compat", "langgraph"].includes(name),
 );
-
-/** What a folder may not import: the files of other folders, and what puts them together. */
-function forbidden(room: string): string[] {
-  const rooms = Object.keys(ROOMS).filter(
-    (other) => other !== room && ROOMS[room]?.includes(other) !== true,
-  );
-  return [...rooms.map((other) => `../${other}/a.ts`), "../compose.ts", "../main.ts"];
-}
 
 /** Files that break a rule of our configuration, one rule each, and the rule. */
 const violations: readonly (readonly [file: string, rule: string, source: string])[] = [
@@ -79,18 +58,12 @@ const violations: readonly (readonly [file: string, rule: string, source: string
     "no-parsed-sentence",
     "const OURS = /call \\d+ failed: /;\nexport const f = (text: string): boolean => OURS.test(text);\n",
   ],
-  ...Object.keys(ROOMS)
-    .filter((room) => room !== "store")
-    .flatMap((room) => [
-      queries(`${room}/query.ts`, "tx: any", "tx.db"),
-      queries(`${room}/named-query.ts`, "{ db }: any", 'db.selectFrom("sessions")'),
+  ...Object.keys(FOLDERS)
+    .filter((name) => name !== "store")
+    .flatMap((name) => [
+      queries(`${name}/query.ts`, "tx: any", "tx.db"),
+      queries(`${name}/named-query.ts`, "{ db }: any", 'db.selectFrom("sessions")'),
     ]),
-  ...Object.keys(ROOMS).flatMap((room) =>
-    forbidden(room).flatMap((target) => [
-      imports(`${room}/a.ts`, target),
-      importsType(`${room}/a.ts`, target),
-    ]),
-  ),
   ...[
     "node:fs",
     "node:fs/promises",
@@ -104,14 +77,14 @@ const violations: readonly (readonly [file: string, rule: string, source: string
     "kysely",
     "fastify",
   ].map((target) => imports("core/a.ts", target)),
-  ...WITHOUT_LANGCHAIN.flatMap((room) =>
+  ...WITHOUT_LANGCHAIN.flatMap((name) =>
     ["langchain", "langchain/chat_models/universal", "@langchain/core/messages", "deepagents"].map(
-      (target) => imports(`${room}/a.ts`, target),
+      (target) => imports(`${name}/a.ts`, target),
     ),
   ),
-  imports("store/sessions/deep/a.ts", "../../../agent/a.ts"),
+  imports("store/records/sessions/a.ts", "@langchain/core"),
   ...[
-    ...Object.keys(ROOMS).map((room) => `../../src/${room}/a.ts`),
+    ...Object.keys(FOLDERS).map((name) => `../../src/${name}/a.ts`),
     "../../src/index.ts",
     "../../src/entries/server.ts",
     "../../test/a.ts",
@@ -123,12 +96,7 @@ const violations: readonly (readonly [file: string, rule: string, source: string
     "no-danger",
     "export const a = (html: string) => <p dangerouslySetInnerHTML={{ __html: html }} />;\n",
   ],
-  ["src/http/again.ts", "no-restricted-imports", `export { a } from "../agent/a.ts";\n`],
-  [
-    "src/cli/late.ts",
-    "no-restricted-imports",
-    `export const a = async (): Promise<unknown> => import("../agent/a.ts");\n`,
-  ],
+  ["src/http/again.ts", "no-restricted-imports", `export { a } from "langchain";\n`],
   [
     "src/store/floating.ts",
     "no-floating-promises",
@@ -180,8 +148,8 @@ const violations: readonly (readonly [file: string, rule: string, source: string
 
 /** What must stay allowed: a rule that fires everywhere proves nothing. */
 const allowed: readonly (readonly [file: string, source: string])[] = [
-  ...Object.entries(ROOMS).map(([room, others]) =>
-    importsFrom(`${room}/fine.ts`, ...others.map((other) => `../${other}/a.ts`)),
+  ...Object.entries(FOLDERS).map(([name, others]) =>
+    importsFrom(`${name}/fine.ts`, ...others.map((other) => `../${other}/a.ts`)),
   ),
   importsFrom("agent/libraries.ts", "langchain"),
   [
@@ -232,8 +200,8 @@ describe("the linter's rules", () => {
       cpSync(join(root, file), join(folder.path, file));
     }
     symlinkSync(join(root, "node_modules"), join(folder.path, "node_modules"));
-    for (const room of Object.keys(ROOMS)) {
-      write(folder.path, `src/${room}/a.ts`, "export const a = 1;\n");
+    for (const name of Object.keys(FOLDERS)) {
+      write(folder.path, `src/${name}/a.ts`, "export const a = 1;\n");
     }
     write(folder.path, "src/core/sessions.ts", "export const a = 1;\n");
     for (const [file, ...rest] of [...violations, ...allowed]) {
@@ -269,20 +237,6 @@ describe("the linter's rules", () => {
   });
 });
 
-describe("imports in src", () => {
-  it.each(Object.keys(ROOMS))("of %s point inward, `import()` included", (room) => {
-    const outward = importsOfRoom(room).filter(
-      ({ target }) => target !== room && ROOMS[room]?.includes(target) !== true,
-    );
-
-    expect(outward).toEqual([]);
-  });
-
-  it("are found, those of store among them", () => {
-    expect(importsOfRoom("store").map(({ target }) => target)).toContain("core");
-  });
-});
-
 it("[PACK-7] what runs the graphs of others imports only types of LangGraph, which is the graph's own", () => {
   const folder = join(root, "src/agent/graph");
   const values = readdirSync(folder).filter((file) =>
@@ -293,32 +247,10 @@ it("[PACK-7] what runs the graphs of others imports only types of LangGraph, whi
   expect(values).toEqual([]);
 });
 
-function importsOfRoom(room: string): { file: string; specifier: string; target: string }[] {
-  const folder = join(root, "src", room);
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => /\.tsx?$/.test(file))
-    .flatMap((file) => {
-      const source = readFileSync(join(folder, file), "utf8");
-      return [...source.matchAll(/(?:\bfrom|\bimport\(?)\s*"(\.[^"]+)"/g)].map(
-        ([, specifier = ""]) => ({
-          file,
-          specifier,
-          target:
-            relative(join(root, "src"), join(folder, dirname(file), specifier)).split("/")[0] ?? "",
-        }),
-      );
-    });
-}
-
 function imports(file: string, target: string): readonly [string, string, string] {
   const name = target.replace(/^(\.\.\/)+|\.ts$/g, "").replace(/\W+/g, "-");
   const at = `src/${file.replace(/a\.ts$/, `imports-${name}.ts`)}`;
   return [at, "no-restricted-imports", source([target])];
-}
-
-function importsType(file: string, target: string): readonly [string, string, string] {
-  const [at, rule] = imports(file, target);
-  return [at.replace("imports-", "types-"), rule, `export type { a } from "${target}";\n`];
 }
 
 function ofPage(file: string, target: string): readonly [string, string, string] {
