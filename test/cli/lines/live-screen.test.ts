@@ -29,7 +29,7 @@ it("[CLI-231] [CLI-235] an answer is printed once: as it arrives, or once it is 
   expect(printed(events, false)).toBe("· pay all\n\n#2 assistant  now\n  an answer\n");
 });
 
-it("[CLI-231] [CLI-235] a text that becomes void is declared so, where it was printed", () => {
+it("[CLI-231] [CLI-235] a text that becomes void is declared so after it was printed", () => {
   const reset = { id: "", event: "reset", data: { message_id: "a", attempt: 1 } } as const;
   const events: LiveEvent[] = [text("a", "half"), reset, text("b", "new")];
   expect(printed(events, true)).toBe(
