@@ -163,15 +163,19 @@ describe("large answers", () => {
     const id = await longSession(t, 30);
     const path = `/api/sessions/${id}/messages`;
     const headers = "Accept-Encoding: br\r\n";
-    using _ = await manyUnread(t, 30, { path, headers, times: 100 });
+    const unread = { path, headers, times: 100 };
+    using clients = new DisposableStack();
+    clients.use(await manyUnread(t, 30, unread));
     const { app } = t.server;
-    await until(() => app.compressed === 8);
     const encodingOf = async (target: string): Promise<string | null> => {
       const answer = await t.call("GET", target, { headers: { "accept-encoding": "br" } });
       expect(app.compressed).toBeLessThanOrEqual(8);
       return answer.headers.get("content-encoding");
     };
-    await until(async () => (await encodingOf(path)) === null);
+    // some clients stop at an answer that is not compressed: others take the places that are left
+    while ((await encodingOf(path)) !== null) {
+      clients.use(await manyUnread(t, 1, unread));
+    }
     const small = await t.newSession();
     await t.post(small, "words ".repeat(1000));
     expect(await encodingOf(`/api/sessions/${small}`)).toBe("br");
