@@ -44,7 +44,7 @@ export interface BuiltIn {
 
 /**
  * The built-in agent, as it is driven. If older messages have to be summarised first, that happens in between.
- * It keeps the text so far if it is stopped or its provider fails.
+ * Keeps the text so far if it is stopped or its provider fails.
  */
 export function builtInAgent(builtIn: BuiltIn): DrivenAgent {
   const { thread, progress, context } = builtIn;

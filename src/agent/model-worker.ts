@@ -19,9 +19,9 @@ export interface WorkingModel extends Pick<Worker, "tools"> {
   readonly declared: ToolSet;
   /** Called before the model is shown anything; may ask a person. */
   readonly askAtLimit?: (() => Promise<void>) | null;
-  /** What the model is shown of a thread. */
+  /** Messages of a thread that the model is shown. */
   readonly shown: (messages: readonly BaseMessage[]) => readonly BaseMessage[];
-  /** What was sent to models in place of messages of the thread. */
+  /** Messages that were sent to models in place of those of the thread. */
   readonly made?: MadeMessages | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { RepriseError } from "./errors.ts";
 
-/** What one exchange, with the exchanges of its sub-agents, may use. */
+/** Limits of one exchange, with the exchanges of its sub-agents. */
 export interface ExchangeLimits {
   /** Sub-agents that run at once; one that waits for its own does not count. */
   readonly childrenAtOnce: number;

@@ -11,7 +11,7 @@ import { mayRepeat } from "../permit/repeating.ts";
 import { type ThreadState, threadStateOf } from "../messages/thread-state.ts";
 import type { HeldThread, Worked } from "./thread-holder.ts";
 
-/** One exchange of an agent, whichever it is, under its session's lease. */
+/** Exchange of an agent, whichever it is, under its session's lease. */
 export interface DrivenExchange {
   readonly store: Store;
   readonly thread: HeldThread;
@@ -23,7 +23,7 @@ export interface DrivenExchange {
   readonly closesFirst: boolean;
   /** Stores what no row has of the agent's input, before the exchange begins. */
   readonly keepInput?: () => Promise<void>;
-  /** What events and results say of the agent. */
+  /** Model and persona of the agent, as events and results name them. */
   readonly names: {
     readonly model: string | null;
     readonly persona_name: string | null;

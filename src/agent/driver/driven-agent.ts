@@ -14,7 +14,7 @@ export interface Runnable {
   stream(input: unknown, config: object): Promise<AsyncIterable<unknown>>;
 }
 
-/** What is used of a compiled graph. */
+/** Members of a compiled graph that are used. */
 export interface StateGraph extends Runnable {
   readonly channels: Readonly<Record<string, unknown>>;
   readonly nodes: Readonly<Record<string, unknown>>;
@@ -70,7 +70,7 @@ export interface Undone {
   runOn(how: { readonly closes: boolean }): Promise<unknown>;
 }
 
-/** What the graph is given, or how the exchange ends without running it. */
+/** Input of the graph, or the end of the exchange without running it. */
 export type NextInput = { readonly input: unknown } | ExchangeEnd;
 
 /** How an exchange ended, if it did not fail. */

@@ -9,7 +9,7 @@ import {
   type Worked,
 } from "./thread-holder.ts";
 
-/** What every agent's exchange is asked for with. */
+/** Request of an exchange, for every agent. */
 export type DrivenRequest = Omit<ExchangeRequest, "text" | "keep_partial" | "parent_n">;
 
 /** An exchange that nothing refuses. Its session's lease is not taken. */
@@ -17,7 +17,7 @@ export interface ReadyExchange extends Pick<
   ThreadExchange<ExchangeResult>,
   "leaseState" | "mayBegin" | "onStored"
 > {
-  /** What the exchange begins with, besides who asks for it. */
+  /** Beginning of the exchange, besides who asks for it. */
   readonly begin: Omit<ThreadExchange<ExchangeResult>["begin"], "principal" | "asked_by" | "claim">;
   /** True if a service runs it, or the exchange above it. */
   readonly isOfService: boolean;

@@ -3,7 +3,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import type { Runnable, RunnableGraph, StateGraph } from "../driver/driven-agent.ts";
 
-/** What is used of a compiled graph. */
+/** Members of a compiled graph that are used. */
 export interface AttachedGraph extends RunnableGraph {
   readonly name: string | null;
 }

@@ -6,7 +6,7 @@ import type { GraphInput } from "../driver/graph-input.ts";
 import type { GraphProgress } from "./graph-progress.ts";
 import type { LateSaver } from "./late-saver.ts";
 
-/** One exchange of a graph that is not ours, under its session's lease. */
+/** Exchange of a graph of another program, under its session's lease. */
 export interface GraphExchange {
   readonly store: Store;
   readonly attached: AttachedGraph;

@@ -67,7 +67,7 @@ async function get(
   }
 }
 
-/** One line for a person. */
+/** Line for a person. */
 export function shownValue(value: unknown): string {
   return oneLine(typeof value === "string" ? value : value === null ? "-" : JSON.stringify(value));
 }

@@ -42,7 +42,7 @@ export async function permissionLines(
   ];
 }
 
-/** One line for a person. */
+/** Line for a person. */
 export function decisionLine({ effect, rule, layer, reason }: Decision): string {
   return oneLine(`${effect}: rule ${rule} (${layer})${reason === null ? "" : `; ${reason}`}`);
 }

@@ -2,7 +2,7 @@ import { createExchangeEnd } from "../schemas/exchange-end.ts";
 import type { LiveEvent } from "../schemas/live.ts";
 import type { ExchangeInfo } from "../schemas/schemas.ts";
 
-/** What is read of an exchange that is followed. */
+/** Fields that are read of an exchange that is followed. */
 type ReadExchange = Pick<ExchangeInfo, "state" | "first_seq" | "last_seq" | "queued_at">;
 
 /** How an exchange is read. */
@@ -13,12 +13,12 @@ export interface ExchangeReads<Exchange extends ReadExchange> {
   live(after_seq: number | null, signal: AbortSignal | undefined): AsyncIterable<LiveEvent>;
 }
 
-/** What a reader of one exchange gets: events of the live feed, and where the exchange is. */
+/** Step of a reader of one exchange: an event of the live feed, or where the exchange is. */
 export type FollowStep<Exchange> =
   | LiveEvent
-  /** It waits for its turn, and something happened in the session, or some seconds have passed. */
+  /** Waits for its turn; something happened in the session, or some seconds have passed. */
   | { readonly event: "queued"; readonly exchange: Exchange }
-  /** It has begun; its events follow, with the messages after this one. */
+  /** Has begun; its events follow, with the messages after this one. */
   | { readonly event: "begun"; readonly exchange: Exchange; readonly after_seq: number }
   /** The last step: it has ended, waits for an answer, or only a person can continue it. */
   | { readonly event: "over"; readonly exchange: Exchange };

@@ -3,7 +3,7 @@ import type { Observe } from "../observation.ts";
 import type { PagesInTurn } from "../unsent/pages-in-turn.ts";
 import type { OpenAnswers, StreamAnswer, StreamEnd, StreamOutput } from "./open-answers.ts";
 
-/** What a stream sends at once. */
+/** Portion of a stream, as it is sent. */
 export interface SentPortion<Cursor> extends Portion<Cursor> {
   /** Null if there is nothing. */
   readonly bytes: Buffer | null;
@@ -11,7 +11,7 @@ export interface SentPortion<Cursor> extends Portion<Cursor> {
   readonly storedMs: readonly number[];
 }
 
-/** What one stream sends, from its beginning. */
+/** Source of one stream, from its beginning. */
 export interface Reader<Cursor, Part extends SentPortion<Cursor>> extends Source<Cursor, Part> {
   readonly start: Cursor;
   /** True if the first portion says that the stream would send nothing. */

@@ -134,7 +134,7 @@ export const ConfigForm = some(
   { title: "Reprise's config.jsonc", description: "docs/configuration.md explains the keys." },
 );
 
-/** What the config of a folder may hold: it only makes things stricter. */
+/** Keys that the config of a folder may hold: they only make things stricter. */
 export const RepositoryForm = some({
   $schema: Type.Unknown(),
   permission: some({ ask: Permission.ask, deny: Permission.deny }),

@@ -28,7 +28,7 @@ function place(key: string): number {
   return LATER.indexOf(key.split(".")[0] ?? "");
 }
 
-/** What has a value in an object of this form, however deep. */
+/** Keys that have a value in an object of this form, however deep. */
 function* valuesOf(
   { properties = {} }: Form,
   above = "",

@@ -30,7 +30,7 @@ export interface CallPlace extends JudgedPlace {
   readonly persona_name: string;
 }
 
-/** What decides where a call would run. */
+/** Settings that decide where a call would run. */
 interface PlaceSource {
   readonly personas: PersonaFolders;
   readonly protectedPaths: readonly string[];

@@ -18,7 +18,7 @@ export interface QuestionScreen
   openEditor(on: EditorOptions["on"]): Editor;
 }
 
-/** What a question needs of a screen, from the screen itself and from its owner. */
+/** Parts of a screen that a question needs, from the screen itself and from its owner. */
 export function questionScreen(
   screen: Pick<Screen, "width" | "height" | "commit" | "changed">,
   owner: Pick<QuestionScreen, "theme" | "lastTyped" | "message" | "openPager" | "openEditor">,
