@@ -118,10 +118,10 @@ function inodeOf(path: string): bigint | null {
   return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino ?? null;
 }
 
-/** SQLite's primary result code for a lock that another process has. */
-const SQLITE_BUSY = 5;
+/** Primary result codes of SQLite for a lock that another process has: SQLITE_BUSY, _LOCKED and _PROTOCOL. */
+const HELD = new Set([5, 6, 15]);
 
 function isBusy(error: unknown): boolean {
   const code = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
-  return (code & 0xff) === SQLITE_BUSY;
+  return HELD.has(code & 0xff);
 }
