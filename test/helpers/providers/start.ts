@@ -1,0 +1,53 @@
+import { claudeApi } from "./claude/api.ts";
+import { type ClaudeAccount, claudeMemory } from "./claude/memory.ts";
+import { type Api, type ProviderServer, type Script, serveProvider } from "./server.ts";
+
+export const PROVIDERS = ["openai", "anthropic", "ollama"] as const;
+export type ProviderName = (typeof PROVIDERS)[number];
+
+export interface ProviderOptions extends ClaudeAccount {
+  /** Ids of rules that are recorded with the request and not enforced. */
+  readonly forgives?: readonly string[];
+}
+
+export interface Provider extends ProviderServer {
+  /** The environment of a program that is to use it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Lets the time pass by which prompt caches count. It passes in no other way. */
+  advance(ms: number): void;
+}
+
+/**
+ * Starts a model provider on loopback that answers as a script says, in the form of its API, and refuses what the real
+ * one refuses. Each rule names its source.
+ */
+export async function startProvider(
+  name: ProviderName,
+  script: Script,
+  options: ProviderOptions = {},
+): Promise<Provider> {
+  let time = 0;
+  const apis = APIS[name](options, () => time);
+  const { forgives = [] } = options;
+  const server = await serveProvider({ apis, script, forgives });
+  return Object.assign(server, {
+    env: { ...ENVIRONMENTS[name](server.url), REPRISE_MODEL: `${name}:test` },
+    advance: (ms: number) => {
+      time += ms;
+    },
+  });
+}
+
+type MakeApis = (options: ProviderOptions, now: () => number) => readonly Api[];
+
+const APIS: Readonly<Record<ProviderName, MakeApis>> = {
+  anthropic: (account, now) => [claudeApi(claudeMemory(account, now))],
+  openai: () => [],
+  ollama: () => [],
+};
+
+const ENVIRONMENTS: Record<ProviderName, (url: string) => Record<string, string>> = {
+  openai: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "test-key" }),
+  anthropic: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "test-key" }),
+  ollama: (url) => ({ OLLAMA_BASE_URL: url }),
+};
