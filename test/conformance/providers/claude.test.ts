@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { CLAUDE_RULES } from "../../helpers/providers/claude/rules.ts";
 import { BINDING_HEADER } from "../../helpers/providers/claude/thinking-rules.ts";
 import { costOf, PRICES } from "../../helpers/providers/prices.ts";
 import { call, reasoning, type Step, text } from "../../helpers/providers/steps.ts";
-import type { Changing, RuleCase } from "./cases.ts";
-import { CLAUDE_CASES, withThinking } from "./claude-cases.ts";
+import type { Changing } from "./cases.ts";
+import { withThinking } from "./claude-cases.ts";
 import { providerOfTest, send, type Sent, stream } from "./send.ts";
 
 const KEYS = { "x-api-key": "test-key", "anthropic-version": "2023-06-01" };
@@ -27,31 +26,6 @@ async function claude(options: object = {}, script = answers) {
   const talk = async (body: Changing): Promise<Changing> => (await ask(body)).answer;
   return { provider, url, ask, talk };
 }
-
-describe("Claude's mock refuses a request that breaks the rule", () => {
-  it.each(CLAUDE_CASES.map((one) => [`${one.rule}: ${one.title ?? "a request"}`, one] as const))(
-    "%s",
-    async (_, one: RuleCase) => {
-      const { provider, ask, talk } = await claude(one.account);
-      const body = await one.valid(one.model ?? MODEL, talk);
-      expect(await ask(body, one.headers)).toMatchObject({ status: 200 });
-      const headers: Record<string, string> = { ...KEYS, ...one.headers };
-      one.change(body, headers);
-      const { status, answer } = await send(`${provider.url}/v1/messages`, body, headers);
-      expect(status).toBe(one.rule === "key" ? 401 : 400);
-      expect(answer).toMatchObject({ type: "error", error: { message: expect.any(String) } });
-      expect(provider.refusals()).toMatchObject([{ rule: one.rule }]);
-    },
-  );
-
-  it("and has a case and a dated source for each rule", () => {
-    const covered = new Set(CLAUDE_CASES.map(({ rule }) => rule));
-    expect(CLAUDE_RULES.filter(({ id }) => !covered.has(id))).toEqual([]);
-    for (const { source } of CLAUDE_RULES) {
-      expect(source).toMatch(/^\S.*, 2026-\d\d-\d\d$/);
-    }
-  });
-});
 
 describe("Claude's mock", () => {
   it("drops thinking after a changed prefix if the request wants that, and lists it", async () => {

@@ -21,6 +21,8 @@ export interface Usage {
   readonly reasoning: number;
 }
 
+export type InputUsage = Omit<Usage, "output" | "reasoning">;
+
 /** A piece of reasoning that the model did not get to see. */
 export interface Dropped {
   readonly path: string;
@@ -174,7 +176,7 @@ async function play({ response, steps, api, received }: Playing): Promise<void> 
     return;
   }
   const answer = api.open({ received, steps });
-  // Ollama streams if nothing is said
+  // Ollama streams unless the request forbids it
   const isStream = received.body["stream"] ?? answer.type === "application/x-ndjson";
   const write = (text: string): void => {
     if (isStream && text !== "") {

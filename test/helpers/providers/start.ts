@@ -1,11 +1,19 @@
 import { claudeApi } from "./claude/api.ts";
 import { type ClaudeAccount, claudeMemory } from "./claude/memory.ts";
+import { type OllamaModel, ollamaApi } from "./ollama.ts";
+import { chatApi } from "./openai/chat-answer.ts";
+import type { ChatQuirks } from "./openai/chat-quirks.ts";
+import { chatMemory } from "./openai/chat-request.ts";
+import { responsesApi } from "./openai/responses-answer.ts";
+import { responsesMemory } from "./openai/responses-request.ts";
 import { type Api, type ProviderServer, type Script, serveProvider } from "./server.ts";
 
 export const PROVIDERS = ["openai", "anthropic", "ollama"] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
-export interface ProviderOptions extends ClaudeAccount {
+export interface ProviderOptions extends ClaudeAccount, OllamaModel {
+  /** How the server of chat completions differs from OpenAI's. */
+  readonly quirks?: ChatQuirks;
   /** Ids of rules that are recorded with the request and not enforced. */
   readonly forgives?: readonly string[];
 }
@@ -42,8 +50,11 @@ type MakeApis = (options: ProviderOptions, now: () => number) => readonly Api[];
 
 const APIS: Readonly<Record<ProviderName, MakeApis>> = {
   anthropic: (account, now) => [claudeApi(claudeMemory(account, now))],
-  openai: () => [],
-  ollama: () => [],
+  openai: ({ quirks = {} }, now) => [
+    chatApi(chatMemory(quirks, now)),
+    responsesApi(responsesMemory(now)),
+  ],
+  ollama: (model) => [ollamaApi(model)],
 };
 
 const ENVIRONMENTS: Record<ProviderName, (url: string) => Record<string, string>> = {

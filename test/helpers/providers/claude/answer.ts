@@ -1,11 +1,19 @@
+import { digest } from "../seals.ts";
 import { hasHeader, withoutThinking } from "./thinking-rules.ts";
-import type { Answer, Asked, Dropped, Received, Usage } from "../server.ts";
+import type { Answer, Asked, Dropped, InputUsage, Received, Usage } from "../server.ts";
 import { type PartStep, piecesOf, type StopReason, type Step, stepOf } from "../steps.ts";
-import { type InputUsage, outputUsage } from "./cache.ts";
+import { outputUsage } from "./cache.ts";
 import type { ClaudeMemory } from "./memory.ts";
 import { claudeModel, omitsThinking } from "./models.ts";
-import { type Block, canonical, digest, messagesBody, type MessagesBody } from "./request.ts";
-import { after, droppedThoughts, type Prefix, prefixOf, seal, thoughtsOf } from "./thinking.ts";
+import { type Block, canonical, messagesBody, type MessagesBody } from "./request.ts";
+import {
+  after,
+  droppedThoughts,
+  type Prefix,
+  prefixOf,
+  sealThinking,
+  thoughtsOf,
+} from "./thinking.ts";
 
 const STOPS: Readonly<Record<StopReason, string>> = {
   length: "max_tokens",
@@ -37,7 +45,7 @@ export class ClaudeAnswer implements Answer {
   #prefix: Prefix;
   #previous: string | null;
   #open: string | null = null;
-  #said = "";
+  #written = "";
   #thought = "";
 
   constructor({ received, steps }: Asked, memory: ClaudeMemory) {
@@ -69,7 +77,7 @@ export class ClaudeAnswer implements Answer {
         return event("error", { error });
       }
       case "text":
-        this.#said += step.text;
+        this.#written += step.text;
         return this.#begin("text", { type: "text", text: "" }) + this.#text(step.text);
       case "reasoning":
         return this.#reasoning(step);
@@ -156,7 +164,7 @@ export class ClaudeAnswer implements Answer {
   }
 
   #seal(text: string): string {
-    const signature = seal({
+    const signature = sealThinking({
       model: this.#request.model,
       serial: digest(`${(serial += 1)}`, this.#prefix.messages),
       text,
@@ -201,7 +209,7 @@ export class ClaudeAnswer implements Answer {
   #call(name: string, pieces: readonly string[], given: string | undefined): string {
     const id = given ?? `toolu_${(serial += 1)}`;
     const args = pieces.join("");
-    this.#said += args;
+    this.#written += args;
     const block: Record<string, unknown> = { type: "tool_use", id, name, input: {} };
     const begun = this.#close() + this.#begin("call", block);
     block["input"] = objectIn(args);
@@ -212,7 +220,7 @@ export class ClaudeAnswer implements Answer {
   }
 
   #ended(): object {
-    const { output, reasoning } = outputUsage(this.#said, this.#thought);
+    const { output, reasoning } = outputUsage(this.#written, this.#thought);
     const given = stepOf(this.#steps, "usage");
     this.#received.usage = {
       ...this.#counted(),

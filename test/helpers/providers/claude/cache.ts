@@ -1,14 +1,8 @@
+import { digest } from "../seals.ts";
 import { tokensIn } from "../rules.ts";
-import type { Dropped, Usage } from "../server.ts";
+import type { Dropped, InputUsage, Usage } from "../server.ts";
 import { claudeModel, smallestCached } from "./models.ts";
-import {
-  blocksOf,
-  type CacheMark,
-  canonical,
-  digest,
-  type MessagesBody,
-  type Placed,
-} from "./request.ts";
+import { blocksOf, type CacheMark, canonical, type MessagesBody, type Placed } from "./request.ts";
 
 /** Blocks before a mark among which an entry is found: prompt-caching, 2026-11-23. */
 const LOOKBACK = 20;
@@ -21,8 +15,6 @@ interface Entry {
   readonly life: Life;
   expires: number;
 }
-
-export type InputUsage = Omit<Usage, "output" | "reasoning">;
 
 /** Claude's prompt cache: entries at the ends of marked blocks, each of which is used again only with an equal prefix. */
 export class PromptCache {

@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-
 import type { Body } from "../rules.ts";
 
 /** A block of a request, of any type. */
@@ -89,8 +87,4 @@ export function canonical(block: Block): string {
         ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
         : value,
   );
-}
-
-export function digest(...texts: readonly string[]): string {
-  return createHash("sha256").update(texts.join("\n")).digest("base64url").slice(0, 22);
 }

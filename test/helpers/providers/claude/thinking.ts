@@ -1,6 +1,5 @@
-import { createHmac } from "node:crypto";
-
 import { asText } from "../rules.ts";
+import { digest, openSeal, seal } from "../seals.ts";
 import type { Dropped } from "../server.ts";
 import { bindsThinking, claudeModel, readsThinking } from "./models.ts";
 import {
@@ -8,7 +7,6 @@ import {
   blocksOf,
   canonical,
   contentOf,
-  digest,
   isThinking,
   type MessagesBody,
 } from "./request.ts";
@@ -47,21 +45,13 @@ export interface Mismatch {
   readonly what: keyof Prefix | "order";
 }
 
-const KEY = "signs the thinking of mocks";
-
-export function seal(content: Seal): string {
-  const body = Buffer.from(JSON.stringify(content)).toString("base64url");
-  return `${body}.${createHmac("sha256", KEY).update(body).digest("base64url").slice(0, 16)}`;
+export function sealThinking(content: Seal): string {
+  return seal(content);
 }
 
-function openSeal(signature: string, text: string): Seal | null {
-  const [body = ""] = signature.split(".");
-  const content = Buffer.from(body, "base64url").toString();
-  if (!content.startsWith("{")) {
-    return null;
-  }
-  const opened = JSON.parse(content) as Seal;
-  return seal(opened) === signature && opened.text === text ? opened : null;
+function openThinking(signature: string, text: string): Seal | null {
+  const opened = openSeal(signature) as Seal | null;
+  return opened?.text === text ? opened : null;
 }
 
 /** The prefix of a block with this index in a message; of the next answer if none is given. */
@@ -112,7 +102,7 @@ export function thoughtsOf(body: MessagesBody): Thought[] {
         path: `messages.${message}.content.${block}`,
         message,
         signature,
-        seal: openSeal(signature, asText(given["thinking"])),
+        seal: openThinking(signature, asText(given["thinking"])),
         prefix,
       };
     });

@@ -1,0 +1,160 @@
+import { brokenRules, tokensIn } from "../rules.ts";
+import type { Answer, Api, Asked, InputUsage, Received } from "../server.ts";
+import { type PartStep, piecesOf, type Step, stepOf, type StopReason } from "../steps.ts";
+import { type ChatBody, chatBody, type ChatCall, type ChatMemory } from "./chat-request.ts";
+import { CHAT_RULES } from "./chat-rules.ts";
+
+const STOPS: Readonly<Record<StopReason, string>> = {
+  length: "length",
+  refused: "content_filter",
+  context_full: "length",
+  paused: "stop",
+};
+
+/** As OpenRouter reports the status of the provider that failed. */
+const ERRORS = { overloaded: 503, rate_limited: 429, failed: 502 };
+
+let serial = 0;
+
+/** Chat completions of OpenAI and of servers that speak as it does. */
+export function chatApi(memory: ChatMemory): Api {
+  return {
+    path: "/v1/chat/completions",
+    broken: (body, headers) =>
+      Array.isArray(body["messages"])
+        ? brokenRules(CHAT_RULES, body, headers, memory)
+        : [{ rule: "messages", message: "Missing required parameter: 'messages'." }],
+    error: ({ message, type = "invalid_request_error", param = null, code = null }) => ({
+      error: { message, type, param, code },
+    }),
+    open: (asked) => new ChatAnswer(asked, memory),
+  };
+}
+
+class ChatAnswer implements Answer {
+  readonly type = "text/event-stream";
+  readonly #request: ChatBody;
+  readonly #received: Received;
+  readonly #steps: readonly Step[];
+  readonly #memory: ChatMemory;
+  readonly #input: InputUsage;
+  readonly #id: string;
+  readonly #calls: ChatCall[] = [];
+  #content = "";
+  #reasoning = "";
+
+  constructor({ received, steps }: Asked, memory: ChatMemory) {
+    this.#request = chatBody(received.body);
+    this.#received = received;
+    this.#steps = steps;
+    this.#memory = memory;
+    const { model, tools, messages } = this.#request;
+    this.#input = memory.cache.read(JSON.stringify([model, tools, messages]));
+    this.#id = stepOf(steps, "answer_id")?.id ?? `chatcmpl-${(serial += 1)}`;
+  }
+
+  begin(): string {
+    return this.#delta({ role: "assistant", content: "" });
+  }
+
+  write(step: PartStep): string {
+    switch (step.kind) {
+      case "comment":
+        return ": keep\n\n";
+      case "ping":
+        return this.#delta({ content: "" });
+      case "error": {
+        const error = {
+          code: ERRORS[step.cause],
+          message: step.message ?? "Provider returned error",
+        };
+        return this.#chunk([{ index: 0, delta: {}, finish_reason: "error" }], { error });
+      }
+      case "text":
+        this.#content += step.text;
+        return this.#delta({ content: step.text });
+      case "reasoning":
+        this.#reasoning += step.text;
+        return this.#delta({ reasoning_content: step.text });
+      case "cut_call":
+        return this.#call(step.name, [step.args], undefined);
+      case "call":
+        return this.#call(step.name, piecesOf(step.args, step.size), step.id);
+    }
+  }
+
+  end(): string {
+    for (const { id } of this.#calls) {
+      this.#memory.reasoning.set(id, this.#reasoning);
+    }
+    const usage = this.#usage();
+    const isReported =
+      !this.#memory.quirks.noUsage && this.#request.stream_options?.include_usage === true;
+    return (
+      this.#chunk([{ index: 0, delta: {}, finish_reason: this.#stop() }]) +
+      (isReported ? this.#chunk([], { usage }) : "") +
+      "data: [DONE]\n\n"
+    );
+  }
+
+  whole(): unknown {
+    const message = {
+      role: "assistant",
+      content: this.#content,
+      ...(this.#reasoning === "" ? {} : { reasoning_content: this.#reasoning }),
+      ...(this.#calls.length === 0 ? {} : { tool_calls: this.#calls }),
+    };
+    return {
+      id: this.#id,
+      object: "chat.completion",
+      created: 0,
+      model: this.#request.model,
+      choices: [{ index: 0, message, finish_reason: this.#stop() }],
+      ...(this.#memory.quirks.noUsage ? {} : { usage: this.#usage() }),
+    };
+  }
+
+  #stop(): string {
+    const reason = stepOf(this.#steps, "stop")?.reason;
+    return reason === undefined ? (this.#calls.length > 0 ? "tool_calls" : "stop") : STOPS[reason];
+  }
+
+  #call(name: string, pieces: readonly string[], given: string | undefined): string {
+    const id = given ?? `call_${(serial += 1)}`;
+    const index = this.#memory.quirks.noIndex ? {} : { index: this.#calls.length };
+    this.#calls.push({ id, type: "function", function: { name, arguments: pieces.join("") } });
+    const begun = { ...index, id, type: "function", function: { name, arguments: "" } };
+    const chunks = pieces.map((piece) => ({ ...index, function: { arguments: piece } }));
+    return [begun, ...chunks].map((chunk) => this.#delta({ tool_calls: [chunk] })).join("");
+  }
+
+  #delta(delta: Readonly<Record<string, unknown>>): string {
+    const { role, ...rest } = delta;
+    const sent = this.#memory.quirks.noRole || role === undefined ? rest : delta;
+    return this.#chunk([{ index: 0, delta: sent, finish_reason: null }]);
+  }
+
+  #chunk(choices: readonly object[], more: object = {}): string {
+    const { model } = this.#request;
+    const chunk = { id: this.#id, object: "chat.completion.chunk", created: 0, model, choices };
+    return `data: ${JSON.stringify({ ...chunk, ...more })}\n\n`;
+  }
+
+  #usage(): object {
+    const given = stepOf(this.#steps, "usage");
+    const written = this.#content + this.#calls.map((call) => call.function.arguments).join("");
+    const counted =
+      given === undefined ? this.#input : { ...this.#input, input: given.input, cacheRead: 0 };
+    const reasoning = given === undefined ? tokensIn(this.#reasoning) : 0;
+    const output = given?.output ?? tokensIn(written) + reasoning;
+    this.#received.usage = { ...counted, output, reasoning };
+    const input = counted.input + counted.cacheRead;
+    return {
+      prompt_tokens: input,
+      completion_tokens: output,
+      total_tokens: input + output,
+      prompt_tokens_details: { cached_tokens: counted.cacheRead },
+      completion_tokens_details: { reasoning_tokens: reasoning },
+    };
+  }
+}

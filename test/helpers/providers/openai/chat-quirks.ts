@@ -1,0 +1,25 @@
+/** Ways in which a server of chat completions differs from OpenAI's. */
+export interface ChatQuirks {
+  /** Pieces of calls have no index. */
+  readonly noIndex?: true;
+  /** No delta has a role. */
+  readonly noRole?: true;
+  /** Usage is not reported, even if the request asks for it. */
+  readonly noUsage?: true;
+  /** Reasoning beside calls has to be sent back. */
+  readonly passesReasoningBack?: true;
+  /** A system message may only be the first one. */
+  readonly systemFirst?: true;
+  readonly maxTokensField?: "max_tokens" | "max_completion_tokens";
+  /** Unknown fields are ignored. */
+  readonly ignoresFields?: true;
+}
+
+/** Servers with their quirks. */
+export const CHAT_SERVERS = {
+  deepseek: { passesReasoningBack: true, maxTokensField: "max_tokens", ignoresFields: true },
+  kimi: { passesReasoningBack: true, ignoresFields: true },
+  gemini: { noIndex: true, noRole: true, ignoresFields: true },
+  qwen: { systemFirst: true, noUsage: true, ignoresFields: true },
+  openrouter: { ignoresFields: true },
+} as const satisfies Readonly<Record<string, ChatQuirks>>;
