@@ -1,12 +1,18 @@
-import { LLMock } from "@copilotkit/aimock";
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { onTestFinished } from "vitest";
+
+import { sentRequest, type SentMessage as Sent } from "./providers/sent-messages.ts";
+import { type Received, serveProvider } from "./providers/server.ts";
+import { apisOf } from "./providers/start.ts";
+import { piecesOf, type Step } from "./providers/steps.ts";
 
 /** What the mock model answers to one request. */
 export interface ModelAnswer {
   /** The provider's id of the answer; another one each time if it is not given. */
   readonly id?: string;
   readonly content?: string;
-  readonly toolCalls?: {
+  readonly toolCalls?: readonly {
     readonly name: string;
     readonly arguments: string;
     readonly id?: string;
@@ -22,22 +28,13 @@ export interface ModelAnswer {
   };
 }
 
-/** One message of a request, in OpenAI's shape whichever provider's format it came in. */
-export interface SentMessage {
-  readonly role: string;
-  readonly content: string;
-  readonly tool_calls?: readonly { readonly id: string }[];
-  readonly tool_call_id?: string;
-}
+export type SentMessage = Sent;
 
 export interface ModelServer {
   readonly url: string;
   /** The messages of each request so far, system prompts left out. */
   requests(): SentMessage[][];
-  /**
-   * Calls without a result, and calls and results with an id that an earlier one has, in requests
-   * that were answered with 400, as strict providers do.
-   */
+  /** Why requests were refused with 400, as the real provider refuses them. */
   refused(): readonly string[];
   /** The system prompt of each request so far. */
   systemPrompts(): string[];
@@ -60,111 +57,59 @@ export interface ModelServerOptions {
   readonly chunkSize?: number;
 }
 
-/** A model server on loopback that speaks OpenAI's and Anthropic's wire formats. */
+/** A model server on loopback that speaks OpenAI's and Anthropic's wire formats, and refuses what they refuse. */
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
-  const mock = new LLMock({ port: 0, host: "127.0.0.1", logLevel: "silent" });
-  let index = 0;
-  const refused: string[] = [];
-  mock.on(
-    { predicate: () => true },
-    (request) => {
-      const messages = sentMessages(request);
-      const wrong = [...openCalls(messages), ...repeatedIds(messages)];
-      if (wrong.length > 0) {
-        refused.push(...wrong);
-        const message = `no result for these calls, or ids used twice: ${wrong.join(", ")}`;
-        return { error: { message }, status: 400 };
-      }
-      const answer = options.answer(messages, index++, toolNames(request));
-      if (answer.error !== undefined) {
-        return { error: answer.error, status: answer.status ?? 400 };
-      }
-      const id = answer.id === undefined ? {} : { id: answer.id };
-      return answer.toolCalls === undefined
-        ? { ...id, content: answer.content ?? "", ...(answer.usage ? { usage: answer.usage } : {}) }
-        : {
-            ...id,
-            ...(answer.content === undefined ? {} : { content: answer.content }),
-            toolCalls: answer.toolCalls,
-            ...(answer.usage ? { usage: answer.usage } : {}),
-          };
+  const now = (): number => 0;
+  const server = await serveProvider({
+    apis: [...apisOf("openai", {}, now), ...apisOf("anthropic", {}, now)],
+    script: (index, _, received) => {
+      const { messages, tools } = sentRequest(received);
+      return stepsOf(options.answer(messages, index, tools), options);
     },
-    { latency: options.latencyMs ?? 0, chunkSize: options.chunkSize ?? 20 },
-  );
-  await mock.start();
+  });
   let stopped = false;
   const stop = async (): Promise<void> => {
     if (!stopped) {
       stopped = true;
-      await mock.stop();
+      await server[Symbol.asyncDispose]();
     }
   };
   onTestFinished(stop);
+  const { url } = server;
+  const sent = (): ReturnType<typeof sentRequest>[] =>
+    server.received.map((one: Received) => sentRequest(one));
   return {
-    url: mock.url,
-    refused: () => refused,
-    requests: () => mock.getRequests().map(({ body }) => sentMessages(body)),
-    systemPrompts: () => mock.getRequests().map(({ body }) => systemPrompt(body)),
-    offeredTools: () => mock.getRequests().map(({ body }) => toolNames(body)),
+    url,
+    refused: () => server.refusals().map(({ rule, message }) => `${rule}: ${message}`),
+    requests: () => sent().map(({ messages }) => messages),
+    systemPrompts: () => sent().map(({ system }) => system),
+    offeredTools: () => sent().map(({ tools }) => tools),
     env: (provider): Record<string, string> =>
       provider === "openai"
-        ? { OPENAI_BASE_URL: `${mock.url}/v1`, OPENAI_API_KEY: "test-key" }
-        : { ANTHROPIC_BASE_URL: mock.url, ANTHROPIC_API_KEY: "test-key" },
+        ? { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "test-key" }
+        : { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "test-key" },
     stop,
   };
 }
 
-/** Calls in a request that no tool message answers before the next message. */
-function openCalls(messages: readonly SentMessage[]): string[] {
-  const open = new Set<string>();
-  const left: string[] = [];
-  for (const message of messages) {
-    if (message.role === "tool") {
-      open.delete(message.tool_call_id ?? "");
-      continue;
-    }
-    left.push(...open);
-    open.clear();
-    for (const call of message.tool_calls ?? []) {
-      open.add(call.id);
-    }
+function stepsOf(answer: ModelAnswer, options: ModelServerOptions): Step[] {
+  const { error, status = 400, id, content = "", toolCalls = [], usage } = answer;
+  if (error !== undefined) {
+    return [{ kind: "status", status, error: { ...error } }];
   }
-  return [...left, ...open];
-}
-
-/** Ids of calls, and of results, that an earlier one of the request has. */
-function repeatedIds(messages: readonly SentMessage[]): string[] {
-  const calls = messages.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id));
-  const results = messages.flatMap(({ tool_call_id }) => tool_call_id ?? []);
-  return [calls, results].flatMap((ids) => ids.filter((id, at) => ids.indexOf(id) !== at));
-}
-
-function sentMessages(body: unknown): SentMessage[] {
-  const { messages } = body as { messages: readonly RawMessage[] };
-  return messages
-    .filter(({ role }) => role !== "system")
-    .map((message) => ({ ...message, content: textOf(message.content) }));
-}
-
-function systemPrompt(body: unknown): string {
-  const { messages } = body as { messages: readonly RawMessage[] };
-  return messages
-    .filter(({ role }) => role === "system")
-    .map(({ content }) => textOf(content))
-    .join("\n");
-}
-
-function toolNames(body: unknown): string[] {
-  const { tools = [] } = body as { tools?: readonly { function: { name: string } }[] };
-  return tools.map((tool) => tool.function.name);
-}
-
-interface RawMessage extends Omit<SentMessage, "content"> {
-  readonly content: string | readonly { readonly type: string; readonly text?: string }[] | null;
-}
-
-function textOf(content: RawMessage["content"]): string {
-  return typeof content === "string"
-    ? content
-    : (content ?? []).map((part) => part.text ?? "").join("");
+  const { latencyMs = 0, chunkSize: size = 20 } = options;
+  const wait: Step[] = latencyMs === 0 ? [] : [{ kind: "wait", until: () => sleep(latencyMs) }];
+  const input = usage?.input_tokens ?? usage?.prompt_tokens;
+  const output = usage?.output_tokens ?? usage?.completion_tokens;
+  return [
+    ...(id === undefined ? [] : [{ kind: "answer_id", id } as const]),
+    ...(input === undefined && output === undefined
+      ? []
+      : [{ kind: "usage", input: input ?? 0, output: output ?? 0 } as const]),
+    ...piecesOf(content, size).flatMap((text): Step[] => [...wait, { kind: "text", text }]),
+    ...toolCalls.flatMap(({ name, arguments: args, id: callId }): Step[] => [
+      ...wait,
+      { kind: "call", name, args, size, ...(callId === undefined ? {} : { id: callId }) },
+    ]),
+  ];
 }

@@ -8,7 +8,7 @@ export interface ProviderRequest {
 }
 
 /** A provider on loopback that answers every call the same way, and keeps what it was sent. */
-export async function startProvider(answer: {
+export async function startFixedProvider(answer: {
   readonly status: number;
   readonly body: unknown;
 }): Promise<AsyncDisposable & { readonly url: string; readonly requests: ProviderRequest[] }> {
@@ -42,6 +42,6 @@ export async function startProvider(answer: {
 
 /** A loopback address that nothing listens on: a server had it a moment ago. */
 export async function refusedUrl(): Promise<string> {
-  await using provider = await startProvider({ status: 200, body: {} });
+  await using provider = await startFixedProvider({ status: 200, body: {} });
   return provider.url;
 }

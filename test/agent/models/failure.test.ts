@@ -6,7 +6,7 @@ import { RepriseError } from "../../../src/core/errors.ts";
 import { modelConfig } from "../../../src/rules/models/config.ts";
 import { modelFailure } from "../../../src/agent/models/failure.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
-import { refusedUrl, startProvider } from "../../helpers/provider-server.ts";
+import { refusedUrl, startFixedProvider } from "../../helpers/provider-server.ts";
 
 const KEY = "sk-very-secret-key";
 const REQUEST = "the words of the exchange";
@@ -57,7 +57,7 @@ describe.each(["anthropic:some-model", "openai:some-model", "ollama:some-model"]
       async ({ status, code, error }) => {
         const message = `Wrong key ${KEY} for ${REQUEST}`;
         const body = { type: "error", error: { message, ...error } };
-        await using provider = await startProvider({ status, body });
+        await using provider = await startFixedProvider({ status, body });
 
         const failure = await failureOf(name, provider.url);
 

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { LLMock } from "@copilotkit/aimock";
 
 import { type ModelConfig, modelConfig } from "../../../src/rules/models/config.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
-import { startProvider } from "../../helpers/provider-server.ts";
+import { startFixedProvider } from "../../helpers/provider-server.ts";
+import { startProvider } from "../../helpers/providers/start.ts";
+import { text } from "../../helpers/providers/steps.ts";
 
 const TRAPS = {
   ANTHROPIC_API_KEY: "from-the-environment",
@@ -35,36 +36,28 @@ function configFor(url: string, keys: Record<string, string> = {}): ModelConfig 
 
 describe("openModel", () => {
   it.each([
-    ["openai:gpt-5.1", true],
-    ["anthropic:claude-sonnet-5", true],
-    ["ollama:llama3.2:3b", false],
-  ] as const)("streams from %s, with usage reported: %s", async (name, told) => {
-    const mock = new LLMock({ port: 0 });
-    mock.onMessage("hello", {
-      content: "Hi there, friend!",
-      usage: { input_tokens: 5, output_tokens: 4, prompt_tokens: 5, completion_tokens: 4 },
-    });
-    await mock.start();
-    try {
-      const model = await openModel({
-        name,
-        config: configFor(mock.url, { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k" }),
-      });
-      let text = "";
-      let output = 0;
-      let chunks = 0;
-      for await (const chunk of await model.stream("hello")) {
-        chunks += chunk.text === "" ? 0 : 1;
-        text += chunk.text;
-        output += chunk.usage_metadata?.output_tokens ?? 0;
-      }
-      expect(text).toBe("Hi there, friend!");
-      expect(chunks).toBeGreaterThan(0);
-      // the mock's Ollama reports no usage
-      expect(output > 0).toBe(told);
-    } finally {
-      await mock.stop();
+    ["openai:gpt-5.1", "openai"],
+    ["anthropic:claude-sonnet-5", "anthropic"],
+    ["ollama:llama3.2:3b", "ollama"],
+  ] as const)("streams from %s, with usage reported", async (name, provider) => {
+    await using server = await startProvider(provider, () => [
+      text("Hi there, "),
+      text("friend!"),
+      { kind: "usage", input: 5, output: 4 },
+    ]);
+    const config = configFor(server.url, { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k" });
+    const model = await openModel({ name, config });
+    let [words, input, output, chunks] = ["", 0, 0, 0];
+    for await (const chunk of await model.stream("hello")) {
+      chunks += chunk.text === "" ? 0 : 1;
+      words += chunk.text;
+      input += chunk.usage_metadata?.input_tokens ?? 0;
+      output += chunk.usage_metadata?.output_tokens ?? 0;
     }
+    expect(words).toBe("Hi there, friend!");
+    expect(chunks).toBe(2);
+    expect([input, output]).toEqual([5, 4]);
+    expect(server.refusals()).toEqual([]);
   });
 
   it.each(["openai:x", "anthropic:x", "ollama:x"])(
@@ -73,7 +66,7 @@ describe("openModel", () => {
       for (const [variable, value] of Object.entries(TRAPS)) {
         vi.stubEnv(variable, value);
       }
-      await using provider = await startProvider({ status: 400, body: {} });
+      await using provider = await startFixedProvider({ status: 400, body: {} });
       const model = await openModel({ name, config: configFor(provider.url) });
       await expect(model.invoke("hello")).rejects.toThrow("400");
 
@@ -83,7 +76,7 @@ describe("openModel", () => {
   );
 
   it("asks a chat-completions server for the usage of its stream, without a key", async () => {
-    await using provider = await startProvider({ status: 400, body: {} });
+    await using provider = await startFixedProvider({ status: 400, body: {} });
     const model = await openModel({ name: "openai:local", config: configFor(provider.url) });
     await expect(model.stream("hello")).rejects.toThrow("400");
 
@@ -96,7 +89,7 @@ describe("openModel", () => {
   });
 
   it("asks Ollama for the context window that summaries assume", async () => {
-    await using provider = await startProvider({ status: 400, body: {} });
+    await using provider = await startFixedProvider({ status: 400, body: {} });
     const model = await openModel({ name: "ollama:x", config: configFor(provider.url) });
     await expect(model.invoke("hello")).rejects.toThrow("400");
     expect(JSON.parse(provider.requests[0]?.body ?? "")).toMatchObject({

@@ -10,7 +10,6 @@ import {
 import { join } from "node:path";
 
 import { HumanMessage } from "@langchain/core/messages";
-import { LLMock } from "@copilotkit/aimock";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 
@@ -21,6 +20,8 @@ import { sessionTools } from "../../../src/agent/tools/session-tools.ts";
 import { KnownFiles } from "../../../src/agent/known-files.ts";
 import { callsAsModel } from "../../helpers/reading-first.ts";
 import { PERMITTED } from "../../helpers/permit.ts";
+import { startProvider } from "../../helpers/providers/start.ts";
+import { call, text } from "../../helpers/providers/steps.ts";
 import { toolBox } from "../../helpers/tool-box.ts";
 
 describe("sessionTools", () => {
@@ -35,32 +36,24 @@ describe("sessionTools", () => {
 
   it("gives an agent tools whose wrong calls are answered and do not throw", async () => {
     const box = toolBox({ "a.txt": "alpha" });
-    const mock = new LLMock({ port: 0 });
-    const call = (id: string, args: object) => ({
-      toolCalls: [{ id, name: "read_file", arguments: JSON.stringify(args) }],
+    const paths = [7, "../x", "a.txt"];
+    await using provider = await startProvider("openai", (index) =>
+      index < paths.length ? [call("read_file", { path: paths[index] })] : [text("done")],
+    );
+    const config = modelConfig({ OPENAI_BASE_URL: `${provider.url}/v1` });
+    const agent = createAgent({
+      model: await openModel({ name: "openai:x", config }),
+      tools: sessionTools({ repoPath: box.repo, protectedPaths: [], ...PERMITTED }),
     });
-    mock.on({ userMessage: "look", turnIndex: 0 }, call("c1", { path: 7 }));
-    mock.on({ userMessage: "look", turnIndex: 1 }, call("c2", { path: "../x" }));
-    mock.on({ userMessage: "look", turnIndex: 2 }, call("c3", { path: "a.txt" }));
-    mock.on({ userMessage: "look", turnIndex: 3 }, { content: "done" });
-    await mock.start();
-    try {
-      const config = modelConfig({ OPENAI_BASE_URL: `${mock.url}/v1` });
-      const agent = createAgent({
-        model: await openModel({ name: "openai:x", config }),
-        tools: sessionTools({ repoPath: box.repo, protectedPaths: [], ...PERMITTED }),
-      });
-      const { messages } = await agent.invoke({ messages: [new HumanMessage("look")] });
-      const answers = messages.filter(({ type }) => type === "tool").map(({ text }) => text);
-      expect(answers).toEqual([
-        expect.stringContaining("path"),
-        expect.stringMatching(/^Error: a path must not contain \.\./),
-        "1\talpha",
-      ]);
-      expect(messages.at(-1)?.text).toBe("done");
-    } finally {
-      await mock.stop();
-    }
+    const { messages } = await agent.invoke({ messages: [new HumanMessage("look")] });
+    const answers = messages.filter(({ type }) => type === "tool").map(({ text }) => text);
+    expect(answers).toEqual([
+      expect.stringContaining("path"),
+      expect.stringMatching(/^Error: a path must not contain \.\./),
+      "1\talpha",
+    ]);
+    expect(messages.at(-1)?.text).toBe("done");
+    expect(provider.refusals()).toEqual([]);
   });
 });
 

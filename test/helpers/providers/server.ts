@@ -69,7 +69,11 @@ export interface Api {
 }
 
 /** Answers the request `index`, counted without those that were refused. */
-export type Script = (index: number, body: string) => readonly Step[] | Promise<readonly Step[]>;
+export type Script = (
+  index: number,
+  body: string,
+  received: Received,
+) => readonly Step[] | Promise<readonly Step[]>;
 
 export interface ProviderServer extends AsyncDisposable {
   readonly url: string;
@@ -116,7 +120,7 @@ export async function serveProvider(options: ServeOptions): Promise<ProviderServ
       sendJson(response, refusal.status ?? 400, api.error(refusal));
       return;
     }
-    const steps = await options.script(answered++, text);
+    const steps = await options.script(answered++, text, entry);
     await play({ response, steps, api, received: entry });
   };
   const server = createServer((request, response) => {
@@ -188,6 +192,9 @@ async function play({ response, steps, api, received }: Playing): Promise<void> 
   }
   write(answer.begin());
   for (const step of steps) {
+    if (response.destroyed) {
+      return;
+    }
     switch (step.kind) {
       case "status":
         throw new Error("a status is all of an answer");

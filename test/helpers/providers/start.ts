@@ -35,7 +35,7 @@ export async function startProvider(
   options: ProviderOptions = {},
 ): Promise<Provider> {
   let time = 0;
-  const apis = APIS[name](options, () => time);
+  const apis = apisOf(name, options, () => time);
   const { forgives = [] } = options;
   const server = await serveProvider({ apis, script, forgives });
   return Object.assign(server, {
@@ -44,6 +44,15 @@ export async function startProvider(
       time += ms;
     },
   });
+}
+
+/** The APIs of a provider. */
+export function apisOf(
+  name: ProviderName,
+  options: ProviderOptions,
+  now: () => number,
+): readonly Api[] {
+  return APIS[name](options, now);
 }
 
 type MakeApis = (options: ProviderOptions, now: () => number) => readonly Api[];

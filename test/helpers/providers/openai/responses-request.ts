@@ -1,4 +1,4 @@
-import { type Body } from "../rules.ts";
+import type { Body } from "../rules.ts";
 import { digest, openSeal, seal } from "../seals.ts";
 import { bindsReasoning } from "./models.ts";
 import { PrefixCache } from "./prefix-cache.ts";
