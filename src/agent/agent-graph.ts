@@ -10,12 +10,14 @@ import {
   StateGraph,
   StateSchema,
 } from "@langchain/langgraph";
+import { z } from "zod";
 
 import { factsOfCall } from "../core/calls.ts";
 import type { ToolSet } from "../core/tools.ts";
 import { appendMessages } from "../langgraph/append-messages.ts";
 import type { EndedCall } from "./messages/answer-progress.ts";
 import { callsOf } from "./messages/sendable-messages.ts";
+import { PREFIX_CHANNEL, type Prefix } from "./prefix/prefix.ts";
 import { ExchangeToolNode, type ExchangeTools } from "./tools-node.ts";
 
 /** Works in the agent's graph: it answers the messages of a thread, and its answers call its tools. */
@@ -25,7 +27,20 @@ export interface Worker {
    * Returns one answer, and results for those of its calls that are refused. The graph runs the others, and asks again
    * with their results.
    */
-  answer(messages: readonly BaseMessage[], config: RunnableConfig): Promise<readonly BaseMessage[]>;
+  answer(thread: GivenThread, config: RunnableConfig): Promise<Answered>;
+}
+
+/** A thread as its worker gets it. */
+export interface GivenThread {
+  readonly messages: readonly BaseMessage[];
+  /** What is stored of its prefix, unchecked; undefined before the first answer. */
+  readonly prefix: unknown;
+}
+
+export interface Answered {
+  readonly messages: readonly BaseMessage[];
+  /** The prefix with which the worker asked; it is stored in the step of the answer. */
+  readonly prefix: Prefix;
 }
 
 /** The node in which the worker answers. */
@@ -63,19 +78,24 @@ const STATE = new StateSchema({
     inputSchema: MessagesValue.inputSchema,
     reducer: appendMessages,
   }),
+  [PREFIX_CHANNEL]: z.custom<Prefix>().optional(),
 });
 
 interface State {
   readonly messages: readonly BaseMessage[];
+  readonly [PREFIX_CHANNEL]?: unknown;
 }
 
 function answerNode(worker: Worker, { onMessage, declared }: ExchangeTools) {
-  return async ({ messages }: State, config: RunnableConfig) => {
-    const given = await worker.answer(messages, config);
-    for (const message of given) {
-      onMessage(message, refusedCall(message, given[0], declared));
+  return async ({ messages, [PREFIX_CHANNEL]: stored }: State, config: RunnableConfig) => {
+    const given = await worker.answer({ messages, prefix: stored }, config);
+    for (const message of given.messages) {
+      onMessage(message, refusedCall(message, given.messages[0], declared));
     }
-    return { messages: [...given] };
+    return {
+      messages: [...given.messages],
+      ...(given.prefix === stored ? {} : { [PREFIX_CHANNEL]: given.prefix }),
+    };
   };
 }
 

@@ -7,12 +7,15 @@ import { agentGraph, type Worker } from "./agent-graph.ts";
 import { modelWorker, type WorkingModel } from "./model-worker.ts";
 import type { ExchangeTools } from "./tools-node.ts";
 import type { Prepared } from "./exchange-context.ts";
-import { HAND_IN_PLAN } from "../rules/tools/built-in.ts";
+import { HAND_IN_PLAN, RUN_COMMAND } from "../rules/tools/built-in.ts";
 import type { GitUser } from "../workspace/places/ask-git.ts";
 import { isOffered } from "../rules/permissions/decide.ts";
 import type { Layer } from "../rules/permissions/layers.ts";
 import type { PermitFiles } from "./permit/permit-files.ts";
+import { noMadeMessages } from "./messages/sendable-messages.ts";
 import type { KnownFiles } from "./known-files.ts";
+import type { FactName, Facts } from "./prefix/facts.ts";
+import { prefixTokens, ThreadPrefix } from "./prefix/prefix.ts";
 import { askUserTool } from "./tools/ask-user.ts";
 import { type CheckPlan, handInPlanTool } from "./tools/hand-in-plan.ts";
 import type { Compaction } from "./compaction/compaction.ts";
@@ -20,10 +23,13 @@ import { sessionTools } from "./tools/session-tools.ts";
 
 export interface AgentOfExchange
   extends
-    Pick<Prepared, "persona" | "folder" | "root" | "readOnly" | "instructions" | "model">,
+    Pick<
+      Prepared,
+      "persona" | "folder" | "root" | "readOnly" | "mayRun" | "instructions" | "model" | "cacheLife"
+    >,
     Pick<ExchangeTools, "saver" | "asking" | "permit">,
     Pick<Parameters<typeof sessionTools>[0], "keep">,
-    Partial<Pick<WorkingModel, "callModel" | "askAtLimit" | "made">>,
+    Partial<Pick<WorkingModel, "prefix" | "callModel" | "askAtLimit" | "made" | "onDropped">>,
     Partial<Pick<ExchangeTools, "onMessage" | "conceal">> {
   readonly session: Session;
   /** What the thread's model knows of files; without it, nothing. */
@@ -67,21 +73,30 @@ export function buildAgent(options: AgentOfExchange) {
 /** The worker of the built-in agent: a model, with the tools that its session and persona offer. */
 function builtInWorker(options: AgentOfExchange): Worker {
   const { compaction, known } = options;
-  const prompt = systemPrompt(options);
   return modelWorker({
     ...options,
-    tools: offeredTools(options),
+    tools: declaredTools(options),
     declared: options.tools,
-    systemPrompt: prompt,
+    prefix: options.prefix ?? threadPrefix(options),
     callModel: options.callModel ?? (({ id = newId(), ask }) => ask(id)),
-    shown: (messages) => {
+    made: options.made ?? noMadeMessages(),
+    shown: (messages, view, prefix) => {
       known?.modelSees(messages);
-      return compaction?.shown(messages, prompt) ?? messages;
+      return compaction?.shown(messages, view, () => prefixTokens(prefix)) ?? messages;
     },
   });
 }
 
-function offeredTools(options: AgentOfExchange): readonly StructuredToolInterface[] {
+/** Makes the prefix of the thread of an exchange. */
+export function threadPrefix(options: AgentOfExchange): ThreadPrefix {
+  return new ThreadPrefix((declared) => factsOf(options, declared));
+}
+
+/**
+ * Returns the tools that the persona allows, whatever the mode: what may not run now is refused, so that the tools
+ * of a thread need not change.
+ */
+function declaredTools(options: AgentOfExchange): readonly StructuredToolInterface[] {
   const { folder, protectedPaths, configured, delegate, programTools = [] } = options;
   const { permit, permitFiles, keep, known, commands } = options;
   return [
@@ -99,24 +114,30 @@ function offeredTools(options: AgentOfExchange): readonly StructuredToolInterfac
       commands,
     }),
     ...(delegate === null ? [] : [delegate]),
-    ...(options.asking !== undefined && options.asks ? [askUserTool()] : []),
+    ...(options.asking === undefined ? [] : [askUserTool({ asks: options.asks })]),
     ...planTools(options),
     ...programTools,
-  ].filter(({ name }) => isOfferedIn(options, name));
+  ].filter(({ name }) => !isDenied(options, name));
 }
 
 /** The tool that takes plans, if there is a folder for them. */
 function planTools(options: AgentOfExchange): StructuredToolInterface[] {
   const { session, folder, root, readOnly, checkPlan } = options;
-  return session.plan_mode && !readOnly && folder !== null && checkPlan !== undefined
-    ? [handInPlanTool({ repoPath: folder, root, checkPlan })]
+  return folder !== null && checkPlan !== undefined
+    ? [
+        handInPlanTool({
+          repoPath: folder,
+          root,
+          checkPlan,
+          isPlanning: session.plan_mode && !readOnly,
+        }),
+      ]
     : [];
 }
 
-/** Nothing that changes anything is shown to a model in plan mode. */
-function isOfferedIn({ session, restricting, tools }: AgentOfExchange, name: string): boolean {
-  const mode = session.plan_mode ? "plan" : "ask";
-  return isOffered(tools.get(name), { mode, restricting });
+/** True for a tool that the persona, the parent session or the repository denies. */
+function isDenied({ restricting, tools }: AgentOfExchange, name: string): boolean {
+  return !isOffered(tools.get(name), { mode: "ask", restricting });
 }
 
 /** An agent and the config that names the thread that it is to work in. */
@@ -125,32 +146,34 @@ export interface AgentThread {
   readonly config: { readonly configurable: { readonly thread_id: string } };
 }
 
+const FOLDER =
+  "You work in the folder of this session. File paths are relative to its top, without a leading slash; nothing outside it can be reached.";
 const READ_ONLY = "Files of this folder direct other programs: they can be read, but not written.";
-const HANDS_IN = ` If a plan is to be kept, hand in a phase plan with ${HAND_IN_PLAN.name}.`;
+const NO_COMMANDS =
+  "Commands may not be run in this folder, and nothing can be committed there: run_command and git_commit are refused.";
 const NO_QUESTIONS =
-  "Nobody can be asked in this exchange: a call that would need the user's permission is denied.";
+  "Nobody can be asked now: ask_user is refused, and a call that would need the user's permission is denied.";
+const PLANNING =
+  "Planning mode is on: read, ask and plan, but change nothing; what would change something is refused. Say what you would do and in which order.";
+const HANDS_IN = ` If a plan is to be kept, hand in a phase plan with ${HAND_IN_PLAN.name}.`;
 
-function systemPrompt(options: AgentOfExchange): string {
-  const { session, persona, folder, readOnly, instructions, asks } = options;
-  const parts = [persona.prompt];
-  if (folder !== null) {
-    parts.push(
-      "You work in the folder of this session. File paths are relative to its top, without a leading slash; nothing outside it can be reached.",
-    );
-  }
-  if (readOnly) {
-    parts.push(READ_ONLY);
-  }
-  if (!asks) {
-    parts.push(NO_QUESTIONS);
-  }
-  if (session.plan_mode) {
-    parts.push(
-      `Planning mode is on: read, ask and plan, but change nothing. Say what you would do and in which order.${planTools(options).some(({ name }) => isOfferedIn(options, name)) ? HANDS_IN : ""}`,
-    );
-  }
-  if (instructions !== null) {
-    parts.push(`The repository's own instructions (AGENTS.md):\n\n${instructions}`);
-  }
-  return parts.join("\n\n");
+/** Returns what the model of the exchange, which has these tools, is given to know. */
+function factsOf(options: AgentOfExchange, declared: readonly string[]): Facts {
+  const { session, persona, folder, readOnly, mayRun, instructions, asks } = options;
+  const denied = declared.filter((name) => isDenied(options, name));
+  const handsIn = declared.includes(HAND_IN_PLAN.name) && !readOnly ? HANDS_IN : "";
+  const facts: Record<FactName, string | false> = {
+    persona: persona.prompt,
+    folder: folder !== null && FOLDER,
+    read_only: readOnly && READ_ONLY,
+    commands: declared.includes(RUN_COMMAND.name) && !mayRun && NO_COMMANDS,
+    questions: !asks && NO_QUESTIONS,
+    planning: session.plan_mode && `${PLANNING}${handsIn}`,
+    denied_tools: denied.length > 0 && `These tools are denied now: ${denied.join(", ")}.`,
+    instructions:
+      instructions !== null && `The repository's own instructions (AGENTS.md):\n\n${instructions}`,
+  };
+  return Object.fromEntries(
+    Object.entries(facts).filter(([, text]) => text !== false && text !== ""),
+  );
 }

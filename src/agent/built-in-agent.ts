@@ -18,6 +18,9 @@ import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
 import { AnswerHandler } from "./messages/token-stream.ts";
 import { addSummary } from "./add-summary.ts";
 import type { Compaction } from "./compaction/compaction.ts";
+import { viewOf } from "./compaction/view.ts";
+import { noted } from "./prefix/note.ts";
+import { PREFIX_CHANNEL, type ThreadPrefix } from "./prefix/prefix.ts";
 import type { DrivenAgent, Undone } from "./driver/driven-agent.ts";
 import { isPassing } from "../exchange/exchange-failure.ts";
 import { isGivenBack } from "../exchange/exchanger.ts";
@@ -38,6 +41,7 @@ const RECURSION_LIMIT = 10_000;
 export interface BuiltIn {
   readonly context: ExchangeContext;
   readonly thread: AgentThread;
+  readonly prefix: ThreadPrefix;
   readonly compaction: Compaction;
   readonly progress: AnswerProgress;
 }
@@ -56,7 +60,7 @@ export function builtInAgent(builtIn: BuiltIn): DrivenAgent {
     repeats: { default: context.options.defaultAnswer, conceal: context.prepared.conceal },
     closeOpen: () => closeCalls(thread, withResults(openCalls, notBegun), { leavesOpen: false }),
     begun: () => requireFolder(context),
-    inputOf,
+    inputOf: (pending) => inputOf(builtIn, pending),
     undone: (pending) => undone(builtIn, pending),
     answer: progress.text,
     hearing: (answered) => ({
@@ -80,11 +84,21 @@ async function requireFolder({ options, request, held }: ExchangeContext): Promi
   }
 }
 
-function inputOf(pending: readonly Message[]): { readonly messages: readonly BaseMessage[] } {
+/** The last message of the user gets the note of what has changed for the model. */
+function inputOf(
+  { context, prefix }: BuiltIn,
+  pending: readonly Message[],
+): { readonly messages: readonly BaseMessage[] } {
+  const { tuple } = context;
+  const stored: unknown = tuple?.checkpoint.channel_values[PREFIX_CHANNEL];
+  const note = prefix.note(stored, viewOf(messagesOf(tuple)));
+  const last = pending.at(-1);
   return {
-    messages: pending.map(
-      ({ message_id, content }) => new HumanMessage({ id: message_id, content }),
-    ),
+    messages: pending.map((message) => {
+      const { message_id, content } = message;
+      const written = new HumanMessage({ id: message_id, content });
+      return message === last ? noted(written, note) : written;
+    }),
   };
 }
 

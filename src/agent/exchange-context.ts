@@ -9,6 +9,7 @@ import type { Report } from "../exchange/report-events.ts";
 import type { KeptBytes } from "../workspace/undo/kept-bytes.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { ThreadState } from "./messages/thread-state.ts";
+import type { CacheLife } from "../rules/models/cache-life.ts";
 import type { ModelConfig } from "../rules/models/config.ts";
 import type { Keyless } from "../rules/models/settings.ts";
 import type { Judge } from "../rules/permissions/judge.ts";
@@ -80,6 +81,8 @@ export interface Prepared {
   readonly model: Awaited<ReturnType<typeof openModel>>;
   readonly modelName: string;
   readonly keyless: Keyless | null;
+  /** How long the provider keeps what it has read of the conversation. */
+  readonly cacheLife: CacheLife;
   /** Tokens that the model reads at most. */
   readonly window: number;
   readonly persona: Persona;

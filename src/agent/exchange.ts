@@ -1,5 +1,3 @@
-import type { BaseMessage } from "@langchain/core/messages";
-
 import { RepriseError } from "../core/errors.ts";
 import { isDelegated } from "../core/session-tree.ts";
 import type { Session } from "../core/sessions.ts";
@@ -10,6 +8,7 @@ import { continueParents } from "../store/records/questions/continue.ts";
 import { runExchange } from "./run-exchange.ts";
 import { compactThread } from "./compact-thread.ts";
 import { KnownFiles } from "./known-files.ts";
+import { noMadeMessages } from "./messages/sendable-messages.ts";
 import { threadStateOf } from "./messages/thread-state.ts";
 import { type Exchanger, type ExchangeRequest, isFromTerminal } from "../exchange/exchanger.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
@@ -23,6 +22,7 @@ import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { EXCHANGE_LIMITS } from "../core/exchange-limits.ts";
 import { lowered, loweredSandbox, repositoryConfig } from "../rules/config/repository.ts";
 import { mayRunCommands } from "../rules/trust/command-folder.ts";
+import { DEFAULT_CACHE_LIFE } from "../rules/models/cache-life.ts";
 import { chosenModel } from "../rules/models/choose.ts";
 import { withKey } from "../rules/models/config.ts";
 import { secretsOfModels } from "../rules/models/secrets-of-models.ts";
@@ -50,7 +50,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
     kept: given.kept ?? keptBytesIn(given.undoFolder),
     tools,
     personas: { cache: createPersonaCache(), ...given.personas, tools },
-    made: new WeakMap<BaseMessage, BaseMessage>(),
+    made: noMadeMessages(),
   };
   const { limits: _own, ...shared } = options;
   const driver = createExchangeDriver({ ...options, isShownOnly: true });
@@ -173,6 +173,7 @@ async function prepare(
     model: await open({ name: modelName, config }),
     keyless: settings.keyless,
     window: settings.window,
+    cacheLife: DEFAULT_CACHE_LIFE,
     folder: folder.path === null ? null : given.repo_path,
     root,
     readOnly: folder.readOnly,

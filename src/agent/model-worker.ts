@@ -1,58 +1,109 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
-import { raceWithSignal } from "@langchain/core/runnables";
+import { raceWithSignal, type RunnableConfig } from "@langchain/core/runnables";
 
 import type { ToolSet } from "../core/tools.ts";
+import type { CacheLife } from "../rules/models/cache-life.ts";
 import { partOf } from "../langgraph/thread-part.ts";
 import type { Worker } from "./agent-graph.ts";
 import type { CallModel } from "./call-model.ts";
+import { type View, viewOf } from "./compaction/view.ts";
 import { droppedAnswer } from "./messages/thread-state.ts";
 import { type MadeMessages, sendable } from "./messages/sendable-messages.ts";
 import { sanitizeAnswer } from "./messages/sanitize-answer.ts";
 import { ANSWER_ID } from "./messages/token-stream.ts";
+import type { CallOptions } from "./models/call-options.ts";
+import { isPrefixRefusal } from "./models/provider-error.ts";
+import type { Prefix, ThreadPrefix } from "./prefix/prefix.ts";
+import { afterPrefix } from "./prefix/sent-messages.ts";
 
 export interface WorkingModel extends Pick<Worker, "tools"> {
   readonly model: BaseChatModel;
-  readonly systemPrompt: string;
+  readonly prefix: ThreadPrefix;
   readonly callModel: CallModel;
   /** Facts about the tools. */
   readonly declared: ToolSet;
   /** Called before the model is shown anything; may ask a person. */
   readonly askAtLimit?: (() => Promise<void>) | null;
   /** Messages of a thread that the model is shown. */
-  readonly shown: (messages: readonly BaseMessage[]) => readonly BaseMessage[];
+  readonly shown: (
+    messages: readonly BaseMessage[],
+    view: View,
+    prefix: Prefix,
+  ) => readonly BaseMessage[];
   /** Messages that were sent to models in place of those of the thread. */
-  readonly made?: MadeMessages | undefined;
+  readonly made: MadeMessages;
+  /** How long providers keep what they have read. */
+  readonly cacheLife: CacheLife;
+  /** Called when a provider has refused the reasoning of a thread. */
+  readonly onDropped?: (() => void) | undefined;
 }
 
 /** Makes a worker of a model. Its answers are as `sanitizeAnswer` returns them, and `sendable` checks what it is sent. */
 export function modelWorker(working: WorkingModel): Worker {
-  const { model, tools, systemPrompt, declared } = working;
-  const asked = tools.length === 0 ? model : (model.bindTools?.([...tools]) ?? model);
+  const { tools, declared, made } = working;
   const names = tools.map(({ name }) => name);
-  const prompt =
-    systemPrompt === ""
-      ? []
-      : [new SystemMessage({ content: [{ type: "text", text: systemPrompt }] })];
+  const withTools = toolBinder(working.model);
   return {
     tools,
-    answer: async (messages, config) => {
+    answer: async ({ messages, prefix: stored }, config) => {
       await working.askAtLimit?.();
       const dropped = droppedAnswer(messages);
       const history = dropped === null ? messages : messages.slice(0, -1);
-      const sent = [...prompt, ...sendable(working.shown(history), working.made)];
-      return working.callModel({
+      const view = viewOf(history);
+      let prefix = working.prefix.current(stored, view, tools);
+      const shown = afterPrefix(working.shown(history, view, prefix), prefix, made.plain);
+      const sent = [...systemMessage(prefix), ...sendable(shown, made.renamed)];
+      const answers = await working.callModel({
         id: dropped?.id,
         signal: config.signal,
         ask: async (id) => {
-          const metadata = { ...config.metadata, [ANSWER_ID]: id };
-          const asking = asked.invoke(sent, { ...config, metadata });
-          // a client that does not hear of the abort must not hold up the exchange
-          const answer = await raceWithSignal(asking, config.signal);
+          const send = async (): Promise<BaseMessage> => {
+            const options: CallOptions = {
+              cache_life: working.cacheLife,
+              drops_reasoning: prefix.drops,
+            };
+            const metadata = { ...config.metadata, [ANSWER_ID]: id };
+            const asked = withTools(prefix).invoke(sent, { ...config, ...options, metadata });
+            // a client that does not hear of the abort must not hold up the exchange
+            return raceWithSignal(asked, config.signal);
+          };
+          const answer = await send().catch((error: unknown) => {
+            if (prefix.drops || !isPrefixRefusal(error)) {
+              throw error;
+            }
+            prefix = { ...prefix, drops: true };
+            working.onDropped?.();
+            return send();
+          });
           const isWhole = partOf(messages) === null;
           return sanitizeAnswer(answer, { tools: names, declared, history, isWhole, id });
         },
       });
+      return { messages: answers, prefix };
     },
   };
+}
+
+function systemMessage({ system }: Prefix): BaseMessage[] {
+  return system === "" ? [] : [new SystemMessage({ content: [{ type: "text", text: system }] })];
+}
+
+/** Gives a model the tools of a prefix, once for each prefix. */
+function toolBinder(model: BaseChatModel) {
+  let last: { readonly tools: Prefix["tools"]; readonly asked: Asked } | null = null;
+  return ({ tools }: Prefix): Asked => {
+    if (last?.tools !== tools) {
+      const asked: Asked = tools.length === 0 ? model : (model.bindTools?.([...tools]) ?? model);
+      last = { tools, asked };
+    }
+    return last.asked;
+  };
+}
+
+interface Asked {
+  invoke(
+    messages: BaseMessage[],
+    options: RunnableConfig & Partial<CallOptions>,
+  ): Promise<BaseMessage>;
 }

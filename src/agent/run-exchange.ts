@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 
-import { buildAgent } from "./agent.ts";
+import { type AgentOfExchange, buildAgent, threadPrefix } from "./agent.ts";
 import { createAnswerProgress } from "./messages/answer-progress.ts";
 import { createCompaction } from "./compaction/compaction.ts";
 import { delegateTool } from "./delegate.ts";
@@ -73,6 +73,9 @@ function runWith(
   });
 }
 
+const DROPPED_REASONING =
+  "The provider no longer accepts the model's earlier reasoning in this session, so it is left out from now on. Answers may be less good for a while.";
+
 function openAgent(
   context: ExchangeContext,
   commands: Commands | null,
@@ -108,7 +111,7 @@ function openAgent(
   };
   const n = () => context.record()?.n ?? 0;
   const recording = { store: options.store, session_id: session.id, n, kept: options.kept };
-  const agent = buildAgent({
+  const building: AgentOfExchange = {
     ...prepared,
     restricting: prepared.judge.restricting,
     configured: prepared.judge.protected,
@@ -127,7 +130,7 @@ function openAgent(
     delegate: delegateTool(context, children),
     commands:
       commands === null
-        ? null
+        ? options.commands && null
         : {
             commands,
             record: createCommandRecorder(recording),
@@ -146,10 +149,14 @@ function openAgent(
     compaction,
     made: options.made,
     onMessage: progress.onMessage,
-  });
+    onDropped: () => report({ type: "notice", sentence: DROPPED_REASONING }),
+  };
+  const prefix = threadPrefix(building);
+  const agent = buildAgent({ ...building, prefix });
   return builtInAgent({
     context,
     thread: { agent, config: configOf(session) },
+    prefix,
     compaction,
     progress,
   });

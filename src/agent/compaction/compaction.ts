@@ -6,7 +6,6 @@ import { endsExchange } from "../tools-node.ts";
 import { cutToFit } from "./cut.ts";
 import { type SummariseInput, summariseUpTo } from "./summarise.ts";
 import { type View, sentMessages, viewOf } from "./view.ts";
-import { estimateTokens } from "../../core/text/text.ts";
 import { tokenCountOf } from "../../store/records/messages/mirror-row.ts";
 
 interface CompactionInput extends Omit<SummariseInput, "view" | "cut"> {
@@ -28,11 +27,14 @@ export function createCompaction(input: CompactionInput) {
   let off = false;
   return {
     /** The messages with a summary in place of those it covers; throws if one is due. */
-    shown: (messages: readonly BaseMessage[], systemPrompt: string): readonly BaseMessage[] => {
-      const view = viewOf(messages);
+    shown: (
+      messages: readonly BaseMessage[],
+      view: View,
+      prefixTokens: () => number,
+    ): readonly BaseMessage[] => {
       due =
         !off &&
-        contextTokens(messages, view, systemPrompt) > window * FULL_SHARE &&
+        contextTokens(messages, view, prefixTokens) > window * FULL_SHARE &&
         cutOf(messages, view, window * KEPT_SHARE) > 0;
       if (due) {
         throw new RepriseError("internal", "The thread has to be summarised first.");
@@ -53,7 +55,12 @@ export function createCompaction(input: CompactionInput) {
       due = false;
       const view = viewOf(messages);
       // a provider that refused may read less than is known of it
-      const read = full ? Math.min(window, contextTokens(messages, view, "")) : window;
+      const read = full
+        ? Math.min(
+            window,
+            contextTokens(messages, view, () => 0),
+          )
+        : window;
       const cut = cutOf(messages, view, read * KEPT_SHARE);
       if (cut === 0 || off) {
         return null;
@@ -99,7 +106,11 @@ function cutOf(messages: readonly BaseMessage[], view: View, keep: number): numb
  * Tokens that the model would read now: what the provider counted with its last answer to this
  * view, and estimates of what came after; estimates alone if it has not counted yet.
  */
-function contextTokens(messages: readonly BaseMessage[], view: View, systemPrompt: string): number {
+function contextTokens(
+  messages: readonly BaseMessage[],
+  view: View,
+  prefixTokens: () => number,
+): number {
   for (let at = messages.length - 1; at >= view.since; at -= 1) {
     const counted = countedTokens(messages[at]);
     if (counted > 0) {
@@ -108,7 +119,7 @@ function contextTokens(messages: readonly BaseMessage[], view: View, systemPromp
   }
   const { summary, request, kept } = view;
   const shown = [summary, request, ...kept].filter((message) => message !== null);
-  return estimateTokens(systemPrompt) + sumTokens(shown);
+  return prefixTokens() + sumTokens(shown);
 }
 
 function countedTokens(message: BaseMessage | undefined): number {

@@ -11,6 +11,7 @@ import { newId } from "../../core/ids.ts";
 import type { ToolSet } from "../../core/tools.ts";
 import { isPlainId, keepProviderIds } from "./call-ids.ts";
 import { keepCallFacts, keepStatus } from "./keep-facts.ts";
+import { withoutReasoning } from "./reasoning.ts";
 import { callIdsOf, withCalls } from "./sendable-messages.ts";
 
 export interface AnswerContext {
@@ -46,7 +47,7 @@ export function sanitizeAnswer(given: BaseMessage, context: AnswerContext): Base
   }
   const { tools, declared, id } = context;
   const calls = withOwnIds(callsOf(given), context);
-  const answer = calls.some(({ isChanged }) => isChanged) ? withCalls(given, calls) : given;
+  const answer = calls.some(({ isChanged }) => isChanged) ? answerWith(given, calls) : given;
   answer.id = id;
   answer.lc_kwargs["id"] = answer.id;
   if (calls.length > 0) {
@@ -57,6 +58,16 @@ export function sanitizeAnswer(given: BaseMessage, context: AnswerContext): Base
     keepCallFacts(answer, declared);
   }
   return [answer, ...calls.flatMap((call) => refusalOf(call, tools) ?? [])];
+}
+
+/**
+ * Returns the answer with these calls. If a call is not what the model wrote, the reasoning before it would be
+ * refused, and is left out.
+ */
+function answerWith(given: AIMessage, calls: readonly Call[]): AIMessage {
+  const ids = calls.map(({ given_id }) => ({ id: given_id }));
+  const answer = withCalls(given, calls, ids);
+  return calls.some(({ isUnread }) => isUnread) ? withoutReasoning(answer) : answer;
 }
 
 interface Call extends ToolCall {

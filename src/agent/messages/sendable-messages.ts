@@ -24,13 +24,24 @@ export function callIdsOf(messages: readonly BaseMessage[]): Set<string> {
  */
 export function sendable(
   messages: readonly BaseMessage[],
-  made: MadeMessages = new WeakMap(),
+  made: RenamedCalls = new WeakMap(),
 ): readonly BaseMessage[] {
   return withProviderIds(messages, made).filter((message) => !isEmpty(message));
 }
 
 /** Messages with other call ids, by those that they were made of. */
-export type MadeMessages = WeakMap<BaseMessage, BaseMessage>;
+type RenamedCalls = WeakMap<BaseMessage, BaseMessage>;
+
+/** Messages that were made for a call of a model, by those that they were made of: the next call sends them again. */
+export interface MadeMessages {
+  /** As they follow a prefix: see `afterPrefix`. */
+  readonly plain: WeakMap<BaseMessage, BaseMessage>;
+  readonly renamed: RenamedCalls;
+}
+
+export function noMadeMessages(): MadeMessages {
+  return { plain: new WeakMap(), renamed: new WeakMap() };
+}
 
 function isEmpty(message: BaseMessage): boolean {
   if (!AIMessage.isInstance(message) || callsOf(message).length > 0) {
@@ -48,7 +59,7 @@ function isEmpty(message: BaseMessage): boolean {
  */
 function withProviderIds(
   messages: readonly BaseMessage[],
-  made: MadeMessages,
+  made: RenamedCalls,
 ): readonly BaseMessage[] {
   if (!messages.some(hasOtherIds)) {
     return messages;
@@ -77,7 +88,7 @@ function withProviderIds(
   });
 }
 
-function resultWith(message: ToolMessage, id: string, made: MadeMessages): BaseMessage {
+function resultWith(message: ToolMessage, id: string, made: RenamedCalls): BaseMessage {
   const known = made.get(message);
   return ToolMessage.isInstance(known) && known.tool_call_id === id
     ? known
@@ -87,7 +98,7 @@ function resultWith(message: ToolMessage, id: string, made: MadeMessages): BaseM
 function answerWith(
   message: AIMessage,
   calls: readonly ToolCall[],
-  made: MadeMessages,
+  made: RenamedCalls,
 ): BaseMessage {
   const known = made.get(message);
   const ids = callsOf(known);
@@ -96,7 +107,7 @@ function answerWith(
     : keptIn(made, message, withCalls(message, calls));
 }
 
-function keptIn(made: MadeMessages, message: BaseMessage, changed: BaseMessage): BaseMessage {
+function keptIn(made: RenamedCalls, message: BaseMessage, changed: BaseMessage): BaseMessage {
   made.set(message, changed);
   return changed;
 }
@@ -130,13 +141,20 @@ function withCallId(result: ToolMessage, tool_call_id: string): ToolMessage {
   });
 }
 
-/** The same answer with these calls alone; calls in its content are left out. */
-export function withCalls(answer: AIMessage, calls: readonly ToolCall[]): AIMessage {
+/**
+ * Returns the answer with these calls alone, each for the one at its position in `earlier`. Calls in the content keep
+ * their place among its other blocks: a model that thinks between two calls finds both in their order.
+ */
+export function withCalls(
+  answer: AIMessage,
+  calls: readonly ToolCall[],
+  earlier: readonly Pick<ToolCall, "id">[] = callsOf(answer),
+): AIMessage {
   const { tool_calls: _, ...additional_kwargs } = answer.additional_kwargs;
   const { id, content, response_metadata, usage_metadata } = answer;
   return new AIMessage({
     ...(id === undefined ? {} : { id }),
-    content: typeof content === "string" ? content : content.filter(({ type }) => !isCall(type)),
+    content: typeof content === "string" ? content : contentWith(content, calls, earlier),
     additional_kwargs,
     response_metadata,
     ...(usage_metadata === undefined ? {} : { usage_metadata }),
@@ -144,8 +162,28 @@ export function withCalls(answer: AIMessage, calls: readonly ToolCall[]): AIMess
   });
 }
 
-function isCall(type: string): boolean {
-  return type === "tool_use" || type === "input_json_delta";
+type Blocks = Exclude<AIMessage["content"], string>;
+
+function contentWith(
+  content: Blocks,
+  calls: readonly ToolCall[],
+  earlier: readonly Pick<ToolCall, "id">[],
+): Blocks {
+  const left = earlier.map(({ id }, at) => ({ id, call: calls[at] }));
+  return content.flatMap((block) => {
+    if (block.type === "input_json_delta") {
+      return [];
+    }
+    if (block.type !== "tool_use") {
+      return [block];
+    }
+    // of calls with one id, each is taken once
+    const at = left.findIndex(({ id }) => id === block["id"]);
+    const call = at === -1 ? undefined : left.splice(at, 1)[0]?.call;
+    return call === undefined
+      ? []
+      : [{ type: "tool_use", id: call.id, name: call.name, input: call.args }];
+  });
 }
 
 /** The calls of an answer; none of any other message. */

@@ -38,7 +38,7 @@ interface Opening extends ModelSettings {
 
 async function openAnthropic(opening: Opening): Promise<BaseChatModel> {
   const { model, apiKey, baseUrl, config } = opening;
-  const { ChatAnthropic } = await import("@langchain/anthropic");
+  const { AnthropicClient } = await import("./anthropic-client.ts");
   const fields = {
     model,
     apiKey,
@@ -47,7 +47,7 @@ async function openAnthropic(opening: Opening): Promise<BaseChatModel> {
     maxRetries: 0,
     clientOptions: { authToken: null, logLevel: "off", timeout: config.timeoutMs } as const,
   };
-  return receiveStreams(new ChatAnthropic(fields), config.idle);
+  return receiveStreams(new AnthropicClient(fields), config.idle);
 }
 
 async function openOpenAi(opening: Opening): Promise<BaseChatModel> {

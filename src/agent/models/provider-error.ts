@@ -60,6 +60,15 @@ export function mayRepeat(error: ProviderError): boolean {
     : status >= 500 || status === 408 || status === 409 || status === 429;
 }
 
+/**
+ * True if a provider refuses reasoning that it gave, because what comes before it has changed. The sentence is that
+ * of "Preserved thinking" in Anthropic's documentation (2026-11-26).
+ */
+export function isPrefixRefusal(error: unknown): boolean {
+  const text = causes(error).flatMap((link) => strings(link, "message"));
+  return text.some((line) => line.includes("bound to a different conversation"));
+}
+
 /** A provider that asks for a longer pause is not asked again. */
 export const MAX_RETRY_AFTER_MS = 60_000;
 

@@ -5,11 +5,18 @@ import { MAX_CHOICES } from "../../core/questions.ts";
 import { offeredChoices } from "../../core/text/words.ts";
 import { ASK_USER } from "../../rules/tools/built-in.ts";
 import { ask } from "../permit/tool-asking.ts";
+import { failedResult } from "./tool-result.ts";
 
-/** The agent's own question to the user. */
-export function askUserTool(): StructuredToolInterface {
+const NOBODY =
+  "nobody can be asked now. Decide what you can by yourself, and say what is left open.";
+
+/** The agent's own question to the user; `asks` is false if nobody can be asked. */
+export function askUserTool({ asks }: { readonly asks: boolean }): StructuredToolInterface {
   return tool(
     async ({ question, choices = null }, config) => {
+      if (!asks) {
+        return failedResult(NOBODY, config, "not_run");
+      }
       const { answer, note } = await ask(config, {
         kind: "question",
         text: question,

@@ -27,6 +27,13 @@ const SCHEMA = z.object({
 });
 type Input = z.output<typeof SCHEMA>;
 
+export const GIT_COMMIT_FORM = {
+  name: GIT_COMMIT.name,
+  description:
+    "Commit the changes of files and folders with git, on the current branch. Commands in the sandbox cannot: git's folder is read-only for them. No hooks run. The user may be asked first.",
+  schema: SCHEMA,
+};
+
 /** Commits changes of paths, without hooks and programs that the repository names. Asks with what is committed. */
 export function gitCommitTool(context: CommandTool): StructuredToolInterface {
   return asksFirst(
@@ -34,12 +41,7 @@ export function gitCommitTool(context: CommandTool): StructuredToolInterface {
       reportFailure((input: Input, config) =>
         context.run((sandbox) => commit(context, { input, sandbox, config })),
       ),
-      {
-        name: GIT_COMMIT.name,
-        description:
-          "Commit the changes of files and folders with git, on the current branch. Commands in the sandbox cannot: git's folder is read-only for them. No hooks run. The user may be asked first.",
-        schema: SCHEMA,
-      },
+      GIT_COMMIT_FORM,
     ),
   );
 }

@@ -47,10 +47,15 @@ export function handInPlanTool(input: {
   /** As of `SandboxFolder`. */
   readonly root?: string | null | undefined;
   readonly checkPlan: CheckPlan;
+  /** False if no plan is taken now. */
+  readonly isPlanning: boolean;
 }): StructuredToolInterface {
-  const { repoPath, root, checkPlan } = input;
+  const { repoPath, root, checkPlan, isPlanning } = input;
   const inOrder = createQueue();
   const handIn = async ({ content }: { readonly content: string }): Promise<string> => {
+    if (!isPlanning) {
+      throw refusal("plans are handed in in planning mode, which is off or not possible here");
+    }
     const { plan, findings } = await checkPlan(content, repoPath);
     const found = linesOf(findings);
     if (plan === null) {

@@ -61,6 +61,13 @@ export interface CommandTool {
   readonly onOutput: (call_id: string, text: string) => void;
 }
 
+export const RUN_COMMAND_FORM = {
+  name: RUN_COMMAND.name,
+  description:
+    "Run a program in the repository and wait until it has ended. There is no terminal and no input, and nothing runs on in the background: what a command leaves running is ended with it. The user may be asked first. Give argv; use line only for what needs a shell. A long output is shown in part, and says how to read all of it.",
+  schema: SCHEMA,
+};
+
 /**
  * Runs a program in the session's folder and waits until it and all that it has started have ended. Without a
  * sandbox: it may do whatever the user may, so each command asks, unless the user's own rule or mode allows it.
@@ -71,12 +78,7 @@ export function runCommandTool(context: CommandTool): StructuredToolInterface {
       reportFailure((input: Input, config) =>
         context.run((sandbox) => runCommand(context, { input, sandbox, config })),
       ),
-      {
-        name: RUN_COMMAND.name,
-        description:
-          "Run a program in the repository and wait until it has ended. There is no terminal and no input, and nothing runs on in the background: what a command leaves running is ended with it. The user may be asked first. Give argv; use line only for what needs a shell. A long output is shown in part, and says how to read all of it.",
-        schema: SCHEMA,
-      },
+      RUN_COMMAND_FORM,
     ),
   );
 }

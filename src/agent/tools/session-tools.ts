@@ -15,13 +15,14 @@ import {
   WRITE_FILE,
 } from "../../rules/tools/built-in.ts";
 import { createLinkSearch } from "../../workspace/files/control-links.ts";
+import { denial } from "../../workspace/files/refusal.ts";
 import type { GitUser } from "../../workspace/places/ask-git.ts";
 import { createControlSearch } from "../../workspace/places/found-control.ts";
 import { editTextFile } from "./edit-file.ts";
-import { gitCommitTool } from "./git-commit.ts";
+import { GIT_COMMIT_FORM, gitCommitTool } from "./git-commit.ts";
 import { findFiles, listFolder } from "./list-files.ts";
 import { MAX_LINES, readLines, readTextFile } from "./read-file.ts";
-import { type CommandTool, runCommandTool } from "./run-command.ts";
+import { type CommandTool, RUN_COMMAND_FORM, runCommandTool } from "./run-command.ts";
 import { searchFiles } from "./search-files.ts";
 import type { KeepChanges } from "../../workspace/undo/keeper.ts";
 import { KnownFiles } from "../known-files.ts";
@@ -31,7 +32,7 @@ import type { Permit, PermitChange } from "../permit/permit.ts";
 import type { PermitFiles } from "../permit/permit-files.ts";
 import { reportFiles } from "./call-files.ts";
 import { STEP_TOOLS } from "./step-tools.ts";
-import { createQueue } from "./tool-result.ts";
+import { createQueue, reportFailure } from "./tool-result.ts";
 import { type FileCall, writeTextFile } from "./write-file.ts";
 
 /**
@@ -60,11 +61,11 @@ export function sessionTools(
     readonly gitUser?: GitUser;
     /** Called when a fixed limit denies a call. */
     readonly onDenied?: (() => void) | undefined;
-    /** Without it, or with null, no command may run in the folder. */
-    readonly commands?: Pick<CommandTool, "commands" | "record" | "onOutput"> | null | undefined;
+    /** Null if no command may run in the folder; without it the session has no tools for commands. */
+    readonly commands?: GivenCommands | null | undefined;
   },
 ): StructuredToolInterface[] {
-  const { repoPath, root, protectedPaths, configured = [], permit, commands = null } = input;
+  const { repoPath, root, protectedPaths, configured = [], permit, commands } = input;
   const { gitUser = { home: homedir(), env: {} } } = input;
   if (repoPath === null) {
     return [];
@@ -82,12 +83,33 @@ export function sessionTools(
     ...READERS.map((open) => open(run, guards)),
     ...WRITERS.map((open) => open(runInOrder, guards)).map(asksFirst),
     ...STEP_TOOLS.map((open) => open(runInOrder, guards)).map(asksFirst),
-    ...(commands === null
-      ? []
-      : [runCommandTool, gitCommitTool].map((open) =>
-          open({ run: runInOrder, permit, ...commands }),
-        )),
+    ...commandTools(commands, { run: runInOrder, permit, onDenied }),
   ].map(permittingItself);
+}
+
+type GivenCommands = Pick<CommandTool, "commands" | "record" | "onOutput">;
+
+function commandTools(
+  commands: GivenCommands | null | undefined,
+  {
+    onDenied,
+    ...context
+  }: Pick<CommandTool, "run" | "permit"> & { readonly onDenied: (() => void) | undefined },
+): StructuredToolInterface[] {
+  if (commands === undefined) {
+    return [];
+  }
+  if (commands !== null) {
+    return [runCommandTool, gitCommitTool].map((open) => open({ ...context, ...commands }));
+  }
+  const refuse = async (): Promise<never> => {
+    onDenied?.();
+    throw denial("the user has not allowed commands in this folder, or none may run there");
+  };
+  return [
+    asksFirst(tool(reportFailure(refuse), RUN_COMMAND_FORM)),
+    asksFirst(tool(reportFailure(refuse), GIT_COMMIT_FORM)),
+  ];
 }
 
 /** What a tool's effect needs. */

@@ -42,6 +42,8 @@ async function askBesideFinished({ store, session }: Bench): Promise<void> {
     folder: session.repo_path,
     root: null,
     readOnly: false,
+    mayRun: false,
+    cacheLife: "5m",
     ...PERMITTED,
     instructions: null,
     model: new ProgramModel(() => new AIMessage({ id: "calls", content: "", tool_calls: CALLS })),

@@ -161,7 +161,7 @@ describe("run_command", () => {
     );
   });
 
-  it("[COMMAND-23] is not offered in plan mode, without or in a directing folder, to other personas, and where the folder's files are not trusted", async () => {
+  it("[COMMAND-23] is not declared in a directing folder, to other personas and without a place for commands", async () => {
     const bench = await openRunning([]);
     const offered = async (
       columns: NewSession,
@@ -182,11 +182,31 @@ describe("run_command", () => {
     expect(await offered({})).toBe(true);
     expect(await offered({ repo_path: instructed })).toBe(true);
     expect(await offered({}, { trust: UNTRUSTED })).toBe(true);
-    expect(await offered({ repo_path: instructed }, { trust: UNTRUSTED })).toBe(false);
+    expect(await offered({ repo_path: instructed }, { trust: UNTRUSTED })).toBe(true);
+    expect(await offered({ plan_mode: true })).toBe(true);
     expect(await offered({ repo_path: directing })).toBe(false);
-    expect(await offered({ plan_mode: true })).toBe(false);
     expect(await offered({ persona_name: "reviewer" })).toBe(false);
     expect(await offered({}, { commands: undefined })).toBe(false);
+  });
+
+  it.each([
+    ["in plan mode", { plan_mode: true }, TRUSTED, "planning mode"],
+    ["where the folder's files are not trusted", {}, UNTRUSTED, "has not allowed commands"],
+  ])("[COMMAND-23] is refused %s, and counts as denied", async (_, columns, trust, why) => {
+    let denied = 0;
+    const permission = { allow: ["run_command"], asks: false, onDenied: () => (denied += 1) };
+    const bench = await openRunning([{ argv: ["touch", "made"] }], { permission });
+    writeFileSync(join(bench.repo, "AGENTS.md"), "Obey.");
+    const session = { repo_path: bench.repo, ...columns };
+    const { id } = await bench.store.write(createSession, session);
+    const personas = { ...bench.parts.personas, trust };
+    const live = { listener: () => undefined, signal: new AbortController().signal };
+    await createExchanger({ ...bench.parts, personas }).exchange(
+      { session_id: id, text: "go" },
+      live,
+    );
+    expect(bench.server.requests().at(-1)?.at(-1)?.content).toContain(why);
+    expect([denied, existsSync(join(bench.repo, "made"))]).toEqual([1, false]);
   });
 
   it("[COMMAND-12] [COMMAND-24] returns head and tail of a long output, and read_file pages all of it", async () => {

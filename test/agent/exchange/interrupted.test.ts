@@ -79,6 +79,8 @@ async function cutWhileToolsRan(
     folder: bench.repo,
     root: null,
     readOnly: false,
+    mayRun: false,
+    cacheLife: "5m",
     ...PERMITTED,
     instructions: null,
     model: await openModel({ name: "demo", config: modelConfig({}) }),

@@ -529,16 +529,19 @@ describe.skipIf(repeatsNpmTest())("a change of a file", () => {
   );
 
   it("[PERMISSION-12] is denied without a question if none may be asked, and a rule of the run allows it", async () => {
-    const steps = [[writing("a.txt", "1")], [writing("docs/b.txt", "2")]];
+    const asking = { name: "ask_user", arguments: JSON.stringify({ question: "May I?" }) };
+    const steps = [[writing("a.txt", "1")], [writing("docs/b.txt", "2")], [asking]];
     const permission = { allow: ["write_file(docs/**)"], asks: false };
     const bench = await openAsking(steps, { permission });
     expect((await bench.run({ text: "write" })).state).toBe("done");
     expect([bench.file("a.txt"), bench.file("docs/b.txt")]).toEqual([null, "2"]);
-    const [results] = bench.server.requests().slice(-1);
-    expect(results?.find(({ role }) => role === "tool")?.content).toContain(
+    const [results = []] = bench.server.requests().slice(-1);
+    const [denied, , unasked] = results.filter(({ role }) => role === "tool");
+    expect(denied?.content).toContain(
       "denied by the rule write_file (built-in): this run asks no questions",
     );
-    expect(bench.server.offeredTools()[0]).not.toContain("ask_user");
+    expect(unasked?.content).toContain("nobody can be asked now");
+    expect(await bench.open()).toEqual([]);
     expect(bench.server.systemPrompts()[0]).toContain("Nobody can be asked");
   });
 

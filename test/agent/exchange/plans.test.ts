@@ -121,7 +121,16 @@ describe("hand_in_plan", () => {
     expect(existsSync(join(linked.repo, "target"))).toBe(false);
   });
 
-  it("[PERMISSION-76] is offered in planning mode only, in a folder, to personas that have it", async () => {
+  it("[PERMISSION-76] takes no plan out of planning mode", async () => {
+    const bench = await openPlanning([plan({})], { plan_mode: false });
+    await bench.run();
+    expect(bench.files()).toEqual([]);
+    expect(bench.server.requests().at(-1)?.at(-1)?.content).toContain(
+      "planning mode, which is off",
+    );
+  });
+
+  it("[PERMISSION-76] [PREFIX-3] is declared in a folder, to personas that have it, whatever the mode", async () => {
     const offered = async (columns: NewSession) => {
       const bench = await openPlanning([], columns);
       await bench.run();
@@ -130,7 +139,7 @@ describe("hand_in_plan", () => {
     expect(await offered({})).toBe(true);
     expect(await offered({ persona_name: "planner" })).toBe(true);
     expect(await offered({ persona_name: "reviewer" })).toBe(false);
-    expect(await offered({ plan_mode: false })).toBe(false);
+    expect(await offered({ plan_mode: false })).toBe(true);
     expect(await offered({ repo_path: null })).toBe(false);
   });
 });

@@ -33,7 +33,7 @@ it("[PERSONA-5] -p, /agent and doctor show what a persona lost; what it denies i
   expect(code).toBe(0);
   expect(stderr).toBe(NOTES.map((note) => `note: persona x: ${note}\n`).join(""));
   expect(server.offeredTools()).toEqual([
-    ["read_file", "list_files", "find_files", "search_files", "ask_user"],
+    ["read_file", "list_files", "find_files", "search_files", "ask_user", "hand_in_plan"],
   ]);
   const changed = await home.call([], { input: "/agent x\n" });
   const doctor = await home.call(["doctor"]);

@@ -1,0 +1,125 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
+
+import { estimateTokens } from "../../core/text/text.ts";
+import type { View } from "../compaction/view.ts";
+import {
+  changesSince,
+  type Facts,
+  hashesOf,
+  type KnownFacts,
+  knownFactsIn,
+  promptOf,
+} from "./facts.ts";
+import { type Note, noteOf } from "./note.ts";
+
+/** Channel of a thread's checkpoints that keeps its prefix. */
+export const PREFIX_CHANNEL = "reprise_prefix";
+
+/**
+ * What a thread's model is sent before its messages. It is fixed at the first call and stored with the answer:
+ * providers keep reasoning, and read from their cache, only after an unchanged prefix. What changes later is a
+ * note in the next message of the user. A summary begins a new prefix.
+ *
+ * Rules: "Preserved thinking" and "Prompt caching" of Anthropic's documentation, "Preserved reasoning" of
+ * OpenAI's.
+ */
+export interface Prefix {
+  readonly system: string;
+  /** Definitions of the tools, as JSON in OpenAI's form. */
+  readonly tools: readonly ToolDefinition[];
+  readonly known: KnownFacts;
+  /** Id of the summary with which it begins; null without one. */
+  readonly summary: string | null;
+  /**
+   * Id of the last message that was there before. Reasoning and notes up to there belong to another prefix, and
+   * are not sent.
+   */
+  readonly after: string | null;
+  /** True once the provider has refused reasoning in this thread: it is then asked to leave out what does not fit. */
+  readonly drops: boolean;
+}
+
+export interface ToolDefinition {
+  readonly type: "function";
+  readonly function: { readonly name: string };
+}
+
+/** The prefix of one thread, for an exchange. */
+export class ThreadPrefix {
+  readonly #facts: (declared: readonly string[]) => Facts;
+
+  /** `facts` returns those that apply in the exchange, for a model that has these tools. */
+  constructor(facts: (declared: readonly string[]) => Facts) {
+    this.#facts = facts;
+  }
+
+  /** Returns the stored prefix, or a new one if none is stored for this view. */
+  current(stored: unknown, view: View, tools: readonly StructuredToolInterface[]): Prefix {
+    if (isPrefixOf(stored, view)) {
+      return stored;
+    }
+    const facts = this.#facts(tools.map(({ name }) => name));
+    return {
+      system: promptOf(facts),
+      tools: tools.map((tool) => convertToOpenAITool(tool) as ToolDefinition),
+      known: hashesOf(facts),
+      summary: view.summary?.id ?? null,
+      after: view.kept.at(-1)?.id ?? null,
+      drops: false,
+    };
+  }
+
+  /** Returns the note for the next message of the user: what has changed since the model was last given it. */
+  note(stored: unknown, view: View): Note | null {
+    if (!isPrefixOf(stored, view)) {
+      return null;
+    }
+    const facts = this.#facts(stored.tools.map((tool) => tool.function.name));
+    const text = changesSince(lastKnown(stored, view.kept), facts);
+    return text === null ? null : { text, known: hashesOf(facts) };
+  }
+}
+
+/** Estimates the tokens of a prefix. */
+export function prefixTokens({ system, tools }: Prefix): number {
+  return estimateTokens(system) + estimateTokens(JSON.stringify(tools));
+}
+
+function lastKnown(prefix: Prefix, messages: readonly BaseMessage[]): KnownFacts {
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at];
+    if (message === undefined || message.id === prefix.after) {
+      break;
+    }
+    const note = noteOf(message);
+    if (note !== null) {
+      return note.known;
+    }
+  }
+  return knownFactsIn(prefix.known);
+}
+
+/** Checks a stored value, which an import may have made, and that no summary came since. */
+function isPrefixOf(value: unknown, view: View): value is Prefix {
+  if (typeof value !== "object" || value === null) {
+    return false;
+  }
+  const { system, tools, summary, after } = value as Partial<Record<keyof Prefix, unknown>>;
+  return (
+    typeof system === "string" &&
+    Array.isArray(tools) &&
+    tools.every(isDefinition) &&
+    summary === (view.summary?.id ?? null) &&
+    (after === null || typeof after === "string")
+  );
+}
+
+function isDefinition(value: unknown): value is ToolDefinition {
+  const called: unknown =
+    typeof value === "object" && value !== null ? Reflect.get(value, "function") : null;
+  return (
+    typeof called === "object" && called !== null && typeof Reflect.get(called, "name") === "string"
+  );
+}
