@@ -89,7 +89,10 @@ function builtInWorker(options: AgentOfExchange): Worker {
 
 /** Makes the prefix of the thread of an exchange. */
 export function threadPrefix(options: AgentOfExchange): ThreadPrefix {
-  return new ThreadPrefix((declared) => factsOf(options, declared));
+  return new ThreadPrefix({
+    facts: (declared) => factsOf(options, declared),
+    hasFiles: options.folder !== null,
+  });
 }
 
 /**
@@ -163,8 +166,7 @@ function factsOf(options: AgentOfExchange, declared: readonly string[]): Facts {
   const denied = declared.filter((name) => isDenied(options, name));
   const handsIn = declared.includes(HAND_IN_PLAN.name) && !readOnly ? HANDS_IN : "";
   const facts: Record<FactName, string | false> = {
-    persona: persona.prompt,
-    folder: folder !== null && FOLDER,
+    persona: [persona.prompt, ...(folder === null ? [] : [FOLDER])].join("\n\n"),
     read_only: readOnly && READ_ONLY,
     commands: declared.includes(RUN_COMMAND.name) && !mayRun && NO_COMMANDS,
     questions: !asks && NO_QUESTIONS,

@@ -262,6 +262,13 @@ export const SIZED_TESTS = {
     short: 6,
     long: 200,
   },
+  "prefix-lives": {
+    what: "Random lives of threads whose model binds its reasoning to all that came before: lives",
+    files: ["test/agent/prefix/lives.test.ts"],
+    test: 6,
+    short: 30,
+    long: 500,
+  },
   "dying-writes": {
     what: "A process that dies before and after a write of an exchange that asks a person: the part of its writes, in percent",
     files: ["test/agent/exchange/permissions.test.ts", "test/agent/exchange/questions.test.ts"],

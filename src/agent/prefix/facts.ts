@@ -6,7 +6,6 @@ const FACTS = {
     changed: (text: string) => `Your instructions have changed. They are now:\n\n${text}`,
     ended: "Your earlier instructions no longer apply.",
   },
-  folder: { changed: asIs, ended: "This session has no folder any more." },
   read_only: { changed: asIs, ended: "Files of this folder may be written again." },
   commands: { changed: asIs, ended: "Commands may be run in this folder now." },
   questions: { changed: asIs, ended: "The user can be asked again." },

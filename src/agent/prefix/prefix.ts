@@ -30,6 +30,8 @@ export interface Prefix {
   /** Definitions of the tools, as JSON in OpenAI's form. */
   readonly tools: readonly ToolDefinition[];
   readonly known: KnownFacts;
+  /** True if the session had a folder for its tools. */
+  readonly files: boolean;
   /** Id of the summary with which it begins; null without one. */
   readonly summary: string | null;
   /**
@@ -46,25 +48,33 @@ export interface ToolDefinition {
   readonly function: { readonly name: string };
 }
 
+/** Facts about an exchange that decide about its prefix. */
+export interface PrefixInput {
+  /** Returns what applies now, for a model that has these tools. */
+  readonly facts: (declared: readonly string[]) => Facts;
+  /** True if the session has a folder for its tools. */
+  readonly hasFiles: boolean;
+}
+
 /** The prefix of one thread, for an exchange. */
 export class ThreadPrefix {
-  readonly #facts: (declared: readonly string[]) => Facts;
+  readonly #input: PrefixInput;
 
-  /** `facts` returns those that apply in the exchange, for a model that has these tools. */
-  constructor(facts: (declared: readonly string[]) => Facts) {
-    this.#facts = facts;
+  constructor(input: PrefixInput) {
+    this.#input = input;
   }
 
-  /** Returns the stored prefix, or a new one if none is stored for this view. */
+  /** Returns the stored prefix, or a new one if none is stored for this view and folder. */
   current(stored: unknown, view: View, tools: readonly StructuredToolInterface[]): Prefix {
-    if (isPrefixOf(stored, view)) {
+    if (this.#isCurrent(stored, view)) {
       return stored;
     }
-    const facts = this.#facts(tools.map(({ name }) => name));
+    const facts = this.#input.facts(tools.map(({ name }) => name));
     return {
       system: promptOf(facts),
       tools: tools.map((tool) => convertToOpenAITool(tool) as ToolDefinition),
       known: hashesOf(facts),
+      files: this.#input.hasFiles,
       summary: view.summary?.id ?? null,
       after: view.kept.at(-1)?.id ?? null,
       drops: false,
@@ -73,12 +83,21 @@ export class ThreadPrefix {
 
   /** Returns the note for the next message of the user: what has changed since the model was last given it. */
   note(stored: unknown, view: View): Note | null {
-    if (!isPrefixOf(stored, view)) {
+    if (!this.#isCurrent(stored, view)) {
       return null;
     }
-    const facts = this.#facts(stored.tools.map((tool) => tool.function.name));
+    const facts = this.#input.facts(stored.tools.map((tool) => tool.function.name));
     const text = changesSince(lastKnown(stored, view.kept), facts);
     return text === null ? null : { text, known: hashesOf(facts) };
+  }
+
+  /** False once a summary was made, or the session has got a folder. */
+  #isCurrent(stored: unknown, view: View): stored is Prefix {
+    return (
+      isPrefix(stored) &&
+      stored.summary === (view.summary?.id ?? null) &&
+      stored.files === this.#input.hasFiles
+    );
   }
 }
 
@@ -101,17 +120,16 @@ function lastKnown(prefix: Prefix, messages: readonly BaseMessage[]): KnownFacts
   return knownFactsIn(prefix.known);
 }
 
-/** Checks a stored value, which an import may have made, and that no summary came since. */
-function isPrefixOf(value: unknown, view: View): value is Prefix {
+/** Checks a stored value, which an import may have made. */
+function isPrefix(value: unknown): value is Prefix {
   if (typeof value !== "object" || value === null) {
     return false;
   }
-  const { system, tools, summary, after } = value as Partial<Record<keyof Prefix, unknown>>;
+  const { system, tools, after } = value as Partial<Record<keyof Prefix, unknown>>;
   return (
     typeof system === "string" &&
     Array.isArray(tools) &&
     tools.every(isDefinition) &&
-    summary === (view.summary?.id ?? null) &&
     (after === null || typeof after === "string")
   );
 }

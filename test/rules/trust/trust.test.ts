@@ -239,9 +239,8 @@ describe("the root, the home folder and those above it", () => {
     const run = async (home: string | null) => {
       const trust = { ...UNTRUSTED, home };
       const personas = { ...bench.parts.personas, trust };
-      const { id: session_id } = await bench.store.write(createSession, { repo_path: bench.repo });
       await createExchanger({ ...bench.parts, personas }).exchange(
-        { session_id, text: "hi" },
+        { session_id: bench.session.id, text: "hi" },
         { listener: () => {}, signal: new AbortController().signal },
       );
       return { tools: server.offeredTools().at(-1), prompt: server.systemPrompts().at(-1) };
