@@ -9,6 +9,7 @@ import { type Block, canonical, messagesBody, type MessagesBody } from "./reques
 import {
   after,
   droppedThoughts,
+  markOfThought,
   type Prefix,
   prefixOf,
   sealThinking,
@@ -56,7 +57,7 @@ export class ClaudeAnswer implements Answer {
     this.#dropped = droppedThoughts(this.#request);
     this.#input = memory.cache.read(this.#request, this.#dropped);
     this.#prefix = prefixOf(this.#request);
-    this.#previous = thoughtsOf(this.#request).at(-1)?.signature ?? null;
+    this.#previous = markOfThought(thoughtsOf(this.#request).at(-1));
     this.#id = stepOf(steps, "answer_id")?.id ?? `msg_${(serial += 1)}`;
     received.dropped = this.#dropped;
   }
@@ -171,7 +172,7 @@ export class ClaudeAnswer implements Answer {
       prefix: this.#prefix,
       previous: this.#previous,
     });
-    this.#previous = signature;
+    this.#previous = markOfThought({ signature });
     this.#signatures.push(signature);
     return signature;
   }

@@ -18,7 +18,7 @@ interface Seal {
   readonly serial: string;
   readonly text: string;
   readonly prefix: Prefix;
-  /** The thinking block before it in its conversation. */
+  /** The thinking block before it in its conversation: see `markOfThought`. */
   readonly previous: string | null;
 }
 
@@ -52,6 +52,11 @@ export function sealThinking(content: Seal): string {
 function openThinking(signature: string, text: string): Seal | null {
   const opened = openSeal(signature) as Seal | null;
   return opened?.text === text ? opened : null;
+}
+
+/** Names a block in the signature of the next one, which would hold all that came before otherwise. */
+export function markOfThought(thought: Pick<Thought, "signature"> | undefined): string | null {
+  return thought === undefined ? null : digest(thought.signature);
 }
 
 /** The prefix of a block with this index in a message; of the next answer if none is given. */
@@ -126,7 +131,7 @@ export function mismatches(body: MessagesBody): Mismatch[] {
     if (changed !== undefined) {
       return [{ thought, what: changed }];
     }
-    const isNext = at === 0 || seal.previous === all[at - 1]?.signature;
+    const isNext = at === 0 || seal.previous === markOfThought(all[at - 1]);
     return isNext ? [] : [{ thought, what: "order" }];
   });
 }
