@@ -16,16 +16,18 @@ export class ChangeCounter {
   }
 
   /** Resolves once the count is another one, or the signal is aborted. */
-  async changed(known: number, signal: AbortSignal): Promise<void> {
+  changed(known: number, signal: AbortSignal): Promise<void> {
     if (known !== this.#count || signal.aborted) {
-      return;
+      return Promise.resolve();
     }
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const resume = (): void => resolve();
-    this.#waiting.add(resume);
-    signal.addEventListener("abort", resume);
-    await promise;
-    signal.removeEventListener("abort", resume);
-    this.#waiting.delete(resume);
+    return new Promise((resolve) => {
+      const resume = (): void => {
+        signal.removeEventListener("abort", resume);
+        this.#waiting.delete(resume);
+        resolve();
+      };
+      this.#waiting.add(resume);
+      signal.addEventListener("abort", resume);
+    });
   }
 }

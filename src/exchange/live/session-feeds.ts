@@ -4,21 +4,22 @@ import { cursorAt, type LiveCursor } from "./events-between.ts";
 import type { FeedStep } from "./feed-step.ts";
 import { createSessionFeed, type SessionFeed, type SessionFeedOptions } from "./session-feed.ts";
 import type { SessionWatcher } from "./session-watcher.ts";
-import { nextPortion, type Source, sourceOf } from "./source.ts";
+import { CountedSource, readAfter, type Source } from "./source.ts";
 
 /** The feeds of the sessions that have readers now. */
 export interface SessionFeeds<Step extends FeedStep> {
-  /** Gives a reader its source of a session's steps, until the reader is done. */
-  use<Output>(
-    followed: Pick<LivePlace<Step>, "session_id" | "all">,
-    read: (source: Source<LiveCursor, Step>) => Promise<Output>,
-  ): Promise<Output>;
+  /** Opens a reader's source of a session's steps, until it is disposed of. */
+  open(followed: Pick<LivePlace<Step>, "session_id" | "all">): OpenSource<Step>;
   /**
    * The events after a message, until nothing will ever follow, the session is deleted, or the signal is aborted.
    *
    * Error codes: `session_not_found`, `database_*`, for what is read first.
    */
   events(place: LivePlace<Step>): AsyncGenerator<LiveEvent, void>;
+}
+
+export interface OpenSource<Step extends FeedStep> extends Disposable {
+  readonly source: Source<LiveCursor, Step>;
 }
 
 export interface LivePlace<Step> {
@@ -60,7 +61,7 @@ export function createSessionFeeds<Step extends FeedStep>(
       feed.refresh({ read: checks % CHECKS_PER_READ === 0 });
     }
   };
-  const open = (session_id: string): OpenFeed<Step> => {
+  const enter = (session_id: string): OpenFeed<Step> => {
     const known = feeds.get(session_id);
     if (known !== undefined) {
       known.readers += 1;
@@ -85,31 +86,32 @@ export function createSessionFeeds<Step extends FeedStep>(
     }
   };
 
+  const open = ({ session_id, all }: Pick<LivePlace<Step>, "session_id" | "all">) => {
+    const opened = enter(session_id);
+    const { changes, next } = opened.feed;
+    return {
+      source: new CountedSource(changes, (cursor: LiveCursor) => next(cursor, all)),
+      [Symbol.dispose]: () => leave(session_id, opened),
+    };
+  };
+
   return {
-    use: async ({ session_id, all }, read) => {
-      const opened = open(session_id);
-      try {
-        return await read(stepsOf(opened, all));
-      } finally {
-        leave(session_id, opened);
-      }
-    },
-    events: async function* ({ session_id, after_seq, all, signal, pages = atOnce() }) {
-      const opened = open(session_id);
-      try {
-        const source = stepsOf(opened, all);
-        const start = cursorAt(positionAfter(after_seq));
-        let step = await pages.read(() => source.next(start, signal));
-        while (step !== null) {
-          yield* step.events;
-          pages.taken();
-          if (step.isLast || signal.aborted) {
-            return;
-          }
-          step = await nextPortion(source, step, { signal, inTurn: pages.read });
+    open,
+    events: async function* ({ after_seq, signal, pages = atOnce(), ...followed }) {
+      using opened = open(followed);
+      const { source } = opened;
+      const start = cursorAt(positionAfter(after_seq));
+      let step = signal.aborted ? null : await pages.read(() => source.read(start));
+      while (step !== null) {
+        yield* step.events;
+        pages.taken();
+        if (step.isLast || signal.aborted) {
+          return;
         }
-      } finally {
-        leave(session_id, opened);
+        if (!step.more) {
+          await source.changed(step.cursor, signal);
+        }
+        step = await readAfter(source, step, { signal, inTurn: pages.read });
       }
     },
   };
@@ -117,13 +119,6 @@ export function createSessionFeeds<Step extends FeedStep>(
 
 function atOnce<Step>(): CatchUp<Step> {
   return { read: (read) => read(), taken: () => undefined };
-}
-
-function stepsOf<Step extends FeedStep>(
-  { feed }: OpenFeed<Step>,
-  all: boolean,
-): Source<LiveCursor, Step> {
-  return sourceOf(feed.changes, (cursor: LiveCursor) => feed.next(cursor, all));
 }
 
 interface OpenFeed<Step extends FeedStep> {

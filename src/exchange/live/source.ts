@@ -13,47 +13,48 @@ export interface Portion<Cursor> {
 
 /** Reads for one reader. */
 export interface Source<Cursor, Part extends Portion<Cursor>> {
-  /**
-   * Returns what follows the cursor: at once if the portion before it left more, else once there may be something new.
-   * The first call never waits. Null once the signal is aborted. Error codes: `session_not_found`, `database_*`; it
-   * may then be called again.
-   */
-  next(cursor: Cursor, signal: AbortSignal): Promise<Part | null>;
+  /** Returns what follows the cursor now. Error codes: `session_not_found`, `database_*`; it may then be called again. */
+  read(cursor: Cursor): Promise<Part>;
+  /** Resolves once more may follow the cursor, which the last read returned, or the signal is aborted. */
+  changed(cursor: Cursor, signal: AbortSignal): Promise<void>;
 }
 
-/** Makes the source of a reader that waits for a change before it reads again. */
-export function sourceOf<Cursor, Part extends Portion<Cursor>>(
-  changes: ChangeCounter,
-  read: (cursor: Cursor) => Promise<Part>,
-): Source<Cursor, Part> {
-  let hasMore = true;
-  let known = changes.count;
-  return {
-    next: async (cursor, signal) => {
-      if (!hasMore) {
-        await changes.changed(known, signal);
-      }
-      if (signal.aborted) {
-        return null;
-      }
-      const before = changes.count;
-      const part = await read(cursor);
-      hasMore = part.more;
-      known = before;
-      return part;
-    },
-  };
+/** Source of a reader that waits until a counter counts. */
+export class CountedSource<Cursor, Part extends Portion<Cursor>> implements Source<Cursor, Part> {
+  readonly #changes: ChangeCounter;
+  readonly #read: (cursor: Cursor) => Promise<Part>;
+  #known: number;
+
+  constructor(changes: ChangeCounter, read: (cursor: Cursor) => Promise<Part>) {
+    this.#changes = changes;
+    this.#read = read;
+    this.#known = changes.count;
+  }
+
+  async read(cursor: Cursor): Promise<Part> {
+    const before = this.#changes.count;
+    const part = await this.#read(cursor);
+    this.#known = before;
+    return part;
+  }
+
+  changed(_: Cursor, signal: AbortSignal): Promise<void> {
+    return this.#changes.changed(this.#known, signal);
+  }
 }
 
 /** Reads in turn, among all that catch up. */
 export type InTurn<Part> = (read: () => Promise<Part | null>) => Promise<Part | null>;
 
-/** The portion after another one, also after the database was away. Null at the end; see `readWhenThere`. */
-export function nextPortion<Cursor, Part extends Portion<Cursor>>(
+/**
+ * Reads what follows a portion, also after the database was away: in its turn if that one left more, else at once, after
+ * `changed`. Null at the end; see `readWhenThere`.
+ */
+export function readAfter<Cursor, Part extends Portion<Cursor>>(
   source: Source<Cursor, Part>,
   { cursor, more }: Pick<Portion<Cursor>, "cursor" | "more">,
   { signal, inTurn }: { readonly signal: AbortSignal; readonly inTurn: InTurn<Part> },
 ): Promise<Part | null> {
-  const next = (): Promise<Part | null> => source.next(cursor, signal);
-  return readWhenThere(more ? () => inTurn(next) : next, signal);
+  const read = async (): Promise<Part | null> => (signal.aborted ? null : source.read(cursor));
+  return readWhenThere(more ? () => inTurn(read) : read, signal);
 }

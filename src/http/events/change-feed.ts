@@ -145,13 +145,11 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   };
 
   return {
-    next: async ({ after, page }, signal) => {
-      while (page === nextPage && failure === null && !signal.aborted) {
-        await added.changed(added.count, signal);
-      }
-      if (signal.aborted) {
-        return null;
-      }
+    changed: ({ page }, signal) => {
+      const isThere = page !== nextPage || failure !== null;
+      return isThere ? Promise.resolve() : added.changed(added.count, signal);
+    },
+    read: async ({ after, page }) => {
       if (page !== null && failure !== null) {
         throw failure.error;
       }

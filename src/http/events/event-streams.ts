@@ -1,6 +1,6 @@
 import type { ChangePosition } from "../../store/records/changes/read-changes.ts";
 import { createOpenAnswers } from "../stream/open-answers.ts";
-import { createServing, type Opening, type Serving } from "../stream/serving.ts";
+import { createServing, type Reader, type Serving } from "../stream/serving.ts";
 import type { StreamsOptions } from "../stream/streams.ts";
 import {
   type ChangeCursor,
@@ -26,19 +26,22 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
   /** Read while somebody follows it. */
   let feed: ChangeFeed | null = null;
   let readers = 0;
-  const open: Opening<EventsPosition, ChangeCursor, EncodedChanges> = async ({ after }, use) => {
-    readers += 1;
-    const { next } = (feed ??= createChangeFeed(options));
-    try {
-      const start = { after, page: null };
-      return await use({ next, start, startsSmall: false, isOver: () => false });
-    } finally {
-      readers -= 1;
-      if (readers === 0) {
-        feed?.close();
-        feed = null;
-      }
+  const leave = (): void => {
+    readers -= 1;
+    if (readers === 0) {
+      feed?.close();
+      feed = null;
     }
+  };
+  const open = ({ after }: EventsPosition): Reader<ChangeCursor, EncodedChanges> => {
+    readers += 1;
+    return {
+      source: (feed ??= createChangeFeed(options)),
+      start: { after, page: null },
+      startsSmall: false,
+      isOver: neverOver,
+      [Symbol.dispose]: leave,
+    };
   };
   const { serve } = createServing(answers, options.observe, open);
 
@@ -51,4 +54,8 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
     hasMore: () => Promise.resolve(true),
     close: answers.close,
   };
+}
+
+function neverOver(): boolean {
+  return false;
 }

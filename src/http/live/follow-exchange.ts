@@ -1,8 +1,10 @@
 import { isRepriseError } from "../../core/errors.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
 import { followStored } from "../../exchange/live/follow-exchange.ts";
+import type { CatchUp } from "../../exchange/live/session-feeds.ts";
 import type { Store } from "../../store/store.ts";
 import type { LiveStreams } from "./live-streams.ts";
+import type { EncodedStep } from "./shared-steps.ts";
 import type { PagesInTurn } from "../unsent/pages-in-turn.ts";
 import {
   createExchangeSteps,
@@ -40,7 +42,10 @@ export async function* exchangeSteps(
   signal: AbortSignal,
 ): AsyncGenerator<ExchangeBegin | ExchangeStep | ExchangeEnd> {
   const steps = createExchangeSteps(followed.n, calls);
-  const inTurn = { read: pages.readValue, taken: pages.taken };
+  const inTurn: CatchUp<EncodedStep> = {
+    read: (read) => pages.readValue(read),
+    taken: () => pages.taken(),
+  };
   const following = followStored(
     {
       store,

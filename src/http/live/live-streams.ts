@@ -3,7 +3,7 @@ import { cursorAt, type LiveCursor } from "../../exchange/live/events-between.ts
 import type { LiveSource } from "../../exchange/live/live-source.ts";
 import { createSessionFeeds, type SessionFeeds } from "../../exchange/live/session-feeds.ts";
 import { createOpenAnswers, type OpenAnswers } from "../stream/open-answers.ts";
-import { createServing, type Opening, type Serving } from "../stream/serving.ts";
+import { createServing, type Reader, type Serving } from "../stream/serving.ts";
 import type { StreamsOptions } from "../stream/streams.ts";
 import { createSharedSteps, type EncodedStep } from "./shared-steps.ts";
 
@@ -33,11 +33,14 @@ export interface LiveStreamsOptions extends StreamsOptions {
 export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
   const answers = createOpenAnswers(options);
   const feeds = createSessionFeeds({ ...options, stepsTo: createSharedSteps });
-  const open: Opening<FollowedSession, LiveCursor, EncodedStep> = (followed, use) => {
+  const open = (followed: FollowedSession): Reader<LiveCursor, EncodedStep> => {
     const { position, isResumed } = followed;
-    const isOver = ({ isLast, isKnown }: EncodedStep): boolean => isResumed && isLast && isKnown;
-    const start = cursorAt(position);
-    return feeds.use(followed, (source) => use({ ...source, start, startsSmall: false, isOver }));
+    return {
+      ...feeds.open(followed),
+      start: cursorAt(position),
+      startsSmall: false,
+      isOver: ({ isLast, isKnown }) => isResumed && isLast && isKnown,
+    };
   };
   const { serve, hasMore } = createServing(answers, options.observe, open);
 

@@ -233,7 +233,7 @@ async function send(
     },
     pages,
   };
-  await live.answer(answer, async ({ write, signal }) => {
+  await live.answer(answer, async (output) => {
     let wasLarge = false;
     const writeAll = async (events: readonly object[]): Promise<void> => {
       // more of it follows: nothing else of the service would be done meanwhile
@@ -241,20 +241,22 @@ async function send(
       const bytes = bytesOf(events);
       end?.();
       wasLarge = bytes.length > LARGE_EVENT_BYTES;
-      await write(bytes);
+      await output.write(bytes);
     };
     await writeAll(encoder.start);
-    for await (const step of exchangeSteps({ store, live, pages }, followed, signal)) {
+    for await (const step of exchangeSteps({ store, live, pages }, followed, output.signal)) {
       if (step.type === "begin") {
         const place = { session_id: followed.session_id, after_seq: step.after_seq, ids: known };
         const { bytes } = await pages.read(() => readBefore(store, place, encoder));
         if (bytes !== null) {
-          await write(bytes);
+          await output.write(bytes);
         }
         pages.taken();
       } else if (step.type === "end") {
         await writeAll(encoder.end(step.exchange));
-        await write(Buffer.from(encoder.done === undefined ? "" : `data: ${encoder.done}\n\n`));
+        await output.write(
+          Buffer.from(encoder.done === undefined ? "" : `data: ${encoder.done}\n\n`),
+        );
         return "complete";
       } else {
         await writeAll(encoder.encode(step));

@@ -5,7 +5,7 @@ import type { PagesInTurn } from "../unsent/pages-in-turn.ts";
 import { createOneByOne } from "../unsent/one-by-one.ts";
 import { createDeadlines } from "../unsent/deadlines.ts";
 import { createHeartbeats } from "./heartbeats.ts";
-import { createStreamWriter } from "./stream-writer.ts";
+import { StreamOutput } from "./stream-output.ts";
 
 export const EVENT_STREAM = "text/event-stream";
 
@@ -23,14 +23,6 @@ export interface StreamAnswer {
   readonly begin: () => void;
   /** Pages that it reads to catch up. */
   readonly pages: PagesInTurn;
-}
-
-/** What a stream sends with. */
-export interface StreamOutput {
-  /** Writes to the client; resolves when it has taken the bytes, or is gone. */
-  readonly write: (bytes: Buffer) => Promise<void>;
-  /** Aborted when the client is gone or the service shuts down. */
-  readonly signal: AbortSignal;
 }
 
 export interface OpenAnswers {
@@ -67,79 +59,63 @@ export function createOpenAnswers(options: OpenAnswersOptions): OpenAnswers {
       void inTurn(() => response.destroy());
     },
   );
-  // a separate controller per stream: `AbortSignal.any` would cost 1 KB each
-  const running = new Map<AbortController, Promise<void>>();
+  const running = new Set<StreamOutput>();
+  const noneLeft = Promise.withResolvers<void>();
   let stopping = false;
+  const stopIfNoneLeft = (): void => {
+    if (stopping && running.size === 0) {
+      noneLeft.resolve();
+    }
+  };
 
   return {
     get open() {
       return running.size;
     },
     run: async (answer, send) => {
-      const { response } = answer;
+      const { response, pages } = answer;
       answer.begin();
       if (stopping) {
         // no status would do: an EventSource gives up for ever on all but 200
         response.destroy();
         return;
       }
-      const over = new AbortController();
-      const { signal } = over;
-      const sendAll = (): Promise<StreamEnd> => {
-        const write = createStreamWriter(response, { stalls, progress: answer.pages.progress });
-        heartbeats.begin(response);
-        return send({
-          signal,
-          write: (bytes) => {
-            heartbeats.begin(response);
-            return write(bytes);
-          },
-        });
-      };
-      const sent = sendAnswer(answer, over, sendAll)
-        .catch((error: unknown) => options.onFailure(error, answer.id))
-        .finally(() => heartbeats.end(response));
-      running.set(over, sent);
-      await sent;
-      running.delete(over);
-    },
-    close: async () => {
-      stopping = true;
-      for (const over of running.keys()) {
-        over.abort();
+      const output = new StreamOutput(response, pages, { heartbeats, stalls });
+      running.add(output);
+      try {
+        if (!response.destroyed) {
+          beginStream(response, answer.headers);
+          response.flushHeaders();
+          heartbeats.begin(response);
+          end(response, await send(output));
+        }
+      } catch (error) {
+        response.destroy();
+        options.onFailure(error, answer.id);
+      } finally {
+        heartbeats.end(response);
+        running.delete(output);
+        stopIfNoneLeft();
       }
-      await Promise.all(running.values());
+    },
+    close: () => {
+      stopping = true;
+      for (const output of running) {
+        output.abort();
+      }
+      stopIfNoneLeft();
+      return noneLeft.promise;
     },
   };
 }
 
-/**
- * Begins the answer and sends. The answer is completed only if nothing is left to send: a cut one
- * makes the client reconnect. `over` is aborted once the client is gone.
- */
-async function sendAnswer(
-  { response, headers }: StreamAnswer,
-  over: AbortController,
-  send: () => Promise<StreamEnd>,
-): Promise<void> {
-  // writing to a connection that was just closed is not an error
-  response.on("error", () => over.abort());
-  response.once("close", () => over.abort());
-  if (response.destroyed) {
-    return;
-  }
-  beginStream(response, headers);
-  response.flushHeaders();
-  try {
-    if ((await send()) === "complete") {
-      response.end();
-    } else {
-      // all that was written is sent before the connection closes
-      response.socket?.destroySoon();
-    }
-  } catch (error) {
-    response.destroy();
-    throw error;
+/** Completes the answer only if nothing is left to send: a cut one makes the client reconnect. */
+function end(response: ServerResponse, streamEnd: StreamEnd): void {
+  if (streamEnd === "complete") {
+    response.end();
+  } else {
+    // all that was written is sent before the connection closes
+    response.socket?.destroySoon();
   }
 }
 

@@ -1,7 +1,8 @@
-import { nextPortion, type InTurn, type Portion, type Source } from "../../exchange/live/source.ts";
+import { type InTurn, type Portion, readAfter, type Source } from "../../exchange/live/source.ts";
 import type { Observe } from "../observation.ts";
 import type { PagesInTurn } from "../unsent/pages-in-turn.ts";
-import type { OpenAnswers, StreamAnswer, StreamEnd, StreamOutput } from "./open-answers.ts";
+import type { OpenAnswers, StreamAnswer, StreamEnd } from "./open-answers.ts";
+import type { StreamOutput } from "./stream-output.ts";
 
 /** Portion of a stream, as it is sent. */
 export interface SentPortion<Cursor> extends Portion<Cursor> {
@@ -11,20 +12,15 @@ export interface SentPortion<Cursor> extends Portion<Cursor> {
   readonly storedMs: readonly number[];
 }
 
-/** Source of one stream, from its beginning. */
-export interface Reader<Cursor, Part extends SentPortion<Cursor>> extends Source<Cursor, Part> {
+/** Reader of one stream, from its beginning; whoever opens it disposes of it. */
+export interface Reader<Cursor, Part extends SentPortion<Cursor>> extends Disposable {
+  readonly source: Source<Cursor, Part>;
   readonly start: Cursor;
   /** True if the first portion says that the stream would send nothing. */
-  isOver(first: Part): boolean;
+  readonly isOver: (first: Part) => boolean;
   /** True if the first portion is small, so that it is read at once. */
   readonly startsSmall: boolean;
 }
-
-/** Gives a stream its reader, until it is done. */
-export type Opening<Position, Cursor, Part extends SentPortion<Cursor>> = <Output>(
-  position: Position,
-  use: (reader: Reader<Cursor, Part>) => Promise<Output>,
-) => Promise<Output>;
 
 /** The two ways in which a request for a stream is answered. */
 export interface Serving<Position> {
@@ -43,98 +39,106 @@ export interface Serving<Position> {
 export function createServing<Position, Cursor, Part extends SentPortion<Cursor>>(
   { run }: Pick<OpenAnswers, "run">,
   observe: Observe,
-  open: Opening<Position, Cursor, Part>,
+  open: (position: Position) => Reader<Cursor, Part>,
 ): Serving<Position> {
-  // the first read never waits
-  const { signal } = new AbortController();
-  const readFirst = (reader: Reader<Cursor, Part>, inTurn: InTurn<Part>): Promise<Part | null> => {
-    const read = (): Promise<Part | null> => reader.next(reader.start, signal);
-    return reader.startsSmall ? read() : inTurn(read);
-  };
   return {
-    serve: (request) =>
-      open(request, async (reader) => {
-        const { pages } = request;
-        let first = await readFirst(reader, pages.read);
-        if (first === null || reader.isOver(first)) {
-          return "nothing left";
-        }
-        const takeFirst = (): Part | null => {
-          const portion = first;
-          first = null;
-          return portion;
-        };
-        await run(request, (output) => send({ ...output, reader, pages, observe, takeFirst }));
-        return "served";
-      }),
-    hasMore: (position) =>
-      open(position, async (reader) => {
-        const first = await readFirst(reader, (read) => read());
-        return first !== null && !reader.isOver(first);
-      }),
+    serve: async (request) => {
+      using reader = open(request);
+      const stream = new ServedStream(reader, request.pages, observe);
+      if (!(await stream.begin())) {
+        return "nothing left";
+      }
+      await run(request, (output) => stream.send(output));
+      return "served";
+    },
+    hasMore: async (position) => {
+      using reader = open(position);
+      return !reader.isOver(await reader.source.read(reader.start));
+    },
   };
-}
-
-interface Stream<Cursor, Part extends SentPortion<Cursor>> extends StreamOutput {
-  readonly reader: Reader<Cursor, Part>;
-  readonly pages: PagesInTurn;
-  readonly observe: Observe;
-  /** Returns the first portion, once: a reference that is kept would hold its memory for the life of the stream. */
-  readonly takeFirst: () => Part | null;
 }
 
 /**
- * Sends until nothing will ever follow, the session is deleted, or the signal is aborted. One loop serves old and new
- * alike:
+ * One stream, which sends until nothing will ever follow, the session is deleted, or the signal is aborted. One loop
+ * serves old and new alike:
  *
  *     read ──> write, until the client has taken it ──────────────┐
  *      ^                                                          │
  *      └── more to read: in its turn among all that catch up ─────┤
  *      └── last portion: complete; else once there is something ──┘
  *
- * Nothing is read before the client has taken what was sent before.
+ * Nothing is read before the client has taken what was sent before. While the stream waits, it holds no portion.
  */
-async function send<Cursor, Part extends SentPortion<Cursor>>(
-  stream: Stream<Cursor, Part>,
-): Promise<StreamEnd> {
-  let sent = await sendPortion(stream, stream.takeFirst(), false);
-  while (sent !== null && !sent.isLast && !stream.signal.aborted) {
-    sent = await sendNext(stream, sent);
-  }
-  return stream.signal.aborted ? "aborted" : "complete";
-}
+class ServedStream<Cursor, Part extends SentPortion<Cursor>> {
+  readonly #reader: Reader<Cursor, Part>;
+  readonly #pages: PagesInTurn;
+  readonly #observe: Observe;
+  /** Until it is sent: a reference that is kept would hold its memory for the life of the stream. */
+  #first: Part | null = null;
 
-async function sendNext<Cursor, Part extends SentPortion<Cursor>>(
-  stream: Stream<Cursor, Part>,
-  sent: Portion<Cursor>,
-): Promise<Portion<Cursor> | null> {
-  const { reader, signal, pages } = stream;
-  const portion = await nextPortion(reader, sent, { signal, inTurn: pages.read });
-  return sendPortion(stream, portion, !sent.more);
-}
-
-/**
- * Returns what the loop keeps while it waits: the bytes are released. Messages from before the client asked are old:
- * only those of a stream that `isUpToDate` show how long one takes.
- */
-async function sendPortion<Cursor, Part extends SentPortion<Cursor>>(
-  { write, pages, observe }: Stream<Cursor, Part>,
-  portion: Part | null,
-  isUpToDate: boolean,
-): Promise<Portion<Cursor> | null> {
-  if (portion === null) {
-    return null;
+  constructor(reader: Reader<Cursor, Part>, pages: PagesInTurn, observe: Observe) {
+    this.#reader = reader;
+    this.#pages = pages;
+    this.#observe = observe;
   }
-  const { bytes, storedMs, cursor, more, isLast } = portion;
-  if (bytes !== null) {
-    const written = write(bytes);
-    if (storedMs.length > 0) {
-      const now = Date.now();
-      const lagsMs = isUpToDate ? storedMs.map((stored) => now - stored) : [];
-      observe({ kind: "delivery", messages: storedMs.length, lagsMs });
+
+  /** Reads the first portion. False if the stream would send nothing. */
+  async begin(): Promise<boolean> {
+    const { source, start, startsSmall, isOver } = this.#reader;
+    const read = (): Promise<Part> => source.read(start);
+    const first = await (startsSmall ? read() : this.#pages.read(read));
+    this.#first = first;
+    return !isOver(first);
+  }
+
+  async send(output: StreamOutput): Promise<StreamEnd> {
+    const { source } = this.#reader;
+    const { signal } = output;
+    let sent = await this.#sendFirst(output);
+    while (sent !== null && !sent.isLast && !signal.aborted) {
+      if (!sent.more) {
+        await source.changed(sent.cursor, signal);
+      }
+      sent = await this.#sendNext(sent, output);
     }
-    await written;
+    return signal.aborted ? "aborted" : "complete";
   }
-  pages.taken();
-  return { cursor, more, isLast };
+
+  #sendFirst(output: StreamOutput): Promise<Portion<Cursor> | null> {
+    const first = this.#first;
+    this.#first = null;
+    return this.#sendPortion(first, output, false);
+  }
+
+  async #sendNext(sent: Portion<Cursor>, output: StreamOutput): Promise<Portion<Cursor> | null> {
+    const inTurn: InTurn<Part> = (read) => this.#pages.read(read);
+    const portion = await readAfter(this.#reader.source, sent, { signal: output.signal, inTurn });
+    return this.#sendPortion(portion, output, !sent.more);
+  }
+
+  /**
+   * Returns what the loop keeps while it waits: the bytes are released. Messages from before the client asked are old:
+   * only those of a stream that `isUpToDate` show how long one takes.
+   */
+  async #sendPortion(
+    portion: Part | null,
+    output: StreamOutput,
+    isUpToDate: boolean,
+  ): Promise<Portion<Cursor> | null> {
+    if (portion === null) {
+      return null;
+    }
+    const { bytes, storedMs, cursor, more, isLast } = portion;
+    if (bytes !== null) {
+      const written = output.write(bytes);
+      if (storedMs.length > 0) {
+        const now = Date.now();
+        const lagsMs = isUpToDate ? storedMs.map((stored) => now - stored) : [];
+        this.#observe({ kind: "delivery", messages: storedMs.length, lagsMs });
+      }
+      await written;
+    }
+    this.#pages.taken();
+    return { cursor, more, isLast };
+  }
 }

@@ -1,9 +1,9 @@
 import type { SessionWatcher } from "../../exchange/live/session-watcher.ts";
-import { sourceOf } from "../../exchange/live/source.ts";
+import { CountedSource } from "../../exchange/live/source.ts";
 import type { Store } from "../../store/store.ts";
 import type { Observe } from "../observation.ts";
 import { createOpenAnswers } from "./open-answers.ts";
-import { createServing, type Opening, type Serving } from "./serving.ts";
+import { createServing, type Reader, type Serving } from "./serving.ts";
 import { createPageReader, type EventPage, type StreamPosition } from "./stream-pages.ts";
 
 /** Streams of the messages of a session, in order of `seq`, until the session has ended. */
@@ -41,11 +41,10 @@ export function createStreams(options: StreamsOptions): Streams {
   const { watcher, observe } = options;
   const answers = createOpenAnswers(options);
   const readPage = createPageReader(options.store, options.unsentBytes);
-  const open: Opening<StreamPosition, number, EventPage> = async (position, use) => {
-    const { session_id, after_seq, all } = position;
+  const open = ({ session_id, after_seq, all }: StreamPosition): Reader<number, EventPage> => {
     const subscription = watcher.subscribe(session_id);
     let isFirst = true;
-    const source = sourceOf(subscription.changes, async (cursor: number) => {
+    const source = new CountedSource(subscription.changes, async (cursor: number) => {
       const place = { session_id, after_seq: cursor, all };
       // a large message is read in its turn
       const page = await readPage(isFirst ? { ...place, small: true } : place);
@@ -55,12 +54,13 @@ export function createStreams(options: StreamsOptions): Streams {
       }
       return page;
     });
-    const isOver = ({ isLast, bytes }: EventPage): boolean => isLast && bytes === null;
-    try {
-      return await use({ ...source, start: after_seq, startsSmall: true, isOver });
-    } finally {
-      subscription.close();
-    }
+    return {
+      source,
+      start: after_seq,
+      startsSmall: true,
+      isOver,
+      [Symbol.dispose]: subscription.close,
+    };
   };
   const { serve, hasMore } = createServing(answers, observe, open);
 
@@ -75,4 +75,8 @@ export function createStreams(options: StreamsOptions): Streams {
     hasMore,
     close: answers.close,
   };
+}
+
+function isOver({ isLast, bytes }: EventPage): boolean {
+  return isLast && bytes === null;
 }

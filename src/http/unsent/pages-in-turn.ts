@@ -10,57 +10,70 @@ export interface PagedStream {
   readonly who: string;
 }
 
+export type StreamPages = (stream: PagedStream) => PagesInTurn;
+
+export function createStreamPages(held: HeldBytes, turns: Turns): StreamPages {
+  return (stream) => new PagesInTurn(stream, held, turns);
+}
+
 /** The pages of one stream that it reads to catch up; what is new goes to all readers at once. */
-export interface PagesInTurn {
+export class PagesInTurn {
+  readonly #response: ServerResponse;
+  readonly #who: string;
+  readonly #held: HeldBytes;
+  readonly #turns: Turns;
+
+  constructor({ response, who }: PagedStream, held: HeldBytes, turns: Turns) {
+    this.#response = response;
+    this.#who = who;
+    this.#held = held;
+    this.#turns = turns;
+  }
+
   /**
    * Reads a page in the stream's turn, once a message of any size fits into the budget of unsent answers; the
    * page counts until `taken` is called.
    */
-  read<Page extends { readonly bytes: Buffer | null } | null>(
+  async read<Page extends { readonly bytes: Buffer | null } | null>(
     read: () => Promise<Page>,
-  ): Promise<Page>;
+  ): Promise<Page> {
+    const page = await this.readValue(read);
+    const bytes = page?.bytes ?? null;
+    if (bytes === null) {
+      this.taken();
+    } else {
+      this.#held.hold(this.#response, bytes);
+    }
+    return page;
+  }
+
   /** Reads as `read` does, for a page that is not bytes yet: it counts as much as was reserved. */
-  readValue<Value>(read: () => Promise<Value>): Promise<Value>;
-  /** Waits for a turn to make something large; the function ends it. */
-  turn(): Promise<() => void>;
-  /** Reports that the client has taken some of the page. */
-  progress(bytes: number): void;
-  /** Reports that it has taken all. */
-  taken(): void;
-}
-
-export type StreamPages = (stream: PagedStream) => PagesInTurn;
-
-export function createStreamPages(held: HeldBytes, turns: Turns): StreamPages {
-  const readIn = async <Value>(
-    { response, who }: PagedStream,
-    read: () => Promise<Value>,
-  ): Promise<Value> => {
-    await held.reserveWhenFree(response, { who, amount: MAX_CONTENT_BYTES });
-    const end = await turns.take(who);
+  async readValue<Value>(read: () => Promise<Value>): Promise<Value> {
+    const amount = MAX_CONTENT_BYTES;
+    await this.#held.reserveWhenFree(this.#response, { who: this.#who, amount });
+    const end = await this.turn();
     try {
       return await read();
     } catch (error) {
-      held.release(response);
+      this.taken();
       throw error;
     } finally {
       end();
     }
-  };
-  return ({ response, who }) => ({
-    read: async (read) => {
-      const page = await readIn({ response, who }, read);
-      const bytes = page?.bytes ?? null;
-      if (bytes === null) {
-        held.release(response);
-      } else {
-        held.hold(response, bytes);
-      }
-      return page;
-    },
-    readValue: (read) => readIn({ response, who }, read),
-    turn: () => turns.take(who),
-    progress: (bytes) => held.progress(response, bytes),
-    taken: () => held.release(response),
-  });
+  }
+
+  /** Waits for a turn to make something large; the function ends it. */
+  turn(): Promise<() => void> {
+    return this.#turns.take(this.#who);
+  }
+
+  /** Reports that the client has taken some of the page. */
+  progress(bytes: number): void {
+    this.#held.progress(this.#response, bytes);
+  }
+
+  /** Reports that it has taken all. */
+  taken(): void {
+    this.#held.release(this.#response);
+  }
 }
