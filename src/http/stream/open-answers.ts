@@ -59,6 +59,7 @@ export function createOpenAnswers(options: OpenAnswersOptions): OpenAnswers {
       void inTurn(() => response.destroy());
     },
   );
+  const timers = { heartbeats, stalls };
   const running = new Set<StreamOutput>();
   const noneLeft = Promise.withResolvers<void>();
   let stopping = false;
@@ -80,7 +81,7 @@ export function createOpenAnswers(options: OpenAnswersOptions): OpenAnswers {
         response.destroy();
         return;
       }
-      const output = new StreamOutput(response, pages, { heartbeats, stalls });
+      const output = new StreamOutput(response, pages, timers);
       running.add(output);
       try {
         if (!response.destroyed) {

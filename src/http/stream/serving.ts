@@ -12,7 +12,7 @@ export interface SentPortion<Cursor> extends Portion<Cursor> {
   readonly storedMs: readonly number[];
 }
 
-/** Reader of one stream, from its beginning; whoever opens it disposes of it. */
+/** Reader of one stream, from its beginning. It must be disposed of. */
 export interface Reader<Cursor, Part extends SentPortion<Cursor>> extends Disposable {
   readonly source: Source<Cursor, Part>;
   readonly start: Cursor;
