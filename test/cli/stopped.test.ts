@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { freshHome } from "../helpers/reprise.ts";
@@ -91,6 +93,24 @@ describe("an exchange that is stopped", () => {
     ]);
     expect((await home.call(["--session", ID, "-p", "more"])).stderr).not.toContain("interrupted");
   });
+
+  it.runIf(process.platform === "linux")(
+    "[CLI-40] [CLI-52] by kill -9 blocks nobody either while its parent has not asked how it ended",
+    async () => {
+      const { home } = await slowThenFast();
+      // the shell becomes a program that asks for no child
+      const parent = home.startShell(
+        `reprise --session ${ID} -p 'the question' & echo "pid $!"; exec sleep 600`,
+      );
+      const [, pid = ""] = await parent.waitFor(/pid (\d+)\n(?=[^]*w0 w1 )/);
+      process.kill(Number(pid), "SIGKILL");
+      await expect.poll(() => readFileSync(`/proc/${pid}/stat`, "latin1")).toContain(") Z ");
+      expect((await detailOf(home, ID)).activity).toBe("interrupted");
+      const skipped = await home.call(["--session", ID, "-p", "go on"]);
+      expect(skipped).toMatchObject({ code: 0, stdout: "a short one\n" });
+      expect(skipped.stderr).toContain("This message skips it;");
+    },
+  );
 
   it("[CLI-40] by kill -9 leaves its session open to slash commands at once", async () => {
     const { home, server } = await slowThenFast();

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 
+import { isProcessGone } from "../../store/records/leases/this-process.ts";
 import type { SandboxLimits } from "../../workspace/sandbox/policy.ts";
 import type { Conceal } from "../../core/secrets.ts";
 import { commandEnvironment } from "./environment.ts";
@@ -179,20 +180,12 @@ function isLeftRunning(
 ): boolean {
   const marker = new RegExp(`${MARKER}=[^\\0 ]*?${session_id}:(\\d+):([0-9a-f-]{36}):`);
   const [, pid, id = ""] = marker.exec(environment) ?? [];
-  return pid !== undefined && !owner.endsWith(id) && isGone(Number(pid));
+  return pid !== undefined && !owner.endsWith(id) && isOver(Number(pid));
 }
 
-function isGone(pid: number): boolean {
-  if (pid === process.pid) {
-    // this one has begun later, with the number of the one before
-    return true;
-  }
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ESRCH";
-  }
+/** True also for our own number: this process has begun later than the one before with it. */
+function isOver(pid: number): boolean {
+  return pid === process.pid || isProcessGone(pid);
 }
 
 /** Keeps an output in a file from the moment on when it is too long to be shown. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-import { systemCode } from "../../core/errors.ts";
+import { isProcessGone } from "../../store/records/leases/this-process.ts";
 
 /** A name beside a file that is about to be replaced. It holds the process, so that what one leaves that is killed can be removed. */
 export function temporaryName(): string {
@@ -23,14 +23,5 @@ export async function removeLeftovers(folder: string): Promise<void> {
 /** True for a temporary file of a process that is gone. */
 export function isLeftover(name: string): boolean {
   const pid = Number(TEMPORARY.exec(name)?.[1] ?? 0);
-  return pid > 0 && !isAlive(pid);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCode(error) !== "ESRCH";
-  }
+  return pid > 0 && isProcessGone(pid);
 }

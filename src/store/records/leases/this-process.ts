@@ -29,14 +29,30 @@ export function thisProcess(command: string): LeaseOwner {
  * number that was given to another process since counts as alive: the lease's own end decides.
  */
 export function isGone(owner: LeaseOwner): boolean {
-  if (owner.host !== hostname() || owner.machine !== machineName()) {
-    return false;
-  }
+  return owner.host === hostname() && owner.machine === machineName() && isProcessGone(owner.pid);
+}
+
+/** True if no process of this machine has the number, or only one that has ended. */
+export function isProcessGone(pid: number): boolean {
   try {
-    process.kill(owner.pid, 0);
-    return false;
+    process.kill(pid, 0);
   } catch (error) {
     return systemCode(error) === "ESRCH";
+  }
+  return ENDED.includes(stateOf(pid));
+}
+
+/** States of a process that has ended and whose parent has not asked for it: in some containers none ever does. */
+const ENDED = ["Z", "X"];
+
+/** Linux: a letter. Empty elsewhere, and if the system hides processes of others. */
+function stateOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // the name before it may hold anything, also a bracket
+    return stat.charAt(stat.lastIndexOf(")") + 2);
+  } catch {
+    return "";
   }
 }
 
