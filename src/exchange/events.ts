@@ -47,6 +47,8 @@ export const ExchangeEvent = Type.Union([
     persona_name: Type.Union([text(), Type.Null()]),
     /** The agent's name; the built-in one has none. */
     agent: Type.Optional(text()),
+    /** True for a new message that skips an exchange which was interrupted. */
+    skips: Type.Optional(Type.Literal(true)),
   }),
   /** A message is stored; `call_id` is the call that a tool's result answers. */
   event("message", {

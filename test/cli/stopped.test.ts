@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
@@ -111,6 +112,34 @@ describe("an exchange that is stopped", () => {
       expect(skipped.stderr).toContain("This message skips it;");
     },
   );
+
+  it("[CLI-52] [EVENT-22] by kill -9 while another message is prepared is skipped by that message, which says so", async () => {
+    const { home, server } = await slowThenFast();
+    const running = await startAnswer(home);
+    const config = join(home.home, ".config/reprise/config.jsonc");
+    mkdirSync(dirname(config), { recursive: true });
+    // run after the session was read, and before the message takes it
+    const kill = `kill -9 ${running.pid}; while kill -0 ${running.pid}; do sleep 0.01; done; echo key`;
+    const key_command = [
+      "/bin/sh",
+      "-c",
+      `if kill -0 ${running.pid}; then ${kill}; else echo key; fi`,
+    ];
+    writeFileSync(config, JSON.stringify({ providers: { openai: { key_command } } }), {
+      mode: 0o600,
+    });
+    const env = { OPENAI_API_KEY: undefined };
+
+    const skipped = await home.call(["--session", ID, "-p", "go on"], { env });
+
+    expect(skipped).toMatchObject({ code: 0, stdout: "a short one\n" });
+    expect(skipped.stderr).toContain(
+      "note: The exchange before it was interrupted. This message skips it.\n",
+    );
+    expect(server.requests()[1]?.map(({ content }) => content)).toEqual(["the question", "go on"]);
+    const { stdout } = await home.call(["--session", ID, "-p", "more", "--json=events"], { env });
+    expect(JSON.parse(stdout.split("\n")[0] ?? "")).not.toHaveProperty("skips");
+  });
 
   it("[CLI-40] by kill -9 leaves its session open to slash commands at once", async () => {
     const { home, server } = await slowThenFast();

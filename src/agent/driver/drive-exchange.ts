@@ -53,7 +53,8 @@ export async function driveExchange(exchange: DrivenExchange): Promise<Worked<Ex
     await keepInput?.();
     await thread.begin();
   }
-  report({ type: "started", thread_id, ...names });
+  const skips = isNew && thread.held.wasInterrupted ? { skips: true as const } : {};
+  report({ type: "started", thread_id, ...names, ...skips });
   const agent = exchange.openAgent();
   if (closesFirst) {
     await agent.closeOpen();

@@ -15,8 +15,14 @@ import {
 import { createAnswerText } from "./answer-text.ts";
 import { createCommandOutput } from "../output/command-output.ts";
 
-/** Text to standard output as it arrives; tools and notices to standard error, a line each. */
-export function createPlainView(cli: CliContext): ExchangeView {
+/**
+ * Text to standard output as it arrives; tools and notices to standard error, a line each. `saysSkips`: also that the
+ * message skips an exchange that was interrupted.
+ */
+export function createPlainView(
+  cli: CliContext,
+  { saysSkips = false }: { readonly saysSkips?: boolean } = {},
+): ExchangeView {
   const answer = createAnswerText(cli.stdout);
   let own: string | null = null;
   let hasChanged = false;
@@ -37,6 +43,11 @@ export function createPlainView(cli: CliContext): ExchangeView {
     show: (event: ExchangeEvent): void => {
       own ??= event.exchange_id;
       switch (event.type) {
+        case "started":
+          if (saysSkips && event.skips === true) {
+            notice("note: The exchange before it was interrupted. This message skips it.");
+          }
+          break;
         case "text":
           answer.show(event.text);
           break;

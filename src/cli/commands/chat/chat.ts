@@ -115,13 +115,15 @@ export async function chat(input: {
       "OPENAI_BASE_URL is set, but nothing names a model. Add --model openai:<name>, or --model demo for the offline demo.",
     );
   }
+  const before =
+    json || options.continueExchange === true
+      ? []
+      : await exchangeNotes(store, conversation, oneExchange);
   const notes = [
     ...(json ? [] : chosen.notices),
     // the greeting of a terminal shows the folder and what is limited there
     ...(json || ask ? [] : await folderNotes(conversation)),
-    ...(json || options.continueExchange === true
-      ? []
-      : await exchangeNotes(store, conversation, oneExchange)),
+    ...before,
     ...(oneExchange && agent === null ? await limitNotes(cli, conversation) : []),
     ...(agent === null ? await repositoryNotes(cli, conversation) : []),
     ...answering.notes,
@@ -147,7 +149,12 @@ export async function chat(input: {
           answering,
           beforeSend,
         })
-      : sendOnce({ ...talk, text, view: async () => createPlainView(cli) }));
+      : sendOnce({
+          ...talk,
+          text,
+          // its process may also have died since the notes were made
+          view: async () => createPlainView(cli, { saysSkips: before.length === 0 }),
+        }));
     if (oneExchange && hasDenied && cli.exitCode === 0) {
       cli.exitCode = DENIED;
     }
