@@ -11,9 +11,13 @@ export function refuseUnstorable(text: string): void {
     );
   }
   if (Buffer.byteLength(text) > MAX_CONTENT_BYTES) {
-    throw new RepriseError(
-      "body_too_large",
-      "The message is larger than 1 MiB; send less at once, or name the file instead.",
-    );
+    throw messageTooLarge();
   }
+}
+
+export function messageTooLarge(): RepriseError {
+  return new RepriseError(
+    "body_too_large",
+    "The message is larger than 1 MiB; send less at once, or name the file instead.",
+  );
 }

@@ -106,6 +106,8 @@ export type InputEvent =
     })
   /** A line that is not UTF-8. */
   | { readonly kind: "unreadable" }
+  /** A line that is larger than a message may be; nothing comes after it. */
+  | { readonly kind: "too_large" }
   /** Ctrl-C at the prompt, and how many lines it dropped that were typed or waited. */
   | { readonly kind: "interrupt"; readonly dropped: number }
   /** The caller has something to show first. */

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 
 import { RepriseError } from "../../core/errors.ts";
-import { refuseUnstorable } from "../../exchange/storable-message.ts";
+import { messageTooLarge, refuseUnstorable } from "../../exchange/storable-message.ts";
 import { MAX_CONTENT_BYTES } from "../../core/limits.ts";
 import type { CliContext } from "../process/context.ts";
 import { wrongUsage } from "../process/wrong-usage.ts";
@@ -34,10 +34,7 @@ async function readAll(stdin: Readable): Promise<string> {
     const piece = Buffer.from(chunk as Uint8Array);
     bytes += piece.length;
     if (bytes > MAX_CONTENT_BYTES + 2) {
-      throw new RepriseError(
-        "body_too_large",
-        "The message is larger than 1 MiB; send less at once, or name the file instead.",
-      );
+      throw messageTooLarge();
     }
     chunks.push(piece);
   }

@@ -12,6 +12,7 @@ import type { FromOutside } from "./from-outside.ts";
 import { greeting } from "./greeting.ts";
 import { interruptible, runCommand } from "./interruptible.ts";
 import { send } from "./send.ts";
+import { messageTooLarge } from "../../exchange/storable-message.ts";
 import { isAsking, type Talk } from "./talk.ts";
 import { showFailure } from "./show-failure.ts";
 import type { Secrets } from "../../core/secrets.ts";
@@ -102,6 +103,9 @@ function handle(context: ConversationContext, event: InputEvent): Promise<Outcom
   const work = async (): Promise<Outcome> => {
     if (event.kind === "unreadable") {
       throw notUtf8();
+    }
+    if (event.kind === "too_large") {
+      throw messageTooLarge();
     }
     if (event.kind !== "line" || event.text.trim() === "") {
       return "stay";

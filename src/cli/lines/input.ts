@@ -11,19 +11,21 @@ export type LineInput = ReturnType<typeof openLineInput>;
  * waits for its turn.
  */
 export function openLineInput(cli: CliContext) {
-  const queue: InputEvent[] = [];
+  let queue: InputEvent[] = [];
   const leaving = new AbortController();
   let wake: (() => void) | null = null;
   let interrupt: (() => void) | null = null;
 
   const push = (event: InputEvent): void => {
     queue.push(event);
+    source.waiting(queue.length);
     wake?.();
   };
   /** Drops lines that were read and not asked for yet, and returns how many they were. */
   const drop = (): number => {
     const lines = queue.filter((event) => event.kind === "line");
-    queue.splice(0, queue.length, ...queue.filter((event) => event.kind === "end"));
+    queue = queue.filter((event) => event.kind === "end");
+    source.waiting(queue.length);
     return lines.reduce((sum, { text }) => sum + text.split("\n").length, 0);
   };
   const onInterrupt = (): void => {
@@ -74,6 +76,7 @@ export function openLineInput(cli: CliContext) {
       return { kind: "end" };
     }
     queue.shift();
+    source.waiting(queue.length);
     return event;
   };
 

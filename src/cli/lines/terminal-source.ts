@@ -169,6 +169,7 @@ export function openTerminalSource(cli: CliContext, on: InputSourceEvents): Inpu
       });
       drawing.hidden = true;
     },
+    waiting: () => undefined,
     giveBack: (message) => {
       const typed = before + editor.line;
       const isPasted = pasted || message.pasted;
