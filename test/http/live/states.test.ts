@@ -62,6 +62,7 @@ it("[LIVE-32] shows questions, calls and tokens on every node, and the current o
           { kind: "text", text: "Let me see. " },
           { kind: "call", name: "read_file", args: '{"path":"note.txt"}', size: 4 },
           { kind: "call", name: "pay", args: '{"what":"rent"}', size: 4 },
+          { kind: "usage", input: 1, output: 1 },
         ]
       : [
           { kind: "text", text: "Paid" },
