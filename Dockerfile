@@ -9,6 +9,7 @@ COPY bin ./bin
 COPY src ./src
 COPY schemas ./schemas
 COPY personas ./personas
+COPY models ./models
 COPY web ./web
 RUN npm run build
 
@@ -18,6 +19,7 @@ COPY package.json LICENSE ./
 COPY bin ./bin
 COPY schemas ./schemas
 COPY personas ./personas
+COPY models ./models
 COPY --from=build /app/dist ./dist
 # where a single node keeps its SQLite file; several nodes use PostgreSQL and need no volume
 RUN install -d -o node -g node -m 700 /data

@@ -55,7 +55,7 @@ export async function build(root: string, dist: string): Promise<void> {
 
 /** Makes a folder like an installed package that holds the command line and its web page only. */
 export async function installProgram(root: string, folder: string): Promise<void> {
-  for (const name of ["bin", "personas", "schemas", "package.json"]) {
+  for (const name of ["bin", "personas", "schemas", "models", "package.json"]) {
     cpSync(join(root, name), join(folder, name), { recursive: true });
   }
   await buildProgram(root, join(folder, "dist"));

@@ -26,7 +26,7 @@ export function setup(): Promise<() => Promise<void>> {
     const { WORKERS } = await import("../../build/build.ts");
     const folder = makeFolder();
     // programs find them relative to themselves
-    for (const name of ["personas", "schemas", "package.json"]) {
+    for (const name of ["personas", "schemas", "models", "package.json"]) {
       cpSync(join(ROOT, name), join(folder.path, name), { recursive: true });
     }
     const files = readdirSync(join(ROOT, SOURCES)).filter((name) => name.endsWith(".ts"));

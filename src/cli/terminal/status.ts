@@ -4,7 +4,7 @@ import type { PermissionMode } from "../../core/permissions.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import type { ModelConfig } from "../../rules/models/config.ts";
-import { windowOf } from "../../rules/models/context-window.ts";
+import { modelFacts } from "../../rules/models/facts.ts";
 import { inHome } from "./text/in-home.ts";
 import type { ScreenOptions } from "./screen-options.ts";
 import type { StatusState } from "./status-line.ts";
@@ -62,13 +62,13 @@ export function windowTitle(conversation: Conversation, name: string | null): st
   return [session === null ? "reprise" : labelOf(session, name), ...folder].join(" · ");
 }
 
-/** Null without a model. Error codes: as `windowOf`. */
+/** Null without a model. Error codes: as `modelFacts`. */
 export function contextOf(
   { conversation, answering }: Pick<ScreenOptions, "conversation" | "answering">,
   config: ModelConfig,
 ): number | null {
   const name = conversation.planned().model ?? answering.model;
-  return name === null ? null : windowOf({ name, config });
+  return name === null ? null : modelFacts(name, config).context;
 }
 
 /** A session that has just begun has no name that was read. */

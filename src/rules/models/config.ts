@@ -1,4 +1,5 @@
 import { MODEL_ATTEMPTS } from "../../core/limits.ts";
+import type { ModelOverride } from "./facts.ts";
 import { DEMO_MODEL, type Provider } from "./name.ts";
 
 /** What the models need from the environment. Addresses and keys are null if none is set. */
@@ -18,6 +19,8 @@ export interface ModelConfig {
   readonly idle: IdleLimits;
   /** Tokens that every model is taken to read at most, verbatim; null if it is not set. */
   readonly contextTokens: string | null;
+  /** What the user's config says of models, by `provider:model`. */
+  readonly overrides: Readonly<Record<string, ModelOverride>>;
 }
 
 /** How long a provider may send nothing of an answer, in milliseconds. */
@@ -62,6 +65,7 @@ export function modelConfig(env: Readonly<Record<string, string | undefined>>): 
     timeoutMs: 120_000,
     idle: { beforeTextMs: 300_000, afterTextMs: 60_000 },
     contextTokens: setting(env["REPRISE_CONTEXT_TOKENS"]),
+    overrides: {},
   };
 }
 

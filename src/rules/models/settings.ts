@@ -1,6 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
 import { hasKey, type ModelConfig } from "./config.ts";
-import { windowOf } from "./context-window.ts";
+import { type ModelFacts, modelFacts } from "./facts.ts";
 import { parseModelName, type Provider } from "./name.ts";
 
 /** A provider that is asked without a key, at an address that the user set. */
@@ -15,7 +15,8 @@ export interface Keyless {
 export interface ModelSettings {
   readonly provider: Provider;
   readonly model: string;
-  /** Tokens that it reads at most. */
+  readonly facts: ModelFacts;
+  /** Tokens that it reads at most: `facts.context`. */
   readonly window: number;
   /** A placeholder if none is needed. */
   readonly apiKey: string;
@@ -45,7 +46,8 @@ export function modelSettings(input: {
   readonly config: ModelConfig;
 }): ModelSettings {
   const { provider, model } = parseModelName(input.name);
-  const settings = { provider, model, window: windowOf(input) };
+  const facts = modelFacts(input.name, input.config);
+  const settings = { provider, model, facts, window: facts.context };
   if (provider === "demo") {
     return { ...settings, apiKey: PLACEHOLDER_KEY, baseUrl: "", keyless: null };
   }

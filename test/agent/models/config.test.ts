@@ -1,9 +1,6 @@
-import { ChatAnthropic } from "@langchain/anthropic";
-import { ChatOpenAI } from "@langchain/openai";
 import { describe, expect, it } from "vitest";
 
 import { defaultModel, modelConfig } from "../../../src/rules/models/config.ts";
-import { contextWindow } from "../../../src/rules/models/context-window.ts";
 import { isDemo } from "../../../src/rules/models/name.ts";
 
 describe("the default model", () => {
@@ -43,35 +40,5 @@ describe("isDemo", () => {
     ["openai:demo", false],
   ])("of %s is %s", (name, demo) => {
     expect(isDemo(name)).toBe(demo);
-  });
-});
-
-describe("contextWindow", () => {
-  it.each([
-    "claude-sonnet-5",
-    "claude-sonnet-4-5",
-    "claude-opus-4-1",
-    "claude-haiku-4-5",
-    "claude-opus-5",
-  ])("never claims a larger window for %s than its client does", (model) => {
-    const profile = new ChatAnthropic({ model, apiKey: "k" }).profile;
-    expect(contextWindow(`anthropic:${model}`)).toBeGreaterThan(100_000);
-    expect(contextWindow(`anthropic:${model}`)).toBeLessThanOrEqual(profile.maxInputTokens ?? 0);
-  });
-
-  it.each(
-    "gpt-5.5 gpt-5.4 gpt-5.4-pro gpt-5.3-codex-spark gpt-5.2-chat-latest gpt-5.1 gpt-5.1-chat-latest gpt-5 gpt-5-mini gpt-4.1-nano gpt-4o-mini gpt-4-turbo gpt-4 gpt-3.5-turbo o1 o1-mini o3-mini o4-mini".split(
-      " ",
-    ),
-  )("never claims a larger window for %s than its client does", (model) => {
-    const profile = new ChatOpenAI({ model, apiKey: "k" }).profile;
-    expect(contextWindow(`openai:${model}`)).toBeGreaterThan(8_000);
-    expect(contextWindow(`openai:${model}`)).toBeLessThanOrEqual(profile.maxInputTokens ?? 1e9);
-  });
-
-  it("assumes a small window for unknown models, and refuses an invalid name", () => {
-    expect(contextWindow("openai:some-local-thing")).toBe(32_768);
-    expect(contextWindow("demo")).toBe(1_000_000);
-    expect(() => contextWindow("nothing")).toThrow(/provider:model/);
   });
 });
