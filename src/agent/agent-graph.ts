@@ -16,6 +16,7 @@ import { factsOfCall } from "../core/calls.ts";
 import type { ToolSet } from "../core/tools.ts";
 import { appendMessages } from "../langgraph/append-messages.ts";
 import type { EndedCall } from "./messages/answer-progress.ts";
+import { mayRunOn } from "./messages/ended-answer.ts";
 import { callsOf } from "./messages/sendable-messages.ts";
 import { PREFIX_CHANNEL, type Prefix } from "./prefix/prefix.ts";
 import { ExchangeToolNode, type ExchangeTools } from "./tools-node.ts";
@@ -64,7 +65,9 @@ export function agentGraph(worker: Worker, exchange: ExchangeTools) {
   const { saver: checkpointer } = exchange;
   const { tools } = worker;
   if (tools.length === 0) {
-    return model.addEdge(MODEL_NODE, END).compile({ checkpointer });
+    return model
+      .addConditionalEdges(MODEL_NODE, ({ messages }) => afterAnswer(messages), [MODEL_NODE, END])
+      .compile({ checkpointer });
   }
   return model
     .addNode(TOOLS_NODE, new ExchangeToolNode(tools, exchange))
@@ -111,12 +114,17 @@ function refusedCall(
   return call === undefined ? undefined : { durationMs: 0, facts: factsOfCall(call, declared) };
 }
 
+/** Returns what follows an answer without calls. The model continues one that is not whole. */
+function afterAnswer(messages: readonly BaseMessage[]): typeof MODEL_NODE | typeof END {
+  return mayRunOn(messages) ? MODEL_NODE : END;
+}
+
 /** The calls that have no result yet; none if the model is next. */
 function calledTools({ messages }: State): Send[] | typeof MODEL_NODE | typeof END {
   const at = messages.findLastIndex((message) => !ToolMessage.isInstance(message));
   const calls = callsOf(messages[at]);
   if (calls.length === 0) {
-    return END;
+    return afterAnswer(messages);
   }
   const results = messages.slice(at + 1).filter((message) => ToolMessage.isInstance(message));
   const answered = new Set(results.map(({ tool_call_id }) => tool_call_id));

@@ -7,6 +7,7 @@ import {
 } from "@langchain/core/messages";
 
 import { factsOfCall } from "../core/calls.ts";
+import type { ErrorCode } from "../core/errors.ts";
 import { isDelegated } from "../core/session-tree.ts";
 import type { Message } from "../core/sessions.ts";
 import type { ToolSet } from "../core/tools.ts";
@@ -15,6 +16,7 @@ import { nothingToContinue } from "../exchange/nothing-to-continue.ts";
 import type { AgentThread } from "./agent.ts";
 import type { AnswerProgress } from "./messages/answer-progress.ts";
 import { MODEL_NODE, TOOLS_NODE } from "./agent-graph.ts";
+import { unfinishedError } from "./messages/ended-answer.ts";
 import { AnswerHandler } from "./messages/token-stream.ts";
 import { addSummary } from "./add-summary.ts";
 import type { Compaction } from "./compaction/compaction.ts";
@@ -62,7 +64,7 @@ export function builtInAgent(builtIn: BuiltIn): DrivenAgent {
     begun: () => requireFolder(context),
     inputOf: (pending) => inputOf(builtIn, pending),
     undone: (pending) => undone(builtIn, pending),
-    answer: progress.text,
+    answer: () => finishedText(progress),
     hearing: (answered) => ({
       // what the agent does besides is reported by its nodes
       handler: new AnswerHandler(progress.arriving.heard, answered),
@@ -72,6 +74,15 @@ export function builtInAgent(builtIn: BuiltIn): DrivenAgent {
     recover: (error) => compactOrThrow(builtIn, error),
     keepStopped: () => keepPartial(builtIn, { response_metadata: { stopped: true } }),
   };
+}
+
+/** Error codes: `answer_cut`. */
+function finishedText({ text, last }: AnswerProgress): string {
+  const error = unfinishedError(last());
+  if (error !== null) {
+    throw error;
+  }
+  return text();
 }
 
 /** Refuses an exchange of `-p` without its folder: nobody would see that the agent had no files. */
@@ -177,13 +188,30 @@ async function compactOrThrow(builtIn: BuiltIn, error: unknown): Promise<void> {
     throw failure;
   }
   const messages = messagesOf(await saver.getTuple(thread.config));
-  const summary = await compaction.compact(messages, full);
+  const isFinal = context.live.textIsFinal === true && arrivedText(builtIn).text !== "";
+  const summary = isFinal ? null : await compaction.compact(messages, full);
   if (summary === null) {
+    await keepPartial(builtIn, droppedFields(failure.code));
     throw failure;
   }
+  reportVoid(builtIn, failure.code);
   if (summary !== "continue") {
     await addSummary(thread, summary);
   }
+}
+
+/** Reports that what had arrived of an answer is void: the context was full before it was whole. */
+function reportVoid(builtIn: BuiltIn, code: ErrorCode): void {
+  const { id, text } = arrivedText(builtIn);
+  if (text !== "") {
+    const reason = "the model's context was full before its answer was whole";
+    const retry = { attempt: 2, code, reason, delay_ms: 0 };
+    builtIn.context.report({ type: "retry", message_id: id, ...retry });
+  }
+}
+
+function arrivedText({ progress }: BuiltIn): { readonly id: string; readonly text: string } {
+  return progress.arriving.broken() ?? { id: "", text: "" };
 }
 
 /**
@@ -191,10 +219,11 @@ async function compactOrThrow(builtIn: BuiltIn, error: unknown): Promise<void> {
  * is returned. Sub-agents keep none: their parent would take it for an answer.
  */
 async function keepPartial(
-  { thread, progress, context }: BuiltIn,
+  builtIn: BuiltIn,
   fields: Pick<AIMessageFields, "response_metadata" | "usage_metadata">,
 ): Promise<string> {
-  const { id, text } = progress.arriving.broken() ?? { id: "", text: "" };
+  const { thread, context } = builtIn;
+  const { id, text } = arrivedText(builtIn);
   const isKept =
     context.request.keep_partial !== false &&
     !isGivenBack(context.request.claim !== undefined, context.live);

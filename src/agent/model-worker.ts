@@ -9,6 +9,7 @@ import type { Worker } from "./agent-graph.ts";
 import type { CallModel } from "./call-model.ts";
 import { type View, viewOf } from "./compaction/view.ts";
 import { droppedAnswer } from "./messages/thread-state.ts";
+import { storedAnswer, withRequests } from "./messages/ended-answer.ts";
 import { type MadeMessages, sendable } from "./messages/sendable-messages.ts";
 import { sanitizeAnswer } from "./messages/sanitize-answer.ts";
 import { ANSWER_ID } from "./messages/token-stream.ts";
@@ -53,7 +54,7 @@ export function modelWorker(working: WorkingModel): Worker {
       const view = viewOf(history);
       let prefix = working.prefix.current(stored, view, tools);
       const shown = afterPrefix(working.shown(history, view, prefix), prefix, made.plain);
-      const sent = [...systemMessage(prefix), ...sendable(shown, made.renamed)];
+      const sent = [...systemMessage(prefix), ...withRequests(sendable(shown, made.renamed))];
       const answers = await working.callModel({
         id: dropped?.id,
         signal: config.signal,
@@ -66,7 +67,7 @@ export function modelWorker(working: WorkingModel): Worker {
             const metadata = { ...config.metadata, [ANSWER_ID]: id };
             const asked = withTools(prefix).invoke(sent, { ...config, ...options, metadata });
             // a client that does not hear of the abort must not hold up the exchange
-            return raceWithSignal(asked, config.signal);
+            return storedAnswer(await raceWithSignal(asked, config.signal));
           };
           const answer = await send().catch((error: unknown) => {
             if (prefix.drops || !isPrefixRefusal(error)) {

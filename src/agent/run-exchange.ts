@@ -83,7 +83,9 @@ function openAgent(
 ): DrivenAgent {
   const { options, held, prepared, report } = context;
   const { session } = held;
-  const progress = createAnswerProgress(report);
+  const { state, request } = context;
+  const continues = state.isUnfinished && request.text === null;
+  const progress = createAnswerProgress(report, continues ? state.answer : "");
   const signal = AbortSignal.any([context.live.signal, held.lost]);
   const callModel = createCallModel({
     models: options.models,

@@ -77,6 +77,8 @@ export const ERROR_CODES = [
   "model_rate_limited",
   "model_context_full",
   "model_failed",
+  "model_refused",
+  "answer_cut",
   "persona_not_found",
   "persona_invalid",
   "folder_not_trusted",

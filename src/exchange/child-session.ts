@@ -103,7 +103,14 @@ const SHOWN_OF_CHILDREN: ReadonlySet<string> = new Set([
 
 async function lastAnswer(store: Store, child: Session): Promise<string> {
   const { messages } = await store.read(readDetail, { reference: child.id, all: true });
-  return (
-    messages.findLast(({ role, is_summary }) => role === "assistant" && !is_summary)?.content ?? ""
-  );
+  const shown = messages.filter(({ is_summary }) => !is_summary);
+  const last = shown.findLastIndex(({ role }) => role === "assistant");
+  // an answer that was cut off is several messages
+  const before = shown
+    .slice(0, last)
+    .findLastIndex(({ role, tool_calls }) => role !== "assistant" || tool_calls !== null);
+  return shown
+    .slice(before + 1, last + 1)
+    .map(({ content }) => content)
+    .join("");
 }

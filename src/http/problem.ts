@@ -79,6 +79,8 @@ const STATUSES: Record<ErrorCode, number> = {
   model_rate_limited: 502,
   model_context_full: 502,
   model_failed: 502,
+  model_refused: 502,
+  answer_cut: 502,
   persona_not_found: 422,
   persona_invalid: 422,
   folder_not_trusted: 422,

@@ -4,6 +4,7 @@ import { AIMessage, type BaseMessage, HumanMessage, SystemMessage } from "@langc
 import { RepriseError } from "../../core/errors.ts";
 import { estimateTokens } from "../../core/text/text.ts";
 import type { CallModel } from "../call-model.ts";
+import { wholeAnswer } from "../messages/ended-answer.ts";
 import { modelFailure } from "../models/failure.ts";
 import { summaryPrompt } from "../summary-prompt.ts";
 import { transcriptParts } from "./transcript.ts";
@@ -33,7 +34,7 @@ const MIN_WORDS = 100;
 /**
  * The summary of everything before a position in a view: in one call, or if the messages are too long
  * for one in several, each of which continues the summary. Throws what the provider's client throws,
- * and `model_failed` for a model that says nothing.
+ * and `model_failed` for a model that says nothing; an answer that is not whole is an error, as of `wholeAnswer`.
  */
 export async function summariseUpTo(input: SummariseInput): Promise<AIMessage> {
   const [share, smaller] = SHARES;
@@ -55,7 +56,10 @@ async function summariseBy(share: number, input: SummariseInput): Promise<AIMess
   let text = view.summary?.text ?? "";
   for (const part of transcriptParts(view.kept.slice(0, cut), window * share)) {
     const sent = [new SystemMessage(prompt), new HumanMessage(material(text, part))];
-    const answer = await callModel({ signal, ask: () => model.invoke(sent, { signal }) });
+    const answer = await callModel({
+      signal,
+      ask: async () => wholeAnswer(await model.invoke(sent, { signal })),
+    });
     const counted = usageOf(answer, sent);
     usage.input_tokens += counted.input_tokens;
     usage.output_tokens += counted.output_tokens;

@@ -115,8 +115,8 @@ async function nextInput(
   if (undone !== null) {
     return undone;
   }
-  if (pending.length > 0 || state.isDropped) {
-    // a dropped answer begins again with the messages that the thread has
+  if (pending.length > 0 || state.isDropped || state.isUnfinished) {
+    // a dropped answer begins again with the messages that the thread has, and an unfinished one is continued
     return { input: agent.inputOf(pending) };
   }
   if (held.wasInterrupted && tuple !== undefined) {

@@ -7,6 +7,7 @@ import type { DrivenAgent, ExchangeEnd, ThreadConfig } from "./driven-agent.ts";
 import { hearEverywhere } from "./hear-everywhere.ts";
 import { questionOf } from "./questions.ts";
 import type { HeldThread } from "./thread-holder.ts";
+import { answerText, isUnfinished } from "../messages/ended-answer.ts";
 import { isDropped, messagesOf } from "../messages/thread-state.ts";
 
 /** An agent and the thread in which it works, under its session's lease. */
@@ -130,7 +131,9 @@ async function finishedAnswer(
   putsBefore: number,
 ): Promise<string | null> {
   const { tasks } = await agent.graph.getState(config);
-  const last = messagesOf(await thread.saver.getTuple(config)).at(-1);
+  const messages = messagesOf(await thread.saver.getTuple(config));
+  const last = messages.at(-1);
   const isFinished = tasks.length === 0 && thread.puts() > putsBefore;
-  return isFinished && AIMessage.isInstance(last) && !isDropped(last) ? last.text : null;
+  const isWhole = AIMessage.isInstance(last) && !isDropped(last) && !isUnfinished(last);
+  return isFinished && isWhole ? answerText(messages) : null;
 }

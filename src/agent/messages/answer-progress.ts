@@ -4,6 +4,8 @@ import { type CallFacts, NO_FACTS } from "../../core/calls.ts";
 import { EVENT_RESULT_BYTES } from "../../core/limits.ts";
 import { callFactsOf, statusOf } from "../../store/records/messages/call-facts.ts";
 import { countOf } from "../../store/records/messages/mirror-row.ts";
+import { endOf } from "../models/answer-end.ts";
+import { isUnfinished } from "./ended-answer.ts";
 import { cutBeforeHalf } from "./whole-characters.ts";
 import type { Report } from "../../exchange/report-events.ts";
 
@@ -62,21 +64,28 @@ export class ArrivingText {
   }
 }
 
-/** Follows the answers of an exchange, and reports them as events. */
-export function createAnswerProgress(report: Report) {
+/**
+ * Follows the answers of an exchange, and reports them as events. `before` is the text of an unfinished answer
+ * that the first one continues.
+ */
+export function createAnswerProgress(report: Report, before = "") {
   const arriving = new ArrivingText(report);
-  let text = "";
+  let text = before;
+  let last: AIMessage | undefined;
   return {
     arriving,
-    /** Text of the last complete answer. */
+    /** Text of the last complete answer, after that of the answers which it continues. */
     text: () => text,
+    /** The last complete answer. */
+    last: () => last,
     /** Called with a complete answer, and with each result of a tool and what is known of its call. */
     onMessage: (message: BaseMessage, call: EndedCall = NOT_RUN): void => {
       if (ToolMessage.isInstance(message)) {
         reportResult(report, message, call);
       } else if (AIMessage.isInstance(message)) {
         arriving.complete(message, { isReported: false });
-        text = message.text;
+        text = last === undefined || isUnfinished(last) ? text + message.text : message.text;
+        last = message;
       }
     },
   };
@@ -93,10 +102,21 @@ function reportAnswer(
     report({ type: "text", message_id, text });
   }
   reportUsage(report, answer);
+  reportEnd(report, answer);
   const calls = answer.tool_calls ?? [];
   const facts = callFactsOf(answer, calls.length);
   for (const [at, { id: call_id = "", name, args }] of calls.entries()) {
     report({ type: "tool_call", message_id, call_id, name, args, ...(facts[at] ?? NO_FACTS) });
+  }
+}
+
+/** Reports an answer that may not be whole although the exchange does not fail. */
+function reportEnd(report: Report, answer: AIMessage): void {
+  const { end, reason } = endOf(answer);
+  if (end === "unknown") {
+    const why = reason === null ? "a reason" : `the reason "${reason}"`;
+    const sentence = `The provider ended this answer for ${why}, which Reprise does not know; it may not be whole.`;
+    report({ type: "notice", sentence });
   }
 }
 

@@ -13,6 +13,7 @@ import { callFactsOf } from "../../store/records/messages/call-facts.ts";
 import { isSummary } from "../../store/records/messages/summary.ts";
 import { startsIn } from "./begun-calls.ts";
 import { providerIdsOf } from "./call-ids.ts";
+import { answerText, isUnfinished } from "./ended-answer.ts";
 import { keepStatus } from "./keep-facts.ts";
 import { callsOf } from "./sendable-messages.ts";
 
@@ -28,10 +29,12 @@ export interface ThreadState {
   readonly notBegun: ReadonlySet<string>;
   /** How often tools have begun on the checkpoint. */
   readonly starts: number;
-  /** Text of the last assistant message; empty if there is none. */
+  /** Text of the last answer, after that of the answers which it continues; empty if there is none. */
   readonly answer: string;
   /** True if the last message is what had arrived of an answer when its provider failed. */
   readonly isDropped: boolean;
+  /** True if the last message is an answer that the model is to continue. */
+  readonly isUnfinished: boolean;
 }
 
 /** Undefined for a thread without checkpoints. */
@@ -45,10 +48,9 @@ export function threadStateOf(tuple: CheckpointTuple | undefined): ThreadState {
     starts: starts.length,
     notBegun: new Set(areMarked ? calls.map(({ id }) => id).filter((id) => !begun.has(id)) : []),
     openCalls: calls.map((call) => ({ ...call, result: finished.get(call.id) ?? null })),
-    answer:
-      messages.findLast((message) => AIMessage.isInstance(message) && !isSummary(message))?.text ??
-      "",
+    answer: answerText(messages),
     isDropped: droppedAnswer(messages) !== null,
+    isUnfinished: isUnfinished(messages.at(-1)),
   };
 }
 

@@ -2,6 +2,8 @@ import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { AIMessage, AIMessageChunk } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 
+import { endOf } from "../models/answer-end.ts";
+
 /** Called with each piece of text of the answer `id` while the model still writes. */
 export type OnText = (id: string, text: string) => void;
 
@@ -112,7 +114,7 @@ export class AnswerHandler extends TextHandler {
 
 function isLast(generation: object): boolean {
   const message: unknown = "message" in generation ? generation.message : null;
-  if (!AIMessage.isInstance(message)) {
+  if (!AIMessage.isInstance(message) || !["whole", "unknown"].includes(endOf(message).end)) {
     return false;
   }
   const { tool_calls = [], invalid_tool_calls = [] } = message;

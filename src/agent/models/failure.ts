@@ -6,7 +6,8 @@ import {
 } from "../../core/errors.ts";
 import type { Keyless } from "../../rules/models/settings.ts";
 import { parseModelName, PROVIDER_LABELS } from "../../rules/models/name.ts";
-import { isLongWait, readProviderError, type ProviderError } from "./provider-error.ts";
+import { ENDED_EARLY } from "./follow-end.ts";
+import { isLongWait, mayRepeat, readProviderError, type ProviderError } from "./provider-error.ts";
 
 /**
  * The causes in the order in which they are checked, each with its code and what to do about it.
@@ -17,6 +18,20 @@ interface Cause {
   readonly says: string;
   readonly advice: string;
 }
+
+/** Codes of what a provider's filters refuse, in a request or an answer: OpenAI's and Azure's. */
+const POLICIES: readonly string[] = [
+  "bio_policy",
+  "misalignment_policy_violation",
+  "content_policy_violation",
+  "content_filter",
+];
+
+const ABOUT_THE_KEY: readonly string[] = [
+  "authentication_error",
+  "invalid_api_key",
+  "invalid_authentication",
+];
 
 const CAUSES: readonly Cause[] = [
   {
@@ -33,19 +48,29 @@ const CAUSES: readonly Cause[] = [
   },
   {
     code: "model_rate_limited",
-    applies: ({ status, type }) => status === 429 || type === "rate_limit_error",
+    applies: ({ status, type }) =>
+      status === 429 || type === "rate_limit_error" || type === "rate_limit_exceeded",
     says: "is rate-limiting your requests",
     advice: "Wait a moment.",
   },
   {
+    code: "model_refused",
+    applies: ({ type }) => type !== null && POLICIES.includes(type),
+    says: "refuses to answer this",
+    advice: "Change the request, or choose another model.",
+  },
+  {
     code: "model_unauthorized",
     applies: ({ status, type }) =>
-      status === 401 ||
-      status === 403 ||
-      type === "authentication_error" ||
-      type === "permission_error",
+      status === 401 || (type !== null && ABOUT_THE_KEY.includes(type)),
     says: "refused the key",
     advice: "Check that it is right and may use this model.",
+  },
+  {
+    code: "model_unauthorized",
+    applies: ({ status, type }) => status === 403 || type === "permission_error",
+    says: "refuses this model to the account",
+    advice: "Check what the account may use, or choose another model.",
   },
   {
     code: "model_unknown",
@@ -68,8 +93,13 @@ const CAUSES: readonly Cause[] = [
   },
   {
     code: "model_failed",
-    applies: ({ status, type }) =>
-      (status !== null && status >= 500) || type === "overloaded_error" || type === "api_error",
+    applies: ({ type }) => type === ENDED_EARLY,
+    says: "ended its answer before it was whole",
+    advice: "Try again.",
+  },
+  {
+    code: "model_failed",
+    applies: (error) => (error.status !== null && error.status >= 500) || mayRepeat(error),
     says: "reported an error or is overloaded",
     advice: "Wait a moment.",
   },
@@ -148,7 +178,8 @@ function labelOf(name: string): string {
 }
 
 function detail({ status, type, connection }: ProviderError): string {
-  const parts = [status === null ? null : `status ${status}`, type, connection];
+  const named = type === ENDED_EARLY ? null : type;
+  const parts = [status === null ? null : `status ${status}`, named, connection];
   const known = parts.filter((part) => part !== null);
   return known.length === 0 ? "" : ` (${known.join(", ")})`;
 }

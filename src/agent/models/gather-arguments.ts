@@ -65,7 +65,7 @@ function hasCalls({ tool_call_chunks = [] }: AIMessageChunk): boolean {
 function takeCalls(message: AIMessageChunk, calls: GatheredCall[]): boolean {
   let begins = false;
   for (const chunk of message.tool_call_chunks ?? []) {
-    let call = calls.find((known) => isSameCall(known.chunk, chunk));
+    let call = callOf(chunk, calls);
     if (call === undefined) {
       begins = true;
       call = { chunk: { ...chunk }, args: new Pieces() };
@@ -82,13 +82,37 @@ function takeCalls(message: AIMessageChunk, calls: GatheredCall[]): boolean {
   return begins;
 }
 
-/** As LangChain joins the pieces of a call: by index, and by id if both have one. */
-function isSameCall(known: CallChunk, chunk: CallChunk): boolean {
-  const differ = Boolean(known.id) && Boolean(chunk.id) && known.id !== chunk.id;
-  if (known.index !== undefined && chunk.index !== undefined) {
-    return known.index === chunk.index && !differ;
+/**
+ * The call that a piece belongs to: by index, and by id if both have one, as LangChain joins them. Some servers send
+ * no index: a piece with a new id or name begins a call then, and any other one belongs to the last.
+ */
+function callOf(chunk: CallChunk, calls: readonly GatheredCall[]): GatheredCall | undefined {
+  const last = calls.at(-1);
+  if (!hasIndex(chunk) && last !== undefined) {
+    return chunk.id ? calls.find((known) => known.chunk.id === chunk.id) : unlessNew(chunk, last);
   }
-  return known.index === chunk.index && Boolean(chunk.id) && known.id === chunk.id;
+  return calls.find(({ chunk: known }) => {
+    const differ = Boolean(known.id) && Boolean(chunk.id) && known.id !== chunk.id;
+    return known.index === chunk.index && !differ;
+  });
+}
+
+/** Some send null. */
+function hasIndex({ index = null }: { readonly index?: number | null }): boolean {
+  return index !== null;
+}
+
+function unlessNew({ name }: CallChunk, last: GatheredCall): GatheredCall | undefined {
+  return !name || (name === last.chunk.name && !isWhole(last.args.text)) ? last : undefined;
+}
+
+/** True for arguments that nothing can follow. */
+function isWhole(args: string): boolean {
+  try {
+    return args.trimEnd().endsWith("}") && typeof JSON.parse(args) === "object";
+  } catch {
+    return false;
+  }
 }
 
 /** Anthropic's client keeps the arguments in the message's content, too. */
@@ -127,6 +151,10 @@ function lastChunk(
   }));
   const message = new AIMessageChunk({ content: content.length === 0 ? "" : content });
   // not given to the constructor, which would parse them before they are joined to the rest
-  message.tool_call_chunks = calls.map(({ chunk, args }) => ({ ...chunk, args: args.text }));
+  message.tool_call_chunks = calls.map(({ chunk, args }, at) => ({
+    ...chunk,
+    index: chunk.index ?? at,
+    args: args.text,
+  }));
   return new ChatGenerationChunk({ text: "", message });
 }

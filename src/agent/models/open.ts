@@ -47,12 +47,12 @@ async function openAnthropic(opening: Opening): Promise<BaseChatModel> {
     maxRetries: 0,
     clientOptions: { authToken: null, logLevel: "off", timeout: config.timeoutMs } as const,
   };
-  return receiveStreams(new AnthropicClient(fields), config.idle);
+  return receiveStreams(new AnthropicClient(fields), { api: "anthropic", limits: config.idle });
 }
 
 async function openOpenAi(opening: Opening): Promise<BaseChatModel> {
   const { model, apiKey, baseUrl, config } = opening;
-  const { openAiClient } = await import("./openai-client.ts");
+  const { chatClient } = await import("./openai-client.ts");
   const fields = {
     model,
     apiKey,
@@ -67,12 +67,13 @@ async function openOpenAi(opening: Opening): Promise<BaseChatModel> {
       logLevel: "off",
     },
   } as const;
-  return openAiClient(fields, config.idle);
+  return chatClient(fields, config.idle);
 }
 
 async function openOllama(opening: Opening): Promise<BaseChatModel> {
   const { model, baseUrl, config, window } = opening;
   const { ChatOllama } = await import("@langchain/ollama");
   const client = new ChatOllama({ model, baseUrl, numCtx: window, maxRetries: 0 });
-  return receiveStreams(client, config.idle, () => client.client.abort());
+  const onAbort = () => client.client.abort();
+  return receiveStreams(client, { api: "ollama", limits: config.idle, onAbort });
 }

@@ -1,3 +1,5 @@
+import { ENDED_EARLY } from "./follow-end.ts";
+
 /** What can be reported of a provider's failure without repeating any of its text. */
 export interface ProviderError {
   /** HTTP status, or null if no answer came. */
@@ -24,6 +26,9 @@ const CONNECTION =
 const TIMED_OUT = /^(?:ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/;
 const SHORT_CODE = /^[a-z][a-z0-9_]{1,40}$/;
 
+/** Sentence of Ollama's client for a stream without its last line, which has no code. */
+const OLLAMA_ENDED_EARLY = "Did not receive done or success response in stream.";
+
 /** Reads the errors of the openai, anthropic and ollama clients, of fetch, and their causes. */
 export function readProviderError(error: unknown): ProviderError {
   const chain = causes(error);
@@ -33,7 +38,9 @@ export function readProviderError(error: unknown): ProviderError {
   const all = [...codes, ...text].join("\n");
   return {
     status: chain.map(statusOf).find((status) => status !== null) ?? null,
-    type: chain.flatMap(shortCodes).find((code) => SHORT_CODE.test(code)) ?? null,
+    type:
+      chain.flatMap(shortCodes).find((code) => SHORT_CODE.test(code)) ??
+      (text.includes(OLLAMA_ENDED_EARLY) ? ENDED_EARLY : null),
     connection: codes.find((code) => CONNECTION.test(code)) ?? connectionByName(names, text),
     timedOut: codes.some((code) => TIMED_OUT.test(code)) || names.some(isTimeout),
     contextFull: names.includes("ContextOverflowError") || CONTEXT_FULL.test(all),
@@ -42,11 +49,18 @@ export function readProviderError(error: unknown): ProviderError {
   };
 }
 
-/** Of errors in a stream that has begun with status 200. */
+/** Of errors in a stream that has begun with status 200: Anthropic's, then OpenAI's and those of compatible servers. */
 const PASSING_TYPES: readonly (string | null)[] = [
   "rate_limit_error",
   "overloaded_error",
   "api_error",
+  "timeout_error",
+  "rate_limit_exceeded",
+  "server_error",
+  "server_overloaded",
+  "internal_server_error",
+  "service_unavailable",
+  ENDED_EARLY,
 ];
 
 /** True for a failure that may be over in a moment. */
@@ -116,15 +130,19 @@ function strings(link: object, key: string): string[] {
   return typeof value === "string" ? [value] : [];
 }
 
+/** An error in a stream that has begun has no HTTP status; some servers give one as its code. */
 function statusOf(link: object): number | null {
-  for (const key of ["status", "statusCode", "status_code"]) {
+  for (const key of ["status", "statusCode", "status_code", "code"]) {
     const value: unknown = Reflect.get(link, key);
-    if (typeof value === "number" && value >= 400 && value <= 599) {
-      return value;
+    const status = typeof value === "string" && STATUS.test(value) ? Number(value) : value;
+    if (typeof status === "number" && status >= 400 && status <= 599) {
+      return status;
     }
   }
   return null;
 }
+
+const STATUS = /^[45]\d\d$/;
 
 function shortCodes(link: object): string[] {
   return [...strings(link, "code"), ...strings(link, "type")].filter((code) => code !== "error");

@@ -5,6 +5,8 @@ import { raceWithSignal } from "@langchain/core/runnables";
 
 import { RepriseError } from "../../core/errors.ts";
 import type { IdleLimits } from "../../rules/models/config.ts";
+import type { ModelApi } from "./answer-end.ts";
+import { followEnd } from "./follow-end.ts";
 import { gatherArguments } from "./gather-arguments.ts";
 
 interface ReceiveInput {
@@ -14,33 +16,49 @@ interface ReceiveInput {
   readonly open: (signal: AbortSignal) => AsyncGenerator<ChatGenerationChunk>;
 }
 
+export interface Receiving {
+  readonly api: ModelApi;
+  readonly limits: IdleLimits;
+  /** Closes the connection of a client that checks its signal only when something arrives. */
+  readonly onAbort?: () => void;
+}
+
 /**
- * Lets a client's streams arrive as Reprise needs them: with the arguments of tool calls in one piece
- * (`gatherArguments`), and given up if nothing of an answer arrives for too long. Comments, pings and
- * empty pieces do not count. `onAbort` closes the connection of a client that checks its signal only
- * when something arrives.
+ * Lets a client's answers arrive as Reprise needs them: always as a stream, with the arguments of tool calls in
+ * one piece (`gatherArguments`), with how they ended (`followEnd`), and given up if nothing of an answer arrives for
+ * too long. Comments, pings and empty pieces do not count.
  *
  * Error codes of the streams: `model_unreachable`.
  */
 export function receiveStreams<Client extends BaseChatModel>(
   client: Client,
-  limits: IdleLimits,
-  onAbort?: () => void,
+  { api, limits, onAbort }: Receiving,
 ): Client {
   const open = client._streamResponseChunks.bind(client);
   client._streamResponseChunks = (messages, options, runManager) =>
     gatherArguments(
-      limitIdle({
-        limits,
-        signal: options.signal,
-        open: (signal) => {
-          if (onAbort !== undefined) {
-            signal.addEventListener("abort", onAbort);
-          }
-          return open(messages, { ...options, signal }, runManager);
-        },
-      }),
+      followEnd(
+        api,
+        limitIdle({
+          limits,
+          signal: options.signal,
+          open: (signal) => {
+            if (onAbort !== undefined) {
+              signal.addEventListener("abort", onAbort);
+            }
+            return open(messages, { ...options, signal }, runManager);
+          },
+        }),
+      ),
     );
+  // a summary is asked for without listeners, which LangChain answers by a request that does not stream
+  client._generate = async (messages, options, runManager) => {
+    let whole: ChatGenerationChunk | undefined;
+    for await (const chunk of client._streamResponseChunks(messages, options, runManager)) {
+      whole = whole?.concat(chunk) ?? chunk;
+    }
+    return { generations: whole === undefined ? [] : [whole] };
+  };
   return client;
 }
 
@@ -103,11 +121,16 @@ function limitAfter({ message }: ChatGenerationChunk, limits: IdleLimits): numbe
   return isReasoning(message) ? limits.beforeTextMs : null;
 }
 
-/** Anthropic sends blocks of thinking; other providers' reasoning is in `reasoning_content`. */
+/**
+ * Anthropic sends blocks of thinking, OpenAI's Responses items of reasoning, which may hold no text, and other
+ * providers a text beside the answer's.
+ */
 function isReasoning({ content, additional_kwargs }: AIMessageChunk): boolean {
   return (
     Boolean(additional_kwargs["reasoning_content"]) ||
-    (typeof content !== "string" && content.some(({ type }) => type.includes("thinking")))
+    Boolean(additional_kwargs["reasoning"]) ||
+    (typeof content !== "string" &&
+      content.some(({ type }) => type.includes("thinking") || type === "reasoning"))
   );
 }
 

@@ -80,6 +80,14 @@ const NEXT_STEPS: Partial<Record<ErrorCode, NextStep>> = {
     terminal: "The message is stored; /clear begins a fresh context, /model chooses another model.",
     command: "The message is stored; send it again with --model, to a model with a larger context.",
   },
+  model_refused: {
+    terminal: "The message is stored; send another one, or /model chooses another model.",
+    command: "The message is stored; send another one, or the same one with --model.",
+  },
+  answer_cut: {
+    terminal: "The text so far is stored; /continue lets the model write the rest.",
+    command: "The text so far is stored; --continue-exchange lets the model write the rest.",
+  },
   call_limit_reached: CONTINUE,
   budget_reached: CONTINUE,
 };

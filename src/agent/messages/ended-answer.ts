@@ -1,0 +1,141 @@
+import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+
+import { RepriseError } from "../../core/errors.ts";
+import { isSummary } from "../../store/records/messages/summary.ts";
+import { endMetadata, endOf } from "../models/answer-end.ts";
+import { callsOf } from "./sendable-messages.ts";
+
+/** Calls of a model that pauses its answer, before the exchange fails. */
+const MAX_PAUSES = 10;
+
+/**
+ * An answer as its thread stores it, by how it ended. The calls of one that was cut are left out, whole ones too: the
+ * model may have meant more of them. One that is refused or has no text is not stored.
+ *
+ * Error codes: `model_refused`, `model_context_full`, `answer_cut`.
+ */
+export function storedAnswer(answer: BaseMessage): BaseMessage {
+  const { end, category } = endOf(answer);
+  switch (end) {
+    case "refused":
+      throw new RepriseError(
+        "model_refused",
+        `The model refuses to answer this${category === null ? "" : ` (${category})`}. Change the request, or choose another model.`,
+      );
+    case "full":
+      throw new RepriseError(
+        "model_context_full",
+        "The model's context was full before its answer was whole. Start a new session, or choose a model with a larger context.",
+      );
+    case "cut":
+      if (answer.text.trim() === "") {
+        throw answerCut();
+      }
+      return hasCalls(answer) ? withoutCalls(answer) : answer;
+    default:
+      return answer;
+  }
+}
+
+/**
+ * An answer that nothing may continue.
+ *
+ * Error codes: as `storedAnswer`, whose `answer_cut` every unfinished answer is.
+ */
+export function wholeAnswer<Answer extends BaseMessage>(answer: Answer): Answer {
+  const error = unfinishedError(storedAnswer(answer));
+  if (error !== null) {
+    throw error;
+  }
+  return answer;
+}
+
+function answerCut(): RepriseError {
+  return new RepriseError(
+    "answer_cut",
+    "The answer was cut off at the limit of the model's output. Let it continue, or ask for less at once.",
+  );
+}
+
+/** What an exchange fails with whose last answer is not whole; null for another answer. */
+export function unfinishedError(answer: BaseMessage | undefined): RepriseError | null {
+  if (!isUnfinished(answer)) {
+    return null;
+  }
+  return endOf(answer).end === "cut"
+    ? answerCut()
+    : new RepriseError(
+        "answer_cut",
+        `The model paused its answer ${MAX_PAUSES} times without an end. Let it continue, or ask for less at once.`,
+      );
+}
+
+/** True for an answer that the model's next one continues. */
+export function isUnfinished(message: BaseMessage | undefined): boolean {
+  const { end } = endOf(message);
+  return end === "cut" || end === "paused";
+}
+
+/**
+ * True if the model is asked again by itself: once after text that was cut off, and until `MAX_PAUSES` answers were
+ * paused.
+ */
+export function mayRunOn(messages: readonly BaseMessage[]): boolean {
+  const { end, reason } = endOf(messages.at(-1));
+  const times = messages.length - 1 - messages.findLastIndex((each) => endOf(each).end !== end);
+  return end === "cut"
+    ? times === 1 && reason !== CUT_CALL
+    : end === "paused" && times < MAX_PAUSES;
+}
+
+/** The reason of a cut answer whose calls are left out. */
+const CUT_CALL = "cut_call";
+
+function hasCalls(answer: BaseMessage): boolean {
+  return (
+    callsOf(answer).length > 0 ||
+    (AIMessage.isInstance(answer) && (answer.invalid_tool_calls ?? []).length > 0)
+  );
+}
+
+/** The text alone: reasoning may not be sent without the calls that it led to. */
+function withoutCalls(answer: BaseMessage): AIMessage {
+  const usage = AIMessage.isInstance(answer) ? answer.usage_metadata : undefined;
+  return new AIMessage({
+    content: answer.text,
+    response_metadata: endMetadata({ end: "cut", reason: CUT_CALL, category: null }),
+    ...(usage === undefined ? {} : { usage_metadata: usage }),
+  });
+}
+
+/**
+ * The messages with a request to continue after each answer that was cut off, unless the user's next message follows.
+ * It is not stored: what is sent follows from the thread, so it is the same in every request.
+ */
+export function withRequests(messages: readonly BaseMessage[]): readonly BaseMessage[] {
+  return messages.some((message) => endOf(message).end === "cut")
+    ? messages.flatMap((message, at) =>
+        endOf(message).end === "cut" && messages[at + 1]?.type !== "human"
+          ? [message, new HumanMessage(requestAfter(message))]
+          : [message],
+      )
+    : messages;
+}
+
+function requestAfter(message: BaseMessage): string {
+  return endOf(message).reason === CUT_CALL
+    ? "[Your answer was cut off at the limit of your output while you called tools; none was run. Call them again, and do less with each call.]"
+    : "[Your answer was cut off at the limit of your output. Continue it exactly where it ends, without repeating any of it.]";
+}
+
+/** The text of a thread's last answer, after that of the answers which it continues. */
+export function answerText(messages: readonly BaseMessage[]): string {
+  const given = messages.filter((message) => !isSummary(message));
+  let at = given.findLastIndex((message) => AIMessage.isInstance(message));
+  let text = given[at]?.text ?? "";
+  while (isUnfinished(given[at - 1])) {
+    at -= 1;
+    text = `${given[at]?.text ?? ""}${text}`;
+  }
+  return text;
+}
