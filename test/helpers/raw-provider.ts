@@ -12,6 +12,8 @@ export interface RawProvider extends AsyncDisposable {
 /** An answer's bytes, or a status with a JSON body in the place of an answer. */
 export type RawAnswer =
   | string
+  /** Bytes, and what to wait for between them. */
+  | readonly (string | Promise<unknown>)[]
   | { readonly status: number; readonly body: unknown; readonly headers?: Record<string, string> };
 
 /** A provider on loopback that sends exactly what it is given, one answer for each request. */
@@ -32,13 +34,16 @@ export async function startRawProvider(
     }
     requests.push(JSON.parse(body) as Record<string, unknown>);
     const given = answer(requests.length - 1);
-    if (typeof given === "string") {
-      response.writeHead(200, { "content-type": TYPES[api] });
-      response.end(given);
-    } else {
+    if (typeof given === "object" && "status" in given) {
       response.writeHead(given.status, { "content-type": "application/json", ...given.headers });
       response.end(JSON.stringify(given.body));
+      return;
     }
+    response.writeHead(200, { "content-type": TYPES[api] });
+    for (const part of [given].flat()) {
+      response.write(await part);
+    }
+    response.end();
   };
   const server = createServer((request, response) => {
     respond(request, response).catch(() => response.destroy());
@@ -193,6 +198,124 @@ export function ollamaAnswer({ reasoning, text, calls = [] }: Content, reason?: 
       ? []
       : [line({}, { done: true, done_reason: reason, prompt_eval_count: 3, eval_count: 4 })]),
   ].join("");
+}
+
+/** An item of a response. */
+export type Item = Record<string, unknown> & { readonly type: string };
+
+export const messageItem = (text: string, id = "msg_1"): Item => ({
+  id,
+  type: "message",
+  status: "completed",
+  role: "assistant",
+  content: [{ type: "output_text", text, annotations: [], logprobs: [] }],
+});
+
+export const callItem = (name: string, args: string, call_id = "call_1"): Item => ({
+  id: `fc_${call_id}`,
+  type: "function_call",
+  status: "completed",
+  call_id,
+  name,
+  arguments: args,
+});
+
+export const reasoningItem = (id: string, encrypted_content: string | null): Item => ({
+  id,
+  type: "reasoning",
+  summary: [],
+  encrypted_content,
+});
+
+/** The events of a response with these items. Without an end it breaks off after them. */
+export function responseEvents(
+  items: readonly Item[],
+  end: { readonly type: string; readonly response?: object } | null,
+): string {
+  let sequence_number = 0;
+  const send = (type: string, fields: object): string =>
+    event({ type, sequence_number: sequence_number++, ...fields }, type);
+  const response = {
+    id: "resp_1",
+    object: "response",
+    created_at: 1,
+    model: "gpt-test",
+    instructions: "the instructions, repeated",
+    tools: [{ type: "function", name: "repeated" }],
+    status: "in_progress",
+    error: null,
+    incomplete_details: null,
+    output: [],
+    service_tier: "default",
+  };
+  return [
+    send("response.created", { response }),
+    ...items.flatMap((item, output_index) => [
+      send("response.output_item.added", { output_index, item: begun(item) }),
+      ...piecesOf(item).map(([type, fields]) =>
+        send(type, { item_id: item["id"], output_index, ...fields }),
+      ),
+      send("response.output_item.done", { output_index, item }),
+    ]),
+    ...(end === null
+      ? []
+      : [
+          send(end.type, {
+            response: {
+              ...response,
+              output: items,
+              usage: {
+                input_tokens: 3,
+                output_tokens: 4,
+                total_tokens: 7,
+                input_tokens_details: { cached_tokens: 0 },
+                output_tokens_details: { reasoning_tokens: 0 },
+              },
+              ...end.response,
+            },
+          }),
+        ]),
+  ].join("");
+}
+
+function begun(item: Item): Item {
+  switch (item.type) {
+    case "message":
+      return { ...item, content: [] };
+    case "function_call":
+      return { ...item, arguments: "" };
+    default:
+      return { ...item, encrypted_content: "" };
+  }
+}
+
+function piecesOf(item: Item): (readonly [type: string, fields: object])[] {
+  if (item.type === "function_call") {
+    return [["response.function_call_arguments.delta", { delta: item["arguments"] }]];
+  }
+  const content = Array.isArray(item["content"]) ? (item["content"] as { text?: string }[]) : [];
+  return content.map(({ text = "" }, content_index) => [
+    "response.output_text.delta",
+    { content_index, delta: text, logprobs: [] },
+  ]);
+}
+
+/** An answer of the Responses API; its end is `completed`, or such as `incomplete max_output_tokens`. */
+export function responsesAnswer({ reasoning, text, calls = [] }: Content, reason?: string): string {
+  const items = [
+    ...(reasoning === undefined ? [] : [reasoningItem("rs_1", "ZW5jcnlwdGVk")]),
+    ...(text === undefined ? [] : [messageItem(text)]),
+    ...calls.map(({ name, args }, at) => callItem(name, args, `call_${at}`)),
+  ];
+  if (reason === undefined) {
+    return responseEvents(items, null);
+  }
+  const [status = "", why] = reason.split(" ");
+  const incomplete_details = why === undefined ? null : { reason: why };
+  return responseEvents(items, {
+    type: `response.${status}`,
+    response: { status, incomplete_details },
+  });
 }
 
 /** Chunks of Chat Completions as some servers send them. */

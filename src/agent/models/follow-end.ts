@@ -4,7 +4,7 @@ import { ChatGenerationChunk } from "@langchain/core/outputs";
 import { endFor, endMetadata, type ModelApi, type ReportedEnd, textIn } from "./answer-end.ts";
 
 /** An answer that its provider gave up after it had begun. */
-class BrokenAnswerError extends Error {
+export class BrokenAnswerError extends Error {
   override readonly name = "BrokenAnswerError";
   /** The provider's short code, or ours if it gave none. */
   readonly code: string;

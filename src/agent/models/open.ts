@@ -52,7 +52,6 @@ async function openAnthropic(opening: Opening): Promise<BaseChatModel> {
 
 async function openOpenAi(opening: Opening): Promise<BaseChatModel> {
   const { model, apiKey, baseUrl, config } = opening;
-  const { chatClient } = await import("./openai-client.ts");
   const fields = {
     model,
     apiKey,
@@ -67,6 +66,11 @@ async function openOpenAi(opening: Opening): Promise<BaseChatModel> {
       logLevel: "off",
     },
   } as const;
+  if (opening.api === "responses") {
+    const { responsesClient } = await import("./openai-responses.ts");
+    return responsesClient(fields, config.idle);
+  }
+  const { chatClient } = await import("./openai-client.ts");
   return chatClient(fields, config.idle);
 }
 

@@ -8,6 +8,7 @@ import type { IdleLimits } from "../../rules/models/config.ts";
 import type { ModelApi } from "./answer-end.ts";
 import { followEnd } from "./follow-end.ts";
 import { gatherArguments } from "./gather-arguments.ts";
+import { sentTo } from "./own-answers.ts";
 
 interface ReceiveInput {
   readonly limits: IdleLimits;
@@ -23,9 +24,12 @@ export interface Receiving {
   readonly onAbort?: () => void;
 }
 
+/** In the `generationInfo` of a piece of reasoning that holds no text. */
+export const REASONING = "reprise_reasoning";
+
 /**
  * Lets a client's answers arrive as Reprise needs them: always as a stream, with the arguments of tool calls in
- * one piece (`gatherArguments`), with how they ended (`followEnd`), and given up if nothing of an answer arrives for
+ * one piece (`gatherArguments`), in reply to messages that its API takes (`sentTo`), with how they ended (`followEnd`), and given up if nothing of an answer arrives for
  * too long. Comments, pings and empty pieces do not count.
  *
  * Error codes of the streams: `model_unreachable`.
@@ -46,7 +50,7 @@ export function receiveStreams<Client extends BaseChatModel>(
             if (onAbort !== undefined) {
               signal.addEventListener("abort", onAbort);
             }
-            return open(messages, { ...options, signal }, runManager);
+            return open(sentTo(api, messages), { ...options, signal }, runManager);
           },
         }),
       ),
@@ -109,7 +113,10 @@ function createIdleTimer(limits: IdleLimits, giveUp: (error: RepriseError) => vo
 }
 
 /** Null for a chunk that holds nothing of an answer. */
-function limitAfter({ message }: ChatGenerationChunk, limits: IdleLimits): number | null {
+function limitAfter(
+  { message, generationInfo }: ChatGenerationChunk,
+  limits: IdleLimits,
+): number | null {
   if (!AIMessageChunk.isInstance(message)) {
     return null;
   }
@@ -118,7 +125,7 @@ function limitAfter({ message }: ChatGenerationChunk, limits: IdleLimits): numbe
   if (calls.some(({ name, args }) => Boolean(name) || Boolean(args)) || message.text !== "") {
     return limits.afterTextMs;
   }
-  return isReasoning(message) ? limits.beforeTextMs : null;
+  return generationInfo?.[REASONING] === true || isReasoning(message) ? limits.beforeTextMs : null;
 }
 
 /**

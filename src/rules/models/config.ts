@@ -7,7 +7,7 @@ export interface ModelConfig {
   /** The model for sessions and personas that name none. */
   readonly model: string | null;
   readonly anthropic: ProviderConfig;
-  readonly openai: ProviderConfig;
+  readonly openai: ProviderConfig & { readonly api?: OpenAiApi };
   readonly ollama: { readonly baseUrl: string | null };
   /** How often a call that failed with a transient error is repeated. */
   readonly retries: number;
@@ -30,6 +30,9 @@ export interface IdleLimits {
   /** After its first character of text or of a tool call. */
   readonly afterTextMs: number;
 }
+
+/** How OpenAI is asked: its own address takes both, and most compatible servers take Chat Completions alone. */
+export type OpenAiApi = "chat" | "responses";
 
 export interface ProviderConfig {
   readonly apiKey: string | null;
@@ -98,7 +101,7 @@ export async function withKey(config: ModelConfig, provider: Provider): Promise<
   const { apiKey, readKey, baseUrl } = config[provider];
   return apiKey !== null || readKey === undefined
     ? config
-    : { ...config, [provider]: { apiKey: await readKey(), baseUrl } };
+    : { ...config, [provider]: { ...config[provider], apiKey: await readKey(), baseUrl } };
 }
 
 function setting(value: string | undefined): string | null {

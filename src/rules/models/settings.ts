@@ -1,5 +1,5 @@
 import { RepriseError } from "../../core/errors.ts";
-import { hasKey, type ModelConfig } from "./config.ts";
+import { hasKey, type ModelConfig, type OpenAiApi } from "./config.ts";
 import { type ModelFacts, modelFacts } from "./facts.ts";
 import { parseModelName, type Provider } from "./name.ts";
 
@@ -15,6 +15,8 @@ export interface Keyless {
 export interface ModelSettings {
   readonly provider: Provider;
   readonly model: string;
+  /** How it is asked, if it is OpenAI or compatible. */
+  readonly api: OpenAiApi;
   readonly facts: ModelFacts;
   /** Tokens that it reads at most: `facts.context`. */
   readonly window: number;
@@ -46,8 +48,9 @@ export function modelSettings(input: {
   readonly config: ModelConfig;
 }): ModelSettings {
   const { provider, model } = parseModelName(input.name);
+  const api = openAiApi(input.config);
   const facts = modelFacts(input.name, input.config);
-  const settings = { provider, model, facts, window: facts.context };
+  const settings = { provider, model, api, facts, window: facts.context };
   if (provider === "demo") {
     return { ...settings, apiKey: PLACEHOLDER_KEY, baseUrl: "", keyless: null };
   }
@@ -68,6 +71,12 @@ export function modelSettings(input: {
     baseUrl: url,
     keyless: !isKeyed ? { variable: `${variable}_API_KEY`, host: new URL(url).host } : null,
   };
+}
+
+/** Responses at OpenAI's own address, Chat Completions at any other one, unless the config names one. */
+function openAiApi({ openai: { api, baseUrl } }: ModelConfig): OpenAiApi {
+  const isOwn = baseUrl === null || URL.parse(baseUrl)?.host === new URL(BASE_URLS.openai).host;
+  return api ?? (isOwn ? "responses" : "chat");
 }
 
 function checkUrl(text: string, variable: string): string {

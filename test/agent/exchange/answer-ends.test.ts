@@ -16,35 +16,48 @@ import {
   claudeAnswer,
   type Content,
   ollamaAnswer,
+  responsesAnswer,
   type RawAnswer,
   startRawProvider,
 } from "../../helpers/raw-provider.ts";
 
 /** An answer that ends for a reason; without one it has no end. */
-const ANSWERS: Record<string, (content: Content, reason?: string) => string> = {
+const ANSWERS: Record<ModelApi, (content: Content, reason?: string) => string> = {
   anthropic: (content, reason) =>
     claudeAnswer(content, reason === undefined ? undefined : { stop_reason: reason }),
   chat: chatAnswer,
+  responses: responsesAnswer,
   ollama: ollamaAnswer,
 };
-const WHOLE: Record<string, string> = { anthropic: "end_turn", chat: "stop", ollama: "stop" };
+const WHOLE: Record<ModelApi, string> = {
+  anthropic: "end_turn",
+  chat: "stop",
+  responses: "completed",
+  ollama: "stop",
+};
+const CUT: Record<ModelApi, string> = {
+  anthropic: "max_tokens",
+  chat: "length",
+  responses: "incomplete max_output_tokens",
+  ollama: "length",
+};
 
-type Testable = Exclude<ModelApi, "responses">;
-
-function answerOf(api: Testable, content: Content, reason?: string): string {
-  return ANSWERS[api]?.(content, reason) ?? "";
+function answerOf(api: ModelApi, content: Content, reason?: string): string {
+  return ANSWERS[api](content, reason);
 }
 
-const whole = (api: Testable, text: string) => answerOf(api, { text }, WHOLE[api]);
+const whole = (api: ModelApi, text: string) => answerOf(api, { text }, WHOLE[api]);
 
 /** A session whose provider sends these answers, one for each request, and then a whole one. */
-async function benchOf(api: Testable, answers: readonly RawAnswer[]) {
+async function benchOf(api: ModelApi, answers: readonly RawAnswer[]) {
   const provider = await startRawProvider(
     api,
     (index) => answers[index] ?? whole(api, "the whole answer"),
   );
   onTestFinished(() => provider[Symbol.asyncDispose]());
-  const models = { ...modelConfig(provider.env), retryDelayMs: 1 };
+  const config = modelConfig(provider.env);
+  const openai = { ...config.openai, api: api === "responses" ? api : ("chat" as const) };
+  const models = { ...config, openai, retryDelayMs: 1 };
   const bench = await openBench({ env: () => provider.env }, provider.env, { models });
   return { bench, provider };
 }
@@ -65,11 +78,11 @@ async function activity({ store, session }: Bench): Promise<string> {
 }
 
 function sentIn(request: Record<string, unknown> | undefined): readonly unknown[] {
-  const messages = request?.["messages"];
+  const messages = request?.["messages"] ?? request?.["input"];
   return Array.isArray(messages) ? messages : [];
 }
 
-const EACH = ["anthropic", "chat", "ollama"] as const;
+const EACH = ["anthropic", "chat", "responses", "ollama"] as const;
 const HALF = "half an ans";
 
 describe("the end of an answer", () => {
@@ -81,6 +94,7 @@ describe("the end of an answer", () => {
     ["chat", "tool_calls"],
     ["chat", "function_call"],
     ["chat", "STOP"],
+    ["responses", "completed"],
     ["ollama", "stop"],
   ] as const)("[ANSWER-24] %s: %s is a whole answer", async (api, reason) => {
     const { bench, provider } = await benchOf(api, [answerOf(api, { text: "all of it" }, reason)]);
@@ -96,6 +110,8 @@ describe("the end of an answer", () => {
   it.each([
     ["anthropic", "max_tokens"],
     ["chat", "length"],
+    ["responses", "incomplete max_output_tokens"],
+    ["responses", "incomplete"],
     ["ollama", "length"],
   ] as const)(
     "[ANSWER-25] %s: %s is continued once, with what has come of it",
@@ -123,8 +139,7 @@ describe("the end of an answer", () => {
   it.each(EACH)(
     "[ANSWER-25] [ANSWER-26] %s: an answer that is cut off again fails its exchange, which can be continued",
     async (api) => {
-      const cut = (text: string) =>
-        answerOf(api, { text }, api === "anthropic" ? "max_tokens" : "length");
+      const cut = (text: string) => answerOf(api, { text }, CUT[api]);
       const { bench, provider } = await benchOf(api, [cut("one, "), cut("two, "), cut("three, ")]);
       await expect(bench.run({ text: "question" })).rejects.toMatchObject({ code: "answer_cut" });
       expect(provider.requests).toHaveLength(2);
@@ -167,9 +182,8 @@ describe("the end of an answer", () => {
           ? []
           : [{ name: "write_file", args: '{"path":"b.txt","content":"half of' }]),
       ];
-      const reason = api === "anthropic" ? "max_tokens" : "length";
       const { bench, provider } = await benchOf(api, [
-        answerOf(api, { reasoning: "hm", text: "I write.", calls }, reason),
+        answerOf(api, { reasoning: "hm", text: "I write.", calls }, CUT[api]),
       ]);
       await expect(bench.run({ text: "write" })).rejects.toMatchObject({ code: "answer_cut" });
       expect(provider.requests).toHaveLength(1);
@@ -184,8 +198,7 @@ describe("the end of an answer", () => {
   );
 
   it.each(EACH)("[ANSWER-26] %s: an answer that was cut off before any text fails", async (api) => {
-    const reason = api === "anthropic" ? "max_tokens" : "length";
-    const { bench, provider } = await benchOf(api, [answerOf(api, { reasoning: "hm" }, reason)]);
+    const { bench, provider } = await benchOf(api, [answerOf(api, { reasoning: "hm" }, CUT[api])]);
     await expect(bench.run({ text: "question" })).rejects.toMatchObject({ code: "answer_cut" });
     expect(await contents(bench)).toEqual(["question"]);
     expect((await bench.run({ text: null })).answer).toBe("the whole answer");
@@ -196,6 +209,7 @@ describe("the end of an answer", () => {
     ["anthropic", "refusal"],
     ["chat", "content_filter"],
     ["chat", "SAFETY"],
+    ["responses", "incomplete content_filter"],
   ] as const)("[ANSWER-28] %s: %s fails with model_refused", async (api, reason) => {
     const call = { name: "write_file", args: '{"path":"a.txt","content":"x"}' };
     const { bench, provider } = await benchOf(api, [
@@ -287,6 +301,9 @@ describe("the end of an answer", () => {
     ["chat", undefined],
     ["chat", "error"],
     ["chat", "insufficient_system_resource"],
+    ["responses", undefined],
+    ["responses", "failed"],
+    ["responses", "cancelled"],
     ["ollama", undefined],
     ["ollama", "load"],
   ] as const)(
