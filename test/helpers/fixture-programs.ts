@@ -26,9 +26,11 @@ export function setup(): Promise<() => Promise<void>> {
     const { WORKERS } = await import("../../build/build.ts");
     const folder = makeFolder();
     // programs find them relative to themselves
-    for (const name of ["personas", "schemas", "models", "package.json"]) {
+    for (const name of ["personas", "schemas", "package.json"]) {
       cpSync(join(ROOT, name), join(folder.path, name), { recursive: true });
     }
+    // as `packageFile` finds them, which expects to lie two folders below the root
+    cpSync(join(ROOT, "models"), join(folder.path, "test/models"), { recursive: true });
     const files = readdirSync(join(ROOT, SOURCES)).filter((name) => name.endsWith(".ts"));
     const programs = files.map((name) => [basename(name, ".ts"), `${SOURCES}/${name}`]);
     await bundle({
