@@ -8,7 +8,7 @@ import { CountedSource, readAfter, type Source } from "./source.ts";
 
 /** The feeds of the sessions that have readers now. */
 export interface SessionFeeds<Step extends FeedStep> {
-  /** Opens a reader's source of a session's steps, until it is disposed of. */
+  /** Opens a reader's source of a session's steps. It must be closed. */
   open(followed: Pick<LivePlace<Step>, "session_id" | "all">): OpenSource<Step>;
   /**
    * The events after a message, until nothing will ever follow, the session is deleted, or the signal is aborted.
@@ -18,8 +18,9 @@ export interface SessionFeeds<Step extends FeedStep> {
   events(place: LivePlace<Step>): AsyncGenerator<LiveEvent, void>;
 }
 
-export interface OpenSource<Step extends FeedStep> extends Disposable {
+export interface OpenSource<Step extends FeedStep> {
   readonly source: Source<LiveCursor, Step>;
+  readonly close: () => void;
 }
 
 export interface LivePlace<Step> {
@@ -91,27 +92,30 @@ export function createSessionFeeds<Step extends FeedStep>(
     const { changes, next } = opened.feed;
     return {
       source: new CountedSource(changes, (cursor: LiveCursor) => next(cursor, all)),
-      [Symbol.dispose]: () => leave(session_id, opened),
+      close: () => leave(session_id, opened),
     };
   };
 
   return {
     open,
     events: async function* ({ after_seq, signal, pages = atOnce(), ...followed }) {
-      using opened = open(followed);
-      const { source } = opened;
-      const start = cursorAt(positionAfter(after_seq));
-      let step = signal.aborted ? null : await pages.read(() => source.read(start));
-      while (step !== null) {
-        yield* step.events;
-        pages.taken();
-        if (step.isLast || signal.aborted) {
-          return;
+      const { source, close } = open(followed);
+      try {
+        const start = cursorAt(positionAfter(after_seq));
+        let step = signal.aborted ? null : await pages.read(() => source.read(start));
+        while (step !== null) {
+          yield* step.events;
+          pages.taken();
+          if (step.isLast || signal.aborted) {
+            return;
+          }
+          if (!step.more) {
+            await source.changed(step.cursor, signal);
+          }
+          step = await readAfter(source, step, { signal, inTurn: pages.read });
         }
-        if (!step.more) {
-          await source.changed(step.cursor, signal);
-        }
-        step = await readAfter(source, step, { signal, inTurn: pages.read });
+      } finally {
+        close();
       }
     },
   };

@@ -40,7 +40,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
       start: { after, page: null },
       startsSmall: false,
       isOver: neverOver,
-      [Symbol.dispose]: leave,
+      close: leave,
     };
   };
   const { serve } = createServing(answers, options.observe, open);

@@ -12,14 +12,15 @@ export interface SentPortion<Cursor> extends Portion<Cursor> {
   readonly storedMs: readonly number[];
 }
 
-/** Reader of one stream, from its beginning. It must be disposed of. */
-export interface Reader<Cursor, Part extends SentPortion<Cursor>> extends Disposable {
+/** Reader of one stream, from its beginning. It must be closed. */
+export interface Reader<Cursor, Part extends SentPortion<Cursor>> {
   readonly source: Source<Cursor, Part>;
   readonly start: Cursor;
   /** True if the first portion says that the stream would send nothing. */
   readonly isOver: (first: Part) => boolean;
   /** True if the first portion is small, so that it is read at once. */
   readonly startsSmall: boolean;
+  readonly close: () => void;
 }
 
 /** The two ways in which a request for a stream is answered. */
@@ -43,17 +44,25 @@ export function createServing<Position, Cursor, Part extends SentPortion<Cursor>
 ): Serving<Position> {
   return {
     serve: async (request) => {
-      using reader = open(request);
-      const stream = new ServedStream(reader, request.pages, observe);
-      if (!(await stream.begin())) {
-        return "nothing left";
+      const reader = open(request);
+      try {
+        const stream = new ServedStream(reader, request.pages, observe);
+        if (!(await stream.begin())) {
+          return "nothing left";
+        }
+        await run(request, (output) => stream.send(output));
+        return "served";
+      } finally {
+        reader.close();
       }
-      await run(request, (output) => stream.send(output));
-      return "served";
     },
     hasMore: async (position) => {
-      using reader = open(position);
-      return !reader.isOver(await reader.source.read(reader.start));
+      const reader = open(position);
+      try {
+        return !reader.isOver(await reader.source.read(reader.start));
+      } finally {
+        reader.close();
+      }
     },
   };
 }

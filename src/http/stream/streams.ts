@@ -59,7 +59,7 @@ export function createStreams(options: StreamsOptions): Streams {
       start: after_seq,
       startsSmall: true,
       isOver,
-      [Symbol.dispose]: subscription.close,
+      close: subscription.close,
     };
   };
   const { serve, hasMore } = createServing(answers, observe, open);
