@@ -22,7 +22,6 @@ import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { EXCHANGE_LIMITS } from "../core/exchange-limits.ts";
 import { lowered, loweredSandbox, repositoryConfig } from "../rules/config/repository.ts";
 import { mayRunCommands } from "../rules/trust/command-folder.ts";
-import { DEFAULT_CACHE_LIFE } from "../rules/models/cache-life.ts";
 import { chosenModel } from "../rules/models/choose.ts";
 import { withKey } from "../rules/models/config.ts";
 import { secretsOfModels } from "../rules/models/secrets-of-models.ts";
@@ -173,7 +172,7 @@ async function prepare(
     model: await open({ name: modelName, config }),
     keyless: settings.keyless,
     window: settings.window,
-    cacheLife: DEFAULT_CACHE_LIFE,
+    cacheLife: config.cache,
     folder: folder.path === null ? null : given.repo_path,
     root,
     readOnly: folder.readOnly,

@@ -269,6 +269,13 @@ export const SIZED_TESTS = {
     short: 30,
     long: 500,
   },
+  prices: {
+    what: "Prices of sessions with a prompt cache against those that are kept: sessions",
+    files: ["test/agent/prefix/prices.test.ts"],
+    test: 2,
+    short: 9,
+    long: 9,
+  },
   "dying-writes": {
     what: "A process that dies before and after a write of an exchange that asks a person: the part of its writes, in percent",
     files: ["test/agent/exchange/permissions.test.ts", "test/agent/exchange/questions.test.ts"],

@@ -17,6 +17,8 @@ import { releaseLease, takeLease } from "../../../src/store/records/leases/lease
 import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
 import type { Bench } from "../../helpers/exchanger.ts";
 import { PERMITTED } from "../../helpers/permit.ts";
+import { BUILT_IN_TOOLS } from "../../../src/rules/tools/built-in.ts";
+import { temporaryFolder } from "../../helpers/temp.ts";
 import { contentOf, type MessagesBody } from "../../helpers/providers/claude/request.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { setPlanMode } from "../../../src/store/records/sessions/change.ts";
@@ -194,3 +196,19 @@ async function changeFirstMessage({ store, session, repo }: Bench): Promise<void
   await agent.updateState(config, { messages }, "model_request");
   await store.write(releaseLease, { fence, finished: true });
 }
+
+it("[PREFIX-8] the prefix of the built-in tools takes 8 KB at most", async () => {
+  const { provider, run } = await openBound(
+    thinking,
+    {},
+    {
+      commands: { env: process.env, outputFolder: temporaryFolder() },
+      checkPlan: () => Promise.resolve({ findings: [], plan: null }),
+    },
+  );
+  await run({ text: "one" });
+  const { tools, system } = provider.received[0]?.body as unknown as MessagesBody;
+  const names = new Set((tools ?? []).map(({ name }) => name));
+  expect(BUILT_IN_TOOLS.names.filter((name) => !names.has(name))).toEqual([]);
+  expect(JSON.stringify({ tools, system }).length).toBeLessThanOrEqual(8192);
+});
