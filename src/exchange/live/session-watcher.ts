@@ -1,6 +1,7 @@
 import { ChangeCounter } from "../../core/change-counter.ts";
 import { readLiveProgress } from "../../store/records/live/live-progress.ts";
 import type { Session } from "../../core/sessions.ts";
+import { pauseAfter } from "./pause-after.ts";
 import { isLiveHint, sessionOfHint } from "../../store/hints.ts";
 import { readProgress } from "../../store/records/messages/read.ts";
 import type { Store } from "../../store/store.ts";
@@ -43,9 +44,6 @@ export interface SessionWatcherOptions {
   /** Called when a poll fails after one that did not; the next one makes up for it. */
   readonly onFailure: (error: unknown) => void;
 }
-
-/** A poll takes at most this part of the time. */
-const POLL_SHARE = 1 / 20;
 
 /**
  * Wakes streams when they should read. This process's commits wake their sessions at once; other
@@ -243,7 +241,8 @@ function startPolling(
       if (plan.changed && plan.group.size > 0) {
         await plan.group.poll(store);
         plan.changed = false;
-        plan.dueAt = Math.max(plan.dueAt, began + (nowMs() - began) / POLL_SHARE);
+        const ended = nowMs();
+        plan.dueAt = Math.max(plan.dueAt, ended + pauseAfter(ended - began));
       }
     }
   };

@@ -11,6 +11,7 @@ import {
 } from "../../store/records/changes/read-changes.ts";
 import type { LostSessions } from "../../store/records/changes/lost-sessions.ts";
 import type { Store } from "../../store/store.ts";
+import { pauseAfter } from "../../exchange/live/pause-after.ts";
 import { readWhenThere } from "../../exchange/live/read-when-there.ts";
 import type { SessionWatcher } from "../../exchange/live/session-watcher.ts";
 import { SharedReads } from "../../exchange/live/shared-reads.ts";
@@ -39,6 +40,8 @@ export interface ChangeFeedOptions {
   /** Bytes that a reader gets at once at most, unless one change has more. */
   readonly unsentBytes: number;
   readonly onFailure: (error: unknown) => void;
+  /** Called once it can be read no more: it was closed, or has failed. */
+  readonly onOver: () => void;
 }
 
 /** Pages that are kept for readers that take them later; one that is slower reads for itself. */
@@ -47,8 +50,6 @@ const KEPT_PAGES = 32;
 const REFRESH_MS = 15_000;
 /** Changes that come sooner after others go together. */
 const GATHER_MS = LIVE_POLL_MS;
-/** Reading takes at most this part of the time. */
-const READ_SHARE = 1 / 20;
 
 const NOTHING_AHEAD: SentAhead = new Map();
 const NONE_LOST: LostSessions = new Set();
@@ -62,7 +63,7 @@ const NONE_LOST: LostSessions = new Set();
  *       └──────────── too slow: its page is not kept ───────┘
  */
 export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
-  const { store, watcher, unsentBytes, onFailure } = options;
+  const { store, watcher, unsentBytes, onFailure, onOver } = options;
   const closing = new AbortController();
   const pages: EncodedChanges[] = [];
   let nextPage = 0;
@@ -85,7 +86,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     return store.read(operation, { ...input, ...limits });
   };
   const begun = read({ after: null, ahead: NOTHING_AHEAD, lost: NONE_LOST });
-  begun.catch(() => undefined);
+  begun.catch(onOver);
 
   const addPage = (page: ChangesPage): void => {
     const next = encoded(page, nextPage + 1);
@@ -104,13 +105,14 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     while (!signal.aborted) {
       await Promise.race([wakeLoop.promise, pause(refreshAt - performance.now(), signal)]);
       wakeLoop = Promise.withResolvers();
-      const began = performance.now();
+      let began = performance.now();
       const isRefresh = began >= refreshAt;
       const { position: after, ahead } = known;
-      const page = await readWhenThere(
-        () => read({ after, ahead, lost: isRefresh ? lost : null }),
-        signal,
-      );
+      const page = await readWhenThere(() => {
+        // the time in which the database was away is not that of a read
+        began = performance.now();
+        return read({ after, ahead, lost: isRefresh ? lost : null });
+      }, signal);
       if (page === null) {
         return;
       }
@@ -122,7 +124,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
       if (page.more) {
         wakeLoop.resolve();
       } else {
-        await pause(Math.max(GATHER_MS, (performance.now() - began) / READ_SHARE), signal);
+        await pause(Math.max(GATHER_MS, pauseAfter(performance.now() - began)), signal);
       }
     }
   };
@@ -130,6 +132,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     .then(run, () => undefined)
     .catch((error: unknown) => {
       failure = { error };
+      onOver();
       onFailure(error);
       added.add();
     });
@@ -159,6 +162,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     close: () => {
       closing.abort();
       endWatch();
+      onOver();
     },
   };
 }

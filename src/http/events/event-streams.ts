@@ -21,26 +21,37 @@ export interface EventStreams extends Serving<EventsPosition> {
   close(): Promise<void>;
 }
 
+interface FollowedFeed {
+  readonly feed: ChangeFeed;
+  readers: number;
+}
+
 export function createEventStreams(options: StreamsOptions): EventStreams {
   const answers = createOpenAnswers(options);
-  /** Read while somebody follows it. */
-  let feed: ChangeFeed | null = null;
-  let readers = 0;
-  const leave = (): void => {
-    readers -= 1;
-    if (readers === 0) {
-      feed?.close();
-      feed = null;
-    }
+  /** Read while it has readers; null once it has failed, so that the next reader begins another one. */
+  let current: FollowedFeed | null = null;
+  const begin = (): FollowedFeed => {
+    const onOver = (): void => {
+      current = current === followed ? null : current;
+    };
+    const followed = { feed: createChangeFeed({ ...options, onOver }), readers: 0 };
+    return followed;
   };
   const open = ({ after }: EventsPosition): Reader<ChangeCursor, EncodedChanges> => {
-    readers += 1;
+    const followed = (current ??= begin());
+    const { feed } = followed;
+    followed.readers += 1;
     return {
-      source: (feed ??= createChangeFeed(options)),
+      source: feed,
       start: { after, page: null },
       startsSmall: false,
       isOver: neverOver,
-      close: leave,
+      close: () => {
+        followed.readers -= 1;
+        if (followed.readers === 0) {
+          feed.close();
+        }
+      },
     };
   };
   const { serve } = createServing(answers, options.observe, open);
