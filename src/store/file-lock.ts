@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { RepriseError, systemCode } from "../core/errors.ts";
 import { realDatabasePath } from "./database-path.ts";
+import { isBusy } from "./sqlite-code.ts";
 
 export interface FileLock {
   /** True if a process that was making the file died, so an empty file was never a full one. */
@@ -116,12 +117,4 @@ function makeFile(path: string): void {
 
 function inodeOf(path: string): bigint | null {
   return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino ?? null;
-}
-
-/** Primary result codes of SQLite for a lock that another process has: SQLITE_BUSY, _LOCKED and _PROTOCOL. */
-const HELD = new Set([5, 6, 15]);
-
-function isBusy(error: unknown): boolean {
-  const code = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
-  return HELD.has(code & 0xff);
 }

@@ -1,4 +1,5 @@
 import { type ErrorCode, type ErrorDetails, RepriseError } from "../../../core/errors.ts";
+import { isBusy, sqliteCode } from "../../sqlite-code.ts";
 
 const LOCKED = [
   "database_locked",
@@ -15,11 +16,9 @@ const CORRUPT = [
   "The database file is damaged or is not a Reprise database. Keep the file unchanged and restore a backup, or name another file with --database.",
 ] as const;
 
-/** By primary result code (https://sqlite.org/rescode.html): what a user can do something about. */
+/** Failures that a user can do something about, besides a lock: by primary result code. */
 const FAILURES: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   3: UNWRITABLE, // SQLITE_PERM
-  5: LOCKED, // SQLITE_BUSY
-  6: LOCKED, // SQLITE_LOCKED
   8: UNWRITABLE, // SQLITE_READONLY
   // SQLITE_IOERR
   10: [
@@ -34,13 +33,8 @@ const FAILURES: Readonly<Record<number, readonly [ErrorCode, string]>> = {
     "database_unavailable",
     "The database file cannot be opened; check that you may write the file, the -wal and -shm files beside it and their folder.",
   ],
-  15: LOCKED, // SQLITE_PROTOCOL
   26: CORRUPT, // SQLITE_NOTADB
 };
-
-export function isBusy(error: unknown): boolean {
-  return knownFailure(error) === LOCKED;
-}
 
 /** Turns a failure of SQLite into a sentence with a next step; anything else passes unchanged. */
 export function sqliteFailure(error: unknown): unknown {
@@ -59,13 +53,5 @@ export function corruptFile(details: ErrorDetails = {}): RepriseError {
 }
 
 function knownFailure(error: unknown) {
-  return FAILURES[sqliteCode(error) ?? -1];
-}
-
-/** The primary result code of a failure of `node:sqlite`; null for any other error. */
-function sqliteCode(error: unknown): number | null {
-  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") {
-    return null;
-  }
-  return error.errcode & 0xff;
+  return isBusy(error) ? LOCKED : FAILURES[sqliteCode(error) ?? -1];
 }

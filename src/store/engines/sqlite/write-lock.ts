@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { SqliteConnection } from "./connection.ts";
-import { isBusy } from "./failure.ts";
+import { isBusy } from "../../sqlite-code.ts";
 import { queryValue } from "./statements.ts";
 import type { WaitingLine } from "./waiting-line.ts";
 
