@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 
 import { releaseLease } from "../../src/store/records/leases/lease.ts";
 import type { Store } from "../../src/store/store.ts";
-import { openEvents as openSessionEvents } from "../helpers/event-reader.ts";
+import { openEvents as openSessionEvents } from "../helpers/session-events.ts";
 import { openLive } from "../helpers/live-reader.ts";
 import { openStoreAt } from "../helpers/open-store.ts";
 import { startCuttingProxy } from "../helpers/postgres/cutting-proxy.ts";

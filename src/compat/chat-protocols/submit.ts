@@ -1,4 +1,4 @@
-import type { FollowedExchange as Followed } from "../../exchange/live/follow-exchange.ts";
+import type { FollowedExchange } from "../../exchange/live/follow-exchange.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
@@ -11,7 +11,8 @@ import type { Store } from "../../store/store.ts";
 import { answerOf } from "./reply.ts";
 import { type QuestionReply, refuseAt, type UiRequest } from "./request.ts";
 
-export interface FollowedExchange extends Followed {
+/** Exchange that a client of another protocol is shown from some place on. */
+export interface ShownExchange extends FollowedExchange {
   /** Begins after this message; null for all of the exchange. */
   readonly after_seq: number | null;
   /** Calls of the exchange that came before. */
@@ -19,7 +20,7 @@ export interface FollowedExchange extends Followed {
 }
 
 /** An exchange that a request began or continues. */
-export interface Submitted extends FollowedExchange {
+export interface Submitted extends ShownExchange {
   readonly exchange: ExchangeRecord;
   /** Answers to questions which the client shows as calls, by the questions' ids. */
   readonly answers: ReadonlyMap<string, string>;

@@ -10,7 +10,7 @@ import {
   createExchangeSteps,
   type ExchangeStep,
 } from "../../compat/chat-protocols/exchange-steps.ts";
-import type { FollowedExchange } from "../../compat/chat-protocols/submit.ts";
+import type { ShownExchange } from "../../compat/chat-protocols/submit.ts";
 
 /** The first step: the exchange has begun, and what follows comes after this message. */
 export interface ExchangeBegin {
@@ -38,7 +38,7 @@ interface Reading {
  */
 export async function* exchangeSteps(
   { store, live, pages }: Reading,
-  { calls, ...followed }: FollowedExchange,
+  { calls, ...followed }: ShownExchange,
   signal: AbortSignal,
 ): AsyncGenerator<ExchangeBegin | ExchangeStep | ExchangeEnd> {
   const steps = createExchangeSteps(followed.n, calls);

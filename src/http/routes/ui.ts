@@ -26,7 +26,7 @@ import {
 import { readClientIds } from "../../store/records/exchanges/client-ids.ts";
 import type { ExchangeStep } from "../../compat/chat-protocols/exchange-steps.ts";
 import { exchangeSteps } from "../live/follow-exchange.ts";
-import { type FollowedExchange, submit } from "../../compat/chat-protocols/submit.ts";
+import { type ShownExchange, submit } from "../../compat/chat-protocols/submit.ts";
 import { whoSends } from "../unsent/fair-line.ts";
 import {
   type Api,
@@ -217,7 +217,7 @@ async function send(
   }: {
     readonly request: Pick<FastifyRequest, "id" | "principal" | "login" | "ip">;
     readonly reply: FastifyReply;
-    readonly followed: FollowedExchange;
+    readonly followed: ShownExchange;
     readonly encoder: Encoder;
     /** Ids of the messages that the client shows. */
     readonly known?: readonly string[];

@@ -6,7 +6,7 @@ import { createClient } from "../../../src/client/client.ts";
 import type { SessionEvent } from "../../../src/core/schemas/session-events.ts";
 import { releaseLease } from "../../../src/store/records/leases/lease.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { openEvents } from "../../helpers/event-reader.ts";
+import { openEvents } from "../../helpers/session-events.ts";
 import { execute } from "../../helpers/engines.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { startTestServer } from "../../helpers/server.ts";

@@ -8,7 +8,7 @@ import { ClientError } from "../../../src/client/client-error.ts";
 import type { ExchangeInfo, SessionSummary } from "../../../src/core/schemas/schemas.ts";
 import type { SessionEvent } from "../../../src/core/schemas/session-events.ts";
 import { createDatabase } from "../../helpers/database.ts";
-import { openEvents } from "../../helpers/event-reader.ts";
+import { openEvents } from "../../helpers/session-events.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";

@@ -6,7 +6,7 @@ import { notesOf } from "../../output/tool-lines.ts";
 import { GRAPH_ASKS } from "../../output/question-lines.ts";
 import { inSeconds, tokensText } from "../text/amounts.ts";
 import { createCallLog, type Details } from "./call-log.ts";
-import { readEvent } from "./event-reader.ts";
+import { readEvent } from "./read-event.ts";
 import { type AnswerStream, createExchangeRows, type ReadChanges } from "./exchange-rows.ts";
 import { createLiveReader } from "./live-reader.ts";
 import { createProgress, type Every, type Tokens } from "./progress.ts";
