@@ -57,7 +57,8 @@ export type {
   VerificationInfo,
 } from "./core/schemas/service-schemas.ts";
 export { openPostgresStore, openSqliteStore } from "./entries/stores.ts";
-export { type App, type AppOptions, createApp } from "./http/app.ts";
+export { type App, createApp } from "./http/app.ts";
+export type { AppOptions } from "./http/app-options.ts";
 export { type RunningServer, type ServerOptions, startServer } from "./http/serve.ts";
 export {
   type GraphFactory,

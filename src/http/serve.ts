@@ -3,7 +3,8 @@ import type { Server } from "node:http";
 
 import { RepriseError } from "../core/errors.ts";
 import { MAX_CONNECTIONS, SHUTDOWN_GRACE_MS } from "../core/limits.ts";
-import { type App, type AppOptions, createApp } from "./app.ts";
+import { type App, createApp } from "./app.ts";
+import type { AppOptions } from "./app-options.ts";
 import { trackConnections } from "./guards/connections.ts";
 import { inUrl, isLoopback } from "./guards/hosts.ts";
 import { listen, type ListenAddress, portOf } from "./listen.ts";
