@@ -25,7 +25,7 @@ async function openPassing() {
   return { store: { ...opened, read }, state };
 }
 
-it("[EVENTS-1] a reader that comes once the database is back is served, whoever still waits for a read that failed", async () => {
+it("[EVENTS-1] a reader that comes once the database is back is served, also while another one waits that shares a failed read", async () => {
   const { store, state } = await openPassing();
   const settings = { pollMs: 500, livePollMs: 60, heartbeatMs: 15_000, stallMs: 500 };
   const nothing = (): void => undefined;
