@@ -9,7 +9,7 @@ import { openStore } from "./store/open-store.ts";
 let nobodyReads = false;
 
 const outputs = processOutputs({ onUnread: leaveQuietly, onUnwritable: leaveFailed });
-/** What is left to do when all work is done. */
+/** Work that is left when everything else is done. */
 const lastSteps: (() => void)[] = [];
 
 /**

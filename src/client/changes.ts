@@ -6,7 +6,7 @@ import type {
 } from "../core/schemas/file-change-schemas.ts";
 import type { Connection } from "./connection.ts";
 
-/** What exchanges changed in files. All of it needs a token. */
+/** Changes that exchanges made to files. All calls need a token. */
 export interface ChangeCalls {
   /** The exchanges that changed files, the latest first. */
   listChanges(id: string): Promise<readonly ExchangeChangesInfo[]>;

@@ -11,7 +11,7 @@ export class ClientError extends Error {
   readonly status: number;
   readonly faults: readonly Fault[];
   readonly candidates: readonly Candidate[];
-  /** Of `question_open`: the id of the question that has to be answered first; else null. */
+  /** Id of the question that has to be answered first, with `question_open`; else null. */
   readonly open_question: string | null;
 
   constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails) {

@@ -74,7 +74,7 @@ export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareC
    * among others: `session_ended`, `session_busy`, `token_required`.
    */
   patchSession(id: string, change: PatchSessionRequest): Promise<SessionSummary>;
-  /** What `reprise sessions export` writes, as text: `sessions import` reads it. */
+  /** Returns what `reprise sessions export` writes, as text: `sessions import` reads it. */
   exportSession(id: string): Promise<string>;
   /** Whether the messages are those of the agent's checkpoints. Changes nothing. */
   verifySession(id: string): Promise<VerificationInfo>;
@@ -129,11 +129,11 @@ export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareC
   /** Each message of the session once, in order, until the session has ended. See `followStream`. */
   followSession(id: string, options?: FollowOptions): AsyncGenerator<MessageInfo, void>;
   /**
-   * What happens in the session now, until it has ended: texts of answers while they are written, messages, and
-   * the states of the exchange. See `followLive`.
+   * Yields what happens in the session now, until it has ended: texts of answers while they are written, messages,
+   * and the states of the exchange. See `followLive`.
    */
   live(id: string, options?: LiveOptions): AsyncGenerator<LiveEvent, void>;
-  /** What changes in all sessions, for lists of them. See `followEvents`. */
+  /** Yields what changes in all sessions, for lists of them. See `followEvents`. */
   events(options?: EventsOptions): AsyncGenerator<SessionEvent, void>;
   /** Sends a message, and yields what happens while it is answered. See `runExchange`. */
   run(id: string, content: string, options?: RunOptions): AsyncGenerator<LiveEvent, ExchangeInfo>;
@@ -277,7 +277,7 @@ function textOf(revision: number | undefined): string | undefined {
   return revision === undefined ? undefined : String(revision);
 }
 
-/** What a parameter is for the next page; null on the last one. */
+/** Returns a parameter of the link to the next page; null on the last one. */
 function nextOf(headers: Headers, parameter: string): string | null {
   const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(headers.get("link") ?? "")?.[1];
   return target === undefined

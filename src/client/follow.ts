@@ -135,7 +135,7 @@ async function* resumeEvents(
   }
 }
 
-/** One connection: its events, then "ended" if the service says that there is nothing left. */
+/** Reads one connection: its events, then "ended" if the service says that there is nothing left. */
 async function* readOnce(
   connection: Connection,
   path: string,

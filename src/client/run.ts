@@ -12,7 +12,7 @@ export interface RunOptions extends Omit<ResumeOptions, "all"> {
   readonly supersede?: boolean;
 }
 
-/** What a run calls of the client. */
+/** Calls of the client that a run makes. */
 interface RunCalls {
   queueExchange(
     id: string,
@@ -46,7 +46,7 @@ export async function* runExchange(
   const { session_id, n } = await untilReached(send, options);
   const begun = await untilBegun(client, session_id, n, options);
   if (begun.first_seq === null) {
-    // it ended before it began
+    // over before it began
     return begun;
   }
   const afterSeq = begun.first_seq - 1;

@@ -8,21 +8,21 @@ import type {
 } from "../core/schemas/service-schemas.ts";
 import type { Connection } from "./connection.ts";
 
-/** What the service finds out about itself, and what new sessions can name. */
+/** Facts that the service finds out about itself, and names for new sessions. */
 export interface ServiceCalls {
   /** The services on this database that run exchanges now. */
   listNodes(): Promise<readonly NodeInfo[]>;
   /** The sessions whose next exchange waits for a node, and what starts one if nobody runs it. 20 at most. */
   listWaiting(): Promise<readonly WaitingInfo[]>;
-  /** What `reprise doctor` checks, without the database's files. */
+  /** Runs the checks of `reprise doctor`, without the database's files. */
   checkService(): Promise<DoctorReport>;
   /** Browsers that are logged in, and links of sessions. Needs the token of the service. */
   listAccess(): Promise<readonly AccessInfo[]>;
   /** Ends a login or a link at once. Needs the token. Code among others: `access_not_found`. */
   revokeAccess(id: string): Promise<void>;
-  /** What this node has counted, in Prometheus' text format. */
+  /** Returns the counts of this node, in Prometheus' text format. */
   readMetrics(): Promise<string>;
-  /** Those of the user that runs the service, and those of the folder if that user trusts it. */
+  /** Lists the personas of the user that runs the service, and those of the folder if that user trusts it. */
   listPersonas(options?: { repo_path?: string }): Promise<readonly PersonaInfo[]>;
   /** The default one first. Others can be named, too. */
   listModels(): Promise<readonly ModelInfo[]>;

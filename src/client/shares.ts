@@ -9,7 +9,7 @@ import type { Connection } from "./connection.ts";
 export interface ShareCalls {
   /** Makes a link. Its secret is only in this answer: the link is the service's address and `path`. */
   createShare(id: string, options?: CreateShareRequest): Promise<NewShareInfo>;
-  /** Those that are valid, the oldest first. */
+  /** Lists the links that are valid, the oldest first. */
   listShares(id: string): Promise<readonly ShareInfo[]>;
   /** Ends a link. Code among others: `access_not_found`. */
   revokeShare(id: string, share: string): Promise<void>;

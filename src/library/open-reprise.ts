@@ -59,11 +59,11 @@ export interface RunResult {
   readonly state: "done" | "stopped" | "waiting";
   /** Text of the last answer; empty if there is none. */
   readonly answer: string;
-  /** What the graph asks. Answer with a LangGraph `Command`. */
+  /** Questions of the graph. Answer with a LangGraph `Command`. */
   readonly interrupts: readonly GraphQuestion[];
   readonly thread_id: string;
   readonly session: SessionSummary;
-  /** What the exchange stored, in order of `seq`; the first 1,000. */
+  /** Messages that the exchange stored, in order of `seq`; the first 1,000. */
   readonly messages: readonly MessageInfo[];
 }
 

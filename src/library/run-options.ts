@@ -20,14 +20,14 @@ export interface RunOptions {
   /** Names of the tools that may be run twice. All others count as unsafe to repeat. */
   readonly repeatable?: readonly string[];
   /**
-   * What becomes of calls of other tools that may have taken effect when their exchange continues. `never`, if it is not
-   * given: they get the result "outcome unknown". `always`: they run again. `ask`: the exchange ends as `waiting`, and
-   * the session has a question, which a person answers in a terminal or over HTTP; continue it then.
+   * Fate of calls of other tools that may have taken effect when their exchange continues. `never`, the default: they
+   * get the result "outcome unknown". `always`: they run again. `ask`: the exchange ends as `waiting`, and the
+   * session has a question, which a person answers in a terminal or over HTTP; continue it then.
    */
   readonly repeats?: Repeats;
   /** True to begin a fresh context first; another agent needs one. */
   readonly fresh?: boolean;
-  /** What to do if another exchange holds the session; `refuse` if it is not given. */
+  /** Reaction if another exchange holds the session; `refuse` if it is not given. */
   readonly whenBusy?: WhenBusy;
 }
 
