@@ -51,7 +51,7 @@ function replacer(refs: RefInput[], builder: WriteBatchBuilder): Replacer {
   };
 }
 
-/** What JSON does not know, as JsonPlusSerializer writes it. */
+/** Writes values that JSON does not know, as JsonPlusSerializer does. */
 function special(value: unknown): unknown {
   if (value === undefined) {
     return { lc: 2, type: "undefined" };

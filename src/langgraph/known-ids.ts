@@ -11,9 +11,9 @@ export function noteIds(messages: object[], ids: ReadonlySet<string>): void {
 /** Ids of a list of messages, and maybe some more. */
 export interface KnownIds {
   readonly stored: ReadonlySet<string>;
-  /** Those that were appended since: few, because each exchange begins with what is stored. */
+  /** Ids that were appended since: few, because each exchange begins with what is stored. */
   readonly recent: readonly string[];
-  /** Of the list that was checked: one of another length was changed since. */
+  /** Length of the list that was checked: one of another length was changed since. */
   readonly length: number;
 }
 

@@ -26,7 +26,7 @@ import {
   type ThreadCache,
 } from "./thread-cache.ts";
 
-/** What LangGraph hands to `put`. */
+/** Arguments that LangGraph gives to `put`. */
 export interface Put {
   readonly key: ThreadKey;
   readonly parent_id: string | null;
@@ -176,8 +176,8 @@ function mirrorOf(
 }
 
 /**
- * Of messages with the same id the last is shown: another one if they change places, or if the last
- * is taken away.
+ * Returns the ids of messages that are shown again. Of messages with the same id the last is shown: another one if
+ * they change places, or if the last is taken away.
  */
 function shownAnewIds(
   messages: readonly BaseMessage[],
@@ -196,7 +196,7 @@ function shownAnewIds(
   return ids;
 }
 
-/** The same for a channel without a reducer, which may hold one message and no list. */
+/** Mirrors a channel without a reducer, which may hold one message and no list. */
 function mirrorOfOne(
   { key, checkpoint }: Put,
   { messages, parent }: { messages: ChannelInput | undefined; parent: ListVersion | null },

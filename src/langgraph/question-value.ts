@@ -16,7 +16,7 @@ export function questionValue(question: NewQuestion): QuestionValue {
   return { reprise_question: { call_id, number }, [QUESTION]: question };
 }
 
-/** What a task asks that has written this. */
+/** Returns the questions of the task that has written this. */
 export function questionsIn(writes: readonly PendingWrite[]): readonly NewQuestion[] {
   return writes.flatMap(([channel, value]) =>
     channel === INTERRUPT ? [value].flat().flatMap((each: unknown) => questionOf(each) ?? []) : [],

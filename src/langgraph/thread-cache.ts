@@ -22,7 +22,7 @@ export interface KnownBody {
   shared: BaseMessage | null;
 }
 
-/** What is known of a list: its items from one on. */
+/** Part of a list that is known: its items from one on. */
 export interface KnownList {
   /** Position of the first known item. */
   readonly first: number;
@@ -60,9 +60,8 @@ export function itemsBetween({ first, items }: KnownList, from: number, to: numb
 }
 
 /**
- * What is known to be stored of one thread: only things that never change under their ids, filled
- * in after the write that stored them was committed. Which checkpoint is the latest is not among
- * them: another process may have put one.
+ * Cache of what is stored of one thread: only things that never change under their ids, filled in after the write
+ * that stored them was committed. Which checkpoint is the latest is not among them: another process may have put one.
  */
 export interface ThreadCache {
   readonly bodies: Map<number, KnownBody>;
@@ -77,7 +76,7 @@ export interface ThreadCache {
   readonly heads: Map<string, ListVersion | null>;
   /** UTF-16 units of all bodies, and of their messages if those are shared: see `addWeight`. */
   weight: number;
-  /** The same of all caches among which it is kept. */
+  /** Weight of all caches among which it is kept. */
   total: Weight;
 }
 
@@ -251,7 +250,7 @@ export function forgetParts({ lists }: ThreadCache): ReadonlyMap<number, KnownLi
   return new Map(lists);
 }
 
-/** What pruning removed is not there any more. */
+/** Forgets what pruning removed. */
 export function forgetPruned(cache: ThreadCache, pruned: PrunedIds): void {
   for (const { ns, checkpoint_id } of pruned.checkpoints) {
     cache.heads.delete(headKey(ns, checkpoint_id));

@@ -1,8 +1,8 @@
 import type { ListVersion } from "../store/checkpoints/value.ts";
 
 /**
- * Of a list of messages that is only the end of a thread's: the items of a stored list that come
- * before it. What is stored of it is then appended to those.
+ * Items of a stored list that come before a list of messages which is only the end of a thread's. What is stored of
+ * it is then appended to those.
  */
 export interface ThreadPart extends ListVersion {
   /** Lists of one family begin with the same items. */

@@ -7,8 +7,8 @@ interface TaskWrite {
 }
 
 /**
- * What tasks wrote, in the order in which LangGraph applies it: by the path of the task, its id and
- * the index of the write. Takes the tasks by id, as they are read.
+ * Returns what tasks wrote, in the order in which LangGraph applies it: by the path of the task, its id and the index
+ * of the write. Takes the tasks by id, as they are read.
  */
 export function inOrder(tasks: readonly TaskWrites[]): TaskWrite[] {
   const all = tasks.flatMap(({ task_id, writes }) => writes.map((write) => ({ task_id, write })));

@@ -13,7 +13,7 @@ import {
   type UiRequest,
 } from "./request.ts";
 
-/** What `HttpAgent` sends (`RunAgentInput`); of the messages only the last one counts, because the session has the others. */
+/** Body that `HttpAgent` sends (`RunAgentInput`); only its last message counts, because the session has the others. */
 export const RunAgentInput = Type.Object(
   {
     threadId: Type.String(),
@@ -112,7 +112,7 @@ export function createAgUiEncoder(
   const questions: QuestionInfo[] = [];
   let writing: { readonly id: string; text: string } | null = null;
 
-  /** What a client has of an answer that is void goes with the list of those that are stored. */
+  /** Lists the messages that are stored, so that a client drops an answer that is void. */
   const list = (): AgUiEvent => ({ type: "MESSAGES_SNAPSHOT", messages: [...messages] });
   const endText = (): AgUiEvent[] => {
     const ended = writing;

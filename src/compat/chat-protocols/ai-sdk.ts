@@ -14,7 +14,7 @@ import {
   type UiRequest,
 } from "./request.ts";
 
-/** What `DefaultChatTransport` sends; only the last message counts, because the session has the others. */
+/** Body that `DefaultChatTransport` sends; only the last message counts, because the session has the others. */
 export const UiChatRequest = Type.Object(
   {
     messages: Type.Array(
@@ -72,7 +72,7 @@ function repliesOf(part: object): readonly QuestionReply[] {
  */
 export type UiChunk = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** What an answer with such a stream carries besides. */
+/** Further headers of an answer with such a stream. */
 export const UI_STREAM_HEADERS = { "x-vercel-ai-ui-message-stream": "v1" };
 
 export interface UiEncoder {
@@ -174,7 +174,7 @@ export function createUiEncoder(
 
 const NOT_REPLIED = { answers: new Map<string, string>(), replied: [] };
 
-/** What a call that has finished shows while another one asks: results are stored together. */
+/** Result of a finished call, as shown while another one asks: results are stored together. */
 const RESULT_FOLLOWS = "The result follows once the questions are answered.";
 
 const INTERRUPTED =

@@ -3,7 +3,7 @@ import type { QuestionInfo } from "../../core/schemas/schemas.ts";
 import type { ToolCall } from "../../core/sessions.ts";
 import { EventReader, type ShownMessage } from "../../exchange/live/event-reader.ts";
 
-/** What a client that follows one exchange is shown, in order. */
+/** Step that a client of one exchange is shown, in order. */
 export type ExchangeStep =
   /** A piece of the answer `message_id`; the first one begins it. */
   | { readonly type: "text"; readonly message_id: string; readonly text: string }
@@ -15,9 +15,9 @@ export type ExchangeStep =
   | { readonly type: "question"; readonly question: QuestionInfo; readonly has_call: boolean };
 
 export interface ExchangeSteps {
-  /** What an event of the session means for the exchange. */
+  /** Returns what an event of the session means for the exchange. */
   of(event: LiveEvent): readonly ExchangeStep[];
-  /** What comes last, of an exchange that waits for answers or has ended. */
+  /** Returns what comes last, of an exchange that waits for answers or has ended. */
   end(isWaiting: boolean): readonly ExchangeStep[];
 }
 

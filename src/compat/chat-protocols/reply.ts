@@ -2,7 +2,7 @@ import { invalidRequest } from "../../core/invalid-request.ts";
 import { type Choice, type GivenReply, isHarmlessChoice } from "../../core/questions.ts";
 import type { QuestionInfo } from "../../core/schemas/schemas.ts";
 
-/** What clients of other protocols say to a question: yes or no, and a text. */
+/** Reply of a client of another protocol to a question: yes or no, and a text. */
 export interface Reply {
   /** Null if the client said neither: then only its text can be an answer. */
   readonly approved: boolean | null;

@@ -3,7 +3,7 @@ import type { RepriseError } from "../../core/errors.ts";
 import { isStorableText } from "../../core/text/text.ts";
 import type { Reply } from "./reply.ts";
 
-/** What a client of another protocol asks for. */
+/** Request of a client of another protocol. */
 export type UiRequest =
   /** `id` is the client's: a message that is sent again is not stored again. */
   | { readonly type: "message"; readonly id: string; readonly text: string }

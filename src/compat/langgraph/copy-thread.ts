@@ -101,7 +101,7 @@ async function* batchesOf(thread: OfficialThread): AsyncGenerator<readonly Offic
   }
 }
 
-/** What an interrupted copy left is the beginning of the thread. Error codes: `thread_exists`. */
+/** Checks that what an interrupted copy left is the beginning of the thread. Error codes: `thread_exists`. */
 function requirePrefix(present: readonly CheckpointName[], names: readonly CheckpointName[]): void {
   if (!isPrefix(present, names)) {
     throw targetHasThread();

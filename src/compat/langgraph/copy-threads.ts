@@ -55,7 +55,7 @@ export async function copyThreads(input: CopyLangGraphInput): Promise<ThreadCopy
   return { from: source.location, to: target.location, ...counts, refused, changed };
 }
 
-/** What each thread was like when it was read; null for one that was refused. */
+/** State of each thread when it was read; null for one that was refused. */
 type Seen = Map<ThreadVersion["thread_id"], string | null>;
 
 async function openSource(location: string): Promise<OfficialSource> {

@@ -18,13 +18,13 @@ export interface OfficialState {
   readonly checkpoint: Checkpoint;
   readonly metadata: CheckpointMetadata;
   readonly tasks: readonly OfficialTask[];
-  /** What the parent's tasks wrote, if sends are among that: so in versions older than 4. */
+  /** Writes of the parent's tasks, if sends are among them: so in versions older than 4. */
   readonly parentTasks: readonly OfficialTask[] | null;
-  /** What was read of it, in UTF-16 units or bytes. */
+  /** Amount that was read of it, in UTF-16 units or bytes. */
   readonly size: number;
 }
 
-/** What one task wrote, by index. */
+/** Writes of one task, by index. */
 export interface OfficialTask {
   readonly task_id: string;
   readonly task_path: string;

@@ -36,7 +36,7 @@ function isSameMessage(source: BaseMessage, stored: BaseMessage): boolean {
   return bodyText(source) === bodyText(stored);
 }
 
-/** What an object of a class that a checkpoint may hold consists of. */
+/** Returns what an object of a class that a checkpoint may hold consists of. */
 function contentOf(value: object): object {
   if (value instanceof Map || value instanceof Set || value instanceof Uint8Array) {
     return [...value];
@@ -50,7 +50,7 @@ function contentOf(value: object): object {
   if (value instanceof DeltaSnapshot) {
     return [value.value];
   }
-  // what LangChain serializes itself, such as a document
+  // objects that LangChain serializes itself, such as a document
   return "toJSON" in value && typeof value.toJSON === "function"
     ? [JSON.parse(JSON.stringify(value))]
     : value;

@@ -1,6 +1,6 @@
 import type { CheckpointName } from "../../store/checkpoints/threads/thread-names.ts";
 
-/** What an official saver stored of one value: the type that its serializer gave it, and the bytes. */
+/** Value as an official saver stored it: the type that its serializer gave it, and the bytes. */
 export interface TypedValue {
   readonly type: string;
   readonly content: string | Uint8Array;
@@ -22,14 +22,14 @@ export interface OfficialCheckpoint extends CheckpointName {
   readonly metadata: TypedValue;
 }
 
-/** One thread in one state, however long it is read. */
+/** Thread in one state, however long it is read. */
 export interface OfficialThread {
   /** In the order in which the saver lists them, the oldest first. */
   readonly names: readonly CheckpointName[];
   /** Differs once checkpoints or writes were added or deleted. */
   readonly version: string;
   read(name: CheckpointName): Promise<OfficialCheckpoint>;
-  /** What the tasks of a checkpoint wrote, in no order. The checkpoint itself may be missing. */
+  /** Returns what the tasks of a checkpoint wrote, in no order. The checkpoint itself may be missing. */
   readWrites(name: CheckpointName): Promise<readonly OfficialWrite[]>;
 }
 

@@ -110,7 +110,7 @@ function latestName({ db }: Tx, thread: number): Promise<CheckpointName | undefi
     .executeTakeFirst();
 }
 
-/** What one run of a copy has stored of a thread that it created. */
+/** Thread that a run of a copy created, with what it has stored of it. */
 export interface OwnThread {
   readonly thread_id: string;
   /** The thread's number, which no other thread ever gets. */
@@ -229,7 +229,7 @@ function missingWrites({ pendingWrites = [] }: CheckpointTuple, { tasks }: Offic
   );
 }
 
-/** What of a checkpoint differs from its source; null if nothing does. */
+/** Returns what differs between a checkpoint and its source; null if nothing does. */
 function differenceOf(tuple: CheckpointTuple, state: OfficialState): string | null {
   const { checkpoint, metadata, parentConfig, pendingWrites } = tuple;
   const expected = checkpointWithSends(state);

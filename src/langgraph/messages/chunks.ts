@@ -49,7 +49,7 @@ function cutAfter(text: string, start: number, average: number): number {
   return afterCharacter(text, end);
 }
 
-/** The same place, or the next one if it is within a surrogate pair: neither engine keeps a half. */
+/** Returns the place, or the next one if it is within a surrogate pair: neither engine keeps a half. */
 function afterCharacter(text: string, place: number): number {
   const next = text.charCodeAt(place);
   return next >= 0xdc00 && next <= 0xdfff ? place + 1 : place;

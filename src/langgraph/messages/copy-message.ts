@@ -8,8 +8,8 @@ import { type Fingerprint, NO_MEMBERS } from "./message-hash.ts";
 export type Copier = (of: Fingerprint) => BaseMessage;
 
 /**
- * What makes copies of a message that was made of JSON; null if only its constructor can. A long
- * thread is copied at every read; the constructors take several times as long and more memory.
+ * Returns a function that copies a message which was made of JSON; null if only its constructor can. A long thread is
+ * copied at every read; the constructors take several times as long and more memory.
  */
 export function copierOf(message: BaseMessage, fingerprint: Fingerprint): Copier | null {
   const copy = COPIERS.get(message.constructor);

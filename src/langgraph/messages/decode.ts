@@ -43,7 +43,7 @@ interface Member {
   readonly key: string | number;
   readonly refs: readonly StoredRef[];
   readonly reader: MessageReader;
-  /** What takes a promise, innermost first. */
+  /** Conversions that take a promise, innermost first. */
   readonly late: (() => Promise<void>)[];
 }
 

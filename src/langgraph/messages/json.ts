@@ -12,7 +12,7 @@ export function stringify(value: unknown, replacer: Replacer): string {
   try {
     return JSON.stringify(value, replacer) ?? "null";
   } catch {
-    // it may only be circular
+    // circular values may end here
   }
   try {
     return JSON.stringify(value, withoutCycles(replacer)) ?? "null";

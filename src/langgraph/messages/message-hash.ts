@@ -4,7 +4,7 @@ import { textHash } from "../../store/records/threads/bodies.ts";
 import { bodyText } from "./message-codec.ts";
 import { cloneJsonValue, isEmptyRecord, isJsonValue, sameJsonValue } from "./json-value.ts";
 
-/** What a message was when its hash was taken, field by field. */
+/** State of a message when its hash was taken, field by field. */
 export interface Fingerprint extends Readonly<Record<CommonField, unknown>> {
   readonly hash: string;
   readonly made: unknown;
@@ -185,7 +185,7 @@ function haveOthers(message: BaseMessage, { others }: Fingerprint): boolean {
   return true;
 }
 
-/** What `toJSON` would write of a field: the property if there is one, else what was given. */
+/** Returns what `toJSON` would write of a field: the property if there is one, else what was given. */
 function fieldOf(message: BaseMessage, key: string): unknown {
   return key in message ? Reflect.get(message, key) : message.lc_kwargs[key];
 }
