@@ -11,7 +11,7 @@ import { toValue, type JsonObject, type SourceNode } from "./sources/source.ts";
 export interface CompiledSchema {
   /** Whether a plain value fits the schema. */
   accepts(value: unknown): boolean;
-  /** What of a document does not fit, unordered, at most `limit` findings. */
+  /** Finds what does not fit in a document, unordered, at most `limit` findings. */
   check(root: SourceNode, lines: LineIndex, limit: number): Finding[];
 }
 

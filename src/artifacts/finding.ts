@@ -2,7 +2,7 @@ import type { FindingCode } from "../core/schemas/artifact-schemas.ts";
 import type { LineIndex } from "./line-index.ts";
 
 /**
- * One thing to say about an artifact file.
+ * Finding about an artifact file.
  *
  * `pointer` is a JSON pointer (RFC 6901) to the value or property meant. `line` and `column`
  * count from 1, columns in UTF-16 code units as editors do. `message` is one sentence in which
@@ -40,7 +40,7 @@ export function textError(
   return { code, severity: "error", pointer: "", line, column, message };
 }
 
-/** What validating one artifact came to. */
+/** Result of validating one artifact. */
 export interface ArtifactReport {
   /** Whether no finding is an error. */
   readonly valid: boolean;

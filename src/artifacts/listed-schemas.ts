@@ -4,7 +4,7 @@ import type { SchemaEntry, SchemaRegistry } from "./registry.ts";
 export interface ListedSchema extends Omit<SchemaEntry, "id"> {
   /** Null for a broken file whose id cannot be read. */
   readonly id: string | null;
-  /** Of a schema that cannot be used: its file and what is wrong. */
+  /** Reason why a schema cannot be used. */
   readonly error?: string;
 }
 

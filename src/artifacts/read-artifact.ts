@@ -71,7 +71,7 @@ function openPipe(path: string): Readable | null {
   return stream;
 }
 
-/** What a pipe holds already; null if its writer has not written yet. */
+/** Returns what a pipe holds already; null if its writer has not written yet. */
 function readAtOnce(fd: number): Buffer | null {
   const bytes = Buffer.alloc(65_536);
   try {

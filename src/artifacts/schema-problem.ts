@@ -54,7 +54,7 @@ export function toPositionedFinding(
   return { severity: "error", ...lines(offset), ...problem };
 }
 
-/** What is wrong with a value, to be read after its name. */
+/** Says what is wrong with a value, to be read after its name. */
 function problemOf(error: SchemaError): string {
   const { keyword, params, data } = error;
   const required = requirementOf(error);

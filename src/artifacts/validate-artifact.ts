@@ -41,7 +41,7 @@ export async function validateArtifact(
 export interface PhasePlanOptions {
   /** How the text is written; JSON by default. */
   readonly syntax?: Syntax | undefined;
-  /** What the plan's names are compared with; what is not given is not checked. */
+  /** Names that those of the plan are compared with; what is not given is not checked. */
   readonly known?: KnownNames | undefined;
 }
 

@@ -30,12 +30,12 @@ export const FAILED_LOGINS_MS = MINUTE_MS;
 export const SHARE_DAYS = 7;
 export const MAX_SHARE_DAYS = 365;
 
-/** What follows the address of the service in a link. What follows `#` is not sent, and so not logged. */
+/** Returns the part of a link after the address of the service. What follows `#` is not sent, and so not logged. */
 export function sharePath(session: string, secret: string): string {
   return `/shared/${session}#share=${secret}`;
 }
 
-/** The same in the address that logs a browser in. */
+/** Returns the same part of the address that logs a browser in. */
 export function codePath(code: string): string {
   return `/#code=${code}`;
 }

@@ -61,7 +61,7 @@ export function factsIn(value: unknown): CallFacts {
 }
 
 function shownSubject(subject: string | null): string | null {
-  // what is cut off is not cleaned: an argument may have megabytes
+  // a text that is cut off is not cleaned: an argument may have megabytes
   const line = oneLine((subject ?? "").slice(0, 2 * MAX_SUBJECT))
     .slice(0, MAX_SUBJECT)
     .toWellFormed()

@@ -1,8 +1,8 @@
 import { oneLine } from "./text/terminal-text.ts";
 
 /**
- * What somebody consented to: an answer (the subject is the question's id), a mode, a call that needs no question any
- * more (its rule), messages (up to which `seq`) and settings of callers without authentication, and an exchange that was
+ * Subjects of a consent: an answer (the subject is the question's id), a mode, a call that needs no question any more
+ * (its rule), messages (up to which `seq`) and settings of callers without authentication, and an exchange that was
  * undone or made again (its number).
  */
 export const CONSENT_KINDS = [

@@ -4,7 +4,7 @@
  * `cli/process/exit-code.ts` into an exit code, each in one table.
  */
 export const ERROR_CODES = [
-  // what the caller asked for
+  // errors of the caller's request
   "invalid_request",
   "invalid_usage",
   "malformed_json",
@@ -105,7 +105,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** One error in a request body, query or file; `pointer` is a JSON pointer (RFC 6901). */
+/** Error in a request body, query or file; `pointer` is a JSON pointer (RFC 6901). */
 export interface Fault {
   readonly pointer: string;
   readonly message: string;

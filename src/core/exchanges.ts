@@ -39,7 +39,7 @@ export type ExchangeState = keyof typeof TRANSITIONS;
 export const EXCHANGE_STATES = Object.keys(TRANSITIONS) as readonly ExchangeState[];
 
 type Events = { [State in ExchangeState]: keyof (typeof TRANSITIONS)[State] };
-/** What can happen to an exchange that has a record. */
+/** Event of an exchange that has a record. */
 export type ExchangeEventName = Events[ExchangeState];
 
 /** The state that follows; null if this cannot happen in the state. */

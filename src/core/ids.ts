@@ -22,7 +22,7 @@ export function isRfc9562Uuid(id: string): boolean {
   return RFC_9562.test(id);
 }
 
-/** What a person or program may write to name a session. */
+/** Name of a session as a person or program writes it. */
 export type SessionReference =
   | { readonly kind: "id"; readonly id: string }
   | { readonly kind: "prefix"; readonly prefix: string }

@@ -11,7 +11,7 @@ export const METADATA_KEY = `[A-Za-z][A-Za-z0-9_.-]{0,${MAX_KEY_LENGTH - 1}}`;
 
 export type Metadata = Readonly<Record<string, string>>;
 
-/** What people give a session to find it again. It means nothing to the agent. */
+/** Labels by which people find a session again. They mean nothing to the agent. */
 export interface SessionLabels {
   readonly name: string | null;
   readonly archived_at: string | null;

@@ -59,7 +59,7 @@ export const CREATE_KEY_MS = 24 * 60 * 60 * 1000;
 export const MAX_PATH_LENGTH = 4096;
 /** How often the stream polls for messages of other processes, by default. */
 export const STREAM_POLL_MS = 500;
-/** The same for readers of the live feed. */
+/** Time between two polls for readers of the live feed. */
 export const LIVE_POLL_MS = 60;
 /** How often a node searches for exchanges that other processes queued. */
 export const QUEUE_POLL_MS = 1000;
@@ -90,7 +90,7 @@ export const SHUTDOWN_GRACE_MS = 5000;
 export const PROBE_FRESH_MS = 1000;
 /** Who asks whether the service is ready waits no longer than this for the probe. */
 export const PROBE_TIMEOUT_MS = 2000;
-/** The same for the query of the metrics. */
+/** Age of the metrics' query up to which it is used again. */
 export const SCRAPE_FRESH_MS = 1000;
 export const SCRAPE_TIMEOUT_MS = 2000;
 /** Time for checking one artifact against a project's schema; then the check is stopped. */

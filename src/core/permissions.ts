@@ -1,7 +1,7 @@
 /**
- * What is asked before a tool takes effect. `ask`: each change. `edits`: no change of an ordinary file in the
- * session's folder. `auto`: as `edits`. `all`: nothing but changes of protected files. `plan`: nothing, because
- * nothing is changed.
+ * Questions before a tool takes effect. `ask`: each change. `edits`: no change of an ordinary file in the session's
+ * folder. `auto`: as `edits`. `all`: nothing but changes of protected files. `plan`: nothing, because nothing is
+ * changed.
  */
 export const PERMISSION_MODES = ["ask", "edits", "auto", "all", "plan"] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];

@@ -5,9 +5,7 @@
 export const ORIGINS = ["terminal", "prompt", "http", "agent"] as const;
 export type Origin = (typeof ORIGINS)[number];
 
-/**
- * What somebody may do: everything, read everything, read one session, or what the service lets everybody do.
- */
+/** Roles: may do everything, read everything, read one session, or do what the service lets everybody do. */
 export const ACCESS_ROLES = ["owner", "reader", "visitor", "guest"] as const;
 export type AccessRole = (typeof ACCESS_ROLES)[number];
 
@@ -15,7 +13,7 @@ export type AccessRole = (typeof ACCESS_ROLES)[number];
 export const LOGIN_KINDS = ["code", "token", "read_token", "share"] as const;
 export type LoginKind = (typeof LOGIN_KINDS)[number];
 
-/** What proves a role: a token, the login of a browser, the link of a session, or the account that runs the program. */
+/** Proof of a role: a token, the login of a browser, the link of a session, or the account that runs the program. */
 export type PrincipalVia = "token" | "login" | "share" | "local";
 
 /** Who acts. Made once, by the gate of the service or by the program that a person runs, and given to operations. */

@@ -1,5 +1,5 @@
 /**
- * What a person is asked: a question of the agent (`question`), whether a tool may do what it is about to do
+ * Kinds of questions to a person: a question of the agent (`question`), whether a tool may do what it is about to do
  * (`permission`), whether the models may use more tokens (`limit`), whether calls may run again whose end is unknown
  * (`repeat`), or whether the agent may get messages that came over HTTP without authentication (`messages`): for that
  * one, no exchange waits.
@@ -80,13 +80,13 @@ export function isHarmlessChoice(id: string): boolean {
   return HARMLESS.has(id);
 }
 
-/** One answer that a question offers. */
+/** Answer that a question offers. */
 export interface Choice {
   /** Text by which an answer names it. */
   readonly id: string;
   /** Words for a person. */
   readonly label: string;
-  /** One sentence; null for what a model offers. */
+  /** Sentence that explains the choice; null for what a model offers. */
   readonly meaning: string | null;
   /** Rules that the answer keeps beyond the call; null if it keeps none. */
   readonly lasting: readonly string[] | null;
@@ -111,7 +111,7 @@ export function lastingRules(choices: readonly Choice[] | null): readonly string
 
 const ADMISSION = "messages:";
 
-/** What such a question has as the id of its call: it asks about all until this one. No tool's call has a colon. */
+/** Returns the id of the call of such a question: it asks about all until this one. No tool's call has a colon. */
 export function admissionCallId(through_seq: number): string {
   return `${ADMISSION}${through_seq}`;
 }
@@ -145,7 +145,7 @@ export interface DefaultAnswer {
   readonly after_ms: number;
 }
 
-/** What a person is shown. */
+/** Question as a person is shown it. */
 export interface Asking {
   readonly kind: QuestionKind;
   readonly text: string;
@@ -155,7 +155,7 @@ export interface Asking {
   readonly permission: AskedPermission | null;
 }
 
-/** What a person answers: the id of a choice, or a text to a question without choices. */
+/** Reply of a person: the id of a choice, or a text to a question without choices. */
 export type GivenReply =
   | { readonly choice: string; readonly text?: undefined }
   | { readonly text: string; readonly choice?: undefined };

@@ -1,6 +1,6 @@
-/** What Reprise itself was given to keep, such as a provider's key. */
+/** Value that Reprise itself was given to keep, such as a provider's key. */
 export interface Secret {
-  /** What a model and a person are shown in its place, such as `ANTHROPIC_API_KEY`. */
+  /** Name that a model and a person are shown in its place, such as `ANTHROPIC_API_KEY`. */
   readonly name: string;
   readonly value: string;
 }
@@ -16,7 +16,7 @@ const MIN_SECRET = 8;
 /** From this length on, what is left of a secret whose end was cut off counts too: half of it or more. */
 const MIN_CUT_SECRET = 32;
 
-/** One pass through each text, however many secrets there are. */
+/** Conceals secrets in one pass through each text, however many secrets there are. */
 export function createConceal(secrets: readonly Secret[]): Conceal {
   const spelled = secrets
     .map(({ name, value }) => ({ name, value: value.trim() }))
@@ -40,7 +40,7 @@ export async function readConceal(secrets: Secrets | undefined): Promise<Conceal
   return createConceal((await secrets?.()) ?? []);
 }
 
-/** What is shown in the place of a secret. */
+/** Returns the text that is shown in the place of a secret. */
 function shownName({ name }: Pick<Secret, "name">): string {
   return `[${name}]`;
 }

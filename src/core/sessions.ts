@@ -14,8 +14,8 @@ export type SessionState = (typeof SESSION_STATES)[number];
 
 export const ACTIVITIES = ["idle", "running", "interrupted"] as const;
 /**
- * What the agent is doing with the session: `running` while a process holds its lease,
- * `interrupted` if an exchange began and never finished, else `idle`.
+ * Activity of the agent in the session: `running` while a process holds its lease, `interrupted` if an exchange began
+ * and never finished, else `idle`.
  */
 export type Activity = (typeof ACTIVITIES)[number];
 
@@ -38,7 +38,7 @@ export interface MadeCall {
 /** With what is known of it. */
 export interface ToolCall extends MadeCall, CallFacts {}
 
-/** What a field of the API holds: with a question mark it may be null. Times are ISO 8601 in UTC. */
+/** Type of a field of the API: with a question mark it may be null. Times are ISO 8601 in UTC. */
 export interface FieldTypes {
   id: string;
   state: SessionState;

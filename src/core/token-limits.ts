@@ -1,14 +1,14 @@
 import { RepriseError } from "./errors.ts";
 
 /**
- * What may be limited in tokens, read and written ones together: one exchange with its sub-agents,
- * the session alone, and the session with all its sub-agents.
+ * Scopes of a limit of tokens, read and written ones together: one exchange with its sub-agents, the session alone,
+ * and the session with all its sub-agents.
  */
 export const TOKEN_LIMITS = ["exchange", "session", "tree"] as const;
 export type TokenLimit = (typeof TOKEN_LIMITS)[number];
 export type TokenLimits = Readonly<Partial<Record<TokenLimit, number>>>;
 
-/** What the models of a session have used, as far as a limit asks for it. */
+/** Tokens that the models of a session have used, as far as a limit asks for them. */
 export type TokenUse = Readonly<
   Record<
     TokenLimit,
@@ -64,11 +64,11 @@ export interface AskedLimit {
   readonly limit: number;
   /** The number of the exchange that asks. */
   readonly n: number;
-  /** What may be used after a yes. */
+  /** Tokens that may be used after a yes. */
   readonly raised: number;
 }
 
-/** What a question has as the id of its call. No call of a tool can have it: those have no colon. */
+/** Returns the id of the call of such a question. No call of a tool can have it: those have no colon. */
 export function limitCallId({ kind, limit, n, raised }: AskedLimit): string {
   return ["limit", kind, limit, n, raised].join(":");
 }

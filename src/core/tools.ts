@@ -1,7 +1,7 @@
 import { RepriseError } from "./errors.ts";
 
 /**
- * What a call does. `reads`: nothing changes. `changes`: something may change. `runs`: a program runs. `asks`: it
+ * Effects of a call. `reads`: nothing changes. `changes`: something may change. `runs`: a program runs. `asks`: it
  * turns to a person or a sub-agent, and changes nothing of the user's itself.
  */
 export const TOOL_EFFECTS = ["reads", "changes", "runs", "asks"] as const;

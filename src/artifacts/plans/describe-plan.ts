@@ -4,8 +4,8 @@ import { type Edge, phaseGraph } from "./phase-graph.ts";
 import type { PhasePlan } from "./phase-plan.ts";
 
 /**
- * What is drawn: nothing else is answered meanwhile. The worst pictures of this size took 110 ms on
- * an idle machine. A phase has its texts in the picture, an edge the keys of its phases.
+ * Limits of a drawing: nothing else is answered meanwhile. The worst pictures of this size took 110 ms on an idle
+ * machine. A phase has its texts in the picture, an edge the keys of its phases.
  */
 const MAX_DRAWN = { phases: 400, edges: 2000, letters: 300_000 };
 

@@ -1,6 +1,6 @@
 import type { Phase } from "./phase-plan.ts";
 
-/** What layering needs to know of a phase. */
+/** Fields of a phase that layering reads. */
 export type Dependent = Pick<Phase, "key" | "depends_on">;
 
 /**
@@ -89,7 +89,7 @@ function layered(dependencies: Adjacency): Layers | null {
   return count === size ? { layerOf, dependencies, dependents } : null;
 }
 
-/** The same graph, seen from the other ends. */
+/** Returns the graph with its edges turned round. */
 function reversed({ starts, targets }: Adjacency): Adjacency {
   const ends = new Uint32Array(starts.length);
   for (const target of targets) {

@@ -69,7 +69,7 @@ function edgesOf(keys: readonly string[], { dependents: { starts, targets } }: L
     const end = starts[rank + 1] ?? 0;
     for (let at = starts[rank] ?? 0; at < end; at += 1) {
       const target = targets[at] ?? 0;
-      // one that is named twice is here twice
+      // a phase that is named twice is here twice
       if (target !== last) {
         edges.push({ from, to: keys[target] ?? "" });
       }

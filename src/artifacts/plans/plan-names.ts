@@ -3,7 +3,7 @@ import { adviceOf, createNearestName } from "../../core/text/nearest-name.ts";
 import type { OutlinedPhase, PositionedString, PlanOutline } from "./plan-outline.ts";
 import { quote } from "../../core/text/terminal-text.ts";
 
-/** What a plan names and does not hold itself. What is not given is not checked. */
+/** Names outside of a plan that it may refer to. What is not given is not checked. */
 export interface KnownNames {
   /** Names of all personas. */
   readonly roles?: ReadonlySet<string> | undefined;
@@ -24,7 +24,7 @@ export function checkNames(plan: PlanOutline, known: KnownNames): OffsetFinding[
   return [...runIdMismatch(plan.runId, known.runId), ...plan.phases.flatMap(phaseNames(known))];
 }
 
-/** What checks the names of one phase after the other. */
+/** Makes a check of the names of one phase after the other. */
 export function phaseNames(
   known: KnownNames,
 ): (phase: OutlinedPhase, index: number) => OffsetFinding[] {

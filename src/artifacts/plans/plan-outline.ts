@@ -24,9 +24,9 @@ export interface PlanOutline {
 }
 
 /**
- * What of a document has the shape of a phase plan, position by position, so that what the schema
- * cannot say can be checked while other things in it are still wrong. An entry of `phases` that is
- * not an object is a phase without key and dependencies.
+ * Returns the parts of a document that have the shape of a phase plan, position by position, so that what the schema
+ * cannot say can be checked while other things in it are still wrong. An entry of `phases` that is not an object is a
+ * phase without key and dependencies.
  */
 export function outlinePlan(root: SourceNode): PlanOutline {
   return {

@@ -8,7 +8,7 @@ import type { OutlinedPhase } from "./plan-outline.ts";
 import { quote } from "../../core/text/terminal-text.ts";
 import { sharedPaths } from "./shared-paths.ts";
 
-/** What is wrong with the path of an artifact by itself, as a code and a sentence; null if nothing. */
+/** Says what is wrong with the path of an artifact by itself, as a code and a sentence; null if nothing. */
 export function pathProblem(path: string): readonly [FindingCode, string] | null {
   if (/^(?:[\\/]|[a-z]:)/i.test(path)) {
     return [
@@ -41,8 +41,8 @@ export function pathProblem(path: string): readonly [FindingCode, string] | null
 }
 
 /**
- * The same text for paths that may be one file: some file systems take names that differ in case, or
- * in their Unicode form, for one.
+ * Returns one text for all paths that may be one file: some file systems take names that differ in case, or in their
+ * Unicode form, for one.
  */
 export function comparedPath(path: string): string {
   return normalPath(path).normalize("NFC").toLowerCase();

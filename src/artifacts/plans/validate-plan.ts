@@ -39,7 +39,7 @@ export function validatePlan(text: string, checks: PlanChecks): PlanReport {
   return { ...toReport(warnings), phases: plan.phases.length, plan };
 }
 
-/** The same, but slower for a valid plan: it records all positions. */
+/** Checks a plan as `validatePlan`, but slower if it is valid: records all positions. */
 export function explainPlan(text: string, checks: PlanChecks): PlanReport {
   const { syntax, schema, known = {}, limits } = checks;
   const lines = createLineIndex(text);
@@ -48,7 +48,7 @@ export function explainPlan(text: string, checks: PlanChecks): PlanReport {
     return { ...toReport(findings), phases: 0, plan: null };
   }
   const outline = outlinePlan(root);
-  // One more than is listed, so that cutting them off is noticed.
+  // 1 more than is listed, so that cutting them off is noticed.
   const problems = schema.check(root, lines, MAX_FINDINGS + 1);
   const ofPlan = [
     ...checkPlanGraph(outline.phases, lines),

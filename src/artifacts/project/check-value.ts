@@ -17,12 +17,12 @@ import { describeRules, type ReadSchema } from "./rule-problems.ts";
 import { addSchemas, DIALECT, uriOf, type SetSchema } from "./schema-set.ts";
 import { reasonOf } from "./unusable.ts";
 
-/** What came of checking one value: its errors, or why the schema cannot be used. */
+/** Result of checking one value: its errors, or why the schema cannot be used. */
 export type Verdict =
   | { readonly kind: "checked"; readonly problems: readonly SchemaProblem[] }
   | { readonly kind: "unusable"; readonly reason: string };
 
-/** One thing to check. */
+/** Value to check, and the schema. */
 export interface CheckOrder {
   /** The id of a schema of the set. */
   readonly id: string;

@@ -10,7 +10,7 @@ import type { SchemaSet, WorkerPool } from "./worker-pool.ts";
 /** A schema that artifacts are checked against. */
 export interface ArtifactSchema {
   /**
-   * What of a document does not fit, unordered, at most `limit` findings.
+   * Finds what does not fit in a document, unordered, at most `limit` findings.
    *
    * Error codes, of a project's schema: `schema_invalid`, `schema_checks_busy`.
    */
@@ -20,7 +20,7 @@ export interface ArtifactSchema {
 export interface ProjectSchemas {
   schema(file: OwnFile): ArtifactSchema;
   /**
-   * Those of some files whose schemas cannot be used.
+   * Returns the files whose schemas cannot be used.
    *
    * Error codes: `schema_checks_busy`.
    */

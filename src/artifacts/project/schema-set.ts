@@ -13,7 +13,7 @@ export interface SetSchema {
 }
 
 export const DIALECT = "https://json-schema.org/draft/2020-12/schema";
-/** The same dialect with the format-assertion vocabulary. */
+/** Dialect with the format-assertion vocabulary. */
 const ASSERTING = "reprise:/asserting";
 
 /**

@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { createCheckValue, type CheckOrder, type CheckValue, type Verdict } from "./check-value.ts";
 import type { SetSchema } from "./schema-set.ts";
 
-/** What the thread sends: first that it has loaded, then an answer to each order. */
+/** Message of the thread: first that it has loaded, then an answer to each order. */
 export type WorkerAnswer = { readonly kind: "ready" } | Verdict;
 
 const send = (answer: WorkerAnswer): void => parentPort?.postMessage(answer);

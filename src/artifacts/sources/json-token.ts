@@ -4,7 +4,7 @@ export interface Token {
   readonly kind: "{" | "}" | "[" | "]" | ":" | "," | "scalar" | "end";
   readonly start: number;
   readonly end: number;
-  /** What a scalar holds; null for every other token. */
+  /** Value of a scalar; null for every other token. */
   readonly value: string | number | boolean | null;
 }
 

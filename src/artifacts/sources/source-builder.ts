@@ -52,7 +52,7 @@ export class SourceBuilder {
     read: () => SourceNode,
   ): void {
     const first = members.get(name);
-    // one more than is listed, so that cutting them off is noticed
+    // 1 more than is listed, so that cutting them off is noticed
     if (first !== undefined && this.findings.length <= MAX_FINDINGS) {
       this.findings.push(this.#duplicate(name, { first: first.keyStart, offset: keyStart }));
     }

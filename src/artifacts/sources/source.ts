@@ -87,7 +87,7 @@ export function tooDeep(offset: number): SourceError {
   return new SourceError("too_deep", offset, message);
 }
 
-/** What a JSON document can hold. */
+/** Value that a JSON document can hold. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export type JsonObject = { [name: string]: JsonValue };
 
@@ -128,7 +128,7 @@ export function nameOfStep(step: string): string {
   return step.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
-/** One more step of a JSON pointer. */
+/** Adds a step to a JSON pointer. */
 export function pointerTo(parent: string, step: string | number): string {
   return `${parent}/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }

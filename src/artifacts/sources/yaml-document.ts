@@ -22,7 +22,7 @@ function strictComposer(): Composer {
   const composer = new Composer({ prettyErrors: false, uniqueKeys: false, schema: "core" });
   let first: SourceError | undefined;
   const onError = (source: ErrorSource, _code: string, message: string): never => {
-    // it catches some of what is thrown here and comes with that again
+    // the parser catches some of what is thrown here, and throws it again later
     first ??= malformedYaml(offsetOf(source), unreadable(message));
     throw first;
   };

@@ -2,10 +2,10 @@
 type Rule = "never" | "for_now";
 
 export interface ControlFile {
-  /** One name, or two below each other with `/` between. `*` at its beginning is any text. */
+  /** Name, or two names below each other with `/` between. `*` at its beginning is any text. */
   readonly name: string;
   readonly rule: Rule;
-  /** What a written one would do, for the model and for readers of this table. */
+  /** Effect of a written one, for the model and for readers of this table. */
   readonly reason: string;
 }
 

@@ -42,8 +42,8 @@ export function isGit(names: readonly string[]): boolean {
 }
 
 /**
- * One key for all spellings that some file system takes for one name: case, Unicode normalisation
- * and invisible characters (APFS, HFS+), trailing dots and spaces and `name:stream` (NTFS).
+ * Returns one key for all spellings that some file system takes for one name: case, Unicode normalisation and
+ * invisible characters (APFS, HFS+), trailing dots and spaces and `name:stream` (NTFS).
  */
 export function spellingKey(name: string): string {
   return name
@@ -82,7 +82,7 @@ const LAST_NAMES: ReadonlySet<string> = new Set(
 );
 const GIT = nameKey(".git");
 
-/** Those that can begin with a name: a short name can be that of any of them. */
+/** Returns the entries that can begin with a name: a short name can be that of any of them. */
 function entriesFor(key: string): typeof ENTRIES {
   return key.includes("~") ? ENTRIES : [...(BY_KEY.get(key) ?? []), ...PATTERNS];
 }
@@ -120,7 +120,7 @@ function isShortName(key: string, { shortStem, hashedStem }: NameKey): boolean {
   return stem !== "" && (stem === shortStem || isHashed);
 }
 
-/** What NTFS puts into a short name if four others took the usual ones; four hexadecimal digits. */
+/** Computes what NTFS puts into a short name if four others took the usual ones; four hexadecimal digits. */
 function ntfsHash(name: string): string {
   let sum = 0;
   for (let at = 0; at < name.length; at += 1) {

@@ -1,4 +1,4 @@
-/** What is at a path, as far as it can be put back. Links are never followed. */
+/** Entry at a path, as far as it can be put back. Links are never followed. */
 export type Entry = FileEntry | LinkEntry | FolderEntry | UnrecordedEntry;
 
 export interface FileEntry {
@@ -22,7 +22,7 @@ export interface FolderEntry {
   readonly mode: number | null;
 }
 
-/** What a command may have changed there cannot be put back, whatever it is. */
+/** Entry that cannot be put back after a command may have changed it, whatever it is. */
 export interface UnrecordedEntry {
   readonly kind: "unrecorded";
   readonly reason: UnrecordedReason;

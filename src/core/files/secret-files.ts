@@ -3,7 +3,7 @@ import { isSameName, nameKey, type NameKey, spellingKey } from "./control-files.
 export interface SecretFile {
   /** As a pattern of paths shows it: `*` for any characters of the name, `/**` for all below a folder. */
   readonly name: string;
-  /** What such a file holds, as the end of a sentence. */
+  /** Content of such a file, as the end of a sentence. */
   readonly reason: string;
 }
 

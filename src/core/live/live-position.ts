@@ -2,7 +2,7 @@ import { isStorableText } from "../text/text.ts";
 
 /** How far a reader of the live feed is: the id of each event says it, so any of them resumes. */
 export interface LivePosition {
-  /** Of the last message that it has. */
+  /** Position of the last message that it has. */
   readonly seq: number;
   /** The exchange and its attempt that `message_id` belongs to. */
   readonly n: number;
@@ -10,7 +10,7 @@ export interface LivePosition {
   /** Code points that it has of the message's text, and their checksum. */
   readonly offset: number;
   readonly checksum: number;
-  /** Of the exchange that it was shown last; 0 without one. */
+  /** Revision of the exchange that it was shown last; 0 without one. */
   readonly revision: number;
   /** The message that arrives; null between two messages. */
   readonly message_id: string | null;
@@ -57,7 +57,7 @@ export function readPosition(text: string): LivePosition | null {
   if (position.message_id === null && !isEmpty) {
     return null;
   }
-  // one form for each position: what was written otherwise is not ours
+  // each position has one form: a text of another form is not ours
   return writePosition(position) === text ? position : null;
 }
 

@@ -1,11 +1,11 @@
 import type { CallFacts, LiveCallStatus } from "../calls.ts";
 import type { ErrorCode } from "../errors.ts";
 
-/** What an exchange does now that no message says. */
+/** Activity of an exchange that no message shows. */
 export interface LiveState {
   /** The calls of the last answer, in its order. */
   readonly calls: readonly LiveCall[];
-  /** What the exchange has used so far, without its sub-agents. */
+  /** Tokens that the exchange has used so far, without its sub-agents. */
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
   /** Why the model is asked again; null if it is not. */
   readonly retry: LiveRetry | null;

@@ -5,7 +5,7 @@ import { MAX_NAME_LENGTH } from "../limits.ts";
 
 /** Artifacts and phase plans, in the HTTP API. */
 
-/** What a finding is about, as one closed set; programs compare the code, never the message. */
+/** Subjects of a finding, as one closed set; programs compare the code, never the message. */
 export const FINDING_CODES = [
   // the file as a whole (always at line 1, column 1, except `not_utf8`)
   "file_unreadable",

@@ -23,7 +23,7 @@ type Followed = Pick<ExchangeInfo, "state" | "last_seq" | "queued_at">;
 export function createExchangeEnd(n: number, after_seq: number): ExchangeEnd {
   let seq = after_seq;
   let hasAnswer = false;
-  /** What the exchange has stored if it waits now; null if the event does not say. */
+  /** Last message that the exchange has stored if it waits now; null if the event does not say. */
   let through: number | null = null;
   let until: number | null = null;
   const isPast = (exchange: ExchangeInfo | null): boolean =>

@@ -23,7 +23,7 @@ export const text = () => Type.String({ format: "storable-text" });
 const madeCall = { id: Type.String(), name: Type.String(), args: Type.Unknown() };
 const subject = () => Type.String({ maxLength: MAX_SUBJECT });
 
-/** What is known of a call; see `CallFacts`. */
+/** Facts of a call; see `CallFacts`. */
 export const callFacts = { effect: nullableOneOf(TOOL_EFFECTS), subject: nullable(subject()) };
 
 export const ToolCall = Type.Object({ ...madeCall, ...callFacts }, closed);

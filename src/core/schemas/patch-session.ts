@@ -7,7 +7,7 @@ import { limit, name, permissionMode, repoPath } from "./schemas.ts";
 
 const orNone = () => Type.Optional(nullable(limit()));
 
-/** What `PATCH` changes: what is left out stays. Null removes a name, a limit or a pair of metadata. */
+/** Changes of `PATCH`: what is left out stays. Null removes a name, a limit or a pair of metadata. */
 export const PatchSessionRequest = Type.Object(
   {
     name: Type.Optional(nullable(sessionName())),

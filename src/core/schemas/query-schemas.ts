@@ -6,7 +6,7 @@ import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT } from "../limits.ts";
 import { repoPath } from "./schemas.ts";
 import { ACTIVITIES, LIST_ORDERS, MESSAGE_ORDERS, SESSION_STATES } from "../sessions.ts";
 
-/** What the calls of the HTTP API take in their query. All are closed, as the objects of `schemas.ts` are. */
+/** Queries of the HTTP API. All are closed, as the objects of `schemas.ts` are. */
 
 export const NoQuery = Type.Object({}, closed);
 

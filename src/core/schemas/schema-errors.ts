@@ -29,8 +29,8 @@ const REQUIREMENTS: Readonly<Record<string, (limit: string, ...others: string[])
 };
 
 /**
- * What a value must be or have, to follow a "must": `be 1 or more`. It holds nothing of the value,
- * only words of the schema; null for a rule that has no words here.
+ * Says what a value must be or have, to follow a "must": `be 1 or more`. Holds nothing of the value, only words of
+ * the schema; null for a rule that has no words here.
  */
 export function requirementOf({ keyword, params }: SchemaError): string | null {
   const [limit = "", ...others] = [params["limit"] ?? params[keyword]].flat().map(String);

@@ -221,7 +221,7 @@ export const Problem = Type.Object(
         ),
       ),
     ),
-    /** Of `question_open`: the question that has to be answered first. */
+    /** Id of the question that has to be answered first, with `question_open`. */
     open_question: Type.Optional(uuid()),
   },
   { ...closed, $id: "Problem" },

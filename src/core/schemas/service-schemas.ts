@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { closed, nullable, oneOf } from "./field-schemas.ts";
 import { MAX_PATH_LENGTH } from "../limits.ts";
 
-/** What the service finds out about sessions and itself, in the HTTP API. */
+/** Facts that the service finds out about sessions and itself, in the HTTP API. */
 
 const count = () => Type.Integer({ minimum: 0 });
 

@@ -7,7 +7,7 @@ export function commandNote(sentence: string): string {
 }
 
 /**
- * What a person has to know of the result of a command: such lines before the first empty one, which ends what
+ * Returns what a person has to know of the result of a command: the lines before the first empty one, which ends what
  * Reprise says. The output of the command comes after it, so it cannot pass for one of them.
  */
 export function commandNotes(content: string): readonly string[] {
@@ -26,7 +26,7 @@ export function commandResult(said: string, output: string): string {
   return `${said}\n\n${output === "" ? NO_OUTPUT : output}`;
 }
 
-/** What the command printed, by its result. */
+/** Returns what the command printed, by its result. */
 export function commandOutput(content: string): string {
   const end = content.indexOf("\n\n");
   const output = end < 0 ? "" : content.slice(end + 2);

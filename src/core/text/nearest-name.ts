@@ -35,7 +35,7 @@ export function createNearestName(
   };
 }
 
-/** What to do about a wrong name: take the nearest one, if there is one. */
+/** Says what to do about a wrong name: take the nearest one, if there is one. */
 export function adviceOf(
   suggestion: string | undefined,
   otherwise: string,

@@ -51,7 +51,7 @@ export function lineSafeJson(json: string): string {
   return json.replace(/[\u0085\u2028\u2029]/g, escaped);
 }
 
-/** One sequence for each UTF-16 unit. */
+/** Writes a sequence for each UTF-16 unit. */
 function escaped(character: string): string {
   return character
     .split("")
@@ -76,7 +76,7 @@ const MAX_QUOTED = 60;
 
 /** A name from outside, in quotes for a sentence, cut after 60 characters. */
 export function quote(name: string): string {
-  // one code point is two units at most, so a name of megabytes is never spread out
+  // a code point is two units at most, so a name of megabytes is never spread out
   const start = Array.from(name.slice(0, 2 * MAX_QUOTED + 2));
   return `"${oneLine(start.length > MAX_QUOTED ? `${start.slice(0, MAX_QUOTED).join("")}…` : name)}"`;
 }

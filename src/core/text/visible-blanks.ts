@@ -5,7 +5,7 @@
 const BLANK = String.raw`[[\s\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}\p{Default_Ignorable_Code_Point}]--\n]`;
 /** More of them than this could push what comes after them out of view. */
 const RUN_OF_BLANKS = new RegExp(`${BLANK}{9,}|(?:${BLANK}*\\n){10,}`, "gv");
-/** What comes before the indentation of a line: nothing, or the sign of a line of a diff. */
+/** Beginning of a line before its indentation: nothing, or the sign of a line of a diff. */
 const LINE_BEGIN = /(?:^|\n)[-+]?$/;
 
 /** Blanks that are kept at the beginning of a line of code. */

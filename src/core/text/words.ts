@@ -123,12 +123,12 @@ export function permissionLabel(id: PermissionChoice): string {
   return PERMISSION[id].label;
 }
 
-/** One sentence: why a permission is asked for. */
+/** Says in one sentence why a permission is asked for. */
 export function ruleAsks({ rule, layer }: Pick<AskedPermission, "rule" | "layer">): string {
   return `The rule ${rule} (${layer}) asks.`;
 }
 
-/** One line: the rules that longer answers keep; null if none is offered. */
+/** Names in one line the rules that longer answers keep; null if none is offered. */
 export function longerText(choices: readonly Choice[] | null): string | null {
   const rules = lastingRules(choices);
   return rules === null ? null : `Longer: for ${rules.join(", ")}`;

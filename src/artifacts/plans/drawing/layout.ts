@@ -194,7 +194,7 @@ interface Crossing {
 }
 
 interface Lanes {
-  /** Of a source whose lines leave its row: its lane beside the rows, and its lane below its row. */
+  /** Lanes of a source whose lines leave its row: beside the rows, and below its row. */
   readonly laneOf: ReadonlyMap<string, { readonly gutter: number; readonly channel: number }>;
   /** Lanes below each row. */
   readonly leaving: readonly number[];
