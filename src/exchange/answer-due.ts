@@ -3,7 +3,7 @@ import { LEASE_MS } from "../core/limits.ts";
 import { answerByDefault, findDueQuestions } from "../store/records/questions/due.ts";
 import type { Store } from "../store/store.ts";
 
-/** What somebody else did first. */
+/** Errors that mean that somebody else was first. */
 const NOT_OPEN = [
   "question_answered",
   "question_not_found",

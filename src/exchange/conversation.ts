@@ -33,11 +33,11 @@ export type ConversationStart =
       readonly columns: NewSession & { readonly persona_name: string | null };
     };
 
-/** One session as a front end uses it. Nothing is stored before the first message or command. */
+/** Session as a front end uses it. Nothing is stored before the first message or command. */
 export interface Conversation extends ConversationChanges {
   /** The session as last seen; null while nothing has been stored. */
   current(): Session | null;
-  /** What a session that is not there yet will begin with. */
+  /** Returns what a session that is not there yet will begin with. */
   planned(): {
     readonly model: string | null;
     readonly persona_name: string;
@@ -50,7 +50,7 @@ export interface Conversation extends ConversationChanges {
   send(text: string | null, live: Live, waits?: boolean): Promise<ExchangeResult>;
   /** Loads what the first message needs, ahead of it: `send` says what is wrong. */
   prepare(): void;
-  /** What the session's exchange and its sub-agents ask. */
+  /** Lists what the session's exchange and its sub-agents ask. */
   openQuestions(): Promise<readonly OpenQuestion[]>;
   /** Gives the session's questions their default answers whose time is over; `send(null)` then continues. */
   answerDue(): Promise<void>;
@@ -167,7 +167,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       return result;
     },
     prepare: () => void opened().catch(() => undefined),
-    // what a prompt can be shown without is loaded when it is used
+    // loaded when it is used: a prompt can be shown without it
     answerDue: async () => {
       if (session !== null) {
         const { answerDue } = await import("./answer-due.ts");

@@ -35,8 +35,8 @@ const ending = {
 };
 
 /**
- * What an exchange reports while it runs, as docs/protocol/engine.md describes it ("Events of an exchange").
- * The last one is `done`, `stopped`, `waiting` or `failed`. A listener only listens.
+ * Event of an exchange that runs, as docs/protocol/engine.md describes it ("Events of an exchange"). The last one is
+ * `done`, `stopped`, `waiting` or `failed`. A listener only listens.
  */
 export const ExchangeEvent = Type.Union([
   /** The lease is held and the user's message is stored. */
@@ -107,7 +107,7 @@ export type ExchangeEvent = Static<typeof ExchangeEvent>;
 
 export type ExchangeListener = (event: ExchangeEvent) => void;
 
-/** What every exchange leaves behind that does not fail. */
+/** Fields of the result of every exchange that does not fail. */
 interface ResultFields {
   readonly session: Session;
   readonly thread_id: string;

@@ -22,7 +22,7 @@ const PASSING: readonly ErrorCode[] = [
   "descriptors_exhausted",
 ];
 
-/** What a node lacks for an exchange. Another one may have it, and this one after a restart. */
+/** Errors of a node that lacks something for an exchange. Another one may have it, and this one after a restart. */
 const LACKING: readonly ErrorCode[] = ["model_key_missing", "config_invalid"];
 
 /** True for what keeps this node, now, from running any exchange. */
@@ -35,13 +35,13 @@ export function isLacking(error: unknown): boolean {
   return isRepriseError(error, ...LACKING);
 }
 
-/** What is stored of an error that ended an exchange; null if the exchange was cut, not failed. */
+/** Returns what is stored of an error that ended an exchange; null if the exchange was cut, not failed. */
 export function exchangeFailure(error: unknown): ExchangeFailure | null {
   const isCut = isPassing(error) || isLacking(error) || isRepriseError(error, ...NO_FAILURES);
   return isCut ? null : failureOf(error);
 }
 
-/** What may be shown of an error that ended an exchange. */
+/** Returns what may be shown of an error that ended an exchange. */
 export function failureOf(error: unknown): ExchangeFailure & { readonly code: ErrorCode } {
   if (!isRepriseError(error)) {
     // its text may hold anything

@@ -27,13 +27,13 @@ export interface ExchangerConfig extends JudgeSource {
   /** Paths that no tool may touch even inside the repo, besides the database. */
   readonly protectedPaths: readonly string[];
   /**
-   * What results of tools and questions must not hold, besides the keys of models. Called at the beginning of
+   * Texts that results of tools and questions must not hold, besides the keys of models. Called at the beginning of
    * each exchange.
    */
   readonly secrets?: Secrets | undefined;
   /** Keeps the bytes of files that tools change: see `createKeptBytes`. None by default. */
   readonly undoFolder?: string | null;
-  /** Of the questions that its exchanges ask. */
+  /** Default answer to the questions that its exchanges ask. */
   readonly defaultAnswer?: DefaultAnswer | undefined;
 }
 
@@ -62,8 +62,8 @@ export interface ExchangeRequest {
   /** True if a request for the same message has found the session busy. */
   readonly has_waited?: boolean;
   /**
-   * What becomes of a half answer when the exchange is stopped: kept as the answer, or dropped, so
-   * that continuing asks for it again. Kept if it is not given.
+   * Fate of a half answer when the exchange is stopped: kept as the answer, or dropped, so that continuing asks for
+   * it again. Kept if it is not given.
    */
   readonly keep_partial?: boolean;
   /** Who sends the message; unknown callers count as authenticated. */
@@ -74,9 +74,9 @@ export interface ExchangeRequest {
   readonly claim?: ClaimedExchange;
   /** The session as its caller has read it just before; else it is read first. */
   readonly lease_state?: LeaseState;
-  /** Of a sub-agent: the number of the exchange of its parent session. */
+  /** Number of the exchange of the parent session, for a sub-agent. */
   readonly parent_n?: number | null;
-  /** Of a sub-agent: the lease of that exchange. Once it is lost, this one does not begin. */
+  /** Lease of that exchange, for a sub-agent. Once it is lost, this one does not begin. */
   readonly parent_fence?: Fence;
 }
 

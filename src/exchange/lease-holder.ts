@@ -54,7 +54,7 @@ export interface HeldSession {
   ): Promise<ExchangeRows & { readonly pruned: PrunedIds }>;
 }
 
-/** What to do about a session that another exchange holds. */
+/** Reaction to a session that another exchange holds. */
 export type WhenBusy = "refuse" | "wait" | "take_over";
 
 export interface HoldInput {

@@ -6,7 +6,7 @@ import { failureOf } from "./exchange-failure.ts";
 import type { Feed, LiveReport } from "./live/feed.ts";
 import type { ExchangeEvent, ExchangeListener, ExchangeResult } from "./events.ts";
 
-/** Of which exchange events are. One that is continued has the id of its record. */
+/** Exchange that events are of. One that is continued has the id of its record. */
 export interface ExchangeIdentity {
   exchange_id: string;
   readonly session_id: string;
@@ -18,7 +18,7 @@ export type Report = (event: WithoutIdentity<ExchangeEvent>) => void;
 
 const ENDS: ReadonlySet<string> = new Set(["done", "stopped", "waiting", "failed"]);
 
-/** What an exchange reports with. */
+/** Functions with which an exchange reports. */
 export interface Reporter {
   readonly report: Report;
   readonly identity: ExchangeIdentity;

@@ -8,7 +8,7 @@ import { isServed } from "./served-folders.ts";
 /** Whether a node that is alive runs an exchange. */
 export interface Runnable {
   readonly runnable: boolean;
-  /** What starts a node that does, if none does. */
+  /** Command that starts a node that does, if none does. */
   readonly command: string | null;
 }
 

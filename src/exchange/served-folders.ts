@@ -15,7 +15,7 @@ export interface ServedFolders {
   serves(folder: string): Promise<boolean>;
 }
 
-/** Those that were named, which are real paths, and all below them. */
+/** Serves the named folders, which are real paths, and all below them. */
 export function namedFolders(within: readonly string[]): ServedFolders {
   return {
     announced: () => Promise.resolve({ within }),
@@ -23,7 +23,7 @@ export function namedFolders(within: readonly string[]): ServedFolders {
   };
 }
 
-/** Those that the user of the node trusts. */
+/** Serves the folders that the user of the node trusts. */
 export function trustedFolders(source: TrustSource): ServedFolders {
   return {
     announced: async () => ({ trusted: await trustedProjects(source) }),

@@ -11,7 +11,7 @@ import type { Message } from "../../core/sessions.ts";
 import type { LiveView } from "./live-view.ts";
 import { exchangeNews, type LiveNews, type Shown, shownOf, stateNews } from "./state-events.ts";
 
-/** What a reader has been sent. */
+/** Position of a reader: what it has been sent. */
 export interface LiveCursor {
   readonly position: LivePosition;
   /** Where the position's text ends, in UTF-16 units; null until it was compared with the text. */
@@ -20,7 +20,7 @@ export interface LiveCursor {
   readonly shown: Shown | null;
 }
 
-/** What is sent next, and the cursor after it. */
+/** Events that are sent next, and the cursor after them. */
 export interface LiveStep {
   readonly events: readonly LiveEvent[];
   readonly cursor: LiveCursor;
@@ -32,9 +32,9 @@ export function cursorAt(position: LivePosition): LiveCursor {
 }
 
 /**
- * What brings a reader from its cursor to the view. The texts of a message, joined, are the content of
- * the stored message, or `reset` declares them void. The text of a view may be shorter than what the
- * reader has: another node knows only what is stored.
+ * Returns what brings a reader from its cursor to the view. The texts of a message, joined, are the content of the
+ * stored message, or `reset` declares them void. The text of a view may be shorter than what the reader has: another
+ * node knows only what is stored.
  */
 export function eventsBetween(cursor: LiveCursor, view: LiveView): LiveStep {
   const writer = createWriter(cursor, view);

@@ -2,7 +2,7 @@ import { eventsBetween, type LiveCursor, type LiveStep } from "./events-between.
 import type { LiveView } from "./live-view.ts";
 import type { Portion } from "./source.ts";
 
-/** What brings a reader to a view, and whether more follows. */
+/** Step that brings a reader to a view, and whether more follows. */
 export interface FeedStep extends LiveStep, Portion<LiveCursor> {
   /** True if a reader that was there before would get nothing. */
   readonly isKnown: boolean;

@@ -7,7 +7,7 @@ import { reportSeldom } from "../report-seldom.ts";
 import { type BegunRun, type LiveCurrent, LiveRun } from "./live-run.ts";
 
 /**
- * What the exchanges of this process do now, for readers of the same process at once, and for those of others in
+ * Activity of the exchanges of this process now, for readers of the same process at once, and for those of others in
  * the database. One for each process that runs exchanges.
  */
 export interface Feed {

@@ -11,7 +11,7 @@ export interface BegunRun {
   readonly used?: LiveState["usage"];
 }
 
-/** What arrives now of an exchange that this process runs. */
+/** Part of an exchange of this process that arrives now. */
 export interface LiveCurrent {
   readonly n: number;
   /** As of `LiveAnswer`. */
@@ -27,7 +27,7 @@ export interface LiveCurrent {
 interface Arriving {
   readonly message_id: string;
   text: string;
-  /** What is stored of it, in UTF-16 units and in code points. */
+  /** Length of what is stored of it, in UTF-16 units and in code points. */
   stored: { readonly units: number; readonly points: number };
 }
 
@@ -38,8 +38,8 @@ const ALL_ARGS_CHARACTERS = 65_536;
 const MAX_CALLS = 128;
 
 /**
- * One run of an exchange, as its events describe it. It follows one answer at a time, the one that began last: of
- * models that write side by side, the others' text is shown when it is stored.
+ * Run of an exchange, as its events describe it. Follows one answer at a time, the one that began last: of models
+ * that write side by side, the others' text is shown when it is stored.
  */
 export class LiveRun {
   readonly #begun: BegunRun;
@@ -50,7 +50,7 @@ export class LiveRun {
   #arriving: Arriving | null = null;
   /** Answers whose text is void, or left to the message that stores it. */
   readonly #left = new Set<string>();
-  /** Those whose text is stored although no message may hold it: the agent kept it to itself. */
+  /** Answers whose text is stored although no message may hold it: the agent kept it to itself. */
   readonly #unclaimed = new Set<string>();
   #isOver = false;
   #hasStored = false;
@@ -66,7 +66,7 @@ export class LiveRun {
     return { session_id: this.session_id, epoch: this.#begun.epoch };
   }
 
-  /** What is to be removed from the database once the exchange is over. */
+  /** Returns what is to be removed from the database once the exchange is over. */
   get leftovers(): ForgetLive {
     return { ...this.fence, message_ids: [...this.#unclaimed] };
   }
@@ -177,7 +177,7 @@ export class LiveRun {
     );
   }
 
-  /** What is not stored yet, and what to do once it is. */
+  /** Returns what is not stored yet, and what to do once it is. */
   write(): { readonly write: LiveWrite; readonly written: (outcome: LiveOutcome) => void } {
     const arriving = this.#arriving;
     const revision = this.#revision;
@@ -213,7 +213,7 @@ export class LiveRun {
 
 type EventOf<Type> = Extract<ExchangeEvent, { readonly type: Type }>;
 
-/** Those of earlier answers go once they have a result. */
+/** Adds a call; those of earlier answers go once they have a result. */
 function withCall(calls: readonly LiveCall[], event: EventOf<"tool_call">): readonly LiveCall[] {
   const { call_id, message_id, name, effect, subject } = event;
   const kept = calls.filter(

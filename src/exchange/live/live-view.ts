@@ -2,7 +2,7 @@ import type { LiveState } from "../../core/live/live-state.ts";
 import type { ExchangeInfo, QuestionInfo, SessionSummary } from "../../core/schemas/schemas.ts";
 import type { Message } from "../../core/sessions.ts";
 
-/** What arrives now: the part of a running exchange that no message holds. */
+/** Text that arrives now: the part of a running exchange that no message holds. */
 export interface LiveText {
   readonly n: number;
   /** Rises whenever the exchange begins again in another process: in one, the text only grows. */
@@ -23,9 +23,9 @@ export interface LiveView {
   /** The stored message that the reader has a part of, wherever it is; one that broke off may be replaced. */
   readonly answer: Message | null;
   readonly exchange: ExchangeInfo | null;
-  /** Those that are open. */
+  /** Questions that are open. */
   readonly questions: readonly QuestionInfo[];
-  /** Of a question that was open before: how it ended; null if it is gone. */
+  /** Returns how a question ended that was open before; null if it is gone. */
   readonly ended: (id: string) => QuestionInfo | null;
   /** Null unless an exchange runs. */
   readonly live: LiveText | null;

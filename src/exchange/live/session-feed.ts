@@ -23,11 +23,11 @@ export interface SessionFeedOptions<Step extends FeedStep> {
   readonly stepsTo: StepsTo<Step>;
 }
 
-/** What the readers of one session share: each read, and each step from the same cursor. */
+/** Reads that the readers of one session share, and each step from the same cursor. */
 export interface SessionFeed<Step extends FeedStep> {
   /** Counts when there may be something new. */
   readonly changes: ChangeCounter;
-  /** What follows the cursor now. Error codes: `session_not_found`, `database_*`. */
+  /** Returns what follows the cursor now. Error codes: `session_not_found`, `database_*`. */
   next(cursor: LiveCursor, all: boolean): Promise<Step>;
   /** For `SessionWatcher.watchLive`. */
   hint(wake: LiveWake): void;
@@ -39,7 +39,7 @@ export interface SessionFeed<Step extends FeedStep> {
   close(): void;
 }
 
-/** What was read for the readers at one position. */
+/** Page that was read for the readers at one position. */
 interface Page<Step> {
   readonly snapshot: LiveFeedSnapshot;
   readonly stored: StoredText | null;
@@ -79,7 +79,7 @@ export function createSessionFeed<Step extends FeedStep>(
     const before = seen;
     seen = source.current(session_id);
     if (isOver(before, seen)) {
-      // what became of it is in the database
+      // reads the database again: it has what became of the answer
       forget();
     } else {
       changes.add();
@@ -193,7 +193,7 @@ export function createSessionFeed<Step extends FeedStep>(
       }
     },
     hint: (kind) => {
-      // what this process stores of an exchange that it runs is known here before
+      // writes of an exchange of this process are known here before
       if (kind === "session" || seen === null) {
         forget();
       }
@@ -217,7 +217,7 @@ function isOver(before: LiveText | null, now: LiveText | null): boolean {
   );
 }
 
-/** What is stored of the answer now: a read gives only what follows, or somewhat more. */
+/** Adds what is stored of the answer now: a read gives only what follows, or somewhat more. */
 function addStored(before: StoredText | null, live: LiveAnswer | null): StoredText | null {
   if (live === null) {
     return null;

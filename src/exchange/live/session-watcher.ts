@@ -39,7 +39,7 @@ export interface SessionWatcherOptions {
   readonly store: Store;
   /** Time between two polls for what other processes have written. */
   readonly pollMs: number;
-  /** The same for the live feed. */
+  /** Time between two polls for the live feed. */
   readonly livePollMs: number;
   /** Called when a poll fails after one that did not; the next one makes up for it. */
   readonly onFailure: (error: unknown) => void;
@@ -132,14 +132,14 @@ export function messageMark({ last_seq, state }: Pick<Session, "last_seq" | "sta
 const readLiveMarks: ReadMarks = (store, session_ids) =>
   store.read(readLiveProgress, { session_ids });
 
-/** What is polled for together. */
+/** Group that is polled for together. */
 interface Watched {
   readonly pollMs: number;
   readonly size: number;
   poll(store: Store): Promise<void>;
 }
 
-/** Those who watch all sessions. They find out by themselves what changed. */
+/** Watches all sessions for readers that find out by themselves what changed. */
 function createWatchedDatabase(pollMs: number) {
   const wakes = new Set<{ readonly wake: () => void }>();
   const wake = (): void => {

@@ -73,7 +73,7 @@ function isSameCall(before: LiveCall | undefined, now: LiveCall): boolean {
   );
 }
 
-/** Of two small values. */
+/** Compares two small values. */
 function isSame(before: object | null, now: object | null): boolean {
   return before === now || JSON.stringify(before) === JSON.stringify(now);
 }

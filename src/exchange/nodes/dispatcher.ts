@@ -49,7 +49,7 @@ export interface Dispatcher {
   close(): Promise<void>;
 }
 
-/** What another process, or a person, did first. */
+/** Errors that mean that another process, or a person, was first. */
 const TAKEN = [
   "session_busy",
   "lease_lost",
@@ -78,7 +78,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   let wake = new AbortController();
   const wakeUp = (): void => wake.abort();
   const stopListening = store.onCommit((ids) => {
-    // what runs commits with each step, and makes nothing ready
+    // steps of an exchange commit, too, and make nothing ready
     if (![...ids].every((id) => running.has(id) || isOfNoExchange(id))) {
       wakeUp();
     }
@@ -148,7 +148,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
         return false;
       }
       if (!isRepriseError(error, "shutting_down")) {
-        // it has its reason already if it had begun
+        // an exchange that had begun has its reason already
         await store.write(failQueued, { ...next.queued, failure: failureOf(error) });
       }
     }

@@ -17,7 +17,7 @@ export interface ReadyScanOptions {
 }
 
 export interface ReadyScan {
-  /** What waits for this node, the session that waits longest first. */
+  /** Yields the sessions that wait for this node, the one that waits longest first. */
   sessions(): AsyncGenerator<ReadySession, void>;
   /** Leaves a session to other nodes until all that waits is read again. */
   leave(id: string): void;

@@ -4,11 +4,11 @@ import type { ExchangerConfig } from "../exchanger.ts";
 import type { Direction } from "../../workspace/undo/restore.ts";
 import type { Principal } from "../../core/principal.ts";
 
-/** What exchanges of a conversation changed in files. */
+/** Changes of files by exchanges of a conversation. */
 export interface ConversationChanges {
-  /** What the last exchange that changed files changed. */
+  /** Returns what the last exchange that changed files changed. */
   changes(): Promise<readonly FileChangeInfo[]>;
-  /** What calls of a session of the conversation changed in files, by the id of the call. */
+  /** Returns what calls of a session of the conversation changed in files, by the id of the call. */
   changesOfCalls(calls: {
     readonly session_id: string;
     readonly call_ids: readonly string[];
@@ -21,7 +21,7 @@ export function changesOfConversation(
   { store, undoFolder, secrets }: Pick<ExchangerConfig, "store" | "undoFolder" | "secrets">,
   { session, principal }: { readonly session: () => Session | null; readonly principal: Principal },
 ): ConversationChanges {
-  // what a prompt can be shown without is loaded when it is used
+  // loaded when it is used: a prompt can be shown without it
   const source = async () => {
     const { keptBytesIn } = await import("../../workspace/undo/kept-bytes.ts");
     return { store, kept: keptBytesIn(undoFolder), secrets };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import type { KeptBytes } from "../../workspace/undo/kept-bytes.ts";
 
-/** What a machine keeps of sessions besides the database. */
+/** Folders in which a machine keeps something of sessions besides the database. */
 export interface KeptOfSessions {
   /** Null if it keeps no bytes of files that tools changed. */
   readonly kept: KeptBytes | null;
@@ -25,7 +25,7 @@ export async function forgetSessions(
   return isGone;
 }
 
-/** Of an output whose file is called so: see `outputName`. */
+/** Returns the session of an output with this file name: see `outputName`. */
 function sessionOf(name: string): string {
   return name.split(".", 1)[0] ?? "";
 }

@@ -47,8 +47,8 @@ export async function changedExchanges(
 }
 
 /**
- * What an exchange and its sub-agents changed, path by path; empty for an exchange that changed nothing. Folders that
- * a tool made on the way to a file are not listed. Error codes: as `resolveSession`.
+ * Lists what an exchange and its sub-agents changed, path by path; empty for an exchange that changed nothing.
+ * Folders that a tool made on the way to a file are not listed. Error codes: as `resolveSession`.
  */
 export async function changesOfExchange(
   source: ChangeSource,
@@ -59,7 +59,7 @@ export async function changesOfExchange(
   return changesOf(source, { session_id, n });
 }
 
-/** What each of these calls of a session changed; calls that changed nothing are not in it. */
+/** Returns what each of these calls of a session changed; calls that changed nothing are not in it. */
 export async function changesOfCalls(
   source: ChangeSource,
   calls: { readonly session_id: string; readonly call_ids: readonly string[] },
