@@ -36,7 +36,7 @@ export interface AppOptions extends PublicPathOptions {
   readonly stream?: Partial<StreamSettings> | undefined;
   /** Default: the values of `core/limits.ts`. */
   readonly unsent?: Partial<UnsentSettings> | undefined;
-  /** What the exchanges do that this process runs; without it, their text comes from the database. */
+  /** Source of the text of exchanges that this process runs; without it, their text comes from the database. */
   readonly live?: LiveSource | undefined;
   /** How long an answer stays open at most after its login has ended; `LOGIN_CHECK_MS` by default. */
   readonly loginCheckMs?: number | undefined;
@@ -45,7 +45,7 @@ export interface AppOptions extends PublicPathOptions {
   readonly jobs?: (() => Jobs) | undefined;
   /** The folders in whose sessions the process runs exchanges; without it, those are run elsewhere. */
   readonly folders?: ServedFolders | undefined;
-  /** What new sessions can name; without it, the service lists no personas and models. */
+  /** Personas and models that new sessions can name; without it, the service lists none. */
   readonly catalogue?: Catalogue | undefined;
   /** Keeps the bytes of files that tools changed: see `createKeptBytes`. None by default. */
   readonly undoFolder?: string | null | undefined;

@@ -10,7 +10,7 @@ const MIN_COMPRESSED_BYTES = 1024;
 
 /** Makes compressors that are counted until all of an answer was taken, or its client is gone. */
 export interface Compressors {
-  /** Those that hold memory now. */
+  /** Number of compressors that hold memory now. */
   readonly running: number;
   readonly zlib: Pick<
     typeof zlib,

@@ -16,7 +16,7 @@ export async function listen(
   server: Server,
   { host, port, shared = false }: ListenAddress,
 ): Promise<void> {
-  // one address, not both of "localhost": a second listener would never be closed
+  // a single address, not both of "localhost": a second listener would never be closed
   const options: ListenOptions = { host: host === "localhost" ? "127.0.0.1" : host, port };
   try {
     server.listen(shared ? { ...options, reusePort: true } : options);

@@ -1,6 +1,6 @@
 /**
- * What the service reports about itself while it runs. Nothing in one is a client's own text: methods,
- * routes and statuses are closed sets, so counting them needs no bound.
+ * Report of the service about itself while it runs. Nothing in it is a client's own text: methods, routes and
+ * statuses are closed sets, so counting them needs no bound.
  */
 export type Observation =
   | {
@@ -26,7 +26,7 @@ export type Observation =
   | { readonly kind: "stalled" }
   /** A model that this process asked has answered. */
   | { readonly kind: "usage"; readonly input: number; readonly output: number }
-  /** Of readiness; `late` if it took longer than `PROBE_TIMEOUT_MS`. */
+  /** Result of a readiness probe; `late` if it took longer than `PROBE_TIMEOUT_MS`. */
   | { readonly kind: "probe"; readonly result: "ready" | "failed" | "late" }
   | {
       readonly kind: "operation";

@@ -166,7 +166,7 @@ const INTERNAL = new RepriseError(
   "The service failed to answer this request; try again, and see its log if it fails again.",
 );
 
-/** What the HTTP framework itself refuses, by its own error codes. */
+/** Translates a refusal of the HTTP framework, by the framework's own error codes. */
 function refusalOf(error: unknown): RepriseError {
   switch (systemCode(error)) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":

@@ -55,7 +55,7 @@ const NOTHING_AHEAD: SentAhead = new Map();
 const NONE_LOST: LostSessions = new Set();
 
 /**
- * One loop reads what is new, for all readers. A reader that was away reads by itself until it has all, and then takes
+ * Reads what is new in one loop, for all readers. A reader that was away reads by itself until it has all, and then takes
  * the pages that the loop has read since it asked:
  *
  *     away ── own pages, at its own pace ──> shared pages ──┐
@@ -69,7 +69,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   let nextPage = 0;
   const added = new ChangeCounter();
   const reads = new SharedReads<ChangesPage>();
-  /** Of the loop: its readers are cut and come again. */
+  /** Failure of the loop: its readers are cut and come again. */
   let failure: { readonly error: unknown } | null = null;
   let wakeLoop = Promise.withResolvers<void>();
   const endWatch = watcher.watchAll(() => wakeLoop.resolve());

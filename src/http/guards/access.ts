@@ -114,7 +114,7 @@ function refuseForeignHost(request: FastifyRequest, hosts: AllowedHosts): void {
   }
 }
 
-/** Of two Host headers this service would check one while a proxy before it believed the other. */
+/** Refuses two Host headers: this service would check one while a proxy before it believed the other. */
 function refuseUnclearHost({ rawHeaders, httpVersion }: FastifyRequest["raw"]): void {
   const isHost = (name: string): boolean => name.length === 4 && name.toLowerCase() === "host";
   const count = rawHeaders.filter((name, index) => index % 2 === 0 && isHost(name)).length;
@@ -140,7 +140,7 @@ function isOwnOrigin(origin: string | undefined, hosts: AllowedHosts, end: Local
     : isExtraHost(host, hosts, end);
 }
 
-/** What a browser says of requests that carry no Origin, such as images and links. */
+/** True if a browser says that a request without an Origin, such as for an image or a link, comes from elsewhere. */
 function isForeign(headers: FastifyRequest["raw"]["headers"]): boolean {
   const site = headers["sec-fetch-site"];
   return site === "cross-site" || site === "same-site";

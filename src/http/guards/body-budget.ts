@@ -31,7 +31,7 @@ export function limitBodyMemory(app: FastifyInstance): void {
   const budget = createBudget(MAX_BODIES_BYTES, { smallFirst: true });
   const arriving = new Set<Arriving>();
   let checks: NodeJS.Timeout | null = null;
-  /** Of refused ones whose connection is not closed yet. */
+  /** Refused requests whose connection is not closed yet. */
   let leaving = 0;
   const refuseSlow = (): void => {
     for (const body of arriving) {

@@ -13,7 +13,7 @@ export interface PageConnection {
   readonly plainHttp: boolean;
   readonly cookie: {
     readonly name: string;
-    /** What follows the value in `Set-Cookie`, but for its age. */
+    /** Text after the value in `Set-Cookie`, but for its age. */
     readonly attributes: string;
   };
 }

@@ -17,7 +17,7 @@ export type LocalEnd = Pick<Socket, "localAddress" | "localPort">;
  * 127.0.0.1 (DNS rebinding) thus gets no answer.
  */
 export function isOwnHost(host: string, hosts: AllowedHosts, end: LocalEnd): boolean {
-  // what nearly every request has, without making all the other names
+  // compares with what nearly every request has, without making all the other names
   const { localPort } = end;
   const plain = localPort !== undefined && !hosts.bound.includes(":");
   if (plain && host === `${hosts.bound}:${localPort}`) {

@@ -100,7 +100,7 @@ export async function emptyBodyAsObject(request: FastifyRequest): Promise<void> 
   }
 }
 
-/** Of a call that takes none: what is sent in vain was meant for another call. */
+/** Refuses the body of a call that takes none: what is sent in vain was meant for another call. */
 export async function refuseBody({ body }: FastifyRequest): Promise<void> {
   const isEmpty = typeof body === "object" && body !== null && Object.keys(body).length === 0;
   if (body !== undefined && (Array.isArray(body) || !isEmpty)) {

@@ -4,7 +4,7 @@ import { RepriseError } from "../../core/errors.ts";
 
 /** The paths of the service as clients see them. */
 export interface PublicPathOptions {
-  /** What a proxy removes from the front of each path, such as `/reprise`; empty by default. */
+  /** Prefix that a proxy removes from each path, such as `/reprise`; empty by default. */
   readonly publicPath?: string | undefined;
   /** True if only a proxy can reach the service: its `X-Forwarded-Prefix` is believed. */
   readonly trustProxy?: boolean | undefined;

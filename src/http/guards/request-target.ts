@@ -1,6 +1,6 @@
 import { isPercentEncoded } from "../../core/text/text.ts";
 
-/** What a request line names: a path, and in the absolute form (`GET http://host/path`) a host too. */
+/** Target of a request line: a path, and in the absolute form (`GET http://host/path`) a host too. */
 export interface RequestTarget {
   /** `name:port` as in the request line; null in the ordinary form. */
   readonly host: string | null;
@@ -15,8 +15,8 @@ export function parseRequestTarget(url: string): RequestTarget {
 }
 
 /**
- * The same request target, with the percent signs of a path that is not valid percent-encoding
- * escaped, so that every path can be routed: `/%zz` is read as the literal text `%zz`.
+ * Returns the request target with the percent signs of a path that is not valid percent-encoding escaped, so that
+ * every path can be routed: `/%zz` is read as the literal text `%zz`.
  */
 export function decodable(url: string): string {
   if (!url.includes("%")) {

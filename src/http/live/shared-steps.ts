@@ -26,7 +26,7 @@ export function createSharedSteps(view: LiveView): SharedSteps {
     return shared;
   };
   return (cursor) => {
-    // those that begin at one position are the same reader
+    // readers that begin at one position are the same reader
     const from = cursor.shown === null ? writePosition(cursor.position) : cursor;
     const step = steps.get(from) ?? encode(cursor, view, share);
     if (steps.size < MAX_STEPS) {
@@ -48,7 +48,7 @@ function encode(
     ...step,
     cursor: view.more ? step.cursor : share(step.cursor),
     get bytes() {
-      // of a string, each socket would make its own; other protocols write other bytes
+      // bytes are shared, while each socket would encode a string again; other protocols write other bytes
       bytes ??= Buffer.from(events.map(lineOf).join(""));
       return events.length === 0 ? null : bytes;
     },

@@ -19,7 +19,7 @@ import type { Streams } from "../stream/streams.ts";
 import type { PromClient } from "./instruments.ts";
 import type { Jobs } from "../observation.ts";
 
-/** What is read on each scrape, instead of being counted. */
+/** Values that are read on each scrape, instead of being counted. */
 export interface Gauges {
   readonly store: Store;
   readonly streams: Pick<Streams, "open" | "watched">;
@@ -31,7 +31,7 @@ export interface Gauges {
   readonly jobs?: (() => Jobs) | undefined;
 }
 
-/** What all processes on the database do, and what waits. */
+/** Counts of what all processes on the database do, and of what waits. */
 interface Waiting extends OpenExchanges, QueueLength {
   readonly questions: number;
 }

@@ -3,8 +3,8 @@ import type { Store } from "../../store/store.ts";
 import type { Observe } from "../observation.ts";
 
 /**
- * The same store; how long each operation took, its waiting included, is reported to `observe`. Once it
- * is closed, its refusals say that the service stops: a client cannot open it again.
+ * Wraps a store so that the time of each operation, its waiting included, is reported to `observe`. Once it is
+ * closed, its refusals say that the service stops: a client cannot open it again.
  */
 export function instrumentedStore(store: Store, observe: Observe): Store {
   const timed = async <Output>(

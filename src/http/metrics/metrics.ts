@@ -14,7 +14,7 @@ export interface Metrics {
   close(): void;
 }
 
-/** What `text` is. */
+/** Media type of `text`. */
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /**

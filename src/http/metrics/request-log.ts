@@ -57,7 +57,7 @@ export function logFailure(log: Log, error: unknown, id?: string): void {
 }
 
 /**
- * What our own sentence says of the database, and the code of what the engine or the network said:
+ * Returns our sentence about the database, and the code of what the engine or the network said:
  * `database_unavailable` alone could be a wrong password as well as a server that is away.
  */
 export function databaseReason(error: unknown): {

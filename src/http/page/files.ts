@@ -71,7 +71,7 @@ export async function pageRoutes(
     kept ??= import("./read-page.ts").then(({ readPage }) => readPage(folder));
     try {
       const found = await kept;
-      // what is not built may be built before the next request
+      // a page that is not built may be built before the next request
       kept = found === null ? null : kept;
       return found;
     } catch (error) {

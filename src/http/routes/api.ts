@@ -18,7 +18,7 @@ export function typed(app: FastifyInstance) {
   return app.withTypeProvider<TypeBoxTypeProvider>();
 }
 
-/** What the routes of sessions work with. */
+/** Parts of the service that the routes of sessions need. */
 export interface SessionService extends KeptOfSessions {
   readonly store: Store;
   readonly publicPath: PublicPath;

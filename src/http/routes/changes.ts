@@ -24,7 +24,7 @@ import {
 
 const TOKEN_PROBLEM = { 403: "`token_required`: the request has no token." } as const;
 
-/** Of reading: what files held before may be secret. */
+/** Right to read: what files held before may be secret. */
 const CLOSED = { needs: "read_private" } as const;
 
 const listSchema = {

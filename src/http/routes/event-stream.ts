@@ -61,13 +61,13 @@ export function eventStreamAnswer<Schema>(description: string, schema: Schema) {
   return { description, headers, content: { [EVENT_STREAM]: { schema } } };
 }
 
-/** The same for an answer without events. */
+/** Describes an answer without events. */
 export function nothingLeft(description: string) {
   return { type: "null", description, headers: { "X-Request-Id": REQUEST_ID } };
 }
 
 /**
- * What a `Last-Event-ID` says; null without one, and for the empty one that a browser sends that has received none.
+ * Reads the `Last-Event-ID`; null without one, and for the empty one that a browser sends that has received none.
  *
  * Error codes: `invalid_request` if `read` gives null.
  */

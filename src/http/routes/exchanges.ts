@@ -95,7 +95,7 @@ const ONE_PROBLEMS = {
   404: "The session or the exchange does not exist.",
 } as const;
 
-/** Of calls that change what is queued. */
+/** Problems of calls that change what is queued. */
 const QUEUED_PROBLEMS = {
   ...ONE_PROBLEMS,
   409: "`exchange_begun`: it has begun or ended; or `ambiguous_id`.",

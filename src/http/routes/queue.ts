@@ -12,7 +12,7 @@ import { singleFlight } from "../metrics/single-flight.ts";
 import { json, problems } from "../responses.ts";
 import type { Api } from "./api.ts";
 
-/** Of each session, nodes and folders are compared. */
+/** Sessions listed at most: for each, nodes and folders are compared. */
 const MAX_LISTED = 20;
 /** How long a client waits for that. */
 const TIMEOUT_MS = 10_000;

@@ -36,7 +36,7 @@ import {
   type SessionService,
 } from "./api.ts";
 
-/** What shows an exchange to a client of another protocol: events, each the JSON of a server-sent one. */
+/** Translates an exchange for a client of another protocol, into events: each is the JSON of a server-sent one. */
 interface Encoder {
   readonly start: readonly object[];
   /** With the messages before what follows, if the protocol lists them. */
@@ -46,7 +46,7 @@ interface Encoder {
   ) => readonly object[];
   readonly encode: (step: ExchangeStep) => readonly object[];
   readonly end: (exchange: ExchangeRecord) => readonly object[];
-  /** What follows the last event. */
+  /** Text after the last event. */
   readonly done?: string;
 }
 
@@ -196,7 +196,7 @@ export function uiRoutes(app: Api, service: UiService): void {
 const DONE = "[DONE]";
 const LARGE_EVENT_BYTES = 8 * 1024;
 
-/** What the session does or waits for; null if that is nothing. */
+/** Returns what the session does or waits for; null if that is nothing. */
 const readUnfinished: Operation<string, ExchangeRecord | null> = async (tx, id) => {
   const current = (await readCurrent(tx, [id])).get(id);
   if (current === undefined) {
@@ -285,7 +285,7 @@ async function readBefore(
 interface Before {
   readonly session_id: string;
   readonly after_seq: number;
-  /** Of the messages that the client shows. */
+  /** Ids of the messages that the client shows. */
   readonly ids: readonly string[];
 }
 

@@ -19,7 +19,7 @@ const MIN_TICK_MS = 5;
  */
 export function createHeartbeats(silenceMs: number): Deadlines<HeartbeatTarget> {
   const tickMs = Math.max(MIN_TICK_MS, silenceMs / PARTS);
-  // one less, because a tick comes late rather than early
+  // minus 1, because a tick comes late rather than early
   const ticks = Math.max(1, Math.floor(silenceMs / tickMs) - 1);
   const deadlines = createDeadlines<HeartbeatTarget>({ tickMs, ticks }, (target) => {
     deadlines.begin(target);

@@ -37,7 +37,7 @@ export function answerInTurn(app: FastifyInstance, turns: Pick<Turns, "take">): 
     const begin = (): void => {
       pipeline.waiting -= 1;
       if (socket.destroyed) {
-        // nobody is left to answer
+        // the client is gone: there is no answer
         reply.hijack();
         response.emit("close");
       } else {

@@ -14,7 +14,7 @@ export interface BudgetEntry {
 export interface Budget {
   /** Requests that wait until there is enough. Everybody gets a part before anybody gets the next. */
   readonly waiting: number;
-  /** What the next of them lacks. */
+  /** Bytes that the next of them lacks. */
   readonly lack: number;
   enter(entry: BudgetEntry): void;
 }
@@ -28,7 +28,7 @@ export function createBudget(
   const line = createFairLine<BudgetEntry>(({ amount }) => (smallFirst ? amount : 0));
   const admit = (): void => {
     for (let { first } = line; first !== undefined; { first } = line) {
-      // one that went away while it waited needs nothing
+      // a request that went away while it waited needs nothing
       const isGone = first.response.req.socket.destroyed;
       if (!isGone && taken > 0 && taken + first.amount > max) {
         return;

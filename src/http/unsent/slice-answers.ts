@@ -29,7 +29,7 @@ export function sliceAnswers(app: FastifyInstance, { held, isMade, progress }: S
       held.release(response);
       done(null, payload);
     } else {
-      // of a string, the socket would keep a copy of three times its length
+      // bytes: for a string, the socket would keep a copy of three times its length
       const bytes = Buffer.isBuffer(payload) ? payload : Buffer.from(payload);
       if (bytes !== payload && !holds(held, response, bytes)) {
         done(tooBusy());

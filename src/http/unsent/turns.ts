@@ -51,7 +51,7 @@ export function createTurns({ isPressed, after = onTimer }: TurnsOptions): Turns
       isOver = true;
       clearInterval(checks);
       const { active } = performance.eventLoopUtilization(before);
-      // nobody is kept from reading page after page while no other wants to
+      // reading page after page is not slowed down while no other wants to
       const isShort = line.length === 0 || active < SHORT_MS;
       after(isShort ? 0 : active * (isPressed() ? LONG_PAUSE : PAUSE), startNext);
     };

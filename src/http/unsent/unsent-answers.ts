@@ -105,7 +105,7 @@ export function limitUnsent(
     const end = await turns.take(whoSends(request));
     if (isGone(response)) {
       end();
-      // nobody is left to answer
+      // the client is gone: there is no answer
       return new Promise(() => undefined);
     }
     ends.set(response, end);
@@ -176,7 +176,7 @@ function followAnswers(
   const oneByOne = createOneByOne();
   const stalls = createDeadlines<ServerResponse>(
     { tickMs: stallMs / STALL_TICKS, ticks: STALL_TICKS + 1 },
-    // of many that began together, none delays what others wait for
+    // cuts each in a separate turn: when many began together, none delays what others wait for
     (response) => void oneByOne(() => cut(response)),
   );
   app.addHook("onRequest", (_request, { raw: response }, done) => {

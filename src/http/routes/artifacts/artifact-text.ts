@@ -9,8 +9,8 @@ export type Schemas = () => Promise<SchemaRegistry>;
 const MAX_ARTIFACT_BYTES = { json: MAX_CONTENT_BYTES, yaml: MAX_CONTENT_BYTES / 8 };
 
 /**
- * What one artifact may hold. While it is validated nothing else is answered, and bytes do not say
- * how long that takes: the worst texts of this size took 125 ms on an idle machine.
+ * Limits of one artifact. While it is validated nothing else is answered, and bytes do not say how long that takes:
+ * the worst texts of this size took 125 ms on an idle machine.
  */
 export const ARTIFACT_LIMITS = { values: 100_000, lexemes: 50_000 };
 

@@ -72,7 +72,7 @@ function* watched(text: Iterable<string>, { reply, stalls, unsent }: Watching): 
       if (piece.length >= PIECE_LENGTH) {
         stalls.begin(response);
         unsent.progress(reply, piece.length);
-        // of a string, the socket would keep a copy of three times its length
+        // bytes: for a string, the socket would keep a copy of three times its length
         yield Buffer.from(piece);
         piece = "";
       }

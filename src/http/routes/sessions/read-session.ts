@@ -35,7 +35,10 @@ export function readSessionRoute(app: Api, { store, unsent }: SessionService): v
   });
 }
 
-/** What a link shows of a session: neither its folder nor its persona, metadata, permissions, exchange and the session above it. */
+/**
+ * Returns what a link shows of a session: neither its folder nor its persona, metadata, permissions, exchange and the
+ * session above it.
+ */
 function withoutSurroundings(text: string): string {
   const detail = JSON.parse(text) as SessionDetail;
   return JSON.stringify({
