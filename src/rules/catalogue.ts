@@ -3,9 +3,9 @@ import type { Check } from "../store/check.ts";
 import type { Settings } from "./config/settings.ts";
 import type { PersonaFolders } from "./personas/folders.ts";
 
-/** What new sessions of this user can name, and whether it can be used. */
+/** Names that new sessions of this user can have, and whether each can be used. */
 export interface Catalogue {
-  /** Those of the folder only if the user trusts it. */
+  /** Lists personas; those of the folder only if the user trusts it. */
   personas(repo_path: string | null): Promise<PersonaInfo[]>;
   /** The default one first. Any other `provider:model` may be named, too. */
   models(): Promise<ModelInfo[]>;

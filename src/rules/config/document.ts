@@ -6,7 +6,7 @@ import {
   printParseErrorCode,
 } from "jsonc-parser";
 
-/** What cannot be used in a config file, and where. */
+/** Part of a config file that cannot be used, and where. */
 export interface Problem {
   /** From the beginning of the text, in UTF-16 code units. */
   readonly offset: number;
@@ -41,7 +41,7 @@ export function parseDocument(text: string): {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const [first] = errors;
-  // what follows an error of syntax is read as something else
+  // errors after one of syntax are left out: the text is read as something else
   return first === undefined
     ? { root: root ?? null, problems: [] }
     : { root: null, problems: [{ offset: first.offset, message: sentenceOf(first) }] };

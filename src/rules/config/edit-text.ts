@@ -6,7 +6,7 @@ import {
   parseTree,
 } from "jsonc-parser";
 
-/** One change of a text: the value at a path of keys and positions, or its removal. */
+/** Change of a text: the value at a path of keys and positions, or its removal. */
 export interface ConfigEdit {
   readonly path: JSONPath;
   /** As JSON. Undefined removes what is there. A position at the end of a list adds to it. */

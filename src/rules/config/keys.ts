@@ -12,8 +12,8 @@ const COMMAND_TIMEOUT_MS = 30_000;
 const KEPT_MS = 5 * 60_000;
 
 /**
- * What reads the key of a provider: from a file each time, from a command again after 5 minutes. What a command
- * prints is shown nowhere.
+ * Makes a reader of the key of a provider: from a file each time, from a command again after 5 minutes. What a
+ * command prints is shown nowhere.
  *
  * Error codes: `config_invalid`.
  */

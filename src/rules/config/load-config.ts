@@ -23,7 +23,9 @@ export function loadUserConfig(
   return config;
 }
 
-/** The same with what cannot be used, in the order of the text. Null for a text without a value. */
+/**
+ * Reads a config together with what cannot be used of it, in the order of the text. Null for a text without a value.
+ */
 export function checkUserConfig(
   text: string,
   home: string,

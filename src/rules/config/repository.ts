@@ -12,15 +12,15 @@ import type { ProtectedPath, SandboxMaxima } from "./user-config.ts";
 /** Its path in the folder of a session. */
 export const REPOSITORY_CONFIG = ".reprise/config.jsonc";
 
-/** What a folder itself sets for its sessions: it only makes things stricter. */
+/** Settings of a folder for its sessions: they only make things stricter. */
 export interface RepositoryConfig {
   /** Rules that ask and deny. */
   readonly layers: readonly Layer[];
   readonly protected: readonly ProtectedPath[];
   readonly limits: Partial<ExchangeLimits>;
-  /** Of commands in the sandbox. */
+  /** Limits of commands in the sandbox. */
   readonly sandbox: SandboxMaxima;
-  /** What of the file is not used, each a sentence for a person. */
+  /** Parts of the file that are not used, each a sentence for a person. */
   readonly problems: readonly string[];
 }
 

@@ -24,7 +24,7 @@ export interface SettingsSource {
   readonly home: string;
 }
 
-/** What counts in one folder: the environment, the config for the folder, the config, the defaults. */
+/** Settings that count in one folder: the environment, the config for the folder, the config, the defaults. */
 export interface FolderSettings {
   readonly models: ModelConfig;
   /** Who answers in sessions that name nobody; null if nothing names one. */
@@ -32,15 +32,15 @@ export interface FolderSettings {
   readonly permission: ConfigPermission;
   readonly protected: readonly ProtectedPath[];
   readonly limits: ExchangeLimits;
-  /** Of new sessions. */
+  /** Limits of tokens for new sessions. */
   readonly tokens: TokenLimits;
   /** Names of variables that commands get besides. */
   readonly environment: readonly string[];
-  /** Of commands in the sandbox, as far as the config sets them. */
+  /** Limits of commands in the sandbox, as far as the config sets them. */
   readonly sandbox: SandboxMaxima;
-  /** What of the home commands in the sandbox see besides: paths relative to it. */
+  /** Paths of the home that commands in the sandbox see besides, relative to it. */
   readonly visible: readonly string[];
-  /** What of it comes from the config, the weakest first. */
+  /** Sections of the config that they come from, the weakest first. */
   readonly sections: readonly NamedSection[];
 }
 
@@ -55,7 +55,7 @@ export interface Settings {
 /** Opens nothing. The parser is loaded only if there is a file. */
 export function createSettings({ env, file, home }: SettingsSource): Settings {
   const readers = new Map<string, () => Promise<string>>();
-  /** The same one while the config says the same: it keeps what a command gave. */
+  /** Returns one reader while the config says the same: it keeps what a command gave. */
   const readerOf = (provider: KeyedProvider, source: KeySource): (() => Promise<string>) => {
     const id = JSON.stringify([provider, source]);
     let reader = readers.get(id);

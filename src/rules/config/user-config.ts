@@ -4,32 +4,32 @@ import type { ExchangeLimits } from "../../core/exchange-limits.ts";
 import type { Rule } from "../permissions/rule.ts";
 import type { SandboxLimits } from "../../workspace/sandbox/policy.ts";
 
-/** What a config file says for all folders, or for one. */
+/** Part of a config file for all folders, or for one. */
 export interface ConfigSection {
   readonly model: string | null;
   readonly persona: string | null;
   readonly mode: PermissionMode | null;
-  /** Those that allow, then those that ask, then those that deny: the strictest is the last one. */
+  /** Rules that allow, then those that ask, then those that deny: the strictest is the last one. */
   readonly rules: readonly Rule[];
   readonly protected: readonly ProtectedPath[];
   readonly limits: Partial<ExchangeLimits>;
   readonly tokens: TokenLimits;
   /** Names of variables that commands get besides. */
   readonly environment: readonly string[];
-  /** Of commands in the sandbox. */
+  /** Limits of commands in the sandbox. */
   readonly sandbox: SandboxMaxima;
-  /** What of the home commands in the sandbox see besides: paths relative to it. */
+  /** Paths of the home that commands in the sandbox see besides, relative to it. */
   readonly visible: readonly string[];
 }
 
-/** What the config sets of the limits of a command in the sandbox. */
+/** Limits of a command in the sandbox that the config sets. */
 export type SandboxMaxima = Readonly<Partial<Pick<SandboxLimits, SandboxLimit>>>;
 type SandboxLimit = (typeof SANDBOX_KEYS)[keyof typeof SANDBOX_KEYS]["limit"];
 
-/** What no tool touches: a file or folder by its absolute path, or a pattern below the session's folder. */
+/** Path that no tool touches: a file or folder by its absolute path, or a pattern below the session's folder. */
 export type ProtectedPath = { readonly path: string } | { readonly pattern: string };
 
-/** What counts in one folder and all below it. */
+/** Settings for one folder and all below it. */
 export interface FolderSection {
   /** The key as it is written, and the absolute path that it means. */
   readonly written: string;
@@ -43,7 +43,7 @@ export type KeySource = { readonly file: string } | { readonly command: readonly
 export const KEYED_PROVIDERS = ["anthropic", "openai"] as const;
 export type KeyedProvider = (typeof KEYED_PROVIDERS)[number];
 
-/** What `theme` can be: `auto` asks the terminal. */
+/** Values of `theme`: `auto` asks the terminal. */
 export const THEMES = ["auto", "dark", "light", "none"] as const;
 export type ThemeSetting = (typeof THEMES)[number];
 
@@ -52,7 +52,7 @@ export const NOTIFICATIONS = ["off", "bell", "system"] as const;
 export type Notifications = (typeof NOTIFICATIONS)[number];
 
 export interface UserConfig extends ConfigSection {
-  /** Of the screen. */
+  /** Theme of the screen. */
   readonly theme: ThemeSetting | null;
   readonly notifications: Notifications | null;
   readonly keys: Readonly<Partial<Record<KeyedProvider, KeySource>>>;

@@ -15,11 +15,11 @@ export interface ResolvedPath {
   readonly root: string;
   /** The real path, to be opened without following a link. */
   readonly path: string;
-  /** The same, relative to the repository's top, with `/`; `.` for the top itself. */
+  /** Path relative to the repository's top, with `/`; `.` for the top itself. */
   readonly shown: string;
   /** Null if nothing is there yet. */
   readonly stat: BigIntStats | null;
-  /** What permissions are decided by. */
+  /** File by which permissions are decided. */
   readonly file: CalledFile;
 }
 

@@ -15,7 +15,7 @@ export interface SandboxFolder {
   /** The real path that it must have still; without it, any. */
   readonly root?: string | null | undefined;
   readonly protectedPaths: readonly string[];
-  /** What the configuration protects besides. */
+  /** Paths that the configuration protects besides. */
   readonly configured?: readonly ProtectedPath[];
   /** Finds the protected names that links give to a path. */
   readonly linked: LinkedNames;
@@ -25,7 +25,7 @@ export interface SandboxFolder {
   readonly onDenied?: (() => void) | undefined;
 }
 
-/** The same on the disk, during one call of a tool. */
+/** Sandbox on the disk, during one call of a tool. */
 export interface Sandbox {
   /** The repository's top as the session names it, and its real path. */
   readonly named: string;
@@ -33,7 +33,7 @@ export interface Sandbox {
   /** Files of Reprise itself, and those that the configuration protects. */
   readonly guarded: readonly Guarded[];
   readonly configured: readonly Guarded[];
-  /** Of paths below the root. */
+  /** Patterns of paths below the root. */
   readonly patterns: readonly string[];
   readonly linked: LinkedNames;
   readonly found: FindControl;

@@ -8,14 +8,14 @@ import { isHarmless, type Tool } from "../../core/tools.ts";
 export interface CalledFile {
   /** Its names relative to the session's folder, `.` for that: as the call writes it, and the real one. */
   readonly paths: readonly string[];
-  /** The same from the root of the file system, name by name, and names that links give it. */
+  /** Paths from the root of the file system, name by name, and names that links give it. */
   readonly names: readonly (readonly string[])[];
   /**
    * `outside`: not in the session's folder. `own`: a file of Reprise itself, such as its database. `protected`: by
    * the user's config or that of the folder.
    */
   readonly place: "inside" | "outside" | "own" | "protected";
-  /** What other programs execute or obey although its names do not say so. */
+  /** Place that other programs execute or obey although its names do not say so. */
   readonly found?: FoundControl | null;
 }
 
@@ -37,7 +37,7 @@ export interface Call {
   readonly file: CalledFile | null;
   /** Null for a tool that runs none. */
   readonly command: CalledCommand | null;
-  /** Of a composed tool the tools that do the same to this file; without it, all of them. */
+  /** Tools that do the same to this file as a composed tool; without it, all of them. */
   readonly needs?: readonly Tool[];
 }
 
@@ -49,7 +49,7 @@ export function commandsOf(call: Call): readonly Call[] {
     : command.parts.map((part) => ({ ...call, command: { ...command, parts: [part] } }));
 }
 
-/** What other programs execute or obey, if the call would change such a file, under one of its names. */
+/** Returns the file that other programs execute or obey, if the call would change one, under one of its names. */
 export function controlFileOf(
   { tool, file }: Call,
   rule?: ControlFile["rule"],
@@ -64,7 +64,7 @@ export function foundControlOf(call: Call): FoundControl | null {
   return isHarmless(tool) || controlFileOf(call) !== null ? null : (file?.found ?? null);
 }
 
-/** What the call would read or change, under one of its names, if such a file often holds secrets. */
+/** Returns the file that often holds secrets, if the call would read or change one, under one of its names. */
 export function secretFileOf({ tool, file }: Pick<Call, "tool" | "file">): SecretFile | null {
   const named = tool.readsNamesOnly === true ? [] : (file?.names ?? []);
   return named.map(secretFileIn).find((found) => found !== null) ?? null;

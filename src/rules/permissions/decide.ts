@@ -5,7 +5,7 @@ import { type Call, commandsOf, controlFileOf, foundControlOf, secretFileOf } fr
 import { builtInLayer, type Layer, modeLayer } from "./layers.ts";
 import { type Effect, effectOn, EFFECTS, matches, type Rule, ruleText } from "./rule.ts";
 
-/** What a call is judged by. */
+/** Input by which a call is judged. */
 export interface DecisionInput {
   readonly call: Call;
   /** Every tool of the session. */
@@ -13,9 +13,9 @@ export interface DecisionInput {
   readonly mode: PermissionMode;
   /** The user's config, as far as it is weaker than the mode. */
   readonly below?: readonly Layer[];
-  /** What the user chose besides the mode, from the weakest to the strongest. */
+  /** Layers that the user chose besides the mode, from the weakest to the strongest. */
   readonly user: readonly Layer[];
-  /** What can only make the result stricter: persona, parent session, phase of a plan, repository. */
+  /** Layers that can only make the result stricter: persona, parent session, phase of a plan, repository. */
   readonly restricting: readonly Layer[];
   /** False if no question may be asked: what would ask is denied. */
   readonly asks: boolean;
@@ -76,7 +76,7 @@ export function isOffered(
   );
 }
 
-/** What no rule lifts. */
+/** Decides what no rule lifts. */
 export function fixedLimit(call: Call): Decision | null {
   const { file } = call;
   if (file === null) {

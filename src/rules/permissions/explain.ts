@@ -45,7 +45,7 @@ export async function readJudgement(source: JudgeSource, place: CallPlace): Prom
 }
 
 /**
- * What would be decided about a call, written as `tool`, `tool(path)` or `run_command(line)`. Rules for one
+ * Explains what would be decided about a call, written as `tool`, `tool(path)` or `run_command(line)`. Rules for one
  * exchange do not count.
  *
  * Error codes: `invalid_usage`, as `readJudgement`.

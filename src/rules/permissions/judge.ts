@@ -32,7 +32,7 @@ import { parentLayers } from "./parent-layers.ts";
 export interface JudgedPlace {
   readonly session: Pick<Session, "id" | "repo_path" | "parent_session_id"> | null;
   readonly repo_path: string | null;
-  /** Of a session that is not stored; null for what the config says. */
+  /** Mode of a session that is not stored; null for what the config says. */
   readonly mode: PermissionMode | null;
 }
 

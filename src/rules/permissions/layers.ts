@@ -17,7 +17,7 @@ function rulesFor(effect: Rule["effect"], tools: Iterable<Pick<Tool, "name">>): 
 
 const EVERY_TOOL = { name: "*" };
 
-/** What is true without any other rule: reading is allowed, and everything else asks. */
+/** Makes the layer below all others: reading is allowed, and everything else asks. */
 export function builtInLayer(tools: ToolSet): Layer {
   return {
     name: "built-in",
@@ -61,7 +61,7 @@ function rulesOfMode(mode: PermissionMode, tools: ToolSet): readonly Rule[] {
   }
 }
 
-/** What the user's config says about permissions in a folder. */
+/** Permissions that the user's config gives in a folder. */
 export interface ConfigPermission {
   /** The mode that new sessions get; null if it names none. */
   readonly mode: PermissionMode | null;
@@ -88,7 +88,7 @@ export function withConfig(
     : { mode, below: config.layers, user };
 }
 
-/** What a person allowed in the session, as far as it counts in this exchange. */
+/** Makes the layer of what a person allowed in the session, as far as it counts in this exchange. */
 export function sessionLayer(given: readonly GivenRule[], n: number | null, tools: ToolSet): Layer {
   const counting = given.filter((rule) => rule.n === null || rule.n === n);
   const rules = counting.map(({ rule }) => readRule(rule, tools));

@@ -9,8 +9,8 @@ import { DEFAULT_PERSONA, type Persona } from "../personas/persona.ts";
 import { type Layer, parentLayer } from "./layers.ts";
 
 /**
- * What the sessions above a sub-agent's deny it: it never does what they may not do themselves. `tools` are
- * those of the session.
+ * Reads what the sessions above deny a sub-agent: it never does what they may not do themselves. `tools` are those of
+ * the session.
  */
 export async function parentLayers(
   { store, personas }: { readonly store: Pick<Store, "read">; readonly personas: PersonaFolders },

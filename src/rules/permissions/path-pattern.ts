@@ -22,7 +22,7 @@ export function isMatch(pattern: string, path: string, keyOf: (name: string) => 
   return reached.has(names.length);
 }
 
-/** One name against one name of a pattern; also without regular expressions, whose time has no limit. */
+/** Compares a name with a name of a pattern; also without regular expressions, whose time has no limit. */
 function isNameMatch(pattern: string, name: string): boolean {
   const parts = [...pattern.matchAll(/\\(.)|[^]/gsu)].map(([part, plain]) =>
     plain === undefined

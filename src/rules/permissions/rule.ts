@@ -24,9 +24,9 @@ export interface CallPattern {
   /** `*` for every tool; no text of a rule has it. */
   readonly tool: string;
   /**
-   * Of a file's path below the session's folder, and null for every file: `**` for any folders, `*` and `?`
-   * for characters of one name, also of one that begins with a dot; a backslash makes the next one ordinary.
-   * Of a command its first words, as `plainLine` writes them.
+   * Pattern of a file's path below the session's folder, null for every file: `**` for any folders, `*` and `?` for
+   * characters of one name, also of one that begins with a dot; a backslash makes the next one ordinary. Of a command
+   * its first words, as `plainLine` writes them.
    */
   readonly pattern: string | null;
 }
@@ -113,7 +113,7 @@ function unreadable(message: string): RepriseError {
   return new RepriseError("invalid_usage", message);
 }
 
-/** Of a rule that `parseCallPattern` gave, the text that it reads again. */
+/** Writes a rule that `parseCallPattern` gave as the text that it reads again. */
 export function ruleText({ tool, pattern }: CallPattern): string {
   return pattern === null ? tool : `${tool}(${pattern})`;
 }
@@ -144,7 +144,7 @@ function prefixOf({ parts }: CalledCommand): string | null {
   return prefixes.every((other) => other === prefix) ? prefix : null;
 }
 
-/** What a rule says about a call. */
+/** Effect of a rule on a call. */
 export interface RuleEffect {
   readonly effect: Effect;
   /** False if nobody knows whether the rule is about the call. */

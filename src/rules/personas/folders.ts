@@ -11,7 +11,7 @@ import type { PersonaSource } from "./persona.ts";
 export interface PersonaFolders {
   /** The user's own, or null. */
   readonly userDir: string | null;
-  /** Those that come with the program. */
+  /** Folder of the personas that come with the program. */
   readonly builtinDir: string;
   /** Decides whether the files of a repository are used. */
   readonly trust: TrustSource;

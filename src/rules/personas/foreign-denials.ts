@@ -15,7 +15,7 @@ export const DENYING = ["disallowedTools", "permissionMode", ...NOT_KEPT];
 /** Modes that ask for more than Reprise gives. */
 const WIDE_MODES = ["acceptedits", "auto", "bypasspermissions"];
 
-/** What was read of a file of another program, and what of it was left out. */
+/** Value of a file of another program, and what of the file was left out. */
 export interface Noted<Value> {
   readonly value: Value;
   readonly notes: readonly string[];
@@ -118,7 +118,7 @@ function fieldOf(fields: ParsedFields, name: string): Field | undefined {
   return field?.value === null ? undefined : field;
 }
 
-/** One key for the spellings of a field: `disallowed-tools` would be a denial that nobody notices. */
+/** Returns one key for the spellings of a field: `disallowed-tools` would be a denial that goes unnoticed. */
 export function normalized(name: string): string {
   return name.toLowerCase().replace(/[-_ ]/g, "");
 }

@@ -50,7 +50,7 @@ function lenientFields(yaml: string): ParsedFields {
   }
 }
 
-/** What limits the tools must not get lost because it is written over several lines, or twice. */
+/** Checks for limits of tools that would get lost because they are written over several lines, or twice. */
 function losesLimit(yaml: string, lines: readonly { readonly key: string }[]): boolean {
   return ["tools", ...DENYING].some((name) => {
     const written = yaml.match(new RegExp(`^\\W*${name}\\W*:`, "gim")) ?? [];

@@ -11,7 +11,7 @@ import {
   WRITE_FILE,
 } from "../tools/built-in.ts";
 
-/** What other programs call our tools. */
+/** Names of our tools in other programs. */
 const EQUIVALENTS: Readonly<Record<string, string>> = {
   Read: READ_FILE.name,
   LS: LIST_FILES.name,
@@ -36,7 +36,7 @@ export function foreignTool(name: string, tools: ToolSet): string | null {
       : null;
 }
 
-/** The same for a denial: in any spelling, and the whole tool for a part of it (`Write(src/**)`). */
+/** Returns the tool of a denial: in any spelling, and the whole tool for a part of it (`Write(src/**)`). */
 export function deniedTool(name: string, tools: ToolSet): string | null {
   const whole = name.replace(/\(.*$/s, "").trim().toLowerCase();
   if (DELEGATING.some((known) => known.toLowerCase() === whole)) {

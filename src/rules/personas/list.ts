@@ -14,9 +14,9 @@ const MAX_FILES = 200;
 type SurveyInput = PersonaFolders & { readonly repoPath: string | null };
 
 export interface PersonaSurvey {
-  /** Those that can be chosen, sorted by name, each name once: as `loadPersona` would find it. */
+  /** Personas that can be chosen, sorted by name, each name once: as `loadPersona` would find it. */
   readonly entries: readonly PersonaEntry[];
-  /** Those of a repository that is not trusted, each name once; none of them is used. */
+  /** Personas of a repository that is not trusted, each name once; none of them is used. */
   readonly withheld: readonly PersonaEntry[];
 }
 

@@ -1,4 +1,4 @@
-/** What is wrong with one persona file. Never leaves `personas/`: it becomes `persona_invalid`. */
+/** Error of one persona file. Never leaves `personas/`: it becomes `persona_invalid`. */
 export class PersonaError extends Error {
   override readonly name = "PersonaError";
 

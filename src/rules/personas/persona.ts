@@ -7,7 +7,7 @@ export type PersonaSource = "repository" | "user" | "built-in";
 /** A named role: a prompt, a model, a set of tools. */
 export interface Persona {
   readonly name: string;
-  /** One line for the person who chooses; empty if the file has none. */
+  /** Line for the person who chooses; empty if the file has none. */
   readonly description: string;
   /** `provider:model`, or null for the session's or the default one. */
   readonly model: string | null;
@@ -17,7 +17,7 @@ export interface Persona {
   readonly source: PersonaSource;
   /** Its file: relative to the repository, or as the folder was given. */
   readonly path: string;
-  /** What of a file written for another program was left out, each a sentence. */
+  /** Parts of a file written for another program that were left out, each a sentence. */
   readonly notes: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export interface BrokenPersona {
   readonly name: string;
   readonly source: PersonaSource;
   readonly path: string;
-  /** What is wrong and on which line, for a person. */
+  /** Problem and its line, for a person. */
   readonly fault: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What calls of the built-in tools are about, for a person. A model may send any JSON as arguments: a subject is null
+ * Subjects of calls of the built-in tools, for a person. A model may send any JSON as arguments: a subject is null
  * for those that do not say it.
  */
 
@@ -13,7 +13,7 @@ export function folderSubject(args: unknown): string | null {
   return textOf(args, "path") ?? ".";
 }
 
-/** What is searched, and where. */
+/** Returns what is searched, and where. */
 export function searchSubject(wanted: "pattern" | "text"): (args: unknown) => string | null {
   return (args) => {
     const [what, folder] = [textOf(args, wanted), folderSubject(args)];

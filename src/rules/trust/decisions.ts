@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { isRepriseError, RepriseError, systemCode } from "../../core/errors.ts";
 import { withFileLock } from "../../store/file-lock.ts";
 
-/** What the user decided about one project. */
+/** Decision of the user about one project. */
 export interface Decision {
   /** The real path of its top folder. */
   readonly path: string;

@@ -16,11 +16,11 @@ type FindSchemas = (
   within: string,
 ) => Promise<readonly string[] | "outside" | "too_large">;
 
-/** What a folder holds for the agent and for plans. Trust is needed for its personas, its config and AGENTS.md. */
+/** Content of a folder for the agent and for plans. Trust is needed for its personas, its config and AGENTS.md. */
 export interface Holdings {
-  /** One for a person to read for each, like `AGENTS.md (2 KB)`; empty if there is nothing. */
+  /** Descriptions for a person to read, like `AGENTS.md (2 KB)`; empty if there is nothing. */
   readonly items: readonly string[];
-  /** Those that are not used without trust: all but the schemas. `plan validate` uses schemas anyway. */
+  /** Items that are not used without trust: all but the schemas. `plan validate` uses schemas anyway. */
   readonly withheld: readonly string[];
   /** Changes whenever a name, a path or a size of the list changes. */
   readonly fingerprint: string;

@@ -10,7 +10,7 @@ import type { FolderChoice } from "./wide-folder.ts";
 export interface TrustSource extends FolderChoice {
   /** Keeps the decisions of the operating-system user; null if there is no place for it. */
   readonly file: string | null;
-  /** What is trusted for this run besides; nothing of it is kept. */
+  /** Folders that are trusted for this run besides; nothing of it is kept. */
   readonly forThisRun: RunTrust;
 }
 
@@ -20,7 +20,7 @@ export interface TrustSource extends FolderChoice {
  */
 export type RunTrust = "none" | "all" | { readonly folder: string };
 
-/** What the user has decided about the project that a folder belongs to. */
+/** Answer of the user about the project that a folder belongs to. */
 export type TrustAnswer = "trusted" | "declined" | "unanswered";
 
 /** True if the user trusts the project that the folder belongs to. Never throws. */

@@ -11,7 +11,7 @@ export interface FolderChoice {
   readonly named: string | null;
 }
 
-/** What an agent's file tools may do in the folder of a session. */
+/** Folder of a session, and what an agent's file tools may do in it. */
 export interface WorkFolder {
   /** The folder of the tools; null for no file tools. */
   readonly path: string | null;
@@ -23,7 +23,7 @@ export interface WorkFolder {
 
 export type FolderLimit =
   | { readonly kind: "too_wide" | "git" }
-  /** It is in or below a folder of this name, which directs other programs. */
+  /** Folder in or below one of this name, which directs other programs. */
   | { readonly kind: "control"; readonly name: string };
 
 /**
