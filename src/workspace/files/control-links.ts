@@ -20,7 +20,7 @@ interface Link {
 /** Returns the protected name that a link gives to a real path, from the root of the file system, or null. */
 export type LinkedNames = (root: string, path: string) => Promise<readonly string[] | null>;
 
-/** What the search for links reads at most; links beyond it are not seen. */
+/** Limits of the search for links; links beyond them are not seen. */
 const LINK_SEARCH = {
   maxEntries: 100_000,
   maxDepth: 32,

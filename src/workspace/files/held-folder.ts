@@ -56,7 +56,7 @@ export async function holdFolder(
   }
 }
 
-/** What is in a folder below the root, read from the folder itself. */
+/** Lists a folder below the root, read from the folder itself. */
 export async function entriesIn(root: string, path: string): Promise<Dirent[]> {
   await using held = await holdFolder(root, path);
   const entries = await readdir(held.at, { withFileTypes: true });

@@ -8,7 +8,7 @@ export function refusal(message: string): RepriseError {
   return new RepriseError("invalid_request", message);
 }
 
-/** The same, because a rule or a person said no. */
+/** Makes the refusal of a rule or a person. */
 export function denial(message: string): RepriseError {
   return Object.assign(refusal(message), { [DENIED]: true as const });
 }

@@ -14,7 +14,7 @@ export interface Repository {
   readonly top: string;
 }
 
-/** One value of git's configuration. */
+/** Value of git's configuration. */
 export interface GitSetting {
   /** The file that has it; null for the environment. */
   readonly file: string | null;
@@ -127,7 +127,7 @@ async function isRepository(git: string): Promise<boolean> {
   const has = (folder: string, name: string): Promise<boolean> =>
     lstat(join(folder, name)).then(
       () => true,
-      // what cannot be reached may be one
+      // a path that cannot be reached may be one
       (error: unknown) => !isMissing(error),
     );
   const named = (await isFile(git)) ? await gitFolderIn(git) : null;

@@ -12,13 +12,13 @@ import { isMissing } from "./list-folder.ts";
 import type { NamedPath } from "./named-by-git.ts";
 import { trailOf } from "./trail.ts";
 
-/** What other programs execute or obey in a folder. */
+/** Places in a folder that other programs execute or obey. */
 export interface ControlPlaces extends Before {
-  /** What could not be searched: empty if everything was. */
+  /** Places that could not be searched: empty if everything was. */
   readonly missed: readonly Missed[];
 }
 
-/** The same before a command. */
+/** Such places before a command. */
 export interface PlacesBefore extends ControlPlaces {
   /** Folders that must keep their names, the outer ones first: paths of git's configuration lead out of them. */
   readonly pinned: readonly string[];
@@ -55,9 +55,9 @@ export async function findControlPlaces(
 }
 
 /**
- * The same after a command has ended, without a limit, and without asking git again: its configuration could not
- * be changed. The owner of a folder that cannot be listed any more gets his rights back. Where something leads to counts
- * only for what was there before.
+ * Finds such places after a command has ended, without a limit, and without asking git again: its configuration could
+ * not be changed. The owner of a folder that cannot be listed any more gets his rights back. Where something leads to
+ * counts only for what was there before.
  */
 export async function findPlacesAfter(root: string, before: Before): Promise<ControlPlaces> {
   const known = knownPlaces(root, before);
@@ -89,8 +89,8 @@ async function isInRepository(root: string): Promise<boolean> {
 }
 
 /**
- * What git's configuration names for repositories whose folder the command has renamed. Outside of that, something of
- * the user's can be at the new path.
+ * Returns what git's configuration names for repositories whose folder the command has renamed. Outside of that,
+ * something of the user's can be at the new path.
  */
 function renamed(search: EntrySearch, known: KnownPlaces): NamedPath[] {
   return [...search.found].flatMap(([path, place]) => {
@@ -127,7 +127,7 @@ async function follow(search: EntrySearch, following: Following): Promise<readon
   }
   // a map yields what is added to it meanwhile
   for (const [path, place] of search.found) {
-    // what a new one leads to directs nothing without it
+    // the target of a new link directs nothing without it
     const isFollowed = following.known?.isNew(path, place) !== true;
     const targets = isFollowed ? await referredBy(search, path, place) : [];
     for (const target of targets) {
@@ -156,7 +156,7 @@ async function addTrail(
   { root, known }: Following,
   { path, reason, counts, above }: Leading,
 ): Promise<void> {
-  // what cannot be reached is outside, or in a folder that is a finding itself
+  // a path that cannot be reached is outside, or in a folder that is a finding itself
   const trail = await trailOf(root, path).catch(() => null);
   if (trail === null || trail.end === null) {
     return;
@@ -197,7 +197,7 @@ async function referredBy(
   { kind, target }: ControlPlace,
 ): Promise<Pointer[]> {
   if (kind === "link") {
-    // one that leads to something else under another name is another link
+    // a link that leads to something else under another name is another link
     return [{ ...pointer(target ?? "", dirname(path)), base: null }];
   }
   if (kind === "file") {

@@ -18,7 +18,7 @@ export interface Missed {
 export interface EntrySearchOptions {
   /** A real path. */
   readonly root: string;
-  /** What was there before a command that is over now; null if none ran. */
+  /** Entries from before a command that is over now; null if none ran. */
   readonly known: KnownPlaces | null;
   /** Entries after which the search ends. */
   readonly maxEntries: number;

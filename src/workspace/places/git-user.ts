@@ -20,7 +20,7 @@ export const STARTED: readonly string[] = [
 /** Variables that name a folder from which git starts programs, or copies hooks. */
 export const USED_FOLDERS: readonly string[] = ["GIT_EXEC_PATH", "GIT_TEMPLATE_DIR"];
 
-/** What the environment says, as settings. */
+/** Reads settings from the environment. */
 export function settingsOfEnvironment({ env }: GitUser): GitSetting[] {
   return [...STARTED, ...USED_FOLDERS].flatMap((key) => {
     const value = env[key] ?? "";

@@ -5,22 +5,24 @@ import type { NamedPath } from "./named-by-git.ts";
 /** Something in a folder that other programs execute or obey. */
 export interface ControlPlace {
   readonly kind: "file" | "folder" | "link";
-  /** Of the entry on the disk, and of a link also of what it leads to: another one under the same name has another. */
+  /**
+   * Identity of the entry on the disk, and of a link also of its target: another one under the same name has another.
+   */
   readonly identity: string;
-  /** What a link says that it leads to. */
+  /** Target of a link, as the link says it. */
   readonly target: string | null;
   readonly reason: string;
-  /** What has to go if it may not be there. */
+  /** Path that has to go if it may not be there. */
   readonly source: string;
 }
 
-/** What was in a folder before a command. */
+/** Content of a folder before a command. */
 export interface Before {
   readonly places: ReadonlyMap<string, ControlPlace>;
   readonly named: readonly NamedPath[];
 }
 
-/** The same, to compare with. */
+/** Content to compare with. */
 export interface KnownPlaces extends Before {
   /** True for what was not there before, at this path or another one. */
   isNew(path: string, place: ControlPlace): boolean;

@@ -16,8 +16,8 @@ const MAX_WHOLE = 1024 * 1024;
 const READ_TOGETHER = 1024;
 
 /**
- * What is in a folder. Empty only if the folder is not there. A folder that can be listed and whose entries
- * cannot be reached counts as one that cannot be listed.
+ * Lists a folder. Empty only if the folder is not there. A folder that can be listed and whose entries cannot be
+ * reached counts as one that cannot be listed.
  */
 export async function listFolder(folder: string): Promise<Listing> {
   // the dot needs the right to enter the folder, too

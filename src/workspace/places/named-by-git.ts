@@ -36,7 +36,7 @@ const ADDRESSES = /^(?:remote\..*\.(?:url|pushurl)|url\..*|submodule\..*\.url)$/
 const HARMLESS =
   /^(?:core\.worktree|branch\..*|remote\..*\.(?:fetch|push)|submodule\..*\.(?:path|branch|active)|submodule\.active|safe\..*|maintenance\..*|scalar\..*|gui\..*|user\..*|author\..*|committer\..*|color\..*|blame\..*|mailmap\..*|commit\.template|diff\.orderfile|lfs\.(?!extension\.|customtransfer\.).*)$/s;
 
-/** What settings name, from every place that git could begin relative paths at. */
+/** Returns what settings name, from every place that git could begin relative paths at. */
 export function namedByGit(
   settings: readonly GitSetting[],
   { top, git }: Repository,

@@ -18,7 +18,7 @@ const MAX_LINKS = 40;
 /** Follows an absolute path that may contain `..`, name by name. Rejects if a part of it cannot be read. */
 export async function trailOf(root: string, path: string): Promise<Trail> {
   const links: string[] = [];
-  // what is above the folder is a real path already
+  // the path above the folder is a real path already
   let at = isInside(root, path) ? root : sep;
   let names = path.slice(at.length).split(sep);
   for (let left = MAX_LINKS; names.length > 0;) {

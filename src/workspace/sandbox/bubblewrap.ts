@@ -2,7 +2,7 @@ import { isInside } from "../files/real-path.ts";
 import { foldersAbove } from "./folders-above.ts";
 import type { HiddenPlace, HomeView, Launch, SandboxPolicy } from "./policy.ts";
 
-/** What of the machine the arguments depend on. */
+/** Facts about the machine on which the arguments depend. */
 export interface BubblewrapHost {
   /** The absolute path of `prlimit`. */
   readonly prlimit: string;

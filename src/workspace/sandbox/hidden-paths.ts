@@ -40,7 +40,7 @@ const IN_HOME = listed(`
   .local/share/TelegramDesktop, .config/skypeforlinux, .config/teams
 `);
 
-/** What only the administrator can read, and a command of the administrator could. */
+/** Paths that only the administrator can read, and a command of the administrator could. */
 const OF_SYSTEM = listed(`
   /etc/shadow, /etc/shadow-, /etc/gshadow, /etc/gshadow-, /etc/sudoers.d, /etc/ssh/ssh_host_rsa_key,
   /etc/ssh/ssh_host_ecdsa_key, /etc/ssh/ssh_host_ed25519_key, /etc/kubernetes, /etc/rancher,
@@ -49,7 +49,7 @@ const OF_SYSTEM = listed(`
   /etc/wpa_supplicant, /etc/ipsec.secrets, /etc/openldap/slapd.d, /var/lib/postgresql, /var/lib/mysql, /var/spool/cron
 `);
 
-/** What commands do not see, whether or not it exists. `homes` are absolute paths. */
+/** Returns the paths that commands do not see, whether or not they exist. `homes` are absolute paths. */
 export function hiddenPaths(homes: readonly string[]): readonly string[] {
   return [...homes.flatMap((home) => IN_HOME.map((path) => `${home}/${path}`)), ...OF_SYSTEM];
 }

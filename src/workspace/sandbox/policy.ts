@@ -1,4 +1,4 @@
-/** What a program is, before it is started. */
+/** Program before it is started. */
 export interface Launch {
   /** An absolute path, or a name that is looked up in `env.PATH`. */
   readonly file: string;
@@ -11,11 +11,11 @@ export interface Launch {
 export interface SandboxLimits {
   readonly processes: number;
   readonly memory: number;
-  /** Of one file. */
+  /** Bytes of one file. */
   readonly file: number;
   /** New files and folders on the disk of the folder. */
   readonly files: number;
-  /** What has to stay free on the disk of the folder. */
+  /** Bytes that have to stay free on the disk of the folder. */
   readonly free: number;
   /** Each of `/tmp` and `/var/tmp`, which are in memory. */
   readonly temporary: number;
@@ -48,7 +48,7 @@ export interface HomeLink {
   readonly target: string;
 }
 
-/** What of home folders a command sees. Real paths that exist. */
+/** Part of home folders that a command sees. Real paths that exist. */
 export interface HomeView {
   /** They are empty but for the rest, the programs and the session's folder. */
   readonly homes: readonly string[];
@@ -59,11 +59,11 @@ export interface HomeView {
   readonly names: readonly string[];
 }
 
-/** What a command may reach. Every path is a real one. */
+/** Reach of a command. Every path is a real one. */
 export interface SandboxPolicy {
   /** The one place that it may change. */
   readonly folder: string;
-  /** What it may not change in the folder; each exists. */
+  /** Paths in the folder that it may not change; each exists. */
   readonly readOnly: readonly string[];
   /** Folders in it that it may not rename, the outer ones first; each exists. */
   readonly pinned: readonly string[];

@@ -16,10 +16,10 @@ import { findProgram } from "./find-program.ts";
 import { type Launch, SANDBOX_LIMITS, type SandboxPolicy } from "./policy.ts";
 import { systemCallFilter } from "./seccomp.ts";
 
-/** What starts commands in a sandbox. */
+/** Programs that start commands in a sandbox. */
 export interface Bubblewrap {
   readonly file: string;
-  /** It starts bubblewrap; a smaller shell cannot close every file. */
+  /** Shell that starts bubblewrap; a smaller shell cannot close every file. */
   readonly bash: string;
   readonly host: BubblewrapHost;
   /** The filter of system calls; each launch names a file with it. */
@@ -31,11 +31,11 @@ export type SandboxProbe =
   /** Why there is no sandbox: a sentence with what to do, if anything can be done. */
   | { readonly bubblewrap: null; readonly reason: string };
 
-/** What the sandbox of commands needs of the user and the process. */
+/** Needs of the sandbox of commands from the user and the process. */
 export interface SandboxSource {
   /** The folder for the user's state; without it there is no sandbox. */
   readonly state: string | null;
-  /** The same answer to all who ask. */
+  /** Returns one answer to all who ask. */
   readonly probe: () => Promise<SandboxProbe>;
 }
 

@@ -157,7 +157,7 @@ function end(action: number): Buffer {
   return step(RETURN, action);
 }
 
-/** One instruction; `then` and `otherwise` are how many of the next ones are skipped. */
+/** Encodes an instruction; `then` and `otherwise` are how many of the next ones are skipped. */
 function step(code: number, operand: number, then = 0, otherwise = 0): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeUInt16LE(code, 0);

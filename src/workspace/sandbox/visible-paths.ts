@@ -1,6 +1,7 @@
 /**
- * What commands see of a home folder besides the session's folder: toolchains, caches of packages and settings
- * without secrets. A folder is named as narrowly as its program allows: what `hidden-paths.ts` names in it stays hidden.
+ * Paths of a home folder that commands see besides the session's folder: toolchains, caches of packages and settings
+ * without secrets. A folder is named as narrowly as its program allows: what `hidden-paths.ts` names in it stays
+ * hidden.
  */
 export const VISIBLE_IN_HOME: readonly string[] = [
   // programs of the user, and version managers of any language
@@ -49,7 +50,7 @@ export const VISIBLE_IN_HOME: readonly string[] = [
     Library/Java/JavaVirtualMachines, Library/Android/sdk, Library/Application Support/fnm`),
 ];
 
-/** Those of them that can hold a password. */
+/** Settings of git, which can hold a password. */
 export const GIT_SETTINGS: readonly string[] = [".gitconfig", ".config/git/config"];
 
 /** True if git's settings hold nothing that looks like a password, such as one in an address or a header. */

@@ -28,10 +28,10 @@ export interface Place {
   readonly path: string;
 }
 
-/** What is at a path now. */
+/** Entry at a path now. */
 export interface Found {
   readonly entry: Entry | null;
-  /** Of a file. */
+  /** Bytes of a file. */
   readonly bytes: Buffer | null;
   /** By which it is compared later. */
   readonly stat: BigIntStats | null;

@@ -2,7 +2,7 @@ import type { Entry } from "../../core/files/file-entries.ts";
 import { shortenedDiff, textDiff } from "../files/text-diff.ts";
 import type { Conceal } from "../../core/secrets.ts";
 
-/** What is at a path, with the bytes of a file if they are known. */
+/** Entry at a path, with the bytes of a file if they are known. */
 export interface Side {
   readonly entry: Entry | null;
   readonly bytes: Buffer | null;
@@ -27,7 +27,7 @@ interface Compared {
   readonly conceal: Conceal;
 }
 
-/** What differs between two sides of a path. */
+/** Compares two sides of a path. */
 export async function entryDiff({ path, before, after, conceal }: Compared): Promise<EntryDiff> {
   const notes = [`${described(before.entry)} -> ${described(after.entry)}`];
   const texts = [textOf(before), textOf(after)];

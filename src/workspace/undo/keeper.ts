@@ -11,7 +11,7 @@ import type { Fence } from "../../store/records/leases/fence.ts";
 import type { Store } from "../../store/store.ts";
 import { hashOf, type KeptBytes } from "./kept-bytes.ts";
 
-/** What is at a path, with its bytes; null for those of a file that is too large to be read. */
+/** Entry at a path, with its bytes; null for those of a file that is too large to be read. */
 export type Content =
   | (Omit<FileEntry, "hash"> & { readonly bytes: Uint8Array | null })
   | LinkEntry

@@ -41,7 +41,7 @@ export interface KeptBytes {
   read(session_id: string, hash: string): Promise<Buffer | null>;
   /** Deletes all that is kept of these sessions. False if the system refused some of it. */
   forget(session_ids: readonly string[]): Promise<boolean>;
-  /** What is kept now. */
+  /** Counts what is kept now. */
   usage(): Promise<{ readonly bytes: number; readonly sessions: number }>;
 }
 
@@ -120,7 +120,7 @@ export function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** What was kept before and is kept again is among the newest. */
+/** Checks whether bytes are kept. What was kept before and is kept again is among the newest. */
 async function isKept(path: string, hash: string): Promise<boolean> {
   const bytes = await readFile(path).catch(nullIfMissing);
   if (bytes === null || hashOf(bytes) !== hash) {

@@ -5,11 +5,11 @@ import type { FileChange } from "../../store/records/file-changes/read.ts";
 export interface NetChange {
   readonly root: string;
   readonly path: string;
-  /** What was there before the first change. */
+  /** Entry before the first change. */
   readonly before: Entry | null;
-  /** What is there after the last one. */
+  /** Entry after the last change. */
   readonly after: Entry | null;
-  /** What may be there instead: a process that was killed may not have made its last change. */
+  /** Entries that may be there instead: a process that was killed may not have made its last change. */
   readonly afterwards: readonly (Entry | null)[];
   /** False if something else changed the path between two of these. */
   readonly isWhole: boolean;
@@ -17,7 +17,7 @@ export interface NetChange {
   readonly changes: readonly FileChange[];
 }
 
-/** What changes come to, path by path, in the order of the first change of each. */
+/** Sums changes up, path by path, in the order of the first change of each. */
 export function netChanges(changes: readonly FileChange[]): NetChange[] {
   const paths = Map.groupBy(changes, ({ root, path }) => `${root}\0${path}`);
   return [...paths.values()].flatMap((rows) => netOf(rows) ?? []);

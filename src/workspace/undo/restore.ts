@@ -186,7 +186,7 @@ export async function restore(steps: readonly Step[]): Promise<void> {
     all.toSorted((a, b) => depth(b) - depth(a));
   const folders = new Map(steps.map(({ net }) => [dirname(`${net.root}/${net.path}`), net]));
   for (const net of folders.values()) {
-    // what cannot be read is refused below
+    // a file that cannot be read is refused below
     await tidy(net).catch(() => undefined);
   }
   for (const step of upwards(due())) {
@@ -240,7 +240,7 @@ function refused({ path }: NetChange, reason: string): FileOutcome {
   return { path, outcome: "refused", reason, diff: null };
 }
 
-/** What went wrong with one path does not stop the others. */
+/** Returns the reason of an error at one path, which does not stop the others. */
 function reasonOf(error: unknown): string {
   if (isRepriseError(error, "invalid_request")) {
     return error.message;

@@ -9,14 +9,14 @@ import { readFiles } from "./read-files.ts";
 import { entryOf, isIn, type Recorded, type Snapshot } from "./snapshot.ts";
 import { lookAtPaths, type Seen, type Tree, walkTree, type WalkLimits } from "./walk-tree.ts";
 
-/** What a command changed at a path. */
+/** Change that a command made at a path. */
 export interface FoundChange {
   readonly path: string;
   readonly before: Entry | null;
   readonly after: Entry | null;
-  /** What was there before; null for nothing, and if it is not recorded. */
+  /** Entry from before; null for nothing, and if it is not recorded. */
   readonly recorded: Recorded | null;
-  /** Of a file that is there now, if they are not too many. */
+  /** Bytes of a file that is there now, if they are not too many. */
   readonly bytes: Buffer | null;
 }
 
@@ -27,7 +27,7 @@ export interface FindOptions {
   readonly limits: WalkLimits;
   /** When the command began, as milliseconds since 1970. */
   readonly startedMs: number;
-  /** What was changed later may not be the command's. */
+  /** Time after which a change may not be the command's. */
   readonly untilMs: number;
 }
 
@@ -104,7 +104,7 @@ async function readAgain(
   const listed = await listIgnored(root, at);
   const known = isIn(paths);
   const before = new Map(snapshot.ignored);
-  // what was recorded is compared, also if it is ignored now; what was ignored was not
+  // a recorded path is compared, also if it is ignored now; one that was ignored was not recorded
   const ignoredNow = (listed ?? []).filter((path) => !known(path));
   const walked = await walkTree(root, {
     isIgnored: isIn([...before.keys(), ...ignoredNow]),
@@ -138,7 +138,10 @@ function isUntouched({ state, changedMs, entry }: Recorded, seen: Seen, { takenM
   return isKnown && state === seen.state;
 }
 
-/** Of a folder, the time says only when something was made in it, and one that is not empty is not removed. */
+/**
+ * Says whether a change came too late. The time of a folder says only when something was made in it, and one that is
+ * not empty is not removed.
+ */
 function isLate({ kind, changedMs }: Seen, { untilMs }: FindOptions): boolean {
   return kind !== "folder" && changedMs > untilMs;
 }

@@ -9,10 +9,10 @@ const TIMEOUT_MS = 5000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * What git ignores in a folder, as paths below it with `/`; null if git is not installed or does not answer. An
- * ignored folder is named without what it holds. Git gets our empty repository, made in `ours`, so that it
- * neither reads nor runs anything that the folder's own configuration names; of the folder's repository it reads the
- * index, by which it knows the files that are tracked although a pattern matches them.
+ * Lists what git ignores in a folder, as paths below it with `/`; null if git is not installed or does not answer. An
+ * ignored folder is named without what it holds. Git gets our empty repository, made in `ours`, so that it neither
+ * reads nor runs anything that the folder's own configuration names; of the folder's repository it reads the index,
+ * by which it knows the files that are tracked although a pattern matches them.
  */
 export async function listIgnored(root: string, ours: string): Promise<readonly string[] | null> {
   const git = findProgram(FOLDERS, "git");

@@ -52,7 +52,7 @@ export interface RecorderOptions {
   readonly limits?: WalkLimits | undefined;
 }
 
-/** What is stored while a command runs, and until its changes are. */
+/** Record of a command while it runs, and until its changes are stored. */
 interface Running {
   readonly call: RunningCall;
   readonly n: number;
@@ -89,7 +89,7 @@ export function createCommandRecorder(options: RecorderOptions): RecordCommand {
       return await act();
     } finally {
       clearInterval(timer);
-      // what is not stored now is stored before the next exchange, or before undoing
+      // changes that are not stored now are stored before the next exchange, or before undoing
       await settle(
         { ...options, kept, at },
         { snapshot, running, untilMs: Number.POSITIVE_INFINITY },

@@ -9,7 +9,7 @@ import { listIgnored } from "./ignored-paths.ts";
 import { readFiles } from "./read-files.ts";
 import { lookAtPaths, type Seen, type Tree, walkTree, type WalkLimits } from "./walk-tree.ts";
 
-/** What was at a path before a command. */
+/** Entry at a path before a command. */
 export interface Recorded {
   readonly path: string;
   readonly entry: Entry;
@@ -36,7 +36,7 @@ export interface Snapshot {
   readonly isWhole: boolean;
 }
 
-/** What is recorded of a folder at most. */
+/** Limits of what is recorded of a folder. */
 export const SNAPSHOT_LIMITS: WalkLimits = { files: 20_000, bytes: 256 * 1024 * 1024 };
 
 /** Files that were changed so shortly before can be changed again without another time. */
@@ -190,7 +190,7 @@ async function packFiles(
   return { pack, packed, recorded: [...recorded.values()], isAsBefore };
 }
 
-/** Of what is not a file. */
+/** Makes the entry of what is not a file. */
 export function entryOf({ kind, mode, target }: Seen): Entry {
   return kind === "link" ? { kind, target: target ?? "" } : { kind: "folder", mode };
 }

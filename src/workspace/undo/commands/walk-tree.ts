@@ -4,13 +4,13 @@ import { setImmediate as breathe } from "node:timers/promises";
 
 import { systemCode } from "../../../core/errors.ts";
 
-/** What is at a path, without the bytes of a file. */
+/** Entry at a path, without the bytes of a file. */
 export interface Seen {
   readonly kind: "file" | "link" | "folder";
   readonly mode: number;
   /** Bytes. */
   readonly size: number;
-  /** Of a link. */
+  /** Target of a link. */
   readonly target: string | null;
   /** Another text, if anything about it is another. */
   readonly state: string;
@@ -107,7 +107,7 @@ export async function walkTree(root: string, options: WalkOptions): Promise<Tree
   return { seen, others, skipped, isWhole: true };
 }
 
-/** What is at these paths, without those of which a folder is missing or a link. */
+/** Reads what is at these paths, without those of which a folder is missing or a link. */
 export function lookAtPaths(root: string, paths: Iterable<string>): Tree {
   const seen = new Map<string, Seen>();
   const others = new Map<string, string>();
@@ -160,7 +160,7 @@ function lookAt(path: string): Seen | string | null {
   }
 }
 
-/** Of a folder, what it holds has no effect on it. */
+/** Describes the state of an entry. For a folder, its content has no effect on it. */
 export function stateOf(stat: Stats): string {
   const { dev, ino, size, mode, mtimeMs, ctimeMs } = stat;
   return stat.isDirectory()
