@@ -7,7 +7,7 @@ export type CheckStatus = "ok" | "warning" | "failed";
 export interface Check {
   readonly name: string;
   readonly status: CheckStatus;
-  /** What was found and, if something is wrong, what to do. */
+  /** Sentence that says what was found and, if something is wrong, what to do. */
   readonly sentence: string;
 }
 

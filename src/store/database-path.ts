@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 
 import { RepriseError } from "../core/errors.ts";
 
-/** What SQLite creates next to a database. */
+/** Files that SQLite creates next to a database. */
 export const SIDE_FILES = ["-wal", "-shm", "-journal"];
 
 /** The real path of a database; the path itself if there is none yet. */

@@ -4,8 +4,8 @@ import type { Expression, RawBuilder } from "kysely";
 export const MAX_OFFSET_MS = 62_000_000_000_000;
 
 /**
- * What differs between the engines in SQL. Operations use these instead of asking which engine
- * they run on; migrations use the `column` words.
+ * Words of SQL that differ between the engines. Operations use these instead of asking which engine they run on;
+ * migrations use the `column` words.
  */
 export interface Dialect {
   /**
@@ -17,7 +17,7 @@ export interface Dialect {
   readonly writersQueue: boolean;
   /** Appended to a SELECT to hold the row until the transaction ends; empty if writers queue. */
   readonly forUpdate: RawBuilder<unknown>;
-  /** The same, without the rows that another transaction holds. */
+  /** Clause that locks rows, without those that another transaction holds. */
   readonly forUpdateOfFree: RawBuilder<unknown>;
   /** A query that holds a name until the transaction ends; null if writers queue anyway. */
   holdName(name: string): RawBuilder<unknown> | null;
@@ -43,6 +43,6 @@ export interface Dialect {
   readonly numberedChanges: readonly string[];
   /** For an UPDATE of `sessions` that runs often: the number of its change, if that costs less than the trigger. */
   readonly changeNumber: { readonly changed?: RawBuilder<number> };
-  /** What follows the closing parenthesis of CREATE TABLE. */
+  /** Text after the closing parenthesis of CREATE TABLE. */
   readonly tableOptions: string;
 }

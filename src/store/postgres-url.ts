@@ -14,7 +14,7 @@ export const POSTGRES_PARAMETERS: ReadonlySet<string> = new Set([
 
 /** A `postgres://` address, which may name several hosts with commas between them, as libpq's do. */
 export interface PostgresUrl {
-  /** The same address once for each host, in order. */
+  /** Address once for each host, in order. */
   readonly servers: readonly [URL, ...URL[]];
   /** The part of the address with all hosts, each with its port. */
   readonly hosts: string;
@@ -48,7 +48,7 @@ export function readPostgresUrl(text: string): PostgresUrl | null {
   };
 }
 
-/** The same address without its password; a placeholder for one that cannot be read. */
+/** Returns the address without its password; a placeholder for one that cannot be read. */
 export function withoutPassword(address: string): string {
   const url = readPostgresUrl(address);
   if (url === null) {

@@ -9,7 +9,7 @@ import {
 import type { Database } from "./tables/database.ts";
 import type { Dialect } from "./dialect.ts";
 
-/** What a query is built of. */
+/** Parts of which a query is built. */
 export interface QueryParts {
   readonly db: Kysely<Database>;
   readonly dialect: Dialect;

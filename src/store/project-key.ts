@@ -14,7 +14,7 @@ export async function projectKeyOf(path: string): Promise<string> {
   return keyOfRealPath(await realPathOf(path));
 }
 
-/** The same for a path that is real already. */
+/** Returns the key of a path that is real already. */
 export function keyOfRealPath(real: string): string {
   return createHash("sha256").update(real).digest("hex").slice(0, PROJECT_KEY_LENGTH);
 }

@@ -135,7 +135,7 @@ export const endRequested: Operation<{ readonly reference: string }, Session> = 
   return endSession(tx, { id });
 };
 
-/** The same for the deletion. Error codes: as `resolveSession` and `deleteSessionTree`. */
+/** Deletes a session with its sub-agents, in one transaction. Error codes: as `resolveSession` and `deleteSessionTree`. */
 export const deleteRequested: Operation<
   { readonly reference: string },
   readonly DeletionPreview[]

@@ -3,8 +3,8 @@ import { type RawBuilder, sql } from "kysely";
 import type { Dialect } from "./dialect.ts";
 
 /**
- * What a column holds: text, which may be null; a number; 0 or 1; or the text of a JSON value,
- * which is taken unchanged.
+ * Content of a column: text, which may be null; a number; 0 or 1; or the text of a JSON value, which is taken
+ * unchanged.
  */
 export type JsonColumn = "text" | "number" | "flag" | "json";
 

@@ -1,8 +1,8 @@
 import type { PreparedQuery, QueryParts } from "./prepared.ts";
 
 /**
- * What an operation works with: one open transaction. `touch` names a session in which readers
- * will find something new once the transaction is committed.
+ * Open transaction of an operation. `touch` names a session in which readers will find something new once the
+ * transaction is committed.
  */
 export interface Tx extends QueryParts {
   /** Runs a prepared query; one that returns nothing gives no rows. */
@@ -11,9 +11,9 @@ export interface Tx extends QueryParts {
 }
 
 /**
- * One piece of work on the store: one transaction, plain data in and out, the same on every
- * engine. It may wait for nothing but `tx.db`, because other operations wait for it, and it
- * keeps nothing outside `tx`, because it may be rolled back.
+ * Piece of work on the store: one transaction, plain data in and out, the same on every engine. It may wait for
+ * nothing but `tx.db`, because other operations wait for it, and it keeps nothing outside `tx`, because it may be
+ * rolled back.
  */
 export type Operation<Input, Output> = (tx: Tx, input: Input) => Promise<Output>;
 
@@ -76,7 +76,7 @@ export interface StoreOptions {
 
 /** Connections of this process for its operations, and what waits for one. */
 export interface StoreLoad {
-  /** Those that are open, and how many of them nobody uses. */
+  /** Connections that are open, and how many of them are idle. */
   readonly connections: number;
   readonly idle: number;
   /** The largest number that may be open. */

@@ -17,10 +17,10 @@ export interface FinishExchange {
   readonly end?: ReleaseLease["end"];
 }
 
-/** What an exchange left behind. */
+/** Rows that an exchange left behind. */
 export interface ExchangeRows {
   readonly session: Session;
-  /** Those after `after_seq`, in order; the first 1,000. */
+  /** Messages after `after_seq`, in order; the first 1,000. */
   readonly messages: readonly Message[];
 }
 
@@ -43,7 +43,7 @@ export const finishExchange: Operation<
   };
 };
 
-/** What an exchange has left behind so far. Error codes: `session_not_found`. */
+/** Reads what an exchange has left behind so far. Error codes: `session_not_found`. */
 export const readExchangeRows: Operation<
   { readonly session_id: string; readonly after_seq?: number },
   ExchangeRows

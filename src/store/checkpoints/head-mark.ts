@@ -33,8 +33,8 @@ export function chainOf(bodyHashes: readonly string[]): MessageChain {
 export type FixedColumns = Omit<CheckpointTable, "id" | "thread" | "ns" | "parent_id">;
 
 /**
- * What the mark's hash has to be for a checkpoint of this thread: the hash of its columns, then the
- * chain, which is continued without the messages that it was made of.
+ * Computes what the mark's hash has to be for a checkpoint of this thread: the hash of its columns, then the chain,
+ * which is continued without the messages that it was made of.
  */
 export function markHash(
   thread_id: string,

@@ -19,10 +19,10 @@ export interface ThreadCheckpoint extends CheckpointKey {
   readonly sendsInParent: boolean;
 }
 
-/** What stays when a thread is pruned. */
+/** Checkpoints that stay when a thread is pruned. */
 export interface KeptCheckpoints {
   readonly checkpoints: ReadonlySet<ThreadCheckpoint>;
-  /** Those of them that follow another one now. */
+  /** Checkpoints that follow another one now. */
   readonly parents: readonly { readonly row: number; readonly parent_id: string | null }[];
   /** Whether what the tasks of a checkpoint wrote stays. */
   keepsWritesOf(this: void, key: CheckpointKey): boolean;
@@ -137,7 +137,7 @@ class StoredThread {
     );
   }
 
-  /** Those of subgraphs that run inside a task of a kept checkpoint, or inside one of theirs. */
+  /** Returns the checkpoints of subgraphs that run inside a task of a kept checkpoint, or inside one of theirs. */
   inTasksOf(kept: Kept): ThreadCheckpoint[] {
     const answers = new Map<string, boolean>();
     const isNeeded = (ns: string): boolean => {

@@ -2,7 +2,7 @@ import { deltaAncestors } from "./kept-checkpoints.ts";
 import { refsOf, type StoredValue, textsOf } from "./value.ts";
 import { isInTask, type PrunableCheckpoint, type PrunableRows } from "./prunable-rows.ts";
 
-/** What pruning deletes. */
+/** Rows that pruning deletes. */
 export interface PrunedIds {
   readonly checkpoints: readonly { readonly ns: string; readonly checkpoint_id: string }[];
   /** Values that were kept as bodies. Messages are not among them. */

@@ -23,18 +23,18 @@ export interface PrunableWrites extends Readonly<Omit<WriteTable, "thread" | "wr
   readonly values: readonly StoredValue[];
 }
 
-/** What was added to a thread since it was last pruned. */
+/** Rows that were added to a thread since it was last pruned. */
 export interface PrunableRows {
   readonly thread: number;
   /** Only bodies above this one may go: what is kept from before may refer to the others. */
   readonly folded_body: number;
-  /** Of the root graph, latest first, one at least. */
+  /** Checkpoints of the root graph, latest first, one at least. */
   readonly checkpoints: readonly PrunableCheckpoint[];
-  /** Of the graphs below it that last no longer than one task. */
+  /** Checkpoints of the graphs below it that last no longer than one task. */
   readonly nested: readonly Omit<PrunableCheckpoint, "deltas">[];
-  /** Of the graphs below it with a separate memory: what these refer to stays. */
+  /** Checkpoints of the graphs below it with a separate memory: what these refer to stays. */
   readonly separate: readonly Omit<PrunableCheckpoint, "deltas">[];
-  /** Of all these, and of the older checkpoints that they begin from. */
+  /** Writes of all these, and of the older checkpoints that they begin from. */
   readonly writes: readonly PrunableWrites[];
   readonly lists: readonly Pick<Selectable<ListTable>, "id" | "base">[];
 }
@@ -83,7 +83,7 @@ function kindOf({ ns }: Pick<CheckpointKey, "ns">): "root" | "nested" | "separat
   return ns === "" ? "root" : isInTask(ns) ? "nested" : "separate";
 }
 
-/** Those that are new, and all of graphs inside a task; latest first. */
+/** Selects checkpoints that are new, and all of graphs inside a task; latest first. */
 const prunableCheckpoints = prepared((parts, given: Parameter<{ readonly thread_id: string }>) =>
   selectCheckpoints(parts, given)
     .where("ns", "=", "")
@@ -150,7 +150,7 @@ interface CheckpointIds {
   readonly ids: readonly string[];
 }
 
-/** Those of these checkpoints, and all of graphs inside a task. */
+/** Selects the writes of these checkpoints, and all of graphs inside a task. */
 const prunableWrites = prepared((parts, given: Parameter<CheckpointIds>) =>
   selectWrites(parts, given)
     .where("ns", "=", "")

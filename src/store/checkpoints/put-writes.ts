@@ -26,7 +26,7 @@ export interface PutWrites extends FencedThread, Readonly<Omit<WritesKey, "threa
   readonly task_path: string;
   readonly writes: readonly WriteInput[];
   readonly batch: WriteBatch;
-  /** What the task asks a person, if it waits for the answers. */
+  /** Questions of the task to a person, if it waits for the answers. */
   readonly questions?: readonly NewQuestion[];
 }
 

@@ -153,7 +153,7 @@ interface KeepBatch {
   readonly batch: WriteBatch;
 }
 
-/** What `holdThread` searches for; nothing if it is too much for one statement. */
+/** Returns the hashes that `holdThread` searches for; none if they are too many for one statement. */
 export function hashesIn({ bodies }: WriteBatch): readonly string[] {
   return bodies.length > BATCH ? [] : bodies.map(({ hash }) => hash);
 }

@@ -70,7 +70,7 @@ export interface CheckpointRead extends Readonly<Pick<CheckpointTable, AsStored>
   readonly metadata: StoredValue;
   /** By task id, then by index. */
   readonly writes: readonly TaskWrites[];
-  /** What the parent's tasks wrote: checkpoints older than version 4 keep their sends there. */
+  /** Writes of the parent's tasks: checkpoints older than version 4 keep their sends there. */
   readonly parent_writes: readonly TaskWrites[];
 }
 

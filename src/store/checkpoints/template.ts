@@ -1,8 +1,8 @@
 type Versions = Record<string, number | string>;
 
 /**
- * What of a checkpoint a graph repeats at nearly every step: versions by channel, what each node
- * has seen of them, and the values of channels that nothing was ever written to.
+ * Parts of a checkpoint that a graph repeats at nearly every step: versions by channel, what each node has seen of
+ * them, and the values of channels that nothing was ever written to.
  */
 export interface Repeated {
   readonly versions: {
@@ -14,7 +14,7 @@ export interface Repeated {
   readonly untouched: Readonly<Record<string, unknown>>;
 }
 
-/** The same with a null for each version, and the versions. */
+/** Repeated parts with a null for each version, and the versions. */
 export interface Template {
   readonly shape: string;
   /** Numbers in order, with commas between. */
@@ -42,7 +42,7 @@ export function splitTemplate({ versions, untouched }: Repeated): Template {
   return { shape, numbers: numbers.join(",") };
 }
 
-/** What `splitTemplate` took apart. Throws a RangeError if the two do not match. */
+/** Joins what `splitTemplate` took apart. Throws a RangeError if the two do not match. */
 export function joinTemplate({ shape, numbers }: Template): Repeated {
   const all = numbers === "" ? [] : numbers.split(",");
   const left = all.values();
@@ -65,7 +65,7 @@ function isShape(value: unknown): value is Parsed {
     typeof value["values"] === "string" &&
     isRecord(value["channel_versions"]) &&
     isRecord(value["versions_seen"]) &&
-    // one more may be of a newer version
+    // a further field may be of a newer version
     Object.keys(value).length === 4
   );
 }

@@ -81,7 +81,7 @@ export async function holdThread(tx: Tx, input: HoldThread): Promise<HeldThread>
   }
   await refuseWithoutLease(tx, thread_id);
   const [row] = await tx.rows(unfencedThread, wanted);
-  // what was read along may be from before a pruning that this had to wait for
+  // rows that were read along may be from before a pruning that this had to wait for
   const isCurrent = row?.prunes === row?.prunes_seen;
   return heldThread(isCurrent ? [row] : await tx.rows(unfencedThread, wanted));
 }

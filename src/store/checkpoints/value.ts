@@ -17,16 +17,13 @@ export const ESCAPED = "$e";
 
 /** A sequence of bodies to be kept: the items of a known list so far, and more. */
 export interface SequenceInput {
-  /** What the caller knows to be stored: the first `length` items of `list`. */
+  /** Items that the caller knows to be stored: the first `length` of `list`. */
   readonly known: ListVersion | null;
   /** The items that follow: indexes in `WriteBatch.bodies`. */
   readonly rest: readonly number[];
 }
 
-/**
- * What the values of one write refer to. Indexes in these arrays refer to rows that are not
- * written yet.
- */
+/** Rows that the values of one write refer to. Indexes in these arrays refer to rows that are not written yet. */
 export interface WriteBatch {
   readonly bodies: readonly BodyInput[];
   readonly sequences: readonly SequenceInput[];

@@ -1,7 +1,7 @@
 import { at, LIST, MESSAGE, type StoredRef, type StoredValue } from "./value.ts";
 import { jsonOf } from "./value-json.ts";
 
-/** What values refer to. `text` throws for a body that is not there. */
+/** Rows that values refer to. `text` throws for a body that is not there. */
 export interface Referred {
   text(body: number): string;
   isMessage(body: number): boolean;

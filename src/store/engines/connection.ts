@@ -56,8 +56,8 @@ export function parameterOf(value: unknown): string | number | bigint | null | U
 }
 
 /**
- * What an operation works with. The ids of the sessions that it changes go into `touched`; without
- * it, the operation only reads.
+ * Makes the transaction of an operation. The ids of the sessions that it changes go into `touched`; without it, the
+ * operation only reads.
  */
 export function createTx(
   { db, rows }: { readonly db: Kysely<Database>; readonly rows: Tx["rows"] },

@@ -1,7 +1,7 @@
 import { throwUncaught } from "../../core/uncaught.ts";
 import type { CommitListener, Store } from "../store.ts";
 
-/** Those who asked to hear of commits. */
+/** Listeners to commits. */
 export interface Listeners {
   readonly add: Store["onCommit"];
   readonly notify: CommitListener;

@@ -22,7 +22,7 @@ export function inconsistencyOf(tree: SessionTree): Fault | null {
   return treeProblems(tree, "", new Set()).next().value ?? null;
 }
 
-/** The same of a thread without a session. */
+/** Finds an inconsistency in a thread without a session. */
 export function threadInconsistencyOf(thread: FreeThread): Fault | null {
   return isThreadId(thread.thread_id)
     ? (threadProblems(thread, "").next().value ?? unreadableIn(thread))
@@ -70,7 +70,7 @@ function* treeProblems(tree: SessionTree, pointer: string, ids: Set<string>): Pr
   }
 }
 
-/** The same question as `sessions verify` asks of the database. */
+/** Asks what `sessions verify` asks of the database. */
 function hasCall({ messages, threads }: SessionTree, call: string | null): boolean {
   return (
     call === null ||
@@ -200,7 +200,7 @@ function* broken(pointer: string, rules: readonly Rule[]): Problems {
 const TIMES = ["created_at", "last_message_at", "ended_at", "accepted_at", "archived_at"] as const;
 const NO_TIME = "Must be a moment that the calendar has.";
 
-/** What each field of a session has to fit besides its own form. */
+/** Rules for each field of a session besides its own form. */
 function sessionRules({ session, messages }: SessionTree): Rule[] {
   const { title, repo_path, project_key, parent_session_id, changes = [] } = session;
   const isKey = project_key === null || /^[0-9a-f]{16}$/.test(project_key);

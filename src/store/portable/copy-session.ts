@@ -11,14 +11,14 @@ import { writeTree } from "./write-tree.ts";
 export interface CopySession {
   readonly source: ReadOnlyStore;
   readonly target: Store;
-  /** Of a session that is nobody's sub-agent. */
+  /** Id of a session that is nobody's sub-agent. */
   readonly id: string;
 }
 
 export interface CopiedSession {
   readonly outcome: "copied" | "present";
   readonly counts: Counts;
-  /** What it and its sub-agents were like when they were read, by id. */
+  /** Versions of it and its sub-agents when they were read, by id. */
   readonly versions: ReadonlyMap<string, SessionVersion>;
 }
 
@@ -113,7 +113,7 @@ export interface Counts {
 
 export const NO_COUNTS: Counts = { sessions: 0, messages: 0, threads: 0, checkpoints: 0 };
 
-/** What a session and its sub-agents have. */
+/** Counts what a session and its sub-agents have. */
 function countsOf(tree: SessionTree): Counts {
   return [...sessionsOf(tree)]
     .map(({ messages, threads }) => ({

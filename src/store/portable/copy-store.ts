@@ -18,7 +18,7 @@ export interface CopyStore {
 }
 
 export interface CopyProgress {
-  /** What the source had when the copy began. */
+  /** Size of the source when the copy began. */
   readonly all: StoreSize;
   readonly done: Counts;
 }
@@ -32,7 +32,7 @@ export interface Refused {
 
 export interface CopyReport extends ThreadsReport {
   readonly copied: Counts;
-  /** What was in the target already, the same to the last field. */
+  /** Counts of what was in the target already, the same to the last field. */
   readonly present: Counts;
   readonly refused: readonly Refused[];
   /** Sessions of the source that somebody began or changed while it was copied. */
@@ -125,7 +125,7 @@ async function copyTree(
   }
 }
 
-/** What each session was like when it was read; null for one that was refused. */
+/** Version of each session when it was read; null for one that was refused. */
 type Seen = Map<string, SessionVersion | null>;
 
 /**
@@ -183,7 +183,7 @@ function isChanged(seen: Seen, id: string, version: SessionVersion): boolean {
   return before !== null && before !== version;
 }
 
-/** Of these ids, those that no session has. */
+/** Returns those of these ids that no session has. */
 const readMissing: Operation<readonly string[], readonly string[]> = async (tx, ids) => {
   const rows = await tx.db.selectFrom("sessions").select("id").where("id", "in", ids).execute();
   const there = new Set(rows.map(({ id }) => id));

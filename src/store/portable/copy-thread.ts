@@ -12,7 +12,7 @@ import { writeStructure } from "./write-thread.ts";
 
 export interface CopyThread {
   readonly from: string;
-  /** Of a thread that does not exist. */
+  /** Id of a thread that does not exist. */
   readonly to: string;
 }
 

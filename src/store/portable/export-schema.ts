@@ -121,7 +121,7 @@ const WrittenQuestion = Type.Object(
       Type.Null(),
     ]),
     permission: Type.Optional(Permission),
-    /** Of builds before the baseline: nothing reads it. */
+    /** Field of builds before the baseline: nothing reads it. */
     effect: Type.Optional(nullable(text())),
     shown_hash: Type.String({ pattern: "^[0-9a-f]{64}$" }),
     default_answer: nullable(text()),
@@ -220,7 +220,7 @@ const PortableMessage = Type.Object(
 );
 export type PortableMessage = Static<typeof PortableMessage>;
 
-/** What an export of a session has besides the columns of its row. */
+/** Parts of an export of a session besides the columns of its row. */
 const MADE_OF_OTHERS = ["failure", "changes", "exchanges", "questions", "metadata"] as const;
 type SessionColumn = Exclude<keyof PortableSession, (typeof MADE_OF_OTHERS)[number]>;
 
@@ -260,7 +260,7 @@ export type SessionExport = Static<typeof SessionExport>;
 
 const { format: _f, exported_at: _e, sha256: _s, ...tree } = SessionExport.properties;
 
-/** What `children` holds. */
+/** Form of an entry of `children`. */
 export const SessionTreeSchema = Type.Object(tree, { ...closed, $id: "tree" });
 
 /** The sessions of a tree, each after its parent. */

@@ -25,7 +25,7 @@ export function* exportText(
   yield "}\n";
 }
 
-/** The same of a thread without a session. */
+/** Writes the export of a thread without a session. */
 export function* threadExportText(thread: FreeThread, exportedAt: string): Generator<string> {
   const { thread_id, ...content } = thread;
   yield `{"format":${JSON.stringify(THREAD_FORMAT)},\n`;
@@ -91,7 +91,7 @@ export function checksumOf({
   return sha256Of({ session, messages, threads, children });
 }
 
-/** The same in a process that has other work to do in between. */
+/** Computes the checksum in a process that has other work to do in between. */
 export async function checksumInSteps(tree: SessionTree): Promise<string> {
   const { session, messages, threads, children } = tree;
   const hash = createHash("sha256");
@@ -110,7 +110,7 @@ export async function checksumInSteps(tree: SessionTree): Promise<string> {
 /** Characters after which other work gets its turn. */
 const STEP_LENGTH = 1024 * 1024;
 
-/** The same of a thread without a session. */
+/** Computes the checksum of a thread without a session. */
 export function threadChecksumOf(thread: FreeThread): string {
   const { thread_id, bodies, lists, checkpoints, writes, folded } = thread;
   return sha256Of({ thread_id, bodies, lists, checkpoints, writes, folded });

@@ -46,7 +46,7 @@ function verifyTree(tree: SessionTree): void {
   }
 }
 
-/** What `readVerification` would read if the session were stored. */
+/** Returns what `readVerification` would read if the session were stored. */
 function verificationOf({ session, messages, threads }: SessionTree, removed: boolean) {
   const verified = threads.flatMap((thread) => {
     const head = thread.checkpoints.findLast(({ ns }) => ns === "");
@@ -144,9 +144,9 @@ function itemsOf({ lists }: PortableThread, { list, length }: ListVersion): numb
 }
 
 /**
- * The same sessions without what a node would run by itself: an export may be of somebody else, or of
- * a session that is run elsewhere too. A message that was queued is stopped and keeps its text; what
- * had begun is interrupted. A question waits for a person, because a default answer would continue it.
+ * Returns the sessions without what a node would run by itself: an export may be of somebody else, or of a session
+ * that is run elsewhere too. A message that was queued is stopped and keeps its text; what had begun is interrupted.
+ * A question waits for a person, because a default answer would continue it.
  */
 export function atRest(tree: SessionTree, now: string): SessionTree {
   const exchanges = tree.session.exchanges?.map((exchange) => {
@@ -176,9 +176,9 @@ export function atRest(tree: SessionTree, now: string): SessionTree {
 }
 
 /**
- * The same sessions under new ids. Threads follow, because their ids are made of the session's;
- * checkpoints name no session, and message ids are unique in their session only, so both stay.
- * Texts stay the same. A copy of a sub-agent is not what its parent's call began.
+ * Returns the sessions under new ids. Threads follow, because their ids are made of the session's; checkpoints name
+ * no session, and message ids are unique in their session only, so both stay. Texts stay the same. A copy of a
+ * sub-agent is not what its parent's call began.
  */
 export function withNewIds(tree: SessionTree): SessionTree {
   const copy = copyBelow(tree, tree.session.parent_session_id);

@@ -1,9 +1,6 @@
 import { type StoredRef, type StoredValue, storedValue } from "../checkpoints/value.ts";
 
-/**
- * What the bodies and lists of a thread are called on the other side. Each throws for what is
- * not there.
- */
+/** Names of the bodies and lists of a thread on the other side. Each throws for what is not there. */
 export interface IdMap {
   body(id: number): number;
   list(id: number, length: number): number;

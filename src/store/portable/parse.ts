@@ -26,7 +26,7 @@ export function parseExport(text: string): SessionTree {
   return tree;
 }
 
-/** The same for the export of a thread without a session. */
+/** Parses the export of a thread without a session. */
 export function parseThreadExport(text: string): FreeThread {
   const form = { format: THREAD_FORMAT, schema: ThreadExport };
   const document = readDocument(text, form);

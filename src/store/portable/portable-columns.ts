@@ -1,6 +1,6 @@
 import { SessionExport } from "./export-schema.ts";
 
-/** What a column holds if an export does not name it. */
+/** Values of columns that an export does not name. */
 export const ORIGIN_DEFAULTS = { origin: null, authenticated: 1, accepted_at: null } as const;
 export const MESSAGE_DEFAULTS = { ...ORIGIN_DEFAULTS, call_id: null, status: null } as const;
 export const SESSION_DEFAULTS = {

@@ -4,7 +4,7 @@ import { oneOf } from "../../core/schemas/field-schemas.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
 import { ORIGINS } from "../../core/principal.ts";
 
-/** What fields of an export hold. */
+/** Forms of the fields of an export. */
 export const name = () => Type.String({ format: "storable-text", maxLength: MAX_NAME_LENGTH });
 export const count = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 export const id = () => Type.String({ pattern: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$" });
@@ -18,7 +18,7 @@ export const origins = {
   accepted_at: Type.Optional(time()),
 } as const;
 
-/** Of every export: its format, when it was written, and the checksum of the rest. */
+/** Fields of every export: its format, when it was written, and the checksum of the rest. */
 export function exportFields<Format extends string>(format: Format) {
   return {
     format: Type.Unsafe<Format>({ const: format }),

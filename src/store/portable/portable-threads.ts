@@ -57,7 +57,7 @@ const threadFields = {
 } as const;
 
 const ThreadContent = Type.Object(threadFields, closed);
-/** What a thread has, under whatever id. */
+/** Content of a thread, under whatever id. */
 export type ThreadContent = Static<typeof ThreadContent>;
 /** A thread without a session. */
 export interface FreeThread extends ThreadContent {
@@ -73,7 +73,7 @@ export const ThreadExport = Type.Object(
 );
 export type ThreadExport = Static<typeof ThreadExport>;
 
-/** What a thread has, without the texts, which it names by their positions. */
+/** Content of a thread without the texts, which it names by their positions. */
 export type ThreadStructure = Omit<ThreadContent, "bodies">;
 
 export const PortableThread = Type.Object({ suffix: count(), ...threadFields }, closed);

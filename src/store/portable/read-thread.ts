@@ -64,7 +64,7 @@ export async function readThread(tx: Tx, row: ThreadRow): Promise<ThreadContent>
   };
 }
 
-/** What a thread has besides its bodies; these are given by their ids, in ascending order. */
+/** Reads what a thread has besides its bodies; these are given by their ids, in ascending order. */
 export async function readStructure(
   tx: Tx,
   { row, bodies }: { readonly row: ThreadRow; readonly bodies: readonly number[] },

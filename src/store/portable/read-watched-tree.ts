@@ -14,7 +14,7 @@ export interface WatchedTree {
    * Who holds one of its sessions by the database's clock; the tree is then of amid an exchange.
    */
   readonly owners: readonly LeaseOwner[];
-  /** What each of its sessions was like, by id; see `SessionVersion`. */
+  /** Version of each of its sessions, by id; see `SessionVersion`. */
   readonly versions: ReadonlyMap<string, SessionVersion>;
 }
 

@@ -30,7 +30,7 @@ export interface ThreadCopyReport {
   readonly from: string;
   readonly to: string;
   readonly copied: ThreadCounts;
-  /** What was in the target already, the same in every state. */
+  /** Counts of what was in the target already, the same in every state. */
   readonly present: ThreadCounts;
   readonly refused: readonly RefusedThread[];
   /** Threads of the source that somebody began or changed while it was copied. */

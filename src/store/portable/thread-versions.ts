@@ -31,7 +31,7 @@ export const readFreeThreads: Operation<ThreadPage, readonly FreeThread[]> = asy
   return rows.map(freeThread);
 };
 
-/** Of these ids, those that no thread has. */
+/** Returns those of these ids that no thread has. */
 export const readMissingThreads: Operation<readonly string[], readonly string[]> = async (
   tx,
   ids,

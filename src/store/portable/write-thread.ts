@@ -71,7 +71,7 @@ export async function writeStructure(
     })
     .where("id", "=", thread)
     .execute();
-  // of numbers that this database gave out, so it is created again
+  // creates the mark again: it has numbers that this database gave out
   await markLatest(tx, { thread, thread_id });
 }
 

@@ -28,7 +28,7 @@ import {
 import { writeSessionThread } from "./write-thread.ts";
 
 export interface WriteSessionTree {
-  /** One that `parseExport` or `readSessionTree` gave. */
+  /** Tree that `parseExport` or `readSessionTree` gave. */
   readonly tree: SessionTree;
 }
 

@@ -11,7 +11,7 @@ export interface AccessTables {
   page_logins: PageLoginTable;
 }
 
-/** One row, made when it is first needed: cookies are signed with it on all nodes. */
+/** Table of one row, made when it is first needed: cookies are signed with it on all nodes. */
 interface PageSecretTable {
   id: string;
   /** 32 random bytes in hexadecimal digits. */
@@ -39,7 +39,7 @@ export interface SessionShareTable {
 export interface PageLoginTable {
   id: string;
   kind: LoginKind;
-  /** Of the kind `share`; deleted with the link. */
+  /** Link of a login of the kind `share`, with which it is deleted. */
   share_id: string | null;
   created_at: string;
   /** Written at most every `LOGIN_TOUCH_MS`. */

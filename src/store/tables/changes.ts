@@ -8,7 +8,7 @@ interface DeletedSessionTable {
   deleted_at: string;
 }
 
-/** One row. */
+/** Table of one row. */
 interface ChangeNumberTable {
   /** Which database the numbers are of: 8 hexadecimal digits that it got when it was made. */
   id: string;
@@ -16,7 +16,10 @@ interface ChangeNumberTable {
   last: ChangeNumber;
 }
 
-/** One row: each change below `stable` that will ever be seen is seen now, and all that are seen are below `next`. */
+/**
+ * View of one row: each change below `stable` that will ever be seen is seen now, and all that are seen are below
+ * `next`.
+ */
 interface ChangePositionView {
   stable: ChangeNumber;
   next: ChangeNumber;

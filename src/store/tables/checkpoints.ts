@@ -87,7 +87,7 @@ export interface CheckpointTable {
    * place of each number, and the values of channels that nothing was ever written to.
    */
   shape: number;
-  /** Those numbers, in order, with commas between. */
+  /** Numbers in order, with commas between. */
   versions: string;
   /** JSON: channel name to StoredValue. */
   channels: string;

@@ -105,7 +105,7 @@ export interface SessionTable {
   changed: Generated<ChangeNumber>;
   /** The number of its creation. */
   created_change: Generated<ChangeNumber>;
-  /** What its tree is asked about, outside of planning mode. Only that of a root counts; no export has it. */
+  /** Mode of its tree, outside of planning mode. Only that of a root counts; no export has it. */
   permission_mode: Generated<KeptMode>;
   /** JSON: what a person allowed, as GivenRule[]; of a whole session in its root. No export has it. */
   permission_rules: string | null;
@@ -142,9 +142,9 @@ export interface MessageTable {
   role: Generated<Role>;
   content: Generated<string>;
   tool_calls: string | null;
-  /** Of a tool's result: the call that it answers. */
+  /** Call that a tool's result answers. */
   call_id: string | null;
-  /** Of a tool's result: how its call ended; null for what was not recorded. */
+  /** Status of the call of a tool's result; null for what was not recorded. */
   status: CallStatus | null;
   token_count: Generated<number>;
   is_summary: Generated<number>;
@@ -193,7 +193,7 @@ export interface ExchangeTable {
   /** The totals of the session when it began. */
   input_before: number | null;
   output_before: number | null;
-  /** What it used, once it has ended. */
+  /** Tokens that it used, once it has ended. */
   input_tokens: number | null;
   output_tokens: number | null;
   /** Why it failed, or was stopped by something else than its caller. */
@@ -206,14 +206,14 @@ export interface ExchangeTable {
   /** Who sent it. */
   origin: Origin | null;
   authenticated: Generated<number>;
-  /** Of the request that queued it, and its fingerprint. */
+  /** Key of the request that queued it, and its fingerprint. */
   idempotency_key: string | null;
   request: string | null;
   /** How many processes that ran it have died. */
   attempts: Generated<number>;
   /** How many of them had died when it last made progress. */
   attempts_before: Generated<number>;
-  /** What its tree had of agents when the last of them died: see `readProgress`. */
+  /** Progress of its tree when the last of its agents died: see `readProgress`. */
   progress: Generated<number>;
   /** When somebody asked its process to stop. */
   stop_asked_at: string | null;
@@ -238,7 +238,7 @@ export interface AnswerPieceTable {
   text: string;
 }
 
-/** What an exchange does now that no other row says. It counts only while the lease has this epoch. */
+/** Activity of an exchange that no other row shows. It counts only while the lease has this epoch. */
 export interface LiveStateTable {
   session_id: string;
   n: number;

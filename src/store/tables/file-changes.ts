@@ -1,6 +1,6 @@
 /**
- * What a tool changed in the file system. The bytes are not here: they are kept on the machine that has the
- * folder. No export has these rows, because they are of use only there.
+ * Changes of tools in the file system. The bytes are not here: they are kept on the machine that has the folder. No
+ * export has these rows, because they are of use only there.
  */
 export interface FileChangeTable {
   session_id: string;

@@ -11,8 +11,8 @@ export interface QuestionTables {
 }
 
 /**
- * What a tool call asks a person. The key is the call, not LangGraph's id of the interrupt, which changes
- * with every checkpoint in which the call still waits.
+ * Questions of tool calls to a person. The key is the call, not LangGraph's id of the interrupt, which changes with
+ * every checkpoint in which the call still waits.
  */
 export interface QuestionTable {
   session_id: string;
@@ -29,7 +29,7 @@ export interface QuestionTable {
   choices: string | null;
   /** JSON of an `AskedPermission`. */
   permission: string | null;
-  /** Of what the person is shown: an answer counts only for that. */
+  /** Hash of what the person is shown: an answer counts only for that. */
   shown_hash: string;
   /** The id of the choice that answers it at this time, if nobody does. */
   default_answer: string | null;

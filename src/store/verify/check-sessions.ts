@@ -16,8 +16,8 @@ const MAX_AGENTS = 3;
 const ID_LENGTH = 8;
 
 /**
- * What sessions and threads there are to continue: exchanges that were cut short, and threads that
- * belong to no session. `resume` is the command that resumes session `<id>`.
+ * Lists the sessions and threads that can be continued: exchanges that were cut short, and threads that belong to no
+ * session. `resume` is the command that resumes session `<id>`.
  */
 export const checkSessions: Operation<{ readonly resume: string }, readonly Check[]> = async (
   tx,
@@ -53,7 +53,7 @@ async function checkExchanges(tx: Tx, resume: string): Promise<Check> {
       ).as("waits"),
     ])
     .where(({ eb, or }) => or([eb("exchange_open", "=", 1), eb("lease_owner", "is not", null)]))
-    // what a node has given back is queued
+    // an exchange that a node has given back is queued
     .where("ready_at", "is", null)
     .where(({ eb, or }) =>
       or([eb("lease_expires_at", "is", null), eb("lease_expires_at", "<=", tx.dialect.now())]),
@@ -84,7 +84,7 @@ async function checkExchanges(tx: Tx, resume: string): Promise<Check> {
   );
 }
 
-/** What the command lacks for sessions of agents that are not ours. */
+/** Returns what the command lacks for sessions of agents that are not ours. */
 function forAgents(rows: readonly { readonly agent: string | null }[]): string {
   const agents = [...new Set(rows.flatMap(({ agent }) => agent ?? []))];
   const named = agents.slice(0, MAX_AGENTS).map(quote).join(", ");

@@ -32,7 +32,7 @@ export interface DamagedThread {
   readonly problem: HeadProblem;
 }
 
-/** What the checkpoints of a session say, as plain data. */
+/** Messages in the checkpoints of a session, as plain data. */
 export interface CheckpointMessages {
   /** In the order of the threads, then of their messages; each id once. */
   readonly messages: readonly CheckpointMessage[];

@@ -43,7 +43,7 @@ export const DIFFERENCE_KINDS = [
 
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
 
-/** One difference between a mirror and its checkpoints. */
+/** Difference between a mirror and its checkpoints. */
 export interface Difference {
   readonly kind: DifferenceKind;
   /** Position of the row, if there is one. */

@@ -51,7 +51,7 @@ function threadInUse({ counters, heads }: MirrorState): number {
   return Math.max(0, counters.thread_suffix, ...heads.map(({ suffix }) => suffix));
 }
 
-/** What is at a position: a message of a checkpoint, or a row that has none. */
+/** Entry at a position: a message of a checkpoint, or a row that has none. */
 type Entry =
   | (MatchedMessage & { readonly kind: "message" })
   | { readonly kind: "row"; readonly row: MirrorRow; readonly checkpointed: 0 | 1 };
@@ -145,9 +145,7 @@ function rowAt(entry: Entry, session_id: string): MirrorRow {
   };
 }
 
-/**
- * What providers counted, and the estimates of the pending messages; unchanged if that is unknown.
- */
+/** Sums what providers counted, and the estimates of the pending messages; unchanged if that is unknown. */
 function totals(input: { mirror: MirrorState; match: Match; rows: readonly MirrorRow[] }) {
   const { messages, removed, inputIsKnown, outputIsKnown } = input.match;
   let total_input_tokens = 0;

@@ -21,7 +21,7 @@ export interface Match {
   readonly misflagged: readonly MirrorRow[];
   /** Rows that nothing explains. */
   readonly extra: readonly MirrorRow[];
-  /** What user messages said before the agent changed or removed them. */
+  /** Texts of user messages before the agent changed or removed them. */
   readonly earlierTexts: readonly string[];
   /** Ids of messages that the agent has changed, and that were not always the user's. */
   readonly onceOthers: ReadonlySet<string>;
@@ -93,7 +93,7 @@ function knownCharges(
     return now === undefined || now === before ? [] : [{ before, now }];
   });
   const isSame = (count: Count) => changes.every((change) => isChargedOnce(change, count));
-  // what another agent's graph has rearranged, it may have put back
+  // an order that another agent's graph has changed may be right again
   const isAsSent =
     agent === null && removed.length + changes.length === 0 && !isRearranged(messages);
   return {

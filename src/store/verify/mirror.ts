@@ -13,7 +13,7 @@ import type { Tx } from "../store.ts";
 /** A row of the mirror with every column it has. */
 export type MirrorRow = Selectable<MessageTable>;
 
-/** What of a session's row follows from its messages, and the threads that it has begun. */
+/** Columns of a session's row that follow from its messages, and the threads that it has begun. */
 const COUNTERS = [
   "title",
   "thread_suffix",
@@ -139,7 +139,7 @@ async function readLost(
   return marked.map(({ thread_id }) => thread_id).filter((id) => !present.has(id));
 }
 
-/** The same for the same mirror and checkpoints: shows whether anything has changed since. */
+/** Returns one text for one mirror and its checkpoints: shows whether anything has changed since. */
 export function mirrorVersion({ counters, rows, heads, lost }: Mirror): string {
   return hash("sha256", JSON.stringify([counters, rows, heads, lost]), "base64url");
 }

@@ -29,7 +29,7 @@ export function isRearranged(messages: readonly MatchedMessage[]): boolean {
   return messages.some(({ first }, index) => first !== index);
 }
 
-/** What a row's message may precede: those that it has to follow have one of these sources. */
+/** Sources that a row's message may precede: those that it has to follow have one of these. */
 const FOLLOWED = {
   appended: ["appended"],
   user: ["appended", "user"],

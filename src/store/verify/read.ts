@@ -12,7 +12,7 @@ export interface ReadVerification {
   readonly removed: boolean;
 }
 
-/** What a thread's latest checkpoint says. */
+/** Thread with what its latest checkpoint says. */
 export interface VerifiedThread {
   readonly thread_id: string;
   readonly suffix: number;
@@ -127,13 +127,13 @@ async function readOthers(
   return bodies.filter((body) => !present.has(body.id));
 }
 
-/** What is wrong with the latest checkpoint of a thread. */
+/** Error of the latest checkpoint of a thread. */
 export type HeadProblem =
   /** Its rows do not fit together. */
   | "unreadable"
   /** A later one was stored and is gone. */
   | "lost"
-  /** It is not the one that was stored last, or has changed since. */
+  /** Differs from the one that was stored last, or has changed since. */
   | "changed";
 
 /** Compares the latest checkpoint that can be read with the thread's mark. */

@@ -14,7 +14,7 @@ import type { Operation, Tx } from "../store.ts";
 import { about, type Difference } from "./difference.ts";
 import { hasRow } from "./has-row.ts";
 
-/** What a session's row says of the session, beside what follows from its messages. */
+/** Columns of a session's row besides what follows from its messages. */
 const COLUMNS = [
   "id",
   "state",

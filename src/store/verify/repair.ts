@@ -26,9 +26,9 @@ interface LeaseHold {
 }
 
 export interface Repair {
-  /** What differed before; empty if nothing was to be done. */
+  /** Differences before; empty if nothing was to be done. */
   readonly findings: readonly Difference[];
-  /** What still differs: no checkpoint says what would be right. */
+  /** Differences that are left: no checkpoint says what would be right. */
   readonly left: readonly Difference[];
   /** Rows that were deleted, inserted, changed at the same position, and moved to another one. */
   readonly rows: {

@@ -3,7 +3,7 @@ import type { Store } from "../store.ts";
 import { about, type Difference } from "./difference.ts";
 import { type VerifiedSession, verifySession } from "./verify-session.ts";
 
-/** What programs read of a session's comparison. */
+/** Result of comparing a session, as programs read it. */
 export interface Verification {
   readonly session_id: string;
   readonly ok: boolean;
@@ -39,7 +39,7 @@ export function asVerification({ state, findings, pending }: VerifiedSession): V
   };
 }
 
-/** Of a session of which no more is known than this. */
+/** Makes the result for a session of which no more is known than this. */
 export function damaged(session_id: string, finding: Difference, messages = 0): Verification {
   return { session_id, ok: false, messages, pending: 0, threads: 0, findings: [finding] };
 }

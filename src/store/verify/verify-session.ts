@@ -8,7 +8,7 @@ import type { Mirror } from "./mirror.ts";
 import { readVerification, type Verification } from "./read.ts";
 import { compareRecord, keyFindings } from "./record.ts";
 
-/** What came out of comparing a session's mirror with its checkpoints. */
+/** Session with the result of comparing its mirror with its checkpoints. */
 export interface VerifiedSession extends ComparedMirror {
   readonly state: Mirror & Verification;
 }
@@ -27,7 +27,7 @@ interface ComparedMirror {
  */
 export async function verifySession(store: Store, session_id: string): Promise<VerifiedSession> {
   const verified = await verify(store, { session_id, removed: false });
-  // what the agent took out of a thread or changed is read only if something asks for it
+  // removed and changed messages are read only if something asks for them
   return isExplained(verified) ? verified : verify(store, { session_id, removed: true });
 }
 
@@ -46,7 +46,7 @@ export async function firstDifference(store: Store, id: string): Promise<string 
   return firstSentence(await verifySession(store, id));
 }
 
-/** The same for a session that is not stored; `read` gives it with or without removed messages. */
+/** Finds the first difference of a session that is not stored; `read` gives it with or without removed messages. */
 export function firstMirrorDifference(read: (removed: boolean) => Verification): string | null {
   const compared = compare(read(false));
   return firstSentence(isExplained(compared) ? compared : compare(read(true)));

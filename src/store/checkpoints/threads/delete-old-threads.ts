@@ -16,7 +16,7 @@ export interface OldThreads {
 
 export interface OldThreadPage {
   readonly thread_ids: readonly string[];
-  /** Those that are damaged, so that nobody can say whether they are interrupted. */
+  /** Threads that are damaged, so that it is unknown whether they are interrupted. */
   readonly damaged: readonly string[];
   /** The `after` of the next page; null on the last one. */
   readonly next: number | null;

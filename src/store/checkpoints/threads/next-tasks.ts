@@ -48,7 +48,7 @@ function isNamed(channel: string): boolean {
 function seenVersions(versions_seen: Versions["versions_seen"]) {
   const seenBy = new Map<string, (number | string)[]>();
   for (const [node, seen] of Object.entries(versions_seen)) {
-    // what `interruptBefore` has seen triggers nothing
+    // versions that `interruptBefore` has seen trigger nothing
     for (const [channel, version] of node === "__interrupt__" ? [] : Object.entries(seen)) {
       seenBy.set(channel, [...(seenBy.get(channel) ?? []), version]);
     }
@@ -62,7 +62,7 @@ function isFull(channel: string, value: StoredChannels[string]): boolean {
   if (!Array.isArray(json)) {
     return true;
   }
-  // of a deferred target: [[node, …], whether everything else has run]
+  // a deferred target has the form [[node, …], whether everything else has run]
   const arrived = json.flat().filter((node) => typeof node === "string");
   const pieces = new Set(arrived.flatMap((node) => node.split("+")));
   const awaited = channel.slice(JOIN.length, channel.lastIndexOf(":")).split("+");

@@ -21,16 +21,16 @@ export interface PruneFreeThread {
   readonly keep: number;
 }
 
-/** What pruning takes away. */
+/** Rows that pruning takes away. */
 export interface PruneReport {
   readonly checkpoints: number;
-  /** Of the texts that go; see `ThreadStats`. */
+  /** Bytes of the texts that go; see `ThreadStats`. */
   readonly bytes: number;
 }
 
 const NOTHING: PruneReport = { checkpoints: 0, bytes: 0 };
 
-/** What `pruneFreeThread` would take away. Error codes: as `pruneFreeThread`. */
+/** Returns what `pruneFreeThread` would take away. Error codes: as `pruneFreeThread`. */
 export const previewPrune: Operation<PruneFreeThread, PruneReport> = async (tx, input) => {
   await requireFreeThread(tx, input.thread_id, "change");
   const thread = await findThread(tx, input.thread_id);

@@ -7,7 +7,7 @@ import { SENDS_IN_PARENT } from "../read.ts";
 import type { ListTable } from "../../tables/checkpoints.ts";
 import { parseChannels, parseMetadata, parseWrites, type StoredValue } from "../value.ts";
 
-/** What refers to bodies and lists, and the bytes of its row. */
+/** Row that refers to bodies and lists, and its bytes. */
 interface Holder {
   readonly values: readonly StoredValue[];
   readonly bytes: number;
@@ -77,12 +77,12 @@ function bytesOf(...texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
-/** What LangGraph's metadata says of a checkpoint's relations. */
+/** Reads what LangGraph's metadata says of a checkpoint's relations. */
 function readMetadata(
   ns: string,
   metadata: Readonly<Record<string, unknown>>,
 ): Pick<ThreadCheckpoint, "owner" | "deltas"> {
-  // of all graphs around this one, the nearest has the longest namespace
+  // the nearest of all graphs around this one has the longest namespace
   const [owner] = Object.entries(recordOf(metadata["parents"]))
     .filter(([around]) => around === "" || ns.startsWith(`${around}|`))
     .sort(([a], [b]) => b.length - a.length);

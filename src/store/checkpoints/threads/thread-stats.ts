@@ -17,7 +17,7 @@ export interface ThreadStats {
   readonly thread_id: string;
   /** The session that it belongs to; null for a free thread. */
   readonly session_id: string | null;
-  /** Of the graph and its subgraphs. */
+  /** Checkpoints of the graph and its subgraphs. */
   readonly checkpoints: number;
   /** Messages in its latest checkpoint. */
   readonly messages: number;

@@ -1,6 +1,6 @@
 import type { Dialect } from "../../dialect.ts";
 
-/** One step of the database's history. Steps are only ever added, never edited once released. */
+/** Step of the database's history. Steps are only ever added, never edited once released. */
 export interface Migration {
   readonly version: number;
   readonly name: string;

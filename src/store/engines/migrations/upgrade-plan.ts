@@ -1,6 +1,6 @@
 import { latestVersion, migrations } from "./history.ts";
 
-/** What bringing a database to this program's version would do. */
+/** Steps that would bring a database to this program's version. */
 export interface UpgradePlan {
   /** Its schema version now, 0 if it has no tables. */
   readonly from: number;

@@ -8,7 +8,7 @@ import { isPercentEncoded } from "../../../core/text/text.ts";
 import { POSTGRES_PARAMETERS, type PostgresUrl, readPostgresUrl } from "../../postgres-url.ts";
 import { isTarget, type Target, TARGETS } from "./target.ts";
 
-/** What a `postgres://` URL says, parsed once. */
+/** Parts of a `postgres://` URL, parsed once. */
 export interface PostgresAddress {
   /** In the order in which they are tried. */
   readonly servers: readonly [ServerAddress, ...ServerAddress[]];
@@ -97,7 +97,7 @@ function partsOf(url: URL) {
   const address = new URL(url);
   // parameters are ours: the library would read files that they name, and overwrite the host
   address.search = "";
-  // it would take a % without two digits for the character itself
+  // the driver would take a % without two digits for the character itself
   if (!isPercentEncoded(address.href)) {
     throw invalid("The database URL has an invalid % escape. Write a literal % as %25.");
   }

@@ -36,7 +36,7 @@ export async function begin(
 
 interface Settings extends ServerRole {
   readonly version: number;
-  /** What the server calls itself. */
+  /** Name of the server's product. */
   readonly product: string;
   readonly encoding: string;
   readonly synchronous_commit: string;

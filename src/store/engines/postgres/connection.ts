@@ -15,7 +15,7 @@ import type { Tx } from "../../store.ts";
 import { postgresDialect } from "./dialect.ts";
 import { isLoss } from "./failure.ts";
 
-/** One connection to the server: kysely for the queries, `run` for BEGIN, COMMIT and settings. */
+/** Connection to the server: kysely for the queries, `run` for BEGIN, COMMIT and settings. */
 export interface PostgresConnection {
   readonly db: Kysely<Database>;
   readonly rows: Tx["rows"];
@@ -28,7 +28,7 @@ export interface PostgresConnection {
   run(sql: string): Promise<Pick<Answered, "command" | "rows"> & { readonly hasWarned: boolean }>;
   /** True if a statement has changed a row since the last BEGIN. */
   readonly hasChanged: boolean;
-  /** What ended the connection; null while it is of use. */
+  /** Error that ended the connection; null while it is of use. */
   readonly loss: unknown;
 }
 

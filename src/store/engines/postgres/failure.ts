@@ -147,7 +147,7 @@ export class UnsuitableServer extends Error {
   }
 }
 
-/** Of a connection that went away and did not come back. */
+/** Failure of a connection that went away and did not come back. */
 export function lostFailure(error: unknown): RepriseError {
   if (isReadOnly(error)) {
     return new RepriseError(...NO_RIGHTS, { cause: error });

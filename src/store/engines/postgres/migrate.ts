@@ -11,12 +11,10 @@ import type { PostgresConnection } from "./connection.ts";
 import { postgresDialect } from "./dialect.ts";
 import { requireDurable, SYNCHRONOUS_COMMIT } from "./durability.ts";
 
-/** What the transactions of all nodes that bring the tables to a version queue up for. */
+/** Lock for which the transactions of all nodes queue up that bring the tables to a version. */
 const MIGRATION_LOCK = 0x52505253;
 
-/**
- * One of many nodes makes the tables; the others wait for it, however long a row may be waited for.
- */
+/** Time-outs of the one node that makes the tables; the others wait for it, however long a row may be waited for. */
 const TIMEOUTS = "SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = '120s'";
 
 /**
@@ -124,7 +122,7 @@ async function lastStep(connection: PostgresConnection): Promise<number> {
   return Number(rows[0]?.["version"]);
 }
 
-/** Those of our tables that exist in the schema in which new ones would be created. */
+/** Returns those of our tables that exist in the schema in which new ones would be created. */
 async function tablesOf(connection: PostgresConnection): Promise<ReadonlySet<string>> {
   const { rows } = await connection.run(TABLES);
   const [first] = rows;

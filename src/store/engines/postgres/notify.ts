@@ -159,7 +159,7 @@ async function pidOf(client: Client): Promise<number> {
 const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload)
   FROM unnest($2::text[]) AS payload`;
 
-/** What could not be sent waits for the next connection. */
+/** Sends hints; what could not be sent waits for the next connection. */
 async function notify(client: Client, waiting: Set<string>): Promise<void> {
   const ids = [...waiting];
   waiting.clear();

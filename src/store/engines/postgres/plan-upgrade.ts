@@ -5,7 +5,7 @@ import type { PostgresOptions } from "./open.ts";
 import { openPool } from "./open-pool.ts";
 
 /**
- * What opening this database as the store would do to it. Changes nothing.
+ * Plans what opening this database as the store would do to it. Changes nothing.
  *
  * Error codes: `database_*`, `config_invalid`.
  */

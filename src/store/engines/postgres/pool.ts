@@ -67,7 +67,7 @@ class ServerPool implements PostgresPool {
           return taken;
         }
       } catch (error) {
-        // one search tries every server
+        // a single search tries every server
         if (!this.servers.isDoubtful || this.servers.searches > searches) {
           throw error;
         }
@@ -112,7 +112,7 @@ class ServerPool implements PostgresPool {
   }
 }
 
-/** What the server ends by itself, however long a process is stopped. */
+/** Limits that the server keeps by itself, however long a process is stopped. */
 function limitsOf({ statementTimeoutMs }: PostgresAddress): ClientConfig {
   return {
     statement_timeout: statementTimeoutMs,

@@ -30,7 +30,7 @@ export function pooledClient(
       super({ ...server.config, ...limits, stream: () => socket });
       this.#server = server;
       made.set(this, { server, socket });
-      // one that is lost between the pool's hands and ours would end the process
+      // an error between the pool's hands and ours would end the process
       this.on("error", () => undefined);
     }
 

@@ -96,8 +96,8 @@ async function end(
 const life = sql.raw<string>(SERVER_LIFE);
 
 /**
- * What became of a transaction; null if the server cannot say yet. A server that was started
- * since, or another one, may have given the same number to another transaction.
+ * Returns what became of a transaction; null if the server cannot say yet. A server that was started since, or
+ * another one, may have given the same number to another transaction.
  */
 async function statusOf(pool: PostgresPool, { id, server }: Transaction): Promise<string | null> {
   const ask = attempt(pool, async ({ connection }) => {

@@ -25,7 +25,7 @@ export async function retry<Output>(once: () => Promise<AttemptResult<Output>>):
     if (wait === undefined) {
       throw attempt.why === "lost" ? attempt.error : postgresFailure(attempt.error);
     }
-    // those that collided must not meet again
+    // spreads them: those that collided must not meet again
     await sleep(wait * (0.5 + Math.random()));
   }
 }

@@ -82,7 +82,7 @@ export class Servers {
 
   /** Called with why a connection to it could not be made. */
   failed(server: ChosenServer, error: unknown): void {
-    // one without a connection left still serves those that it has
+    // a server without a connection left still serves those that it has
     if (server === this.current && !isFull(error)) {
       this.#isDoubtful = this.#address.servers.length > 1;
     }

@@ -1,4 +1,4 @@
-/** What a server says of itself in a statement with `SERVER_ROLE`. */
+/** Answer of a server to a statement with `SERVER_ROLE`. */
 export interface ServerRole {
   readonly in_recovery: boolean;
   readonly read_only: string;

@@ -11,7 +11,7 @@ export interface Transaction {
 }
 
 /**
- * One round trip: the check and the server's number of the transaction come along with BEGIN. The role may
+ * Begins in one round trip: the check and the server's number of the transaction come along with BEGIN. The role may
  * suppress warnings, and one is all that the server says of a commit that its standby may not have.
  */
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED;

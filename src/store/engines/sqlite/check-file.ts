@@ -14,7 +14,7 @@ export function checkFiles(path: string): Check[] {
   return [checkModes(path), checkDisk(path)];
 }
 
-/** What others than its user may do with it, in octal: 0o077. */
+/** Rights of others than its user, in octal: 0o077. */
 const OTHERS = 0o077;
 
 function checkModes(path: string): Check {

@@ -16,7 +16,7 @@ import type { Tx } from "../../store.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { closeUnusedDescriptors } from "./file-watch.ts";
 
-/** One connection to the file: kysely for the queries, `exec` for BEGIN, COMMIT and pragmas. */
+/** Connection to the file: kysely for the queries, `exec` for BEGIN, COMMIT and pragmas. */
 export interface SqliteConnection {
   readonly db: Kysely<Database>;
   readonly rows: Tx["rows"];

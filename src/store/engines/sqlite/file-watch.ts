@@ -2,7 +2,7 @@ import { type BigIntStats, closeSync, fstatSync, openSync, readSync, statSync } 
 
 import { isOpenHere } from "./foreign-wal.ts";
 
-/** What is compared. */
+/** Parts of a file's state that are compared. */
 type FileState = Pick<BigIntStats, "size" | "mtimeNs">;
 
 export interface FileWatch extends Disposable {

@@ -182,7 +182,7 @@ async function runAll(
       if (!connection.raw.isTransaction) {
         throw error;
       }
-      // what is left to commit of one that was alone is nothing
+      // nothing is left to commit of an operation that was alone
       connection.raw.exec(isAlone ? "ROLLBACK; BEGIN" : "ROLLBACK TO operation; RELEASE operation");
       answers.push(() => waiting.reject(sqliteFailure(error)));
       continue;

@@ -12,7 +12,7 @@ export interface AccessEntry {
   readonly last_used_at: string | null;
   /** When it ends if it is not used again. */
   readonly expires_at: string;
-  /** What a link shows, and who came by one. */
+  /** Session that a link shows, and who came by one. */
   readonly session_id: string | null;
 }
 

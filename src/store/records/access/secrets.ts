@@ -7,7 +7,7 @@ export function newSecret(): string {
   return randomBytes(16).toString("base64url");
 }
 
-/** What is kept of a secret. */
+/** Hashes a secret: only the hash is kept. */
 export function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
@@ -24,7 +24,7 @@ export const readSigningSecret: Operation<null, string | null> = async (tx) => {
   return row?.value ?? null;
 };
 
-/** The same, made if there is none: of those that make it at once, one does. */
+/** Returns the signing secret, made if there is none: of those that make it at once, one does. */
 export const makeSigningSecret: Operation<null, string> = async (tx) => {
   const value = randomBytes(32).toString("hex");
   await tx.db

@@ -8,7 +8,7 @@ export type LostSessions = ReadonlySet<string>;
 
 export interface FoundLost {
   readonly lost: LostSessions | null;
-  /** What a reader does not know. */
+  /** Sessions that a reader does not know. */
   readonly found: readonly { readonly kind: ChangeKind; readonly id: string; readonly n: number }[];
 }
 

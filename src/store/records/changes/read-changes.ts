@@ -15,19 +15,19 @@ export interface ChangePosition {
 /** A change with what it made of a session, an exchange or a question: their values now. */
 export interface SessionChange {
   readonly kind: ChangeKind;
-  /** Of the session; of a question, its own. */
+  /** Id of the session; of a question, its own. */
   readonly id: string;
   readonly json: string;
   readonly at: ChangeNumber;
 }
 
-/** What a reader has that is not stable: transactions that began before it are not over. */
+/** Changes that a reader has and that are not stable: transactions that began before them are not over. */
 export type SentAhead = ReadonlyMap<string, ChangeNumber>;
 
 export interface ReadChanges {
   /** Null for a reader that knows nothing. */
   readonly after: ChangePosition | null;
-  /** What the reader has of what follows its position. */
+  /** Changes that the reader has after its position. */
   readonly ahead: SentAhead;
   /** Null to ask only for what the rows say. */
   readonly lost: LostSessions | null;
@@ -47,8 +47,8 @@ export interface ChangesPage {
 }
 
 /**
- * What changed after a position: changes with the same number are in one page, which is larger than its limits if
- * it has to be. Each has the value of now, so a session that was deleted since has only its deletion.
+ * Reads what changed after a position: changes with the same number are in one page, which is larger than its limits
+ * if it has to be. Each has the value of now, so a session that was deleted since has only its deletion.
  */
 export const readChanges: Operation<ReadChanges, ChangesPage> = async (tx, input) => {
   const { after, ahead, max_rows, max_bytes } = input;

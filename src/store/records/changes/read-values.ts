@@ -4,7 +4,7 @@ import { readQuestions } from "../questions/read.ts";
 import { readSummaryTexts } from "../sessions/summaries.ts";
 import type { Tx } from "../../store.ts";
 
-/** What a change says, and the event that a reader gets. */
+/** Kind of a change, and the event that a reader gets. */
 export type ChangeKind = "created" | "changed" | "deleted" | "exchange" | "question";
 
 /** A value to read: of a session or a question by its id, of an exchange by its session and `n`. */

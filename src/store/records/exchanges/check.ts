@@ -3,7 +3,7 @@ import { isRoot } from "../../../core/session-tree.ts";
 import type { SessionState } from "../../../core/sessions.ts";
 import { isTime } from "../../../core/time.ts";
 
-/** What is checked of a record, and of its session. */
+/** Record that is checked, and facts of its session. */
 export interface CheckedRecord {
   readonly n: number;
   readonly id: string;
@@ -48,7 +48,7 @@ const MAX_REVISION = 1_000_000_000;
 const MAX_TOKENS = 1_000_000_000_000_000;
 const COUNTS = ["input_before", "output_before", "input_tokens", "output_tokens"] as const;
 
-/** What cannot be true of a session's records, which are in order of `n`. */
+/** Yields what cannot be true of a session's records, which are in order of `n`. */
 export function* recordProblems(
   records: readonly CheckedRecord[],
   session: CheckedSession,

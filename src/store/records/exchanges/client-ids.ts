@@ -64,7 +64,10 @@ export const isSentMessage: Operation<
   return queued !== undefined || stored !== undefined;
 };
 
-/** Of the messages with which an exchange begins, its own comes last: pending ones are handed over with it. */
+/**
+ * Returns the last message of the user: of the messages with which an exchange begins, its own comes last, after the
+ * pending ones.
+ */
 function lastOfUser(messages: readonly Message[], first_seq: number | null): number | null {
   const at = messages.findIndex(({ seq }) => seq === first_seq);
   const own = at < 0 ? [] : messages.slice(at);

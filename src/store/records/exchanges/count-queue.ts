@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { Operation } from "../../store.ts";
 
-/** What waits in all sessions: in their queues, or for a person. */
+/** Length of what waits in all sessions: in their queues, or for a person. */
 export interface QueueLength {
   /** Exchanges that are queued. */
   readonly queued: number;

@@ -16,8 +16,8 @@ export interface CurrentExchange {
 }
 
 /**
- * What sessions do now, by id: the exchange that has begun, else the first one that is queued, else
- * the last one. A session without records has none.
+ * Reads what sessions do now, by id: the exchange that has begun, else the first one that is queued, else the last
+ * one. A session without records has none.
  */
 export async function readCurrent(
   tx: Tx,

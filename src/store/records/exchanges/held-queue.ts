@@ -91,7 +91,7 @@ const begunRecord = prepared((parts, given: Parameter<{ readonly id: string }>) 
   selectBegun(parts, given),
 );
 
-/** One statement, in which each half has an index. */
+/** Selects by one statement, in which each half has an index. */
 const begunAndEarlier = prepared(
   (parts, given: Parameter<{ readonly id: string; readonly idempotency_key: string }>) =>
     selectBegun(parts, given).unionAll(

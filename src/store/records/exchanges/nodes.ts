@@ -91,7 +91,7 @@ function readNodes(tx: Tx) {
     .execute();
 }
 
-/** What decides which nodes run a session, and those that are alive. */
+/** Facts that decide which nodes run a session, and the nodes that are alive. */
 export interface SessionNodes {
   readonly repo_path: string | null;
   readonly agent: string | null;

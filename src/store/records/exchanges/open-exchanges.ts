@@ -20,7 +20,7 @@ export const countOpenExchanges: Operation<null, OpenExchanges> = async (tx) => 
         sql<number>`count(*) filter (where ${isHeld})`.as("running"),
         sql<number>`count(*) filter (where not (${isHeld}) and state = 'active')`.as("left"),
       ])
-      // the same expression as in the index, so that it is used
+      // repeats the expression of the index, so that it is used
       .where("exchange_open", "=", sql<number>`1`)
       .executeTakeFirstOrThrow()
   );

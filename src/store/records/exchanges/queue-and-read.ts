@@ -7,9 +7,9 @@ import { type QueueExchange, queueExchange } from "./queue.ts";
 /** A queued exchange with all that the answer to its caller says. */
 export interface Queued {
   readonly record: ExchangeRecord;
-  /** What its session asks. */
+  /** Questions of its session. */
   readonly open: readonly OpenQuestion[];
-  /** What decides which node runs it; null if it need not be run. */
+  /** Facts that decide which node runs it; null if it need not be run. */
   readonly nodes: SessionNodes | null;
 }
 

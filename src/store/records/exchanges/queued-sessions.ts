@@ -1,6 +1,6 @@
 import type { Operation } from "../../store.ts";
 
-/** Those of these sessions that have an exchange in the queue. Error codes: none. */
+/** Returns those of these sessions that have an exchange in the queue. Error codes: none. */
 export const readQueued: Operation<
   { readonly ids: readonly string[] },
   ReadonlySet<string>

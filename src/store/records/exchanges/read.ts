@@ -41,7 +41,7 @@ export const listExchanges: Operation<ListExchanges, readonly ExchangeRecord[]> 
   return (await page.execute()).map((row) => currentRecordOf(row, activity));
 };
 
-/** One record. Error codes: as `resolveSession`, `exchange_not_found`. */
+/** Reads a record. Error codes: as `resolveSession`, `exchange_not_found`. */
 export const readExchange: Operation<
   { readonly reference: string; readonly n: number },
   ExchangeRecord
@@ -93,7 +93,7 @@ function exchangeNotFound(): RepriseError {
   );
 }
 
-/** One record. Error codes: `exchange_not_found`. */
+/** Reads a record by the session's full id. Error codes: `exchange_not_found`. */
 export async function readRecord(tx: Tx, session_id: string, n: number): Promise<ExchangeRecord> {
   const row = await recordRow(tx, { session_id, n });
   const { activity } = await readSession(tx, { id: session_id });
@@ -119,7 +119,7 @@ const recordByNumber = prepared(({ db }, given: Parameter<RecordKey>) =>
     .where("n", "=", given("n")),
 );
 
-/** Those of these records that exist, of any sessions. */
+/** Reads those of these records that exist, of any sessions. */
 export async function readRecordsOf(
   tx: Tx,
   records: readonly { readonly id: string; readonly n: number }[],

@@ -271,7 +271,7 @@ const queueRunning = prepared((parts, given: Parameter<EndValues>) =>
   })),
 );
 
-/** It waits for a person from now on: no node continues it by itself. */
+/** Makes it wait for a person: no node continues it by itself. */
 const cutRunning = prepared((parts, given: Parameter<EndValues>) =>
   runningRecord(parts, given).set((eb) => ({
     state: given("state"),

@@ -80,7 +80,7 @@ function usedUp(what: string): ExchangeFailure {
   };
 }
 
-/** What becomes of the exchange; null if it is queued again. */
+/** Decides what becomes of the exchange; null if it is queued again. */
 function endOf(isStopAsked: boolean, failure: ExchangeFailure | null) {
   if (isStopAsked) {
     return { state: "stopped" } as const;
@@ -114,7 +114,7 @@ function openExchanges(tx: Tx) {
         "exchanges.stop_asked_at",
         eb("lease_expires_at", ">", tx.dialect.now()).as("is_held"),
       ])
-      // the same expression as in the index, so that it is used
+      // repeats the expression of the index, so that it is used
       .where("exchange_open", "=", sql<number>`1`)
       .where("sessions.state", "=", "active")
       // a node ran it; what a terminal ran waits for a person

@@ -4,7 +4,7 @@ import { readSession } from "../sessions/read.ts";
 import type { Operation } from "../../store.ts";
 
 /**
- * What the exchange of a session waits for that has begun and not ended: a node, which runs it now or continues
+ * Reads what the exchange of a session waits for that has begun and not ended: a node, which runs it now or continues
  * it; a person who is asked; or, if the process that ran it is dead, a person who resumes it. Else null.
  */
 export const waitsFor: Operation<

@@ -17,7 +17,7 @@ export interface ExchangeKey {
   readonly n: number;
 }
 
-/** What an exchange and the sub-agents that it began changed, in the order in which it was done. */
+/** Reads what an exchange and the sub-agents that it began changed, in the order in which it was done. */
 export const readFileChanges: Operation<ExchangeKey, readonly FileChange[]> = async (tx, key) => {
   const rows: FileChange[] = [];
   for (const each of await withSubAgents(tx, key)) {
@@ -75,7 +75,7 @@ export const readChangedPaths: Operation<
   return rows.map(({ path }) => path);
 };
 
-/** What these calls of a session changed, in the order in which it was done. */
+/** Reads what these calls of a session changed, in the order in which it was done. */
 export const readChangesOfCalls: Operation<
   { readonly session_id: string; readonly call_ids: readonly string[] },
   readonly FileChange[]
@@ -144,7 +144,7 @@ function later(a: string | null, b: string | null): string | null {
   return (a ?? "") < (b ?? "") ? b : a;
 }
 
-/** Of an exchange of a sub-agent that no exchange above it began. */
+/** Number of an exchange of a sub-agent that no exchange above it began. */
 const UNKNOWN = -1;
 
 /** The exchange of `top` that began this one, through the sessions between them. */

@@ -11,7 +11,7 @@ export interface Fence {
   readonly epoch: number;
 }
 
-/** What a fence is compared with. */
+/** Columns that a fence is compared with. */
 type FencedRow = Pick<Selectable<SessionTable>, (typeof FENCED_COLUMNS)[number]>;
 
 export const FENCED_COLUMNS = ["lease_epoch", "lease_owner", "state", "exchange_open"] as const;

@@ -41,7 +41,7 @@ export async function revokeDeadLease(tx: Tx, id: string): Promise<void> {
   await tx.db.updateTable("sessions").set(FREE).where("id", "in", ids).execute();
 }
 
-/** What the leases of one process have in common. */
+/** Returns what the leases of one process have in common. */
 function processOf(lease_owner: string | null): string {
   const { host, machine, pid } = JSON.parse(lease_owner ?? "{}") as LeaseOwner;
   return JSON.stringify([host, machine, pid]);

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Operation } from "../../store.ts";
 
 /**
- * Of each session that exists, a text that differs once the live feed has something new of it. One query for
+ * Reads, of each session that exists, a text that differs once the live feed has something new of it. One query for
  * thousands of sessions.
  */
 export const readLiveProgress: Operation<

@@ -10,7 +10,7 @@ export interface ReadLiveFeed extends ReadLive {
 }
 
 export interface LiveFeedSnapshot extends LiveSnapshot {
-  /** Those of `asked` that are not open any more. */
+  /** Questions of `asked` that are not open any more. */
   readonly ended: readonly QuestionRecord[];
 }
 

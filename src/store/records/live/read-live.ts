@@ -24,13 +24,13 @@ export interface ReadLive extends StreamPageInput {
   readonly text_from?: TextPosition | null;
 }
 
-/** What a session shows while an exchange runs, read in one consistent state. */
+/** State of a session while an exchange runs, read in one consistent state. */
 export interface LiveSnapshot {
   readonly session: SessionSummary;
   /** After `after_seq`; see `readStreamPage`. */
   readonly messages: readonly Message[];
   readonly more: boolean;
-  /** What the session does, or did last; see `readCurrent`. Null if it has no record. */
+  /** Exchange that runs, or the last one; see `readCurrent`. Null if the session has no record. */
   readonly exchange: ExchangeRecord | null;
   /** The process that runs it, as far as its lease says so; null if none does. */
   readonly runner: LeaseOwner | null;
@@ -41,7 +41,7 @@ export interface LiveSnapshot {
   readonly answer: Message | null;
 }
 
-/** What an exchange that is running has stored of its progress. */
+/** Progress that an exchange which is running has stored. */
 export interface LiveAnswer {
   readonly n: number;
   /**
@@ -49,14 +49,14 @@ export interface LiveAnswer {
    * grows.
    */
   readonly attempt: number;
-  /** Of the state, in this attempt. */
+  /** Revision of the state, in this attempt. */
   readonly revision: number;
   readonly state: LiveState;
   /** The answer that is being written; null between two. */
   readonly message_id: string | null;
   /** Code points of the answer before `text`: 0 unless `text_from` says more. */
   readonly offset: number;
-  /** What is stored of it from there on. */
+  /** Text that is stored of it from there on. */
   readonly text: string;
 }
 
@@ -136,7 +136,7 @@ interface PiecesFrom {
   readonly offset: number;
 }
 
-/** Those from the piece on that holds the offset, in order. */
+/** Selects the pieces from the one on that holds the offset, in order. */
 const piecesFrom = prepared(({ db }, given: Parameter<PiecesFrom>) =>
   db
     .selectFrom("answer_pieces")

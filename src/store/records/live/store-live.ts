@@ -6,7 +6,7 @@ import type { AnswerPieceTable, LiveStateTable } from "../../tables/database.ts"
 import type { Operation, Tx } from "../../store.ts";
 import { liveHint } from "../../hints.ts";
 
-/** What a process has to store of one exchange that it runs. */
+/** Write of a process for one exchange that it runs. */
 export interface LiveWrite extends Fence {
   readonly n: number;
   /** The next text of an answer. */
@@ -92,8 +92,9 @@ interface Pieces {
 }
 
 /**
- * What had arrived of an answer that broke off is a message without tokens, until another answer replaces it.
- * Some providers count no tokens at all; then the earlier pieces are gone, with the commit of the answer.
+ * True if an answer that broke off is replaced: what had arrived of it is a message without tokens, until another
+ * answer replaces it. Some providers count no tokens at all; then the earlier pieces are gone, with the commit of the
+ * answer.
  */
 function isReplaced(
   message: { readonly token_count: number; readonly has_pieces: unknown },
@@ -121,7 +122,7 @@ const storedMessages = prepared(({ db }, given: Parameter<Pieces>) =>
     .where("message_id", "in", given.all("pieces", "message_id")),
 );
 
-/** Nobody knows whether a write whose connection was lost took effect: the next one has its text too. */
+/** Stores pieces again that may be stored: after a lost connection, the next write has its text too. */
 const upsertPieces = prepared(({ db }, given: Parameter<Pieces>) =>
   db
     .insertInto("answer_pieces")

@@ -39,7 +39,7 @@ export interface BeginExchange {
    * new messages continues.
    */
   readonly continues?: boolean;
-  /** What the exchange runs with; recorded if the session has none yet. Null if nobody knows. */
+  /** Model with which the exchange runs; recorded if the session has none yet. Null if it is unknown. */
   readonly model: string | null;
   readonly persona_name: string | null;
   /** The name of the agent that runs it, which becomes the session's; null for the built-in one. */
@@ -48,7 +48,7 @@ export interface BeginExchange {
   readonly principal?: Principal | undefined;
   /** Who asked for it, for its record; the caller if it is not given, or else a program. */
   readonly asked_by?: AskedBy;
-  /** Of a sub-agent: the number of the exchange that it works for, in the parent's session. */
+  /** Number of the exchange that a sub-agent works for, in the parent's session. */
   readonly parent_n?: number | null;
 }
 
@@ -60,7 +60,7 @@ export interface IdentifiedMessage {
 
 export interface BegunExchange {
   readonly session: Session;
-  /** What `readPending` finds, the new one last. */
+  /** Messages that `readPending` finds, the new one last. */
   readonly pending: readonly Message[];
   /** Its record; null if there is nothing to do: no new or pending message and nothing to continue. */
   readonly record: RunningRecord | null;
@@ -81,7 +81,7 @@ export const beginExchange: Operation<BeginExchange, BegunExchange> = async (tx,
 };
 
 export interface OpenExchange extends TakeLease {
-  /** What to begin with under the new lease; null to take the lease alone. */
+  /** Exchange to begin with under the new lease; null to take the lease alone. */
   readonly begin: (Omit<BeginExchange, "fence"> & { readonly leaseState: LeaseState }) | null;
   /**
    * The lease of the parent's exchange, for a sub-agent. A process that was suspended and lost it would

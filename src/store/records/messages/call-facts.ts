@@ -30,7 +30,10 @@ export function keptStatusOf(result: Marked): CallStatus | null {
   return isCallStatus(kept) ? kept : null;
 }
 
-/** The same, or as LangChain has it: a graph of others keeps no more. Null if that is not recorded either. */
+/**
+ * Returns the status of a call, or what LangChain has of it: a graph of others keeps no more. Null if that is not
+ * recorded either.
+ */
 export function statusOf(result: Marked & Pick<MessageJson, "status">): CallStatus | null {
   const { status } = result;
   return (

@@ -1,9 +1,9 @@
-/** What of a message its mirror row follows from. A LangChain message has these members too. */
+/** Fields of a message from which its mirror row follows. A LangChain message has these members too. */
 export interface MessageJson {
   /** `human`, `ai`, `tool`, `system`, … */
   readonly type: string;
   readonly id?: string | undefined;
-  /** Of a tool's result. */
+  /** Id of the call, of a tool's result. */
   readonly tool_call_id?: string | undefined;
   readonly status?: string | undefined;
   readonly content: string | readonly unknown[];

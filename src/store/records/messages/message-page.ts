@@ -32,7 +32,7 @@ export interface MessagePage {
 export const readMessagePage: Operation<MessagePageInput, MessagePage> = async (tx, input) =>
   pageOf(tx, input, await sizesIn(tx, input));
 
-/** The same, or null if not all of the page fits: then nothing was read but the sizes. */
+/** Reads a page, or null if not all of it fits: then nothing was read but the sizes. */
 export const readWholeMessagePage: Operation<MessagePageInput, MessagePage | null> = async (
   tx,
   input,
@@ -44,7 +44,7 @@ export const readWholeMessagePage: Operation<MessagePageInput, MessagePage | nul
 
 interface FoundSizes {
   readonly session_id: string;
-  /** One row more than the page may have, if there is one. */
+  /** Sizes with one row more than the page may have, if there is one. */
   readonly sizes: readonly { readonly seq: number; readonly bytes: number }[];
 }
 

@@ -11,13 +11,11 @@ export interface MirrorMessage {
   readonly is_summary: boolean;
   /** The call that a tool's result answers. */
   readonly call_id?: string | null;
-  /** Of a tool's result: how its call ended. */
+  /** Status of the call, of a tool's result. */
   readonly status?: CallStatus | null;
   /** True if the agent of Reprise has kept that status. */
   readonly isMarked?: boolean;
-  /**
-   * What the provider charged for this message, added to the totals once; null for all but answers.
-   */
+  /** Tokens that the provider charged for this message, added to the totals once; null for all but answers. */
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number } | null;
 }
 

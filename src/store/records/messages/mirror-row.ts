@@ -73,7 +73,7 @@ export function tokenCountOf(message: MessageJson | undefined): number {
   if (counted !== null) {
     return counted;
   }
-  // what is known of the calls besides is sent to no provider
+  // facts of the calls are sent to no provider
   const calls = madeCallsOf(message);
   return estimateTokens(textOf(message) + (calls === null ? "" : JSON.stringify(calls)));
 }

@@ -158,8 +158,8 @@ async function renameRow(tx: Tx, sessionId: string, row: KnownRow): Promise<void
 }
 
 /**
- * What providers counted for the new messages, less the estimates of pending ones: the provider
- * counts those from here.
+ * Sums what providers counted for the new messages, less the estimates of pending ones: the provider counts those
+ * from here.
  */
 function chargesOf(kept: readonly KeptMessage[], fresh: readonly MirrorMessage[]) {
   const replaced = kept.filter(isReplaced).map(({ message }) => message);
@@ -256,7 +256,7 @@ const upsertMessages = prepared(({ db }, given: Parameter<MirrorRows>) =>
     ),
 );
 
-/** Of a row that a checkpoint makes: who sent a message of the user that had no row is unknown. */
+/** Returns the origin of a row that a checkpoint makes: who sent a message of the user that had no row is unknown. */
 export function originOf({ role }: Pick<MirrorMessage, "role">): Origin | null {
   return role === "user" ? null : "agent";
 }

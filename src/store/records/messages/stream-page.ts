@@ -22,9 +22,9 @@ export interface StreamPage {
   readonly messages: readonly Message[];
   /** True if there are messages after the last one that this read would show. */
   readonly more: boolean;
-  /** Of the same moment: an ended session without `more` gets nothing after this page. */
+  /** State at the moment of the page: an ended session without `more` gets nothing after it. */
   readonly state: SessionState;
-  /** Of the same moment, archived messages included. */
+  /** Last message at the moment of the page, archived ones included. */
   readonly last_seq: number;
 }
 
@@ -50,7 +50,7 @@ const sessionProgress = prepared(({ db }, given: Parameter<{ readonly id: string
   db.selectFrom("sessions").select(["state", "last_seq"]).where("id", "=", given("id")),
 );
 
-/** The same of a session that exists. */
+/** Reads the page of a session that exists. */
 export async function readPageAfter(
   tx: Tx,
   input: StreamPageInput,

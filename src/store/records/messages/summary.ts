@@ -4,7 +4,7 @@ import type { MessageJson } from "./message-json.ts";
 const SOURCE = "summarization";
 const KEPT_FROM = "reprise_kept_from";
 
-/** What makes a message the summary of all messages before the one with this id. */
+/** Makes a message the summary of all messages before the one with this id. */
 export function summaryMarks(kept_from: string): Record<string, unknown> {
   return { lc_source: SOURCE, [KEPT_FROM]: kept_from };
 }
@@ -37,7 +37,7 @@ export function sentPositions(messages: readonly MessageJson[], answer: number):
 /** Position of the first message that the summary at a position does not replace. */
 export function firstKept(messages: readonly MessageJson[], at: number): number {
   const id: unknown = Reflect.get(messages[at]?.additional_kwargs ?? {}, KEPT_FROM);
-  // it is not far before the summary, however long the thread is
+  // searches backwards: it is not far before the summary, however long the thread is
   for (let from = at - 1; from >= 0; from -= 1) {
     if (messages[from]?.id === id) {
       return from;

@@ -28,7 +28,7 @@ export interface Unconfirmed {
   readonly messages: ReadonlyMap<number, MessageSource>;
 }
 
-/** What somebody who accepts has to judge. Error codes: none. */
+/** Reads what somebody who accepts has to judge. Error codes: none. */
 export const readUnconfirmed: Operation<UnconfirmedInput, Unconfirmed> = async (tx, input) => {
   const { choices } = await choicesOf(tx, input.session_id);
   const fields: ChangedField[] = CHOICE_FIELDS.filter((field) => choices[field] !== undefined);

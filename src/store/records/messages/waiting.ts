@@ -31,11 +31,11 @@ export interface WaitingMessages {
 
 export type Choices = Readonly<Partial<Record<ChoiceField, string>>>;
 
-/** What came over HTTP and no exchange has handed to the agent yet. */
+/** Messages and settings that came over HTTP and that no exchange has handed to the agent yet. */
 export interface Waiting {
   /** Model, persona and folder that a caller without authentication set and nobody accepted. */
   readonly choices: Choices;
-  /** Those that a caller with the token set and no person was shown yet. */
+  /** Settings that a caller with the token set and no person was shown yet. */
   readonly unseen: Choices;
   /** The last change that `choices` and `unseen` know of. */
   readonly through_change: number;
@@ -201,7 +201,7 @@ export const acceptMessages: Operation<AcceptMessages, void> = async (tx, input)
 
 const NO: AdmissionChoice = "no";
 
-/** What was not accepted up to this `seq` was rejected: the answer to its question was a no. */
+/** Returns the `seq` up to which messages were rejected: the answer to their question was a no. */
 async function rejectedThrough(tx: Tx, session_id: string): Promise<number> {
   const rejected = await tx.db
     .selectFrom("questions")

@@ -19,7 +19,7 @@ export interface AnswerQuestion {
   /** The question's id. */
   readonly question: string;
   readonly given: GivenReply;
-  /** What the person says besides. */
+  /** Remark of the person. */
   readonly note: string | null;
   readonly answered_by: Answerer;
   readonly principal?: Principal | undefined;
@@ -113,7 +113,9 @@ function listed(ids: readonly string[]): string {
 
 const FOLDER: PermissionChoice = "allow_folder";
 
-/** What the column `answer` gets: the id of a choice that the question offers, or a text if it offers none. */
+/**
+ * Returns the value of the column `answer`: the id of a choice that the question offers, or a text if it offers none.
+ */
 function storableAnswer({ state, kind, choices }: QuestionRecord, given: GivenReply): string {
   if (state === "withdrawn") {
     throw new RepriseError(

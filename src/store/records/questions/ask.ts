@@ -5,7 +5,7 @@ import { type Fence, holdFence } from "../leases/fence.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { touchPath } from "./tree.ts";
 
-/** Of what a person is shown, and of what that depends on besides: an answer counts only for that. */
+/** Hashes what a person is shown, and what that depends on besides: an answer counts only for that. */
 export function shownHash({ kind, text, choices, permission }: Asking, basis?: string): string {
   const shown = [kind, text, choices, permission];
   return createHash("sha256")
@@ -34,7 +34,7 @@ export interface NewQuestion extends Asking {
   readonly call_id: string;
   readonly number: number;
   readonly shown_hash: string;
-  /** What answers it after these milliseconds, if nobody does. */
+  /** Answer that it gets after these milliseconds, if there is no other. */
   readonly default: DefaultAnswer | null;
 }
 

@@ -6,7 +6,7 @@ import {
 } from "../../../core/questions.ts";
 import type { SessionState } from "../../../core/sessions.ts";
 
-/** What is checked of a question, and of its session. */
+/** Question that is checked, and facts of its session. */
 export interface CheckedQuestion {
   readonly thread_suffix: number;
   readonly call_id: string;
@@ -29,7 +29,7 @@ export interface QuestionProblem {
   readonly message: string;
 }
 
-/** What cannot be true of a session's questions, which are in order of thread, call and number. */
+/** Yields what cannot be true of a session's questions, which are in order of thread, call and number. */
 export function* questionProblems(
   questions: readonly CheckedQuestion[],
   session: { readonly thread_suffix: number; readonly state: SessionState },

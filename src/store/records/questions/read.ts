@@ -52,7 +52,7 @@ const ASKED = [
   "answered_here",
 ] as const;
 
-/** What a call has asked, in the order of the numbers. */
+/** Reads what a call has asked, in the order of the numbers. */
 export const readAsked: Operation<
   AskingCall,
   readonly Pick<Selectable<QuestionTable>, (typeof ASKED)[number]>[]
@@ -85,7 +85,7 @@ export interface OpenQuestion extends QuestionRecord {
 }
 
 /**
- * What is asked in a session and by its sub-agents, the oldest first.
+ * Lists what is asked in a session and by its sub-agents, the oldest first.
  *
  * Error codes: as `resolveSession`.
  */
@@ -138,7 +138,7 @@ export const openQuestionBytes: Operation<{ readonly reference: string }, number
 const MAX_ANSWERED = 100;
 
 /**
- * The same, followed by those that were answered, the latest last.
+ * Lists the open questions, followed by those that were answered, the latest last.
  *
  * Error codes: as `resolveSession`.
  */
@@ -214,7 +214,7 @@ export const countOpenQuestions: Operation<null, number> = async (tx) => {
   return count;
 };
 
-/** Those of these questions that exist. */
+/** Reads those of these questions that exist. */
 export async function readQuestions(tx: Tx, ids: readonly string[]): Promise<QuestionRecord[]> {
   const rows = await tx.db
     .selectFrom("questions")
@@ -224,7 +224,7 @@ export async function readQuestions(tx: Tx, ids: readonly string[]): Promise<Que
   return rows.map(questionOf);
 }
 
-/** One question. Error codes: `question_not_found`. */
+/** Reads a question. Error codes: `question_not_found`. */
 export async function readQuestion(tx: Tx, id: string): Promise<QuestionRecord> {
   const row = await tx.db
     .selectFrom("questions")

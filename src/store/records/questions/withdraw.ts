@@ -12,8 +12,8 @@ export interface Withdrawal {
 }
 
 /**
- * Nobody needs the answers any more that this session and its sub-agents wait for: their questions are
- * withdrawn, and the exchanges that wait for them are stopped.
+ * Withdraws the questions of this session and its sub-agents, whose answers are needed no more, and stops the
+ * exchanges that wait for them.
  */
 export async function withdrawQuestions(
   tx: Tx,

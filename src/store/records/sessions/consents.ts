@@ -2,7 +2,7 @@ import type { ConsentKind } from "../../../core/consents.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { lockSession } from "./lock.ts";
 
-/** One consent, as it is stored. */
+/** Consent, as it is stored. */
 export interface Consent {
   readonly kind: ConsentKind;
   readonly subject: string;

@@ -53,7 +53,7 @@ function findEarlier(tx: Tx, create_key: string) {
     .executeTakeFirst();
 }
 
-/** What the client asked for; `project_key` follows from the folder, and may change with links. */
+/** Hashes what the client asked for; `project_key` follows from the folder, and may change with links. */
 function requestHash(request: NewSession): string {
   const { persona_name, model, repo_path, token_limits = {}, metadata = {}, permission } = request;
   const keys = Object.keys(metadata);

@@ -34,7 +34,7 @@ export interface NewSession {
   /** For a session without a parent. */
   readonly token_limits?: TokenLimits;
   readonly metadata?: Metadata;
-  /** Of a session without a parent; `plan` is as `plan_mode`. `ask` if it is not given. */
+  /** Mode of a session without a parent; `plan` is as `plan_mode`. `ask` if it is not given. */
   readonly permission?: PermissionMode;
 }
 

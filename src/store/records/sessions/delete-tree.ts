@@ -10,17 +10,17 @@ import { readSession } from "./read.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { childIdsOf, threadRange, treeIdsOf } from "./tree-ids.ts";
 
-/** What a session's deletion takes away. */
+/** Rows that a session's deletion takes away. */
 export interface DeletionPreview {
   readonly session: Session;
-  /** What people call it; null if it has no name. */
+  /** Name that people gave it; null if it has none. */
   readonly name: string | null;
   readonly messages: number;
   readonly threads: number;
   readonly checkpoints: number;
 }
 
-/** The same for programs. */
+/** Returns the deletion as programs read it. */
 export function deletedSession(preview: DeletionPreview): DeletedSession {
   const { session, messages, threads, checkpoints } = preview;
   const { id, title, parent_session_id } = session;

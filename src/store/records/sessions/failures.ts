@@ -49,5 +49,5 @@ export const readFailures: Operation<
   return found;
 };
 
-/** What `storedFailureOf` reads. */
+/** Columns that `storedFailureOf` reads. */
 export const FAILURE_COLUMNS = ["exchange_open", "failure_code", "failure_sentence"] as const;

@@ -3,7 +3,7 @@ import { invalidRequest } from "../../../core/invalid-request.ts";
 import { batches } from "../threads/bodies.ts";
 import type { Operation, Tx } from "../../store.ts";
 
-/** What people gave these sessions to find them again, by id. Error codes: none. */
+/** Reads the labels by which people find these sessions again, by id. Error codes: none. */
 export const readLabelsOf: Operation<
   { readonly ids: readonly string[] },
   ReadonlyMap<string, SessionLabels>

@@ -52,7 +52,7 @@ export interface SummariesInput extends ListInput {
   readonly max_bytes?: number;
 }
 
-/** The same page as the JSON that HTTP answers: the database writes it. It has fewer sessions if not all fit. */
+/** Lists the page as the JSON that HTTP answers: the database writes it. It has fewer sessions if not all fit. */
 export const listSummaries: Operation<SummariesInput, SummariesText> = async (
   tx,
   { max_bytes = Number.POSITIVE_INFINITY, ...input },
@@ -118,7 +118,7 @@ interface PageValues extends FilterValues {
 
 const OPTIONAL = [...OPTIONAL_FILTERS, "after_id"] as const;
 
-/** What each order sorts by; no session has two of it. */
+/** Columns by which each order sorts; no two sessions have the same. */
 const SORTED = {
   activity: { column: "last_activity_at", direction: "desc", beyond: "<" },
   created: { column: "created_at", direction: "asc", beyond: ">" },

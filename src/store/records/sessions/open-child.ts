@@ -49,7 +49,7 @@ export const openChild: Operation<OpenChild, Session> = async (tx, input) => {
   return child;
 };
 
-/** What nobody confirmed for the parent is not confirmed by passing it on. */
+/** Marks as unconfirmed for the child what is unconfirmed for the parent. */
 async function inheritUnconfirmed(tx: Tx, child: Session): Promise<void> {
   const { choices } = await choicesOf(tx, child.parent_session_id ?? "");
   const passed = CHOICE_FIELDS.filter(

@@ -18,12 +18,12 @@ import { setTokenLimits } from "./token-limits.ts";
 export interface PatchSession {
   readonly reference: string;
   readonly change: PatchSessionRequest;
-  /** Of `repo_path`, if it is given: see `projectKeyOf`. */
+  /** Key of `repo_path`, if that is given: see `projectKeyOf`. */
   readonly project_key: string | null;
   readonly principal: Principal;
 }
 
-/** What an exchange runs with: it stays while one runs. */
+/** Settings of an exchange, which stay while one runs. */
 const SETTINGS = ["model", "persona_name", "plan_mode", "repo_path"] as const;
 
 /**

@@ -10,10 +10,10 @@ import { holdActive, setPlanMode } from "./change.ts";
 import { recordConsent } from "./consents.ts";
 import { lockSession } from "./lock.ts";
 
-/** What a session's calls are judged by, as far as it is stored. */
+/** Permissions by which a session's calls are judged, as far as they are stored. */
 export interface SessionPermissions {
   readonly mode: PermissionMode;
-  /** What counts once planning mode ends. */
+  /** Mode that counts once planning mode ends. */
   readonly kept: KeptMode;
   readonly rules: readonly GivenRule[];
   /** The sessions above, the highest first. */

@@ -13,7 +13,7 @@ import type { Operation, Tx } from "../../store.ts";
 import { sessionNotFound } from "./read.ts";
 import { activityOf, leaseHolder } from "./rows.ts";
 
-/** What a summary has before and after `activity`, which the database does not know. */
+/** Splits the fields of a summary around `activity`, which the database does not know. */
 const { id, state, activity: _, ...rest } = SESSION_FIELDS;
 const HEAD = jsonColumns({ id, state });
 const TAIL = jsonColumns(rest);

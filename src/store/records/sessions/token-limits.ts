@@ -58,8 +58,8 @@ export const readTokenLimits: Operation<{ readonly id: string }, TokenLimits> = 
 };
 
 /**
- * What counts for the limits at the top of a session's tree, and for the session itself. What has no
- * limit is not counted.
+ * Reads what counts for the limits at the top of a session's tree, and for the session itself. Tokens without a limit
+ * are not counted.
  */
 export const readTokenUse: Operation<{ readonly id: string }, TokenUse> = async (tx, { id }) => {
   const [row] = await tx.rows(tokenUse, { id });

@@ -34,7 +34,7 @@ export async function* sessionPages<Item extends WithId>(
   }
 }
 
-/** The same, one session at a time. */
+/** Yields them one session at a time. */
 export async function* walkSessions<Item extends WithId>(
   read: (page: IdPage) => Promise<readonly Item[]>,
 ): AsyncGenerator<Item> {

@@ -26,7 +26,7 @@ export async function sessionOfThread(tx: Tx, threadId: string): Promise<string 
   return session?.id ?? null;
 }
 
-/** What is refused for a session's thread, by what somebody wants to do with it. */
+/** Refusals of what somebody wants to do with a session's thread. */
 const REFUSALS = {
   change:
     "This thread belongs to a session. Use `reprise sessions delete` to delete it with its session, or choose another thread id.",

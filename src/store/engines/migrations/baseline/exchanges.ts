@@ -1,6 +1,9 @@
 import type { Dialect } from "../../../dialect.ts";
 
-/** What happens in sessions: records of exchanges, questions, consents, changed files and the text that is being written. */
+/**
+ * Tables of what happens in sessions: records of exchanges, questions, consents, changed files and the text that is
+ * being written.
+ */
 export function exchangeTables({ column, tableOptions }: Dialect): readonly string[] {
   const { key, integer } = column;
   return [

@@ -72,7 +72,7 @@ export function sessionTables({ column, tableOptions }: Dialect): readonly strin
     `CREATE UNIQUE INDEX sessions_by_parent ON sessions (parent_session_id, parent_call_id)
       WHERE parent_session_id IS NOT NULL`,
     `CREATE INDEX sessions_by_root ON sessions (root_session_id, id)`,
-    // what runs and what waits, however many sessions there are
+    // finds what runs and what waits, however many sessions there are
     `CREATE INDEX sessions_by_open_exchange ON sessions (exchange_open) WHERE exchange_open = 1`,
     `CREATE INDEX sessions_held ON sessions (id) WHERE lease_owner IS NOT NULL`,
     `CREATE INDEX sessions_ready ON sessions (ready_at, id) WHERE ready_at IS NOT NULL`,

@@ -72,7 +72,7 @@ function removeHalves({ database }: BackupBeforeUpgrade): void {
   }
 }
 
-/** What a copy needs and what the disk has. Opens the database with SQLite, for reading only. */
+/** Compares what a copy needs and what the disk has. Opens the database with SQLite, for reading only. */
 export function spaceForBackup(database: string): Omit<PlannedBackup, "path"> {
   const raw = new DatabaseSync(database, { readOnly: true, timeout: 5000 });
   try {

@@ -5,7 +5,7 @@ import { SESSION_IN_THREAD_ID } from "../../../session-in-thread-id.ts";
 import { APPLICATION_ID, EARLIER_APPLICATION_ID } from "../migrate.ts";
 import { queryValue } from "../statements.ts";
 
-/** What the thread is started with. */
+/** Order with which the thread is started. */
 export interface BackupOrder {
   readonly database: string;
   /** An empty file. */
@@ -14,10 +14,10 @@ export interface BackupOrder {
   readonly timeout: number;
 }
 
-/** What a backup holds. */
+/** Counts of what a backup holds. */
 export interface Contents {
   readonly sessions: number;
-  /** Those that belong to no session. */
+  /** Threads that belong to no session. */
   readonly threads: number;
 }
 

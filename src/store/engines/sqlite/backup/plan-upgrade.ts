@@ -8,7 +8,7 @@ import { readVersion } from "../migrate.ts";
 import { refuseForeignWal } from "../foreign-wal.ts";
 
 /**
- * What opening this file as the store would do to it. Changes nothing.
+ * Plans what opening this file as the store would do to it. Changes nothing.
  *
  * Error codes: `database_*`.
  */
