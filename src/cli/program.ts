@@ -87,7 +87,7 @@ const COMMANDS: CommandTable = {
   help: async () => (await import("./commands/help.ts")).helpCommand(),
 };
 
-/** What the scripts of `completion` call; no help shows it. */
+/** Command that the scripts of `completion` call; no help shows it. */
 const COMPLETE: CommandTable = {
   complete: async (cli) => (await import("./commands/completion/command.ts")).completeCommand(cli),
 };

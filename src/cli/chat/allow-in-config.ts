@@ -14,7 +14,7 @@ import type { GivenAnswer } from "../output/question-lines.ts";
 export interface Offered {
   /** The choices of the question, and after them `allow_folder` if it is offered. */
   readonly choices: readonly Choice[] | null;
-  /** What is written into the config by that choice; null if it is not offered. */
+  /** Rule that this choice writes into the config; null if it is not offered. */
   readonly grant: { readonly rule: string; readonly folder: string } | null;
 }
 
@@ -64,8 +64,8 @@ const IN_FOLDER: PermissionChoice = "allow_folder";
 const ONCE: PermissionChoice = "allow_once";
 
 /**
- * What is stored as the answer: a further choice is written into the config first, and then allows this call. Null
- * if that failed; the reason is shown.
+ * Returns what is stored as the answer: a further choice is written into the config first, and then allows this call.
+ * Null if that failed; the reason is shown.
  */
 export async function storedAnswer(
   cli: CliContext,

@@ -3,9 +3,9 @@ export interface CommandUsage {
   readonly name: string;
   /** Such as `<persona>` or `on|off`; every one may be left out. */
   readonly argument?: string;
-  /** One line, of at most 50 columns. */
+  /** Line of at most 50 columns. */
   readonly help: string;
-  /** Of at most 28 columns, for narrow terminals; needed if `help` is longer. */
+  /** Text of at most 28 columns, for narrow terminals; needed if `help` is longer. */
   readonly brief?: string;
 }
 

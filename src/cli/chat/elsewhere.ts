@@ -17,7 +17,7 @@ export interface WatchContext extends Pick<Talk, "cli" | "conversation"> {
   readonly store: Store;
 }
 
-/** What other processes do in the session that a terminal has open. */
+/** Watches what other processes do in the session that a terminal has open. */
 export interface Elsewhere {
   /** Begins to wait for an exchange of another process, while a prompt is shown. */
   wait(): Waiting;
@@ -35,7 +35,7 @@ export interface Waiting {
 interface Found extends Waiting {
   readonly session: Session | null;
   readonly events: AsyncGenerator<LiveEvent, void>;
-  /** What came before the news, and is shown with it. */
+  /** Events that came before the news, and are shown with it. */
   readonly early: LiveEvent[];
   /** The exchange of the news. */
   exchange: ExchangeInfo | null;
@@ -71,7 +71,7 @@ export function createElsewhere({ cli, conversation, store }: WatchContext): Els
   ): Promise<ExchangeInfo | null> => {
     let last = begun;
     const reads = {
-      // one that never began is shown too; one that a node may continue is over: the person may type meanwhile
+      // an exchange that never began is shown too; one that a node may continue is over: the person may type meanwhile
       read: () => Promise.resolve({ ...last, first_seq: last.first_seq ?? 0, queued_at: null }),
       live: async function* () {
         for await (const event of both(early, events)) {
@@ -186,7 +186,7 @@ async function untilNews(found: Found, left: number): Promise<boolean> {
       continue;
     }
     const { n, first_seq, last_seq } = exchange;
-    // one that waits has no last message
+    // an exchange that waits has no last message
     const seq = last_seq ?? first_seq ?? 0;
     if (isSnapshot && !isRunning && n > left && seq > (session?.last_seq ?? 0)) {
       found.exchange = exchange;
@@ -213,7 +213,7 @@ export async function watchQuestion(
       const isGone = event === "snapshot" && !data.questions.some(({ id }) => id === question.id);
       const isEnded = event === "question" && data.id === question.id && data.state !== "open";
       if (!signal.aborted && (isGone || isEnded)) {
-        // it may have ended before the snapshot
+        // the question may have ended before the snapshot
         onEnd(endOf(isEnded ? data : await store.read(readQuestion, question.id)));
         return;
       }

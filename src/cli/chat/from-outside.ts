@@ -33,7 +33,7 @@ export interface FromOutsideInput {
 
 export type FromOutside = ReturnType<typeof createFromOutside>;
 
-/** What came over HTTP is shown, and confirmed if its caller was not authenticated. */
+/** Shows what came over HTTP, and asks to confirm it if its caller was not authenticated. */
 export function createFromOutside(input: FromOutsideInput) {
   const { cli, store, accept } = input;
   let ask: Ask | null = null;

@@ -11,7 +11,7 @@ import type { GivenAnswer } from "../output/question-lines.ts";
 export interface Front {
   /** Aborted when the program is asked to leave: SIGTERM, SIGHUP. */
   readonly leaving: AbortSignal;
-  /** What a person can press here, for the greeting. */
+  /** Keys that a person can press here, for the greeting. */
   readonly hints: Hints;
   /** The rows of `/help`. */
   help(commands: readonly CommandUsage[]): readonly string[];
@@ -71,14 +71,14 @@ export interface Asked {
 /** An exchange while it runs. */
 export interface ExchangeView {
   show(event: ExchangeEvent): void;
-  /** What a command prints while it runs; null if it is not shown. */
+  /** Shows what a command prints while it runs; null if that is not shown. */
   readonly output: NonNullable<Live["onOutput"]> | null;
   /** Whether a tool has changed files. */
   hasChangedFiles(): boolean;
   /** Shows what the exchange changed. */
   showChanges(lines: readonly string[]): void;
   finish(result: ExchangeResult): Promise<void>;
-  /** It ended with an error, which comes next. */
+  /** Ends the view of an exchange that failed; the error comes next. */
   fail(): Promise<void>;
 }
 

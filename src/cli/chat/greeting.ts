@@ -13,7 +13,7 @@ import type { Answering } from "./who-answers.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import type { Front } from "./front.ts";
 
-/** What a terminal session begins with: who answers, in which folder, and how to get help. */
+/** Returns what a terminal session begins with: who answers, in which folder, and how to get help. */
 export async function greeting(input: {
   readonly cli: CliContext;
   readonly store: Store;

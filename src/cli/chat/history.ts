@@ -5,13 +5,13 @@ import { dirname } from "node:path";
 import { systemCode } from "../../core/errors.ts";
 import { readConceal, type Secrets } from "../../core/secrets.ts";
 
-/** What a person wrote, and whether a part of it was pasted. */
+/** Entry that a person wrote, and whether a part of it was pasted. */
 export interface HistoryEntry {
   readonly text: string;
   readonly pasted: boolean;
 }
 
-/** What was written in a folder, by this and earlier runs. */
+/** Entries that were written in a folder, by this and earlier runs. */
 export interface History {
   /** The oldest first, at most 1,000. Empty until the file was read. */
   entries(): readonly HistoryEntry[];
@@ -22,9 +22,9 @@ export interface History {
 }
 
 const MAX_ENTRIES = 1000;
-/** Of the file. */
+/** Size of the file. */
 const MAX_BYTES = 1024 * 1024;
-/** Of the entries in memory; one longer than that is remembered alone. */
+/** Length of the entries in memory; one longer than that is remembered alone. */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 /** A longer message is remembered until the program ends. */
 const MAX_ENTRY_BYTES = 128 * 1024;
@@ -136,8 +136,8 @@ function entryOf(line: string): readonly HistoryEntry[] {
 }
 
 /**
- * One write at the end of the file. The line feed before it ends a line that another process could not finish. If the
- * file was replaced meanwhile, the entry is written into the new one: twice is better than not at all.
+ * Writes once at the end of the file. The line feed before it ends a line that another process could not finish. If
+ * the file was replaced meanwhile, the entry is written into the new one: twice is better than not at all.
  */
 async function append(file: string, entry: HistoryEntry): Promise<void> {
   const line = Buffer.from(`\n${JSON.stringify(entry)}\n`);
@@ -172,7 +172,7 @@ async function trim(
   file: string,
   old: {
     readonly handle: FileHandle;
-    /** What was read of the old file. */
+    /** Bytes that were read of the old file. */
     readonly size: number;
     readonly entries: readonly HistoryEntry[];
   },

@@ -34,7 +34,7 @@ const MAX_HEAD = 8 * 1024;
 const MAX_TAIL = 24 * 1024;
 /** From the interrupt to the end by force. */
 const PATIENCE_MS = 2000;
-/** What the shell left running may hold its outputs open. */
+/** Time for what the shell left running, which may hold its outputs open. */
 const DRAIN_MS = 200;
 const POLL_MS = 20;
 

@@ -49,7 +49,7 @@ function createOutput(cli: CliContext) {
   const line = (text: string): void => {
     count += 1;
     if (count <= MAX_LINES) {
-      // of a line that draws over itself, what is seen at the end
+      // keeps what is seen at the end of a line that draws over itself
       const last = text.replace(/\r+$/, "").split("\r").at(-1) ?? "";
       noticeLine(cli, `  ${visible(last.slice(0, MAX_CHARACTERS).toWellFormed())}`);
     }

@@ -66,7 +66,7 @@ export async function runConversation(context: ConversationContext): Promise<voi
       const again = event.kind === "interrupt" && event.dropped === 0 && interrupted;
       if (event.kind === "end" || again) {
         if (terminal) {
-          // what follows must not come after the prompt
+          // next output must not come after the prompt
           cli.stdout.print("\n");
         }
         return;
@@ -209,7 +209,7 @@ async function exchange(context: ConversationContext, sent: Sent | null): Promis
     if (!terminal || sent === null || !isRepriseError(error, "session_busy")) {
       throw error;
     }
-    // what a person typed is not lost because a service answers another message
+    // keeps what a person typed: a service may answer another message
     noticeLine(context.cli, `${error.message} Your message waits for its turn; Ctrl-C drops it.`);
     return run(text, true).catch((failure: unknown) => notSent(context, sent, failure));
   });

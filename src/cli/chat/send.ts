@@ -57,15 +57,15 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
 /** Lines of each file's diff after an exchange; `sessions changes` shows more. */
 const DIFF_LINES_SHOWN = 12;
 
-/** What the exchange changed in files: without a question, nobody has seen it. */
+/** Returns what the exchange changed in files: without a question, nobody has seen it. */
 async function changeLinesOf({ conversation }: SendInput): Promise<string[]> {
   const { changeLines } = await import("../output/change-lines.ts");
   return changeLines(await conversation.changes(), { max: DIFF_LINES_SHOWN });
 }
 
 /**
- * One message without a screen, as `-p` sends it. A signal stops it and keeps what had arrived; a
- * second one ends the program in the system's own way.
+ * Sends one message without a screen, as `-p` does. A signal stops it and keeps what had arrived; a second one ends
+ * the program in the system's own way.
  */
 export async function sendOnce(input: Omit<SendInput, "signal">): Promise<void> {
   const stop = new AbortController();
@@ -104,7 +104,7 @@ async function isAnsweredLater(conversation: Conversation, signal: AbortSignal):
   }
 }
 
-/** What programs read with `--json`: one exchange. */
+/** Returns what programs read with `--json`: one exchange. */
 function exchangeDocument(result: ExchangeResult): Record<string, unknown> {
   const { session } = result;
   return {

@@ -44,7 +44,7 @@ async function stepAfterFailure(
   return known !== undefined && (await conversation.hasFailed()) ? known : null;
 }
 
-/** What to do after a failure, in a session of a terminal and for a command that ran once. */
+/** Advice after a failure, in a session of a terminal and for a command that ran once. */
 interface NextStep {
   readonly terminal: string;
   readonly command: string;

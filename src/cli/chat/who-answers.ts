@@ -16,7 +16,7 @@ export interface Answering {
   readonly agent: string | null;
   /** The model that the next message goes to; null if the agent chooses it. */
   readonly model: string | null;
-  /** What a person should know about the persona, each a sentence. */
+  /** Facts about the persona that a person should know, each a sentence. */
   readonly notes: readonly string[];
   /** True if the demo would answer only because nothing names a model for the address that is set. */
   readonly leavesAddress: boolean;
@@ -70,7 +70,7 @@ function addressNotes(config: ModelConfig, model: string): string[] {
     : [];
 }
 
-/** What was left out of the persona, and the model that it names if another one answers. */
+/** Says what was left out of the persona, and which model it names if another one answers. */
 export function personaNotes(persona: Persona, model: string): string[] {
   const name = oneLine(persona.name);
   const notes = persona.notes.map((note) => `persona ${name}: ${oneLine(note)}`);

@@ -11,7 +11,7 @@ export async function forgetKept(cli: CliContext, deleted: Deleted): Promise<voi
   }
 }
 
-/** The same; a sentence for a person if not all of it could be deleted, else null. */
+/** Returns a sentence for a person if not all of it could be deleted, else null. */
 export async function keptAfter(cli: CliContext, deleted: Deleted): Promise<string | null> {
   const [{ keptBytesIn }, { forgetSessions }] = await Promise.all([
     import("../../workspace/undo/kept-bytes.ts"),

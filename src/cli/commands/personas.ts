@@ -102,7 +102,7 @@ function toolsOf({ tools }: Persona): string {
   return tools.length === 0 ? "none" : tools.join(", ");
 }
 
-/** What programs read of a persona; the prompt is left to `show`. */
+/** Returns what programs read of a persona; the prompt is left to `show`. */
 function document(persona: Persona): Omit<Persona, "prompt"> {
   const { prompt: _, ...rest } = persona;
   return rest;

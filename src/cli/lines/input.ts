@@ -80,12 +80,12 @@ export function openLineInput(cli: CliContext) {
     return event;
   };
 
-  /** What a person types or pastes after the question is shown; null at Ctrl-C, at the end and at `news`. */
+  /** Returns what a person types or pastes after the question is shown; null at Ctrl-C, at the end and at `news`. */
   const askLine = async (
     question: string,
     news?: AbortSignal,
   ): Promise<{ readonly text: string; readonly pasted: boolean } | null> => {
-    // what was typed before the question was shown does not answer it
+    // lines typed before the question was shown do not answer it
     drop();
     source.empty();
     const stop = interrupt;
@@ -95,7 +95,7 @@ export function openLineInput(cli: CliContext) {
     if (event.kind === "interrupt") {
       stop?.();
     } else if (event.kind === "news") {
-      // it was for this question, and is not a message
+      // a line for this question is not a message
       source.empty();
     }
     return event.kind === "line" ? event : null;
@@ -127,12 +127,12 @@ export function openLineInput(cli: CliContext) {
       queue.unshift({ kind: "line", text, pasted: false, shown: false });
     },
     askLine,
-    /** What a person types after the question is shown; null at Ctrl-C and at the end. */
+    /** Returns what a person types after the question is shown; null at Ctrl-C and at the end. */
     ask: async (question: string): Promise<string | null> => {
       const line = await askLine(question);
       return line === null || line.pasted ? null : line.text;
     },
-    /** What is left in a terminal is discarded, and the terminal is reset, before it resolves. */
+    /** Discards what is left in a terminal, and resets the terminal, before it resolves. */
     close: async (): Promise<void> => {
       ignoreInterrupts();
       await source.close();

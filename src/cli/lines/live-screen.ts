@@ -76,7 +76,7 @@ export function createLiveScreen(options: LiveScreenOptions): LiveScreen {
     question: (asked) =>
       (asked.state === "open" ? openLines(asked, answerWith) : [endLine(asked)]).forEach(line),
     usage: ({ input_tokens, output_tokens }) => {
-      // it breaks no answer: the exchange has it at its end
+      // tokens break no answer: the exchange has them at its end
       if (!isArriving && output_tokens > 0) {
         line(`· ${input_tokens} tokens in, ${output_tokens} out so far`);
       }

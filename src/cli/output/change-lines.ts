@@ -9,7 +9,7 @@ import { oneLine, visible } from "../../core/text/terminal-text.ts";
 /** Lines of a diff under each file. */
 const DIFF_LINES_SHOWN = 200;
 
-/** What an exchange changed, each file with its diff. */
+/** Writes what an exchange changed, each file with its diff. */
 export function changeLines(
   changes: readonly FileChangeInfo[],
   {
@@ -24,7 +24,7 @@ export function changeLines(
   ]);
 }
 
-/** What happened to a file: `changed src/a.ts +3 -1`. */
+/** Says what happened to a file: `changed src/a.ts +3 -1`. */
 export function changedFile({ path, kind, added, removed, undone }: FileChangeInfo): string {
   const counts = added === null || removed === null ? "" : ` +${added} -${removed}`;
   return `${kind} ${oneLine(path)}${counts}${undone ? " (undone)" : ""}`;
@@ -38,7 +38,7 @@ export function whyNoDiff({ reason }: FileChangeInfo, withheld: boolean): string
   return reason === null ? unknown : `Not undone: ${reason}.`;
 }
 
-/** What was undone or redone, and what was not. */
+/** Says what was undone or redone, and what was not. */
 export function undoLines(
   { files, dry_run: isDry }: UndoInfo,
   word: "undo" | "redo",
@@ -61,7 +61,7 @@ export function undoLines(
 
 const PAST = { undo: "undone", redo: "redone" } as const;
 
-/** One line for each exchange that changed files. */
+/** Writes a line for each exchange that changed files. */
 export function exchangeLines(exchanges: readonly ExchangeChangesInfo[]): string[] {
   return exchanges.map(({ n, changes, undone }) => {
     const state = undone === 0 ? "" : undone === changes ? " (undone)" : " (partly undone)";

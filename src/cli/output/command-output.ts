@@ -22,7 +22,7 @@ export function createCommandOutput(print: (line: string) => void) {
   };
 }
 
-/** Of a line that draws over itself, such as a progress bar, what is seen at the end. */
+/** Returns what is seen at the end of a line that draws over itself, such as a progress bar. */
 export function outputLine(line: string): string {
   const last = line.replace(/\r+$/, "").split("\r").at(-1) ?? "";
   const text = visible(last.slice(0, MAX_CHARACTERS).toWellFormed());

@@ -16,7 +16,7 @@ export function noSuchCommand(wrong: string, names: CommandNames): Error {
   );
 }
 
-/** Of the first group that has one. */
+/** Returns the nearest member of the first group that has one. */
 function nearestMember(wrong: string, names: CommandNames): string | undefined {
   for (const [group, members] of Object.entries(names)) {
     const member = createNearestName(members)(wrong);

@@ -42,7 +42,7 @@ async function pageThrough(
     const exited = new Promise<number | null>((resolve) => {
       child.once("error", () => resolve(NOT_FOUND)).once("close", resolve);
     });
-    // it reads no further once it was left
+    // a pager reads no further once it was left
     await pipeline([rowsText(rows)], child.stdin).catch(() => undefined);
     return (await exited) !== NOT_FOUND;
   } finally {
@@ -50,5 +50,5 @@ async function pageThrough(
   }
 }
 
-/** What a shell answers for a command that is not there. */
+/** Exit code of a shell for a command that is not there. */
 const NOT_FOUND = 127;

@@ -4,11 +4,11 @@ import { oneLine, visible } from "../../core/text/terminal-text.ts";
 import { MAX_INDENTATION, visibleBlanks } from "../../core/text/visible-blanks.ts";
 import { longerText } from "../../core/text/words.ts";
 
-/** What a graph asks is in its thread only: no command can answer it. */
+/** Sentence for a graph that asks in its thread only: no command can answer it. */
 export const GRAPH_ASKS =
   "The exchange waits for the answer of a person. Give it in a program with `run(id, graph, new Command({ resume: … }))`; a new message skips it.";
 
-/** What is shown of a question. */
+/** Parts of a question that are shown. */
 type Asked = Pick<QuestionInfo, "text" | "choices"> & {
   readonly path?: readonly string[];
 };
@@ -45,7 +45,7 @@ function choiceOf(choices: readonly Choice[], given: string, isOffered: boolean)
   return isUnclear ? null : (named ?? numbered ?? null);
 }
 
-/** What a person answers to a question. */
+/** Answer of a person to a question. */
 export interface GivenAnswer {
   /** The id of the choice; null for a text. */
   readonly choice: string | null;

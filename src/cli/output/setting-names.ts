@@ -1,6 +1,6 @@
 import type { ChangedField } from "../../store/tables/database.ts";
 
-/** What people call the settings of a session. */
+/** Names that people use for the settings of a session. */
 export const SETTING_NAMES: Readonly<Record<ChangedField, string>> = {
   model: "model",
   persona_name: "persona",

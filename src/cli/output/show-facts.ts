@@ -12,7 +12,7 @@ import type { ShownSession } from "./shown.ts";
 import { type Failures, shownState } from "./table.ts";
 import { marksText } from "./transcript.ts";
 
-/** One line of what a session is. */
+/** Line about a session. */
 export interface Fact {
   /** Null for a line that continues the one before, or that has none. */
   readonly label: string | null;
@@ -20,7 +20,7 @@ export interface Fact {
   readonly text: string;
 }
 
-/** What a session is, after its title. `time` makes a time of it that is shown. */
+/** Lists the facts of a session, after its title. `time` makes a time of it that is shown. */
 export function factsOf(shown: ShownSession, time: (iso: string) => string): Fact[] {
   const { failures, unconfirmed, children, exchanges, consents, questions, limits } = shown;
   return [
@@ -104,7 +104,7 @@ function consentText({ kind, subject, who, at }: Consent, time: (iso: string) =>
   return `${time(at)} ${oneLine(who)} ${CONSENTED[kind]} ${oneLine(subject)}`;
 }
 
-/** What is true of a message, in brackets; empty if nothing is. */
+/** Returns the marks of a message, in brackets; empty if it has none. */
 export function messageMarks(message: Message, source: MessageSource | undefined): string {
   return marksText({
     summary: message.is_summary,

@@ -25,7 +25,7 @@ export interface ShownSession extends Detail {
   readonly failures: Failures;
   readonly unconfirmed: Unconfirmed;
   readonly exchanges: readonly ExchangeRecord[];
-  /** One more than is shown, if there are more. */
+  /** Messages with one more than is shown, if there are more. */
   readonly queued: readonly QueuedMessage[];
   readonly unsent: readonly UnsentMessage[];
   /** Commands that send such a message again: with its text, and with an editor that has the last one. */

@@ -76,7 +76,7 @@ export async function failuresOf(store: Store, sessions: readonly Session[]): Pr
   return ids.length === 0 ? new Map() : store.read(readFailures, { ids });
 }
 
-/** What a person reads for state and activity: a failed exchange is shown as failed. */
+/** Returns what a person reads for state and activity: a failed exchange is shown as failed. */
 export function shownState(session: Session, failures: Failures): string {
   if (session.state === "ended") {
     return "ended";

@@ -9,7 +9,7 @@ import { oneLine } from "../../core/text/terminal-text.ts";
  * shows.
  */
 const CHARACTERS_SHOWN = 100;
-/** The same of a command: all of most of them. */
+/** Length of a command that is shown: all of most of them. */
 const CHARACTERS_OF_COMMAND = 1000;
 
 /** A call as a line shows it; of some, nothing is known besides. */
@@ -50,7 +50,7 @@ export function resultLine({ name, status, content }: Omit<ToolResult, "effect">
   return `· ${shortened(name)} ${ENDS[status ?? "ok"]}: ${shortened(isReason(status) ? reasonOf(content) : content)}`;
 }
 
-/** What a person has to know of a result, in clean lines. */
+/** Returns what a person has to know of a result, in clean lines. */
 export function notesOf({ effect, content }: Pick<ToolResult, "effect" | "content">): string[] {
   return effect === "runs" ? commandNotes(content).map((note) => oneLine(note)) : [];
 }

@@ -65,7 +65,7 @@ function* messageText(message: PortableMessage, mark: string): Generator<string>
   }
 }
 
-/** What is true of a message, in brackets after a space; empty if nothing is. */
+/** Returns the marks of a message, in brackets after a space; empty if it has none. */
 export function marksText(marks: Readonly<Record<string, boolean>>): string {
   const held = Object.keys(marks).filter((name) => marks[name] === true);
   return held.length === 0 ? "" : ` (${held.join(", ")})`;
@@ -83,7 +83,7 @@ function fenced(text: string, language: string): string {
   return `${fence}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}\n`;
 }
 
-/** One line of text in which nothing is markup. */
+/** Writes a line of text in which nothing is markup. */
 function inline(text: string): string {
   return oneLine(text).replace(/[\\`*_[\]<>&#|~]/g, (character) => `\\${character}`);
 }

@@ -60,7 +60,7 @@ export function personaFolderPaths(cli: CliContext): PersonaFolders {
 export interface NamedFiles {
   /** As `databaseLocation` returns it. */
   readonly location: string;
-  /** Of a service; undefined if none is named. */
+  /** Files of the tokens of a service; undefined if none is named. */
   readonly tokenFiles?: readonly (string | undefined)[];
 }
 

@@ -7,14 +7,12 @@ import type { Store, StoreOptions } from "../../store/store.ts";
 import type { Output } from "./output.ts";
 import { asStarted } from "./started-as.ts";
 
-/**
- * What every command receives: the process it runs in, as values. Commands do not read arguments, environment or streams from `process`.
- */
+/** Process that a command runs in, as values. Commands do not read arguments, environment or streams from `process`. */
 export interface CliContext {
   readonly version: string;
-  /** What follows the program's name. */
+  /** Arguments after the program's name. */
   readonly args: readonly string[];
-  /** What runs: Node.js and the script that was given to it. */
+  /** Program that runs: Node.js and the script that was given to it. */
   readonly program: { readonly node: string; readonly script: string };
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -35,7 +33,7 @@ export interface CliContext {
   readonly parentPid: () => number;
   /** Ends the process at once, for when something cannot be waited for. */
   readonly exit: (code: number) => void;
-  /** What the options of this run allow; set before anything of a folder is read. */
+  /** Consent that the options of this run give; set before anything of a folder is read. */
   consent: Consent;
   /** The rest of the program: see `compose.ts`. */
   readonly openStore: (options: StoreOptions) => Promise<Store>;
@@ -56,7 +54,7 @@ interface Notice {
   readonly text: string;
 }
 
-/** What a person allowed on the command line; nothing of it is kept. */
+/** Consent that a person gave on the command line; nothing of it is kept. */
 export interface Consent {
   /** `--trust`: the files of the folder that the person is in are used. */
   readonly forThisRun: RunTrust;

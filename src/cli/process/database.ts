@@ -43,7 +43,7 @@ export async function openDatabase(
   return openStoreAt(cli, { location, backup: backupOption(command), ...options });
 }
 
-/** The same for a location that is known; by default a notice is a line of standard error. */
+/** Opens the store at a location that is known; by default a notice is a line of standard error. */
 export function openStoreAt(cli: CliContext, options: StoreOptions): Promise<Store> {
   return cli.openStore({ notice: (sentence) => note(cli, sentence), ...options });
 }

@@ -2,7 +2,7 @@ import type { CliContext } from "./context.ts";
 
 /** Milliseconds of silence after which nothing more is expected. */
 const QUIET_MS = 60;
-/** The same within a paste, whose end mark has to come yet. */
+/** Time of silence within a paste, whose end mark has to come yet. */
 const PASTE_QUIET_MS = 1000;
 /** A key that is held down does not keep the program from leaving. */
 const MAX_MS = 10_000;

@@ -28,10 +28,10 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   question_open: 7,
 };
 
-/** Of an exchange that waits for an answer: `sessions answer` gives it. */
+/** Exit code of an exchange that waits for an answer: `sessions answer` gives it. */
 export const ASKS = 7;
 
-/** Of an exchange of `-p` that was answered although rules denied some of its calls. */
+/** Exit code of an exchange of `-p` that was answered although rules denied some of its calls. */
 export const DENIED = 8;
 
 export function exitCodeOf(code: ErrorCode): number {

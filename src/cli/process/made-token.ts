@@ -56,8 +56,8 @@ export async function readMadeToken(file: string | null): Promise<string | null>
 }
 
 /**
- * The same, made if there is none: all at once, with mode 0600. Of several processes that make it at the same time,
- * all return that of the first.
+ * Returns the token, made if there is none: all at once, with mode 0600. Of several processes that make it at the
+ * same time, all return that of the first.
  *
  * Error codes: `config_invalid`.
  */

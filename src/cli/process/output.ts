@@ -21,7 +21,7 @@ export interface Output {
   printJson(json: string | Uint8Array): void;
   /** Takes long text in pieces and waits for a slow reader. A piece is text or JSON as above. */
   sink(kind: "text" | "json"): Writable;
-  /** What a line editor draws on; only its movements of the cursor pass. */
+  /** Output that a line editor draws on; only its movements of the cursor pass. */
   drawing(): Drawing;
   /** Asks the terminal to mark what is pasted, until it is called with false or the program ends. */
   markPastes(on: boolean): void;
@@ -61,9 +61,9 @@ export class Drawing extends Writable {
   }
 }
 
-/** What happens when an output takes no more. */
+/** Reactions when an output takes no more. */
 export interface OutputEnds {
-  /** It has no reader any more. */
+  /** Called once it has no reader any more. */
   readonly onUnread: () => void;
   /** The system does not write it, such as on a full disk. */
   readonly onUnwritable: (error: NodeJS.ErrnoException) => void;

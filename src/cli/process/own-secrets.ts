@@ -4,9 +4,9 @@ import { madeTokenFile, settingsOf } from "./config.ts";
 import type { CliContext } from "./context.ts";
 
 /**
- * What Reprise was given: the keys of models, the tokens of services and the password of the database at this
- * location. The token that a service makes and files of keys are read each time, because they may change. A key
- * that only a command gives is not among them: reading it would run the command.
+ * Returns the secrets that Reprise was given: the keys of models, the tokens of services and the password of the
+ * database at this location. The token that a service makes and files of keys are read each time, because they may
+ * change. A key that only a command gives is not among them: reading it would run the command.
  *
  * Error codes: `config_invalid` when it is called.
  */
@@ -14,7 +14,7 @@ export function ownSecrets(
   cli: CliContext,
   given: {
     readonly location: string;
-    /** Of this process' service. */
+    /** Tokens of this process' service. */
     readonly tokens?: readonly (string | undefined)[];
   },
 ): Secrets {
@@ -32,7 +32,7 @@ export function ownSecrets(
     // a plain reader would wait for a pipe in its place; what this one refuses is not used
     const made = file === null ? null : await readMadeToken(file).catch(() => null);
     const token = made === null ? [] : [{ name: "REPRISE_TOKEN", value: made }];
-    // the same with each host
+    // names the address with each host
     const address = readPostgresUrl(location)?.servers[0].href ?? null;
     const password = secretsOfAddress("DATABASE_PASSWORD", address);
     return [...known, ...password, ...token, ...(await keysOfModels(cli))];

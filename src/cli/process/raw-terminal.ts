@@ -22,7 +22,7 @@ export interface RawTerminal {
   drained(): Promise<void> | null;
   /** Calls the listener when the size changes, until the returned function is called. */
   onResize(listener: () => void): () => void;
-  /** What is written if the program ends, whatever ends it; null for nothing. */
+  /** Sets what is written if the program ends, whatever ends it; null for nothing. */
   restoreWith(text: string | null): void;
 }
 
@@ -36,7 +36,7 @@ const AGAIN_MS = 10;
 export function rawTerminal(stream: NodeJS.WriteStream & { readonly fd: number }): RawTerminal {
   const { fd } = stream;
   let restoring: string | null = null;
-  /** What is drawn and not being written yet. */
+  /** Text that is drawn and not being written yet. */
   let waiting = "";
   let draining: PromiseWithResolvers<void> | null = null;
 

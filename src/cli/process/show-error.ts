@@ -54,7 +54,10 @@ function causeText(cause: unknown): string {
   return cause instanceof Error ? (cause.stack ?? cause.message) : inspect(cause);
 }
 
-/** What programs read: fields of the HTTP API's problem documents, and the lines that came before on standard error. */
+/**
+ * Returns what programs read: fields of the HTTP API's problem documents, and the lines that came before on standard
+ * error.
+ */
 function errorDocument(
   error: RepriseError,
   { session_id, notes }: { readonly session_id: string | undefined; readonly notes: string[] },
@@ -69,7 +72,7 @@ function errorDocument(
   };
 }
 
-/** What is not commander's is an error in Reprise; REPRISE_DEBUG=1 shows the stack. */
+/** Wraps an error that is not commander's, which is one in Reprise; REPRISE_DEBUG=1 shows the stack. */
 function wrapped(cli: CliContext, error: unknown): RepriseError {
   if (error instanceof CommanderError) {
     return wrongUsage(sentenceOf(error.code, error.message.replace(/^error: /, "")));
@@ -97,8 +100,8 @@ function isWithoutFolder(error: unknown): boolean {
 }
 
 /**
- * What commander refused, in one sentence without the value that was given, which may be a message
- * or a secret. Names of options are shown.
+ * Says what commander refused, in one sentence without the value that was given, which may be a message or a secret.
+ * Names of options are shown.
  */
 function sentenceOf(code: string, message: string): string {
   switch (code) {

@@ -49,7 +49,9 @@ function isUnderNpm(env: Started["env"]): boolean {
   return env["npm_config_user_agent"] !== undefined || env["npm_command"] !== undefined;
 }
 
-/** What npx would start in a folder without a registry: a package that is installed there, or the folder's own. */
+/**
+ * Lists what npx would start in a folder without a registry: a package that is installed there, or the folder's own.
+ */
 function npxFinds(cwd: string): string[] {
   let folder = cwd;
   while (!["package.json", "node_modules"].some((name) => existsSync(join(folder, name)))) {

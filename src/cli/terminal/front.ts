@@ -24,7 +24,7 @@ const REPLAYED_EXCHANGES = 3;
 
 const HINTS: Hints = {
   stop: "Esc stops an answer.",
-  // one row in a narrow terminal; all of it is shown at the end
+  // fits one row in a narrow terminal; all of it is shown at the end
   session: (thread) => thread.slice(0, 8),
   keys: ["/ commands, @ files, ! shell, Ctrl-R history, Ctrl-G editor, Ctrl-O details"],
 };
@@ -46,7 +46,7 @@ export function openScreenFront(options: ScreenOptions): Front {
   let loading: Promise<SessionScreen> | null = null;
   let interrupt: (() => void) | null = null;
   let mode: PermissionMode | null = null;
-  /** Of the session, or its title. */
+  /** Name of the session, or its title. */
   let name: string | null = null;
   let window: number | null = null;
   let notifications: Notifications = "bell";
@@ -113,7 +113,7 @@ export function openScreenFront(options: ScreenOptions): Front {
     notifications = config?.notifications ?? "bell";
     return config?.theme ?? "auto";
   };
-  /** What can be known without sending anything. */
+  /** Finds out what can be known without sending anything. */
   const look = async (): Promise<void> => {
     try {
       const session = conversation.current();
@@ -124,7 +124,7 @@ export function openScreenFront(options: ScreenOptions): Front {
       window = contextOf(options, models);
       screen.changed();
     } catch (error) {
-      // what a person sends shows what is wrong
+      // the error is shown once a person sends something
       if (!isRepriseError(error)) {
         throw error;
       }

@@ -42,7 +42,7 @@ export function createMarkdown(options: Options): Markdown {
   };
 }
 
-/** What `add` returned with what `end` returns is the same wherever the text was cut. */
+/** Makes a stream whose `add` and `end` together return the same wherever the text was cut. */
 export function createMarkdownStream({
   theme,
   highlighter,

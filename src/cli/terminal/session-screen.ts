@@ -116,7 +116,7 @@ export class SessionScreen implements ScreenHandler {
         : asked.rows(width, Math.max(3, height - queued.length - hint.length - 1));
     const room = height - queued.length - input.length - hint.length - 1;
     const most = Math.max(1, Math.min(room, Math.floor(height / 3)));
-    // what waits for an answer does not run
+    // an exchange that waits for an answer does not run
     const above =
       asked === null
         ? [...this.view.rows(width, most), ...this.#command.rows({ theme, width })]

@@ -2,7 +2,7 @@ import type { PermissionMode } from "../../core/permissions.ts";
 import { oneLine } from "../../core/text/terminal-text.ts";
 import type { Theme } from "./text/theme.ts";
 
-/** What the status line shows. Texts need not be clean. */
+/** State that the status line shows. Texts need not be clean. */
 export interface StatusState {
   /** `ready`, `working`. */
   readonly activity: string;
@@ -40,7 +40,7 @@ const MIN_FOLDER = 8;
 const MAX_TEXT = 200;
 
 /**
- * One row of at most `width` columns. What is dangerous is always there: the mode `all` and a missing sandbox. The rest
+ * Draws one row of at most `width` columns. Dangers are always there: the mode `all` and a missing sandbox. The rest
  * is left out from the end.
  */
 export function statusRow(
@@ -94,7 +94,7 @@ function warningsOf({ mode, hasSandbox }: StatusState, { warning }: Theme): Show
   return texts.map((text) => ({ text, style: warning }));
 }
 
-/** What comes after the folder, the most important first. */
+/** Lists what comes after the folder, the most important first. */
 function restOf(
   { mode, context, persona, model, session, tokens }: StatusState,
   accent: (text: string) => string,

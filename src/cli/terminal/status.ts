@@ -10,11 +10,11 @@ import type { ScreenOptions } from "./screen-options.ts";
 import type { StatusState } from "./status-line.ts";
 import type { SessionScreen } from "./session-screen.ts";
 
-/** What is known besides the conversation. */
+/** Facts that are known besides the conversation. */
 export interface Known {
   readonly shown: Pick<SessionScreen, "view" | "questions" | "isWorking"> | null;
   readonly mode: PermissionMode | null;
-  /** Of the session, or its title; null without one, and before it is read. */
+  /** Name of the session, or its title; null without one, and before it is read. */
   readonly name: string | null;
   /** Tokens that the model reads at most. */
   readonly window: number | null;

@@ -30,7 +30,7 @@ export async function copyAnswer(
   if (terminal === null) {
     return "Only a terminal has a clipboard; /export writes the session to a file.";
   }
-  // what is pasted into a shell later must not hold keys
+  // keys in it would be run by a shell that it is pasted into
   const text = visible(answer);
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_BYTES) {

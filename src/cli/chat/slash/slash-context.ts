@@ -2,10 +2,10 @@ import type { Store } from "../../../store/store.ts";
 import type { Front } from "../front.ts";
 import type { Talk } from "../talk.ts";
 
-/** What the screen does next. */
+/** Reaction of the screen. */
 export type SlashOutcome = "stay" | "leave" | "continue";
 
-/** What a command may use. */
+/** Parts of the program that a command may use. */
 export interface SlashContext extends Pick<Talk, "cli" | "conversation"> {
   readonly store: Store;
   /** Aborted if a person stops what takes long. */

@@ -9,10 +9,10 @@ export interface ValuesContext {
   readonly conversation: Pick<Talk["conversation"], "planned">;
 }
 
-/** What a command may be given. */
+/** Value that a command may be given. */
 export interface SlashValue {
   readonly value: string;
-  /** One line; it may come from a repository. */
+  /** Line of help; it may come from a repository. */
   readonly help?: string;
 }
 

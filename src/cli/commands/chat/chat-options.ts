@@ -95,7 +95,7 @@ export function chosenBy(cli: CliContext, options: ChatOptions): ChosenBy {
   return !runsOnce(options) && cli.stdin.isTTY === true ? "terminal" : "prompt";
 }
 
-/** What to do if another exchange is running in the session. */
+/** Decides what to do if another exchange is running in the session. */
 export function whenBusy(options: ChatOptions): WhenBusy {
   if (options.wait === true) {
     return "wait";

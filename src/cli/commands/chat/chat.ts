@@ -246,7 +246,7 @@ async function limitNotes(cli: CliContext, conversation: Conversation): Promise<
   return limit === null ? [] : [`${oneLine(repo_path ?? "")} is ${limitText(limit)}`];
 }
 
-/** What of the config of the folder is not used. */
+/** Says what of the config of the folder is not used. */
 async function repositoryNotes(cli: CliContext, conversation: Conversation): Promise<string[]> {
   const { repo_path } = conversation.planned();
   if (repo_path === null || !(await holdsAnything(repo_path))) {

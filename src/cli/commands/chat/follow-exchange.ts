@@ -26,7 +26,7 @@ import { GRAPH_ASKS, questionLines, reasonLine } from "../../output/question-lin
 import { answerCommandLine, databaseWords, resumeCommand } from "../../process/resume-command.ts";
 import { startOf } from "../../process/started-as.ts";
 
-/** Of a command that has followed the exchange to this state. */
+/** Returns the exit code of a command that has followed the exchange to this state. */
 export function exitCodeAfter(state: ExchangeState): number {
   if (!isFinal(state)) {
     return ASKS;
@@ -175,7 +175,7 @@ export async function showAnswer(
   exchange: ExchangeRecord,
 ): Promise<void> {
   const { session_id, first_seq, last_seq, state, error_code, error_sentence } = exchange;
-  // one that never began has none
+  // an exchange that never began has none
   const after_seq = (first_seq ?? 1) - 1;
   const limit = first_seq === null ? 0 : (last_seq ?? 0) - after_seq;
   const messages = await store.read(readMessagesAfter, { session_id, after_seq, all: true, limit });

@@ -95,7 +95,7 @@ async function followText(following: Following, answer: string): Promise<void> {
       await written(output, showMessage(message));
     }
     const last = messages.at(-1)?.seq ?? through;
-    // what is archived is left out, and what has come meanwhile is not
+    // archived messages are left out, and later ones are not
     after_seq = messages.length < ROWS ? Math.max(through, last) : last;
   }
   for await (const event of eventsAfter(following, after_seq)) {

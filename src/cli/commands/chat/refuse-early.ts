@@ -12,7 +12,7 @@ import { type ChatOptions, whenBusy } from "./chat-options.ts";
 import { personaFolderPaths, settingsOf } from "../../process/config.ts";
 import type { CliContext } from "../../process/context.ts";
 
-/** What a run is asked to do, with whom to ask about it. */
+/** Request of a run, with whom to ask about it. */
 export interface ChatRequest {
   readonly cli: CliContext;
   readonly store: Store;

@@ -63,7 +63,7 @@ export async function selectSession(selection: Selection): Promise<SelectedSessi
       ? { kind: "new", columns, notices: [] }
       : beginWithId(selection, options.session.toLowerCase(), columns);
   }
-  // one that has no folder takes that of --repo
+  // a session that has no folder takes that of --repo
   const takes = session.repo_path === null && options.repo !== undefined;
   if (!(await enter(takes ? (await projectOf(cli, options)).repo_path : session.repo_path))) {
     return null;

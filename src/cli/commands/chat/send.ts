@@ -59,7 +59,7 @@ export function sendCommand(cli: CliContext): Command {
         reference,
         content,
         supersede,
-        // nobody sees its events: a limit that it reaches is not asked about
+        // a limit that it reaches is not asked about: nobody sees its events
         asked_by: "prompt",
         principal: localPrincipal(origin, null),
       });

@@ -27,9 +27,9 @@ const OF_SESSIONS = ["sessions", "send", "follow", "stop", "share"];
 const PLAIN_WORD = /^[\w./:@%+,=-]+$/;
 
 /**
- * What can come after the words, as lines for the scripts of `scripts.ts`; the last word is the one that is
- * being typed. What cannot be found out at once and without a change, such as the ids of an older
- * database, is left out.
+ * Lists what can come after the words, as lines for the scripts of `scripts.ts`; the last word is the one that is
+ * being typed. What cannot be found out at once and without a change, such as the ids of an older database, is left
+ * out.
  */
 export async function candidates(
   cli: CliContext,
@@ -133,7 +133,10 @@ async function personas(cli: CliContext): Promise<Candidate[]> {
   );
 }
 
-/** Of a SQLite file of this version: a key in a shell must not wait for a server, nor upgrade a file. */
+/**
+ * Reads the sessions of a SQLite file of this version: a key in a shell must not wait for a server, nor upgrade a
+ * file.
+ */
 async function sessions(cli: CliContext, { database }: Place): Promise<Candidate[]> {
   const location = databaseLocation(cli, database);
   if (isPostgres(location)) {

@@ -92,7 +92,7 @@ export async function checkModels(cli: CliContext, online: boolean): Promise<Che
   return online ? [...checks, ...(await checkReachable(config, defaultModel(config)))] : checks;
 }
 
-/** What commands of the agent could read of this process. */
+/** Checks which keys commands of the agent could read of this process. */
 function keysInEnvironment({ env }: CliContext): Check[] {
   const names = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"].filter((name) => (env[name] ?? "") !== "");
   return names.length === 0

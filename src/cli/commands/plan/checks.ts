@@ -9,7 +9,7 @@ import { personaFolderPaths } from "../../process/config.ts";
 import type { CliContext } from "../../process/context.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 
-/** What plans are checked with in this folder. */
+/** Names and schemas with which plans are checked in this folder. */
 export interface PlanChecker {
   readonly registry: SchemaRegistry;
   /** Validates the plan in a file, or on standard input if the file is `-`. */

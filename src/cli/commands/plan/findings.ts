@@ -5,7 +5,7 @@ import type { ArtifactReport, Finding } from "../../../artifacts/finding.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { plural } from "../../../core/text/text.ts";
 
-/** What was found in one file; `phases` if it is a plan. */
+/** Findings of one file; `phases` if it is a plan. */
 export interface FileReport extends ArtifactReport {
   readonly file: string;
   readonly phases?: number;

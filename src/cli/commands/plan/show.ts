@@ -88,7 +88,7 @@ function headline(
   return hours === undefined ? waves : `${waves}, ${hours} ${hours === 1 ? "hour" : "hours"}`;
 }
 
-/** One very long name does not push everything else out of sight. */
+/** Width of a name: a very long one does not push everything else out of sight. */
 const MAX_WIDTH = 40;
 
 function indented(rows: readonly string[][], among = rows): string[] {

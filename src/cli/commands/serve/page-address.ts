@@ -34,7 +34,7 @@ export async function pageLines({
   page,
 }: PageService): Promise<readonly string[]> {
   const isForReader = madeToken !== undefined || (token !== undefined && shown);
-  // of the processes that share a port, one prints it for all
+  // only the first of the processes that share a port prints it
   if (!page || !isForReader || process !== 1) {
     return [];
   }

@@ -24,7 +24,7 @@ export interface ServeOptions {
   readonly agent?: string;
   readonly processes?: number;
   readonly process?: number;
-  /** What one of several processes prints goes to a terminal. */
+  /** True if what one of several processes prints goes to a terminal. */
   readonly shown?: true;
   readonly answerAfter?: DefaultAnswer;
   readonly page: boolean;

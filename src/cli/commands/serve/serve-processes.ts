@@ -92,7 +92,7 @@ export async function serveProcesses(cli: CliContext, options: ProcessesOptions)
   });
   const first = Promise.withResolvers<readonly string[] | null>();
   const kept = [keep(1, first.resolve)];
-  // it creates or upgrades the database for the others
+  // the first one creates or upgrades the database for the others
   let lines = await first.promise;
   if (lines !== null) {
     const others = Array.from({ length: processes - 1 }, (_, index) => {
@@ -127,12 +127,12 @@ function start(cli: CliContext, port: number, number: number): Child {
     cwd: cli.cwd,
     env: cli.env,
     detached: true,
-    // it stops when its standard input ends: this process may be killed
+    // a child stops when its standard input ends: this process may be killed
     stdio: ["pipe", "pipe", "inherit"],
   });
 }
 
-/** What it prints once it accepts requests; null if it ends before. */
+/** Reads what it prints once it accepts requests; null if it ends before. */
 async function firstLines({ stdout }: Child): Promise<readonly string[] | null> {
   let text = "";
   for await (const chunk of stdout.setEncoding("utf8").iterator({ destroyOnReturn: false })) {

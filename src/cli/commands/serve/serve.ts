@@ -51,7 +51,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     return;
   }
   setFlagsFromString(HEAP_GROWTH);
-  // one that cannot be used stops the start
+  // a config that cannot be used stops the start
   await settingsOf(cli).config();
   const process = options.processes === undefined ? undefined : options.process;
   const log = createServiceLog(cli, { all: options.log === true, process });
@@ -203,7 +203,7 @@ async function createServiceFeed(store: Store, log: Log): Promise<Feed> {
   return createFeed({ store, onFailure: (error) => logFailure(log, error) });
 }
 
-/** What a service does for the nodes of its database that runs no exchanges. */
+/** Answers for the nodes of its database, in a service that runs no exchanges. */
 async function answerForNodes(store: Store, log: Log): Promise<() => void> {
   const [{ keepAnswering }, { reportSeldom }, { logFailure }] = await Promise.all([
     import("../../../exchange/answer-due.ts"),

@@ -63,7 +63,7 @@ async function ownToken(
     if (!isRepriseError(error, "config_invalid")) {
       throw error;
     }
-    // of the processes that share a port, one says it for all
+    // only the first of the processes that share a port says it
     if (process === 1) {
       const sentence = `${error.message} Until then the service runs, answers and changes nothing over HTTP; it only reads, creates and ends sessions, and takes messages.`;
       log({ level: "warn", event: "notice", sentence });

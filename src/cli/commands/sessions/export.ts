@@ -43,7 +43,7 @@ export function exportCommand(cli: CliContext): Command {
   return withStore(command);
 }
 
-/** What an import would refuse: the user has to know it before deleting what was exported. */
+/** Says what an import would refuse: the user has to know it before deleting what was exported. */
 async function doubtOf(store: Store, tree: SessionTree): Promise<string | null> {
   const problem = inconsistencyOf(tree);
   if (problem !== null) {

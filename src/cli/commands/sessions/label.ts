@@ -65,7 +65,7 @@ interface Labelling {
   readonly reference: string;
   readonly change: PatchSessionRequest;
   readonly options: JsonOption;
-  /** What the line begins with. */
+  /** Beginning of the line. */
   readonly done: string;
 }
 

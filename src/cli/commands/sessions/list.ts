@@ -107,7 +107,7 @@ async function filtersOf(cli: CliContext, options: ListOptions): Promise<ListFil
     ...(moment === undefined ? {} : { since: moment.toISOString() }),
     ...(options.here === true ? { project_key: await projectKeyOf(cli.cwd) } : {}),
     ...(archived === true || isShort ? { archived: archived === true } : {}),
-    // what is searched for may be a sub-agent
+    // a sub-agent may be searched for
     ...(isShort && q === undefined ? { roots: true } : {}),
   };
 }

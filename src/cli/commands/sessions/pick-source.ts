@@ -176,7 +176,7 @@ async function readPreview(store: Store, id: string): Promise<Preview> {
   return { messages: messages.toReversed(), subagents: counts.get(id) ?? 0 };
 }
 
-/** What people and the agent said; calls without a word are left out. */
+/** Returns what people and the agent said; calls without a word are left out. */
 function previewOf({ role, content }: MessageInfo): PreviewMessage[] {
   const text = oneLine(content.slice(0, PREVIEW_LENGTH));
   return (role === "user" || role === "assistant") && text !== "" ? [{ role, text }] : [];

@@ -57,7 +57,7 @@ export function pruneCommand(cli: CliContext): Command {
       if (options.yes !== true && !(await confirmDeletion(cli, lines, question))) {
         return;
       }
-      // one transaction for each, so that others who write wait for one deletion at most
+      // deletes each in a transaction, so that others who write wait for one deletion at most
       const deleted = await Array.fromAsync(found, ([root]) =>
         root === undefined ? [] : store.write(pruneSession, { ...prunable, id: root.session.id }),
       );

@@ -17,14 +17,14 @@ const MAX_ROWS = 8;
 const MIN_LABEL = 12;
 
 export function createCompleter(completions: Completions, theme: Theme): Completer {
-  /** What it was searched for last; null while it is closed. */
+  /** Text that it was searched for last; null while it is closed. */
   let searched: string | null = null;
   let version = 0;
   let found: Found | null = null;
   let at = 0;
 
   const refresh = (): void => {
-    // what has come meanwhile keeps the choice
+    // a later result keeps the choice
     if (searched !== null && version !== completions.version()) {
       const chosen = found?.items[at]?.text;
       version = completions.version();
@@ -78,7 +78,7 @@ export function createCompleter(completions: Completions, theme: Theme): Complet
   };
 }
 
-/** Of a path the end says more than the beginning. */
+/** Returns the end of a path, which says more than the beginning. */
 function ending(text: string, width: number, isPath: boolean): string {
   const total = visibleWidth(text);
   if (total <= width) {

@@ -1,4 +1,4 @@
-/** What may be written at the cursor. */
+/** Text that may be written at the cursor. */
 export interface Completion {
   /** Replaces what was written of it. */
   readonly text: string;

@@ -1,7 +1,7 @@
 import { KillRing } from "../pi/kill-ring.ts";
 import { lineAt, type Move, type Spot } from "./moves.ts";
 
-/** What is written and not sent yet. Values are never changed, so that the one before can be kept for undo. */
+/** Text that is written and not sent yet. Values are never changed, so that the one before can be kept for undo. */
 export interface Written extends Spot {
   readonly lines: readonly string[];
   /** Something of it was pasted, so that it is never a command. */
@@ -21,7 +21,7 @@ export interface Draft {
   splice(from: Spot, text: string): void;
   /** Removes what is between the cursor and where the move ends. */
   remove(move: Move): void;
-  /** The same, kept for `yank`. Kills one after the other are yanked together. */
+  /** Removes text and keeps it for `yank`. Kills one after the other are yanked together. */
   kill(move: Move): void;
   yank(): void;
   /** Replaces what was just yanked by what was killed before it. */
@@ -29,7 +29,7 @@ export interface Draft {
   undo(): void;
   /** Replaces everything; the cursor is at the end. */
   set(text: string, pasted: boolean): void;
-  /** The same, with the cursor at the given position. */
+  /** Replaces the text, with the cursor at the given position. */
   replace(next: Written): void;
   /** The last character before the cursor was typed, and is this one. */
   hasJustTyped(character: string): boolean;

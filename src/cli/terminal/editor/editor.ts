@@ -78,7 +78,9 @@ export function createEditor(options: EditorOptions): Editor {
     text: chips.expand(draft.text()),
     pasted: draft.now.pasted,
   });
-  /** Of the line, to the cursor; only the beginning of a message that was typed begins with its own character. */
+  /**
+   * Returns the line up to the cursor; only the beginning of a message that was typed begins with its own character.
+   */
   const before = (): string => {
     const { lines, line, column, pasted } = draft.now;
     return (line > 0 || pasted ? "\n" : "") + lineAt(lines, line).slice(0, column);
@@ -122,7 +124,7 @@ export function createEditor(options: EditorOptions): Editor {
     if ("problem" in edited) {
       on.note(edited.problem);
     } else if (edited.text !== text) {
-      // nobody knows what was pasted there
+      // the text counts as pasted: it is unknown which of it was
       draft.set(chips.hold(edited.text, RECALLED), true);
     }
     changed();
@@ -264,7 +266,7 @@ export function createEditor(options: EditorOptions): Editor {
   };
 }
 
-/** What a key writes; empty for one that writes nothing. */
+/** Returns what a key writes; empty for one that writes nothing. */
 function typedText(data: string): string {
   const text = decodePrintableKey(data) ?? data;
   return CONTROL.test(text) ? "" : text;

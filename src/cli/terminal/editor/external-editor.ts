@@ -44,7 +44,7 @@ export function externalEditor({
       const end = await screen.outside(() => run(line, { file, env, folder, leaving }));
       return end === 0 ? await readText(file, text) : { problem: endedWith(line, end) };
     } finally {
-      // one that cannot be removed is only in the way
+      // a folder that cannot be removed is only in the way
       await rm(folder, { recursive: true, force: true }).catch(() => undefined);
     }
   };

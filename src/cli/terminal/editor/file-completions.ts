@@ -43,7 +43,7 @@ function best(paths: readonly string[], written: string): readonly string[] {
   return [...held, ...rest].slice(0, MAX_ITEMS);
 }
 
-/** Those with a rank, the lowest and shortest first. */
+/** Returns the paths with a rank, the lowest and shortest first. */
 function ranked(
   paths: readonly string[],
   rankOf: (lower: string) => number | null,

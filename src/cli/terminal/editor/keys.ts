@@ -11,7 +11,7 @@ import {
   wordRight,
 } from "./moves.ts";
 
-/** What each key does to a draft, by the name that `parseKey` gives it. */
+/** Edits of a draft by the name that `parseKey` gives each key. */
 const EDITS: Readonly<Record<string, (draft: Draft) => void>> = {
   ...each(["left", "ctrl+b"], moving(left)),
   ...each(["right", "ctrl+f"], moving(right)),
@@ -39,7 +39,7 @@ const EDITS: Readonly<Record<string, (draft: Draft) => void>> = {
   ...each(["shift+enter", "alt+enter", "ctrl+j", "ctrl+enter"], (draft) => draft.type("\n")),
 };
 
-/** What a key does to a draft; undefined if it does nothing. */
+/** Returns what a key does to a draft; undefined if it does nothing. */
 export function editOf(key: string): ((draft: Draft) => void) | undefined {
   return Object.hasOwn(EDITS, key) ? EDITS[key] : undefined;
 }

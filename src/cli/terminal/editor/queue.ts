@@ -3,7 +3,7 @@ import type { InputEvent } from "../../chat/front.ts";
 
 type Line = Extract<InputEvent, { readonly kind: "line" }>;
 
-/** What a person has sent and nobody has asked for yet, in order. */
+/** Messages that a person has sent and that were not asked for yet, in order. */
 export interface Queue {
   push(event: InputEvent): void;
   /** Waits for the first one. `end` once `leaving` is aborted; `news` once that is. */

@@ -25,10 +25,10 @@ export function createRowKeys({
   let steps = 0;
   let entries: readonly HistoryEntry[] = [];
   let shown: Written | null = null;
-  /** What was being written before. */
+  /** Text that was being written before. */
   let first: Written | null = null;
 
-  /** What is shown was not changed; a move of the cursor keeps the lines. */
+  /** True if the entry that is shown was not changed; a move of the cursor keeps the lines. */
   const isEntry = (): boolean => shown !== null && shown.lines === draft.now.lines;
   const move = (by: number): boolean => {
     const to = layout().vertical(by);

@@ -7,7 +7,7 @@ import type { Theme } from "../text/theme.ts";
 /** Ctrl-R: searches the history while it is typed. */
 export interface Search {
   rows(width: number, height: number): readonly string[];
-  /** What a key does: it continues, ends without a result, or with the entry that is shown. */
+  /** Handles a key: the search continues, ends without a result, or with the entry that is shown. */
   key(key: string | undefined, typed: string): "on" | "end" | HistoryEntry;
 }
 

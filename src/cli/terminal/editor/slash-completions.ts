@@ -54,7 +54,7 @@ export function slashCompletions({
   };
 }
 
-/** Those that begin with it, then those that have its letters in this order. */
+/** Returns the items that begin with it, then those that have its letters in this order. */
 function byName<Item>(
   items: readonly Item[],
   written: string,

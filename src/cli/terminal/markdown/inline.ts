@@ -16,7 +16,7 @@ class PlainTokenizer extends Tokenizer {
   override reflink(): undefined {}
 }
 
-/** One paragraph, heading or cell of cleaned Markdown: bold, italic, code, links; the rest is text. */
+/** Reads a paragraph, heading or cell of cleaned Markdown: bold, italic, code, links; the rest is text. */
 export function inlineRuns(source: string, theme: Theme, style: Style | null = null): Run[] {
   const styles = style === null ? [] : [style];
   const tokens = /[*_[\]`<&\\@]|:\/\/|www\./i.test(source) ? tokensOf(source) : null;

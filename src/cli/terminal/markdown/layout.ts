@@ -17,12 +17,12 @@ export interface Frame {
 
 export type Kind = "paragraph" | "heading" | "code" | "table" | "rule" | "item";
 
-/** What decides on the rows before a block. */
+/** State that decides on the rows before a block. */
 export interface Layout {
   frames: Frame[];
   /** A blank line was read since the last rows. */
   isBlank: boolean;
-  /** What was printed last. */
+  /** Kind of the block that was printed last. */
   last: Kind | null;
 }
 

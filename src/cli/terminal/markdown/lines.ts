@@ -1,11 +1,11 @@
-/** What a line of Markdown begins. White space at its beginning counts; tabs are spaces. */
+/** Beginnings of a line of Markdown. White space at its beginning counts; tabs are spaces. */
 
 export interface FenceStart {
   readonly sign: string;
   readonly indent: number;
   /** Empty if none is named. */
   readonly language: string;
-  /** What is written besides the language. */
+  /** Text that is written besides the language. */
   readonly note: string;
 }
 

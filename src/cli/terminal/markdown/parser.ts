@@ -37,7 +37,7 @@ export function readEnd(state: State, on: Parsing): string[] {
 }
 
 interface Rest {
-  /** What is left of a line after the markers of its frames. */
+  /** Rest of a line after the markers of its frames. */
   readonly text: string;
   /** How many columns its beginning is left of the content of the innermost frame that it is in: 0 or less. */
   readonly shift: number;

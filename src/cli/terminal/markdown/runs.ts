@@ -85,7 +85,7 @@ export function wrapRuns(runs: readonly Run[], width: number): Row[] {
   return rows;
 }
 
-/** Of the text that waits for the end of its row: text without a width never ends one. */
+/** Length of the text that waits for the end of its row: text without a width never ends one. */
 const MAX_CARRY = 4000;
 
 /** Wraps what may be continued: the last row is not final, and is wrapped again together with what follows. */
@@ -184,7 +184,7 @@ function singleParts(word: string): TextPart[] {
   return parts;
 }
 
-/** Of ASCII, each character. */
+/** Splits ASCII into its characters. */
 function graphemesOf(text: string): Iterable<string> {
   return /^[ -~]*$/.test(text)
     ? text

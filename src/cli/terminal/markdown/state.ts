@@ -19,7 +19,7 @@ export type Leaf =
     }
   | { readonly kind: "table"; table: Table; size: number };
 
-/** What is open after some lines, as data: a copy of it is continued on trial. */
+/** State after some lines, as data: a copy of it is continued on trial. */
 export interface State extends Layout {
   leaf: Leaf;
 }

@@ -145,7 +145,7 @@ export function cellsOf(
   style: ((text: string) => string) | null = null,
 ): Cell[] {
   const all = splitCells(line) ?? [];
-  // what has no column is shown in the last one
+  // cells without a column are shown in the last one
   const texts = [...all.slice(0, length - 1), all.slice(length - 1).join(" | ")];
   return Array.from({ length }, (_, at) => {
     const runs = inlineRuns(texts[at] ?? "", theme, style);

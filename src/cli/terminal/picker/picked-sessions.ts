@@ -11,7 +11,7 @@ export interface PickedSession {
   readonly folder: string | null;
   /** Whether it belongs to the working folder. */
   readonly isHere: boolean;
-  /** What a list shows: `idle`, `running`, `waiting`, `interrupted`, `failed`, `ended`. */
+  /** State that a list shows: `idle`, `running`, `waiting`, `interrupted`, `failed`, `ended`. */
   readonly state: string;
   readonly model: string;
   readonly tokens: number;

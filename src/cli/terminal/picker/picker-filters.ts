@@ -26,7 +26,7 @@ export interface FilterRow {
   readonly value: string;
 }
 
-/** What the menu changes. */
+/** Choices that the menu changes. */
 export interface Chosen {
   readonly filters: PickerFilters;
   readonly sort: PickerSort;
@@ -82,7 +82,7 @@ export function next<Value>(values: readonly Value[], value: Value, step: 1 | -1
   return values[index] ?? value;
 }
 
-/** What differs from the default, for one row; empty if nothing does. */
+/** Says what differs from the default, for one row; empty if nothing does. */
 export function filterText({ filters, model }: Chosen): string {
   const { state, folder, archived, subagents } = filters;
   return [

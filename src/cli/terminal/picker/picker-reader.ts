@@ -65,7 +65,7 @@ export function createPickerReader(source: SessionSource, on: ReaderEvents) {
     },
     /** Resolves when as many are known as are needed; does not reject. */
     read: (): Promise<void> => (reading ??= readPages().finally(() => (reading = null))),
-    /** One at a time: a key that is held down queues no reads. `wanted` is the session that is selected then. */
+    /** Reads one at a time: a key that is held down queues no reads. `wanted` is the session that is selected then. */
     readPreview: async (wanted: () => string | undefined): Promise<void> => {
       for (let id = wanted(); previewing === null && id !== undefined; id = wanted()) {
         if (previews.has(id) || isOver) {

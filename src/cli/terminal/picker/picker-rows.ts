@@ -8,7 +8,7 @@ import { type Chosen, filterRows, filterText } from "./picker-filters.ts";
 import type { Preview } from "./picker-source.ts";
 import type { Theme } from "../text/theme.ts";
 
-/** What a key means now. */
+/** Meaning of keys now. */
 export type PickerMode =
   | { readonly kind: "list" }
   | { readonly kind: "name"; readonly id: string; readonly text: string }
@@ -27,7 +27,7 @@ export interface PickerState extends Chosen {
   readonly selected: number;
   readonly query: string;
   readonly mode: PickerMode;
-  /** One line about what a key did; empty for none. */
+  /** Line about what a key did; empty for none. */
   readonly notice: string;
   /** Null while it is read. */
   readonly preview: Preview | null;
@@ -154,7 +154,7 @@ function styled({ state }: PickedSession, text: string, theme: Theme): string {
   return (styles[state] ?? theme.dim)(text);
 }
 
-/** What is between the list and the keys: the preview, a question, a menu. */
+/** Draws what is between the list and the keys: the preview, a question, a menu. */
 function belowRows(state: PickerState, { width, height }: Size, theme: Theme): string[] {
   const { mode, notice, sessions, selected } = state;
   const rule = theme.dim("─".repeat(width));
@@ -254,7 +254,7 @@ function cursor(theme: Theme): string {
   return theme.name === "none" ? "_" : theme.selected(" ");
 }
 
-/** Of a path the end is what it is known by. */
+/** Returns the end of a path, by which it is known. */
 function pathEnd(path: string, columns: number): string {
   return visibleWidth(path) <= columns ? path : `…${endOf(path, columns - 1)}`;
 }

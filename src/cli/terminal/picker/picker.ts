@@ -65,7 +65,7 @@ export function createPicker({ theme, source, now, on }: PickerOptions): FullVie
     selected = index === -1 ? Math.max(0, Math.min(selected, sessions.length - 1)) : index;
     void reader.readPreview(() => current()?.id);
   };
-  /** The same, with the first one selected. */
+  /** Arranges the sessions again, with the first one selected. */
   const rearrange = (): void => {
     isMoved = false;
     selected = 0;
@@ -159,7 +159,7 @@ export function createPicker({ theme, source, now, on }: PickerOptions): FullVie
     if (drawn !== undefined || isMoved) {
       choose(session);
     } else if (query.trim() !== "") {
-      // it came with the search, whose result may not be read yet
+      // reads again: a key may come before the result of the search is read
       void during("Searching…", async () => {
         await reader.read();
         choose(current());
@@ -171,7 +171,7 @@ export function createPicker({ theme, source, now, on }: PickerOptions): FullVie
     on.done(id);
   };
 
-  /** What a key does to the selected session. */
+  /** Actions of keys on the selected session. */
   const ACTIONS: readonly (readonly [KeyId, (session: PickedSession) => void])[] = [
     ["ctrl+r", ({ id, name }) => ask({ kind: "name", id, text: name ?? "" })],
     ["ctrl+a", archive],
@@ -274,7 +274,7 @@ export function createPicker({ theme, source, now, on }: PickerOptions): FullVie
           inDeletion(key, mode.id);
           break;
         case "busy":
-          // what is stored ends by itself; a store that does not answer must not hold a person
+          // writes end by themselves; a store that does not answer must not hold a person
           if (matchesKey(key, "ctrl+c")) {
             leave(null);
           }

@@ -76,7 +76,7 @@ function inTrees(sessions: readonly Session[]): { session: Session; level: numbe
     ]);
   const rows = below(null, 0);
   const shown = new Set(rows.map(({ session }) => session.id));
-  // of a damaged database: sessions that work for each other
+  // a damaged database may have sessions that work for each other
   const lost = sessions.filter(({ id }) => !shown.has(id));
   return [...rows, ...lost.map((session) => ({ session, level: 0 }))];
 }

@@ -8,7 +8,7 @@ import type { ShownQuestion } from "./question-text.ts";
 import type { Screen } from "../screen/screen.ts";
 import type { Theme } from "../text/theme.ts";
 
-/** What a question needs of the screen that shows it. */
+/** Parts of the screen that a question needs. */
 export interface QuestionScreen
   extends Pick<Screen, "width" | "height" | "commit" | "changed">, ChoiceScreen {
   readonly theme: Theme;
@@ -44,12 +44,12 @@ export function questionScreen(
 export interface QuestionViewOptions {
   readonly screen: QuestionScreen;
   readonly question: ShownQuestion;
-  /** Those of the question and those that the terminal adds; null for any text. */
+  /** Choices of the question and those that the terminal adds; null for any text. */
   readonly choices: readonly Choice[] | null;
   readonly place: QuestionPlace;
   /** The folder of the session; null if it has none. */
   readonly folder: string | null;
-  /** What was typed as an answer before the question stayed open. */
+  /** Text that was typed as an answer before the question stayed open. */
   readonly draft?: Message | undefined;
 }
 
@@ -59,6 +59,6 @@ export type QuestionOutcome = GivenAnswer | "later" | "next" | "over";
 export interface QuestionView extends LiveView {
   /** Shows the question until it has an outcome; the first time all of it goes into the scrollback. */
   ask(over: AbortSignal): Promise<QuestionOutcome>;
-  /** What is typed as an answer and not sent; null for nothing. */
+  /** Returns what is typed as an answer and not sent; null for nothing. */
   draft(): Message | null;
 }

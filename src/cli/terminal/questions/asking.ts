@@ -32,7 +32,7 @@ export function createAsking({ cli, screen, leaving, keep }: AskingOptions) {
     ask: async (asked: Asked): Promise<GivenAnswer | "next" | null> => {
       open = asked.place.count;
       try {
-        // nobody answers any more when the program is asked to leave
+        // a program that is asked to leave gets no answers any more
         return await askPerson({ ...asked, over: AbortSignal.any([asked.over, leaving]) });
       } finally {
         open = 0;

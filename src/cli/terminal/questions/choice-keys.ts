@@ -1,6 +1,6 @@
 import { decodePrintableKey, matchesKey } from "../pi/keys.ts";
 
-/** What a key did: `none` belongs to somebody else, `unknown` is a character that no choice has. */
+/** Result of a key: `none` belongs to somebody else, `unknown` is a character that no choice has. */
 export type ChoiceStep =
   | { readonly kind: "chosen"; readonly at: number }
   | { readonly kind: "moved" | "none" | "unknown" | "empty" };

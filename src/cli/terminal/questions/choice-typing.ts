@@ -3,7 +3,7 @@ import type { Editor } from "../editor/editor.ts";
 import { createKeyGuard, type GuardScreen, QUIET_MS } from "./key-guard.ts";
 import type { KeyedChoice } from "./question-choices.ts";
 
-/** What choices need of the screen that shows them. */
+/** Parts of the screen that choices need. */
 export interface ChoiceScreen extends GuardScreen {
   /** Calls it after so many milliseconds, unless what is returned is called first. */
   after(ms: number, act: () => void): () => void;
@@ -114,8 +114,8 @@ export function createChoiceTyping(options: TypingOptions) {
   return {
     marked: keys.marked,
     /**
-     * What the next key is for: a choice, or `message` until that is sent or Esc. `marked`: Enter chooses it; `mark`:
-     * the terminal does not show yet which.
+     * Says what the next key is for: a choice, or `message` until that is sent or Esc. `marked`: Enter chooses it;
+     * `mark`: the terminal does not show yet which.
      */
     takes: (): "choice" | "mark" | "marked" | "message" => {
       if (isMessage()) {

@@ -1,7 +1,7 @@
 /** Milliseconds in which a person types nothing before a key that answers, and after it. */
 export const QUIET_MS = 500;
 
-/** What a guard needs of the screen. */
+/** Parts of the screen that a guard needs. */
 export interface GuardScreen {
   changed(): void;
   /** Milliseconds of any clock that only moves forward. */

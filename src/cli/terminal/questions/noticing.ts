@@ -3,7 +3,7 @@ import type { ExchangeView, FollowView } from "../../chat/front.ts";
 /** Takes what happened, such as `The exchange is done`. */
 type Stopped = (what: string) => void;
 
-/** The same view, which also reports its end: not one that the person made, and not a question, which comes next. */
+/** Wraps a view so that its end is reported: not one that the person made, and not a question, which comes next. */
 export function noticing(view: ExchangeView, stopped: Stopped): ExchangeView {
   return {
     ...view,
@@ -22,7 +22,7 @@ export function noticing(view: ExchangeView, stopped: Stopped): ExchangeView {
   };
 }
 
-/** The same for an exchange of another process. */
+/** Wraps a view of an exchange of another process in the same way. */
 export function noticingFollow(view: FollowView, stopped: Stopped): FollowView {
   return {
     ...view,

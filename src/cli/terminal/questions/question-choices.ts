@@ -14,7 +14,7 @@ import { cutLine } from "../text/fold.ts";
 import { visibleWidth } from "../pi/text.ts";
 import type { Theme } from "../text/theme.ts";
 
-/** One choice of a question, and what a person types for it. */
+/** Choice of a question, and what a person types for it. */
 export interface KeyedChoice {
   readonly id: string;
   readonly text: string;

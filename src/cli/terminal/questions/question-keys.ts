@@ -9,7 +9,7 @@ interface KeysOf {
 
 const WORDS = "text is a message";
 
-/** What the keys of a question do now; none before they count. */
+/** Says what the keys of a question do now; nothing before they count. */
 export function shownKeys({ guard, takes, hasSeenAll, isOneOfMany }: KeysOf): string[] {
   if (!guard.isArmed()) {
     return [];

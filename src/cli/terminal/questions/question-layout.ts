@@ -40,14 +40,14 @@ export interface LiveQuestion {
 }
 
 /**
- * What, for which rule, where, the choices or the editor, and the keys: at most 8 rows, and at most `height`. What is
- * left out first is in the scrollback above.
+ * Draws what is asked, for which rule, where, the choices or the editor, and the keys: at most 8 rows, and at most
+ * `height`. What is left out first is in the scrollback above.
  */
 export function liveRows(live: LiveQuestion, width: number, height: number): string[] {
   const max = Math.max(3, Math.min(MAX_LIVE_ROWS, height));
   const below = answering(live, width, max);
   const title = titleRows({ ...live, width }, MAX_TITLE_ROWS);
-  // what a longer answer is for counts more than where, that more than the rest of the title, and that than why
+  // a longer answer's subject counts more than where, that more than the rest of the title, and that than why
   const free = max - 2 - below.length;
   const [longer, where] = [longerRows(live, width), whereRows(live, width)];
   const needed = [...longer, ...(free > longer.length + 1 ? where : [])].slice(0, free);
@@ -62,8 +62,8 @@ export function liveRows(live: LiveQuestion, width: number, height: number): str
 }
 
 /**
- * What the rows right above do not show: which of several questions it is, which sub-agent asks, the choices or the
- * editor, and the keys.
+ * Draws what the rows right above do not show: which of several questions it is, which sub-agent asks, the choices or
+ * the editor, and the keys.
  */
 export function shortRows(live: LiveQuestion, width: number, height: number): string[] {
   const about = [
@@ -121,7 +121,7 @@ function whyRows({ theme, question }: LiveQuestion, width: number): string[] {
     : labelled("Why: ", ruleAsks(permission), width, 1).map(theme.dim);
 }
 
-/** What the answers are for that count for longer than this call. */
+/** Says what the answers are for that count for longer than this call. */
 function longerRows({ theme, question }: LiveQuestion, width: number): string[] {
   const longer = longerText(question.choices);
   return longer === null ? [] : labelled("", longer, width, 1).map(theme.dim);

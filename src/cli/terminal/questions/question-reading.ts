@@ -3,8 +3,8 @@ import { liveRows, type LiveQuestion, shortRows } from "./question-layout.ts";
 import { committedRows, questionRows, type ShownQuestion } from "./question-text.ts";
 
 /**
- * What a person has seen of a question: all of it once all its rows were in the window together, or in the pager. If
- * it fits only so, the live rows do not repeat what is right above them.
+ * Follows what a person has seen of a question: all of it once all its rows were in the window together, or in the
+ * pager. If it fits only so, the live rows do not repeat what is right above them.
  */
 export function createQuestionReading(screen: QuestionScreen, question: ShownQuestion) {
   let isCommitted = false;

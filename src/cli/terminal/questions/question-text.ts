@@ -21,7 +21,7 @@ const BAR = "| ";
 /** Before the further rows of a line that is too long. */
 const FOLDED = "|…";
 
-/** What is shown of a question, besides its place among others. */
+/** Parts of a question that are shown, besides its place among others. */
 export type ShownQuestion = Pick<OpenQuestion, "text" | "choices" | "permission" | "kind" | "path">;
 
 export interface TextPlace {
@@ -91,7 +91,7 @@ export function committedRows(
 /** Rows of an answer that the scrollback gets. */
 const MAX_ANSWER_ROWS = 20;
 
-/** What the person answered, as a message is shown. */
+/** Draws what the person answered, as a message is shown. */
 export function answerRows({ text, note }: GivenAnswer, { theme, width }: TextPlace): string[] {
   const said = visible(note === null ? text : `${text}: ${note}`);
   const rows = said.split("\n").flatMap((line) => foldLine(line, width - 2));

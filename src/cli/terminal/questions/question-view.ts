@@ -173,7 +173,7 @@ class ShownQuestionView implements QuestionView {
     return this.#finish !== null && !this.#reading.isInPager() && this.#guard.isReady();
   }
 
-  /** What is typed goes to the conversation's editor, shown below the choices. */
+  /** True while what is typed goes to the conversation's editor, shown below the choices. */
   #isWriting(): boolean {
     return this.#finish !== null && this.#editor === null && this.#typing.isWriting();
   }
@@ -284,7 +284,7 @@ class ShownQuestionView implements QuestionView {
       .read()
       .catch(() => this.#say("The text cannot be shown; what was asked is above."))
       .finally(() => {
-        // what was typed for the pager answers nothing
+        // keys typed for the pager answer nothing
         this.#guard.reset();
         this.#options.screen.changed();
       });

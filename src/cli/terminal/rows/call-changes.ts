@@ -3,10 +3,10 @@ import type { Message } from "../../../core/sessions.ts";
 import type { ReadChanges } from "./exchange-rows.ts";
 import type { CallKey } from "./sub-agents.ts";
 
-/** What a call of these messages changed. */
+/** Reads what a call of these messages changed. */
 export type ReplayedChanges = (call_id: string) => Promise<readonly FileChangeInfo[]>;
 
-/** What the calls of these messages changed, read at once when it is first asked for. */
+/** Reads what the calls of these messages changed, at once when it is first asked for. */
 export function replayedChanges(
   read: ReadChanges | undefined,
   messages: readonly Message[],

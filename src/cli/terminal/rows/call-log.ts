@@ -1,4 +1,4 @@
-/** What a finished group of calls was, in lines for a pager. */
+/** Finished group of calls, in lines for a pager. */
 export interface Details {
   readonly title: string;
   readonly rows: string[];
@@ -15,7 +15,7 @@ interface Entry {
 const MAX_ENTRIES = 500;
 const MAX_KEPT = 4 * 1024 * 1024;
 
-/** What finished groups were, by their numbers, the latest ones. */
+/** Finished groups by their numbers, the latest ones. */
 export interface CallLog {
   /** The number of the next group. */
   next(): number;

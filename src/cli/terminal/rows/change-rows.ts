@@ -10,7 +10,7 @@ const MAX_ROWS = 12;
 /** Characters of a diff that are read for them. */
 const MAX_READ = 64 * 1024;
 
-/** What a call changed: its diff, with the names of the files if there are several. */
+/** Draws what a call changed: its diff, with the names of the files if there are several. */
 export function changeRows(
   changes: readonly FileChangeInfo[],
   { theme, width }: Layout,

@@ -17,7 +17,7 @@ export interface AnswerStream {
   end(): readonly string[];
 }
 
-/** What calls of a session changed in files, by the id of the call. */
+/** Reads what calls of a session changed in files, by the id of the call. */
 export type ReadChanges = (calls: {
   readonly session_id: string;
   readonly call_ids: readonly string[];
@@ -31,7 +31,7 @@ export interface RowsOptions {
   now(): number;
   markdown(): AnswerStream;
   readonly log: CallLog;
-  /** What a call changed that has succeeded; null if it can have changed nothing. */
+  /** Returns what a call changed that has succeeded; null if it can have changed nothing. */
   changesOf(call: ShownCall): Promise<readonly FileChangeInfo[]> | null;
   /** Live rows that replace those of a call; null for others. */
   runningRows(call: ShownCall, layout: Layout): string[] | null;

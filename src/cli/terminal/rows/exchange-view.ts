@@ -43,7 +43,7 @@ export interface ExchangeView extends Part {
   /** Shows progress from now on, before the event `started` comes. */
   begin(): void;
   show(event: ExchangeEvent): void;
-  /** What another process runs in the session, or has run. */
+  /** Shows what another process runs in the session, or has run. */
   showLive(event: LiveEvent): void;
   /** Live output of a command, in whole lines. */
   output(piece: { readonly call_id: string; readonly text: string }): void;
@@ -51,7 +51,7 @@ export interface ExchangeView extends Part {
   asked(call_id: string, kind: QuestionKind): void;
   /** Resolves once every row is finished that can be; calls that wait for an answer continue with the next event. */
   finish(result: ExchangeResult): Promise<void>;
-  /** It failed; the reason is printed after this. Resolves as `finish`. */
+  /** Ends the view of an exchange that failed; the reason is printed after this. Resolves as `finish`. */
   fail(): Promise<void>;
   /** Shows the last exchanges of stored messages, ascending by `seq`, as finished rows. */
   replay(messages: readonly Message[], limits: ReplayLimits): Promise<void>;
@@ -62,7 +62,7 @@ export interface ExchangeView extends Part {
   details(n?: number): Details | null;
   /** True from `begin`, or the event `started`, to the end or a question. */
   isRunning(): boolean;
-  /** Of the exchange that runs or ran last. */
+  /** Returns the tokens of the exchange that runs or ran last. */
   tokens(): Tokens;
   /** Ends the timer. */
   close(): void;
@@ -193,7 +193,7 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       if (own === "" || event.type === "started") {
         own = event.session_id;
       }
-      // what a sub-agent reports after the end is not shown any more
+      // reports of a sub-agent after the end are not shown any more
       if (!progress.isRunning() && event.type !== "started" && event.type !== "notice") {
         return;
       }

@@ -1,7 +1,7 @@
 import { type CommandUsage, usageOf } from "../../chat/command-usage.ts";
 import type { CellText } from "../pi/cell-text.ts";
 
-/** What the editor understands besides the commands. */
+/** Keys and signs that the editor understands besides the commands. */
 const TYPED = [
   {
     usage: "//text",

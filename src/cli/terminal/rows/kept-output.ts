@@ -3,7 +3,7 @@ import { outputLine } from "../../output/command-output.ts";
 /** Characters of one command's output that are kept, the last ones. */
 const MAX_KEPT = 256 * 1024;
 
-/** What a command printed so far. */
+/** Output of a command so far. */
 export interface KeptOutput {
   readonly count: number;
   readonly size: number;

@@ -32,7 +32,7 @@ export function createPersonCommand(options: {
         options.changed();
       };
     },
-    /** It does not run while a person is asked or reads. */
+    /** Stops it while a person is asked or reads. */
     pause: async <Result>(work: () => Promise<Result>): Promise<Result> => {
       progress.halt();
       try {

@@ -20,7 +20,7 @@ export interface Retry {
 }
 
 export interface ShownProgress {
-  /** What is done now: `Thinking`. */
+  /** Activity that is shown: `Thinking`. */
   readonly doing: string;
   /** Since the exchange began. */
   readonly ms: number;

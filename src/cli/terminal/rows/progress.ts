@@ -7,7 +7,7 @@ export type Every = (ms: number, act: () => void) => () => void;
 export interface Tokens {
   readonly input_tokens: number;
   readonly output_tokens: number;
-  /** What the last model call read and wrote: what the context holds. Null while no provider has counted. */
+  /** Tokens that the last model call read and wrote: the content of the context. Null while no provider has counted. */
   readonly context_tokens: number | null;
 }
 

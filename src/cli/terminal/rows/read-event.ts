@@ -1,7 +1,7 @@
 import type { ExchangeEvent } from "../../../exchange/events.ts";
 import type { Steps } from "./steps.ts";
 
-/** What an event of the exchange itself means; its end comes with its result. */
+/** Reports what an event of the exchange itself means; its end comes with its result. */
 export function readEvent(event: ExchangeEvent, steps: Steps, now: () => number): void {
   switch (event.type) {
     case "started":

@@ -34,13 +34,13 @@ const MAX_KEPT = 64 * 1024;
 export interface ShownResult {
   /** `unknown` without a result; null if it was not recorded. */
   readonly status: CallStatus | null;
-  /** What the tool returned, or its beginning. */
+  /** Result of the tool, or its beginning. */
   readonly content: string;
   /** Null if nobody knows. */
   readonly duration_ms: number | null;
 }
 
-/** One call from its beginning to its end. */
+/** Call from its beginning to its end. */
 export interface ShownCall {
   readonly id: string;
   readonly text: CallText;
@@ -107,7 +107,7 @@ export function createShownCall(call: ToolCall, begunAt: number): ShownCall {
       isAsked = true;
       isAnswered ||= kind === "question";
     },
-    // what it asked was shown as a question, with its answer
+    // a question was shown with its answer
     isSilent: () => isAnswered && result?.status === "ok",
     title: () => `${text.name} ${text.subject}`.trim(),
     running: (layout, now) => [
@@ -158,7 +158,7 @@ function argumentText(args: unknown): string {
     .join("\n");
 }
 
-/** What the result of a command says that it printed. */
+/** Returns what the result of a command says that it printed. */
 function outputOf(content: string): ReturnType<typeof createKeptOutput> {
   const kept = createKeptOutput();
   const text = commandOutput(content);

@@ -17,7 +17,7 @@ export type Ending =
   /** A graph asks; what it asks is JSON. */
   | { readonly state: "asks"; readonly questions: readonly string[] };
 
-/** What a view shows of an exchange, from any source. Nothing of it is clean. */
+/** Steps of an exchange that a view shows, from any source. Nothing of them is clean. */
 export interface Steps {
   user(text: string): void;
   /** The lease is held, or it runs in another process. */

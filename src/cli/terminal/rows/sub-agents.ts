@@ -24,7 +24,7 @@ interface Node {
   name: string;
   readonly begunAt: number;
   readonly children: Map<string, Node>;
-  /** What it does now. */
+  /** Activity of the sub-agent now. */
   state: string;
   calls: number;
   failed: number;
@@ -33,7 +33,7 @@ interface Node {
   readonly changing: CallKey[];
 }
 
-/** What a call's sub-agents did, at every depth. */
+/** Summary of what a call's sub-agents did, at every depth. */
 export interface SubAgentsEnd {
   /** `12 calls`, `1 failed`. */
   readonly facts: readonly string[];
@@ -44,7 +44,7 @@ export interface SubAgentsEnd {
 export interface SubAgents {
   /** Takes an event of a sub-agent, or one about a sub-agent; returns false for another event. */
   heard(event: ExchangeEvent): boolean;
-  /** What runs for a call, as a tree; null if nothing does. */
+  /** Draws what runs for a call, as a tree; null if nothing does. */
   rows(call: CallKey, layout: Layout): string[] | null;
   /** Forgets what ran for the call. */
   end(call: CallKey): SubAgentsEnd;

@@ -16,7 +16,7 @@ export interface Layout {
 /** How a call ended, as its row shows it: one that was denied has failed. */
 export type CallEnd = "ok" | "failed" | "unknown";
 
-/** What a call is, made once: its arguments may be large. All of it is clean, and one line. */
+/** Texts of a call, made once: its arguments may be large. All of it is clean, and one line. */
 export interface CallText {
   readonly name: string;
   readonly subject: string;
@@ -30,7 +30,7 @@ export interface EndedCall {
   readonly call: CallText;
   /** `unknown` for a call without a result; null if it was not recorded. */
   readonly status: CallStatus | null;
-  /** What the tool returned, or its beginning. It is not clean. */
+  /** Result of the tool, or its beginning. It is not clean. */
   readonly content: string;
   readonly duration_ms: number | null;
   /** For `/show`. */
@@ -79,7 +79,7 @@ export function endedRows(ended: EndedCall, { theme, width }: Layout): string[] 
 
 const NOTE_ROWS = 8;
 
-/** What a person has to know of a command's result: `/show` has all of a long note. */
+/** Draws what a person has to know of a command's result: `/show` has all of a long note. */
 export function noteRows(
   result: Parameters<typeof notesOf>[0],
   { theme, width }: Layout,

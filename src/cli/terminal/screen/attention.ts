@@ -13,13 +13,13 @@ const REPORT_NO_FOCUS = "\u001b[?1004l";
 const KEEP_TITLE = "\u001b[22;2t";
 const RESTORE_TITLE = "\u001b[23;2t";
 
-/** What a person should see who looks elsewhere. */
+/** Signs for a person whose eyes are elsewhere. */
 export interface Attention {
   /** Before anything else, and again after another program had the terminal. */
   enter(): void;
   /** Gives back the title that the window had. */
   leave(): void;
-  /** What `leave` sends, for a program that ends without it. */
+  /** Text that `leave` sends, for a program that ends without it. */
   readonly restore: string;
   /** Sets the title of the window. */
   title(text: string): void;
@@ -27,7 +27,7 @@ export interface Attention {
   focus(data: string): boolean;
   /** The exchange begins, or continues after an answer. */
   began(): void;
-  /** It has ended, or asks. */
+  /** Called once the exchange has ended, or asks. */
   stopped(sentence: string): void;
 }
 

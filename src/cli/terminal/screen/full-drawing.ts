@@ -1,7 +1,7 @@
 import { plainRow } from "../pi/cell-text.ts";
 import { cellText } from "../pi/text.ts";
 
-/** What a view on the alternate screen is drawn with. */
+/** Functions with which a view on the alternate screen is drawn. */
 export interface FullDrawing {
   /** Draws the rows that differ from those drawn before; rows that are missing are empty. */
   draw(rows: readonly string[], size: { readonly width: number; readonly height: number }): void;

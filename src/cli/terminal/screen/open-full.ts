@@ -14,7 +14,7 @@ export interface OpenFull<Result> {
   readonly view: FullView;
   /** Resolves when the view is done; an error of the view rejects. */
   readonly result: Promise<Result>;
-  /** One key, as the terminal sends it. */
+  /** Handles one key, as the terminal sends it. */
   key(data: string): void;
   paste(text: string): void;
   /** Gives the main screen back, until `enter`. */
@@ -34,7 +34,7 @@ export function openFull<Result>(
     restore,
   }: {
     readonly open: OpenView<Result>;
-    /** What else gives the terminal back, whatever ends the program. */
+    /** Returns what else gives the terminal back, whatever ends the program. */
     readonly restore: () => string;
   },
 ): OpenFull<Result> {

@@ -22,10 +22,10 @@ const BACKGROUND_MS = 100;
 
 /** Takes what comes from the terminal. */
 export interface ScreenHandler {
-  /** One key, as the terminal sends it. */
+  /** Handles one key, as the terminal sends it. */
   key(data: string): void;
   paste(text: string): void;
-  /** What was drawn is on the terminal now, and keys that it had sent before were handled. */
+  /** Called when what was drawn is on the terminal, and keys that it had sent before were handled. */
   drawn(): void;
   /** Another program gets the terminal. */
   away(): void;
@@ -40,7 +40,7 @@ export interface ScreenEvents {
   load(): Promise<unknown>;
 }
 
-/** What a screen needs of the process. */
+/** Parts of the process that a screen needs. */
 export type ScreenProcess = Pick<
   CliContext,
   "stdin" | "stdout" | "stderr" | "env" | "signals" | "suspend"

@@ -12,7 +12,7 @@ const AGREE_MS = 300;
 
 export interface RendererOptions {
   readonly terminal: RawTerminal;
-  /** What is drawn below what is finished: at least one row. */
+  /** Draws what is below the finished rows: at least one row. */
   readonly live: (width: number, height: number) => readonly string[];
   readonly text: () => CellText;
   /** Called when the terminal has a frame. */
@@ -90,7 +90,7 @@ export class Renderer {
       return;
     }
     if (this.#state === "resizing" || this.#isResized()) {
-      // nobody waits for the terminal's answers
+      // the terminal's answers are not waited for
       this.#drawing.write(toFirstRow(this.#drawn.length));
       this.#drawn = [];
       this.#accept(this.#terminal.size(), null);
@@ -266,7 +266,7 @@ export class Renderer {
     this.#drawn = [];
     this.#drawLive();
     this.#drawing.show();
-    // what is finished comes below what was erased and is printed again
+    // finished rows come below what was erased and is printed again
     this.#finished.again(await erased);
     if (this.#state === "resizing") {
       this.#state = "drawing";

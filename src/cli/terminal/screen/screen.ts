@@ -6,7 +6,7 @@ export interface Part {
 
 /** A part that has the whole terminal: the picker, the pager. */
 export interface FullView extends Part {
-  /** One key, as the terminal sends it: `\u001b[A`, `a`, `\u0003`; or pasted text. */
+  /** Handles one key, as the terminal sends it: `\u001b[A`, `a`, `\u0003`; or pasted text. */
   key(data: string): void;
   paste?(text: string): void;
 }

@@ -27,7 +27,7 @@ const LATE_MS = 1000;
 // oxlint-disable-next-line no-control-regex -- what a terminal reports
 const FOCUS = /\u001b\[[IO]/g;
 
-/** What else is switched on while the program has the terminal. */
+/** Modes that are switched on while the program has the terminal. */
 export type TtyModes = Pick<Attention, "enter" | "leave" | "restore" | "focus">;
 
 const NO_MODES: TtyModes = {
@@ -60,7 +60,7 @@ interface Query {
   /** The answer, however late it comes. */
   readonly answered: Promise<RegExpExecArray>;
   answer(match: RegExpExecArray): void;
-  /** Nobody waits for it any more. */
+  /** Ends the waiting. */
   end(): void;
 }
 
@@ -78,7 +78,7 @@ export function openTty(
       on.keys(rest);
     }
   };
-  /** What the terminal was asked and has not answered, also if nobody waits for it any more. */
+  /** Queries that the terminal has not answered, also those that are not waited for any more. */
   const asked = new Set<Query>();
   let hasAnswered = false;
   /** The end of what came: it may be the beginning of an answer. */
@@ -187,7 +187,7 @@ export function openTty(
         terminal.restoreWith(restore() + modes.restore);
       }
     },
-    /** What gives the terminal back as it was, whatever ends the program. */
+    /** Returns what gives the terminal back as it was, whatever ends the program. */
     restore: (): string => restore() + modes.restore,
     /** Resolves once nothing is asked: an answer that comes later would be typed into another program. */
     settled: async (): Promise<void> => {

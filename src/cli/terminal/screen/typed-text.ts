@@ -2,8 +2,8 @@ import { oneLine } from "../../../core/text/terminal-text.ts";
 import { decodePrintableKey, matchesKey } from "../pi/keys.ts";
 
 /**
- * One line of text after a key, for a field that is typed at its end: Backspace, Ctrl-W for a word, Ctrl-U for all of
- * it. Null if the key is none of this field's.
+ * Returns a line of text after a key, for a field that is typed at its end: Backspace, Ctrl-W for a word, Ctrl-U for
+ * all of it. Null if the key is none of this field's.
  */
 export function typed(text: string, key: string, max: number): string | null {
   if (matchesKey(key, "backspace")) {

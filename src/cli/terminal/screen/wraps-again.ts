@@ -22,7 +22,7 @@ export function wrapsAgain(env: Env): boolean {
   if (env["TMUX"] !== undefined) {
     return true;
   }
-  // one that was started from a terminal of the others has the variables of that one too
+  // a terminal that was started from one of the others has the variables of that one too
   if (env["XTERM_VERSION"] !== undefined || env["STY"] !== undefined) {
     return false;
   }

@@ -34,7 +34,7 @@ const COUNTS = [
 
 /** `309`, `1.6k`, `20k`, `3.1M`: three digits at most. */
 export function shortCount(count: number): string {
-  // what would be rounded up to the next unit has that one
+  // a count that would be rounded up to the next unit has that one
   const unit = COUNTS.find(({ size }) => count >= size * 0.9995);
   if (unit === undefined || count < 1000) {
     return String(count);

@@ -7,8 +7,9 @@ const TAB = "    ";
 const MAX_TO_A_COLUMN = 20;
 
 /**
- * One cleaned line, without styles, as rows of at most `width` columns, cut after spaces if there are some. No
- * character is left out, spaces neither: each may count in a command or a diff. Takes a time in proportion to the line.
+ * Cuts a cleaned line, without styles, into rows of at most `width` columns, cut after spaces if there are some. No
+ * character is left out, spaces neither: each may count in a command or a diff. Takes a time in proportion to the
+ * line.
  */
 export function foldLine(line: string, width: number): string[] {
   const columns = Math.max(1, width);
@@ -32,7 +33,7 @@ export function foldLine(line: string, width: number): string[] {
   return [...rows, textOf(row)];
 }
 
-/** One cleaned line, without styles, with `…` in the place of what is beyond `width` columns. */
+/** Cuts a cleaned line, without styles, with `…` in the place of what is beyond `width` columns. */
 export function cutLine(line: string, width: number): string {
   const kept: Cell[] = [];
   let used = 0;

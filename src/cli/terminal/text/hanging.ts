@@ -23,7 +23,7 @@ export function hanging(row: string, width: number, text: CellText): readonly st
   return [...text.wrap(`${indent}${first}`, width), ...below.map((each) => `${inner}${each}`)];
 }
 
-/** What does not fit of an indented row, as of a list, is indented too. */
+/** Wraps an indented row, as of a list, so that what does not fit is indented too. */
 export function wrapIndented(row: string, width: number, text: CellText): readonly string[] {
   const [indent = ""] = /^ */.exec(row) ?? [];
   if (indent === "" || indent.length > width / 4 || text.width(row) <= width) {

@@ -3,11 +3,11 @@ export interface Measure {
   width(text: string): number;
   /** At most so many columns; what is cut off is an ellipsis. */
   cut(text: string, width: number): string;
-  /** The same, with the end of the text kept, which is what differs between paths. */
+  /** Cuts the beginning off: the end of the text is kept, which is what differs between paths. */
   cutStart(text: string, width: number): string;
 }
 
-/** One column each, on every terminal. */
+/** Characters of one column each, on every terminal. */
 const SINGLE = /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff·…└]*$/;
 
 /** Loads what knows about wide characters only if some text has characters that may not be one column. */

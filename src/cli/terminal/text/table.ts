@@ -17,7 +17,7 @@ export interface Column<Row> {
   readonly priority: number;
   /** Columns of the terminal that it has at least, if its content needs them. */
   readonly min: number;
-  /** It gets so many before a less important column gets more than its `min`; all it needs by default. */
+  /** Width that it gets before a less important column gets more than its `min`; all it needs by default. */
   readonly good?: number;
   readonly align?: "right";
   /** Cuts the beginning of the text. */
@@ -29,9 +29,9 @@ const GAP = "  ";
 interface Laid<Row> {
   readonly column: Column<Row>;
   readonly cells: readonly Cell[];
-  /** What its content takes. */
+  /** Width of its content. */
   readonly most: number;
-  /** What it gets. */
+  /** Width that it gets. */
   width: number;
 }
 

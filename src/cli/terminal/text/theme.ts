@@ -5,7 +5,7 @@ export interface Theme {
   italic(text: string): string;
   /** Less important than the rest. */
   dim(text: string): string;
-  /** What the program wants to be seen first: the prompt, a choice, a heading. */
+  /** Marks what the program wants to be seen first: the prompt, a choice, a heading. */
   accent(text: string): string;
   code(text: string): string;
   success(text: string): string;

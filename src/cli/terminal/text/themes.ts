@@ -46,7 +46,7 @@ export function createTheme({
 }: {
   readonly env: Env;
   readonly setting?: ThemeSetting;
-  /** What the terminal answered; null if it did not. */
+  /** Background that the terminal answered; null if it did not. */
   readonly background?: Rgb | null;
 }): Theme {
   const depth = depthOf(env, setting);
@@ -186,7 +186,7 @@ function thirds(value: string): string[] {
   return size === 0 ? [] : [0, 1, 2].map((at) => digits.slice(at * size, (at + 1) * size));
 }
 
-/** One to four hexadecimal digits, of which `f`, `ff`, `fff` and `ffff` are the most. */
+/** Reads one to four hexadecimal digits, of which `f`, `ff`, `fff` and `ffff` are the most. */
 function channelOf(digits: string): number {
   return /^[\da-f]{1,4}$/i.test(digits)
     ? Math.round((Number.parseInt(digits, 16) / (16 ** digits.length - 1)) * 255)
