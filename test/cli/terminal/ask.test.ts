@@ -310,7 +310,9 @@ describe("messages on a screen", () => {
       { kind: "text", text: `then ${index}` },
     ]);
     onTestFinished(() => provider[Symbol.asyncDispose]());
-    const home = freshHome({ ...provider.env, NO_COLOR: "1" });
+    // a model whose context holds what is pasted
+    const model = { REPRISE_MODEL: "openai:gpt-4.1" };
+    const home = freshHome({ ...provider.env, ...model, NO_COLOR: "1" });
     const screen = openScreen(home, null);
     await screen.until(/^\$$/m);
     screen.type("reprise\r");

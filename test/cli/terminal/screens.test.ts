@@ -118,7 +118,7 @@ describe("what a person sees", () => {
 
 /** A home with the folder `work`, and a provider that answers as the script says. */
 async function homeWith(script: (index: number) => readonly Step[]) {
-  const provider = await startScriptedProvider("openai", script);
+  const provider = await startScriptedProvider("openai", script, { quirks: { noUsage: true } });
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const home = freshHome(provider.env);
   mkdirSync(join(home.home, "work"));

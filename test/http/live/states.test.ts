@@ -68,6 +68,7 @@ it("[LIVE-32] shows questions, calls and tokens on every node, and the current o
           { kind: "text", text: "Paid" },
           { kind: "wait", until: released },
           { kind: "text", text: " 👩‍🚀e\u0301." },
+          { kind: "usage", input: 1, output: 1 },
         ],
   );
   onTestFinished(() => release());
