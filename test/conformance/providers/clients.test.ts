@@ -1,4 +1,4 @@
-import { AIMessage } from "@langchain/core/messages";
+import type { AIMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 
 import { modelConfig } from "../../../src/rules/models/config.ts";

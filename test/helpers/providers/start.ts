@@ -1,10 +1,9 @@
 import { claudeApi } from "./claude/api.ts";
 import { type ClaudeAccount, claudeMemory } from "./claude/memory.ts";
 import { type OllamaModel, ollamaApi } from "./ollama.ts";
-import { chatApi } from "./openai/chat-answer.ts";
+import { chatApi, responsesApi } from "./openai/apis.ts";
 import type { ChatQuirks } from "./openai/chat-quirks.ts";
 import { chatMemory } from "./openai/chat-request.ts";
-import { responsesApi } from "./openai/responses-answer.ts";
 import { responsesMemory } from "./openai/responses-request.ts";
 import { type Api, type ProviderServer, type Script, serveProvider } from "./server.ts";
 

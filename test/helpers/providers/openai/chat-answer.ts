@@ -1,8 +1,7 @@
-import { brokenRules, tokensIn } from "../rules.ts";
-import type { Answer, Api, Asked, InputUsage, Received } from "../server.ts";
+import type { Answer, Asked, InputUsage, Received } from "../server.ts";
 import { type PartStep, piecesOf, type Step, stepOf, type StopReason } from "../steps.ts";
 import { type ChatBody, chatBody, type ChatCall, type ChatMemory } from "./chat-request.ts";
-import { CHAT_RULES } from "./chat-rules.ts";
+import { usageOf } from "./usage.ts";
 
 const STOPS: Readonly<Record<StopReason, string>> = {
   length: "length",
@@ -16,22 +15,8 @@ const ERRORS = { overloaded: 503, rate_limited: 429, failed: 502 };
 
 let serial = 0;
 
-/** Chat completions of OpenAI and of servers that speak as it does. */
-export function chatApi(memory: ChatMemory): Api {
-  return {
-    path: "/v1/chat/completions",
-    broken: (body, headers) =>
-      Array.isArray(body["messages"])
-        ? brokenRules(CHAT_RULES, body, headers, memory)
-        : [{ rule: "messages", message: "Missing required parameter: 'messages'." }],
-    error: ({ message, type = "invalid_request_error", param = null, code = null }) => ({
-      error: { message, type, param, code },
-    }),
-    open: (asked) => new ChatAnswer(asked, memory),
-  };
-}
-
-class ChatAnswer implements Answer {
+/** An answer of chat completions, piece by piece. */
+export class ChatAnswer implements Answer {
   readonly type = "text/event-stream";
   readonly #request: ChatBody;
   readonly #received: Received;
@@ -141,20 +126,17 @@ class ChatAnswer implements Answer {
   }
 
   #usage(): object {
-    const given = stepOf(this.#steps, "usage");
-    const written = this.#content + this.#calls.map((call) => call.function.arguments).join("");
-    const counted =
-      given === undefined ? this.#input : { ...this.#input, input: given.input, cacheRead: 0 };
-    const reasoning = given === undefined ? tokensIn(this.#reasoning) : 0;
-    const output = given?.output ?? tokensIn(written) + reasoning;
-    this.#received.usage = { ...counted, output, reasoning };
+    const args = this.#calls.map((call) => call.function.arguments).join("");
+    const written = { text: this.#content + args, reasoning: this.#reasoning };
+    const counted = usageOf(this.#steps, this.#input, written);
+    this.#received.usage = counted;
     const input = counted.input + counted.cacheRead;
     return {
       prompt_tokens: input,
-      completion_tokens: output,
-      total_tokens: input + output,
+      completion_tokens: counted.output,
+      total_tokens: input + counted.output,
       prompt_tokens_details: { cached_tokens: counted.cacheRead },
-      completion_tokens_details: { reasoning_tokens: reasoning },
+      completion_tokens_details: { reasoning_tokens: counted.reasoning },
     };
   }
 }

@@ -1,5 +1,4 @@
-import { brokenRules, tokensIn } from "../rules.ts";
-import type { Answer, Api, Asked, InputUsage, Received } from "../server.ts";
+import type { Answer, Asked, InputUsage, Received } from "../server.ts";
 import { type PartStep, piecesOf, type Step, stepOf } from "../steps.ts";
 import {
   droppedReasoning,
@@ -12,24 +11,9 @@ import {
   type ResponsesBody,
   type ResponsesMemory,
 } from "./responses-request.ts";
-import { RESPONSES_RULES } from "./responses-rules.ts";
+import { usageOf } from "./usage.ts";
 
 let serial = 0;
-
-/** OpenAI's Responses API. */
-export function responsesApi(memory: ResponsesMemory): Api {
-  return {
-    path: "/v1/responses",
-    broken: (body, headers) =>
-      typeof body["input"] === "string" || Array.isArray(body["input"])
-        ? brokenRules(RESPONSES_RULES, body, headers, memory)
-        : [{ rule: "input", message: "Missing required parameter: 'input'." }],
-    error: ({ message, type = "invalid_request_error", param = null, code = null }) => ({
-      error: { message, type, param, code },
-    }),
-    open: (asked) => new ResponsesAnswer(asked, memory),
-  };
-}
 
 /** An item while it is written. */
 interface Open {
@@ -38,7 +22,8 @@ interface Open {
   text: string;
 }
 
-class ResponsesAnswer implements Answer {
+/** An answer of the Responses API, item by item. */
+export class ResponsesAnswer implements Answer {
   readonly type = "text/event-stream";
   readonly #request: ResponsesBody;
   readonly #received: Received;
@@ -103,7 +88,7 @@ class ResponsesAnswer implements Answer {
 
   end(): string {
     const closed = this.#close();
-    const { status } = this.#ending();
+    const { status } = endingOf(this.#steps);
     if (this.#request.store !== false) {
       this.#store();
     }
@@ -112,7 +97,7 @@ class ResponsesAnswer implements Answer {
   }
 
   whole(): unknown {
-    const { status, why } = this.#ending();
+    const { status, why } = endingOf(this.#steps);
     const failure = { code: why, message: "The model could not answer." };
     return {
       ...this.#response(status),
@@ -120,19 +105,6 @@ class ResponsesAnswer implements Answer {
       incomplete_details: status === "incomplete" ? { reason: why } : null,
       error: status === "failed" ? failure : null,
     };
-  }
-
-  #ending(): { readonly status: string; readonly why: string } {
-    switch (stepOf(this.#steps, "stop")?.reason) {
-      case "length":
-        return { status: "incomplete", why: "max_output_tokens" };
-      case "refused":
-        return { status: "incomplete", why: "content_filter" };
-      case "context_full":
-        return { status: "failed", why: "context_length_exceeded" };
-      default:
-        return { status: "completed", why: "" };
-    }
   }
 
   #error({ cause, message = "An error occurred." }: Extract<PartStep, { kind: "error" }>): string {
@@ -288,19 +260,34 @@ class ResponsesAnswer implements Answer {
   }
 
   #usage(): object {
-    const given = stepOf(this.#steps, "usage");
-    const counted =
-      given === undefined ? this.#input : { ...this.#input, input: given.input, cacheRead: 0 };
-    const reasoning = given === undefined ? tokensIn(this.#thought) : 0;
-    const output = given?.output ?? tokensIn(this.#written) + reasoning;
-    this.#received.usage = { ...counted, output, reasoning };
+    const written = { text: this.#written, reasoning: this.#thought };
+    const counted = usageOf(this.#steps, this.#input, written);
+    this.#received.usage = counted;
     const input = counted.input + counted.cacheRead;
     return {
       input_tokens: input,
       input_tokens_details: { cached_tokens: counted.cacheRead, cache_write_tokens: 0 },
-      output_tokens: output,
-      output_tokens_details: { reasoning_tokens: reasoning },
-      total_tokens: input + output,
+      output_tokens: counted.output,
+      output_tokens_details: { reasoning_tokens: counted.reasoning },
+      total_tokens: input + counted.output,
     };
+  }
+}
+
+interface Ending {
+  readonly status: string;
+  readonly why: string;
+}
+
+function endingOf(steps: readonly Step[]): Ending {
+  switch (stepOf(steps, "stop")?.reason) {
+    case "length":
+      return { status: "incomplete", why: "max_output_tokens" };
+    case "refused":
+      return { status: "incomplete", why: "content_filter" };
+    case "context_full":
+      return { status: "failed", why: "context_length_exceeded" };
+    default:
+      return { status: "completed", why: "" };
   }
 }
