@@ -1,10 +1,11 @@
-import type { AIMessage } from "@langchain/core/messages";
+import { type AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { ChatOpenAI } from "@langchain/openai";
 import { describe, expect, it } from "vitest";
 
 import { modelConfig } from "../../../src/rules/models/config.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
 import { PROVIDERS } from "../../helpers/providers/start.ts";
-import { reasoning, type Step, text } from "../../helpers/providers/steps.ts";
+import { call, reasoning, type Step, text } from "../../helpers/providers/steps.ts";
 import { providerOfTest } from "./send.ts";
 
 const MODELS = {
@@ -42,4 +43,40 @@ describe.each(PROVIDERS)("the client that the program uses for %s", (name) => {
     await expect(ask([text("Half"), { kind: "drop" }])).rejects.toThrow(/\S/);
     await expect(ask([text("Half"), { kind: "error", cause: "failed" }])).rejects.toThrow(/\S/);
   });
+});
+
+it("LangChain's client of the Responses API sends reasoning back as the mock gave it", async () => {
+  const provider = await providerOfTest("openai", (index) => [
+    reasoning(`Reasoning ${index}.`),
+    ...(index < 2
+      ? [text("I read it."), call("read_file", { path: "a.txt" }), reasoning("And then?")]
+      : []),
+    ...(index < 2 ? [call("read_file", { path: "b.txt" })] : [text("Done.")]),
+  ]);
+  const model = new ChatOpenAI({
+    model: "gpt-6.1-sol",
+    apiKey: "test-key",
+    useResponsesApi: true,
+    zdrEnabled: true,
+    streamUsage: true,
+    maxRetries: 0,
+    modelKwargs: { include: ["reasoning.encrypted_content"] },
+    configuration: { baseURL: `${provider.url}/v1` },
+  });
+  const messages: (AIMessage | HumanMessage | ToolMessage)[] = [new HumanMessage("Read it.")];
+  for (let index = 0; index < 3; index += 1) {
+    let answer: Awaited<ReturnType<typeof model.invoke>> | undefined;
+    for await (const chunk of await model.stream(messages)) {
+      answer = answer?.concat(chunk) ?? chunk;
+    }
+    const made = answer ?? expect.fail();
+    messages.push(made);
+    for (const { id = "" } of made.tool_calls ?? []) {
+      messages.push(new ToolMessage({ tool_call_id: id, content: "7" }));
+    }
+  }
+  expect(provider.refusals()).toEqual([]);
+  expect(provider.received.flatMap(({ dropped }) => dropped)).toEqual([]);
+  const { input } = provider.requests.at(-1) as { input: readonly { readonly type: string }[] };
+  expect(input.filter(({ type }) => type === "reasoning")).toHaveLength(4);
 });
