@@ -13,9 +13,11 @@ const FILE = new URL("../docs/config.schema.json", import.meta.url);
 
 type Json = Readonly<Record<string, unknown>>;
 
+const OURS: ReadonlySet<string> = new Set(["reads", "exclusive", "keys"]);
+
 /** Without what only the program reads. */
 const form: Json = JSON.parse(
-  JSON.stringify(ConfigForm, (key, value: unknown) => (key === "reads" ? undefined : value)),
+  JSON.stringify(ConfigForm, (key, value: unknown) => (OURS.has(key) ? undefined : value)),
 );
 
 /** The forms that are there several times, by their names. */
@@ -41,11 +43,6 @@ for (const name of Object.keys(section)) {
     [section, name],
   ]);
 }
-const providers = at(top, "providers", "properties");
-share(
-  "provider",
-  Object.keys(providers).map((name) => [providers, name] as const),
-);
 const schema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   ...form,

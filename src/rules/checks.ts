@@ -39,11 +39,12 @@ export function modelCheck(config: ModelConfig): Check {
   } catch (error) {
     return failedBy(error, "models", "The default model: ");
   }
-  const keys = (["anthropic", "openai"] as const).flatMap((provider) => {
-    const { apiKey, readKey } = config[provider];
-    const inConfig = readKey === undefined ? [] : [`providers.${provider} of the config`];
-    return apiKey === null ? inConfig : [`${provider.toUpperCase()}_API_KEY`];
-  });
+  const keys = Object.entries(config.providers).flatMap(
+    ([provider, { apiKey, keyFrom, readKey }]) => {
+      const inConfig = readKey === undefined ? [] : [`providers.${provider} of the config`];
+      return apiKey === null ? inConfig : [keyFrom];
+    },
+  );
   const known = keys.length === 0 ? "no API key is set" : `${keys.join(" and ")} set`;
   return ok(
     "models",

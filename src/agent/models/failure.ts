@@ -5,7 +5,8 @@ import {
   RepriseError,
 } from "../../core/errors.ts";
 import type { Keyless } from "../../rules/models/settings.ts";
-import { parseModelName, PROVIDER_LABELS } from "../../rules/models/name.ts";
+import { parseModelName } from "../../rules/models/name.ts";
+import { providerLabel } from "../../rules/models/providers.ts";
 import { ENDED_EARLY } from "./follow-end.ts";
 import { isLongWait, mayRepeat, readProviderError, type ProviderError } from "./provider-error.ts";
 
@@ -171,7 +172,7 @@ function capitalised(sentence: string): string {
 
 function labelOf(name: string): string {
   try {
-    return PROVIDER_LABELS[parseModelName(name).provider];
+    return providerLabel(parseModelName(name).provider);
   } catch {
     return "the model's provider";
   }

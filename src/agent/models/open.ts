@@ -18,10 +18,11 @@ export async function openModel(input: {
   readonly config: ModelConfig;
 }): Promise<BaseChatModel> {
   const opening = { ...modelSettings(input), config: input.config };
-  switch (opening.provider) {
+  switch (opening.api) {
     case "anthropic":
       return openAnthropic(opening);
-    case "openai":
+    case "chat":
+    case "responses":
       return openOpenAi(opening);
     case "ollama":
       return openOllama(opening);
@@ -32,12 +33,15 @@ export async function openModel(input: {
   }
 }
 
+/** Another host would get the key: `fetch` takes only `authorization` out of a request that it repeats there. */
+const NO_REDIRECTS = { redirect: "error" } as const;
+
 interface Opening extends ModelSettings {
   readonly config: ModelConfig;
 }
 
 async function openAnthropic(opening: Opening): Promise<BaseChatModel> {
-  const { model, apiKey, baseUrl, config } = opening;
+  const { model, apiKey, baseUrl, headers, config } = opening;
   const { AnthropicClient } = await import("./anthropic-client.ts");
   const fields = {
     model,
@@ -45,13 +49,19 @@ async function openAnthropic(opening: Opening): Promise<BaseChatModel> {
     anthropicApiUrl: baseUrl,
     streamUsage: true,
     maxRetries: 0,
-    clientOptions: { authToken: null, logLevel: "off", timeout: config.timeoutMs } as const,
+    clientOptions: {
+      authToken: null,
+      logLevel: "off",
+      timeout: config.timeoutMs,
+      defaultHeaders: headers,
+      fetchOptions: NO_REDIRECTS,
+    } as const,
   };
   return receiveStreams(new AnthropicClient(fields), { api: "anthropic", limits: config.idle });
 }
 
 async function openOpenAi(opening: Opening): Promise<BaseChatModel> {
-  const { model, apiKey, baseUrl, config } = opening;
+  const { model, apiKey, baseUrl, headers, config } = opening;
   const fields = {
     model,
     apiKey,
@@ -64,6 +74,8 @@ async function openOpenAi(opening: Opening): Promise<BaseChatModel> {
       project: null,
       adminAPIKey: null,
       logLevel: "off",
+      defaultHeaders: headers,
+      fetchOptions: NO_REDIRECTS,
     },
   } as const;
   if (opening.api === "responses") {
@@ -75,9 +87,16 @@ async function openOpenAi(opening: Opening): Promise<BaseChatModel> {
 }
 
 async function openOllama(opening: Opening): Promise<BaseChatModel> {
-  const { model, baseUrl, config, window } = opening;
+  const { model, baseUrl, headers, config, window } = opening;
   const { ChatOllama } = await import("@langchain/ollama");
-  const client = new ChatOllama({ model, baseUrl, numCtx: window, maxRetries: 0 });
+  const client = new ChatOllama({
+    model,
+    baseUrl,
+    headers,
+    fetch: (input, init) => fetch(input, { ...init, ...NO_REDIRECTS }),
+    numCtx: window,
+    maxRetries: 0,
+  });
   const onAbort = () => client.client.abort();
   return receiveStreams(client, { api: "ollama", limits: config.idle, onAbort });
 }

@@ -24,8 +24,10 @@ export function createCommandSandbox(
     if (bubblewrap === null || state === null) {
       return null;
     }
-    const { keys = {} } = (await settings?.config()) ?? {};
-    const keyFiles = Object.values(keys).flatMap((key) => ("file" in key ? [key.file] : []));
+    const config = await settings?.config();
+    const keyFiles = Object.values(config?.providers ?? {}).flatMap(({ key }) =>
+      key !== null && "file" in key ? [key.file] : [],
+    );
     const own = [...protectedPaths, ...keyFiles];
     return createConfine({ bubblewrap, state, env, protectedPaths: own });
   };

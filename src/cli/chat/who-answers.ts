@@ -61,7 +61,11 @@ export async function whoAnswers(
 
 /** The demo answers only because nothing names a model, although an address is set. */
 function leavesAddress(config: ModelConfig, model: string): boolean {
-  return isDemo(model) && config.model === null && config.openai.baseUrl !== null;
+  return isDemo(model) && config.model === null && isSet(config.providers["openai"]);
+}
+
+function isSet(provider: ModelConfig["providers"][string] | undefined): boolean {
+  return (provider?.baseUrl ?? null) !== null;
 }
 
 function addressNotes(config: ModelConfig, model: string): string[] {

@@ -42,12 +42,11 @@ export function ownSecrets(
 async function keysOfModels(cli: CliContext): Promise<readonly Secret[]> {
   const { secretsOfModels } = await import("../../rules/models/secrets-of-models.ts");
   const settings = settingsOf(cli);
-  const [{ models }, config] = await Promise.all([settings.at(null), settings.config()]);
-  const inFiles = (["anthropic", "openai"] as const).map(async (provider) => {
-    const source = config?.keys[provider];
-    const isFile = source !== undefined && "file" in source;
-    const value = isFile ? await models[provider].readKey?.().catch(() => "") : "";
-    return { name: `${provider.toUpperCase()}_API_KEY`, value: value ?? "" };
+  const { models } = await settings.at(null);
+  const inFiles = Object.values(models.providers).map(async ({ keySource, keyFrom, readKey }) => {
+    const isFile = keySource !== null && "file" in keySource;
+    const value = isFile ? await readKey?.().catch(() => "") : "";
+    return { name: keyFrom, value: value ?? "" };
   });
   return [...secretsOfModels(models), ...(await Promise.all(inFiles))];
 }

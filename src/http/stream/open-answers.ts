@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 
 import type { Observe } from "../observation.ts";
-import type { PagesInTurn } from "../unsent/pages-in-turn.ts";
+import type { StreamPagesInTurn } from "../unsent/pages-in-turn.ts";
 import { createOneByOne } from "../unsent/one-by-one.ts";
 import { createDeadlines } from "../unsent/deadlines.ts";
 import { createHeartbeats } from "./heartbeats.ts";
@@ -22,7 +22,7 @@ export interface StreamAnswer {
   /** Called once the answer is a stream: what follows is no longer the caller's. */
   readonly begin: () => void;
   /** Pages that it reads to catch up. */
-  readonly pages: PagesInTurn;
+  readonly pages: StreamPagesInTurn;
 }
 
 export interface OpenAnswers {

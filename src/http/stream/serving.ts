@@ -1,6 +1,6 @@
 import { type InTurn, type Portion, readAfter, type Source } from "../../exchange/live/source.ts";
 import type { Observe } from "../observation.ts";
-import type { PagesInTurn } from "../unsent/pages-in-turn.ts";
+import type { StreamPagesInTurn } from "../unsent/pages-in-turn.ts";
 import type { OpenAnswers, StreamAnswer, StreamEnd } from "./open-answers.ts";
 import type { StreamOutput } from "./stream-output.ts";
 
@@ -80,12 +80,12 @@ export function createServing<Position, Cursor, Part extends SentPortion<Cursor>
  */
 class ServedStream<Cursor, Part extends SentPortion<Cursor>> {
   readonly #reader: Reader<Cursor, Part>;
-  readonly #pages: PagesInTurn;
+  readonly #pages: StreamPagesInTurn;
   readonly #observe: Observe;
   /** Until it is sent: a reference that is kept would hold its memory for the life of the stream. */
   #first: Part | null = null;
 
-  constructor(reader: Reader<Cursor, Part>, pages: PagesInTurn, observe: Observe) {
+  constructor(reader: Reader<Cursor, Part>, pages: StreamPagesInTurn, observe: Observe) {
     this.#reader = reader;
     this.#pages = pages;
     this.#observe = observe;

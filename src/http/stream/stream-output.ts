@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-import type { PagesInTurn } from "../unsent/pages-in-turn.ts";
+import type { StreamPagesInTurn } from "../unsent/pages-in-turn.ts";
 import type { Deadlines } from "../unsent/deadlines.ts";
 import type { HeartbeatTarget } from "./heartbeats.ts";
 
@@ -23,12 +23,12 @@ export interface StreamTimers {
  */
 export class StreamOutput {
   readonly #response: ServerResponse;
-  readonly #pages: PagesInTurn;
+  readonly #pages: StreamPagesInTurn;
   readonly #timers: StreamTimers;
   readonly #over = new AbortController();
   #release: (() => void) | null = null;
 
-  constructor(response: ServerResponse, pages: PagesInTurn, timers: StreamTimers) {
+  constructor(response: ServerResponse, pages: StreamPagesInTurn, timers: StreamTimers) {
     this.#response = response;
     this.#pages = pages;
     this.#timers = timers;

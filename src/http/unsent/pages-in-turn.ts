@@ -16,6 +16,9 @@ export function createStreamPages(held: HeldBytes, turns: Turns): StreamPages {
   return (stream) => new PagesInTurn(stream, held, turns);
 }
 
+/** Pages of one stream, for those that send them. */
+export type StreamPagesInTurn = Pick<PagesInTurn, keyof PagesInTurn>;
+
 /** The pages of one stream that it reads to catch up; what is new goes to all readers at once. */
 export class PagesInTurn {
   readonly #response: ServerResponse;

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 
 import { RepriseError } from "../../core/errors.ts";
 import { readStart } from "../personas/text-file.ts";
-import type { KeySource } from "./user-config.ts";
+import type { KeySource } from "../models/provider-config.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -18,7 +18,7 @@ const KEPT_MS = 5 * 60_000;
  * Error codes: `config_invalid`.
  */
 export function createKeyReader(
-  source: KeySource,
+  source: Exclude<KeySource, { readonly variable: string }>,
   { name, env }: { readonly name: string; readonly env: Env },
 ): () => Promise<string> {
   if ("file" in source) {

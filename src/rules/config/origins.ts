@@ -1,16 +1,12 @@
 import { TOKEN_LIMITS } from "../../core/token-limits.ts";
 import { defaultModel } from "../models/config.ts";
+import type { KeySource, ProviderEntry } from "../models/provider-config.ts";
+import { builtInProvider } from "../models/providers.ts";
 import { type Effect, EFFECTS, ruleText } from "../permissions/rule.ts";
 import { DEFAULT_PERSONA } from "../personas/persona.ts";
 import { SANDBOX_LIMITS } from "../../workspace/sandbox/policy.ts";
 import type { FolderSettings } from "./settings.ts";
-import {
-  type ConfigSection,
-  KEYED_PROVIDERS,
-  LIMIT_KEYS,
-  SANDBOX_KEYS,
-  type UserConfig,
-} from "./user-config.ts";
+import { type ConfigSection, LIMIT_KEYS, SANDBOX_KEYS, type UserConfig } from "./user-config.ts";
 
 /** A value that counts in a folder, and where it comes from. */
 export interface SettingOrigin {
@@ -79,18 +75,54 @@ export function settingOrigins(
       value: config?.notifications ?? "bell",
       from: (config?.notifications ?? null) === null ? "default" : "config",
     },
-    ...KEYED_PROVIDERS.flatMap((name): SettingOrigin[] => {
-      const source = config?.keys[name];
-      const variable = isSet(env, `${name.toUpperCase()}_API_KEY`);
-      if (source === undefined) {
-        return [];
-      }
-      const [key, value] =
-        "file" in source ? ["key_file", source.file] : ["key_command", "(a command)"];
-      const from = variable === null ? "config" : `config, but ${variable} is used`;
-      return [{ key: `providers.${name}.${key}`, value, from }];
-    }),
+    ...Object.entries(config?.providers ?? {}).flatMap(([name, entry]) =>
+      providerOrigins(name, entry, env),
+    ),
+    ...Object.entries(config?.models ?? {}).map(([name, value]) => ({
+      key: `models.${name}`,
+      value,
+      from: "config",
+    })),
   ];
+}
+
+/** Without the values of headers, which may be secret. */
+function providerOrigins(
+  name: string,
+  { api, baseUrl, key, headers }: ProviderEntry,
+  env: Env,
+): SettingOrigin[] {
+  const data = builtInProvider(name);
+  const address = (data?.addressVariables ?? []).find((each) => isSet(env, each) !== null) ?? null;
+  const ownKey = baseUrl === null ? isSet(env, data?.keyVariable ?? undefined) : null;
+  const origin = (member: string, value: unknown, variable: string | null): SettingOrigin[] =>
+    value === null
+      ? []
+      : [
+          {
+            key: `providers.${name}.${member}`,
+            value,
+            from: variable === null ? "config" : `config, but ${variable} is used`,
+          },
+        ];
+  return [
+    ...origin("api", api, null),
+    ...origin("base_url", baseUrl === null ? null : hostOf(baseUrl), address),
+    ...(key === null ? [] : origin(...keyOrigin(key), ownKey)),
+    ...origin("headers", Object.keys(headers).length === 0 ? null : Object.keys(headers), null),
+  ];
+}
+
+function keyOrigin(key: KeySource): [member: string, value: string] {
+  if ("variable" in key) {
+    return ["key_env", key.variable];
+  }
+  return "file" in key ? ["key_file", key.file] : ["key_command", "(a command)"];
+}
+
+/** The rest of an address may hold a secret. */
+function hostOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).origin : "(no address)";
 }
 
 function rulesOf({ rules }: ConfigSection, effect: Effect): readonly string[] {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import type { Node } from "jsonc-parser";
+import { findNodeAtLocation, type Node } from "jsonc-parser";
 
 import type { ExchangeLimits } from "../../core/exchange-limits.ts";
 import {
@@ -10,13 +10,13 @@ import {
   parsePattern,
   type Rule,
 } from "../permissions/rule.ts";
+import type { KeySource, ProviderEntry } from "../models/provider-config.ts";
+import { builtInProvider } from "../models/providers.ts";
 import { BUILT_IN_TOOLS } from "../tools/built-in.ts";
 import { isPath, readAs, type Report } from "./read-value.ts";
-import { ConfigForm, type ConfigText, type SectionText } from "./schema.ts";
+import { ConfigForm, type ConfigText, type ProviderText, type SectionText } from "./schema.ts";
 import {
   type ConfigSection,
-  KEYED_PROVIDERS,
-  type KeySource,
   LIMIT_KEYS,
   type ProtectedPath,
   SANDBOX_KEYS,
@@ -27,17 +27,16 @@ import {
 /** Reads the whole file. `home` is for paths that begin with `~/`. */
 export function readUserConfig(root: Node, report: Report, home: string): UserConfig {
   const text: ConfigText = readAs(root, ConfigForm, report);
-  const { providers = {}, folders = {} } = text;
+  const { providers = {}, models = {}, folders = {} } = text;
+  reportUnknownProviders(root, text, report);
   return {
     ...sectionOf(text, home),
     theme: text.theme ?? null,
     notifications: text.notifications ?? null,
-    keys: Object.fromEntries(
-      KEYED_PROVIDERS.flatMap((name) => {
-        const source = keySourceOf(providers[name] ?? {}, home);
-        return source === null ? [] : [[name, source]];
-      }),
+    providers: Object.fromEntries(
+      Object.entries(providers).map(([name, provider]) => [name, providerOf(provider, home)]),
     ),
+    models,
     folders: Object.entries(folders).map(([written, section]) => ({
       written,
       folder: absolutePath(written, home),
@@ -46,13 +45,55 @@ export function readUserConfig(root: Node, report: Report, home: string): UserCo
   };
 }
 
-type ProviderText = NonNullable<NonNullable<ConfigText["providers"]>["openai"]>;
+function providerOf(text: ProviderText, home: string): ProviderEntry {
+  return {
+    api: text.api ?? null,
+    baseUrl: text.base_url ?? null,
+    key: keySourceOf(text, home),
+    headers: text.headers ?? {},
+  };
+}
 
-function keySourceOf({ key_file, key_command }: ProviderText, home: string): KeySource | null {
+function keySourceOf(
+  { key_env, key_file, key_command }: ProviderText,
+  home: string,
+): KeySource | null {
+  if (key_env !== undefined) {
+    return { variable: key_env };
+  }
   if (key_file !== undefined) {
     return { file: absolutePath(key_file, home) };
   }
   return key_command === undefined ? null : { command: key_command };
+}
+
+/** Finds providers that are not built in and have no address, and models of providers that are nowhere. */
+function reportUnknownProviders(root: Node, text: ConfigText, report: Report): void {
+  const { providers = {}, models = {}, folders = {} } = text;
+  const at = (path: readonly string[], message: string): void => {
+    const node = findNodeAtLocation(root, [...path]);
+    if (node !== undefined) {
+      report(node, message);
+    }
+  };
+  for (const [name, { base_url }] of Object.entries(providers)) {
+    if (builtInProvider(name) === undefined && base_url === undefined) {
+      at(["providers", name], "This provider is not built in, so it needs a base_url.");
+    }
+  }
+  const named: readonly (readonly [path: readonly string[], model: string | undefined])[] = [
+    [["model"], text.model],
+    ...Object.entries(folders).map(
+      ([folder, { model }]) => [["folders", folder, "model"], model] as const,
+    ),
+    ...Object.keys(models).map((name) => [["models", name], name] as const),
+  ];
+  for (const [path, model = "demo"] of named) {
+    const provider = model.split(":", 1)[0] ?? "";
+    if (builtInProvider(provider) === undefined && !Object.hasOwn(providers, provider)) {
+      at(path, "There is no provider of this name; define it in `providers`.");
+    }
+  }
 }
 
 function sectionOf(text: SectionText, home: string): ConfigSection {

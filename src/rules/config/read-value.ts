@@ -15,13 +15,17 @@ export type Report = (node: Pick<Node, "offset">, message: string) => void;
 export interface Form {
   readonly type?: string;
   readonly enum?: readonly unknown[];
+  readonly minimum?: number;
   readonly maximum?: number;
   readonly pattern?: string;
   readonly items?: Form;
+  readonly minItems?: number;
   readonly properties?: Readonly<Record<string, Form>>;
-  /** At most 1: see `readObject`. */
-  readonly maxProperties?: number;
+  /** Members of which one at most may be there. */
+  readonly exclusive?: readonly string[];
   readonly propertyNames?: { readonly pattern: string };
+  /** What the keys are, if they have no fixed names: see `KEY_SENTENCES`. */
+  readonly keys?: string;
   readonly additionalProperties?: boolean | Form;
   readonly reads?: string;
 }
@@ -45,11 +49,15 @@ function readValue(node: Node, form: Form, report: Report): unknown {
     case "object":
       return form.propertyNames === undefined
         ? readObject(node, form, report)
-        : readFolders(node, form, report);
+        : readMap(node, form, report);
     case "array":
       return readList(node, form, report);
     case "integer":
       return readCount(node, form, report);
+    case "number":
+      return readNumber(node, form, report);
+    case "boolean":
+      return readFlag(node, report);
     case "string":
       return readText(node, form, report);
     default:
@@ -58,7 +66,7 @@ function readValue(node: Node, form: Form, report: Report): unknown {
 }
 
 function readObject(node: Node, form: Form, report: Report): Readonly<Record<string, unknown>> {
-  const { properties = {}, maxProperties } = form;
+  const { properties = {}, exclusive = [] } = form;
   const members = membersOf(node, report, Object.keys(properties));
   const found: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(properties)) {
@@ -68,26 +76,29 @@ function readObject(node: Node, form: Form, report: Report): Readonly<Record<str
       found[name] = read;
     }
   }
-  const command = members.get("key_command")?.key;
-  const isEmpty = Array.isArray(found["key_command"]) && found["key_command"].length === 0;
-  if (maxProperties === 1 && command !== undefined && (members.size > 1 || isEmpty)) {
-    report(command, "Give either key_file or a key_command that is not empty.");
+  const rivals = exclusive.flatMap((name) => members.get(name) ?? []);
+  const [, second] = rivals;
+  if (second !== undefined) {
+    report(second.key, `Give one of ${exclusive.join(", ")}, not several.`);
   }
   return found;
 }
 
-function readFolders(
+function readMap(
   node: Node,
-  { propertyNames, additionalProperties }: Form,
+  { propertyNames, keys = "", additionalProperties }: Form,
   report: Report,
 ): Readonly<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
-  const section = typeof additionalProperties === "object" ? additionalProperties : {};
+  const form = typeof additionalProperties === "object" ? additionalProperties : {};
   for (const [written, { key, value }] of membersOf(node, report, null)) {
     if (new RegExp(propertyNames?.pattern ?? "").test(written)) {
-      found[written] = readValue(value, section, report);
+      const read = readValue(value, form, report);
+      if (read !== undefined) {
+        found[written] = read;
+      }
     } else {
-      report(key, "A folder is an absolute path, or one that begins with ~/.");
+      report(key, KEY_SENTENCES.get(keys) ?? "");
     }
   }
   return found;
@@ -139,10 +150,14 @@ function readWord(node: Node, words: readonly unknown[], report: Report): unknow
   return undefined;
 }
 
-function readCount(node: Node, { maximum = Infinity }: Form, report: Report): number | undefined {
+function readCount(
+  node: Node,
+  { minimum = 1, maximum = Infinity }: Form,
+  report: Report,
+): number | undefined {
   const value: unknown = node.value;
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 1) {
-    report(node, "This must be a whole number of 1 or more.");
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < minimum) {
+    report(node, `This must be a whole number of ${minimum.toLocaleString("en")} or more.`);
     return undefined;
   }
   if (value > maximum) {
@@ -152,8 +167,34 @@ function readCount(node: Node, { maximum = Infinity }: Form, report: Report): nu
   return value;
 }
 
+function readNumber(
+  node: Node,
+  { minimum = 0, maximum = Infinity }: Form,
+  report: Report,
+): number | undefined {
+  const value: unknown = node.value;
+  if (typeof value === "number" && value >= minimum && value <= maximum) {
+    return value;
+  }
+  report(node, `This must be a number from ${minimum} to ${maximum.toLocaleString("en")}.`);
+  return undefined;
+}
+
+function readFlag(node: Node, report: Report): boolean | undefined {
+  const value: unknown = node.value;
+  if (typeof value !== "boolean") {
+    report(node, "This must be true or false.");
+    return undefined;
+  }
+  return value;
+}
+
 /** Entries that cannot be used are left out. */
-function readList(node: Node, { items = {} }: Form, report: Report): unknown[] | undefined {
+function readList(
+  node: Node,
+  { items = {}, minItems = 0 }: Form,
+  report: Report,
+): unknown[] | undefined {
   if (node.type !== "array") {
     report(node, "This must be a list: [ … ].");
     return undefined;
@@ -161,6 +202,10 @@ function readList(node: Node, { items = {} }: Form, report: Report): unknown[] |
   const children = node.children ?? [];
   if (children.length > MAX_ITEMS) {
     report(node, `A list has ${MAX_ITEMS} entries at most.`);
+    return undefined;
+  }
+  if (children.length < minItems) {
+    report(node, "This list must not be empty.");
     return undefined;
   }
   return children
@@ -201,10 +246,23 @@ function problemOf(text: string, { pattern, reads = "" }: Form): string | null {
   }
 }
 
+/** For keys of another form. */
+const KEY_SENTENCES: ReadonlyMap<string, string> = new Map([
+  ["folder", "A folder is an absolute path, or one that begins with ~/."],
+  [
+    "provider",
+    "The name of a provider has 1 to 32 lower-case letters, digits, - and _, and begins with a letter.",
+  ],
+  ["model", "Write a model as provider:model."],
+  ["header", "The name of a header has 1 to 64 letters, digits and -."],
+]);
+
 /** For texts of a pattern that are of another form. */
 const SENTENCES: ReadonlyMap<string, string> = new Map([
   ["path", "This must be an absolute path, or one that begins with ~/."],
   ["variable", "This must be the exact name of a variable, such as JAVA_HOME."],
+  ["address", "This must be an address with its scheme, like http://127.0.0.1:8080/v1."],
+  ["header", "The value of a header has visible ASCII characters and spaces only."],
   [
     "below_home",
     "This must be a path below your home folder, such as ~/.config/tool, without . and ..",

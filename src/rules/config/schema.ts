@@ -1,6 +1,8 @@
-import { type Static, type TProperties, Type } from "typebox";
+import { type Static, type TProperties, type TSchema, Type } from "typebox";
 
 import { PERMISSION_MODES } from "../../core/permissions.ts";
+import { MODEL_NAME, PROVIDER_NAME } from "../models/name.ts";
+import { APIS } from "../models/providers.ts";
 import { NOTIFICATIONS, THEMES } from "./user-config.ts";
 
 /*
@@ -13,10 +15,40 @@ export const MAX_TEXT = 4096;
 export const MAX_ITEMS = 1000;
 /** 1 TiB, as memory and files have MiB. */
 const MAX_SANDBOX = 1024 * 1024;
+/** More than any model costs. */
+const MAX_DOLLARS = 100_000;
+const MIN_CONTEXT = 1000;
+const VARIABLE = "^[A-Za-z_]\\w{0,255}$";
 
 /** An object whose members may all be left out. */
 function some<Members extends TProperties>(members: Members, options: object = {}) {
   return Type.Partial(Type.Object(members), { ...options, additionalProperties: false });
+}
+
+/** An object with any keys of a form; `keys` names what they are. */
+function map<Value extends TSchema>(
+  value: Value,
+  options: {
+    readonly propertyNames: { readonly pattern: string };
+    readonly keys: string;
+    readonly description: string;
+  },
+) {
+  return Type.Unsafe<Readonly<Record<string, Static<Value>>>>({
+    ...options,
+    type: "object",
+    additionalProperties: value,
+  });
+}
+
+/** Refuses each of these members beside another one. */
+function oneOfThese(names: readonly string[]): object {
+  return Object.fromEntries(
+    names.map((name) => {
+      const others = names.filter((each) => each !== name);
+      return [name, { properties: Object.fromEntries(others.map((other) => [other, false])) }];
+    }),
+  );
 }
 
 const text = (options: object = {}) => Type.String({ minLength: 1, ...options });
@@ -76,7 +108,7 @@ const Section = {
   ),
   environment: list(
     "Exact names of variables that commands of the agent get besides.",
-    Type.String({ pattern: "^[A-Za-z_]\\w{0,255}$", reads: "variable" }),
+    Type.String({ pattern: VARIABLE, reads: "variable" }),
   ),
   sandbox: some(
     {
@@ -97,16 +129,63 @@ const Section = {
 
 const SectionForm = some(Section);
 
-const provider = () =>
-  some(
+/** Of these a provider has one at most. */
+const KEY_SOURCES = ["key_env", "key_file", "key_command"] as const;
+
+const ProviderForm = some(
+  {
+    api: Type.Enum([...APIS], {
+      description: "How it is spoken: Chat Completions, Responses or Anthropic's Messages.",
+    }),
+    base_url: item({
+      description: "Its address. No key is sent to it but the one that is here.",
+      pattern: "^https?://[^/]",
+      reads: "address",
+    }),
+    key_env: Type.String({
+      description: "The variable that holds the key.",
+      pattern: VARIABLE,
+      reads: "variable",
+    }),
+    key_file: path("A file that holds the key: an absolute path, or one that begins with ~/."),
+    key_command: list("A command that prints the key, run without a shell.", item(), {
+      minItems: 1,
+    }),
+    headers: map(item({ pattern: "^[\\x20-\\x7e]+$", reads: "header" }), {
+      description: "Sent with each request.",
+      propertyNames: { pattern: "^[A-Za-z0-9-]{1,64}$" },
+      keys: "header",
+    }),
+  },
+  {
+    dependentSchemas: oneOfThese(KEY_SOURCES),
+    exclusive: KEY_SOURCES,
+  },
+);
+
+const price = (what: string) =>
+  Type.Number({
+    description: `Dollars for a million tokens ${what}.`,
+    minimum: 0,
+    maximum: MAX_DOLLARS,
+  });
+
+const ModelForm = some({
+  context: count("Tokens of the request and the answer at most.", { minimum: MIN_CONTEXT }),
+  output: count("Tokens of one answer at most."),
+  price: some(
     {
-      key_file: path("A file that holds the key: an absolute path, or one that begins with ~/."),
-      key_command: list("A command that prints the key, run without a shell.", item(), {
-        minItems: 1,
-      }),
+      input: price("of the request"),
+      output: price("of the answer"),
+      cache_read: price("from the cache"),
+      cache_write_5m: price("that are kept for 5 minutes"),
+      cache_write_1h: price("that are kept for an hour"),
     },
-    { maxProperties: 1 },
-  );
+    { description: "What its requests cost, whatever their size." },
+  ),
+  images: Type.Boolean({ description: "Whether it reads images." }),
+  reasoning: Type.Boolean({ description: "Whether it reasons before it answers." }),
+});
 
 /** The user's config. */
 export const ConfigForm = some(
@@ -119,16 +198,22 @@ export const ConfigForm = some(
     notifications: Type.Enum([...NOTIFICATIONS], {
       description: "How the screen notifies when an exchange of over 20 s ends or asks.",
     }),
-    providers: some(
-      { anthropic: provider(), openai: provider() },
-      { description: "Places of the keys of providers, if no variable has them." },
-    ),
-    folders: Type.Unsafe<Readonly<Record<string, SectionText>>>({
+    providers: map(ProviderForm, {
+      description:
+        "Addresses and keys of providers by their names: those that come with Reprise, and others.",
+      propertyNames: { pattern: PROVIDER_NAME },
+      keys: "provider",
+    }),
+    models: map(ModelForm, {
+      description: "Facts about models, by provider:model, in place of those that are known.",
+      propertyNames: { pattern: MODEL_NAME },
+      keys: "model",
+    }),
+    folders: map(SectionForm, {
       description:
         "Sections for folders and those below them, by absolute path or a path that begins with ~/.",
-      type: "object",
       propertyNames: { pattern: "^(/|~$|~/)" },
-      additionalProperties: SectionForm,
+      keys: "folder",
     }),
   },
   { title: "Reprise's config.jsonc", description: "docs/configuration.md explains the keys." },
@@ -145,5 +230,6 @@ export const RepositoryForm = some({
 
 /** As they are written, without what cannot be used. */
 export type SectionText = Static<typeof SectionForm>;
+export type ProviderText = Static<typeof ProviderForm>;
 export type ConfigText = Static<typeof ConfigForm>;
 export type RepositoryText = Static<typeof RepositoryForm>;

@@ -15,7 +15,13 @@ import { changeConfig, type ConfigPlace } from "./write-config.ts";
 const WHOLE: TSchema = ConfigForm;
 
 /** Keys that are listed after the others. */
-const LATER = ["limits", "sandbox", "providers"];
+const LATER = ["limits", "sandbox", "providers", "models"];
+
+/** Placeholders of keys without a fixed name. */
+const PLACEHOLDERS: ReadonlyMap<string, string> = new Map([
+  ["provider", "<name>"],
+  ["model", "<provider:model>"],
+]);
 
 /** The keys that have a value, as `config set` and `config get` name them, with their forms. */
 const CONFIG_KEYS: ReadonlyMap<string, Form> = new Map(
@@ -35,10 +41,15 @@ function* valuesOf(
 ): Generator<readonly [string, Form], void> {
   for (const [name, form] of Object.entries(properties)) {
     const key = above + name;
-    if (form.properties === undefined) {
-      yield [key, form];
-    } else {
+    if (form.properties !== undefined) {
       yield* valuesOf(form, `${key}.`);
+    } else if (form.keys !== undefined && PLACEHOLDERS.has(form.keys)) {
+      yield* valuesOf(
+        typeof form.additionalProperties === "object" ? form.additionalProperties : {},
+        `${key}.${PLACEHOLDERS.get(form.keys) ?? ""}.`,
+      );
+    } else {
+      yield [key, form];
     }
   }
 }
@@ -50,12 +61,29 @@ function isText({ type, enum: words }: Form = {}): boolean {
 
 /** Error codes: `invalid_usage`. */
 export function requireKey(key: string): string {
-  if (!CONFIG_KEYS.has(key)) {
-    const keys = [...CONFIG_KEYS.keys()];
-    const { advice } = adviceOf(createNearestName(keys)(key), `the keys are ${keys.join(", ")}`);
-    throw new RepriseError("invalid_usage", `There is no such key; ${advice}`);
-  }
+  findKey(key);
   return key;
+}
+
+/** The members that lead to a value. A name of a model may have dots. Error codes: `invalid_usage`. */
+function findKey(key: string): { readonly path: readonly string[]; readonly form: Form } {
+  for (const [name, form] of CONFIG_KEYS) {
+    const pattern = name
+      .replaceAll(".", "\\.")
+      .replace("<name>", "([a-z][a-z0-9_-]*)")
+      .replace("<provider:model>", "([a-z][a-z0-9_-]*:.+)");
+    const match = new RegExp(`^${pattern}$`).exec(key);
+    if (match !== null) {
+      const named = match[1];
+      return {
+        path: name.split(".").map((part) => (part.startsWith("<") ? (named ?? part) : part)),
+        form,
+      };
+    }
+  }
+  const keys = [...CONFIG_KEYS.keys()];
+  const { advice } = adviceOf(createNearestName(keys)(key), `the keys are ${keys.join(", ")}`);
+  throw new RepriseError("invalid_usage", `There is no such key; ${advice}`);
 }
 
 /**
@@ -71,8 +99,8 @@ export async function setValue(
     folder,
   }: { readonly key: string; readonly text: string; readonly folder?: string | undefined },
 ): Promise<void> {
-  const path = requireKey(key).split(".");
-  const value = text === "null" ? undefined : isText(CONFIG_KEYS.get(key)) ? text : valueOf(text);
+  const { path, form } = findKey(key);
+  const value = text === "null" ? undefined : isText(form) ? text : valueOf(text);
   await changeConfig(place, async (config) => [
     { path: [...(folder === undefined ? [] : await folderPath(config, folder)), ...path], value },
   ]);

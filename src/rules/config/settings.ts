@@ -3,17 +3,11 @@ import type { TokenLimits } from "../../core/token-limits.ts";
 import { realPathOf } from "../../store/project-key.ts";
 import { type ExchangeLimits, exchangeLimits } from "../../core/exchange-limits.ts";
 import { isInside } from "../../workspace/files/real-path.ts";
-import { type ModelConfig, modelConfig, type ProviderConfig } from "../models/config.ts";
+import { type ModelConfig, modelConfig } from "../models/config.ts";
+import type { KeySource, ProviderConfig } from "../models/provider-config.ts";
 import type { ConfigPermission, Layer } from "../permissions/layers.ts";
 import { type ConfigText, readConfigText } from "./read-text.ts";
-import type {
-  ConfigSection,
-  KeyedProvider,
-  KeySource,
-  ProtectedPath,
-  SandboxMaxima,
-  UserConfig,
-} from "./user-config.ts";
+import type { ConfigSection, ProtectedPath, SandboxMaxima, UserConfig } from "./user-config.ts";
 
 /** Where the settings of one user come from. */
 export interface SettingsSource {
@@ -56,7 +50,7 @@ export interface Settings {
 export function createSettings({ env, file, home }: SettingsSource): Settings {
   const readers = new Map<string, () => Promise<string>>();
   /** Returns one reader while the config says the same: it keeps what a command gave. */
-  const readerOf = (provider: KeyedProvider, source: KeySource): (() => Promise<string>) => {
+  const readerOf = (provider: string, source: StoredKey): (() => Promise<string>) => {
     const id = JSON.stringify([provider, source]);
     let reader = readers.get(id);
     if (reader === undefined) {
@@ -85,25 +79,29 @@ export function createSettings({ env, file, home }: SettingsSource): Settings {
     config,
     at: async (folder) => {
       const found = await config();
-      const { models, ...settings } = combined(env, await sectionsAt(found, folder));
-      const keys = found?.keys ?? {};
-      const withReader = (provider: KeyedProvider): ProviderConfig => {
-        const source = keys[provider];
-        return source === undefined || models[provider].apiKey !== null
-          ? models[provider]
-          : { ...models[provider], readKey: readerOf(provider, source) };
+      const { models, ...settings } = combined(env, found, await sectionsAt(found, folder));
+      const withReader = (name: string, provider: ProviderConfig): ProviderConfig => {
+        const { keySource } = provider;
+        return keySource === null || "variable" in keySource
+          ? provider
+          : { ...provider, readKey: readerOf(name, keySource) };
       };
-      const files = Object.values(keys).flatMap((key) =>
-        "file" in key ? [{ path: key.file }] : [],
+      const providers = Object.entries(models.providers).map(
+        ([name, provider]): [string, ProviderConfig] => [name, withReader(name, provider)],
+      );
+      const files = Object.values(found?.providers ?? {}).flatMap(({ key }) =>
+        key !== null && "file" in key ? [{ path: key.file }] : [],
       );
       return {
         ...settings,
-        models: { ...models, anthropic: withReader("anthropic"), openai: withReader("openai") },
+        models: { ...models, providers: Object.fromEntries(providers) },
         protected: [...settings.protected, ...files],
       };
     },
   };
 }
+
+type StoredKey = Exclude<KeySource, { readonly variable: string }>;
 
 function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let result: Promise<Result> | null = null;
@@ -148,13 +146,21 @@ export async function sectionsAt(
 }
 
 /** The last section that has a value counts; rules and protected paths of all of them do. */
-function combined(env: SettingsSource["env"], sections: readonly NamedSection[]): FolderSettings {
+function combined(
+  env: SettingsSource["env"],
+  config: UserConfig | null,
+  sections: readonly NamedSection[],
+): FolderSettings {
   const all = sections.map(({ section }) => section);
   const last = <Value>(of: (section: ConfigSection) => Value | null): Value | null =>
     all.map(of).findLast((value) => value !== null) ?? null;
-  const models = modelConfig(env);
+  const models = modelConfig(env, config?.providers);
   return {
-    models: { ...models, model: models.model ?? last(({ model }) => model) },
+    models: {
+      ...models,
+      model: models.model ?? last(({ model }) => model),
+      overrides: config?.models ?? {},
+    },
     persona: last(({ persona }) => persona),
     permission: {
       mode: last<PermissionMode>(({ mode }) => mode),

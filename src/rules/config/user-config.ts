@@ -1,6 +1,8 @@
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { TokenLimits } from "../../core/token-limits.ts";
 import type { ExchangeLimits } from "../../core/exchange-limits.ts";
+import type { ModelOverride } from "../models/facts.ts";
+import type { ProviderEntry } from "../models/provider-config.ts";
 import type { Rule } from "../permissions/rule.ts";
 import type { SandboxLimits } from "../../workspace/sandbox/policy.ts";
 
@@ -37,12 +39,6 @@ export interface FolderSection {
   readonly section: ConfigSection;
 }
 
-/** Where the key of a provider is: in a file, or what a command prints. */
-export type KeySource = { readonly file: string } | { readonly command: readonly string[] };
-
-export const KEYED_PROVIDERS = ["anthropic", "openai"] as const;
-export type KeyedProvider = (typeof KEYED_PROVIDERS)[number];
-
 /** Values of `theme`: `auto` asks the terminal. */
 export const THEMES = ["auto", "dark", "light", "none"] as const;
 export type ThemeSetting = (typeof THEMES)[number];
@@ -55,7 +51,10 @@ export interface UserConfig extends ConfigSection {
   /** Theme of the screen. */
   readonly theme: ThemeSetting | null;
   readonly notifications: Notifications | null;
-  readonly keys: Readonly<Partial<Record<KeyedProvider, KeySource>>>;
+  /** By their names: some that come with Reprise, and others. */
+  readonly providers: Readonly<Record<string, ProviderEntry>>;
+  /** What it says of models, by `provider:model`. */
+  readonly models: Readonly<Record<string, ModelOverride>>;
   readonly folders: readonly FolderSection[];
 }
 

@@ -1,15 +1,15 @@
 import { type CacheLife, DEFAULT_CACHE_LIFE } from "./cache-life.ts";
 import { MODEL_ATTEMPTS } from "../../core/limits.ts";
 import type { ModelOverride } from "./facts.ts";
-import { DEMO_MODEL, type Provider } from "./name.ts";
+import { DEMO_MODEL } from "./name.ts";
+import { type ProviderConfig, type ProviderEntry, providersOf } from "./provider-config.ts";
 
-/** What the models need from the environment. Addresses and keys are null if none is set. */
+/** What the models need from the environment and the user's config. */
 export interface ModelConfig {
   /** The model for sessions and personas that name none. */
   readonly model: string | null;
-  readonly anthropic: ProviderConfig;
-  readonly openai: ProviderConfig & { readonly api?: OpenAiApi };
-  readonly ollama: { readonly baseUrl: string | null };
+  /** Those that come with Reprise and those of the config, by their names. */
+  readonly providers: Readonly<Record<string, ProviderConfig>>;
   /** How often a call that failed with a transient error is repeated. */
   readonly retries: number;
   /** The shortest wait before the first of them; it doubles with each. */
@@ -34,38 +34,24 @@ export interface IdleLimits {
   readonly afterTextMs: number;
 }
 
-/** How OpenAI is asked: its own address takes both, and most compatible servers take Chat Completions alone. */
-export type OpenAiApi = "chat" | "responses";
-
-export interface ProviderConfig {
-  readonly apiKey: string | null;
-  /** Reads the key, if there is one that is not known yet. Error codes: `config_invalid`. */
-  readonly readKey?: () => Promise<string>;
-  readonly baseUrl: string | null;
-}
-
 /** Used if a key is set and no model is named: current, balanced models that support tools. */
-const ANTHROPIC_DEFAULT = "anthropic:claude-sonnet-5";
-const OPENAI_DEFAULT = "openai:gpt-5.1";
+export const DEFAULT_MODELS = [
+  { provider: "anthropic", model: "claude-sonnet-5" },
+  { provider: "openai", model: "gpt-5.1" },
+] as const;
 
 /**
- * Reads the environment: REPRISE_MODEL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY,
- * OPENAI_BASE_URL, OLLAMA_BASE_URL or else OLLAMA_HOST, and REPRISE_CONTEXT_TOKENS. A blank
- * variable counts as unset. What they say is checked when a model is opened, so that a bad one
- * hinders nothing else.
+ * Reads the environment: REPRISE_MODEL, REPRISE_CONTEXT_TOKENS, and the variables of each provider. A blank variable
+ * counts as unset. What they say is checked when a model is opened, so that a bad one hinders nothing else. `entries`
+ * are the providers of the user's config.
  */
-export function modelConfig(env: Readonly<Record<string, string | undefined>>): ModelConfig {
+export function modelConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  entries: Readonly<Record<string, ProviderEntry>> = {},
+): ModelConfig {
   return {
     model: setting(env["REPRISE_MODEL"]),
-    anthropic: {
-      apiKey: setting(env["ANTHROPIC_API_KEY"]),
-      baseUrl: setting(env["ANTHROPIC_BASE_URL"]),
-    },
-    openai: {
-      apiKey: setting(env["OPENAI_API_KEY"]),
-      baseUrl: setting(env["OPENAI_BASE_URL"]),
-    },
-    ollama: { baseUrl: setting(env["OLLAMA_BASE_URL"]) ?? ollamaUrl(setting(env["OLLAMA_HOST"])) },
+    providers: providersOf(env, entries),
     retries: MODEL_ATTEMPTS - 1,
     retryDelayMs: 1000,
     timeoutMs: 120_000,
@@ -85,52 +71,30 @@ export function defaultModel(config: ModelConfig): string {
 }
 
 /** The models that are used if a key is set and no model is named, of the providers that have one. */
-export function configuredModels({ anthropic, openai }: ModelConfig): string[] {
-  return [
-    ...(hasKey(anthropic) ? [ANTHROPIC_DEFAULT] : []),
-    ...(hasKey(openai) ? [OPENAI_DEFAULT] : []),
-  ];
+export function configuredModels({ providers }: ModelConfig): string[] {
+  return DEFAULT_MODELS.flatMap(({ provider, model }) => {
+    const config = providers[provider];
+    return config !== undefined && hasKey(config) ? [`${provider}:${model}`] : [];
+  });
 }
 
 /** True if a key is known or can be read. */
-export function hasKey({ apiKey, readKey }: ProviderConfig): boolean {
+export function hasKey({ apiKey, readKey }: Pick<ProviderConfig, "apiKey" | "readKey">): boolean {
   return apiKey !== null || readKey !== undefined;
 }
 
 /** With the key of a provider, which is read if it is not known. Error codes: `config_invalid`. */
-export async function withKey(config: ModelConfig, provider: Provider): Promise<ModelConfig> {
-  if (provider !== "anthropic" && provider !== "openai") {
+export async function withKey(config: ModelConfig, provider: string): Promise<ModelConfig> {
+  const found = config.providers[provider];
+  if (found === undefined || found.apiKey !== null || found.readKey === undefined) {
     return config;
   }
-  const { apiKey, readKey, baseUrl } = config[provider];
-  return apiKey !== null || readKey === undefined
-    ? config
-    : { ...config, [provider]: { ...config[provider], apiKey: await readKey(), baseUrl } };
+  const { readKey, ...rest } = found;
+  const keyed = { ...rest, apiKey: await readKey() };
+  return { ...config, providers: { ...config.providers, [provider]: keyed } };
 }
 
 function setting(value: string | undefined): string | null {
   const text = value?.trim() ?? "";
   return text === "" ? null : text;
-}
-
-/** OLLAMA_HOST is `host`, `host:port` or a URL, and often the address that the server binds. */
-function ollamaUrl(host: string | null): string | null {
-  if (host === null) {
-    return null;
-  }
-  const text = host.includes("://") ? host : `http://${host}`;
-  if (!URL.canParse(text)) {
-    return text;
-  }
-  const url = new URL(text);
-  if (url.hostname === "0.0.0.0") {
-    url.hostname = "127.0.0.1";
-  }
-  if (url.hostname === "[::]") {
-    url.hostname = "[::1]";
-  }
-  if (url.port === "" && !host.includes("://")) {
-    url.port = "11434";
-  }
-  return url.href.replace(/\/$/, "");
 }

@@ -33,7 +33,7 @@ export interface ModelOverride {
 type PriceName = keyof Omit<PriceTier, "above">;
 
 /** For models that nobody has written down: what current models take at least. */
-export const ASSUMED_TOKENS = 128_000;
+const ASSUMED_TOKENS = 128_000;
 
 /**
  * The context that Ollama is asked for. Its own default is a few thousand tokens, and it drops the oldest messages
@@ -82,8 +82,8 @@ interface FactsConfig {
 
 /**
  * Returns what is known of a model: of the table by its exact name, else by the longest name that it begins with, with
- * what the config says instead of it. A model that is no dated version of the one in the table has neither its price
- * nor its end.
+ * what the config says instead of it. A name that
+ * is not a dated version of that one has neither its price nor its end.
  *
  * Error codes: `model_unknown` for an invalid name; `config_invalid` unless REPRISE_CONTEXT_TOKENS, if it is set, is
  * a whole number of 1,000 or more.

@@ -1,39 +1,36 @@
 import { RepriseError } from "../../core/errors.ts";
 
-export const PROVIDERS = ["anthropic", "openai", "ollama", "demo"] as const;
-export type Provider = (typeof PROVIDERS)[number];
-
 /** A model as its provider knows it: `ollama:llama3.2:3b` is `llama3.2:3b` at `ollama`. */
 export interface ModelName {
-  readonly provider: Provider;
+  readonly provider: string;
   readonly model: string;
 }
-
-/** How each provider is called in a sentence for a person. */
-export const PROVIDER_LABELS: Readonly<Record<Provider, string>> = {
-  anthropic: "Anthropic",
-  openai: "the OpenAI service",
-  ollama: "Ollama",
-  demo: "the demo model",
-};
 
 /** The model that works without a key and without a network. */
 export const DEMO_MODEL = "demo:echo";
 
+/** Names of providers; a config may add some. */
+export const PROVIDER_NAME = "^[a-z][a-z0-9_-]{0,31}$";
+export const MODEL_NAME = "^[a-z][a-z0-9_-]{0,31}:.";
+
 /**
- * Reads `provider:model`; `demo` alone is the demo model too. Anything else is refused with
- * `model_unknown`, which lists the known providers.
+ * Reads `provider:model`; `demo` alone is the demo model too. Whether there is such a provider is found out when the
+ * model is opened: see `modelSettings`.
+ *
+ * Error codes: `model_unknown`.
  */
 export function parseModelName(name: string): ModelName {
   const colon = name.indexOf(":");
-  const written = colon === -1 ? name : name.slice(0, colon);
+  const provider = colon === -1 ? name : name.slice(0, colon);
   const model = colon === -1 ? "" : name.slice(colon + 1).trim();
-  const provider = PROVIDERS.find((known) => known === written);
   if (provider === "demo") {
     return { provider, model: model === "" ? "echo" : model };
   }
-  if (provider === undefined || model === "") {
-    throw unknownName();
+  if (!new RegExp(PROVIDER_NAME).test(provider) || model === "") {
+    throw new RepriseError(
+      "model_unknown",
+      `Write a model as provider:model, for example ${DEMO_MODEL}. \`reprise models\` lists some.`,
+    );
   }
   return { provider, model };
 }
@@ -41,12 +38,4 @@ export function parseModelName(name: string): ModelName {
 /** True for `demo` and `demo:…`, the offline model. */
 export function isDemo(name: string): boolean {
   return name === "demo" || name.startsWith("demo:");
-}
-
-function unknownName(): RepriseError {
-  return new RepriseError(
-    "model_unknown",
-    `Write a model as provider:model, for example ${DEMO_MODEL}. ` +
-      `The providers are ${PROVIDERS.join(", ")}.`,
-  );
 }

@@ -1,11 +1,13 @@
 import { RepriseError } from "../../core/errors.ts";
-import { hasKey, type ModelConfig, type OpenAiApi } from "./config.ts";
+import { hasKey, type ModelConfig } from "./config.ts";
 import { type ModelFacts, modelFacts } from "./facts.ts";
-import { parseModelName, type Provider } from "./name.ts";
+import { parseModelName } from "./name.ts";
+import type { ProviderConfig } from "./provider-config.ts";
+import { type Api, builtInProvider, type ProviderData, type Quirks } from "./providers.ts";
 
 /** A provider that is asked without a key, at an address that the user set. */
 export interface Keyless {
-  /** The variable that would hold the key. */
+  /** The variable, or the part of the config, that would hold the key. */
   readonly variable: string;
   /** Host and port of the address: the rest of it may hold a secret. */
   readonly host: string;
@@ -13,10 +15,10 @@ export interface Keyless {
 
 /** What a provider's client is made with. */
 export interface ModelSettings {
-  readonly provider: Provider;
+  readonly provider: string;
   readonly model: string;
-  /** How it is asked, if it is OpenAI or compatible. */
-  readonly api: OpenAiApi;
+  readonly api: Api;
+  readonly quirks: Quirks;
   readonly facts: ModelFacts;
   /** Tokens that it reads at most: `facts.context`. */
   readonly window: number;
@@ -24,18 +26,14 @@ export interface ModelSettings {
   readonly apiKey: string;
   /** Empty for the demo model. */
   readonly baseUrl: string;
+  /** Sent with each request. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Null if the provider has a key or needs none. */
   readonly keyless: Keyless | null;
 }
 
 /** Compatible servers often want no key, but the clients refuse to start without one. */
 const PLACEHOLDER_KEY = "none";
-
-const BASE_URLS: Readonly<Record<Exclude<Provider, "demo">, string>> = {
-  anthropic: "https://api.anthropic.com",
-  openai: "https://api.openai.com/v1",
-  ollama: "http://127.0.0.1:11434",
-};
 
 /**
  * The settings of the model `provider:model`: all that can be refused before anything is sent. A
@@ -48,43 +46,78 @@ export function modelSettings(input: {
   readonly config: ModelConfig;
 }): ModelSettings {
   const { provider, model } = parseModelName(input.name);
-  const api = openAiApi(input.config);
+  const config = requireProvider(input.config, provider);
+  const data = builtInProvider(provider);
   const facts = modelFacts(input.name, input.config);
-  const settings = { provider, model, api, facts, window: facts.context };
-  if (provider === "demo") {
-    return { ...settings, apiKey: PLACEHOLDER_KEY, baseUrl: "", keyless: null };
+  const baseUrl =
+    provider === "demo" ? "" : checkUrl(addressOf(provider, config, data), config.addressFrom);
+  const isKeyed = data?.isKeyless === true || hasKey(config);
+  if (!isKeyed && config.baseUrl === null) {
+    throw keyMissing(provider, config, data);
   }
-  const { baseUrl } = input.config[provider];
-  const isKeyed = provider === "ollama" || hasKey(input.config[provider]);
-  const apiKey = provider === "ollama" ? null : input.config[provider].apiKey;
-  const variable = provider.toUpperCase();
-  if (!isKeyed && baseUrl === null) {
-    throw new RepriseError(
-      "model_key_missing",
-      `This model needs a key. Set ${variable}_API_KEY or providers.${provider} of the config, or ${variable}_BASE_URL to the address of a compatible server, or use the offline model with --model demo.`,
-    );
-  }
-  const url = checkUrl(baseUrl ?? BASE_URLS[provider], `${variable}_BASE_URL`);
   return {
-    ...settings,
-    apiKey: apiKey ?? PLACEHOLDER_KEY,
-    baseUrl: url,
-    keyless: !isKeyed ? { variable: `${variable}_API_KEY`, host: new URL(url).host } : null,
+    provider,
+    model,
+    api: config.api,
+    quirks: data?.quirks ?? {},
+    facts,
+    window: facts.context,
+    apiKey: config.apiKey ?? PLACEHOLDER_KEY,
+    baseUrl,
+    headers: config.headers,
+    keyless: isKeyed ? null : { variable: config.keyFrom, host: new URL(baseUrl).host },
   };
 }
 
-/** Responses at OpenAI's own address, Chat Completions at any other one, unless the config names one. */
-function openAiApi({ openai: { api, baseUrl } }: ModelConfig): OpenAiApi {
-  const isOwn = baseUrl === null || URL.parse(baseUrl)?.host === new URL(BASE_URLS.openai).host;
-  return api ?? (isOwn ? "responses" : "chat");
+/** Error codes: `model_unknown`. */
+function requireProvider(config: ModelConfig, provider: string): ProviderConfig {
+  const found = Object.hasOwn(config.providers, provider) ? config.providers[provider] : undefined;
+  if (found === undefined) {
+    const names = Object.keys(config.providers).join(", ");
+    throw new RepriseError(
+      "model_unknown",
+      `There is no provider of this name. The providers are ${names}; \`providers\` of the config adds others.`,
+    );
+  }
+  return found;
 }
 
-function checkUrl(text: string, variable: string): string {
+/** Error codes: `config_invalid`. */
+function addressOf(
+  provider: string,
+  { baseUrl, addressFrom }: ProviderConfig,
+  data: ProviderData | undefined,
+): string {
+  const address = baseUrl ?? data?.address ?? null;
+  if (address === null) {
+    throw new RepriseError(
+      "config_invalid",
+      `This provider has another address for each account. Set ${addressFrom} or providers.${provider}.base_url of the config.`,
+    );
+  }
+  return address;
+}
+
+function keyMissing(
+  provider: string,
+  { keyFrom }: ProviderConfig,
+  data: ProviderData | undefined,
+): RepriseError {
+  const [variable] = data?.addressVariables ?? [];
+  const address =
+    variable === undefined ? "" : `, or ${variable} to the address of a compatible server`;
+  return new RepriseError(
+    "model_key_missing",
+    `This model needs a key. Set ${keyFrom} or providers.${provider} of the config${address}, or use the offline model with --model demo.`,
+  );
+}
+
+function checkUrl(text: string, place: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) {
     return text;
   }
   throw new RepriseError(
     "config_invalid",
-    `${variable} is not an address. Write it with its scheme, like http://127.0.0.1:8080/v1.`,
+    `${place} is not an address. Write it with its scheme, like http://127.0.0.1:8080/v1.`,
   );
 }

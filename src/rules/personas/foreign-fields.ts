@@ -1,5 +1,5 @@
 import type { ToolSet } from "../../core/tools.ts";
-import { PROVIDERS } from "../models/name.ts";
+import { builtInProvider } from "../models/providers.ts";
 import { parseFields, type ParsedFields } from "./front-matter.ts";
 import { toolNames, type PersonaFields } from "./own-fields.ts";
 import { PersonaError } from "./persona-error.ts";
@@ -97,7 +97,7 @@ function foreignModel(name: string | null): Noted<string | null> {
   if (name === null || name === "inherit") {
     return { value: null, notes: [] };
   }
-  return PROVIDERS.some((known) => name.startsWith(`${known}:`))
+  return name.includes(":") && builtInProvider(name.split(":", 1)[0] ?? "") !== undefined
     ? { value: name, notes: [] }
     : { value: null, notes: ["its model is another program's; the session's is used"] };
 }

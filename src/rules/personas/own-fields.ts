@@ -1,5 +1,5 @@
 import { isServerTool, type ToolSet } from "../../core/tools.ts";
-import { parseModelName, PROVIDERS } from "../models/name.ts";
+import { parseModelName } from "../models/name.ts";
 import { parseFields, type Field } from "./front-matter.ts";
 import { quotedName } from "./unknown-tool.ts";
 import { PersonaError } from "./persona-error.ts";
@@ -55,8 +55,7 @@ function model(field: Field | undefined): string | null {
     parseModelName(name);
     return name;
   } catch {
-    const providers = PROVIDERS.join(", ");
-    throw new PersonaError(`write provider:model; the providers are ${providers}`, field.line);
+    throw new PersonaError("write provider:model, such as ollama:llama3.2", field.line);
   }
 }
 

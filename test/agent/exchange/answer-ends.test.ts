@@ -9,6 +9,7 @@ import { threadId } from "../../../src/core/threads.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { modelConfig } from "../../../src/rules/models/config.ts";
 import { readSession } from "../../../src/store/records/sessions/read.ts";
+import { openAiAs } from "../../helpers/openai-as.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import {
@@ -55,9 +56,8 @@ async function benchOf(api: ModelApi, answers: readonly RawAnswer[]) {
     (index) => answers[index] ?? whole(api, "the whole answer"),
   );
   onTestFinished(() => provider[Symbol.asyncDispose]());
-  const config = modelConfig(provider.env);
-  const openai = { ...config.openai, api: api === "responses" ? api : ("chat" as const) };
-  const models = { ...config, openai, retryDelayMs: 1 };
+  const asked = api === "responses" ? api : "chat";
+  const models = { ...modelConfig(provider.env, openAiAs(asked)), retryDelayMs: 1 };
   const bench = await openBench({ env: () => provider.env }, provider.env, { models });
   return { bench, provider };
 }

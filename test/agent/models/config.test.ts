@@ -23,12 +23,12 @@ describe("modelConfig", () => {
     ["http://box.local", "http://box.local"],
     ["https://ollama.example/under", "https://ollama.example/under"],
   ])("reads OLLAMA_HOST=%s as %s", (host, url) => {
-    expect(modelConfig({ OLLAMA_HOST: host }).ollama.baseUrl).toBe(url);
+    expect(modelConfig({ OLLAMA_HOST: host }).providers["ollama"]?.baseUrl).toBe(url);
   });
 
   it("prefers OLLAMA_BASE_URL", () => {
     const env = { OLLAMA_HOST: "a", OLLAMA_BASE_URL: "http://b" };
-    expect(modelConfig(env).ollama.baseUrl).toBe("http://b");
+    expect(modelConfig(env).providers["ollama"]?.baseUrl).toBe("http://b");
   });
 });
 

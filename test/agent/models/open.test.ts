@@ -107,12 +107,24 @@ describe("openModel", () => {
     });
   });
 
-  it.each(["", "gpt-5", "openai:", "openai: ", "nobody:x", "Openai:x", ":x"])(
-    "refuses the name %j and lists the providers",
+  it.each(["", "gpt-5", "openai:", "openai: ", "Openai:x", ":x"])(
+    "refuses %j, which names no provider and model",
     async (name) => {
       await expect(openModel({ name, config: modelConfig({}) })).rejects.toMatchObject({
         code: "model_unknown",
-        message: expect.stringContaining("anthropic, openai, ollama, demo"),
+        message: expect.stringContaining("provider:model"),
+      });
+    },
+  );
+
+  it.each(["nobody:x", "constructor:x", "toString:x"])(
+    "refuses %s, whose provider is unknown, and lists those that are known",
+    async (name) => {
+      await expect(openModel({ name, config: modelConfig({}) })).rejects.toMatchObject({
+        code: "model_unknown",
+        message: expect.stringContaining(
+          name === "toString:x" ? "provider:model" : "openai, ollama",
+        ),
       });
     },
   );

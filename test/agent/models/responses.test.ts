@@ -28,13 +28,13 @@ import {
   responsesAnswer,
   startRawProvider,
 } from "../../helpers/raw-provider.ts";
+import { openAiAs } from "../../helpers/openai-as.ts";
 
 const COMPLETED = { type: "response.completed", response: { status: "completed" } };
 const whole = (...items: Item[]) => responseEvents(items, COMPLETED);
 
 function responsesConfig(env: Readonly<Record<string, string>>) {
-  const config = modelConfig(env);
-  return { ...config, openai: { ...config.openai, api: "responses" as const }, retryDelayMs: 1 };
+  return { ...modelConfig(env, openAiAs("responses")), retryDelayMs: 1 };
 }
 
 /** A session that OpenAI answers so, one answer for each request, and then with a whole one. */
@@ -244,9 +244,9 @@ describe("the Responses API", () => {
 
 it("[ANSWER-39] OpenAI's own address is asked with Responses, another one with Chat Completions", () => {
   const apiOf = (env: Record<string, string>, api?: "chat" | "responses") => {
-    const config = modelConfig({ OPENAI_API_KEY: "k", ...env });
-    const openai = { ...config.openai, ...(api === undefined ? {} : { api }) };
-    return modelSettings({ name: "openai:gpt-5.1", config: { ...config, openai } }).api;
+    const entries = api === undefined ? {} : openAiAs(api);
+    const config = modelConfig({ OPENAI_API_KEY: "k", ...env }, entries);
+    return modelSettings({ name: "openai:gpt-5.1", config }).api;
   };
   expect(apiOf({})).toBe("responses");
   expect(apiOf({ OPENAI_BASE_URL: "https://api.openai.com/v1/" })).toBe("responses");

@@ -18,7 +18,7 @@ function settingsWith(openai: unknown, env: Readonly<Record<string, string>> = {
   const settings = createSettings({ env: { PATH: "/usr/bin:/bin", ...env }, file, home: folder });
   const key = async () => {
     const { models } = await settings.at(null);
-    return (await withKey(models, "openai")).openai.apiKey;
+    return (await withKey(models, "openai")).providers["openai"]?.apiKey;
   };
   return { folder, settings, key };
 }
@@ -79,9 +79,11 @@ it("[CONFIG-14] prefers the environment, and runs nothing before a key is needed
   const ran = join(temporaryFolder(), "ran");
   const { settings } = settingsWith({ key_command: ["touch", ran] }, { OPENAI_API_KEY: KEY });
   const { models } = await settings.at(null);
-  expect((await withKey(models, "openai")).openai.apiKey).toBe(KEY);
+  expect((await withKey(models, "openai")).providers["openai"]?.apiKey).toBe(KEY);
   expect(
-    (await settingsWith({ key_command: ["touch", ran] }).settings.at(null)).models.openai,
+    (await settingsWith({ key_command: ["touch", ran] }).settings.at(null)).models.providers[
+      "openai"
+    ],
   ).toMatchObject({
     apiKey: null,
   });

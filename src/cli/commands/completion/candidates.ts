@@ -1,6 +1,6 @@
 import type { Command, Option } from "commander";
 
-import { PROVIDERS } from "../../../rules/models/name.ts";
+import { PROVIDERS } from "../../../rules/models/providers.ts";
 import { PERMISSION_MODES } from "../../../core/permissions.ts";
 import { oneLine, titleLine } from "../../../core/text/terminal-text.ts";
 import { isPostgres } from "../../../store/location.ts";
@@ -118,7 +118,10 @@ async function valuesOf(
     case "--permission":
       return PERMISSION_MODES.map((value) => ({ value, about: "" }));
     case "--model":
-      return PROVIDERS.map((name) => ({ value: name === "demo" ? name : `${name}:`, about: "" }));
+      return Object.keys(PROVIDERS).map((name) => ({
+        value: name === "demo" ? name : `${name}:`,
+        about: "",
+      }));
     default:
       return /<(?:path|file|folder|location|module|database)>/.test(option.flags) ? FILES : [];
   }

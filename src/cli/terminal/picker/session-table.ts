@@ -2,7 +2,7 @@ import type { Session } from "../../../core/sessions.ts";
 import { isRoot } from "../../../core/session-tree.ts";
 import { oneLine, titleLine } from "../../../core/text/terminal-text.ts";
 import { plural } from "../../../core/text/text.ts";
-import { PROVIDERS } from "../../../rules/models/name.ts";
+import { MODEL_NAME } from "../../../rules/models/name.ts";
 import type { Store } from "../../../store/store.ts";
 import { shortAge } from "../../output/ages.ts";
 import { statesOf } from "../../output/facts.ts";
@@ -201,8 +201,7 @@ function folderCell({ repo_path: path, project_key }: Session, { here, home, the
 /** In full, and without the provider. */
 function modelNames({ agent, model }: Session): string[] {
   const name = oneLine(agent ?? model ?? "");
-  const provider = PROVIDERS.find((each) => name.startsWith(`${each}:`));
-  return agent !== null || provider === undefined
+  return agent !== null || !new RegExp(MODEL_NAME).test(name)
     ? [name]
-    : [name, name.slice(provider.length + 1)];
+    : [name, name.slice(name.indexOf(":") + 1)];
 }

@@ -1,0 +1,206 @@
+/** How a provider's API is spoken: Chat Completions or Responses of OpenAI, Messages of Anthropic, or that of Ollama. */
+export const APIS = ["chat", "responses", "anthropic"] as const;
+export type Api = (typeof APIS)[number] | "ollama" | "demo";
+
+/** What a compatible API does otherwise than OpenAI's. */
+export interface Quirks {
+  /** It refuses a history without the `reasoning_content` that it sent. */
+  readonly passes_reasoning_back?: true;
+  /** Pieces of tool calls come without an `index`. */
+  readonly no_index?: true;
+  /** It refuses `stream_options`; `never` asks for no usage. */
+  readonly usage?: "never";
+  /** Which field limits an answer; OpenAI's is `max_completion_tokens`. */
+  readonly max_tokens_field?: "max_tokens";
+  /** It refuses a system message after another message. */
+  readonly system_only_first?: true;
+}
+
+/** A provider that comes with Reprise. */
+export interface ProviderData {
+  /** For a sentence to a person. */
+  readonly label: string;
+  readonly api: Api;
+  /** At an address that is not the provider's own, if it is another one. */
+  readonly apiElsewhere?: Api;
+  /** Null for one that each account has its own of. */
+  readonly address: string | null;
+  /** Holds the key; null if there is none. */
+  readonly keyVariable: string | null;
+  /** Whether it answers without a key. */
+  readonly isKeyless?: true;
+  /** Hold the address; the first that is set counts. */
+  readonly addressVariables?: readonly string[];
+  readonly quirks?: Quirks;
+  /** The documentation from which the rest is; null for those that the tests run against. */
+  readonly source: string | null;
+}
+
+/**
+ * The providers that come with Reprise. Those with a `source` are made from their documentation, read in November
+ * 2026; nothing was run against them.
+ */
+export const PROVIDERS = {
+  anthropic: {
+    label: "Anthropic",
+    api: "anthropic",
+    address: "https://api.anthropic.com",
+    keyVariable: "ANTHROPIC_API_KEY",
+    addressVariables: ["ANTHROPIC_BASE_URL"],
+    source: null,
+  },
+  openai: {
+    label: "the OpenAI service",
+    api: "responses",
+    apiElsewhere: "chat",
+    address: "https://api.openai.com/v1",
+    keyVariable: "OPENAI_API_KEY",
+    addressVariables: ["OPENAI_BASE_URL"],
+    source: null,
+  },
+  ollama: {
+    label: "Ollama",
+    api: "ollama",
+    address: "http://127.0.0.1:11434",
+    keyVariable: null,
+    isKeyless: true,
+    addressVariables: ["OLLAMA_BASE_URL", "OLLAMA_HOST"],
+    source: null,
+  },
+  demo: {
+    label: "the demo model",
+    api: "demo",
+    address: "",
+    keyVariable: null,
+    isKeyless: true,
+    source: null,
+  },
+  azure: {
+    label: "Azure OpenAI",
+    api: "responses",
+    address: null,
+    keyVariable: "AZURE_OPENAI_API_KEY",
+    addressVariables: ["AZURE_OPENAI_BASE_URL"],
+    source: "https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle",
+  },
+  deepseek: {
+    label: "DeepSeek",
+    api: "chat",
+    address: "https://api.deepseek.com",
+    keyVariable: "DEEPSEEK_API_KEY",
+    quirks: { passes_reasoning_back: true, max_tokens_field: "max_tokens" },
+    source: "https://api-docs.deepseek.com/guides/thinking_mode",
+  },
+  fireworks: {
+    label: "Fireworks",
+    api: "chat",
+    address: "https://api.fireworks.ai/inference/v1",
+    keyVariable: "FIREWORKS_API_KEY",
+    quirks: { max_tokens_field: "max_tokens" },
+    source: "https://docs.fireworks.ai/tools-sdks/openai-compatibility",
+  },
+  gemini: {
+    label: "Gemini",
+    api: "chat",
+    address: "https://generativelanguage.googleapis.com/v1beta/openai",
+    keyVariable: "GEMINI_API_KEY",
+    quirks: { no_index: true, max_tokens_field: "max_tokens" },
+    source: "https://ai.google.dev/gemini-api/docs/openai",
+  },
+  groq: {
+    label: "Groq",
+    api: "chat",
+    address: "https://api.groq.com/openai/v1",
+    keyVariable: "GROQ_API_KEY",
+    source: "https://console.groq.com/docs/openai",
+  },
+  llamacpp: {
+    label: "llama.cpp",
+    api: "chat",
+    address: "http://127.0.0.1:8080/v1",
+    keyVariable: "LLAMACPP_API_KEY",
+    isKeyless: true,
+    addressVariables: ["LLAMACPP_BASE_URL"],
+    quirks: { system_only_first: true, max_tokens_field: "max_tokens" },
+    source: "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md",
+  },
+  lmstudio: {
+    label: "LM Studio",
+    api: "chat",
+    address: "http://127.0.0.1:1234/v1",
+    keyVariable: "LMSTUDIO_API_KEY",
+    isKeyless: true,
+    addressVariables: ["LMSTUDIO_BASE_URL"],
+    quirks: { system_only_first: true, max_tokens_field: "max_tokens" },
+    source: "https://lmstudio.ai/docs/developer/openai-compat",
+  },
+  mistral: {
+    label: "Mistral",
+    api: "chat",
+    address: "https://api.mistral.ai/v1",
+    keyVariable: "MISTRAL_API_KEY",
+    // refuses every field that it does not know; it sends the usage without being asked
+    quirks: { usage: "never", max_tokens_field: "max_tokens" },
+    source: "https://docs.mistral.ai/api",
+  },
+  moonshot: {
+    label: "Moonshot",
+    api: "chat",
+    address: "https://api.moonshot.ai/v1",
+    keyVariable: "MOONSHOT_API_KEY",
+    quirks: { passes_reasoning_back: true, max_tokens_field: "max_tokens" },
+    source: "https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model",
+  },
+  openrouter: {
+    label: "OpenRouter",
+    api: "chat",
+    address: "https://openrouter.ai/api/v1",
+    keyVariable: "OPENROUTER_API_KEY",
+    quirks: { max_tokens_field: "max_tokens" },
+    source: "https://openrouter.ai/docs/api-reference/overview",
+  },
+  together: {
+    label: "Together",
+    api: "chat",
+    address: "https://api.together.ai/v1",
+    keyVariable: "TOGETHER_API_KEY",
+    quirks: { max_tokens_field: "max_tokens" },
+    source: "https://docs.together.ai/docs/openai-api-compatibility",
+  },
+  vllm: {
+    label: "vLLM",
+    api: "chat",
+    address: "http://127.0.0.1:8000/v1",
+    keyVariable: "VLLM_API_KEY",
+    isKeyless: true,
+    addressVariables: ["VLLM_BASE_URL"],
+    quirks: { system_only_first: true },
+    source: "https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html",
+  },
+  xai: {
+    label: "xAI",
+    api: "chat",
+    address: "https://api.x.ai/v1",
+    keyVariable: "XAI_API_KEY",
+    source: "https://docs.x.ai/docs/api-reference",
+  },
+  zai: {
+    label: "Z.ai",
+    api: "chat",
+    address: "https://api.z.ai/api/paas/v4",
+    keyVariable: "ZAI_API_KEY",
+    quirks: { max_tokens_field: "max_tokens" },
+    source: "https://docs.z.ai/guides/develop/openai/python",
+  },
+} as const satisfies Readonly<Record<string, ProviderData>>;
+
+/** Returns undefined for a provider of the user's config. */
+export function builtInProvider(name: string): ProviderData | undefined {
+  const all: Readonly<Record<string, ProviderData>> = PROVIDERS;
+  return Object.hasOwn(all, name) ? all[name] : undefined;
+}
+
+/** Its name in a sentence for a person. */
+export function providerLabel(name: string): string {
+  return builtInProvider(name)?.label ?? `the provider ${name}`;
+}
