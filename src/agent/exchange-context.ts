@@ -7,10 +7,12 @@ import type { CommandOptions } from "./commands/commands.ts";
 import type { Exchanger, ExchangerConfig, ExchangeRequest, Live } from "../exchange/exchanger.ts";
 import type { Report } from "../exchange/report-events.ts";
 import type { KeptBytes } from "../workspace/undo/kept-bytes.ts";
+import type { NoticeModel } from "./model-notices.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { ThreadState } from "./messages/thread-state.ts";
 import type { CacheLife } from "../rules/models/cache-life.ts";
 import type { ModelConfig } from "../rules/models/config.ts";
+import type { ModelFacts } from "../rules/models/facts.ts";
 import type { Keyless } from "../rules/models/settings.ts";
 import type { Judge } from "../rules/permissions/judge.ts";
 import type { Conceal } from "../core/secrets.ts";
@@ -43,6 +45,8 @@ export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolder
   readonly pauses?: ProviderPauses;
   /** Shared by all of them: keeps what its tools change, from `undoFolder`. */
   readonly kept?: KeptBytes | null;
+  /** Shared by all exchanges of the process. */
+  readonly noticeModel?: NoticeModel;
   /** Opens the model that a name means; the providers' own clients if it is not given. */
   readonly openModel?: typeof openModel;
 }
@@ -55,7 +59,9 @@ export interface ChildPlace {
 
 /** With what all exchanges of an exchanger share. */
 export type OpenedOptions = AgentOptions &
-  Required<Pick<AgentOptions, "pauses" | "kept" | "tools">> & { readonly made: MadeMessages };
+  Required<Pick<AgentOptions, "pauses" | "noticeModel" | "kept" | "tools">> & {
+    readonly made: MadeMessages;
+  };
 
 /** One exchange under its lease, for all that take part in it. */
 export interface ExchangeContext extends HeldThread {
@@ -85,6 +91,7 @@ export interface Prepared {
   readonly cacheLife: CacheLife;
   /** Tokens that the model reads at most. */
   readonly window: number;
+  readonly facts: ModelFacts;
   readonly persona: Persona;
   /** The folder whose files the tools use; null for none. */
   readonly folder: string | null;

@@ -5,6 +5,7 @@ import type { ToolSet } from "../core/tools.ts";
 import { refuseEnded } from "../store/records/sessions/change.ts";
 import { readLeaseState } from "../store/records/leases/lease.ts";
 import { continueParents } from "../store/records/questions/continue.ts";
+import { createModelNotices } from "./model-notices.ts";
 import { runExchange } from "./run-exchange.ts";
 import { compactThread } from "./compact-thread.ts";
 import { KnownFiles } from "./known-files.ts";
@@ -46,6 +47,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
   const options = {
     ...given,
     pauses: given.pauses ?? createProviderPauses(),
+    noticeModel: given.noticeModel ?? createModelNotices(),
     kept: given.kept ?? keptBytesIn(given.undoFolder),
     tools,
     personas: { cache: createPersonaCache(), ...given.personas, tools },
@@ -78,6 +80,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
       onStored: (messages) => reportStored(report, messages),
       work: (thread, live) => {
         const { held, tuple } = thread;
+        options.noticeModel(leaseState.session, prepared, report);
         const tree = options.within?.tree ?? createExchangeTree(prepared.limits);
         return runExchange({
           ...thread,
@@ -173,6 +176,7 @@ async function prepare(
     keyless: settings.keyless,
     window: settings.window,
     cacheLife: config.cache,
+    facts: settings.facts,
     folder: folder.path === null ? null : given.repo_path,
     root,
     readOnly: folder.readOnly,

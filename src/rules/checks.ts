@@ -2,6 +2,7 @@ import { plural } from "../core/text/text.ts";
 import { type Check, failedBy, ok, warning } from "../store/check.ts";
 import { defaultModel, type ModelConfig } from "./models/config.ts";
 import { isDemo } from "./models/name.ts";
+import { endSentence } from "./models/retirement.ts";
 import { modelSettings } from "./models/settings.ts";
 import type { PersonaSurvey } from "./personas/list.ts";
 import { isBroken } from "./personas/persona.ts";
@@ -31,25 +32,29 @@ function notTrusted(count: number): Check {
   );
 }
 
-/** The model of sessions that name none, and which providers have a key. Keys are never shown. */
+/**
+ * The model of sessions that name none, when it ends, and which providers have a key. Keys are never shown.
+ */
 export function modelCheck(config: ModelConfig): Check {
   const name = defaultModel(config);
   try {
-    modelSettings({ name, config });
+    const { facts } = modelSettings({ name, config });
+    const end = endSentence(name, facts.ends, new Date());
+    return end === null
+      ? ok("models", usedSentence(name, config))
+      : warning("models", `The default model: ${end}`);
   } catch (error) {
     return failedBy(error, "models", "The default model: ");
   }
-  const keys = Object.entries(config.providers).flatMap(
-    ([provider, { apiKey, keyFrom, readKey }]) => {
-      const inConfig = readKey === undefined ? [] : [`providers.${provider} of the config`];
-      return apiKey === null ? inConfig : [keyFrom];
-    },
-  );
+}
+
+function usedSentence(name: string, { providers }: ModelConfig): string {
+  const keys = Object.entries(providers).flatMap(([provider, { apiKey, keyFrom, readKey }]) => {
+    const inConfig = readKey === undefined ? [] : [`providers.${provider} of the config`];
+    return apiKey === null ? inConfig : [keyFrom];
+  });
   const known = keys.length === 0 ? "no API key is set" : `${keys.join(" and ")} set`;
-  return ok(
-    "models",
-    isDemo(name)
-      ? `Sessions without a model use the offline demo (${known}). For a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or REPRISE_MODEL.`
-      : `Sessions without a model use ${name} (${known}).`,
-  );
+  return isDemo(name)
+    ? `Sessions without a model use the offline demo (${known}). For a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or REPRISE_MODEL.`
+    : `Sessions without a model use ${name} (${known}).`;
 }

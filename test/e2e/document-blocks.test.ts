@@ -152,7 +152,7 @@ const RUN: Readonly<Record<string, (text: string) => Promise<void>>> = {
     const home = freshHome();
     mkdirSync(join(home.home, "projects/billing"), { recursive: true });
     const shown = await pasted(home, text);
-    expect(shown).toMatch(/model +anthropic:claude-sonnet-5 +config/);
+    expect(shown).toMatch(/model +anthropic:claude-sonnet-5-5 +config/);
     expect(shown).toContain(join(home.home, ".config/reprise/config.jsonc"));
   },
   "docs/operations.md, The token, 1": async (text) => {

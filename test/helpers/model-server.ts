@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 
 import { sentRequest, type SentMessage as Sent } from "./providers/sent-messages.ts";
 import { type Received, serveProvider } from "./providers/server.ts";
-import { apisOf } from "./providers/start.ts";
+import { apisOf, KNOWN_CONTEXT } from "./providers/start.ts";
 import { piecesOf, type Step } from "./providers/steps.ts";
 
 /** What the mock model answers to one request. */
@@ -84,10 +84,12 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     requests: () => sent().map(({ messages }) => messages),
     systemPrompts: () => sent().map(({ system }) => system),
     offeredTools: () => sent().map(({ tools }) => tools),
-    env: (provider): Record<string, string> =>
-      provider === "openai"
+    env: (provider): Record<string, string> => ({
+      ...KNOWN_CONTEXT,
+      ...(provider === "openai"
         ? { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "test-key" }
-        : { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "test-key" },
+        : { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "test-key" }),
+    }),
     stop,
   };
 }

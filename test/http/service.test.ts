@@ -60,7 +60,7 @@ it("[HTTP-189] lists the nodes that are alive, and which sessions they run", asy
 });
 
 it("[HTTP-190] reports what doctor finds in the database, the personas and the models", async () => {
-  const { t, client } = await serve({ REPRISE_MODEL: "openai:gpt-5", OPENAI_API_KEY: KEY });
+  const { t, client } = await serve({ REPRISE_MODEL: "openai:gpt-5.6-sol", OPENAI_API_KEY: KEY });
   await using _ = t;
   const id = await t.newSession();
   await queue(t.store, id, "hello");
@@ -74,12 +74,12 @@ it("[HTTP-190] reports what doctor finds in the database, the personas and the m
       {
         name: "models",
         status: "ok",
-        sentence: "Sessions without a model use openai:gpt-5 (OPENAI_API_KEY set).",
+        sentence: "Sessions without a model use openai:gpt-5.6-sol (OPENAI_API_KEY set).",
       },
     ]),
   );
   expect(JSON.stringify(checks)).not.toContain(KEY);
-  const { t: keyless } = await serve({ REPRISE_MODEL: "openai:gpt-5" });
+  const { t: keyless } = await serve({ REPRISE_MODEL: "openai:gpt-5.6-sol" });
   await using __ = keyless;
   expect(await keyless.call("GET", "/api/doctor")).toMatchObject({
     status: 200,
@@ -133,7 +133,7 @@ it("[HTTP-192] [HTTP-193] lists models with their names, and neither keys nor ad
   const models = await client.listModels();
   expect(models).toEqual([
     {
-      name: "anthropic:claude-sonnet-5",
+      name: "anthropic:claude-sonnet-5-5",
       provider: "anthropic",
       is_default: true,
       is_usable: true,
@@ -154,10 +154,10 @@ it("[HTTP-192] [HTTP-193] lists models with their names, and neither keys nor ad
       context_tokens: 1_000_000,
     },
   ]);
-  const { client: keyless, t: two } = await serve({ REPRISE_MODEL: "openai:gpt-5" });
+  const { client: keyless, t: two } = await serve({ REPRISE_MODEL: "openai:gpt-5.6-sol" });
   await using __ = two;
   expect((await keyless.listModels())[0]).toEqual({
-    name: "openai:gpt-5",
+    name: "openai:gpt-5.6-sol",
     provider: "openai",
     is_default: true,
     is_usable: false,

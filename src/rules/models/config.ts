@@ -36,8 +36,8 @@ export interface IdleLimits {
 
 /** Used if a key is set and no model is named: current, balanced models that support tools. */
 export const DEFAULT_MODELS = [
-  { provider: "anthropic", model: "claude-sonnet-5" },
-  { provider: "openai", model: "gpt-5.1" },
+  { provider: "anthropic", model: "claude-sonnet-5-5" },
+  { provider: "openai", model: "gpt-6.1-sol" },
 ] as const;
 
 /**

@@ -7,8 +7,8 @@ describe("the default model", () => {
   it.each([
     [{}, "demo:echo"],
     [{ ANTHROPIC_API_KEY: " ", OPENAI_API_KEY: "" }, "demo:echo"],
-    [{ OPENAI_API_KEY: "k" }, "openai:gpt-5.1"],
-    [{ OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k" }, "anthropic:claude-sonnet-5"],
+    [{ OPENAI_API_KEY: "k" }, "openai:gpt-6.1-sol"],
+    [{ OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k" }, "anthropic:claude-sonnet-5-5"],
     [{ OPENAI_API_KEY: "k", REPRISE_MODEL: "ollama:x" }, "ollama:x"],
     [{ OPENAI_BASE_URL: "http://127.0.0.1:1/v1" }, "demo:echo"],
   ])("with %j is %s", (env, name) => {

@@ -10,6 +10,9 @@ import { type Api, type ProviderServer, type Script, serveProvider } from "./ser
 export const PROVIDERS = ["openai", "anthropic", "ollama"] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
+/** Without it, each exchange with a made-up model would begin with a notice of what is assumed. */
+export const KNOWN_CONTEXT = { REPRISE_CONTEXT_TOKENS: "128000" } as const;
+
 export interface ProviderOptions extends ClaudeAccount, OllamaModel {
   /** How the server of chat completions differs from OpenAI's. */
   readonly quirks?: ChatQuirks;
@@ -38,7 +41,7 @@ export async function startProvider(
   const { forgives = [] } = options;
   const server = await serveProvider({ apis, script, forgives });
   return Object.assign(server, {
-    env: { ...ENVIRONMENTS[name](server.url), REPRISE_MODEL: `${name}:test` },
+    env: { ...KNOWN_CONTEXT, ...ENVIRONMENTS[name](server.url), REPRISE_MODEL: `${name}:test` },
     advance: (ms: number) => {
       time += ms;
     },
