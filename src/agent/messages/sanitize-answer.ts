@@ -8,10 +8,11 @@ import {
 } from "@langchain/core/messages";
 
 import { newId } from "../../core/ids.ts";
+import { isStorableText } from "../../core/text/text.ts";
 import type { ToolSet } from "../../core/tools.ts";
 import { isPlainId, keepProviderIds } from "./call-ids.ts";
 import { keepCallFacts, keepStatus } from "./keep-facts.ts";
-import { withoutReasoning } from "./reasoning.ts";
+import { hasReasoning, withoutReasoning } from "./reasoning.ts";
 import { callIdsOf, withCalls } from "./sendable-messages.ts";
 
 export interface AnswerContext {
@@ -40,6 +41,8 @@ export interface AnswerContext {
  *   LangChain closes what was cut off, so a file would be written as far as its text had arrived.
  * - A call of an unknown tool is refused with the names of the known tools.
  * - What is known of each call is kept beside it.
+ * - Reasoning beside a text that no engine stores unchanged is left out: a provider would refuse it, because it is bound
+ *   to that text or is that text.
  */
 export function sanitizeAnswer(given: BaseMessage, context: AnswerContext): BaseMessage[] {
   if (!AIMessage.isInstance(given)) {
@@ -47,7 +50,7 @@ export function sanitizeAnswer(given: BaseMessage, context: AnswerContext): Base
   }
   const { tools, declared, id } = context;
   const calls = withOwnIds(callsOf(given), context);
-  const answer = calls.some(({ isChanged }) => isChanged) ? answerWith(given, calls) : given;
+  const answer = answerWith(given, calls);
   answer.id = id;
   answer.lc_kwargs["id"] = answer.id;
   if (calls.length > 0) {
@@ -61,13 +64,25 @@ export function sanitizeAnswer(given: BaseMessage, context: AnswerContext): Base
 }
 
 /**
- * Returns the answer with these calls. If a call is not what the model wrote, the reasoning before it would be
- * refused, and is left out.
+ * Returns the answer with these calls. If a call is not what the model wrote, or the store would change the reasoning,
+ * a provider would refuse the reasoning from then on: it is left out.
  */
 function answerWith(given: AIMessage, calls: readonly Call[]): AIMessage {
   const ids = calls.map(({ given_id }) => ({ id: given_id }));
-  const answer = withCalls(given, calls, ids);
-  return calls.some(({ isUnread }) => isUnread) ? withoutReasoning(answer) : answer;
+  const answer = calls.some(({ isChanged }) => isChanged) ? withCalls(given, calls, ids) : given;
+  const isKept = calls.every(({ isUnread }) => !isUnread) && isStorable(contentOf(answer));
+  return isKept || !hasReasoning(answer) ? answer : withoutReasoning(answer);
+}
+
+function contentOf({ content, response_metadata }: AIMessage): unknown {
+  return [content, Reflect.get(response_metadata, "output")];
+}
+
+function isStorable(value: unknown): boolean {
+  if (typeof value === "string") {
+    return isStorableText(value);
+  }
+  return typeof value !== "object" || value === null || Object.values(value).every(isStorable);
 }
 
 interface Call extends ToolCall {

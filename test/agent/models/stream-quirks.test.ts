@@ -192,3 +192,22 @@ it.each([
     await expect(bench.run({ text: "question" })).rejects.toMatchObject({ code: "model_refused" });
   },
 );
+
+it.each([
+  ["NUL in its reasoning", { reasoning: "h\0m", text: "I read." }],
+  ["a lone surrogate in its reasoning", { reasoning: "h\ud800m", text: "I read." }],
+  ["NUL in its text", { reasoning: "hm", text: "I \0read." }],
+])("[ANSWER-41] an answer with %s is sent back without its reasoning", async (_what, content) => {
+  const calls = [{ name: "read_file", args: '{"path":"a.txt"}' }];
+  const { bench, provider } = await benchOf("anthropic", [
+    claudeAnswer({ reasoning: "sound", text: "I look.", calls }, { stop_reason: "tool_use" }),
+    claudeAnswer(content, { stop_reason: "end_turn" }),
+  ]);
+  await bench.run({ text: "read" });
+  await bench.run({ text: "thanks" });
+  const sent = (provider.requests.at(-1)?.["messages"] ?? []) as { role: string }[];
+  const answers = sent.filter(({ role }) => role === "assistant");
+  expect(JSON.stringify(answers[0])).toContain('"thinking":"sound"');
+  expect(answers[1]).toMatchObject({ content: [{ type: "text", text: "I read." }] });
+  expect(JSON.stringify(answers[1])).not.toContain("thinking");
+});
