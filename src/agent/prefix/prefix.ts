@@ -45,7 +45,7 @@ export interface Prefix {
 
 export interface ToolDefinition {
   readonly type: "function";
-  readonly function: { readonly name: string };
+  readonly function: { readonly name: string; readonly parameters?: unknown };
 }
 
 /** Facts about an exchange that decide about its prefix. */
@@ -72,7 +72,7 @@ export class ThreadPrefix {
     const facts = this.#input.facts(tools.map(({ name }) => name));
     return {
       system: promptOf(facts),
-      tools: tools.map((tool) => convertToOpenAITool(tool) as ToolDefinition),
+      tools: tools.map(definitionOf),
       known: hashesOf(facts),
       files: this.#input.hasFiles,
       summary: view.summary?.id ?? null,
@@ -105,6 +105,15 @@ export class ThreadPrefix {
 export function prefixTokens({ system, tools }: Prefix): number {
   return estimateTokens(system) + estimateTokens(JSON.stringify(tools));
 }
+
+/** Returns the definition without what each tool would repeat: its dialect of schemas, and that it takes no other fields. */
+function definitionOf(tool: StructuredToolInterface): ToolDefinition {
+  const { function: called } = convertToOpenAITool(tool);
+  const { $schema: _, additionalProperties: __, ...parameters } = called.parameters as Schema;
+  return { type: "function", function: { ...called, parameters } };
+}
+
+type Schema = Readonly<Record<string, unknown>>;
 
 function lastKnown(prefix: Prefix, messages: readonly BaseMessage[]): KnownFacts {
   for (let at = messages.length - 1; at >= 0; at -= 1) {

@@ -28,5 +28,5 @@ it("[MODEL-4] an exchange with a model that ends says so once in a session", asy
 });
 
 it("[MODEL-2] says nothing about a model of the table", async () => {
-  expect(await notices("openai:gpt-5.6-sol", 1)).toEqual([]);
+  expect(await notices("openai:gpt-5.2", 1)).toEqual([]);
 });

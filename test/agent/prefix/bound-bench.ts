@@ -15,7 +15,7 @@ export async function openBound(
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const bench = await openBench(
     { env: () => ({ ...provider.env }) },
-    { REPRISE_MODEL: `anthropic:${model}` },
+    { REPRISE_MODEL: `anthropic:${model}`, REPRISE_CONTEXT_TOKENS: "1000000" },
     changed,
   );
   return { ...bench, provider };

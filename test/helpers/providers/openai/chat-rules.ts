@@ -40,10 +40,12 @@ export const CHAT_RULES: readonly Rule<ChatMemory>[] = [
   {
     id: "message_field_unknown",
     source: "github.com/agentscope-ai/QwenPaw/pull/707, 2026-03-05",
-    refuses: (body, _, { quirks }) => {
+    refuses: (body, _, { quirks, reasoning }) => {
       const { messages } = chatBody(body);
+      // a server that sends reasoning knows the field
+      const known = [...MESSAGE_FIELDS, ...(reasoning.size > 0 ? ["reasoning_content"] : [])];
       const names = messages.flatMap((message, at) =>
-        unknownFields(message, MESSAGE_FIELDS).map((name) => `messages[${at}].${name}`),
+        unknownFields(message, known).map((name) => `messages[${at}].${name}`),
       );
       return names.length === 0 || quirks.ignoresFields
         ? null
