@@ -114,8 +114,8 @@ export class ChatAnswer implements Answer {
   }
 
   #delta(delta: Readonly<Record<string, unknown>>): string {
-    const { role, ...rest } = delta;
-    const sent = this.#memory.quirks.noRole || role === undefined ? rest : delta;
+    const { quirks } = this.#memory;
+    const sent = "role" in delta && "role" in quirks ? { ...delta, role: quirks.role } : delta;
     return this.#chunk([{ index: 0, delta: sent, finish_reason: null }]);
   }
 

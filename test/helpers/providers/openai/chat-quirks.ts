@@ -2,8 +2,8 @@
 export interface ChatQuirks {
   /** Pieces of calls have no index. */
   readonly noIndex?: true;
-  /** No delta has a role. */
-  readonly noRole?: true;
+  /** Sent in place of the assistant's role; `undefined` if no delta has one. */
+  readonly role?: "" | null | undefined;
   /** Usage is not reported, even if the request asks for it. */
   readonly noUsage?: true;
   /** Reasoning beside calls has to be sent back. */
@@ -19,7 +19,7 @@ export interface ChatQuirks {
 export const CHAT_SERVERS = {
   deepseek: { passesReasoningBack: true, maxTokensField: "max_tokens", ignoresFields: true },
   kimi: { passesReasoningBack: true, ignoresFields: true },
-  gemini: { noIndex: true, noRole: true, ignoresFields: true },
+  gemini: { noIndex: true, role: undefined, ignoresFields: true },
   qwen: { systemFirst: true, noUsage: true, ignoresFields: true },
   openrouter: { ignoresFields: true },
 } as const satisfies Readonly<Record<string, ChatQuirks>>;
