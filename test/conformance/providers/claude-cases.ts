@@ -143,6 +143,15 @@ export const CLAUDE_CASES: readonly RuleCase[] = [
     change: ({ messages }) => messages.push({ role: "system", content: "Be brief." }),
   },
   {
+    rule: "role_system_first",
+    valid: (model) => {
+      const body = plain(model);
+      body.messages.push({ role: "system", content: "Be brief." });
+      return body;
+    },
+    change: ({ messages }) => messages.unshift(messages.pop()),
+  },
+  {
     rule: "assistant_last",
     valid: plain,
     change: ({ messages }) => messages.push({ role: "assistant", content: "It is" }),

@@ -39,7 +39,16 @@ export async function providerOfTest(
 }
 
 /** The events of a stream with their data. */
-export async function stream(
+export function stream(
+  url: string,
+  body: Changing,
+  headers: Readonly<Record<string, string>>,
+): Promise<Changing[]> {
+  return lines(url, { ...body, stream: true }, headers);
+}
+
+/** The JSON in the lines of an answer, those of Ollama and of events. */
+export async function lines(
   url: string,
   body: Changing,
   headers: Readonly<Record<string, string>>,
@@ -47,10 +56,10 @@ export async function stream(
   const response = await fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify({ ...body, stream: true }),
+    body: JSON.stringify(body),
   });
   return (await response.text())
     .split("\n")
-    .flatMap((line) => /^data: (\{.*)$/.exec(line)?.[1] ?? [])
+    .flatMap((line) => /^(?:data: )?(\{.*)$/.exec(line)?.[1] ?? [])
     .map((data) => JSON.parse(data));
 }

@@ -130,7 +130,8 @@ class OllamaAnswer implements Answer {
     const given = stepOf(this.#steps, "usage");
     const { content, thinking, tool_calls } = this.#message;
     const reasoning = tokensIn(thinking);
-    const written = tokensIn(content + JSON.stringify(tool_calls));
+    const calls = tool_calls.map((one) => JSON.stringify(one)).join("");
+    const written = tokensIn(content + calls);
     const input = given?.input ?? tokensIn(JSON.stringify(this.#received.body["messages"]));
     const output = given?.output ?? written + reasoning;
     const cache = { cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 };

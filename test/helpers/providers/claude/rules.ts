@@ -147,6 +147,14 @@ const REQUEST_RULES: readonly Rule<ClaudeMemory>[] = [
     },
   },
   {
+    id: "role_system_first",
+    source: "github.com/LeenHawk/gproxy/issues/209, 2026-09-04",
+    refuses: (body) =>
+      messagesBody(body).messages[0]?.role === "system"
+        ? "messages.0: use the top-level 'system' parameter for the initial system prompt"
+        : null,
+  },
+  {
     id: "assistant_last",
     source: "github.com/langchain-ai/deepagents/issues/1585, 2026-11-26",
     refuses: (body, _, { paused }) => {
