@@ -14,6 +14,7 @@ const LATENCY_MS = 11_000;
 it("[TERM-47] a terminal without the focus is notified when a long exchange is done, and not of a short one", async () => {
   const server = await startModelServer({
     latencyMs: LATENCY_MS,
+    chunkSize: 4,
     answer: () => ({ content: "It is done." }),
   });
   const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
