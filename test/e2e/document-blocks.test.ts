@@ -120,10 +120,10 @@ function withAnyNumbers(text: string): RegExp {
   return new RegExp(text.replaceAll(/[.*+?()[\]|\\^$]/g, "\\$&").replaceAll(/\d+/g, "\\d+"));
 }
 
-/** A home in which a line that kills a conversation after 5 s was run: on a busy machine one may not have begun by then. */
+/** A home in which a line that kills a conversation after some seconds was run: on a busy machine one may not have begun by then. */
 async function talkedUntilKilled(line: string, seconds = 2): Promise<Home> {
   const home = freshHome();
-  const shown = await pasted(home, line.replace("KILL 5", `KILL ${seconds}`));
+  const shown = await pasted(home, line.replace(/KILL \d+/, `KILL ${seconds}`));
   // the last line of the first answer, or of another one
   const isAnswered = /^(?:\[demo\]|Try this: )/m.test(shown);
   return isAnswered ? home : talkedUntilKilled(line, seconds * 2);
