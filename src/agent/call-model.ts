@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import type { BaseMessage } from "@langchain/core/messages";
+
 import { newId } from "../core/ids.ts";
 import type { ModelConfig } from "../rules/models/config.ts";
 import { parseModelName } from "../rules/models/name.ts";
@@ -13,6 +15,8 @@ import type { ProviderPauses } from "./models/provider-pause.ts";
 export interface ModelCall<Answer> {
   /** The id that the answer has to get. Without it each attempt gets a new one. */
   readonly id?: string | undefined;
+  /** What the model is sent. */
+  readonly sent: readonly BaseMessage[];
   /** Ends the call, also while it waits for the next attempt. */
   readonly signal: AbortSignal | undefined;
   /** Makes one attempt to get the answer with this id. */
@@ -21,15 +25,16 @@ export interface ModelCall<Answer> {
 
 /**
  * Asks a model, and asks it again if the attempt failed with a transient error. The clients of the
- * providers repeat nothing themselves. Throws the last attempt's error, or the signal's reason.
+ * providers repeat nothing themselves. Throws the last attempt's error as `modelFailure` makes it, the only place that
+ * has the provider's own, or the signal's reason.
  *
- * Error codes: `call_limit_reached`, `budget_reached`.
+ * Error codes: `call_limit_reached`, `budget_reached`, `model_*`.
  */
 export type CallModel = <Answer>(call: ModelCall<Answer>) => Promise<Answer>;
 
 export interface CallModelOptions {
   readonly models: Pick<ModelConfig, "retries" | "retryDelayMs">;
-  readonly prepared: Pick<Prepared, "modelName" | "keyless">;
+  readonly prepared: Pick<Prepared, "modelName" | "keyless" | "scrub">;
   /** Called before each call, once for all its attempts; rejects if there may be no more. */
   readonly mayCall: () => Promise<void>;
   readonly pauses: ProviderPauses;
@@ -47,7 +52,14 @@ export function createCallModel(options: CallModelOptions): CallModel {
     const seconds = Math.round(ms / 1000);
     report?.({ type: "notice", sentence: `${reason}; asking it in ${seconds} s.` });
   };
-  return async ({ id: fixedId, signal, ask }) => {
+  const failure = (error: unknown, sent: readonly BaseMessage[] | null) =>
+    modelFailure(
+      error,
+      prepared.modelName,
+      prepared.keyless,
+      sent === null ? null : { scrub: prepared.scrub, sent },
+    );
+  return async ({ id: fixedId, sent, signal, ask }) => {
     await mayCall();
     for (let attempt = 1; ; attempt += 1) {
       const id = fixedId ?? newId();
@@ -63,21 +75,22 @@ export function createCallModel(options: CallModelOptions): CallModel {
         const ms = readProviderError(error).retryAfterMs;
         if (delayMs !== null && ms !== null) {
           pauses.keep(provider, { ms: delayMs, reason, refusal: null });
-        } else if (ms !== null && isLongWait(readProviderError(error)) && error instanceof Error) {
+        } else if (ms !== null && isLongWait(readProviderError(error))) {
           // an hour or a day is a limit of this model; others may still answer
-          pauses.keep(prepared.modelName, { ms, reason, refusal: error });
+          // other sessions fail with it, so it has no text of the provider
+          pauses.keep(prepared.modelName, { ms, reason, refusal: failure(error, null) });
         }
         // the pieces of two attempts under one id could not be distinguished
         const isMixed =
           (id === fixedId || options.textIsFinal === true) && options.hasText?.(id) === true;
         if (attempt > models.retries || delayMs === null || isMixed) {
-          throw error;
+          throw failure(error, sent);
         }
         report?.({
           type: "retry",
           message_id: id,
           attempt: attempt + 1,
-          code: modelFailure(error, prepared.modelName, prepared.keyless).code,
+          code: failure(error, null).code,
           reason,
           delay_ms: delayMs,
         });

@@ -124,7 +124,7 @@ async function answerOf(
       : failedResult("the sub-agent was stopped before it answered.", config);
   } catch (error) {
     if (isRepriseError(error) && !endsExchange(error)) {
-      return failedResult(`the sub-agent failed: ${error.message}`, config);
+      return failedResult(`the sub-agent failed: ${error.without_reason}`, config);
     }
     throw error;
   }

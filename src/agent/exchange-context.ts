@@ -15,6 +15,7 @@ import type { ModelConfig } from "../rules/models/config.ts";
 import type { ModelFacts } from "../rules/models/facts.ts";
 import type { Keyless } from "../rules/models/settings.ts";
 import type { Judge } from "../rules/permissions/judge.ts";
+import type { Scrub } from "../core/scrub.ts";
 import type { Conceal } from "../core/secrets.ts";
 import type { Persona } from "../rules/personas/persona.ts";
 import type { SandboxLimits } from "../workspace/sandbox/policy.ts";
@@ -106,6 +107,8 @@ export interface Prepared {
   readonly instructions: string | null;
   /** Replaces the secrets of Reprise, as they are when the exchange begins. */
   readonly conceal: Conceal;
+  /** Takes them out of what providers write, with parts of them and what looks like one. */
+  readonly scrub: Scrub;
   /** What the exchange and its sub-agents may use. */
   readonly limits: ExchangeLimits;
   /** Names of variables that commands get besides, after the configuration. */

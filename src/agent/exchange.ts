@@ -34,6 +34,7 @@ import { loadPersona } from "../rules/personas/load.ts";
 import { DEFAULT_PERSONA } from "../rules/personas/persona.ts";
 import { Judge } from "../rules/permissions/judge.ts";
 import { BUILT_IN_TOOLS } from "../rules/tools/built-in.ts";
+import { createScrub } from "../core/scrub.ts";
 import { createConceal } from "../core/secrets.ts";
 import { repoInstructions } from "../rules/personas/repo-instructions.ts";
 import { workFolder } from "../rules/trust/wide-folder.ts";
@@ -168,7 +169,7 @@ async function prepare(
   const open = options.openModel ?? openModel;
   const folder = await workFolder(session.repo_path, options.personas.trust);
   const repository = await repositoryConfig(session.repo_path, options.personas.trust);
-  const secrets = (await options.secrets?.()) ?? [];
+  const hidden = [...secretsOfModels(config), ...((await options.secrets?.()) ?? [])];
   return {
     persona,
     modelName,
@@ -194,6 +195,7 @@ async function prepare(
       session.repo_path === null
         ? null
         : await repoInstructions(session.repo_path, options.personas.trust),
-    conceal: createConceal([...secretsOfModels(config), ...secrets]),
+    conceal: createConceal(hidden),
+    scrub: createScrub(hidden),
   };
 }

@@ -57,6 +57,7 @@ export function modelWorker(working: WorkingModel): Worker {
       const sent = [...systemMessage(prefix), ...withRequests(sendable(shown, made.renamed))];
       const answers = await working.callModel({
         id: dropped?.id,
+        sent,
         signal: config.signal,
         ask: async (id) => {
           const send = async (): Promise<BaseMessage> => {

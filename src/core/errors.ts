@@ -125,6 +125,8 @@ export interface ErrorDetails {
   readonly allow?: readonly string[];
   /** The id of the question that has to be answered first, for `question_open`. */
   readonly open_question?: string;
+  /** The sentence without what a model's provider wrote, for those who may not read that. */
+  readonly without_reason?: string;
   readonly cause?: unknown;
 }
 
@@ -148,6 +150,8 @@ export class RepriseError extends Error {
   readonly candidates: readonly Candidate[];
   readonly allow: readonly string[];
   readonly open_question: string | null;
+  /** The same sentence, for everybody: `message` may hold what a model's provider wrote. */
+  readonly without_reason: string;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -156,6 +160,7 @@ export class RepriseError extends Error {
     this.candidates = details.candidates ?? [];
     this.allow = details.allow ?? [];
     this.open_question = details.open_question ?? null;
+    this.without_reason = details.without_reason ?? message;
   }
 }
 

@@ -10,7 +10,7 @@ import { detailOf, idLike, seed } from "../helpers/sessions/seed.ts";
 const ID = idLike("abcdef1");
 const KEY = "sk-secret-0123456789";
 const REASON =
-  "The OpenAI service refused the key (status 401, test_error). Check that it is right and may use this model.";
+  'The OpenAI service refused the key (status 401, test_error): "refused". Check that it is right and may use this model.';
 
 it("[CLI-93] [CLI-94] [CLI-95] a failed exchange is shown as failed, with its reason, and not as interrupted", async () => {
   let refuses = true;

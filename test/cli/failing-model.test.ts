@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
+import { OTHER_KEY, OWN_KEY, PASSWORD, QUESTION, QUOTES } from "../helpers/quoted-secrets.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
 import { detailOf, idLike, rowsOf, seed } from "../helpers/sessions/seed.ts";
@@ -68,7 +69,7 @@ describe("a model that fails", () => {
     [404, "model_unknown"],
     [400, "model_failed"],
   ])(
-    "[CLI-37] [CLI-1] a response of %i is reported as %s, without the provider's text",
+    "[CLI-37] [CLI-1] a response of %i is reported as %s, with the provider's reason and without the key",
     async (status, code) => {
       const home = freshHome({
         REPRISE_MODEL: "openai:test",
@@ -83,9 +84,44 @@ describe("a model that fails", () => {
       const shown = await home.json(["sessions", "show", told.session_id, "--json"]);
       expect(shown).toMatchObject({ messages: [{ content: "the question" }] });
       expect(failed.stderr).not.toContain(KEY);
-      expect(failed.stderr).not.toContain("Incorrect");
+      expect(told.detail).toContain('): "Incorrect key […]". ');
     },
   );
+
+  it("[CLI-37] shows no secret that a provider quotes, in lines, in JSON and in events", async () => {
+    let message = "";
+    const server = createServer((request, response) => {
+      request.resume();
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: { message } }));
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, "127.0.0.1", resolve);
+    });
+    onTestFinished(() => void server.close());
+    const home = freshHome({
+      REPRISE_MODEL: "openai:test",
+      OPENAI_API_KEY: OWN_KEY,
+      ANTHROPIC_API_KEY: OTHER_KEY,
+      OLLAMA_BASE_URL: `http://ada:${PASSWORD}@127.0.0.1:1`,
+      OPENAI_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    });
+    const forms = [[], ["--json"], ["--json=events"]];
+    for (const [index, [text, ...secrets]] of QUOTES.entries()) {
+      message = text;
+      const { code, stdout, stderr } = await home.call([
+        "-p",
+        QUESTION,
+        ...(forms[index % 3] ?? []),
+      ]);
+      expect(code).toBe(1);
+      expect(stderr).toContain("rejected the request (status 400)");
+      const shown = stderr.trimEnd().split("\n")[0] + stdout.replaceAll("\n", "");
+      for (const secret of secrets) {
+        expect(shown.includes(secret), `${text}: ${shown}`).toBe(false);
+      }
+    }
+  });
 
   it("[CLI-37] [CLI-120] a session whose model has no key accepts no message until it has one", async () => {
     const server = await startModelServer({ answer: () => ({ content: "the answer" }) });

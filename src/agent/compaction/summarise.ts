@@ -58,6 +58,7 @@ async function summariseBy(share: number, input: SummariseInput): Promise<AIMess
     const sent = [new SystemMessage(prompt), new HumanMessage(material(text, part))];
     const answer = await callModel({
       signal,
+      sent,
       ask: async () => wholeAnswer(await model.invoke(sent, { signal })),
     });
     const counted = usageOf(answer, sent);

@@ -8,6 +8,7 @@ import type { Keyless } from "../../rules/models/settings.ts";
 import { parseModelName } from "../../rules/models/name.ts";
 import { providerLabel } from "../../rules/models/providers.ts";
 import { ENDED_EARLY } from "./follow-end.ts";
+import { providerReason, type ReasonFilter } from "./provider-reason.ts";
 import { isLongWait, mayRepeat, readProviderError, type ProviderError } from "./provider-error.ts";
 
 /**
@@ -115,8 +116,8 @@ const CAUSES: readonly Cause[] = [
 /**
  * Turns what a provider's client threw into one sentence with what to do: `model_unauthorized`,
  * `model_unknown`, `model_unreachable`, `model_rate_limited`, `model_context_full`, else
- * `model_failed`. Only the status, the provider's short codes and the kind of network error are
- * reported; its text is not, because providers quote keys and requests in it. A RepriseError passes
+ * `model_refused` or `model_failed`. It names the status, the provider's short codes and the kind of network error,
+ * and the provider's own reason if there is a `filter`: `providerReason`. A RepriseError passes
  * through. A call that the user stopped is not a failure: check the signal first. How the message
  * gets its answer is for the front end to say.
  */
@@ -124,6 +125,7 @@ export function modelFailure(
   error: unknown,
   name: string,
   keyless: Keyless | null = null,
+  filter: ReasonFilter | null = null,
 ): RepriseError {
   if (isRepriseError(error)) {
     return error;
@@ -137,20 +139,32 @@ export function modelFailure(
   }
   const found = readProviderError(error);
   const cause = CAUSES.find(({ applies }) => applies(found));
+  const why = filter === null ? null : providerReason(error, filter);
   if (cause === undefined) {
-    const message = `The call to ${labelOf(name)} failed in an unexpected way. Try again.`;
-    return new RepriseError("model_failed", message, { cause: error });
+    const what = `The call to ${labelOf(name)} failed in an unexpected way`;
+    return failed("model_failed", what, { why, advice: "Try again.", error });
   }
   if (cause.code === "model_unauthorized" && keyless !== null) {
     const what = capitalised(
       `${labelOf(name)} requires an API key, and none is set${detail(found)}`,
     );
-    const message = `${what}. Set ${keyless.variable}. The request was sent to ${keyless.host}.`;
-    return new RepriseError(cause.code, message);
+    const advice = `Set ${keyless.variable}. The request was sent to ${keyless.host}.`;
+    return failed(cause.code, what, { why, advice });
   }
   const reason = capitalised(`${labelOf(name)} ${cause.says}${detail(found)}`);
   const advice = isLongWait(found) ? waitAdvice(found.retryAfterMs) : cause.advice;
-  return new RepriseError(cause.code, `${reason}. ${advice}`);
+  return failed(cause.code, reason, { why, advice });
+}
+
+function failed(
+  code: ErrorCode,
+  what: string,
+  { why, advice, error }: { why: string | null; advice: string; error?: unknown },
+): RepriseError {
+  const without_reason = `${what}. ${advice}`;
+  return why === null
+    ? new RepriseError(code, without_reason, { cause: error })
+    : new RepriseError(code, `${what}: "${why}". ${advice}`, { without_reason });
 }
 
 /** Why a call failed, for a person who need not do anything about it: without what to do. */

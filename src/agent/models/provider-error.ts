@@ -1,6 +1,6 @@
 import { ENDED_EARLY } from "./follow-end.ts";
 
-/** What can be reported of a provider's failure without repeating any of its text. */
+/** What is known of a provider's failure without its text. */
 export interface ProviderError {
   /** HTTP status, or null if no answer came. */
   readonly status: number | null;
@@ -111,7 +111,7 @@ function retryAfterOf(link: object): number | null {
 }
 
 /** The error, its causes, and the parsed bodies that the clients keep in `error`. */
-function causes(error: unknown): object[] {
+export function causes(error: unknown): object[] {
   const found: object[] = [];
   const waiting: unknown[] = [error];
   while (waiting.length > 0 && found.length < MAX_LINKS) {

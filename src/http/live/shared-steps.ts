@@ -3,10 +3,14 @@ import { writePosition } from "../../core/live/live-position.ts";
 import type { LiveCursor } from "../../exchange/live/events-between.ts";
 import { type FeedStep, stepTo } from "../../exchange/live/feed-step.ts";
 import type { LiveView } from "../../exchange/live/live-view.ts";
+import { recordFor } from "../shown-failure.ts";
 import type { SentPortion } from "../stream/serving.ts";
 
 /** A step as bytes. */
-export interface EncodedStep extends FeedStep, SentPortion<LiveCursor> {}
+export interface EncodedStep extends FeedStep, SentPortion<LiveCursor> {
+  /** The same step for a caller who only reads: see `recordFor`. */
+  forReader(): EncodedStep;
+}
 
 /** Positions whose steps are kept: those of real readers are few, others could be any number. */
 const MAX_STEPS = 1000;
@@ -42,18 +46,49 @@ function encode(
   share: (cursor: LiveCursor) => LiveCursor,
 ): EncodedStep {
   const step = stepTo(from, view);
-  const { events } = step;
-  let bytes: Buffer | undefined;
-  return {
-    ...step,
-    cursor: view.more ? step.cursor : share(step.cursor),
-    get bytes() {
-      // bytes are shared, while each socket would encode a string again; other protocols write other bytes
-      bytes ??= Buffer.from(events.map(lineOf).join(""));
-      return events.length === 0 ? null : bytes;
-    },
-    storedMs: view.messages.map(({ ts }) => Date.parse(ts)),
+  const cursor = view.more ? step.cursor : share(step.cursor);
+  const storedMs = view.messages.map(({ ts }) => Date.parse(ts));
+  const encoded = (
+    events: FeedStep["events"],
+    forReader: EncodedStep["forReader"],
+  ): EncodedStep => {
+    let bytes: Buffer | undefined;
+    return {
+      ...step,
+      events,
+      cursor,
+      get bytes() {
+        // bytes are shared, while each socket would encode a string again; other protocols write other bytes
+        bytes ??= Buffer.from(events.map(lineOf).join(""));
+        return events.length === 0 ? null : bytes;
+      },
+      storedMs,
+      forReader,
+    };
   };
+  let readers: EncodedStep | undefined;
+  const forReader = (): EncodedStep =>
+    (readers ??= step.events.every((event) => eventForReader(event) === event)
+      ? whole
+      : encoded(step.events.map(eventForReader), () => forReader()));
+  const whole = encoded(step.events, forReader);
+  return whole;
+}
+
+function eventForReader(event: LiveEvent): LiveEvent {
+  switch (event.event) {
+    case "exchange": {
+      const data = recordFor("reader", event.data);
+      return data === event.data ? event : { ...event, data };
+    }
+    case "snapshot": {
+      const { exchange } = event.data;
+      const shown = exchange === null ? null : recordFor("reader", exchange);
+      return shown === exchange ? event : { ...event, data: { ...event.data, exchange: shown } };
+    }
+    default:
+      return event;
+  }
 }
 
 /** This JSON has no line breaks, so one `data` line holds it. */

@@ -23,6 +23,7 @@ import { listExchanges, readExchangeWithContent } from "../../store/records/exch
 import { queueRequested, refuseLong } from "../../store/requests.ts";
 import { emptyBodyAsObject, refuseBody } from "../guards/json-body.ts";
 import { json, problems } from "../responses.ts";
+import { recordFor } from "../shown-failure.ts";
 import {
   type Api,
   exchangeReference,
@@ -234,14 +235,18 @@ export function exchangeRoutes(
         const path = publicPath(request, `/api/sessions/${last.session_id}/exchanges`);
         reply.header("link", `<${path}?${query.toString()}>; rel="next"`);
       }
-      return page;
+      return page.map((record) => recordFor(request.principal.role, record));
     },
   });
   app.route({
     method: "GET",
     url: "/api/sessions/:id/exchanges/:n",
     schema: readSchema,
-    handler: ({ params }) => store.read(readExchangeWithContent, exchangeReference(params)),
+    handler: async ({ params, principal }) =>
+      recordFor(
+        principal.role,
+        await store.read(readExchangeWithContent, exchangeReference(params)),
+      ),
   });
 }
 

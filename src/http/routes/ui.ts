@@ -27,6 +27,7 @@ import { readClientIds } from "../../store/records/exchanges/client-ids.ts";
 import type { ExchangeStep } from "../../compat/chat-protocols/exchange-steps.ts";
 import { exchangeSteps } from "../live/follow-exchange.ts";
 import { type ShownExchange, submit } from "../../compat/chat-protocols/submit.ts";
+import { recordFor } from "../shown-failure.ts";
 import { whoSends } from "../unsent/fair-line.ts";
 import {
   type Api,
@@ -253,7 +254,7 @@ async function send(
         }
         pages.taken();
       } else if (step.type === "end") {
-        await writeAll(encoder.end(step.exchange));
+        await writeAll(encoder.end(recordFor(request.principal.role, step.exchange)));
         await output.write(
           Buffer.from(encoder.done === undefined ? "" : `data: ${encoder.done}\n\n`),
         );

@@ -71,7 +71,7 @@ describe("a provider that fails with a transient error", () => {
     await expect(bench.run({ text: "question" })).rejects.toMatchObject({
       code: "model_failed",
       message: expect.stringMatching(
-        /reported an error or is overloaded \(status 503.*\)\. Wait a moment\.$/,
+        /reported an error or is overloaded \(status 503.*\): "refused"\. Wait a moment\.$/,
       ),
     });
     expect(provider.requests).toHaveLength(3);
@@ -189,7 +189,9 @@ describe("the wait before the next attempt", () => {
     const { bench, provider } = await benchOf([status(429, { headers })]);
     await expect(bench.run({ text: "question" })).rejects.toMatchObject({
       code: "model_rate_limited",
-      message: expect.stringContaining(`). It asks to wait ${one.wait}. Try again after that.`),
+      message: expect.stringContaining(
+        `): "refused". It asks to wait ${one.wait}. Try again after that.`,
+      ),
     });
     expect(provider.requests).toHaveLength(1);
   });

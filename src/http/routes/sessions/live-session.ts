@@ -41,7 +41,8 @@ export function liveSessionRoute(
   live: LiveStreams,
 ): void {
   const url = "/api/sessions/:id/live";
-  const positionOf = async ({ params, query, raw }: Request): Promise<FollowedSession> => {
+  const positionOf = async (request: Request): Promise<FollowedSession> => {
+    const { params, query, raw, principal } = request;
     const { all = false, after_seq } = query;
     const resumed = lastEventId(raw, readPosition);
     const { id, last_seq } = await store.read(resolveSession, { reference: params.id });
@@ -49,7 +50,8 @@ export function liveSessionRoute(
       throw refuseEventId();
     }
     const position = resumed ?? positionAfter(after_seq ?? last_seq);
-    return { session_id: id, position, all, isResumed: resumed !== null };
+    const { role } = principal;
+    return { session_id: id, position, all, role, isResumed: resumed !== null };
   };
   const { get, head } = streamHandlers({
     positionOf,
