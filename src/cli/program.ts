@@ -79,6 +79,7 @@ const COMMANDS: CommandTable = {
     group(cli, PLAN, { name: "plan", description: "work with phase plans (dev/phase-plan@1)" }),
   schema: async (cli) => (await import("./commands/schema.ts")).schemaCommand(cli),
   personas: async (cli) => (await import("./commands/personas.ts")).personasCommand(cli),
+  models: async (cli) => (await import("./commands/models.ts")).modelsCommand(cli),
   permission: async (cli) => (await import("./commands/permission.ts")).permissionCommand(cli),
   config: async (cli) => (await import("./commands/configure.ts")).configCommand(cli),
   trust: async (cli) => (await import("./commands/trust.ts")).trustCommand(cli),

@@ -7,8 +7,10 @@ import type { PersonaFolders } from "./personas/folders.ts";
 export interface Catalogue {
   /** Lists personas; those of the folder only if the user trusts it. */
   personas(repo_path: string | null): Promise<PersonaInfo[]>;
-  /** The default one first. Any other `provider:model` may be named, too. */
+  /** The default one first. Any other `provider:model` may be named, too. No provider is asked. */
   models(): Promise<ModelInfo[]>;
+  /** The same with the models that the providers list now. */
+  askedModels(): Promise<ModelInfo[]>;
   checks(): Promise<readonly Check[]>;
 }
 
@@ -16,6 +18,8 @@ export interface Catalogue {
 export function createCatalogue(user: {
   readonly personas: PersonaFolders;
   readonly settings: Settings;
+  /** Keeps the lists of providers; null if nothing does. */
+  readonly modelLists: string | null;
 }): Catalogue {
   const survey = async (repo_path: string | null) => {
     const [{ surveyPersonas }, { isTrusted }] = await Promise.all([
@@ -27,6 +31,13 @@ export function createCatalogue(user: {
     return surveyPersonas({ ...user.personas, repoPath: isUsed ? repo_path : null });
   };
   const config = async () => (await user.settings.at(null)).models;
+  const models = async (): Promise<ModelInfo[]> => {
+    const [{ listModels }, { entries }] = await Promise.all([
+      import("./models/list.ts"),
+      survey(null),
+    ]);
+    return listModels(await config(), entries);
+  };
   return {
     personas: async (repo_path) => {
       const { entries } = await survey(repo_path);
@@ -36,12 +47,23 @@ export function createCatalogue(user: {
           : { ...named(entry), ...contentOf(entry), fault: null },
       );
     },
-    models: async () => {
-      const [{ listModels }, { entries }] = await Promise.all([
-        import("./models/list.ts"),
-        survey(null),
+    models,
+    askedModels: async () => {
+      const [{ offeredModels }, { configuredProviders }, { defaultModel }] = await Promise.all([
+        import("./models/offered.ts"),
+        import("./models/list-request.ts"),
+        import("./models/config.ts"),
       ]);
-      return listModels(await config(), entries);
+      const found = await config();
+      const offered = await offeredModels({
+        config: found,
+        providers: configuredProviders(found, defaultModel(found)),
+        file: user.modelLists,
+        refresh: true,
+      });
+      const named = await models();
+      const names = new Set(named.map(({ name }) => name));
+      return [...named, ...offered.models.filter(({ name }) => !names.has(name))];
     },
     checks: async () => {
       const { personaChecks, modelCheck } = await import("./checks.ts");

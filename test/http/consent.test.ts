@@ -59,6 +59,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   "POST /api/sessions/{id}/messages": open(201, { content: "hello" }),
   "DELETE /api/access/{id}": closed(404),
   "GET /api/access": closed(200),
+  "POST /api/models/refresh": closed(200),
   "DELETE /api/sessions/{id}": closed(200),
   "DELETE /api/sessions/{id}/exchanges/{n}": closed(404),
   "DELETE /api/sessions/{id}/shares/{share}": closed(404),

@@ -170,6 +170,7 @@ describe("the OpenAPI document", () => {
         "get /api/doctor",
         "get /api/personas",
         "get /api/models",
+        "post /api/models/refresh",
         "get /api/queue",
         "get /api/sessions/{id}/shares",
         "post /api/sessions/{id}/shares",

@@ -8,6 +8,7 @@ import { announceNode } from "../../src/store/records/exchanges/nodes.ts";
 import { execute } from "../helpers/engines.ts";
 import { personaFolders } from "../helpers/persona-folders.ts";
 import { queue } from "../helpers/queue.ts";
+import { startProvider } from "../helpers/provider-server.ts";
 import { startTestServer } from "../helpers/server.ts";
 import { UNTRUSTED } from "../helpers/trust.ts";
 
@@ -23,13 +24,18 @@ async function serve(env: Readonly<Record<string, string>> = {}) {
   });
   const { repoPath, ...personas } = places;
   const settings = createSettings({ env, file: null, home: "/" });
-  const trusting = await startTestServer({ catalogue: createCatalogue({ personas, settings }) });
+  const trusting = await startTestServer({
+    catalogue: createCatalogue({ personas, settings, modelLists: null }),
+  });
   const wary = { ...personas, trust: UNTRUSTED };
   return {
     t: trusting,
     client: createClient({ baseUrl: trusting.url }),
     repoPath,
-    wary: () => startTestServer({ catalogue: createCatalogue({ personas: wary, settings }) }),
+    wary: () =>
+      startTestServer({
+        catalogue: createCatalogue({ personas: wary, settings, modelLists: null }),
+      }),
   };
 }
 
@@ -79,7 +85,7 @@ it("[HTTP-190] reports what doctor finds in the database, the personas and the m
     ]),
   );
   expect(JSON.stringify(checks)).not.toContain(KEY);
-  const { t: keyless } = await serve({ REPRISE_MODEL: "openai:gpt-5.6-sol" });
+  const { t: keyless } = await serve({ REPRISE_MODEL: "openai:gpt-5" });
   await using __ = keyless;
   expect(await keyless.call("GET", "/api/doctor")).toMatchObject({
     status: 200,
@@ -131,39 +137,55 @@ it("[HTTP-192] [HTTP-193] lists models with their names, and neither keys nor ad
   });
   await using _ = t;
   const models = await client.listModels();
-  expect(models).toEqual([
+  expect(models.slice(0, 3)).toEqual([
     {
       name: "anthropic:claude-sonnet-5-5",
       provider: "anthropic",
       is_default: true,
       is_usable: true,
       context_tokens: 1_000_000,
+      output_tokens: 128_000,
+      is_assumed: false,
+      images: true,
+      reasoning: true,
+      input_price: 2_000_000,
+      output_price: 10_000_000,
+      ends: null,
     },
-    {
-      name: "ollama:llama3",
-      provider: "ollama",
-      is_default: false,
-      is_usable: true,
-      context_tokens: 16_384,
-    },
-    {
-      name: "demo:echo",
-      provider: "demo",
-      is_default: false,
-      is_usable: true,
-      context_tokens: 1_000_000,
-    },
+    expect.objectContaining({ name: "ollama:llama3", is_usable: true, context_tokens: 16_384 }),
+    expect.objectContaining({ name: "demo:echo", is_default: false, context_tokens: 1_000_000 }),
   ]);
-  const { client: keyless, t: two } = await serve({ REPRISE_MODEL: "openai:gpt-5.6-sol" });
+  expect(models.slice(3).every(({ provider }) => provider === "anthropic")).toBe(true);
+  expect(models.find(({ name }) => name.endsWith("sonnet-4-5"))?.ends).toBe("2026-11-30");
+  expect(JSON.stringify(models)).not.toMatch(/secret\.example|pass/);
+  const { client: keyless, t: two } = await serve({ REPRISE_MODEL: "openai:gpt-5" });
   await using __ = two;
-  expect((await keyless.listModels())[0]).toEqual({
-    name: "openai:gpt-5.6-sol",
+  expect((await keyless.listModels())[0]).toMatchObject({
+    name: "openai:gpt-5",
     provider: "openai",
     is_default: true,
     is_usable: false,
-    context_tokens: null,
+    context_tokens: 400_000,
   });
   await using bare = await startTestServer();
   expect((await bare.call("GET", "/api/models")).json).toEqual([]);
   expect((await bare.call("GET", "/api/personas?repo_path=/")).json).toEqual([]);
+});
+
+it("[HTTP-290] asks the providers for their models when somebody with the token asks for it", async () => {
+  await using provider = await startProvider({ status: 200, body: { data: [{ id: "mine" }] } });
+  const env = { OPENAI_BASE_URL: provider.url, REPRISE_MODEL: "demo" };
+  const settings = createSettings({ env, file: null, home: "/" });
+  const { repoPath: _, ...personas } = personaFolders({}).places;
+  const catalogue = createCatalogue({ personas, settings, modelLists: null });
+  await using t = await startTestServer({ catalogue, token: KEY });
+  const client = createClient({ baseUrl: t.url, token: KEY });
+  await client.listModels();
+  expect(provider.requests).toEqual([]);
+  const names = (await client.askForModels()).map(({ name }) => name);
+  expect(names).toContain("openai:mine");
+  expect(names).toContain("demo");
+  expect(provider.requests.map(({ path }) => path)).toEqual(["/models"]);
+  await expect(createClient({ baseUrl: t.url }).askForModels()).rejects.toThrow(/token/);
+  expect(provider.requests).toHaveLength(1);
 });

@@ -94,6 +94,7 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
     ],
   },
   "GET /api/models": {},
+  "POST /api/models/refresh": {},
   "GET /api/nodes": {},
   "GET /api/personas": { queries: ["?repo_path=/", `?repo_path=/${MARK}/%00`, "?repo_path=//.."] },
   "GET /api/sessions": {

@@ -28,7 +28,7 @@ function userFolders(cli: CliContext) {
     data: userFolder(cli, "XDG_DATA_HOME", ".local/share"),
     /** Holds `config.jsonc` and `personas/`. */
     config: userFolder(cli, "XDG_CONFIG_HOME", ".config"),
-    /** Holds `trust.json`, `token`, `undo/`, `commands/`, `history/` and `sandbox/`. */
+    /** Holds `trust.json`, `token`, `models.json`, `undo/`, `commands/`, `history/` and `sandbox/`. */
     state: userFolder(cli, "XDG_STATE_HOME", ".local/state"),
   };
 }
@@ -114,6 +114,12 @@ function sandboxSource(state: string | null): SandboxSource {
 export function undoFolderPath(cli: CliContext): string | null {
   const { state } = userFolders(cli);
   return state === null ? null : join(state, "undo");
+}
+
+/** Keeps the lists of models of providers for an hour; null if the environment names no home. */
+export function modelListFile(cli: CliContext): string | null {
+  const { state } = userFolders(cli);
+  return state === null ? null : join(state, "models.json");
 }
 
 /** Keeps outputs of commands; null if the environment names no home. */

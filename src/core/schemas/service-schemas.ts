@@ -103,6 +103,19 @@ export const ModelInfo = Type.Object(
     is_default: Type.Boolean({ description: "Sessions that name no model use it." }),
     is_usable: Type.Boolean({ description: "False if its key or its address is missing." }),
     context_tokens: nullable(Type.Integer({ description: "Tokens that it reads at most." })),
+    output_tokens: nullable(Type.Integer({ description: "Tokens that it writes at most." })),
+    is_assumed: Type.Boolean({ description: "True if nothing is known of its context." }),
+    images: nullable(Type.Boolean({ description: "Whether it reads images." })),
+    reasoning: nullable(Type.Boolean({ description: "Whether it reasons before it answers." })),
+    input_price: nullable(
+      Type.Integer({
+        description: "Micro-dollars for a million tokens of a small request; null if unknown.",
+      }),
+    ),
+    output_price: nullable(Type.Integer({ description: "The same for its answer." })),
+    ends: nullable(
+      Type.String({ format: "date", description: "The last day on which its provider answers." }),
+    ),
   },
   { ...closed, $id: "ModelInfo" },
 );

@@ -59,12 +59,20 @@ const modelsSchema = {
   operationId: "listModels",
   summary: "Lists models that a new session can name",
   description:
-    "The default one, one of each provider that has a key, those of personas, and the demo. Others can be named, too. No provider is asked.",
+    "The default one, one of each provider that has a key, those of personas, the demo, and what the table has of providers with a key. Others can be named, too. No provider is asked.",
   querystring: NoQuery,
   response: {
     200: json(Type.Array(named(ModelInfo)), { description: "The models, the default one first." }),
     ...problems(),
   },
+};
+
+const askedModelsSchema = {
+  ...modelsSchema,
+  operationId: "askForModels",
+  summary: "Asks the providers for their models",
+  description:
+    "As `listModels`, with the models that the providers list now. Each provider with a key or an address is asked, for 5 s at most; one that does not answer adds nothing.",
 };
 
 /** How long a client waits for the checks. */
@@ -112,5 +120,11 @@ export function serviceRoutes(app: Api, store: Store, catalogue: Catalogue | und
     url: "/api/models",
     schema: modelsSchema,
     handler: async () => (await catalogue?.models()) ?? [],
+  });
+  app.route({
+    method: "POST",
+    url: "/api/models/refresh",
+    schema: askedModelsSchema,
+    handler: async () => (await catalogue?.askedModels()) ?? [],
   });
 }

@@ -1,5 +1,6 @@
 import { PERMISSION_MODES, type PermissionMode } from "../../../core/permissions.ts";
 import { isBroken } from "../../../rules/personas/persona.ts";
+import { modelFactTexts } from "../../output/model-facts.ts";
 import { personaFolderPaths, settingsOf } from "../../process/config.ts";
 import { EVERY_RULE } from "./slash-permission.ts";
 import type { Talk } from "../talk.ts";
@@ -38,10 +39,10 @@ export function slashValues({ cli, conversation }: ValuesContext): SlashValues {
     model: async () => {
       const { listModels } = await import("../../../rules/models/list.ts");
       const { models } = await settingsOf(cli).at(conversation.planned().repo_path);
-      return listModels(models, await personas()).map(({ name, is_default, is_usable }) => ({
-        value: name,
-        ...(is_usable ? {} : { help: "has no key or address" }),
-        ...(is_default ? { help: "the default" } : {}),
+      const now = new Date();
+      return listModels(models, await personas()).map((info) => ({
+        value: info.name,
+        help: modelFactTexts(info, now).join(" · "),
       }));
     },
     agent: async () =>

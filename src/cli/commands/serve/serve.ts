@@ -11,6 +11,7 @@ import {
   databaseLocation,
   type NamedFiles,
   outputFolderPath,
+  modelListFile,
   personaFolderPaths,
   settingsOf,
   undoFolderPath,
@@ -99,7 +100,11 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     // an agent of others chooses its model and its instructions itself
     catalogue:
       agent === null
-        ? createCatalogue({ personas: personaFolderPaths(cli), settings: settingsOf(cli) })
+        ? createCatalogue({
+            personas: personaFolderPaths(cli),
+            settings: settingsOf(cli),
+            modelLists: modelListFile(cli),
+          })
         : undefined,
   });
   const { jobs, answerAfter: defaultAnswer } = options;
