@@ -6,6 +6,7 @@ import type { ModelInfo, PersonaInfo } from "../../src/entries/client.ts";
 import { client, isOwner } from "../api.ts";
 import { Button } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
+import { modelLabel } from "../parts/model-label.ts";
 import { Notice } from "../parts/Notice.tsx";
 import { sentenceOf } from "../parts/sentence-of.ts";
 import { useRead } from "../parts/use-call.tsx";
@@ -52,6 +53,7 @@ export function NewSession({ folders, onClose }: NewSessionProps): JSX.Element {
     [],
     [finished.value],
   );
+  const standard = models.find(({ is_default }) => is_default);
   const create = async (): Promise<void> => {
     const path = folder.peek().trim();
     const warnings: string[] = [];
@@ -163,13 +165,13 @@ export function NewSession({ folders, onClose }: NewSessionProps): JSX.Element {
             }}
           >
             <option value="">
-              {models.find(({ is_default }) => is_default)?.name ?? "The default model"}
+              {standard === undefined ? "The default model" : modelLabel(standard)}
             </option>
             {models
               .filter(({ is_default }) => !is_default)
-              .map(({ name, is_usable }) => (
-                <option key={name} value={name} disabled={!is_usable}>
-                  {is_usable ? name : `${name} (no key or address)`}
+              .map((each) => (
+                <option key={each.name} value={each.name} disabled={!each.is_usable}>
+                  {modelLabel(each)}
                 </option>
               ))}
           </select>

@@ -48,7 +48,7 @@ export function openScreenFront(options: ScreenOptions): Front {
   let mode: PermissionMode | null = null;
   /** Name of the session, or its title. */
   let name: string | null = null;
-  let window: number | null = null;
+  let window: () => number | null = () => null;
   let notifications: Notifications = "bell";
   const settings = settingsOf(cli);
   const attention = createAttention({
@@ -121,7 +121,7 @@ export function openScreenFront(options: ScreenOptions): Front {
       attention.title(windowTitle(conversation, name));
       ({ mode } = await conversation.permissions());
       const { models } = await settings.at(conversation.planned().repo_path);
-      window = contextOf(options, models);
+      window = onFirstUse(() => contextOf(options, models));
       screen.changed();
     } catch (error) {
       // the error is shown once a person sends something
@@ -202,5 +202,22 @@ export function openScreenFront(options: ScreenOptions): Front {
       await screen.close();
       ignoreStops();
     },
+  };
+}
+
+/** Remembers a value that is found when it is first needed; null if a setting spoils it. */
+function onFirstUse(find: () => number | null): () => number | null {
+  let found: { readonly value: number | null } | null = null;
+  return () => {
+    try {
+      found ??= { value: find() };
+    } catch (error) {
+      // what a person sends shows what is wrong
+      if (!isRepriseError(error)) {
+        throw error;
+      }
+      found = { value: null };
+    }
+    return found.value;
   };
 }

@@ -16,8 +16,8 @@ export interface Known {
   readonly mode: PermissionMode | null;
   /** Name of the session, or its title; null without one, and before it is read. */
   readonly name: string | null;
-  /** Tokens that the model reads at most. */
-  readonly window: number | null;
+  /** Returns the tokens that the model reads at most; called once the context is in use. */
+  readonly window: () => number | null;
 }
 
 type Shown = Pick<ScreenOptions, "cli" | "conversation" | "answering" | "hasSandbox">;
@@ -37,10 +37,7 @@ export function statusOf(
     folder: repo_path === null ? null : inHome(repo_path, cli.env["HOME"]),
     mode: answering.agent === null ? mode : null,
     hasSandbox: hasSandbox(),
-    context:
-      window === null || tokens === null || tokens.context_tokens === null
-        ? null
-        : tokens.context_tokens / window,
+    context: shareOf(tokens?.context_tokens ?? null, window),
     persona: answering.agent ?? persona_name,
     model: model ?? answering.model,
     session: session === null ? null : labelOf(session, name),
@@ -52,6 +49,11 @@ export function statusOf(
             output_tokens: session.total_output_tokens,
           },
   };
+}
+
+function shareOf(tokens: number | null, window: Known["window"]): number | null {
+  const size = tokens === null ? null : window();
+  return tokens === null || size === null ? null : tokens / size;
 }
 
 /** The title of the window: the session and the folder. */

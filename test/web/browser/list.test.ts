@@ -15,6 +15,18 @@ import {
 import { testSize } from "../../helpers/size.ts";
 import { waitingSession } from "../../helpers/waiting-session.ts";
 
+const LATE_MODEL = {
+  name: "late:model",
+  is_default: true,
+  is_usable: true,
+  context_tokens: null,
+  is_assumed: true,
+  input_price: null,
+  output_price: null,
+  images: null,
+  ends: null,
+};
+
 const TOKEN = "a-token";
 
 describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
@@ -212,7 +224,7 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
     const { promise: isTyped, resolve: release } = Promise.withResolvers<unknown>();
     await page.route("**/api/models", async (route) => {
       await isTyped;
-      await route.fulfill({ json: [{ name: "late:model", is_default: true, is_usable: true }] });
+      await route.fulfill({ json: [LATE_MODEL] });
     });
     await page.getByRole("button", { name: "New session" }).click();
     const folder = page.getByRole("dialog").getByLabel("Folder");

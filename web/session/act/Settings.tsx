@@ -11,6 +11,7 @@ import type {
 import { client } from "../../api.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
+import { modelLabel } from "../../parts/model-label.ts";
 import { useCall } from "../../parts/use-call.tsx";
 import type { SessionModel } from "../model.ts";
 import { type Mode, MODES } from "../modes.ts";
@@ -104,8 +105,10 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
             onInput={({ currentTarget: { value } }) => void (chosenModel.value = value)}
           />
           <datalist id={known}>
-            {models.value.map(({ name: each }) => (
-              <option key={each}>{each}</option>
+            {models.value.map((each) => (
+              <option key={each.name} value={each.name}>
+                {modelLabel(each)}
+              </option>
             ))}
           </datalist>
         </label>
