@@ -8,7 +8,7 @@ import { announceNode } from "../../src/store/records/exchanges/nodes.ts";
 import { execute } from "../helpers/engines.ts";
 import { personaFolders } from "../helpers/persona-folders.ts";
 import { queue } from "../helpers/queue.ts";
-import { startProvider } from "../helpers/provider-server.ts";
+import { startFixedProvider } from "../helpers/provider-server.ts";
 import { startTestServer } from "../helpers/server.ts";
 import { UNTRUSTED } from "../helpers/trust.ts";
 
@@ -173,7 +173,10 @@ it("[HTTP-192] [HTTP-193] lists models with their names, and neither keys nor ad
 });
 
 it("[HTTP-290] asks the providers for their models when somebody with the token asks for it", async () => {
-  await using provider = await startProvider({ status: 200, body: { data: [{ id: "mine" }] } });
+  await using provider = await startFixedProvider({
+    status: 200,
+    body: { data: [{ id: "mine" }] },
+  });
   const env = { OPENAI_BASE_URL: provider.url, REPRISE_MODEL: "demo" };
   const settings = createSettings({ env, file: null, home: "/" });
   const { repoPath: _, ...personas } = personaFolders({}).places;

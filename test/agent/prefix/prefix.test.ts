@@ -25,7 +25,7 @@ import { setPlanMode } from "../../../src/store/records/sessions/change.ts";
 import type { Script } from "../../helpers/providers/server.ts";
 import { call, reasoning, text } from "../../helpers/providers/steps.ts";
 import { openBound } from "./bound-bench.ts";
-import { breaksIn, hasResult, isSummaryRequest, partsOf } from "./requests.ts";
+import { bodyAt, breaksIn, hasResult, isSummaryRequest, partsOf } from "./requests.ts";
 
 function live() {
   return { listener: () => undefined, signal: new AbortController().signal };
@@ -118,8 +118,10 @@ it("[PREFIX-5] blocks keep their order, also those of a call that gets another i
   );
   expect((await run({ text: "go" })).answer).toBe("Done.");
   expect(provider.refusals()).toEqual([]);
-  const { messages } = provider.received.at(-1)?.body as unknown as MessagesBody;
-  const kinds = contentOf(messages[1]?.content).map(({ type, name = "" }) => `${type} ${name}`);
+  const { messages } = bodyAt(provider.received);
+  const kinds = contentOf(messages[1]?.content).map(
+    ({ type = "", name }) => `${type} ${typeof name === "string" ? name : ""}`,
+  );
   expect(kinds).toEqual([
     "thinking ",
     "text ",
@@ -129,7 +131,7 @@ it("[PREFIX-5] blocks keep their order, also those of a call that gets another i
   ]);
 });
 
-it("[PREFIX-5] an answer with a call that cannot be read loses its reasoning, and the session goes on", async () => {
+it("[PREFIX-5] an answer with a call that cannot be read loses its reasoning, and the session continues", async () => {
   const { provider, run } = await openBound((index) =>
     index === 0
       ? [reasoning("Hm."), { kind: "call", name: "list_files", args: '{"path": ".', size: 4 }]
@@ -207,7 +209,7 @@ it("[PREFIX-8] the prefix of the built-in tools takes 8 KB at most", async () =>
     },
   );
   await run({ text: "one" });
-  const { tools, system } = provider.received[0]?.body as unknown as MessagesBody;
+  const { tools, system } = bodyAt(provider.received, 0);
   const names = new Set((tools ?? []).map(({ name }) => name));
   expect(BUILT_IN_TOOLS.names.filter((name) => !names.has(name))).toEqual([]);
   expect(JSON.stringify({ tools, system }).length).toBeLessThanOrEqual(8192);

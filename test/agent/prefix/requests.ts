@@ -14,6 +14,11 @@ export function partsOf({ body }: Pick<Received, "body">): string[] {
   ];
 }
 
+/** Returns the body of a request that was received; the last one without an index. */
+export function bodyAt(received: readonly Pick<Received, "body">[], index = -1): MessagesBody {
+  return received.at(index)?.body as unknown as MessagesBody;
+}
+
 /** Returns the indexes of the requests that are not the one before with more at its end. */
 export function breaksIn(received: readonly Pick<Received, "body">[]): number[] {
   const all = received.map(partsOf);

@@ -52,7 +52,10 @@ it("[EVENTS-1] a reader that comes once the database is back is served, also whi
   state.isAway = false;
   const later = open(Promise.resolve());
 
-  await Promise.race([expect.poll(() => later.response.headersSent).toBe(true), later.over]);
+  const answered = async (): Promise<void> => {
+    await expect.poll(() => later.response.headersSent).toBe(true);
+  };
+  await Promise.race([answered(), later.over]);
   expect(later.response.headersSent).toBe(true);
   turn.resolve();
   await expect(first.over).rejects.toThrow("It is away.");
