@@ -2,7 +2,7 @@ import type { Choice, GivenReply, PermissionChoice } from "../../core/questions.
 import type { QuestionInfo } from "../../core/schemas/schemas.ts";
 import { oneLine, visible } from "../../core/text/terminal-text.ts";
 import { MAX_INDENTATION, visibleBlanks } from "../../core/text/visible-blanks.ts";
-import { longerText } from "../../core/text/words.ts";
+import { longerText } from "../../core/text/longer-text.ts";
 
 /** Sentence for a graph that asks in its thread only: no command can answer it. */
 export const GRAPH_ASKS =

@@ -3,7 +3,6 @@ import {
   type AdmissionChoice,
   type AskedPermission,
   type Choice,
-  lastingRules,
   LIMIT_CHOICES,
   type LimitChoice,
   PERMISSION_CHOICES,
@@ -126,10 +125,4 @@ export function permissionLabel(id: PermissionChoice): string {
 /** Says in one sentence why a permission is asked for. */
 export function ruleAsks({ rule, layer }: Pick<AskedPermission, "rule" | "layer">): string {
   return `The rule ${rule} (${layer}) asks.`;
-}
-
-/** Names in one line the rules that longer answers keep; null if none is offered. */
-export function longerText(choices: readonly Choice[] | null): string | null {
-  const rules = lastingRules(choices);
-  return rules === null ? null : `Longer: for ${rules.join(", ")}`;
 }

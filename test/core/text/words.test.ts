@@ -13,11 +13,11 @@ import {
   admissionChoices,
   folderChoice,
   limitChoices,
-  longerText,
   offeredChoices,
   permissionChoices,
   repeatChoices,
 } from "../../../src/core/text/words.ts";
+import { longerText } from "../../../src/core/text/longer-text.ts";
 
 const OWN = [...PERMISSION_CHOICES, ...LIMIT_CHOICES, ...REPEAT_CHOICES, ...ADMISSION_CHOICES];
 

@@ -1,5 +1,6 @@
 import { oneLine } from "../../../core/text/terminal-text.ts";
-import { longerText, ruleAsks } from "../../../core/text/words.ts";
+import { longerText } from "../../../core/text/longer-text.ts";
+import { ruleAsks } from "../../../core/text/words.ts";
 import type { GivenAnswer } from "../../output/question-lines.ts";
 import { cutLine } from "../text/fold.ts";
 import { choiceRows, type KeyedChoice } from "./question-choices.ts";

@@ -5,7 +5,7 @@ import {
   MAX_INDENTATION,
   visibleBlanks,
 } from "../../../core/text/visible-blanks.ts";
-import { longerText } from "../../../core/text/words.ts";
+import { longerText } from "../../../core/text/longer-text.ts";
 import type { GivenAnswer } from "../../output/question-lines.ts";
 import type { OpenQuestion } from "../../../store/records/questions/read.ts";
 import { cutLine, foldLine } from "../text/fold.ts";
