@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
+import { modelConfig } from "../../../src/rules/models/config.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { startProvider } from "../../helpers/providers/start.ts";
 import { call, reasoning, type Step, text } from "../../helpers/providers/steps.ts";
@@ -23,13 +24,18 @@ it.each([
   ["anthropic", "claude-opus-5-5"],
   ["anthropic", "claude-haiku-4-5"],
   ["openai", "gpt-4.1"],
+  ["openai", "gpt-6.1-sol"],
+  ["openai", "local"],
   ["ollama", "llama3.2:3b"],
 ] as const)(
   "%s accepts every request of some exchanges with reasoning and calls: %s",
   async (provider, model) => {
     await using server = await startProvider(provider, script);
     const env = { ...server.env, REPRISE_MODEL: `${provider}:${model}` };
-    const bench = await openBench({ env: () => ({}) }, env);
+    const config = modelConfig(env);
+    const api = model.startsWith("gpt-6") ? "responses" : "chat";
+    const models = { ...config, openai: { ...config.openai, api } } as const;
+    const bench = await openBench({ env: () => ({}) }, env, { models });
     writeFileSync(join(bench.repo, "0.txt"), "zero");
     writeFileSync(join(bench.repo, "1.txt"), "one");
     for (const question of ["first", "second", "third"]) {

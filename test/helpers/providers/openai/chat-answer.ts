@@ -1,6 +1,7 @@
 import type { Answer, Asked, InputUsage, Received } from "../server.ts";
 import { type PartStep, piecesOf, type Step, stepOf, type StopReason } from "../steps.ts";
 import { type ChatBody, chatBody, type ChatCall, type ChatMemory } from "./chat-request.ts";
+import { showsReasoning } from "./models.ts";
 import { usageOf } from "./usage.ts";
 
 const STOPS: Readonly<Record<StopReason, string>> = {
@@ -60,7 +61,9 @@ export class ChatAnswer implements Answer {
         return this.#delta({ content: step.text });
       case "reasoning":
         this.#reasoning += step.text;
-        return this.#delta({ reasoning_content: step.text });
+        return showsReasoning(this.#request.model)
+          ? this.#delta({ reasoning_content: step.text })
+          : "";
       case "cut_call":
         return this.#call(step.name, [step.args], undefined);
       case "call":
@@ -86,7 +89,9 @@ export class ChatAnswer implements Answer {
     const message = {
       role: "assistant",
       content: this.#content,
-      ...(this.#reasoning === "" ? {} : { reasoning_content: this.#reasoning }),
+      ...(this.#reasoning === "" || !showsReasoning(this.#request.model)
+        ? {}
+        : { reasoning_content: this.#reasoning }),
       ...(this.#calls.length === 0 ? {} : { tool_calls: this.#calls }),
     };
     return {

@@ -1,6 +1,6 @@
 import { repeated, type Rule, someText, unknownFields } from "../rules.ts";
 import { type ChatMemory, chatBody } from "./chat-request.ts";
-import { gptVersion, reasonsByDefault, takesGptSampling } from "./models.ts";
+import { gptVersion, reasonsByDefault, showsReasoning, takesGptSampling } from "./models.ts";
 
 const FIELDS = [
   "model messages audio frequency_penalty function_call functions logit_bias logprobs metadata n",
@@ -40,10 +40,11 @@ export const CHAT_RULES: readonly Rule<ChatMemory>[] = [
   {
     id: "message_field_unknown",
     source: "github.com/agentscope-ai/QwenPaw/pull/707, 2026-03-05",
-    refuses: (body, _, { quirks, reasoning }) => {
-      const { messages } = chatBody(body);
-      // a server that sends reasoning knows the field
-      const known = [...MESSAGE_FIELDS, ...(reasoning.size > 0 ? ["reasoning_content"] : [])];
+    refuses: (body, _, { quirks }) => {
+      const { messages, model } = chatBody(body);
+      const known = showsReasoning(model)
+        ? [...MESSAGE_FIELDS, "reasoning_content"]
+        : MESSAGE_FIELDS;
       const names = messages.flatMap((message, at) =>
         unknownFields(message, known).map((name) => `messages[${at}].${name}`),
       );

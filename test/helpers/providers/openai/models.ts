@@ -19,3 +19,8 @@ export function reasonsByDefault(name: unknown): boolean {
 export function bindsReasoning(name: unknown): boolean {
   return (gptVersion(name) ?? Infinity) >= 5.6;
 }
+
+/** OpenAI's chat completions count reasoning and never show it; compatible servers do. */
+export function showsReasoning(name: unknown): boolean {
+  return gptVersion(name) === null;
+}
