@@ -6,10 +6,11 @@ import { expect, it, onTestFinished } from "vitest";
 import { RepriseError } from "../../../src/core/errors.ts";
 import { createSessionWatcher } from "../../../src/exchange/live/session-watcher.ts";
 import { createEventStreams } from "../../../src/http/events/event-streams.ts";
-import type { StreamAnswer } from "../../../src/http/stream/open-answers.ts";
+import type { PagesInTurn } from "../../../src/http/unsent/pages-in-turn.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
+import { until } from "../../helpers/unread.ts";
 
 /** A real store whose reads fail while `isAway` is set. */
 async function openPassing() {
@@ -35,7 +36,7 @@ it("[EVENTS-1] a reader that comes once the database is back is served, also whi
   const streams = createEventStreams({ ...options, watcher, onFailure: nothing });
   const open = (turn: Promise<void>) => {
     const response = new ServerResponse(new IncomingMessage(new Socket()));
-    const pages: StreamAnswer["pages"] = {
+    const pages: PagesInTurn = {
       read: (read) => turn.then(read),
       readValue: (read) => turn.then(read),
       turn: () => turn.then(() => nothing),
@@ -52,10 +53,9 @@ it("[EVENTS-1] a reader that comes once the database is back is served, also whi
   state.isAway = false;
   const later = open(Promise.resolve());
 
-  const answered = async (): Promise<void> => {
-    await expect.poll(() => later.response.headersSent).toBe(true);
-  };
-  await Promise.race([answered(), later.over]);
+  let isOver = false;
+  later.over.finally(() => (isOver = true)).catch(nothing);
+  await until(() => later.response.headersSent || isOver);
   expect(later.response.headersSent).toBe(true);
   turn.resolve();
   await expect(first.over).rejects.toThrow("It is away.");
