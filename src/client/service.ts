@@ -26,8 +26,6 @@ export interface ServiceCalls {
   listPersonas(options?: { repo_path?: string }): Promise<readonly PersonaInfo[]>;
   /** The default one first. Others can be named, too. */
   listModels(): Promise<readonly ModelInfo[]>;
-  /** The same with the models that the providers list now: they are asked. */
-  askForModels(): Promise<readonly ModelInfo[]>;
 }
 
 export function serviceCalls(connection: Connection): ServiceCalls {
@@ -41,6 +39,5 @@ export function serviceCalls(connection: Connection): ServiceCalls {
     listPersonas: (query = {}) =>
       connection.json<PersonaInfo[]>("GET", "/api/personas", { query: { ...query } }),
     listModels: () => connection.json<ModelInfo[]>("GET", "/api/models"),
-    askForModels: () => connection.json<ModelInfo[]>("POST", "/api/models/refresh"),
   };
 }
