@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 import { modelConfig } from "../../../src/rules/models/config.ts";
+import { openAiAs } from "../../helpers/openai-as.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { startProvider } from "../../helpers/providers/start.ts";
 import { call, reasoning, type Step, text } from "../../helpers/providers/steps.ts";
@@ -32,9 +33,7 @@ it.each([
   async (provider, model) => {
     await using server = await startProvider(provider, script);
     const env = { ...server.env, REPRISE_MODEL: `${provider}:${model}` };
-    const config = modelConfig(env);
-    const api = model.startsWith("gpt-6") ? "responses" : "chat";
-    const models = { ...config, openai: { ...config.openai, api } } as const;
+    const models = modelConfig(env, openAiAs(model.startsWith("gpt-6") ? "responses" : "chat"));
     const bench = await openBench({ env: () => ({}) }, env, { models });
     writeFileSync(join(bench.repo, "0.txt"), "zero");
     writeFileSync(join(bench.repo, "1.txt"), "one");

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { RepriseError } from "../../../src/core/errors.ts";
 import { createSessionWatcher } from "../../../src/exchange/live/session-watcher.ts";
 import { createEventStreams } from "../../../src/http/events/event-streams.ts";
-import type { PagesInTurn } from "../../../src/http/unsent/pages-in-turn.ts";
+import type { StreamAnswer } from "../../../src/http/stream/open-answers.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
@@ -36,7 +36,7 @@ it("[EVENTS-1] a reader that comes once the database is back is served, also whi
   const streams = createEventStreams({ ...options, watcher, onFailure: nothing });
   const open = (turn: Promise<void>) => {
     const response = new ServerResponse(new IncomingMessage(new Socket()));
-    const pages: PagesInTurn = {
+    const pages: StreamAnswer["pages"] = {
       read: (read) => turn.then(read),
       readValue: (read) => turn.then(read),
       turn: () => turn.then(() => nothing),
