@@ -226,8 +226,11 @@ function expectResults({ nodes }: Evidence, messages: readonly Message[]): void 
       content === NOT_RUN ||
       /^(?:paid|bought|refused) \S+$/.test(content) ||
       /^reply by \d+\n\nby \d+$/.test(content) ||
-      // the installed program has no such tool, and runs what no process had begun
-      /^Error: Tool "(?:pay|buy|order)" not found\./.test(content) ||
+      // the installed program has no such tool: it runs what no process had begun, and a thread declares the tools of its
+      // first call
+      /^Error: (?:Tool "(?:pay|buy|order)" not found\.|there is no tool of this name; your tools are: )/.test(
+        content,
+      ) ||
       content.includes(NOTE) ||
       (tag !== undefined && nodes.asked[Number(index)]?.tag === tag) ||
       (nodes.stopped.size > 0 && content.includes("the sub-agent was stopped"));
