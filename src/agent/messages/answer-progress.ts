@@ -6,6 +6,7 @@ import { callFactsOf, statusOf } from "../../store/records/messages/call-facts.t
 import { countOf } from "../../store/records/messages/mirror-row.ts";
 import { endOf } from "../models/answer-end.ts";
 import { isUnfinished } from "./ended-answer.ts";
+import { CacheUse } from "./cache-use.ts";
 import { cutBeforeHalf } from "./whole-characters.ts";
 import type { Report } from "../../exchange/report-events.ts";
 
@@ -70,6 +71,7 @@ export class ArrivingText {
  */
 export function createAnswerProgress(report: Report, before = "") {
   const arriving = new ArrivingText(report);
+  const cache = new CacheUse();
   let text = before;
   let last: AIMessage | undefined;
   return {
@@ -86,9 +88,19 @@ export function createAnswerProgress(report: Report, before = "") {
         arriving.complete(message, { isReported: false });
         text = last === undefined || isUnfinished(last) ? text + message.text : message.text;
         last = message;
+        cache.add(message);
+        reportCache(report, cache, message);
       }
     },
   };
+}
+
+/** Says after the last answer of an exchange if the provider's cache was of little use. */
+function reportCache(report: Report, cache: CacheUse, { tool_calls = [] }: AIMessage): void {
+  const sentence = tool_calls.length === 0 ? cache.takeSentence() : null;
+  if (sentence !== null) {
+    report({ type: "notice", sentence });
+  }
 }
 
 /** `isReported`: whether its text was reported as it arrived; a model may not stream. */

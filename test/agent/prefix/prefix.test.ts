@@ -214,3 +214,19 @@ it("[PREFIX-8] the prefix of the built-in tools takes 8 KB at most", async () =>
   expect(BUILT_IN_TOOLS.names.filter((name) => !names.has(name))).toEqual([]);
   expect(JSON.stringify({ tools, system }).length).toBeLessThanOrEqual(8192);
 });
+
+it("[PREFIX-9] an exchange of over 50,000 tokens says once if less than half of them came from the cache", async () => {
+  const file = "A line of a file that the agent reads.\n".repeat(2000);
+  const { provider, run, repo, events } = await openBound((_, body) =>
+    hasResult(body) ? [text("Read.")] : [call("read_file", { path: "a.txt" })],
+  );
+  writeFileSync(join(repo, "a.txt"), file);
+  const notices = () => events.flatMap((event) => (event.type === "notice" ? event.sentence : []));
+  for (let index = 0; index < 4; index += 1) {
+    await run({ text: `exchange ${index}` });
+  }
+  expect(notices()).toEqual([]);
+  provider.advance(6 * 60_000);
+  await run({ text: "after a pause" });
+  expect(notices()).toEqual([expect.stringContaining("the provider's cache had")]);
+});
