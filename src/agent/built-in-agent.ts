@@ -67,7 +67,7 @@ export function builtInAgent(builtIn: BuiltIn): DrivenAgent {
     answer: () => finishedText(progress),
     hearing: (answered) => ({
       // what the agent does besides is reported by its nodes
-      handler: new AnswerHandler(progress.arriving.heard, answered),
+      handler: new AnswerHandler(progress.arriving, answered),
       everywhere: [],
       recursionLimit: RECURSION_LIMIT,
     }),

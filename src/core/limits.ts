@@ -105,5 +105,7 @@ export const LEASE_MS = 30_000;
 export const MAX_SUBJECT = 1000;
 /** UTF-8 bytes of a tool's result that an event holds; the stored message holds all of it. */
 export const EVENT_RESULT_BYTES = 4096;
+/** UTF-8 bytes of the reasoning of one answer that events carry; the thread has all of it. */
+export const EVENT_REASONING_BYTES = 4096;
 /** How often a model is asked for one answer at most, while it fails with transient errors. */
 export const MODEL_ATTEMPTS = 3;

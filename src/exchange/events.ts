@@ -58,6 +58,12 @@ export const ExchangeEvent = Type.Union([
     role: oneOf(ROLES),
     is_summary: Type.Boolean(),
   }),
+  /**
+   * A piece of what the model thinks before it answers, as its provider shows it. The first one of an answer may be
+   * empty, and the only one if the provider shows nothing. Of a long text it is the beginning, up to
+   * `EVENT_REASONING_BYTES`.
+   */
+  event("reasoning", { message_id: text(), text: text() }),
   /** A piece of an answer, as the provider sent it. */
   event("text", { message_id: text(), text: text() }),
   /** The answer `message_id` calls a tool. */

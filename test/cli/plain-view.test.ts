@@ -63,3 +63,20 @@ it.each([
     expect(view.hasChangedFiles()).toBe(expected);
   },
 );
+
+it("[TERM-152] says that the model thinks, and for how long it did; of an attempt that failed, nothing", () => {
+  const { view, lines } = plainView();
+  view.show({ type: "reasoning", ...OWN, message_id: "a", text: "in vain" });
+  const again = { attempt: 2, code: "model_failed", reason: "busy", delay_ms: 1000 } as const;
+  view.show({ type: "retry", ...OWN, message_id: "a", ...again });
+  view.show({ type: "reasoning", ...OWN, message_id: "b", text: "let me" });
+  view.show({ type: "reasoning", ...OWN, message_id: "b", text: " see" });
+  view.show({ type: "text", ...OWN, message_id: "b", text: "Hello." });
+  expect(lines).toEqual([
+    "· thinking…",
+    "note: busy; asking again in 1 s.",
+    "· thinking…",
+    "· thought for 0 s",
+    "Hello.",
+  ]);
+});

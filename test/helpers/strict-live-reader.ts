@@ -45,6 +45,11 @@ export function createStrictReader() {
           messages.push(data);
           return;
         }
+        case "reasoning":
+          if (texts.has(data.message_id)) {
+            throw new Error("reasoning after the text of its answer");
+          }
+          break;
         case "question":
         case "tool_call":
         case "usage":

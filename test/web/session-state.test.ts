@@ -17,6 +17,7 @@ const snapshot = (data: Partial<Snapshot["data"]> = {}): Snapshot => ({
     calls: [],
     usage: null,
     retry: null,
+    reasoning: null,
     text: null,
     last_seq: 2,
     ...data,

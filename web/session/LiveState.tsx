@@ -10,6 +10,7 @@ export function LiveState({ model }: { readonly model: SessionModel }): JSX.Elem
   const {
     exchange = null,
     text = null,
+    reasoning = null,
     retry = null,
     usage = null,
     questions = [],
@@ -27,8 +28,12 @@ export function LiveState({ model }: { readonly model: SessionModel }): JSX.Elem
         ) : isRunning ? (
           <>
             <span class="working" aria-hidden="true" />
-            {text === null ? "The agent is working" : "The agent is answering"},{" "}
-            {`asked ${whereOf(exchange)}`}
+            {text !== null
+              ? "The agent is answering"
+              : reasoning !== null
+                ? "The agent is thinking"
+                : "The agent is working"}
+            , {`asked ${whereOf(exchange)}`}
           </>
         ) : exchange.state === "waiting" ? (
           questions.length === 0 ? (

@@ -14,6 +14,7 @@ import type { SessionModel } from "./model.ts";
 import { PlainText } from "./PlainText.tsx";
 import type { Row } from "./rows.ts";
 import { Text } from "./Text.tsx";
+import { ThoughtLine } from "./thought/ThoughtLine.tsx";
 
 /** Characters of a message that are shown at first. */
 const MAX_SHOWN = 60_000;
@@ -46,6 +47,7 @@ export const MessageRow = memo(function MessageRow({ model, row, total }: Messag
       aria-setsize={total}
     >
       <MessageHead message={message} isRaw={isRaw} />
+      {role === "assistant" ? <ThoughtLine model={model} id={message.message_id} /> : null}
       {content.trim() === "" ? null : (
         <MessageText model={model} message={message} isRaw={isRaw.value} />
       )}

@@ -12,6 +12,7 @@ import { client } from "../api.ts";
 import type { SessionState } from "../streams/session-state.ts";
 import { connection, followSession, followShared } from "../streams/streams.ts";
 import { createMessageCache, type MessageCache, PAGE_SIZE } from "./message-cache.ts";
+import { hearThought, type Thought } from "../streams/thoughts.ts";
 import { isPassing, problemOf, type SessionProblem } from "./problem.ts";
 
 export type LiveCall = Extract<LiveEvent, { event: "tool_call" }>["data"];
@@ -43,6 +44,8 @@ export interface SessionModel {
   readonly live: ReadonlySignal<SessionState | null>;
   /** How calls ended that this page has seen, by their ids. */
   readonly ends: ReadonlyMap<string, LiveCall>;
+  /** What the model thought of answers that this page has seen being written, by their ids. */
+  readonly thoughts: ReadonlyMap<string, Thought>;
   /** The latest first. Null until they were read. */
   readonly exchanges: ReadonlySignal<readonly ExchangeInfo[] | null>;
   readonly hasEarlierExchanges: ReadonlySignal<boolean>;
@@ -75,6 +78,7 @@ export function createSessionModel(
   const [first, last, version] = [signal(1), signal(0), signal(0)];
   const live = signal<SessionState | null>(null);
   const ends = new Map<string, LiveCall>();
+  const thoughts = new Map<string, Thought>();
   const exchanges = signal<readonly ExchangeInfo[] | null>(null);
   const hasEarlierExchanges = signal(false);
   const children = signal<readonly SessionSummary[]>([]);
@@ -157,6 +161,7 @@ export function createSessionModel(
   const hear = (event: LiveEvent, now: SessionState): void => {
     const isMissing = event.event === "snapshot" && isGap(event);
     state = now;
+    hearThought(thoughts, event);
     switch (event.event) {
       case "message":
         store(event.data);
@@ -220,6 +225,7 @@ export function createSessionModel(
     version,
     live,
     ends,
+    thoughts,
     exchanges,
     hasEarlierExchanges,
     children,

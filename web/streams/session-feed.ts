@@ -196,7 +196,7 @@ function snapshotOfSession({
   questions,
   seq,
 }: Polled & { seq: number }): Snapshot {
-  const state = { calls: [], usage: null, retry: null, text: null, last_seq: seq };
+  const state = { calls: [], usage: null, retry: null, reasoning: null, text: null, last_seq: seq };
   const data = { session, exchange, questions: [...questions], ...state };
   return { id: NO_POSITION, event: "snapshot", data };
 }

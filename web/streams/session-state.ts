@@ -38,6 +38,8 @@ function changed(
   event: Exclude<LiveEvent, { event: "snapshot" }>,
 ): SessionState {
   switch (event.event) {
+    case "reasoning":
+      return { ...state, reasoning: withReasoning(state.reasoning, event.data) };
     case "text":
       return { ...state, text: joined(state.text, event.data) };
     case "reset":
@@ -53,7 +55,11 @@ function changed(
     case "usage":
       return { ...state, usage: event.data };
     case "retry":
-      return { ...state, retry: event.data };
+      return {
+        ...state,
+        retry: event.data,
+        reasoning: event.data === null ? state.reasoning : null,
+      };
   }
 }
 
@@ -122,6 +128,7 @@ function afterMessage(state: SessionState, message: MessageInfo): SessionState {
     ...state,
     seq: Math.max(state.seq, seq),
     text: state.text?.message_id === message_id ? null : state.text,
+    reasoning: state.reasoning?.message_id === message_id ? null : state.reasoning,
     // a call that asked a person has no other end
     calls: state.calls.filter((call) => call.call_id !== call_id || call.status !== "running"),
   };
@@ -131,7 +138,14 @@ function afterExchange(state: SessionState, exchange: DataOf<"exchange">): Sessi
   const isSame = state.exchange?.n === exchange.n;
   return exchange.state === "running" && isSame
     ? { ...state, exchange }
-    : { ...state, exchange, calls: [], usage: null, retry: null };
+    : { ...state, exchange, calls: [], usage: null, retry: null, reasoning: null };
+}
+
+function withReasoning(
+  before: SessionState["reasoning"],
+  { message_id, text }: DataOf<"reasoning">,
+): SessionState["reasoning"] {
+  return { message_id, text: before?.message_id === message_id ? before.text + text : text };
 }
 
 function withQuestion(

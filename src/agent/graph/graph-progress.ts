@@ -6,7 +6,7 @@ import { storableText } from "../../core/text/text.ts";
 import { type Report, reportStored } from "../../exchange/report-events.ts";
 import type { OnStored } from "../../langgraph/session-saver.ts";
 import { ArrivingText, reportResult } from "../messages/answer-progress.ts";
-import { type CallbackParameters, type OnText, TextHandler } from "../messages/token-stream.ts";
+import { type CallbackParameters, type Heard, TextHandler } from "../messages/token-stream.ts";
 
 /** What a graph does, reported as events. */
 export interface GraphProgress {
@@ -52,7 +52,7 @@ export function createGraphProgress(report: Report, before: readonly BaseMessage
       }
       reportStored(report, stored);
     },
-    handler: new GraphHandler(arriving.heard, durations),
+    handler: new GraphHandler(arriving, durations),
   };
 }
 
@@ -68,8 +68,8 @@ class GraphHandler extends TextHandler {
   /** How long the tools of calls ran. */
   readonly #durations: Map<string, number>;
 
-  constructor(onText: OnText, durations: Map<string, number>) {
-    super(onText);
+  constructor(heard: Heard, durations: Map<string, number>) {
+    super(heard);
     this.#durations = durations;
   }
 

@@ -1,12 +1,13 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 
 import { type CallFacts, NO_FACTS } from "../../core/calls.ts";
-import { EVENT_RESULT_BYTES } from "../../core/limits.ts";
+import { EVENT_REASONING_BYTES, EVENT_RESULT_BYTES } from "../../core/limits.ts";
 import { callFactsOf, statusOf } from "../../store/records/messages/call-facts.ts";
 import { countOf } from "../../store/records/messages/mirror-row.ts";
 import { endOf } from "../models/answer-end.ts";
 import { isUnfinished } from "./ended-answer.ts";
 import { CacheUse } from "./cache-use.ts";
+import type { Heard } from "./token-stream.ts";
 import { cutBeforeHalf } from "./whole-characters.ts";
 import type { Report } from "../../exchange/report-events.ts";
 
@@ -14,25 +15,41 @@ export type AnswerProgress = ReturnType<typeof createAnswerProgress>;
 
 const NOT_RUN: EndedCall = { durationMs: 0, facts: NO_FACTS };
 
-/** Texts of answers, reported as their models write them. */
-export class ArrivingText {
+/** Texts of answers, and what their models think before, reported as they are written. */
+export class ArrivingText implements Heard {
   readonly #report: Report;
   /** By the ids of the answers. */
   readonly #written = new Map<string, string>();
   readonly #halves = new Map<string, string>();
+  /** UTF-8 bytes of reasoning that are still reported, by the ids of the answers. */
+  readonly #reasoned = new Map<string, number>();
+  readonly #reasonedHalves = new Map<string, string>();
   #last: string | null = null;
 
   constructor(report: Report) {
     this.#report = report;
   }
 
-  readonly heard = (message_id: string, piece: string): void => {
+  readonly onText = (message_id: string, piece: string): void => {
     const { whole: text, half } = cutBeforeHalf((this.#halves.get(message_id) ?? "") + piece);
     this.#written.set(message_id, (this.#written.get(message_id) ?? "") + text);
     this.#halves.set(message_id, half);
     this.#last = message_id;
     if (text !== "") {
       this.#report({ type: "text", message_id, text });
+    }
+  };
+
+  readonly onReasoning = (message_id: string, piece: string): void => {
+    const left = this.#reasoned.get(message_id);
+    const { whole, half } = cutBeforeHalf((this.#reasonedHalves.get(message_id) ?? "") + piece);
+    this.#reasonedHalves.set(message_id, half);
+    const max = left ?? EVENT_REASONING_BYTES;
+    const rest = max - Buffer.byteLength(whole);
+    this.#reasoned.set(message_id, Math.max(0, rest));
+    if (left === undefined || (left > 0 && whole !== "")) {
+      const text = rest < 0 ? `${cutToBytes(whole, max)}…` : whole;
+      this.#report({ type: "reasoning", message_id, text });
     }
   };
 
@@ -155,16 +172,23 @@ export function reportResult(
   result: ToolMessage,
   { durationMs, facts }: EndedCall,
 ): void {
-  const bytes = Buffer.from(result.text);
+  const { text } = result;
   report({
     type: "tool_result",
     call_id: result.tool_call_id,
     name: result.name ?? "",
     ...facts,
     status: statusOf(result) ?? "ok",
-    // with `stream` an incomplete character at the end is left out
-    content: new TextDecoder().decode(bytes.subarray(0, EVENT_RESULT_BYTES), { stream: true }),
-    content_bytes: bytes.length,
+    content: cutToBytes(text, EVENT_RESULT_BYTES),
+    content_bytes: Buffer.byteLength(text),
     duration_ms: Math.round(durationMs),
+  });
+}
+
+/** The beginning of a text, up to so many bytes of UTF-8. */
+function cutToBytes(text: string, max: number): string {
+  // with `stream` an incomplete character at the end is left out
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Buffer.from(text).subarray(0, max), {
+    stream: true,
   });
 }

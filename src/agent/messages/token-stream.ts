@@ -3,9 +3,17 @@ import { AIMessage, AIMessageChunk } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 
 import { endOf } from "../models/answer-end.ts";
+import { reasoningIn } from "../models/arriving-reasoning.ts";
 
 /** Called with each piece of text of the answer `id` while the model still writes. */
 export type OnText = (id: string, text: string) => void;
+
+/** Called with what arrives of answers. */
+export interface Heard {
+  readonly onText: OnText;
+  /** A piece may be empty: the model thinks, and its provider does not show what. */
+  readonly onReasoning: OnText;
+}
 
 export type CallbackParameters<Method extends keyof BaseCallbackHandler> = Parameters<
   Extract<BaseCallbackHandler[Method], (...given: never[]) => unknown>
@@ -20,13 +28,13 @@ export abstract class TextHandler extends BaseCallbackHandler {
   override awaitHandlers = true;
   override raiseError = true;
   override ignoreRetriever = true;
-  readonly #onText: OnText;
+  readonly #heard: Heard;
   /** Ids of answers by their runs; null until the first chunk. */
   readonly #answers = new Map<string, string | null>();
 
-  constructor(onText: OnText) {
+  constructor(heard: Heard) {
     super();
-    this.#onText = onText;
+    this.#heard = heard;
   }
 
   /**
@@ -55,9 +63,13 @@ export abstract class TextHandler extends BaseCallbackHandler {
     // as LangChain does: an answer without an id gets that of its run
     const id = known ?? message?.id ?? `run-${runId}`;
     this.#answers.set(runId, id);
+    const reasoning = reasoningIn(fields?.chunk);
+    if (reasoning !== null) {
+      this.#heard.onReasoning(id, reasoning);
+    }
     const text = message?.text ?? token;
     if (text !== "") {
-      this.#onText(id, text);
+      this.#heard.onText(id, text);
     }
   }
 
@@ -92,8 +104,8 @@ export class AnswerHandler extends TextHandler {
    * `answered` is called when the model has written an answer that calls no tool: nothing is left to do but to
    * store it.
    */
-  constructor(onText: OnText, answered: () => void) {
-    super(onText);
+  constructor(heard: Heard, answered: () => void) {
+    super(heard);
     this.#answered = answered;
   }
 

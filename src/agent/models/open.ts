@@ -1,6 +1,8 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 
 import type { ModelConfig } from "../../rules/models/config.ts";
+import { thinksAdaptively } from "../../rules/models/claude-thinking.ts";
+import type { ModelFacts } from "../../rules/models/facts.ts";
 import { type ModelSettings, modelSettings } from "../../rules/models/settings.ts";
 import { receiveStreams } from "./receive-stream.ts";
 
@@ -41,7 +43,7 @@ interface Opening extends ModelSettings {
 }
 
 async function openAnthropic(opening: Opening): Promise<BaseChatModel> {
-  const { model, apiKey, baseUrl, headers, config } = opening;
+  const { model, apiKey, baseUrl, headers, config, facts } = opening;
   const { AnthropicClient } = await import("./anthropic-client.ts");
   const fields = {
     model,
@@ -56,8 +58,20 @@ async function openAnthropic(opening: Opening): Promise<BaseChatModel> {
       defaultHeaders: headers,
       fetchOptions: NO_REDIRECTS,
     } as const,
+    ...(thinksAdaptively(model) ? thinking(facts) : {}),
   };
   return receiveStreams(new AnthropicClient(fields), { api: "anthropic", limits: config.idle });
+}
+
+/**
+ * Asks for a summary of what the model thinks, which is left out otherwise. Thinking counts as output, of which
+ * LangChain asks for 4,096 tokens from a model that it does not know.
+ */
+function thinking({ output }: ModelFacts) {
+  return {
+    thinking: { type: "adaptive", display: "summarized" } as const,
+    ...(output === null ? {} : { maxTokens: output }),
+  };
 }
 
 async function openOpenAi(opening: Opening): Promise<BaseChatModel> {

@@ -9,13 +9,15 @@ import {
 } from "@langchain/openai";
 
 import type { IdleLimits } from "../../rules/models/config.ts";
+import { REASONING, REASONING_BREAK } from "./arriving-reasoning.ts";
 import { textIn } from "./answer-end.ts";
 import { BrokenAnswerError, ENDED_EARLY } from "./follow-end.ts";
 import type { ClientFields } from "./openai-client.ts";
 import { replayed } from "./own-answers.ts";
-import { REASONING, receiveStreams } from "./receive-stream.ts";
+import { receiveStreams } from "./receive-stream.ts";
 
 type Event = OpenAIClient.Responses.ResponseStreamEvent;
+type Request = OpenAIClient.Responses.ResponseCreateParamsStreaming;
 type Input = OpenAIClient.Responses.ResponseInputItem;
 
 /**
@@ -31,7 +33,10 @@ export function responsesClient(fields: ClientFields, limits: IdleLimits): ChatO
     // LangChain sends null without it, which OpenAI may read as true
     supportsStrictToolCalling: false,
     ...(isReasoner(fields.model ?? "")
-      ? { modelKwargs: { include: ["reasoning.encrypted_content"] } }
+      ? {
+          modelKwargs: { include: ["reasoning.encrypted_content"] },
+          reasoning: { summary: "auto" as const },
+        }
       : {}),
   });
   return receiveStreams(client, { api: "responses", limits });
@@ -43,12 +48,14 @@ function isReasoner(model: string): boolean {
 }
 
 class ResponsesClient extends ChatOpenAIResponses {
+  #showsReasoning = true;
+
   override async *_streamResponseChunks(
     ...[messages, options, runManager]: Parameters<ChatOpenAIResponses["_streamResponseChunks"]>
   ): AsyncGenerator<ChatGenerationChunk> {
     const input = messages.flatMap((message) => this.#itemsOf(message));
     const request = { ...this.invocationParams(options), input, stream: true } as const;
-    const events = await this.completionWithRetry(request, options);
+    const events = await this.#open(request, options);
     try {
       for await (const event of events) {
         const chunk = chunkOf(event);
@@ -71,6 +78,22 @@ class ResponsesClient extends ChatOpenAIResponses {
     }
   }
 
+  /** OpenAI shows reasoning to verified organizations alone, and refuses the request of others. */
+  async #open(request: Request, options: this["ParsedCallOptions"]): Promise<AsyncIterable<Event>> {
+    if (!this.#showsReasoning) {
+      return this.completionWithRetry(withoutSummary(request), options);
+    }
+    try {
+      return await this.completionWithRetry(request, options);
+    } catch (error) {
+      if (textIn(error, "param") !== "reasoning.summary") {
+        throw error;
+      }
+      this.#showsReasoning = false;
+      return this.completionWithRetry(withoutSummary(request), options);
+    }
+  }
+
   #itemsOf(message: BaseMessage): Input[] {
     const items = AIMessage.isInstance(message) ? replayed(message) : null;
     if (items?.length === 0) {
@@ -86,6 +109,11 @@ class ResponsesClient extends ChatOpenAIResponses {
       model: this.model,
     });
   }
+}
+
+function withoutSummary({ reasoning, ...request }: Request): Request {
+  const { summary: _summary, ...rest } = reasoning ?? {};
+  return Object.keys(rest).length === 0 ? request : { ...request, reasoning: rest };
 }
 
 /** What an answer keeps of its response, which repeats the request's tools and instructions. */
@@ -127,6 +155,12 @@ function chunkOf(event: Event): ChatGenerationChunk | null {
   return new ChatGenerationChunk({
     text,
     message,
-    ...(isReasoning ? { generationInfo: { [REASONING]: true } } : {}),
+    ...(isReasoning ? { generationInfo: { [REASONING]: true, ...breakBefore(event) } } : {}),
   });
+}
+
+/** A summary of reasoning has several parts, each a paragraph. */
+function breakBefore(event: Event): object {
+  const isNext = event.type === "response.reasoning_summary_part.added" && event.summary_index > 0;
+  return isNext ? { [REASONING_BREAK]: "\n\n" } : {};
 }

@@ -5,6 +5,7 @@ import { raceWithSignal } from "@langchain/core/runnables";
 
 import { RepriseError } from "../../core/errors.ts";
 import type { IdleLimits } from "../../rules/models/config.ts";
+import { reasoningIn } from "./arriving-reasoning.ts";
 import type { ModelApi } from "./answer-end.ts";
 import { followEnd } from "./follow-end.ts";
 import { gatherArguments } from "./gather-arguments.ts";
@@ -23,9 +24,6 @@ export interface Receiving {
   /** Closes the connection of a client that checks its signal only when something arrives. */
   readonly onAbort?: () => void;
 }
-
-/** In the `generationInfo` of a piece of reasoning that holds no text. */
-export const REASONING = "reprise_reasoning";
 
 /**
  * Lets a client's answers arrive as Reprise needs them: always as a stream, with the arguments of tool calls in
@@ -113,10 +111,8 @@ function createIdleTimer(limits: IdleLimits, giveUp: (error: RepriseError) => vo
 }
 
 /** Null for a chunk that holds nothing of an answer. */
-function limitAfter(
-  { message, generationInfo }: ChatGenerationChunk,
-  limits: IdleLimits,
-): number | null {
+function limitAfter(chunk: ChatGenerationChunk, limits: IdleLimits): number | null {
+  const { message } = chunk;
   if (!AIMessageChunk.isInstance(message)) {
     return null;
   }
@@ -125,20 +121,7 @@ function limitAfter(
   if (calls.some(({ name, args }) => Boolean(name) || Boolean(args)) || message.text !== "") {
     return limits.afterTextMs;
   }
-  return generationInfo?.[REASONING] === true || isReasoning(message) ? limits.beforeTextMs : null;
-}
-
-/**
- * Anthropic sends blocks of thinking, OpenAI's Responses items of reasoning, which may hold no text, and other
- * providers a text beside the answer's.
- */
-function isReasoning({ content, additional_kwargs }: AIMessageChunk): boolean {
-  return (
-    Boolean(additional_kwargs["reasoning_content"]) ||
-    Boolean(additional_kwargs["reasoning"]) ||
-    (typeof content !== "string" &&
-      content.some(({ type }) => type.includes("thinking") || type === "reasoning"))
-  );
+  return reasoningIn(chunk) === null ? null : limits.beforeTextMs;
 }
 
 function idleError(ms: number): RepriseError {

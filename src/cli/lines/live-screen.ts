@@ -35,6 +35,8 @@ export function createLiveScreen(options: LiveScreenOptions): LiveScreen {
   const { showsText, answerWith, time = (iso) => iso } = options;
   let printed = "";
   let isArriving = false;
+  /** The answer whose reasoning arrived last. */
+  let thinking = "";
   const text = createAnswerText({ print: indenting((piece) => (printed += piece)) });
 
   const line = (sentence: string): void => {
@@ -47,6 +49,12 @@ export function createLiveScreen(options: LiveScreenOptions): LiveScreen {
     return all;
   };
   const sink: EventSink = {
+    reasoning: (message_id) => {
+      if (message_id !== thinking) {
+        thinking = message_id;
+        line("· thinking…");
+      }
+    },
     text: (_, piece) => {
       if (showsText) {
         if (!isArriving) {

@@ -13,6 +13,7 @@ import {
   toolCallLine,
 } from "../output/tool-lines.ts";
 import { createAnswerText } from "./answer-text.ts";
+import { createThoughtLines } from "./thought-lines.ts";
 import { createCommandOutput } from "../output/command-output.ts";
 
 /**
@@ -31,6 +32,7 @@ export function createPlainView(
     noticeLine(cli, line);
   };
   const output = createCommandOutput(notice);
+  const thought = cli.stderr.isTTY ? createThoughtLines(notice) : null;
   return {
     // only a terminal shows it
     output: cli.stderr.isTTY ? output.show : null,
@@ -42,6 +44,9 @@ export function createPlainView(
     },
     show: (event: ExchangeEvent): void => {
       own ??= event.exchange_id;
+      if (event.exchange_id === own) {
+        thought?.show(event);
+      }
       switch (event.type) {
         case "started":
           if (saysSkips && event.skips === true) {

@@ -27,6 +27,7 @@ export function printShown(cli: CliContext, shown: ShownSession): void {
       cli,
       `#${message.seq} ${message.role}  ${message.ts}${marks === "" ? "" : ` ${marks}`}`,
     );
+    printLines(cli, reasoningLines(shown.reasoning?.get(message.message_id)));
     if (message.content !== "") {
       printLine(cli, visible(message.content));
     }
@@ -37,6 +38,16 @@ export function printShown(cli: CliContext, shown: ShownSession): void {
   }
   printUnsent(cli, shown);
   printQueued(cli, shown);
+}
+
+/** What a model thought, each line after a mark: none of it can pass for a line of the answer. */
+function reasoningLines(text: string | undefined): readonly string[] {
+  return text === undefined
+    ? []
+    : visible(text)
+        .trimEnd()
+        .split("\n")
+        .map((line) => `  ┆ ${line}`);
 }
 
 function factLine({ label, text }: Fact): string {

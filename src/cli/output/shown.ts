@@ -35,6 +35,8 @@ export interface ShownSession extends Detail {
   readonly consents: readonly Consent[];
   /** By the id of the call. */
   readonly changes: ReadonlyMap<string, readonly FileChangeInfo[]>;
+  /** What the model thought, by the id of the message; null if nobody asked for it. */
+  readonly reasoning: ReadonlyMap<string, string> | null;
   /** True if their diffs are left out, because the config cannot be read. */
   readonly withheld: boolean;
 }
@@ -54,7 +56,12 @@ const UNSENT_SHOWN = 20;
 export async function readShown(
   reading: ChangeReading,
   detail: Detail,
-  { labels, all }: { readonly labels: SessionLabels | undefined; readonly all: boolean },
+  {
+    labels,
+    all,
+    reasoning = null,
+  }: Pick<ShownSession, "labels"> &
+    Partial<Pick<ShownSession, "reasoning">> & { readonly all: boolean },
 ): Promise<ShownSession> {
   const { cli, command, store } = reading;
   const { session, messages } = detail;
@@ -66,6 +73,7 @@ export async function readShown(
   return {
     ...detail,
     labels,
+    reasoning,
     children,
     failures: await failuresOf(store, [session, ...children]),
     unconfirmed: await store.read(readUnconfirmed, {

@@ -110,10 +110,19 @@ export function createAgUiEncoder(
 ): AgUiEncoder {
   const messages: AgUiMessage[] = [];
   const questions: QuestionInfo[] = [];
+  let thinking: { readonly id: string; text: string } | null = null;
+  /** Thoughts of this exchange: one answer may have several. */
+  let thoughts = 0;
   let writing: { readonly id: string; text: string } | null = null;
 
   /** Lists the messages that are stored, so that a client drops an answer that is void. */
   const list = (): AgUiEvent => ({ type: "MESSAGES_SNAPSHOT", messages: [...messages] });
+  /** A client keeps its reasoning if a list has none: so one with nothing in it takes the place of one that is void. */
+  const listWithout = (id: string): AgUiEvent => {
+    const none = { id, role: "reasoning", content: "" };
+    const hasOther = messages.some(({ role }) => role === "reasoning");
+    return { type: "MESSAGES_SNAPSHOT", messages: [...messages, ...(hasOther ? [] : [none])] };
+  };
   const endText = (): AgUiEvent[] => {
     const ended = writing;
     writing = null;
@@ -136,6 +145,29 @@ export function createAgUiEncoder(
     },
     encode: (step) => {
       switch (step.type) {
+        case "reasoning": {
+          const begun = thinking === null;
+          thoughts += begun ? 1 : 0;
+          thinking ??= { id: `${step.message_id}:reasoning:${thoughts}`, text: "" };
+          const { id: messageId } = thinking;
+          thinking.text += step.text;
+          const content = { type: "REASONING_MESSAGE_CONTENT", messageId, delta: step.text };
+          return [
+            ...(begun ? beginReasoning(messageId) : []),
+            ...(step.text === "" ? [] : [content]),
+          ];
+        }
+        case "reasoning_end": {
+          const ended = thinking;
+          thinking = null;
+          if (ended === null) {
+            return [];
+          }
+          if (!step.is_void) {
+            store({ id: ended.id, role: "reasoning", content: ended.text });
+          }
+          return [...endReasoning(ended.id), ...(step.is_void ? [listWithout(ended.id)] : [])];
+        }
         case "text": {
           const { message_id: messageId, text: delta } = step;
           const content = { type: "TEXT_MESSAGE_CONTENT", messageId, delta };
@@ -192,6 +224,20 @@ export function createAgUiEncoder(
       }
     },
   };
+}
+
+function beginReasoning(messageId: string): AgUiEvent[] {
+  return [
+    { type: "REASONING_START", messageId },
+    { type: "REASONING_MESSAGE_START", messageId, role: "reasoning" },
+  ];
+}
+
+function endReasoning(messageId: string): AgUiEvent[] {
+  return [
+    { type: "REASONING_MESSAGE_END", messageId },
+    { type: "REASONING_END", messageId },
+  ];
 }
 
 const INTERRUPTED =

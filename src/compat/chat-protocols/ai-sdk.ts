@@ -94,6 +94,7 @@ export function createUiEncoder(
   /** The answer that the current step shows. */
   let shown: string | null = null;
   let isWriting = false;
+  let isThinking = false;
   /** Calls without a result that ask nobody. */
   const open = new Set(replied.filter((call) => !answers.has(call)));
 
@@ -118,6 +119,20 @@ export function createUiEncoder(
     ],
     encode: (step) => {
       switch (step.type) {
+        case "reasoning": {
+          const id = step.message_id;
+          const begun = isThinking ? [] : [...stepOf(id), { type: "reasoning-start", id }];
+          isThinking = true;
+          const isSign = step.text === "";
+          return isSign ? begun : [...begun, { type: "reasoning-delta", id, delta: step.text }];
+        }
+        case "reasoning_end":
+          isThinking = false;
+          if (step.is_void) {
+            shown = null;
+            return [{ type: "reset-step" }];
+          }
+          return [{ type: "reasoning-end", id: step.message_id }];
         case "text": {
           const id = step.message_id;
           const begun = [...stepOf(id), ...(isWriting ? [] : [{ type: "text-start", id }])];

@@ -5,6 +5,10 @@ import { EventReader, type ShownMessage } from "../../exchange/live/event-reader
 
 /** Step that a client of one exchange is shown, in order. */
 export type ExchangeStep =
+  /** A piece of what the model thinks of the answer `message_id`; the first one begins it, and may be empty. */
+  | { readonly type: "reasoning"; readonly message_id: string; readonly text: string }
+  /** It writes or calls a tool; or what it thought is void, with its answer. */
+  | { readonly type: "reasoning_end"; readonly message_id: string; readonly is_void: boolean }
   /** A piece of the answer `message_id`; the first one begins it. */
   | { readonly type: "text"; readonly message_id: string; readonly text: string }
   /** The answer is stored; or it is void, and comes again with another id. */
@@ -50,21 +54,41 @@ export function createExchangeSteps(n: number, known: readonly string[]): Exchan
       questions.set(question.id, question);
     }
   };
+  /** The answer of which the model thinks. */
+  let thinking: string | null = null;
+  const endReasoning = (is_void = false): void => {
+    if (thinking !== null) {
+      steps.push({ type: "reasoning_end", message_id: thinking, is_void });
+    }
+    thinking = null;
+  };
+  const reasoning = (message_id: string, piece: string): void => {
+    // of another answer: that one failed, since it would be stored before
+    if (thinking !== message_id) {
+      endReasoning(true);
+    }
+    thinking = message_id;
+    steps.push({ type: "reasoning", message_id, text: piece });
+  };
   const text = (message_id: string, piece: string): void => {
+    endReasoning(thinking !== message_id);
     steps.push({ type: "text", message_id, text: piece });
   };
   const textEnd = (message_id: string, is_void: boolean): void => {
+    endReasoning();
     steps.push({ type: "text_end", message_id, is_void });
   };
   const nothing = (): void => undefined;
   const reader = new EventReader(
     {
+      reasoning,
       text,
       textEnd,
       message: ({ message_id, role, content, is_summary, tool_calls }, hasArrived) => {
         if (role !== "assistant" || is_summary) {
           return;
         }
+        endReasoning();
         if (!hasArrived && content !== "") {
           // the client shows one text at a time
           reader.end();
@@ -87,7 +111,11 @@ export function createExchangeSteps(n: number, known: readonly string[]): Exchan
       call: nothing,
       exchange: nothing,
       usage: nothing,
-      retry: nothing,
+      retry: (again) => {
+        if (again !== null) {
+          endReasoning(true);
+        }
+      },
     },
     { callsInOrder: false },
   );
@@ -106,6 +134,7 @@ export function createExchangeSteps(n: number, known: readonly string[]): Exchan
     },
     end: (isWaiting) => {
       reader.end();
+      endReasoning();
       if (isWaiting) {
         ask(() => true);
       }

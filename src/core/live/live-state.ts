@@ -9,6 +9,14 @@ export interface LiveState {
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
   /** Why the model is asked again; null if it is not. */
   readonly retry: LiveRetry | null;
+  /** What the model thinks of the answer that it writes; null if it does not, or the answer is stored. */
+  readonly reasoning: LiveReasoning | null;
+}
+
+export interface LiveReasoning {
+  readonly message_id: string;
+  /** The beginning; empty if the provider does not show it. */
+  readonly text: string;
 }
 
 export interface LiveCall extends CallFacts {

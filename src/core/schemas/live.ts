@@ -43,6 +43,8 @@ const Retry = Type.Object(
   closed,
 );
 
+const Reasoning = Type.Object({ message_id: Type.String(), text: Type.String() }, closed);
+
 export const LiveSnapshot = Type.Object(
   {
     session: named(SessionSummary),
@@ -51,6 +53,7 @@ export const LiveSnapshot = Type.Object(
     calls: Type.Array(Call),
     usage: nullable(Usage),
     retry: nullable(Retry),
+    reasoning: nullable(Reasoning),
     text: nullable(TextPiece),
     last_seq: count(),
   },
@@ -60,6 +63,7 @@ export const LiveSnapshot = Type.Object(
 /** The data of each kind of event. */
 const DATA = {
   snapshot: named(LiveSnapshot),
+  reasoning: Reasoning,
   text: TextPiece,
   message: named(MessageInfo),
   reset: Type.Object({ message_id: Type.String(), attempt: count() }, closed),

@@ -1,5 +1,5 @@
 import type { LiveEvent, LiveUsage } from "../../core/schemas/live.ts";
-import type { LiveRetry } from "../../core/live/live-state.ts";
+import type { LiveReasoning, LiveRetry } from "../../core/live/live-state.ts";
 import type { ExchangeInfo, MessageInfo, QuestionInfo } from "../../core/schemas/schemas.ts";
 import type { ToolCall } from "../../core/sessions.ts";
 
@@ -13,6 +13,8 @@ export interface KnownCall extends ToolCall {
 
 /** Takes what a person who watches a session sees, in order. */
 export interface EventSink {
+  /** A piece of what the model thinks of an answer; the first one begins it, and may be empty. */
+  reasoning(message_id: string, piece: string): void;
   /** A piece of an answer that arrives; the first one begins it. */
   text(message_id: string, piece: string): void;
   /** The answer that arrived is stored; or it is void, and may come again with another id. */
@@ -45,6 +47,8 @@ export class EventReader {
   readonly #callsInOrder: boolean;
   readonly #calls = new Map<string, ReadCall>();
   #arriving: string | null = null;
+  /** What was read of the reasoning of an answer. */
+  #reasoning: LiveReasoning | null = null;
   /** Messages until this one are older than the calls of the snapshot. */
   #backlogEnd = 0;
 
@@ -58,6 +62,9 @@ export class EventReader {
     switch (event) {
       case "snapshot":
         this.#snapshot(data);
+        break;
+      case "reasoning":
+        this.#reason(data.message_id, data.text);
         break;
       case "text":
         this.#text(data.message_id, data.text);
@@ -125,6 +132,9 @@ export class EventReader {
       this.#sink.question(question);
     }
     this.#sink.retry(data.retry);
+    if (data.reasoning !== null) {
+      this.#reasonAgain(data.reasoning);
+    }
     if (data.text !== null) {
       this.#text(data.text.message_id, data.text.text);
     }
@@ -136,6 +146,23 @@ export class EventReader {
       this.end();
     }
     this.#sink.exchange(exchange);
+  }
+
+  #reason(message_id: string, piece: string): void {
+    this.#showCalls();
+    const before = this.#reasoning?.message_id === message_id ? this.#reasoning.text : "";
+    this.#reasoning = { message_id, text: before + piece };
+    this.#sink.reasoning(message_id, piece);
+  }
+
+  /** Reads all of it once more: a connection begins with it. */
+  #reasonAgain({ message_id, text }: LiveReasoning): void {
+    const before = this.#reasoning;
+    if (before?.message_id !== message_id) {
+      this.#reason(message_id, text);
+    } else if (text.length > before.text.length && text.startsWith(before.text)) {
+      this.#reason(message_id, text.slice(before.text.length));
+    }
   }
 
   #text(message_id: string, piece: string): void {

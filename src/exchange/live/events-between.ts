@@ -9,7 +9,14 @@ import {
 } from "../../core/live/live-position.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { LiveView } from "./live-view.ts";
-import { exchangeNews, type LiveNews, type Shown, shownOf, stateNews } from "./state-events.ts";
+import {
+  exchangeNews,
+  type LiveNews,
+  reasoningNews,
+  type Shown,
+  shownOf,
+  stateNews,
+} from "./state-events.ts";
 
 /** Position of a reader: what it has been sent. */
 export interface LiveCursor {
@@ -46,6 +53,7 @@ export function eventsBetween(cursor: LiveCursor, view: LiveView): LiveStep {
   if (view.more) {
     return writer.step(begun ? { ...shown, exchange: view.exchange } : shown);
   }
+  writer.sendNews(reasoningNews(shown, view));
   writer.sendText();
   writer.sendNews(stateNews(shown, view));
   // an exchange that ends or waits is shown after what it did

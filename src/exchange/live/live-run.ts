@@ -1,5 +1,5 @@
 import { codePoints } from "../../core/text/code-points.ts";
-import type { LiveCall, LiveState } from "../../core/live/live-state.ts";
+import type { LiveCall, LiveReasoning, LiveState } from "../../core/live/live-state.ts";
 import type { ForgetLive, LiveOutcome, LiveWrite } from "../../store/records/live/store-live.ts";
 import type { ExchangeEvent } from "../events.ts";
 
@@ -50,6 +50,8 @@ export class LiveRun {
   #arriving: Arriving | null = null;
   /** Answers whose text is void, or left to the message that stores it. */
   readonly #left = new Set<string>();
+  /** Answers whose reasoning is shown no more. */
+  readonly #thought = new Set<string>();
   /** Answers whose text is stored although no message may hold it: the agent kept it to itself. */
   readonly #unclaimed = new Set<string>();
   #isOver = false;
@@ -59,7 +61,7 @@ export class LiveRun {
     this.session_id = session_id;
     this.#begun = begun;
     const { used = { input_tokens: 0, output_tokens: 0 } } = begun;
-    this.#state = { calls: [], usage: used, retry: null };
+    this.#state = { calls: [], usage: used, retry: null, reasoning: null };
   }
 
   get fence() {
@@ -85,15 +87,12 @@ export class LiveRun {
   /** True if something changed that readers see. */
   heard(event: ExchangeEvent): boolean {
     switch (event.type) {
+      case "reasoning":
+        return this.#onReasoning(event);
       case "text":
         return this.#onText(event);
       case "message":
-        this.#unclaimed.delete(event.message_id);
-        if (this.#arriving?.message_id === event.message_id) {
-          this.#leave();
-          return this.#change({});
-        }
-        return false;
+        return this.#onMessage(event);
       case "tool_call":
         return this.#change({ calls: withCall(this.#state.calls, event), retry: null });
       case "tool_result":
@@ -113,7 +112,7 @@ export class LiveRun {
         }
         const { attempt, code, reason } = event;
         const until = new Date(Date.now() + event.delay_ms).toISOString();
-        return this.#change({ retry: { attempt, code, reason, until } });
+        return this.#change({ retry: { attempt, code, reason, until }, reasoning: null });
       }
       case "done":
         this.#keepToItself();
@@ -127,6 +126,30 @@ export class LiveRun {
       default:
         return false;
     }
+  }
+
+  #onMessage({ message_id }: { readonly message_id: string }): boolean {
+    this.#unclaimed.delete(message_id);
+    const isText = this.#arriving?.message_id === message_id;
+    if (isText) {
+      this.#leave();
+    }
+    if (this.#state.reasoning?.message_id === message_id) {
+      return this.#change({ reasoning: null });
+    }
+    return isText && this.#change({});
+  }
+
+  #onReasoning({ message_id, text }: LiveReasoning): boolean {
+    if (this.#left.has(message_id) || this.#thought.has(message_id)) {
+      return false;
+    }
+    const { reasoning } = this.#state;
+    if (reasoning !== null && reasoning.message_id !== message_id) {
+      this.#thought.add(reasoning.message_id);
+    }
+    const before = reasoning?.message_id === message_id ? reasoning.text : "";
+    return this.#change({ reasoning: { message_id, text: before + text }, retry: null });
   }
 
   #onText({ message_id, text }: { readonly message_id: string; readonly text: string }): boolean {

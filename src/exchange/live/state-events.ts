@@ -1,5 +1,5 @@
 import type { LiveEvent, LiveUsage } from "../../core/schemas/live.ts";
-import type { LiveCall, LiveRetry } from "../../core/live/live-state.ts";
+import type { LiveCall, LiveReasoning, LiveRetry } from "../../core/live/live-state.ts";
 import type { ExchangeInfo, QuestionInfo } from "../../core/schemas/schemas.ts";
 import type { LiveView } from "./live-view.ts";
 
@@ -10,6 +10,7 @@ export interface Shown {
   readonly calls: readonly LiveCall[];
   readonly usage: LiveUsage | null;
   readonly retry: LiveRetry | null;
+  readonly reasoning: LiveReasoning | null;
 }
 
 /** An event without its id. */
@@ -20,14 +21,30 @@ export type LiveNews = LiveEvent extends infer Each
   : never;
 
 export function shownOf({ exchange, questions, live, state }: LiveView): Shown {
-  const { calls = [], usage = null, retry = null } = state ?? {};
+  const { calls = [], usage = null, retry = null, reasoning = null } = state ?? {};
   return {
     exchange,
     questions,
     calls,
     usage: live === null || usage === null ? null : { n: live.n, ...usage },
     retry,
+    reasoning,
   };
+}
+
+/** What the model has thought since, which comes before the text of its answer. */
+export function reasoningNews({ reasoning: before }: Shown, { state }: LiveView): LiveNews[] {
+  const now = state?.reasoning ?? null;
+  if (now === null) {
+    return [];
+  }
+  const { message_id } = now;
+  if (before?.message_id !== message_id) {
+    return [{ event: "reasoning", data: now }];
+  }
+  // another node may know less
+  const text = now.text.startsWith(before.text) ? now.text.slice(before.text.length) : "";
+  return text === "" ? [] : [{ event: "reasoning", data: { message_id, text } }];
 }
 
 /** The exchange, if it changed. */

@@ -54,6 +54,40 @@ it("[UI-3] takes back what a failed attempt wrote, and shows a stored answer onc
   ]);
 });
 
+const reasoning = (message_id: string, piece: string): LiveEvent => {
+  return { id: "", event: "reasoning", data: { message_id, text: piece } };
+};
+const retry: LiveEvent = {
+  id: "",
+  event: "retry",
+  data: { attempt: 2, code: "model_failed", reason: "", until: "2026-01-01T00:00:00.000Z" },
+};
+
+it("[UI-43] [UI-3] shows reasoning before its answer, and takes it back with an attempt that failed", () => {
+  const steps = createExchangeSteps(1, []);
+  const seen = [
+    reasoning("a", "hm"),
+    retry,
+    reasoning("b", "not seen to end"),
+    reasoning("m2", ""),
+    { id: "", event: "retry", data: null } as const,
+    reasoning("m2", "so"),
+    text("m2", "an answer"),
+    message(2, "assistant", { content: "an answer" }),
+  ].flatMap((event) => steps.of(event));
+  expect([...seen, ...steps.end(false)]).toEqual([
+    { type: "reasoning", message_id: "a", text: "hm" },
+    { type: "reasoning_end", message_id: "a", is_void: true },
+    { type: "reasoning", message_id: "b", text: "not seen to end" },
+    { type: "reasoning_end", message_id: "b", is_void: true },
+    { type: "reasoning", message_id: "m2", text: "" },
+    { type: "reasoning", message_id: "m2", text: "so" },
+    { type: "reasoning_end", message_id: "m2", is_void: false },
+    { type: "text", message_id: "m2", text: "an answer" },
+    { type: "text_end", message_id: "m2", is_void: false },
+  ]);
+});
+
 it("[UI-3] takes back a text that is never stored", () => {
   const steps = createExchangeSteps(1, []);
   expect([...steps.of(text("a", "x")), ...steps.end(false)]).toEqual([

@@ -25,6 +25,7 @@ const running: LiveEvent = {
 function shown(events: readonly LiveEvent[]): readonly string[] {
   const all: string[] = [];
   const sink: EventSink = {
+    reasoning: (id, piece) => all.push(`${id} thinks ${piece}`),
     text: (id, piece) => all.push(`${id} ${piece}`),
     textEnd: (id, isVoid) => all.push(`${id} is ${isVoid ? "void" : "stored"}`),
     message: ({ seq }, hasArrived) => all.push(`#${seq}${hasArrived ? "" : " at once"}`),
@@ -50,6 +51,31 @@ it("[LIVE-24] an answer arrives in pieces and is stored, or comes at once", () =
     "m2 is stored",
     "#2",
     "#3 at once",
+  ]);
+});
+
+it("[LIVE-74] what a model thinks comes once, also if a connection begins with it again", () => {
+  const thinks = (piece: string): LiveEvent => ({
+    id: "",
+    event: "reasoning",
+    data: { message_id: "m2", text: piece },
+  });
+  const state = { session: {}, exchange: null, questions: [], calls: [], usage: null, retry: null };
+  const again = {
+    id: "",
+    event: "snapshot",
+    data: {
+      ...state,
+      reasoning: { message_id: "m2", text: "let me see" },
+      text: null,
+      last_seq: 1,
+    },
+  } as unknown as LiveEvent;
+  expect(shown([thinks("let "), thinks("me"), again, text("m2", "answer")])).toEqual([
+    "m2 thinks let ",
+    "m2 thinks me",
+    "m2 thinks  see",
+    "m2 answer",
   ]);
 });
 

@@ -24,6 +24,7 @@ async function storePiece(
     calls: [],
     usage: { input_tokens: 1, output_tokens: 2 },
     retry: null,
+    reasoning: null,
   });
   const state = { revision: 1, message_id, value };
   const piece = { message_id, position, text };
@@ -51,6 +52,7 @@ it("[LIVE-20] [LIVE-22] [LIVE-23] begins with a snapshot, and shows what another
       calls: [],
       usage: null,
       retry: null,
+      reasoning: null,
       text: null,
     },
   });

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { readDetail } from "../../../store/records/messages/read.ts";
 import { readLabelsOf } from "../../../store/records/sessions/labels.ts";
 import { readSummary } from "../../../store/records/sessions/summaries.ts";
+import { readReasoning } from "../../../store/verify/read-reasoning.ts";
 import { type CliContext, printJson } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
 import type { RawTerminal } from "../../process/raw-terminal.ts";
@@ -14,6 +15,7 @@ interface ShowOptions {
   readonly all?: true;
   readonly beforeSeq?: number;
   readonly json?: true;
+  readonly reasoning?: true;
   readonly pager: boolean;
 }
 
@@ -28,6 +30,7 @@ export function showCommand(cli: CliContext): Command {
       "show messages before this position",
       wholeNumber("--before-seq", 1),
     )
+    .option("--reasoning", "show also what the model thought, where its provider shows it")
     .option("--no-pager", "in a terminal, print all at once")
     .option("--json", "print the session as the HTTP API returns it")
     .action(async (id: string, options: ShowOptions) => {
@@ -39,14 +42,18 @@ export function showCommand(cli: CliContext): Command {
       });
       const { id: session_id } = detail.session;
       const labels = (await store.read(readLabelsOf, { ids: [session_id] })).get(session_id);
+      const reasoning =
+        options.reasoning === true ? await store.read(readReasoning, { session_id }) : null;
       if (options.json === true) {
         const { messages, has_earlier } = detail;
         const summary = await store.read(readSummary, { id: session_id });
-        printJson(cli, { ...summary, messages, has_earlier });
+        const thoughts = reasoning === null ? {} : { reasoning: Object.fromEntries(reasoning) };
+        printJson(cli, { ...summary, messages, has_earlier, ...thoughts });
         return;
       }
       const shown = await readShown({ cli, command, store }, detail, {
         labels,
+        reasoning,
         all: options.all === true,
       });
       const terminal = cli.stdout.terminal();

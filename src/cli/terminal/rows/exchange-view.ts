@@ -15,6 +15,7 @@ import { lastExchanges, type ReplayLimits } from "./replay.ts";
 import type { Part } from "../screen/screen.ts";
 import { createSubAgents, type CallKey } from "./sub-agents.ts";
 import type { Ending, Steps } from "./steps.ts";
+import { createThought } from "./thought.ts";
 import type { Theme } from "../text/theme.ts";
 import { folded, type Layout } from "./tool-rows.ts";
 import { summaryRows, userRows } from "./user-rows.ts";
@@ -81,6 +82,7 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
   const log = createCallLog();
   const agents = createSubAgents(now);
   const progress = createProgress(options);
+  const thought = createThought(log, now);
   /** The session of the exchange; those of its sub-agents are others. */
   let own = "";
   let hasBegun = false;
@@ -107,6 +109,7 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
   });
   const note = (text: string, style: (text: string) => string): void =>
     rows.rows("notes", noteRows(text, layout()).map(style));
+  const endThought = (): void => rows.rows("calls", thought.end(layout()));
   const begin = (canStop: boolean): void => {
     if (!progress.isRunning()) {
       hasBegun = false;
@@ -122,6 +125,7 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
   const over = async (ending: Ending): Promise<void> => {
     const spentMs = progress.spentMs();
     progress.halt();
+    endThought();
     if (ending.state === "waiting") {
       await rows.flush("keep");
       return;
@@ -150,19 +154,37 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       begin(canStop);
       hasBegun = true;
     },
+    reasoning: (message_id, piece) => {
+      progress.retry(null);
+      rows.endText();
+      thought.add(message_id, piece);
+    },
     text: (message_id, piece) => {
       progress.retry(null);
+      endThought();
       rows.text(message_id, piece);
     },
-    endText: rows.endText,
-    voidText: rows.voidText,
+    endText: () => {
+      endThought();
+      rows.endText();
+    },
+    voidText: (message_id) => {
+      thought.drop();
+      rows.voidText(message_id);
+    },
     call: (call) => {
       progress.retry(null);
+      endThought();
       calls += 1;
       rows.call(call);
     },
     result: rows.result,
-    retry: progress.retry,
+    retry: (again) => {
+      if (again !== null) {
+        thought.drop();
+      }
+      progress.retry(again);
+    },
     used: progress.add,
     usedInAll: progress.set,
     note: (sentence) => note(`note: ${sentence}`, theme.warning),
@@ -171,6 +193,9 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
   };
   const live = createLiveReader(steps, now);
   const doing = (): string => {
+    if (thought.isOpen()) {
+      return "Thinking";
+    }
     if (rows.isAnswering()) {
       return "Answering";
     }

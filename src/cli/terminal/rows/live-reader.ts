@@ -7,6 +7,7 @@ import type { Steps } from "./steps.ts";
 /** Reads the live feed of a session into steps; questions are shown elsewhere. */
 export function createLiveReader(steps: Steps, now: () => number): EventReader {
   const sink: EventSink = {
+    reasoning: steps.reasoning,
     text: steps.text,
     textEnd: (message_id, isVoid) => {
       if (isVoid) {

@@ -7,6 +7,9 @@ export function readEvent(event: ExchangeEvent, steps: Steps, now: () => number)
     case "started":
       steps.begun(true);
       break;
+    case "reasoning":
+      steps.reasoning(event.message_id, event.text);
+      break;
     case "text":
       steps.text(event.message_id, event.text);
       break;

@@ -22,6 +22,8 @@ export interface Steps {
   user(text: string): void;
   /** The lease is held, or it runs in another process. */
   begun(canStop: boolean): void;
+  /** What the model thinks of an answer; a piece may be empty. */
+  reasoning(message_id: string, piece: string): void;
   text(message_id: string, piece: string): void;
   endText(): void;
   voidText(message_id: string): void;

@@ -106,11 +106,11 @@ function headingRows(
 interface Block {
   readonly first: Message;
   readonly marks: string;
-  /** Texts, and calls that follow each other. */
-  readonly parts: (string | StoredCall[])[];
+  /** Texts, what the model thought, and calls that follow each other. */
+  readonly parts: (string | { readonly thought: string } | StoredCall[])[];
 }
 
-function blocksOf({ messages, unconfirmed }: ShownSession): Block[] {
+function blocksOf({ messages, unconfirmed, reasoning }: ShownSession): Block[] {
   const calls = storedCalls(messages);
   const blocks: Block[] = [];
   for (const message of messages) {
@@ -121,6 +121,10 @@ function blocksOf({ messages, unconfirmed }: ShownSession): Block[] {
     const block = continues ? last : { first: message, marks, parts: [] };
     if (!continues) {
       blocks.push(block);
+    }
+    const thought = reasoning?.get(message.message_id);
+    if (thought !== undefined) {
+      block.parts.push({ thought });
     }
     if (message.role !== "tool" && message.content !== "") {
       block.parts.push(message.content);
@@ -145,6 +149,9 @@ function blockRows({ first, marks, parts }: Block, shown: ShownSession, view: Tr
   const { role, ts, seq } = first;
   const width = inner(view);
   const rows = parts.map((part) => {
+    if (typeof part === "object" && "thought" in part) {
+      return textRows(part.thought, view).map(view.theme.dim);
+    }
     if (typeof part !== "string") {
       return callRows(part, { ...view, ...shown, width });
     }

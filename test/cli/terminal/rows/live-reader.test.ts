@@ -179,6 +179,7 @@ it("[TERM-10] shows a running exchange of another process from its beginning, ea
     calls: [{ ...ended, status: "ok" }, running],
     usage: null,
     retry: null,
+    reasoning: null,
     text: null,
     last_seq: 4,
   });

@@ -24,7 +24,12 @@ import {
   owner,
 } from "../../../helpers/engines.ts";
 
-const STATE: LiveState = { calls: [], usage: { input_tokens: 1, output_tokens: 2 }, retry: null };
+const STATE: LiveState = {
+  calls: [],
+  usage: { input_tokens: 1, output_tokens: 2 },
+  retry: null,
+  reasoning: null,
+};
 const plain = { tool_calls: null, token_count: 3, is_summary: false, usage: null } as const;
 const value = JSON.stringify(STATE);
 
