@@ -51,10 +51,12 @@ export interface Sessions {
   /**
    * Changes what is given, all or nothing, and keeps the rest: `name`, `model`, `persona_name`, `plan_mode`,
    * `metadata`, `archived`, `token_limits` (in tokens), `permission` (what a person is asked), and `repo_path` of a session without a folder. Null removes
-   * a name, a limit or a pair of metadata. Another model or persona begins a fresh thread.
+   * a name, a limit or a pair of metadata. Another model or persona begins a fresh thread; with
+   * `context: "keep"` another model continues the thread.
    *
    * Error codes: `session_ended` for all but `name`, `metadata` and `archived`; while an exchange runs,
-   * `session_busy` for `model`, `persona_name`, `plan_mode` and `repo_path`.
+   * `session_busy` for `model`, `persona_name`, `plan_mode` and `repo_path`; while one waits for an answer, for a model
+   * with `context: "keep"`.
    */
   patch(id: string, change: PatchSessionRequest): Promise<SessionSummary>;
   /** Ends a session; ending it again changes nothing. */

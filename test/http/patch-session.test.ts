@@ -5,6 +5,7 @@ import type { SessionSummary } from "../../src/core/schemas/schemas.ts";
 import { readTokenLimits } from "../../src/store/records/sessions/token-limits.ts";
 import { claimNext } from "../helpers/queue.ts";
 import { type CallOptions, startTestServer, type TestServer } from "../helpers/server.ts";
+import { waitingSession } from "../helpers/waiting-session.ts";
 import { createSession } from "../../src/store/records/sessions/create.ts";
 import { readPermissions } from "../../src/store/records/sessions/permissions.ts";
 import { readSession } from "../../src/store/records/sessions/read.ts";
@@ -95,6 +96,41 @@ it("[HTTP-152] another model or persona begins a fresh thread, the same one does
   expect(await suffixOf(id)).toBe(1);
   await client.patchSession(id, { name: "x", archived: true, plan_mode: true });
   expect(await suffixOf(id)).toBe(1);
+});
+
+it("[HTTP-291] another model continues the thread if its context is kept", async () => {
+  const { id } = await client.createSession({ model_override: "demo:echo" });
+  expect(await client.patchSession(id, { model: "demo:other", context: "keep" })).toMatchObject({
+    model: "demo:other",
+  });
+  await client.patchSession(id, { model: "demo:other", context: "fresh" });
+  await client.patchSession(id, { model: "demo:third", context: "keep" });
+  expect(await suffixOf(id)).toBe(0);
+  expect(await client.patchSession(id, { model: "demo:echo", context: "fresh" })).toMatchObject({
+    model: "demo:echo",
+  });
+  expect(await suffixOf(id)).toBe(1);
+});
+
+it("[HTTP-291] a context is refused without a model, with another persona, and while an exchange runs or asks", async () => {
+  const { id } = await client.createSession({ model_override: "demo:echo" });
+  expect(await refusal(id, { context: "keep" })).toEqual([422, "invalid_request", "/context"]);
+  expect(await refusal(id, { context: "fresh" })).toEqual([422, "invalid_request", "/context"]);
+  expect(await refusal(id, { model: "demo:other", context: "some" })).toEqual([
+    422,
+    "invalid_request",
+    "/context",
+  ]);
+  const both = { model: "demo:other", context: "keep", persona_name: "planner" };
+  expect(await refusal(id, both)).toEqual([422, "invalid_request", "/persona_name"]);
+  const keep = { model: "demo:other", context: "keep" };
+  await client.queueExchange(id, "hello");
+  await claimNext(t.store, id);
+  expect(await refusal(id, keep)).toEqual([409, "session_busy"]);
+  const waiting = await waitingSession(t.store, null);
+  expect(await refusal(waiting.id, keep)).toEqual([409, "session_busy"]);
+  await client.endSession(waiting.id);
+  expect(await refusal(waiting.id, keep)).toEqual([409, "session_ended"]);
 });
 
 it("[HTTP-153] an exchange that runs refuses another model, persona, folder and planning mode, and nothing else", async () => {

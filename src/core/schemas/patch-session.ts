@@ -1,9 +1,12 @@
 import { Type, type Static } from "typebox";
 
-import { closed, nullable } from "./field-schemas.ts";
+import { closed, nullable, oneOf } from "./field-schemas.ts";
 import { metadataOf, metadataValue, sessionName } from "./label-schemas.ts";
 import { MAX_METADATA_PAIRS } from "../labels.ts";
 import { limit, name, permissionMode, repoPath } from "./schemas.ts";
+
+/** Context of another model: the conversation so far, or an empty one. */
+const MODEL_CONTEXTS = ["keep", "fresh"] as const;
 
 const orNone = () => Type.Optional(nullable(limit()));
 
@@ -12,6 +15,7 @@ export const PatchSessionRequest = Type.Object(
   {
     name: Type.Optional(nullable(sessionName())),
     model: Type.Optional(name()),
+    context: Type.Optional(oneOf(MODEL_CONTEXTS)),
     persona_name: Type.Optional(name()),
     plan_mode: Type.Optional(Type.Boolean()),
     metadata: Type.Optional(

@@ -16,7 +16,7 @@ const schema = {
   operationId: "patchSession",
   summary: "Changes a session: what is left out stays",
   description:
-    "Null removes a name, a limit or a pair of metadata. Another model or persona begins a fresh thread of the agent. Name, metadata and `archived` can be changed at any time, also in an ended session; an exchange that runs refuses the rest but limits and `permission`, which counts from its next call of a tool.",
+    'Null removes a name, a limit or a pair of metadata. Another model or persona begins a fresh thread of the agent; with `context: "keep"` another model continues the thread. Name, metadata and `archived` can be changed at any time, also in an ended session; an exchange that runs refuses the rest but limits and `permission`, which counts from its next call of a tool.',
   params: SessionParams,
   querystring: NoQuery,
   body: named(PatchSessionRequest),
@@ -26,7 +26,7 @@ const schema = {
       ...SESSION_PROBLEMS,
       ...BODY_PROBLEMS,
       403: "`token_required`: the request has no token.",
-      409: "`session_ended`, `session_busy` (an exchange runs), or `ambiguous_id`.",
+      409: "`session_ended`, `session_busy` (an exchange runs, or waits for an answer and `context` is `keep`), or `ambiguous_id`.",
     }),
   },
 };

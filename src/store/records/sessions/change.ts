@@ -5,6 +5,7 @@ import type { Operation, Tx } from "../../store.ts";
 import { refreshReady } from "../exchanges/ready.ts";
 import { SESSION_ENDED, stopAllRecords, stopRecords } from "../exchanges/records.ts";
 import { continueAbove } from "../questions/continue.ts";
+import { firstOpenQuestion } from "../questions/read.ts";
 import { delegationOf, lockPath } from "../questions/tree.ts";
 import { withdrawQuestions } from "../questions/withdraw.ts";
 import { recordConsent } from "./consents.ts";
@@ -122,6 +123,39 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
   await recordChanges(tx, { session_id, changes: { model, persona_name }, principal });
   tx.touch(input.id);
   return readSession(tx, { id: input.id });
+};
+
+export interface SwitchModel {
+  readonly id: string;
+  readonly model: string;
+  /** Unknown callers count as authenticated. */
+  readonly principal?: Principal | undefined;
+}
+
+/**
+ * Lets another model continue the thread. An exchange that was interrupted or failed is continued with it.
+ *
+ * Error codes: `session_not_found`, `session_ended`, `session_busy` while an exchange runs or waits for an answer.
+ */
+export const switchModel: Operation<SwitchModel, Session> = async (tx, input) => {
+  const { id, model, principal } = input;
+  const { activity } = await holdActive(tx, id);
+  if (activity === "running") {
+    throw new RepriseError(
+      "session_busy",
+      "An exchange is running in this session; wait until it is done, or stop it.",
+    );
+  }
+  if ((await firstOpenQuestion(tx, id)) !== null) {
+    throw new RepriseError(
+      "session_busy",
+      "An exchange of this session waits for an answer. Answer its question or stop it, then change the model.",
+    );
+  }
+  await tx.db.updateTable("sessions").set({ model }).where("id", "=", id).execute();
+  await recordChanges(tx, { session_id: id, changes: { model }, principal });
+  tx.touch(id);
+  return readSession(tx, { id });
 };
 
 async function archiveAll(tx: Tx, sessionId: string): Promise<void> {

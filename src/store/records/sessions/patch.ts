@@ -1,4 +1,4 @@
-import { RepriseError } from "../../../core/errors.ts";
+import { type Fault, RepriseError } from "../../../core/errors.ts";
 import { isRoot } from "../../../core/session-tree.ts";
 import { invalidRequest } from "../../../core/invalid-request.ts";
 import type { Principal } from "../../../core/principal.ts";
@@ -7,7 +7,7 @@ import type { SessionSummary } from "../../../core/schemas/schemas.ts";
 import type { Session } from "../../../core/sessions.ts";
 import { lockPath } from "../questions/tree.ts";
 import type { Operation, Tx } from "../../store.ts";
-import { refuseEnded, setPlanMode, startThread, takeFolder } from "./change.ts";
+import { refuseEnded, setPlanMode, startThread, switchModel, takeFolder } from "./change.ts";
 import { storeMetadata } from "./labels.ts";
 import { lockSession } from "./lock.ts";
 import { setPermissionMode } from "./permissions.ts";
@@ -28,7 +28,7 @@ const SETTINGS = ["model", "persona_name", "plan_mode", "repo_path"] as const;
 
 /**
  * Changes what is given, all or nothing, and keeps the rest. Another model or persona begins a fresh
- * thread, as in a terminal; the one that the session has changes nothing. Name, metadata and archive
+ * thread, as in a terminal, unless `context` keeps it; the one that the session has changes nothing. Name, metadata and archive
  * can be changed at any time, also in an ended session.
  *
  * Error codes: `session_not_found`, `ambiguous_id`, `session_ended`, `session_busy`,
@@ -79,6 +79,7 @@ function refuseSettings(session: Session, { change, project_key }: PatchSession)
       message: "Must be left out: the session keeps the folder that it has.",
     });
   }
+  faults.push(...contextFaults(session, change));
   if (token_limits !== undefined && !isRoot(session)) {
     faults.push({
       pointer: "/token_limits",
@@ -94,6 +95,24 @@ function refuseSettings(session: Session, { change, project_key }: PatchSession)
   if (faults.length > 0) {
     throw invalidRequest(faults);
   }
+}
+
+function contextFaults(
+  session: Session,
+  { model, persona_name, context }: PatchSessionRequest,
+): Fault[] {
+  if (context !== undefined && model === undefined) {
+    return [{ pointer: "/context", message: "Needs `model`: it is the context of another model." }];
+  }
+  return context === "keep" && isOther(persona_name, session.persona_name)
+    ? [
+        {
+          pointer: "/persona_name",
+          message:
+            "Must be left out beside `context: keep`: another persona begins a fresh thread.",
+        },
+      ]
+    : [];
 }
 
 async function changeSettings(
@@ -113,6 +132,10 @@ async function changeSettings(
   }
   if (change.token_limits !== undefined) {
     await setTokenLimits(tx, { id, limits: change.token_limits });
+  }
+  if (change.context === "keep" && isOther(change.model, session.model)) {
+    await switchModel(tx, { id, model: change.model, principal });
+    return;
   }
   const thread = {
     ...(isOther(change.model, session.model) ? { model: change.model } : {}),

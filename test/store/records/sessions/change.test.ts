@@ -4,7 +4,11 @@ import { appendUserMessage } from "../../../../src/store/records/messages/append
 import { beginExchange } from "../../../../src/store/records/messages/begin-exchange.ts";
 import { readDetail, readPending } from "../../../../src/store/records/messages/read.ts";
 import { releaseLease, takeLease } from "../../../../src/store/records/leases/lease.ts";
-import { endSession, startThread } from "../../../../src/store/records/sessions/change.ts";
+import {
+  endSession,
+  startThread,
+  switchModel,
+} from "../../../../src/store/records/sessions/change.ts";
 import { readSession } from "../../../../src/store/records/sessions/read.ts";
 import { describeEngines, newSession, openFresh, owner } from "../../../helpers/engines.ts";
 
@@ -134,6 +138,38 @@ describeEngines("startThread", (engine) => {
     const store = await openFresh(engine);
 
     await expect(store.write(startThread, { id: unknown, archive: false })).rejects.toMatchObject({
+      code: "session_not_found",
+    });
+  });
+});
+
+describeEngines("switchModel", (engine) => {
+  it("[SWITCH-1] keeps the thread and what was interrupted, and is refused while an exchange runs", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+    await store.write(beginExchange, { fence, content: "hi", model: "demo", persona_name: "a" });
+
+    const wanted = { id, model: "demo:other" };
+    await expect(store.write(switchModel, wanted)).rejects.toMatchObject({ code: "session_busy" });
+    await store.write(releaseLease, { fence, finished: false });
+
+    expect(await store.write(switchModel, wanted)).toMatchObject({
+      activity: "interrupted",
+      model: "demo:other",
+      thread_suffix: 0,
+    });
+  });
+
+  it("[SWITCH-1] is refused in an ended and in an unknown session", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    await store.write(endSession, { id });
+
+    await expect(store.write(switchModel, { id, model: "demo" })).rejects.toMatchObject({
+      code: "session_ended",
+    });
+    await expect(store.write(switchModel, { id: unknown, model: "demo" })).rejects.toMatchObject({
       code: "session_not_found",
     });
   });
