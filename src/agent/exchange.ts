@@ -8,6 +8,7 @@ import { continueParents } from "../store/records/questions/continue.ts";
 import { createModelNotices } from "./model-notices.ts";
 import { runExchange } from "./run-exchange.ts";
 import { compactThread } from "./compact-thread.ts";
+import { contextUse } from "./compaction/context-use.ts";
 import { KnownFiles } from "./known-files.ts";
 import { noMadeMessages } from "./messages/sendable-messages.ts";
 import { threadStateOf } from "./messages/thread-state.ts";
@@ -127,6 +128,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
         compactThread({ options, prepared, saver, held, signal, leaseState }),
       );
     },
+    contextUse: (session, window) => contextUse(options.store, session, window),
   };
 }
 

@@ -116,6 +116,10 @@ export async function createProgram(cli: CliContext): Promise<Command> {
     .option("--persona <name>", "who answers: assistant, planner, reviewer or one of yours")
     .option("--model <provider:model>", "anthropic:…, openai:…, ollama:… or demo")
     .option(
+      "--switch <provider:model>",
+      "on a session: another model continues the conversation (--model begins a fresh context)",
+    )
+    .option(
       "--repo <path>",
       "the folder that the agent may read and change (default: the working folder)",
     )

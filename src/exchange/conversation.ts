@@ -1,6 +1,13 @@
 import { isRepriseError, RepriseError } from "../core/errors.ts";
 import { type Confirmation, confirmed } from "./confirmation.ts";
-import type { Compacted, Exchanger, ExchangerConfig, Live, OpenExchanger } from "./exchanger.ts";
+import type {
+  Compacted,
+  ContextUse,
+  Exchanger,
+  ExchangerConfig,
+  Live,
+  OpenExchanger,
+} from "./exchanger.ts";
 import { DEFAULT_PERSONA, type Persona } from "../rules/personas/persona.ts";
 import type { WhenBusy } from "./lease-holder.ts";
 import type { ExchangeResult } from "./events.ts";
@@ -22,7 +29,7 @@ import { changesOfConversation, type ConversationChanges } from "./undo/conversa
 import type { Decision } from "../rules/permissions/decide.ts";
 import type { CallPlace } from "../rules/permissions/explain.ts";
 import type { Judgement } from "../rules/permissions/judge.ts";
-import { beginThread } from "./start-thread.ts";
+import { beginThread, continueWith } from "./start-thread.ts";
 import { refuseUnstorable } from "./storable-message.ts";
 
 /** A session that is there, or the columns of one that is made with its first message. */
@@ -79,6 +86,14 @@ export interface Conversation extends ConversationChanges {
     readonly model?: string;
     readonly persona_name?: string;
   }): Promise<Session>;
+  /**
+   * Lets another model continue the thread.
+   *
+   * Error codes: as `checkModel`; `session_busy` while an exchange runs or waits for an answer.
+   */
+  switchModel(model: string): Promise<Session>;
+  /** Returns how much of its context the model would read now; null if nothing was stored, or if that is unknown. */
+  contextUse(): Promise<ContextUse | null>;
   setPlanMode(on: boolean): Promise<Session>;
   /** Error codes: `invalid_request` in a sub-agent's session, `invalid_usage` if the agent is not the built-in one. */
   setPermission(mode: PermissionMode): Promise<Session>;
@@ -122,6 +137,10 @@ export function createConversation(options: ConversationOptions): Conversation {
 
   const stored = async (): Promise<Session> =>
     (session ??= await store.write(createSession, columns ?? {}));
+  const checkModel = async (name: string): Promise<void> => {
+    refuseSetting(agent);
+    modelSettings({ name, config: await models() });
+  };
   const keep = (changed: Session): Session => (session = changed);
   const place = (): CallPlace => ({
     session,
@@ -218,6 +237,18 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     startThread: async (change) =>
       keep(await beginThread(store, { id: (await stored()).id, ...change, principal })),
+    switchModel: async (model) => {
+      await checkModel(model);
+      return keep(await continueWith(store, { id: (await stored()).id, model, principal }));
+    },
+    contextUse: async () => {
+      const name = session?.model ?? null;
+      if (session === null || name === null || agent !== null) {
+        return null;
+      }
+      const { window } = modelSettings({ name, config: await models() });
+      return (await opened()).contextUse(session, window);
+    },
     setPlanMode: async (on) => {
       refuseSetting(agent);
       return keep(
@@ -253,10 +284,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       const repo_path = session?.repo_path ?? columns?.repo_path ?? null;
       return checkPersona(personas, { name, repo_path });
     },
-    checkModel: async (name) => {
-      refuseSetting(agent);
-      modelSettings({ name, config: await models() });
-    },
+    checkModel,
   };
 }
 

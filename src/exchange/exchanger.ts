@@ -140,6 +140,21 @@ export interface Exchanger {
    * their results.
    */
   compact(request: CompactRequest, live: Pick<Live, "signal">): Promise<Compacted>;
+
+  /**
+   * Returns how much a model with a context of so many tokens would read of the session's thread now; null if the
+   * agent has its own model. Error codes: `database_*`.
+   */
+  contextUse(session: Session, window: number): Promise<ContextUse | null>;
+}
+
+export interface ContextUse {
+  /** Tokens of the thread, about. */
+  readonly tokens: number;
+  /** Tokens that the model reads at most. */
+  readonly window: number;
+  /** True if the next exchange begins with a summary. */
+  readonly isFull: boolean;
 }
 
 export interface CompactRequest {

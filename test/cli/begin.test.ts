@@ -239,6 +239,49 @@ describe("options on an existing session", () => {
     });
   });
 
+  it("[CLI-334] --switch lets another model continue the conversation; the same one changes nothing", async () => {
+    const server = await startModelServer({
+      answer: (_, index) => ({ content: `answer ${index}` }),
+    });
+    const home = freshHome(server.env("openai"));
+    const first = await home.json<Exchange>(["-p", "one", "--model", "openai:a", "--json"]);
+    const session = ["--session", first.session_id];
+    const same = await home.call([...session, "-p", "two", "--switch", "openai:a"]);
+    const other = await home.call([...session, "-p", "three", "--switch", "openai:b"]);
+    expect([same.code, other.code]).toEqual([0, 0]);
+    expect(same.stderr).not.toContain("continues with");
+    expect(other.stderr).toContain("note: The conversation continues with openai:b;");
+    const last = await home.json<Exchange>([...session, "-p", "four", "--json"]);
+    expect([last.thread_id, last.model]).toEqual([first.thread_id, "openai:b"]);
+    expect(
+      server
+        .requests()
+        .at(-1)
+        ?.map(({ content }) => content),
+    ).toEqual(["one", "answer 0", "two", "answer 1", "three", "answer 2", "four"]);
+  });
+
+  it("[CLI-334] --switch is refused without a session, beside --model and --persona, and for a model that cannot be opened", async () => {
+    const home = freshHome();
+    await seed(home, { id: idLike("abcdef1"), messages: ["one"], model: "demo:echo" });
+    const before = await home.call(["sessions", "show", "abcdef"]);
+    const session = ["--session", "abcdef"];
+    for (const [args, code] of [
+      [["--switch", "demo"], 2],
+      [["--session", idLike("abcdef2"), "--switch", "demo"], 2],
+      [[...session, "--switch", "demo", "--model", "demo"], 2],
+      [[...session, "--switch", "demo", "--persona", "planner"], 2],
+      [[...session, "--switch", "openai:x"], 1],
+      [[...session, "--switch", "nobody"], 1],
+    ] as const) {
+      expect(await home.call([...args, "-p", "two"]), args.join(" ")).toMatchObject({
+        code,
+        stdout: "",
+      });
+    }
+    expect(await home.call(["sessions", "show", "abcdef"])).toEqual(before);
+  });
+
   it("[CLI-29] [CLI-116] options that are refused leave the session unchanged", async () => {
     const home = freshHome();
     await seed(home, {

@@ -1,3 +1,6 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
 import { describe, expect, it } from "vitest";
 
 import { startModelServer } from "../helpers/model-server.ts";
@@ -139,6 +142,69 @@ describe("slash commands", () => {
       expect(await home.call(["--session", id], { input: `${command}\n` })).toMatchObject({ code });
     }
     expect((await home.call(["sessions", "show", id])).stdout).toContain(`thread    ${id}:2`);
+  });
+
+  it("[CLI-333] /switch lets another model continue the conversation; refused ones change nothing", async () => {
+    const server = await startModelServer({
+      answer: (_, index) => ({ content: `answer ${index}` }),
+    });
+    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:a" });
+    const first = await home.json<{ session_id: string; thread_id: string; model: string }>([
+      "-p",
+      "one",
+      "--json",
+    ]);
+    const session = ["--session", first.session_id];
+    const { code, stderr } = await home.call(session, {
+      input: "/switch\n/switch openai:a\n/switch openai:b\ntwo\n",
+    });
+    expect({ code, lines: stderr.split("\n").slice(1, 4) }).toEqual({
+      code: 0,
+      lines: [
+        "model: openai:a",
+        "model: openai:a",
+        "The conversation continues with openai:b; its provider reads all of it once more, because the prompt cache begins again.",
+      ],
+    });
+    const refused = await home.call(session, { input: "/switch nobody:x\n" });
+    expect(refused).toMatchObject({ code: 1 });
+    const last = await home.json<{ thread_id: string; model: string }>([
+      ...session,
+      "-p",
+      "three",
+      "--json",
+    ]);
+    expect([last.thread_id, last.model]).toEqual([first.thread_id, "openai:b"]);
+    expect(server.requests().map((messages) => messages.map(({ content }) => content))).toEqual([
+      ["one"],
+      ["one", "answer 0", "two"],
+      ["one", "answer 0", "two", "answer 1", "three"],
+    ]);
+  });
+
+  it("[CLI-335] [SWITCH-4] a switch to a model with a smaller context warns, and the next exchange summarises first", async () => {
+    const server = await startModelServer({
+      answer: (_, index) => ({ content: `answer ${index}` }),
+    });
+    const { REPRISE_CONTEXT_TOKENS: _, ...env } = server.env("openai");
+    const home = freshHome({ ...env, REPRISE_MODEL: "openai:large" });
+    const config = join(home.home, ".config/reprise/config.jsonc");
+    mkdirSync(dirname(config), { recursive: true });
+    const contexts = { "openai:large": { context: 200_000 }, "openai:small": { context: 9_000 } };
+    writeFileSync(config, JSON.stringify({ models: contexts }), { mode: 0o600 });
+    const long = "word ".repeat(4000);
+    const { code, stderr } = await home.call([], {
+      input: `${long}\n${long}\n${long}\n/switch openai:small\nlast\n`,
+    });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /The conversation has about \d\d,\d{3} tokens, too many for this model's context of 9,000\. The next exchange first summarises/,
+    );
+    expect(stderr).toContain("Older messages were summarised for the model");
+    const sent = server.requests().at(-1) ?? [];
+    expect(sent[0]?.content).toContain("<summary>");
+    expect(sent.at(-1)?.content).toBe("last");
+    expect(server.refused()).toEqual([]);
   });
 
   it("[CLI-43] /plan turns planning mode on and off; in it nothing that changes anything is permitted", async () => {

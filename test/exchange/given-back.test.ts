@@ -56,6 +56,7 @@ function ofGraph(bench: Bench, code: ErrorCode): Exchanger {
     exchange: ({ text, keep_partial: _, ...request }, live) =>
       run({ ...request, agent: { graph: echo().compile(), name: "echo" }, input: text }, live),
     compact: () => Promise.reject(new Error("not asked for")),
+    contextUse: () => Promise.resolve(null),
   };
 }
 

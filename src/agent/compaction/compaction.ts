@@ -32,10 +32,8 @@ export function createCompaction(input: CompactionInput) {
       view: View,
       prefixTokens: () => number,
     ): readonly BaseMessage[] => {
-      due =
-        !off &&
-        contextTokens(messages, view, prefixTokens) > window * FULL_SHARE &&
-        cutOf(messages, view, window * KEPT_SHARE) > 0;
+      const tokens = contextTokens(messages, view, prefixTokens);
+      due = !off && mustSummarise({ messages, view, tokens }, window);
       if (due) {
         throw new RepriseError("internal", "The thread has to be summarised first.");
       }
@@ -96,6 +94,23 @@ export function createCompaction(input: CompactionInput) {
   };
 }
 
+/** True if a model with this context is to read a summary in place of older messages. */
+export function mustSummarise(
+  {
+    messages,
+    view,
+    tokens,
+  }: {
+    readonly messages: readonly BaseMessage[];
+    readonly view: View;
+    /** As `contextTokens`. */
+    readonly tokens: number;
+  },
+  window: number,
+): boolean {
+  return tokens > window * FULL_SHARE && cutOf(messages, view, window * KEPT_SHARE) > 0;
+}
+
 /** 0 if nothing can go, or the model has not answered to the last summary yet. */
 function cutOf(messages: readonly BaseMessage[], view: View, keep: number): number {
   const isFresh = view.summary !== null && view.since === messages.length;
@@ -106,7 +121,7 @@ function cutOf(messages: readonly BaseMessage[], view: View, keep: number): numb
  * Tokens that the model would read now: what the provider counted with its last answer to this
  * view, and estimates of what came after; estimates alone if it has not counted yet.
  */
-function contextTokens(
+export function contextTokens(
   messages: readonly BaseMessage[],
   view: View,
   prefixTokens: () => number,

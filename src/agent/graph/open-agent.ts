@@ -83,5 +83,6 @@ function exchangerOf(
           "Reprise cannot summarise the context of this agent. Let the agent do it, or begin a fresh context with /clear.",
         ),
       ),
+    contextUse: () => Promise.resolve(null),
   };
 }

@@ -129,6 +129,11 @@ function lastKnown(prefix: Prefix, messages: readonly BaseMessage[]): KnownFacts
   return knownFactsIn(prefix.known);
 }
 
+/** Returns the prefix that a thread has stored; null without one. */
+export function storedPrefix(value: unknown): Prefix | null {
+  return isPrefix(value) ? value : null;
+}
+
 /** Checks a stored value, which an import may have made. */
 function isPrefix(value: unknown): value is Prefix {
   if (typeof value !== "object" || value === null) {

@@ -7,6 +7,8 @@ export interface CommandUsage {
   readonly help: string;
   /** Text of at most 28 columns, for narrow terminals; needed if `help` is longer. */
   readonly brief?: string;
+  /** Sentence below the list of what it takes: what happens with the one that is chosen. */
+  readonly note?: string;
 }
 
 /** `/plan on|off` */

@@ -35,16 +35,18 @@ export function slashValues({ cli, conversation }: ValuesContext): SlashValues {
     const repoPath = conversation.planned().repo_path;
     return listPersonas({ ...personaFolderPaths(cli), repoPath });
   };
+  const models = async () => {
+    const { listModels } = await import("../../../rules/models/list.ts");
+    const settings = await settingsOf(cli).at(conversation.planned().repo_path);
+    const now = new Date();
+    return listModels(settings.models, await personas()).map((info) => ({
+      value: info.name,
+      help: modelFactTexts(info, now).join(" · "),
+    }));
+  };
   return {
-    model: async () => {
-      const { listModels } = await import("../../../rules/models/list.ts");
-      const { models } = await settingsOf(cli).at(conversation.planned().repo_path);
-      const now = new Date();
-      return listModels(models, await personas()).map((info) => ({
-        value: info.name,
-        help: modelFactTexts(info, now).join(" · "),
-      }));
-    },
+    model: models,
+    switch: models,
     agent: async () =>
       (await personas()).flatMap((persona) =>
         isBroken(persona) ? [] : [{ value: persona.name, help: persona.description }],

@@ -8,6 +8,7 @@ import { note, noticeLine } from "../../process/context.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";
 import type { Direction } from "../../../workspace/undo/restore.ts";
 import type { Conversation } from "../../../exchange/conversation.ts";
+import { switchedSentences } from "../switched.ts";
 import { noticeWithdrawn } from "../withdrawn.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 
@@ -40,6 +41,7 @@ const COMMANDS: readonly SlashCommand[] = [
     argument: "<provider:model>",
     help: "answer with another model, in a fresh context",
     brief: "answer with another model",
+    note: "Enter: a fresh context. /switch keeps the conversation.",
     run: async (context, model) => {
       if (model === "") {
         const now = context.conversation.planned().model ?? "the default";
@@ -49,6 +51,14 @@ const COMMANDS: readonly SlashCommand[] = [
       await context.conversation.checkModel(model);
       await startThread(context, { archive: false, model });
     },
+  },
+  {
+    name: "switch",
+    argument: "<provider:model>",
+    help: "let another model continue the conversation",
+    brief: "continue with another model",
+    note: "Enter keeps the conversation. /model: a fresh context.",
+    run: switchModel,
   },
   {
     name: "agent",
@@ -260,6 +270,18 @@ async function agrees(
     noticeLine(cli, "Nothing was changed.");
   }
   return yes;
+}
+
+async function switchModel({ cli, conversation }: SlashContext, model: string): Promise<void> {
+  const { model: now } = conversation.planned();
+  if (model === "" || model === now) {
+    noticeLine(cli, `model: ${oneLine(now ?? "the default")}`);
+    return;
+  }
+  await conversation.switchModel(model);
+  for (const sentence of await switchedSentences(conversation)) {
+    noticeLine(cli, sentence);
+  }
 }
 
 async function startThread(

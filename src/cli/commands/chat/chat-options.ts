@@ -14,6 +14,7 @@ export interface ChatOptions {
   readonly any?: true;
   readonly persona?: string;
   readonly model?: string;
+  readonly switch?: string;
   readonly repo?: string;
   readonly agent?: string;
   readonly trust?: true;
@@ -42,7 +43,15 @@ export const AGENT_HELP = "talk to your own LangGraph agent: ./agent.js or ./lan
 
 /** Error codes: `invalid_usage`, `model_unknown`. */
 export function refuseBadOptions(options: ChatOptions): void {
-  for (const name of ["session", "persona", "model", "repo", "agent", "prompt"] as const) {
+  for (const name of [
+    "session",
+    "persona",
+    "model",
+    "switch",
+    "repo",
+    "agent",
+    "prompt",
+  ] as const) {
     if (options[name]?.trim() === "") {
       throw wrongUsage(`--${name} needs a value.`);
     }
@@ -65,9 +74,19 @@ export function refuseBadOptions(options: ChatOptions): void {
     "Use -p (a new message) or --continue-exchange (resume the interrupted exchange), not both.",
   );
   refuseIf(
+    options.switch !== undefined && !goesOn && session === undefined,
+    "--switch needs a session; name it with --session or --continue.",
+  );
+  refuseIf(
+    options.switch !== undefined && (options.model !== undefined || options.persona !== undefined),
+    "Use either --switch, which keeps the conversation, or --model and --persona, which begin a fresh context.",
+  );
+  refuseIf(
     options.agent !== undefined &&
-      (options.persona !== undefined || options.model !== undefined || options.plan === true),
-    "An agent of --agent has its own model and instructions. Leave --persona, --model and --plan out.",
+      [options.persona, options.model, options.switch, options.plan].some(
+        (value) => value !== undefined,
+      ),
+    "An agent of --agent has its own model and instructions. Leave --persona, --model, --switch and --plan out.",
   );
   refuseIf(
     options.agent !== undefined &&
@@ -80,8 +99,10 @@ export function refuseBadOptions(options: ChatOptions): void {
     options.plan === true && options.permission !== undefined && options.permission !== "plan",
     "Use either --plan or --permission, not both.",
   );
-  if (options.model !== undefined) {
-    parseModelName(options.model);
+  for (const name of [options.model, options.switch]) {
+    if (name !== undefined) {
+      parseModelName(name);
+    }
   }
 }
 

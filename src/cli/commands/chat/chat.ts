@@ -36,6 +36,7 @@ import { answerCommandLine, resumeCommand } from "../../process/resume-command.t
 import { screenTerminal } from "./screen-terminal.ts";
 import { enterFolder } from "../trust/enter-folder.ts";
 import { whoAnswers } from "../../chat/who-answers.ts";
+import { switchedSentences } from "../../chat/switched.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 
 /** `reprise`: one exchange with `-p`, else a session line by line until its input ends. */
@@ -121,6 +122,7 @@ export async function chat(input: {
       : await exchangeNotes(store, conversation, oneExchange);
   const notes = [
     ...(json ? [] : chosen.notices),
+    ...(!json && chosen.isSwitched === true ? await switchedSentences(conversation) : []),
     // the greeting of a terminal shows the folder and what is limited there
     ...(json || ask ? [] : await folderNotes(conversation)),
     ...before,

@@ -11,7 +11,7 @@ import { modelSettings } from "../../../rules/models/settings.ts";
 import { DEFAULT_PERSONA } from "../../../rules/personas/persona.ts";
 import { checkNewSession, checkPersona } from "../../../rules/personas/preflight.ts";
 import { refuseOtherAgent } from "../../../exchange/other-agent.ts";
-import { beginThread } from "../../../exchange/start-thread.ts";
+import { beginThread, continueWith } from "../../../exchange/start-thread.ts";
 import { projectKeyOf } from "../../../store/project-key.ts";
 import {
   otherFolder,
@@ -34,7 +34,11 @@ import { type ChatRequest, refuseEarly } from "./refuse-early.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 
 /** The session that was chosen, and the notices to show about it. */
-export type SelectedSession = ConversationStart & { readonly notices: readonly string[] };
+export type SelectedSession = ConversationStart & {
+  readonly notices: readonly string[];
+  /** True if another model continues the conversation. */
+  readonly isSwitched?: true;
+};
 
 interface Selection extends ChatRequest {
   /** The name of the agent of `--agent`; null for the built-in one. */
@@ -55,6 +59,11 @@ export async function selectSession(selection: Selection): Promise<SelectedSessi
   const { cli, store, options, enter } = selection;
   const session = await existingSession(selection);
   if (session === null) {
+    if (options.switch !== undefined) {
+      throw wrongUsage(
+        "No session has this id, so there is no conversation that --switch could continue. Use --model.",
+      );
+    }
     const columns = await newSession(cli, options);
     if (!(await enter(columns.repo_path))) {
       return null;
@@ -147,7 +156,7 @@ async function beginWithId(
 }
 
 /**
- * Options on a session that is there: `--model` and `--persona` act like the slash commands if
+ * Options on a session that is there: `--model`, `--switch` and `--persona` act like the slash commands if
  * they name another one, and so does `--agent`; `--plan` turns planning mode on, `--permission` sets the mode, `--repo` must be the session's
  * own; a session without a folder takes it. Nothing is stored if one of them is refused, or the
  * one exchange of this run.
@@ -163,16 +172,21 @@ async function applySessionOptions(
   const folder = await newFolder(cli, existing, options);
   const planned = { ...existing, ...folder };
   const change = await otherChoice(selection, planned);
+  const switched = await otherModel(selection, planned, options.switch);
   const { permission } = options;
   const plans = options.plan === true && !existing.plan_mode;
-  if (runsOnce(options) && (folder !== null || change !== null || plans)) {
-    await refuseEarly(selection, { ...planned, ...change }, { isFreshThread: change !== null });
+  if (runsOnce(options) && (folder !== null || change !== null || switched !== null || plans)) {
+    const then = { ...planned, ...change, ...(switched === null ? {} : { model: switched }) };
+    await refuseEarly(selection, then, { isFreshThread: change !== null });
   }
   const principal = principalOf(cli, options);
   let session = existing;
   // first: it is refused while an exchange runs
   if (change !== null) {
     session = await beginThread(store, { id, archive: false, ...change, principal });
+  }
+  if (switched !== null) {
+    session = await continueWith(store, { id, model: switched, principal });
   }
   if (folder !== null) {
     session = await store.write(takeFolder, { id, ...folder, principal });
@@ -194,7 +208,12 @@ async function applySessionOptions(
             ? "Another model or persona begins a fresh agent context; the messages stay."
             : "Another agent begins a fresh agent context; the messages stay.",
         ];
-  return { kind: "existing", session, notices };
+  return {
+    kind: "existing",
+    session,
+    notices,
+    ...(switched === null ? {} : { isSwitched: true }),
+  };
 }
 
 /** The folder of `--repo` for a session that has none; null if it keeps what it has. */
@@ -223,10 +242,9 @@ async function otherChoice(
   session: Session,
 ): Promise<Choice | null> {
   const change: Choice = {};
-  if (options.model !== undefined && !isSameModel(options.model, session.model)) {
-    const { models } = await settingsOf(cli).at(session.repo_path);
-    modelSettings({ name: options.model, config: models });
-    change.model = options.model;
+  const model = await otherModel({ cli }, session, options.model);
+  if (model !== null) {
+    change.model = model;
   }
   if (options.persona !== undefined && options.persona !== session.persona_name) {
     await checkPersona(personaFolderPaths(cli), {
@@ -243,6 +261,20 @@ async function otherChoice(
     change.agent = agent;
   }
   return Object.keys(change).length === 0 ? null : change;
+}
+
+/** Null if none is named, or the session's own. Error codes: `model_*`. */
+async function otherModel(
+  { cli }: Pick<Selection, "cli">,
+  session: Session,
+  name: string | undefined,
+): Promise<string | null> {
+  if (name === undefined || isSameModel(name, session.model)) {
+    return null;
+  }
+  const { models } = await settingsOf(cli).at(session.repo_path);
+  modelSettings({ name, config: models });
+  return name;
 }
 
 async function hasBegun(store: Store, { id, thread_suffix }: Session): Promise<boolean> {
@@ -274,8 +306,10 @@ export async function isOwnChoice(
     name: Name,
   ): Promise<FolderSettings[Name]> => (await settingsOf(cli).at(session.repo_path))[name];
   switch (field) {
-    case "model":
-      return isSameModel(options.model ?? defaultModel(await own("models")), session.model);
+    case "model": {
+      const named = options.switch ?? options.model;
+      return isSameModel(named ?? defaultModel(await own("models")), session.model);
+    }
     case "persona_name":
       return (
         (options.persona ?? (await own("persona")) ?? DEFAULT_PERSONA) === session.persona_name

@@ -118,6 +118,7 @@ async function valuesOf(
     case "--permission":
       return PERMISSION_MODES.map((value) => ({ value, about: "" }));
     case "--model":
+    case "--switch":
       return Object.keys(PROVIDERS).map((name) => ({
         value: name === "demo" ? name : `${name}:`,
         about: "",

@@ -61,7 +61,8 @@ export function createCompleter(completions: Completions, theme: Theme): Complet
       const hasHelp = shown.some(({ help }) => help !== undefined);
       // two columns for the sign, two before the help, which needs a dozen to be of use
       const room = hasHelp && width >= 40 ? Math.min(widest, Math.floor(width / 2)) : width - 2;
-      return shown.map((item, index) => {
+      const note = shown.length === 0 ? undefined : found?.note;
+      const rows = shown.map((item, index) => {
         const isChosen = first + index === at;
         const label = ending(oneLine(item.label), Math.max(1, room), item.help === undefined);
         const space = " ".repeat(Math.max(0, room - visibleWidth(label)) + 2);
@@ -74,6 +75,7 @@ export function createCompleter(completions: Completions, theme: Theme): Complet
           ? `${theme.accent("›")} ${theme.selected(label)}${help}`
           : `  ${label}${help}`;
       });
+      return note === undefined ? rows : [...rows, theme.dim(`  ${beginning(note, width - 2)}`)];
     },
   };
 }

@@ -14,6 +14,8 @@ export interface Found {
   readonly length: number;
   /** The best first. */
   readonly items: readonly Completion[];
+  /** Sentence below them: what happens with the one that is taken. */
+  readonly note?: string;
 }
 
 /** Finds what may be written, without waiting: what is not known yet comes later. */

@@ -49,7 +49,8 @@ export function slashCompletions({
         return null;
       }
       const items = byName(valuesOf(command), written, (each) => each.value).map(valueItem);
-      return { length: written.length, items };
+      const note = commands.find(({ name }) => name === command)?.note;
+      return { length: written.length, items, ...(note === undefined ? {} : { note }) };
     },
   };
 }

@@ -55,7 +55,14 @@ describe("the editor of a conversation", () => {
   it("[TERM-35] offers models, personas and modes", async () => {
     const { editor, type, completions } = await openIn(temporaryFolder(), temporaryFolder());
     type("/model d");
-    expect(await completions()).toEqual(["› demo:echo"]);
+    const fresh = await completions();
+    expect(fresh[0]).toMatch(/^› demo:echo /);
+    expect(fresh.at(-1)).toBe("  Enter: a fresh context. /switch keeps the conversation.");
+    editor.clear();
+    type("/switch d");
+    const kept = await completions();
+    expect(kept[0]).toMatch(/^› demo:echo /);
+    expect(kept.at(-1)).toBe("  Enter keeps the conversation. /model: a fresh context.");
     editor.clear();
     type("/agent ");
     expect((await completions()).join("\n")).toContain("  planner ");
