@@ -331,11 +331,11 @@ describe("who answers", () => {
     const option = await say(["--persona", "mine", "--model", "openai:from-option"]);
     const persona = await say(["--persona", "mine"]);
     const environment = await say([]);
-    const key = await say([], { REPRISE_MODEL: undefined });
+    const key = await say([], { REPRISE_MODEL: undefined, ANTHROPIC_API_KEY: "test-key" });
     expect(option.model).toBe("openai:from-option");
     expect(persona.model).toBe("anthropic:from-persona");
     expect(environment.model).toBe("openai:from-environment");
-    expect(key.model).toMatch(/^openai:gpt-/);
+    expect(key.model).toMatch(/^anthropic:claude-/);
     // what a session talked with is its own from then on
     expect(
       (await sessionsOf(home)).map(({ persona_name, model }) => [persona_name, model]),
@@ -359,11 +359,12 @@ describe("who answers", () => {
     };
     trustFolder(home.home, home.project);
     const session = home.start(["--json"]);
+    /** The system prompt, and the last message with its note. */
     const system = async (): Promise<string> => {
       const asked = server.requests().length;
       session.child.stdin?.write("hi\n");
       await session.waitFor(new RegExp(`(.*\\n){${asked + 1}}`));
-      return server.systemPrompts().at(-1) ?? "";
+      return `${server.systemPrompts().at(-1)}${server.requests().at(-1)?.at(-1)?.content}`;
     };
     const builtIn = await system();
     persona(join(home.home, ".config/reprise/personas"), "I am the user's.");
@@ -374,7 +375,7 @@ describe("who answers", () => {
     persona(join(home.project, ".reprise/personas"), "I am the first.");
     writeFileSync(join(home.project, "AGENTS.md"), "Never use tabs.");
     const first = await system();
-    expect(builtIn).not.toBe("");
+    expect(builtIn).toContain("You are the user's assistant");
     expect(users).toContain("I am the user's.");
     expect(second).toContain("I am the second.");
     expect(first).toContain("I am the first.");

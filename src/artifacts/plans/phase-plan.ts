@@ -2,7 +2,7 @@
 
 /** Dev Phase Plan (`dev/phase-plan@1`). */
 export interface PhasePlan {
-  /** UUID of the specification artifact of the run. */
+  /** The same UUID as in the specification artifact of the run. */
   readonly runId: string;
   /** Key of the current phase, normally `planning`. */
   readonly phaseKey: string;

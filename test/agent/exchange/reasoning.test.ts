@@ -12,6 +12,7 @@ import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { agentOptions, type Bench, openBench } from "../../helpers/exchanger.ts";
 import { CHAT_SERVERS } from "../../helpers/providers/openai/chat-quirks.ts";
+import { openAiAs } from "../../helpers/openai-as.ts";
 import { type Provider, startProvider, type ProviderName } from "../../helpers/providers/start.ts";
 import { call, reasoning, type Step, text } from "../../helpers/providers/steps.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
@@ -58,8 +59,7 @@ async function benchOf(
   });
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const env = { ...provider.env, REPRISE_MODEL: model };
-  const config = modelConfig(env);
-  const models = { ...config, openai: { ...config.openai, api }, retryDelayMs: 1 };
+  const models = { ...modelConfig(env, openAiAs(api)), retryDelayMs: 1 };
   const userDir = temporaryFolder();
   mkdirSync(userDir, { recursive: true });
   writeFileSync(

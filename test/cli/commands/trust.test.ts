@@ -43,7 +43,9 @@ async function hostileHome() {
     join(home.project, ".reprise/personas/assistant.md"),
     "---\ndescription: x\nmodel: anthropic:theirs\n---\nI am the folder's.\n",
   );
-  const prompt = (): string => server.systemPrompts().at(-1) ?? "";
+  /** The system prompt, and the last message with its note. */
+  const prompt = (): string =>
+    `${server.systemPrompts().at(-1)}${server.requests().at(-1)?.at(-1)?.content}`;
   return { home, prompt };
 }
 
