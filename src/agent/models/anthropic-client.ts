@@ -65,12 +65,13 @@ function withMarks<Request extends Streamed | Whole>(request: Request): Request 
   const ends = new Set([lastAnswer - 1, messages.length - 1]);
   return {
     ...rest,
-    messages: messages.map((message, at) => (ends.has(at) ? marked(message, mark) : message)),
+    messages: messages.map((message, at) => marked(message, ends.has(at) ? mark : null)),
     ...(system === undefined ? {} : { system: markedBlocks(system, mark) }),
   } as Request;
 }
 
-function marked(message: Sent, mark: Mark): Sent {
+/** A message of the user is sent as blocks also without a mark: it has the same bytes in each request. */
+function marked(message: Sent, mark: Mark | null): Sent {
   return message.role === "user"
     ? { ...message, content: markedBlocks(message.content, mark) }
     : message;
@@ -79,11 +80,11 @@ function marked(message: Sent, mark: Mark): Sent {
 /** Returns the blocks with a mark on the last one: a text is one block, and an empty one takes no mark. */
 function markedBlocks<Block extends object>(
   content: string | readonly Block[],
-  mark: Mark,
+  mark: Mark | null,
 ): (Block | Anthropic.TextBlockParam)[] {
   const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
   const last = blocks.at(-1);
-  return last === undefined || ("text" in last && last.text === "")
+  return mark === null || last === undefined || ("text" in last && last.text === "")
     ? [...blocks]
     : [...blocks.slice(0, -1), { ...last, cache_control: mark }];
 }
