@@ -25,7 +25,15 @@ export interface AgentOfExchange
   extends
     Pick<
       Prepared,
-      "persona" | "folder" | "root" | "readOnly" | "mayRun" | "instructions" | "model" | "cacheLife"
+      | "persona"
+      | "folder"
+      | "root"
+      | "readOnly"
+      | "mayRun"
+      | "instructions"
+      | "model"
+      | "maker"
+      | "cacheLife"
     >,
     Pick<ExchangeTools, "saver" | "asking" | "permit">,
     Pick<Parameters<typeof sessionTools>[0], "keep">,

@@ -87,6 +87,8 @@ export interface ExchangeContext extends HeldThread {
 export interface Prepared {
   readonly model: Awaited<ReturnType<typeof openModel>>;
   readonly modelName: string;
+  /** Who answers: see `makerOf`. */
+  readonly maker: string;
   readonly keyless: Keyless | null;
   /** How long the provider keeps what it has read of the conversation. */
   readonly cacheLife: CacheLife;

@@ -10,6 +10,7 @@ import { runExchange } from "./run-exchange.ts";
 import { compactThread } from "./compact-thread.ts";
 import { contextUse } from "./compaction/context-use.ts";
 import { KnownFiles } from "./known-files.ts";
+import { makerOf } from "./messages/foreign-answers.ts";
 import { noMadeMessages } from "./messages/sendable-messages.ts";
 import { threadStateOf } from "./messages/thread-state.ts";
 import { type Exchanger, type ExchangeRequest, isFromTerminal } from "../exchange/exchanger.ts";
@@ -175,6 +176,7 @@ async function prepare(
   return {
     persona,
     modelName,
+    maker: makerOf(settings),
     model: await open({ name: modelName, config }),
     keyless: settings.keyless,
     window: settings.window,

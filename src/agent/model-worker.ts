@@ -10,6 +10,7 @@ import type { CallModel } from "./call-model.ts";
 import { type View, viewOf } from "./compaction/view.ts";
 import { droppedAnswer } from "./messages/thread-state.ts";
 import { storedAnswer, withRequests } from "./messages/ended-answer.ts";
+import { foreignAsText, keepMaker } from "./messages/foreign-answers.ts";
 import { type MadeMessages, sendable } from "./messages/sendable-messages.ts";
 import { sanitizeAnswer } from "./messages/sanitize-answer.ts";
 import { ANSWER_ID } from "./messages/token-stream.ts";
@@ -20,6 +21,8 @@ import { afterPrefix } from "./prefix/sent-messages.ts";
 
 export interface WorkingModel extends Pick<Worker, "tools"> {
   readonly model: BaseChatModel;
+  /** As of `makerOf`. */
+  readonly maker: string;
   readonly prefix: ThreadPrefix;
   readonly callModel: CallModel;
   /** Facts about the tools. */
@@ -54,7 +57,8 @@ export function modelWorker(working: WorkingModel): Worker {
       const view = viewOf(history);
       let prefix = working.prefix.current(stored, view, tools);
       const shown = afterPrefix(working.shown(history, view, prefix), prefix, made.plain);
-      const sent = [...systemMessage(prefix), ...withRequests(sendable(shown, made.renamed))];
+      const readable = foreignAsText(shown, working.maker, made.texts);
+      const sent = [...systemMessage(prefix), ...withRequests(sendable(readable, made.renamed))];
       const answers = await working.callModel({
         id: dropped?.id,
         sent,
@@ -78,6 +82,7 @@ export function modelWorker(working: WorkingModel): Worker {
             working.onDropped?.();
             return send();
           });
+          keepMaker(answer, working.maker);
           const isWhole = partOf(messages) === null;
           return sanitizeAnswer(answer, { tools: names, declared, history, isWhole, id });
         },

@@ -37,10 +37,12 @@ export interface MadeMessages {
   /** As they follow a prefix: see `afterPrefix`. */
   readonly plain: WeakMap<BaseMessage, BaseMessage>;
   readonly renamed: RenamedCalls;
+  /** Answers of another provider as text: see `foreignAsText`. */
+  readonly texts: WeakMap<BaseMessage, BaseMessage>;
 }
 
 export function noMadeMessages(): MadeMessages {
-  return { plain: new WeakMap(), renamed: new WeakMap() };
+  return { plain: new WeakMap(), renamed: new WeakMap(), texts: new WeakMap() };
 }
 
 function isEmpty(message: BaseMessage): boolean {

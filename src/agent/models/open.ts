@@ -97,7 +97,7 @@ async function openOpenAi(opening: Opening): Promise<BaseChatModel> {
     return responsesClient(fields, config.idle);
   }
   const { chatClient } = await import("./openai-client.ts");
-  return chatClient(fields, config.idle);
+  return chatClient(fields, config.idle, opening.quirks);
 }
 
 async function openOllama(opening: Opening): Promise<BaseChatModel> {

@@ -2,6 +2,7 @@ import { AIMessage, type BaseMessage, type BaseMessageChunk } from "@langchain/c
 import { ChatOpenAICompletions, type OpenAIClient } from "@langchain/openai";
 
 import type { IdleLimits } from "../../rules/models/config.ts";
+import type { Quirks } from "../../rules/models/providers.ts";
 import { textIn } from "./answer-end.ts";
 import { receiveStreams } from "./receive-stream.ts";
 
@@ -16,17 +17,33 @@ type SentMessage = OpenAIClient.Chat.Completions.ChatCompletionMessageParam;
  *
  * - What a server streams without a role is the assistant's. LangChain makes it a message of no role instead,
  *   and the text and the tool calls are lost.
- * - Reasoning is sent back beside tool calls: DeepSeek and Kimi refuse the history without it.
+ * - Reasoning is sent back beside tool calls: DeepSeek and Kimi refuse the history without it, also beside the calls
+ *   of another provider, which get an empty one.
  */
-export function chatClient(fields: ClientFields, limits: IdleLimits): ChatOpenAICompletions {
-  return receiveStreams(new ChatClient(fields), { api: "chat", limits });
+export function chatClient(
+  fields: ClientFields,
+  limits: IdleLimits,
+  quirks: Quirks,
+): ChatOpenAICompletions {
+  return receiveStreams(new ChatClient(fields, quirks), { api: "chat", limits });
 }
 
 class ChatClient extends ChatOpenAICompletions {
+  readonly #quirks: Quirks;
+
+  constructor(fields: ClientFields, quirks: Quirks) {
+    super(fields);
+    this.#quirks = quirks;
+  }
+
   override _streamResponseChunks(
     ...[messages, ...rest]: Parameters<ChatOpenAICompletions["_streamResponseChunks"]>
   ) {
-    return super._streamResponseChunks(messages.map(withReasoningMark), ...rest);
+    const passesBack =
+      this.#quirks.passes_reasoning_back === true ||
+      messages.some((message) => reasoningIn(message) !== null);
+    const marked = messages.map((message) => withReasoningMark(message, passesBack ? "" : null));
+    return super._streamResponseChunks(marked, ...rest);
   }
 
   override completionWithRetry(
@@ -66,9 +83,16 @@ class ChatClient extends ChatOpenAICompletions {
 /** Type of a block that LangChain's conversion does not change. */
 const MARK = "reprise_reasoning";
 
-/** Puts the reasoning of an answer that calls tools into a block that LangChain's conversion keeps. */
-function withReasoningMark(message: BaseMessage): BaseMessage {
-  const reasoning_content = textIn(message.additional_kwargs, "reasoning_content");
+function reasoningIn(message: BaseMessage): string | null {
+  return textIn(message.additional_kwargs, "reasoning_content");
+}
+
+/**
+ * Puts the reasoning of an answer that calls tools into a block that LangChain's conversion keeps; `missing` for one
+ * without, such as that of another provider.
+ */
+function withReasoningMark(message: BaseMessage, missing: "" | null): BaseMessage {
+  const reasoning_content = reasoningIn(message) ?? missing;
   if (
     !AIMessage.isInstance(message) ||
     reasoning_content === null ||
@@ -90,7 +114,7 @@ function withReasoning(message: SentMessage): SentMessage {
   const restored = {
     ...message,
     content: textIn(block, "content") ?? "",
-    reasoning_content: textIn(block, "reasoning_content"),
+    reasoning_content: textIn(block, "reasoning_content") ?? "",
   };
   return restored;
 }

@@ -28,6 +28,7 @@ async function askBesideFinished({ store, session }: Bench): Promise<void> {
   const owner = thisProcess("test");
   const fence = await store.write(takeLease, { session_id: session.id, life_ms: 60_000, owner });
   const agent = buildAgent({
+    maker: "openai/chat",
     session,
     persona: {
       name: "assistant",

@@ -65,6 +65,7 @@ async function cutWhileToolsRan(
   });
   const saver = createCheckpointSaver({ store: leasedStore(store) });
   const agent = buildAgent({
+    maker: "openai/chat",
     session,
     persona: {
       name: "assistant",

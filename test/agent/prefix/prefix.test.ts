@@ -169,6 +169,7 @@ async function changeFirstMessage({ store, session, repo }: Bench): Promise<void
   });
   const saver = createCheckpointSaver({ store: leasedStore(store) });
   const agent = buildAgent({
+    maker: "openai/chat",
     session,
     persona: {
       name: "a",

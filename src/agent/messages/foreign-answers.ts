@@ -1,0 +1,47 @@
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+
+/** In an answer's `response_metadata`. */
+const MAKER = "reprise_maker";
+
+/**
+ * Names who can read the blocks and the reasoning of an answer again: a provider through one of its APIs. Whether one
+ * of its models reads those of another is the provider's own decision, so they are always sent.
+ */
+export function makerOf(asked: { readonly provider: string; readonly api: string }): string {
+  return `${asked.provider}/${asked.api}`;
+}
+
+/** Keeps beside an answer who made it; no provider is sent it. */
+export function keepMaker(answer: BaseMessage, maker: string): void {
+  answer.response_metadata = { ...answer.response_metadata, [MAKER]: maker };
+  answer.lc_kwargs["response_metadata"] = answer.response_metadata;
+}
+
+/**
+ * Messages as they are sent to one maker: the answers of others as text and calls alone, with the ids that Reprise
+ * gave the calls. An answer without a name is not known to be another's: `sentTo` judges it by its form. Messages
+ * that were made so before are taken from `made`.
+ */
+export function foreignAsText(
+  messages: readonly BaseMessage[],
+  maker: string,
+  made: WeakMap<BaseMessage, BaseMessage>,
+): readonly BaseMessage[] {
+  return messages.map((message) => {
+    if (!AIMessage.isInstance(message) || !isForeign(message, maker)) {
+      return message;
+    }
+    const known = made.get(message) ?? asText(message);
+    made.set(message, known);
+    return known;
+  });
+}
+
+function isForeign({ response_metadata }: AIMessage, maker: string): boolean {
+  const name: unknown = Reflect.get(response_metadata, MAKER);
+  return typeof name === "string" && name !== maker;
+}
+
+function asText({ id, text, tool_calls = [] }: AIMessage): AIMessage {
+  return new AIMessage({ ...(id === undefined ? {} : { id }), content: text, tool_calls });
+}
