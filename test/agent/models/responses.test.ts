@@ -124,6 +124,7 @@ describe("the Responses API", () => {
       "model",
       "model_provider",
       "output",
+      "reprise_maker",
       "service_tier",
       "status",
     ]);

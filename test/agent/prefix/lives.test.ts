@@ -9,7 +9,7 @@ import { threadId } from "../../../src/core/threads.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { isRepriseError } from "../../../src/core/errors.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
-import { setPlanMode } from "../../../src/store/records/sessions/change.ts";
+import { setPlanMode, switchModel } from "../../../src/store/records/sessions/change.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { dyingStore } from "../../helpers/dying-store.ts";
 import type { Received } from "../../helpers/providers/server.ts";
@@ -21,7 +21,13 @@ import { contentOf, type MessagesBody } from "../../helpers/providers/claude/req
 import { breaksIn, hasResult, isSummaryRequest, partsOf } from "./requests.ts";
 
 const STEPS = 12;
-const MODELS = ["claude-opus-5-5", "claude-fable-5-2", "claude-sonnet-5-5", "claude-haiku-5-5"];
+const MODELS = [
+  "claude-opus-5-5",
+  "claude-fable-5-1",
+  "claude-fable-5-2",
+  "claude-sonnet-5",
+  "claude-haiku-5-5",
+];
 const ACTS = [
   "say",
   "say",
@@ -31,13 +37,15 @@ const ACTS = [
   "plan",
   "instructions",
   "compact",
+  "switch",
+  "switch",
   "stop",
   "break",
   "die",
   "die",
 ] as const;
 
-it("[PREFIX-4] [PREFIX-1] whatever happens to a thread, each request adds to the one before or begins a prefix, and none is refused", async () => {
+it("[PREFIX-4] [PREFIX-1] [SWITCH-2] whatever happens to a thread, each request adds to the one before or begins a prefix, and none is refused", async () => {
   const seed = seedOf("prefix-lives");
   let way: "stop" | "break" | null = null;
   let stop = new AbortController();
@@ -80,11 +88,24 @@ it("[PREFIX-4] [PREFIX-1] whatever happens to a thread, each request adds to the
           call("write_file", { path: `f${calls}`, content: "x" }),
         ];
   };
-  const counted = { exchanges: 0, requests: 0, prefixes: 0, dead: 0 };
+  const counted = { exchanges: 0, requests: 0, prefixes: 0, dead: 0, switches: 0, unread: 0 };
   const model = { now: MODELS[0]! };
   const bench = await openBound(script, {}, {});
   const { provider, store, parts, repo } = bench;
   const saver = createCheckpointSaver({ store });
+  /** 1 if the session has another model now; one that asks or runs elsewhere keeps its own. */
+  const switched = async (id: string, name: string): Promise<number> => {
+    const wanted = { id, model: `anthropic:${name}` };
+    try {
+      await store.write(switchModel, wanted);
+      return 1;
+    } catch (error) {
+      if (isRepriseError(error, "session_busy")) {
+        return 0;
+      }
+      throw error;
+    }
+  };
   const instructions = join(repo, "AGENTS.md");
 
   for (let life = 0; life < testSize("prefix-lives"); life += 1) {
@@ -150,6 +171,10 @@ it("[PREFIX-4] [PREFIX-1] whatever happens to a thread, each request adds to the
             }
           });
         before = (await storedPrefix())?.summary;
+      } else if (act === "switch") {
+        model.now = pick(MODELS);
+        story.push(model.now);
+        counted.switches += await switched(id, model.now);
       } else if (act === "die") {
         const dying = dyingStore(store, 1 + Math.floor(random() * 14), pick(["before", "after"]));
         buried.push(() => dying.bury());
@@ -168,10 +193,13 @@ it("[PREFIX-4] [PREFIX-1] whatever happens to a thread, each request adds to the
       received.flatMap(({ refusal }) => refusal ?? []),
       story.join(),
     ).toEqual([]);
+    const dropped = received.flatMap((request) => request.dropped);
+    // documented: a model does not read the blocks of some others
     expect(
-      received.flatMap(({ dropped }) => dropped),
+      dropped.filter(({ reason }) => reason !== "model_binding_mismatch"),
       story.join(),
     ).toEqual([]);
+    counted.unread += dropped.length;
     const own = received
       .map((request, at) => ({ ...request, at: begins + at }))
       .filter(
