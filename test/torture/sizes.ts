@@ -264,7 +264,7 @@ export const SIZED_TESTS = {
   },
   "prefix-lives": {
     what: "Random lives of threads whose model binds its reasoning to all that came before: lives",
-    files: ["test/agent/prefix/lives.test.ts"],
+    files: ["test/agent/prefix/lives.test.ts", "test/agent/prefix/switch-lives.test.ts"],
     test: 6,
     short: 30,
     long: 500,
