@@ -10,7 +10,7 @@ import type { KeptBytes } from "../workspace/undo/kept-bytes.ts";
 import type { NoticeModel } from "./model-notices.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { ThreadState } from "./messages/thread-state.ts";
-import type { CacheLife } from "../rules/models/cache-life.ts";
+import type { CacheLife } from "../core/model-settings.ts";
 import type { ModelConfig } from "../rules/models/config.ts";
 import type { ModelFacts } from "../rules/models/facts.ts";
 import type { Keyless } from "../rules/models/settings.ts";

@@ -25,6 +25,7 @@ import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { EXCHANGE_LIMITS } from "../core/exchange-limits.ts";
 import { lowered, loweredSandbox, repositoryConfig } from "../rules/config/repository.ts";
 import { mayRunCommands } from "../rules/trust/command-folder.ts";
+import { checkEffort, chosenSettings } from "../rules/models/effort.ts";
 import { chosenModel } from "../rules/models/choose.ts";
 import { withKey } from "../rules/models/config.ts";
 import { secretsOfModels } from "../rules/models/secrets-of-models.ts";
@@ -170,6 +171,12 @@ async function prepare(
   const settings = modelSettings({ name: modelName, config: models });
   const config = await withKey(models, settings.provider);
   const open = options.openModel ?? openModel;
+  const chosen = chosenSettings({
+    session,
+    persona,
+    config: { effort: configured?.effort ?? null, cache: configured?.cache ?? null },
+  });
+  checkEffort(chosen.effort, modelName, settings.facts);
   const folder = await workFolder(session.repo_path, options.personas.trust);
   const repository = await repositoryConfig(session.repo_path, options.personas.trust);
   const hidden = [...secretsOfModels(config), ...((await options.secrets?.()) ?? [])];
@@ -177,10 +184,10 @@ async function prepare(
     persona,
     modelName,
     maker: makerOf(settings),
-    model: await open({ name: modelName, config }),
+    model: await open({ name: modelName, config, effort: chosen.effort }),
     keyless: settings.keyless,
     window: settings.window,
-    cacheLife: config.cache,
+    cacheLife: chosen.cache,
     facts: settings.facts,
     folder: folder.path === null ? null : given.repo_path,
     root,

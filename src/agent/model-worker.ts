@@ -3,7 +3,7 @@ import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import { raceWithSignal, type RunnableConfig } from "@langchain/core/runnables";
 
 import type { ToolSet } from "../core/tools.ts";
-import type { CacheLife } from "../rules/models/cache-life.ts";
+import type { CacheLife } from "../core/model-settings.ts";
 import { partOf } from "../langgraph/thread-part.ts";
 import type { Worker } from "./agent-graph.ts";
 import type { CallModel } from "./call-model.ts";

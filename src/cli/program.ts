@@ -4,6 +4,7 @@ import { AGENT_HELP, type ChatOptions, EVENTS_OPTION } from "./commands/chat/cha
 import type { CliContext } from "./process/context.ts";
 import { withStore } from "./process/database.ts";
 import { ANSWER_AFTER_HELP, answerAfter } from "./commands/answer-after-option.ts";
+import { cacheOption, effortOption } from "./process/model-settings.ts";
 import { addTokenLimit } from "./commands/token-limit-option.ts";
 import { addAllowed, PERMISSION_HELP, permissionMode } from "./commands/permission-options.ts";
 import { wrongUsage } from "./process/wrong-usage.ts";
@@ -118,6 +119,16 @@ export async function createProgram(cli: CliContext): Promise<Command> {
     .option(
       "--switch <provider:model>",
       "on a session: another model continues the conversation (--model begins a fresh context)",
+    )
+    .option(
+      "--effort <effort>",
+      "how much the model reasons: off, low … max, or default",
+      effortOption,
+    )
+    .option(
+      "--cache <time>",
+      "how long its provider keeps what it read: 5m, 1h or off",
+      cacheOption,
     )
     .option(
       "--repo <path>",

@@ -71,6 +71,7 @@ export const ERROR_CODES = [
   "database_unavailable",
   // models and personas
   "model_unknown",
+  "effort_unknown",
   "model_key_missing",
   "model_unauthorized",
   "model_unreachable",

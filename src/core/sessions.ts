@@ -1,4 +1,5 @@
 import type { CallFacts, CallStatus } from "./calls.ts";
+import type { CacheLife, Effort } from "./model-settings.ts";
 import type { AskedBy, ExchangeState } from "./exchanges.ts";
 import type {
   Answerer,
@@ -56,6 +57,8 @@ export interface FieldTypes {
   question_state: QuestionState;
   question_kind: QuestionKind;
   "answerer?": Answerer | null;
+  "effort?": Effort | null;
+  "cache?": CacheLife | null;
   "choices?": readonly Choice[] | null;
   "permission?": AskedPermission | null;
   flag: boolean;
@@ -80,6 +83,8 @@ export const SESSION_FIELDS = {
   repo_path: "text?",
   project_key: "text?",
   plan_mode: "flag",
+  effort: "effort?",
+  cache: "cache?",
   parent_session_id: "text?",
   depth: "count",
   total_input_tokens: "count",

@@ -11,6 +11,7 @@ import type {
 import { DEFAULT_PERSONA, type Persona } from "../rules/personas/persona.ts";
 import type { WhenBusy } from "./lease-holder.ts";
 import type { ExchangeResult } from "./events.ts";
+import type { ModelChoice } from "../core/model-settings.ts";
 import type { Principal } from "../core/principal.ts";
 import type { PermissionMode } from "../core/permissions.ts";
 import type { GivenReply } from "../core/questions.ts";
@@ -22,6 +23,8 @@ import { readFailures } from "../store/records/sessions/failures.ts";
 import { readSession } from "../store/records/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import { type ModelConfig, modelConfig } from "../rules/models/config.ts";
+import { chosenModel } from "../rules/models/choose.ts";
+import { modelFacts } from "../rules/models/facts.ts";
 import { modelSettings } from "../rules/models/settings.ts";
 import { hasNotBegun } from "./nothing-to-continue.ts";
 import { checkNewSession, checkPersona } from "../rules/personas/preflight.ts";
@@ -95,6 +98,13 @@ export interface Conversation extends ConversationChanges {
   /** Returns how much of its context the model would read now; null if nothing was stored, or if that is unknown. */
   contextUse(): Promise<ContextUse | null>;
   setPlanMode(on: boolean): Promise<Session>;
+  /**
+   * Sets what is given, for the next exchange. Error codes: `effort_unknown` if the model does not take it,
+   * `invalid_usage` if the agent is not the built-in one.
+   */
+  setModelSettings(settings: Partial<ModelChoice>): Promise<Session>;
+  /** What the session sets. */
+  modelSettings(): ModelChoice;
   /** Error codes: `invalid_request` in a sub-agent's session, `invalid_usage` if the agent is not the built-in one. */
   setPermission(mode: PermissionMode): Promise<Session>;
   /** Every rule that calls are judged by. Error codes: as `readJudgement`. */
@@ -255,6 +265,24 @@ export function createConversation(options: ConversationOptions): Conversation {
         await store.write(setPlanMode, { id: (await stored()).id, plan_mode: on, principal }),
       );
     },
+    setModelSettings: async (settings) => {
+      refuseSetting(agent);
+      if (settings.effort !== undefined) {
+        const config = await models();
+        const { persona_name, repo_path } = place();
+        const persona = await checkPersona(personas, { name: persona_name, repo_path });
+        const own = session?.model ?? columns?.model ?? null;
+        const name = chosenModel({ session: own, persona, config });
+        const { checkEffort } = await import("../rules/models/effort.ts");
+        checkEffort(settings.effort, name, modelFacts(name, config));
+      }
+      const { setModelSettings } = await import("../store/records/sessions/model-settings.ts");
+      return keep(await store.write(setModelSettings, { id: (await stored()).id, settings }));
+    },
+    modelSettings: () => ({
+      effort: session?.effort ?? columns?.effort ?? null,
+      cache: session?.cache ?? columns?.cache ?? null,
+    }),
     setPermission: async (mode) => {
       refuseSetting(agent);
       const { setPermissionMode } = await import("../store/records/sessions/permissions.ts");

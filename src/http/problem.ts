@@ -73,6 +73,7 @@ const STATUSES: Record<ErrorCode, number> = {
   database_unsupported: 503,
   database_unavailable: 503,
   model_unknown: 422,
+  effort_unknown: 422,
   model_key_missing: 502,
   model_unauthorized: 502,
   model_unreachable: 502,

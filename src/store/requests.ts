@@ -50,6 +50,8 @@ export async function createRequested(
     token_limits,
     metadata,
     permission,
+    effort = null,
+    cache = null,
   }: CreateSessionRequest,
   { principal, idempotencyKey }: Sender,
 ): Promise<SessionSummary> {
@@ -59,6 +61,8 @@ export async function createRequested(
     repo_path: repo_path ?? null,
     project_key: typeof repo_path === "string" ? await projectKeyOf(repo_path) : null,
     principal,
+    effort,
+    cache,
     ...(token_limits === undefined ? {} : { token_limits }),
     ...(permission === undefined ? {} : { permission }),
     ...(metadata === undefined ? {} : { metadata }),

@@ -294,3 +294,19 @@ it("[HTTP-157] every answer with a session has its name, since when it is archiv
   expect((await client.listSessions({ limit: 1 })).sessions).toEqual([session]);
   expect(await client.getSession(id)).toEqual({ ...session, messages: [], has_earlier: false });
 });
+
+it("[EFFORT-6] PATCH and POST set effort and cache; null is the default, and another word is refused", async () => {
+  const created = await client.createSession({ effort: "low", cache: "1h" });
+  expect(created).toMatchObject({ effort: "low", cache: "1h" });
+  const changed = await client.patchSession(created.id, { effort: null });
+  expect(changed).toMatchObject({ effort: null, cache: "1h" });
+  expect(await refusal(created.id, { effort: "much" })).toEqual([
+    422,
+    "invalid_request",
+    "/effort",
+  ]);
+  const open = await t.call<{ code: string }>("POST", "/api/sessions", { body: { effort: "max" } });
+  expect([open.status, open.json.code]).toEqual([401, "unauthorized"]);
+  await client.endSession(created.id);
+  expect(await refusal(created.id, { cache: "5m" })).toEqual([409, "session_ended"]);
+});

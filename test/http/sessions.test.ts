@@ -29,6 +29,8 @@ const SUMMARY_FIELDS = [
   "repo_path",
   "project_key",
   "plan_mode",
+  "effort",
+  "cache",
   "parent_session_id",
   "depth",
   "total_input_tokens",

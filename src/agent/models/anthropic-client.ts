@@ -1,7 +1,7 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { ChatAnthropic } from "@langchain/anthropic";
 
-import type { CacheLife } from "../../rules/models/cache-life.ts";
+import type { CacheLife } from "../../core/model-settings.ts";
 import type { CallOptions } from "./call-options.ts";
 
 type Streamed = Anthropic.MessageCreateParamsStreaming;

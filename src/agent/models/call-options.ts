@@ -1,4 +1,4 @@
-import type { CacheLife } from "../../rules/models/cache-life.ts";
+import type { CacheLife } from "../../core/model-settings.ts";
 
 /** Options of one call of a model, for the clients that know them. */
 export interface CallOptions {

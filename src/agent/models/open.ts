@@ -1,8 +1,9 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 
+import type { Effort } from "../../core/model-settings.ts";
+import { isLevelled } from "../../rules/models/effort.ts";
 import type { ModelConfig } from "../../rules/models/config.ts";
 import { thinksAdaptively } from "../../rules/models/claude-thinking.ts";
-import type { ModelFacts } from "../../rules/models/facts.ts";
 import { type ModelSettings, modelSettings } from "../../rules/models/settings.ts";
 import { receiveStreams } from "./receive-stream.ts";
 
@@ -18,8 +19,11 @@ import { receiveStreams } from "./receive-stream.ts";
 export async function openModel(input: {
   readonly name: string;
   readonly config: ModelConfig;
+  /** How much it reasons; the model's default without it. */
+  readonly effort?: Effort | null;
 }): Promise<BaseChatModel> {
-  const opening = { ...modelSettings(input), config: input.config };
+  const { config, effort = null } = input;
+  const opening = { ...modelSettings(input), config, effort };
   switch (opening.api) {
     case "anthropic":
       return openAnthropic(opening);
@@ -40,10 +44,11 @@ const NO_REDIRECTS = { redirect: "error" } as const;
 
 interface Opening extends ModelSettings {
   readonly config: ModelConfig;
+  readonly effort: Effort | null;
 }
 
 async function openAnthropic(opening: Opening): Promise<BaseChatModel> {
-  const { model, apiKey, baseUrl, headers, config, facts } = opening;
+  const { model, apiKey, baseUrl, headers, config } = opening;
   const { AnthropicClient } = await import("./anthropic-client.ts");
   const fields = {
     model,
@@ -58,7 +63,7 @@ async function openAnthropic(opening: Opening): Promise<BaseChatModel> {
       defaultHeaders: headers,
       fetchOptions: NO_REDIRECTS,
     } as const,
-    ...(thinksAdaptively(model) ? thinking(facts) : {}),
+    ...(thinksAdaptively(model) ? thinking(opening) : {}),
   };
   return receiveStreams(new AnthropicClient(fields), { api: "anthropic", limits: config.idle });
 }
@@ -67,9 +72,11 @@ async function openAnthropic(opening: Opening): Promise<BaseChatModel> {
  * Asks for a summary of what the model thinks, which is left out otherwise. Thinking counts as output, of which
  * LangChain asks for 4,096 tokens from a model that it does not know.
  */
-function thinking({ output }: ModelFacts) {
+function thinking({ facts: { output }, effort }: Opening) {
+  const adaptive = { type: "adaptive", display: "summarized" } as const;
   return {
-    thinking: { type: "adaptive", display: "summarized" } as const,
+    thinking: effort === "off" ? ({ type: "disabled" } as const) : adaptive,
+    ...(effort === null || effort === "off" ? {} : { outputConfig: { effort } }),
     ...(output === null ? {} : { maxTokens: output }),
   };
 }
@@ -92,16 +99,18 @@ async function openOpenAi(opening: Opening): Promise<BaseChatModel> {
       fetchOptions: NO_REDIRECTS,
     },
   } as const;
+  const effort = opening.effort === "off" ? "none" : opening.effort;
   if (opening.api === "responses") {
     const { responsesClient } = await import("./openai-responses.ts");
-    return responsesClient(fields, config.idle);
+    return responsesClient(fields, { limits: config.idle, effort });
   }
   const { chatClient } = await import("./openai-client.ts");
-  return chatClient(fields, config.idle, opening.quirks);
+  const asked = effort === null ? {} : { modelKwargs: { reasoning_effort: effort } };
+  return chatClient({ ...fields, ...asked }, config.idle, opening.quirks);
 }
 
 async function openOllama(opening: Opening): Promise<BaseChatModel> {
-  const { model, baseUrl, headers, config, window } = opening;
+  const { model, baseUrl, headers, config, window, effort } = opening;
   const { ChatOllama } = await import("@langchain/ollama");
   const client = new ChatOllama({
     model,
@@ -110,7 +119,12 @@ async function openOllama(opening: Opening): Promise<BaseChatModel> {
     fetch: (input, init) => fetch(input, { ...init, ...NO_REDIRECTS }),
     numCtx: window,
     maxRetries: 0,
+    ...(effort === null ? {} : { think: effort !== "off" }),
   });
+  if (effort !== null && isLevelled(model)) {
+    // LangChain's type knows no level
+    Object.assign(client, { think: effort });
+  }
   const onAbort = () => client.client.abort();
   return receiveStreams(client, { api: "ollama", limits: config.idle, onAbort });
 }

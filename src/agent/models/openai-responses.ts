@@ -8,6 +8,7 @@ import {
   wrapOpenAIClientError,
 } from "@langchain/openai";
 
+import type { Effort } from "../../core/model-settings.ts";
 import type { IdleLimits } from "../../rules/models/config.ts";
 import { REASONING, REASONING_BREAK } from "./arriving-reasoning.ts";
 import { textIn } from "./answer-end.ts";
@@ -17,6 +18,7 @@ import { replayed } from "./own-answers.ts";
 import { receiveStreams } from "./receive-stream.ts";
 
 type Event = OpenAIClient.Responses.ResponseStreamEvent;
+type SentEffort = Exclude<Effort, "off"> | "none";
 type Request = OpenAIClient.Responses.ResponseCreateParamsStreaming;
 type Input = OpenAIClient.Responses.ResponseInputItem;
 
@@ -25,7 +27,10 @@ type Input = OpenAIClient.Responses.ResponseInputItem;
  * back unchanged with the items of its answer. An event that says that the response failed is thrown, which LangChain
  * leaves out.
  */
-export function responsesClient(fields: ClientFields, limits: IdleLimits): ChatOpenAIResponses {
+export function responsesClient(
+  fields: ClientFields,
+  { limits, effort = null }: { readonly limits: IdleLimits; readonly effort?: SentEffort | null },
+): ChatOpenAIResponses {
   const client = new ResponsesClient({
     ...fields,
     // `store: false`
@@ -35,7 +40,7 @@ export function responsesClient(fields: ClientFields, limits: IdleLimits): ChatO
     ...(isReasoner(fields.model ?? "")
       ? {
           modelKwargs: { include: ["reasoning.encrypted_content"] },
-          reasoning: { summary: "auto" as const },
+          reasoning: { summary: "auto" as const, ...(effort === null ? {} : { effort }) },
         }
       : {}),
   });

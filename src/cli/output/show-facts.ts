@@ -57,6 +57,8 @@ function ownFacts({ session, labels, failures }: ShownSession, time: (iso: strin
     ...(session.agent === null ? [] : [fact("agent", oneLine(session.agent))]),
     fact("persona", oneLine(session.persona_name ?? "-")),
     fact("model", oneLine(session.model ?? "-")),
+    ...(session.effort === null ? [] : [fact("effort", session.effort)]),
+    ...(session.cache === null ? [] : [fact("cache", session.cache)]),
     fact("folder", oneLine(session.repo_path ?? "-")),
     fact("tokens", `${session.total_input_tokens} in, ${session.total_output_tokens} out`),
     fact("messages", String(session.last_seq)),

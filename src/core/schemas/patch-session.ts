@@ -3,7 +3,7 @@ import { Type, type Static } from "typebox";
 import { closed, nullable, oneOf } from "./field-schemas.ts";
 import { metadataOf, metadataValue, sessionName } from "./label-schemas.ts";
 import { MAX_METADATA_PAIRS } from "../labels.ts";
-import { limit, name, permissionMode, repoPath } from "./schemas.ts";
+import { cacheLife, effort, limit, name, permissionMode, repoPath } from "./schemas.ts";
 
 /** Context of another model: the conversation so far, or an empty one. */
 const MODEL_CONTEXTS = ["keep", "fresh"] as const;
@@ -23,6 +23,8 @@ export const PatchSessionRequest = Type.Object(
       metadataOf<string | null>(nullable(metadataValue()), 2 * MAX_METADATA_PAIRS),
     ),
     permission: Type.Optional(permissionMode()),
+    effort: Type.Optional(effort()),
+    cache: Type.Optional(cacheLife()),
     archived: Type.Optional(Type.Boolean()),
     repo_path: Type.Optional(repoPath()),
     token_limits: Type.Optional(

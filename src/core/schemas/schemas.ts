@@ -16,6 +16,7 @@ import {
 } from "./field-schemas.ts";
 import { MAX_NAME_LENGTH, MAX_PATH_LENGTH, MESSAGES_PER_READ } from "../limits.ts";
 import { KEPT_MODES, PERMISSION_MODES } from "../permissions.ts";
+import { CACHE_LIVES, EFFORTS } from "../model-settings.ts";
 import { metadata } from "./label-schemas.ts";
 import type { Metadata } from "../labels.ts";
 import {
@@ -74,6 +75,8 @@ const KINDS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
   question_state: () => oneOf(QUESTION_STATES),
   question_kind: () => oneOf(QUESTION_KINDS),
   "answerer?": () => nullableOneOf(ANSWERERS),
+  "effort?": () => nullableOneOf(EFFORTS),
+  "cache?": () => nullableOneOf(CACHE_LIVES),
   "choices?": () => nullable(Type.Array(QuestionChoice)),
   "permission?": () => nullable(Permission),
   flag: () => Type.Boolean(),
@@ -241,6 +244,11 @@ export const repoPath = () =>
 
 export const permissionMode = () => oneOf(PERMISSION_MODES);
 
+/** How much the model reasons; null is its default. */
+export const effort = () => nullableOneOf(EFFORTS);
+/** How long the provider keeps what it has read; null is the default. */
+export const cacheLife = () => nullableOneOf(CACHE_LIVES);
+
 export const CreateSessionRequest = Type.Object(
   {
     persona_name: Type.Optional(nullable(name())),
@@ -262,6 +270,8 @@ export const CreateSessionRequest = Type.Object(
     ),
     metadata: Type.Optional(metadata()),
     permission: Type.Optional(permissionMode()),
+    effort: Type.Optional(effort()),
+    cache: Type.Optional(cacheLife()),
   },
   { ...closed, $id: "CreateSessionRequest" },
 );

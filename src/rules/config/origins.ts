@@ -1,3 +1,4 @@
+import { DEFAULT_CACHE_LIFE } from "../../core/model-settings.ts";
 import { TOKEN_LIMITS } from "../../core/token-limits.ts";
 import { defaultModel } from "../models/config.ts";
 import type { KeySource, ProviderEntry } from "../models/provider-config.ts";
@@ -37,6 +38,8 @@ export function settingOrigins(
   ): SettingOrigin => ({ key, value, from: originOf(settings, of, isSet(env, variable)) });
   return [
     one("model", defaultModel(models), ({ model }) => model, "REPRISE_MODEL"),
+    one("effort", settings.effort, ({ effort }) => effort),
+    one("cache", settings.cache ?? DEFAULT_CACHE_LIFE, ({ cache }) => cache),
     one("persona", persona ?? DEFAULT_PERSONA, (section) => section.persona),
     one("permission.mode", permission.mode ?? "ask", ({ mode }) => mode),
     ...EFFECTS.flatMap((effect) =>

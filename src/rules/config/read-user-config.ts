@@ -100,6 +100,8 @@ function sectionOf(text: SectionText, home: string): ConfigSection {
   const { permission = {}, limits = {}, sandbox = {} } = text;
   return {
     model: text.model ?? null,
+    effort: text.effort ?? null,
+    cache: text.cache ?? null,
     persona: text.persona ?? null,
     mode: permission.mode ?? null,
     rules: EFFECTS.flatMap((effect) => rulesOf(permission, effect)),

@@ -1,5 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from "typebox";
 
+import { CACHE_LIVES, EFFORTS } from "../../core/model-settings.ts";
 import { PERMISSION_MODES } from "../../core/permissions.ts";
 import { MODEL_NAME, PROVIDER_NAME } from "../models/name.ts";
 import { APIS } from "../models/providers.ts";
@@ -87,6 +88,12 @@ const Section = {
   model: text({
     description: "The model of sessions and personas that name none, as provider:model.",
     reads: "model",
+  }),
+  effort: Type.Enum([...EFFORTS], {
+    description: "How much models reason; a model that does not take it refuses to answer.",
+  }),
+  cache: Type.Enum([...CACHE_LIVES], {
+    description: "How long a provider keeps what it has read of a conversation.",
   }),
   persona: text({ description: "Who answers in new sessions of the command line." }),
   permission: some(Permission, { description: "What is asked before a tool takes effect." }),

@@ -1,3 +1,4 @@
+import type { CacheLife, Effort } from "../../core/model-settings.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { TokenLimits } from "../../core/token-limits.ts";
 import { realPathOf } from "../../store/project-key.ts";
@@ -21,6 +22,9 @@ export interface SettingsSource {
 /** Settings that count in one folder: the environment, the config for the folder, the config, the defaults. */
 export interface FolderSettings {
   readonly models: ModelConfig;
+  /** Of sessions and personas that choose none; null for the model's default. */
+  readonly effort: Effort | null;
+  readonly cache: CacheLife | null;
   /** Who answers in sessions that name nobody; null if nothing names one. */
   readonly persona: string | null;
   readonly permission: ConfigPermission;
@@ -161,6 +165,8 @@ function combined(
       model: models.model ?? last(({ model }) => model),
       overrides: config?.models ?? {},
     },
+    effort: last(({ effort }) => effort),
+    cache: last(({ cache }) => cache),
     persona: last(({ persona }) => persona),
     permission: {
       mode: last<PermissionMode>(({ mode }) => mode),

@@ -1,3 +1,4 @@
+import type { CacheLife, Effort } from "../../core/model-settings.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { TokenLimits } from "../../core/token-limits.ts";
 import type { ExchangeLimits } from "../../core/exchange-limits.ts";
@@ -9,6 +10,8 @@ import type { SandboxLimits } from "../../workspace/sandbox/policy.ts";
 /** Part of a config file for all folders, or for one. */
 export interface ConfigSection {
   readonly model: string | null;
+  readonly effort: Effort | null;
+  readonly cache: CacheLife | null;
   readonly persona: string | null;
   readonly mode: PermissionMode | null;
   /** Rules that allow, then those that ask, then those that deny: the strictest is the last one. */

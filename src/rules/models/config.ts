@@ -1,4 +1,3 @@
-import { type CacheLife, DEFAULT_CACHE_LIFE } from "./cache-life.ts";
 import { MODEL_ATTEMPTS } from "../../core/limits.ts";
 import type { ModelOverride } from "./facts.ts";
 import { DEMO_MODEL } from "./name.ts";
@@ -20,8 +19,6 @@ export interface ModelConfig {
   readonly idle: IdleLimits;
   /** Tokens that every model is taken to read at most, verbatim; null if it is not set. */
   readonly contextTokens: string | null;
-  /** How long providers keep what they have read of a conversation. */
-  readonly cache: CacheLife;
   /** What the user's config says of models, by `provider:model`. */
   readonly overrides: Readonly<Record<string, ModelOverride>>;
 }
@@ -57,7 +54,6 @@ export function modelConfig(
     timeoutMs: 120_000,
     idle: { beforeTextMs: 300_000, afterTextMs: 60_000 },
     contextTokens: setting(env["REPRISE_CONTEXT_TOKENS"]),
-    cache: DEFAULT_CACHE_LIFE,
     overrides: {},
   };
 }

@@ -1,7 +1,8 @@
 import { RepriseError } from "../../core/errors.ts";
+import type { Effort } from "../../core/model-settings.ts";
 import { parseModelName } from "./name.ts";
 import type { PriceTier } from "./price.ts";
-import { type Effort, entryOf, modelTable } from "./table.ts";
+import { entryOf, modelTable } from "./table.ts";
 
 /** What is known of a model. */
 export interface ModelFacts {

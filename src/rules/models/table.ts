@@ -1,11 +1,8 @@
 import { readFileSync } from "node:fs";
 
+import { type Effort, EFFORTS } from "../../core/model-settings.ts";
 import { packageFile } from "../../core/package-file.ts";
 import type { PriceTier } from "./price.ts";
-
-/** How much a model reasons, from the least to the most. */
-export const EFFORTS = ["off", "low", "medium", "high", "xhigh", "max"] as const;
-export type Effort = (typeof EFFORTS)[number];
 
 /** A model in the table. */
 export interface TableEntry {

@@ -24,6 +24,8 @@ export function foreignFields(yaml: string, known: ToolSet): PersonaFields {
     name: textOf(fields, "name"),
     description: textOf(fields, "description") ?? "",
     model: model.value,
+    // other programs have other words for it
+    effort: null,
     tools: allowed.value,
     notes: [...tools.notes, ...allowed.notes, ...model.notes, ...leftOut(fields)],
   };

@@ -1,3 +1,4 @@
+import { type Effort, EFFORTS } from "../../core/model-settings.ts";
 import { isServerTool, type ToolSet } from "../../core/tools.ts";
 import { parseModelName } from "../models/name.ts";
 import { parseFields, type Field } from "./front-matter.ts";
@@ -9,11 +10,12 @@ export interface PersonaFields {
   readonly name: string | null;
   readonly description: string;
   readonly model: string | null;
+  readonly effort: Effort | null;
   readonly tools: readonly string[] | null;
   readonly notes: readonly string[];
 }
 
-const FIELDS = ["name", "description", "model", "tools"];
+const FIELDS = ["name", "description", "model", "effort", "tools"];
 
 /**
  * Front matter written for Reprise. An unknown field is an error: a `tool:` or a
@@ -31,6 +33,7 @@ export function ownFields(yaml: string, known: ToolSet): PersonaFields {
     name: text(fields.get("name"), "name"),
     description: text(fields.get("description"), "description") ?? "",
     model: model(fields.get("model")),
+    effort: effort(fields.get("effort")),
     tools: names,
     notes: absentNote(names ?? [], known),
   };
@@ -57,6 +60,15 @@ function model(field: Field | undefined): string | null {
   } catch {
     throw new PersonaError("write provider:model, such as ollama:llama3.2", field.line);
   }
+}
+
+function effort(field: Field | undefined): Effort | null {
+  const word = text(field, "effort");
+  const known = EFFORTS.find((each) => each === word);
+  if (field !== undefined && known === undefined) {
+    throw new PersonaError(`effort is one of ${EFFORTS.join(", ")}`, field.line);
+  }
+  return known ?? null;
 }
 
 function tools(field: Field | undefined, known: ToolSet): string[] | null {

@@ -1,3 +1,5 @@
+import type { Effort } from "../../core/model-settings.ts";
+
 /** Who answers in sessions that name nobody. */
 export const DEFAULT_PERSONA = "assistant";
 
@@ -11,6 +13,8 @@ export interface Persona {
   readonly description: string;
   /** `provider:model`, or null for the session's or the default one. */
   readonly model: string | null;
+  /** How much the model reasons; null for the session's or the default. One of a repository does not count. */
+  readonly effort: Effort | null;
   /** Names of the tools it gets; null for all. */
   readonly tools: readonly string[] | null;
   readonly prompt: string;

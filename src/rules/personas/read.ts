@@ -45,6 +45,7 @@ export async function readPersona(
     name,
     description: oneLine(fields.description),
     model: fields.model,
+    effort: fields.effort,
     tools: fields.tools,
     prompt: body,
     source: folder.source,

@@ -13,6 +13,7 @@ import {
 } from "../../core/schemas/field-schemas.ts";
 import { CALL_STATUSES } from "../../core/calls.ts";
 import { ASKED_BY, EXCHANGE_STATES } from "../../core/exchanges.ts";
+import { CACHE_LIVES, EFFORTS } from "../../core/model-settings.ts";
 import { metadata, sessionName } from "../../core/schemas/label-schemas.ts";
 import { MAX_SUBAGENT_DEPTH } from "../../core/limits.ts";
 import { ORIGINS } from "../../core/principal.ts";
@@ -147,6 +148,8 @@ const {
   title,
   name: _name,
   archived_at: _archivedAt,
+  effort: _effort,
+  cache: _cache,
   ...sessionFields
 } = SESSION_FIELDS;
 const ofSession = {
@@ -188,6 +191,8 @@ const WrittenSession = Type.Object(
     ...tokenLimits,
     name: Type.Optional(sessionName()),
     archived_at: Type.Optional(time()),
+    effort: Type.Optional(oneOf(EFFORTS)),
+    cache: Type.Optional(oneOf(CACHE_LIVES)),
     metadata: Type.Optional(metadata()),
     /** Why the last exchange failed; only in a session with an open one. */
     failure: Type.Optional(

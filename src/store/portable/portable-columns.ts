@@ -16,6 +16,8 @@ export const SESSION_DEFAULTS = {
   tree_limit: null,
   name: null,
   archived_at: null,
+  effort: null,
+  cache: null,
 } as const;
 export const EXCHANGE_DEFAULTS = {
   content: null,

@@ -83,6 +83,8 @@ function versionQuery(tx: Tx) {
     "persona_name",
     "model",
     "plan_mode",
+    "effort",
+    "cache",
     "thread_suffix",
     "last_seq",
     "cleared_seq",

@@ -1,3 +1,4 @@
+import type { CacheLife, Effort } from "../../core/model-settings.ts";
 import type { Generated, GeneratedAlways } from "kysely";
 
 import type { CallStatus } from "../../core/calls.ts";
@@ -39,6 +40,9 @@ export interface SessionTable {
   project_key: string | null;
   title: string | null;
   plan_mode: Generated<number>;
+  /** Null for the model's default, and for that of the provider's cache. */
+  effort: Effort | null;
+  cache: CacheLife | null;
   parent_session_id: string | null;
   /** The tool call of the parent that began this session: called again, it finds it again. */
   parent_call_id: string | null;

@@ -34,6 +34,7 @@ async function askBesideFinished({ store, session }: Bench): Promise<void> {
       name: "assistant",
       description: "",
       model: null,
+      effort: null,
       tools: null,
       prompt: "p",
       source: "built-in",

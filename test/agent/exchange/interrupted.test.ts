@@ -71,6 +71,7 @@ async function cutWhileToolsRan(
       name: "assistant",
       description: "",
       model: null,
+      effort: null,
       tools: null,
       prompt: "p",
       source: "built-in",

@@ -175,6 +175,7 @@ async function changeFirstMessage({ store, session, repo }: Bench): Promise<void
       name: "a",
       description: "",
       model: null,
+      effort: null,
       tools: null,
       prompt: "",
       source: "built-in",

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import type { CacheLife } from "../../../src/rules/models/cache-life.ts";
+import type { CacheLife } from "../../../src/core/model-settings.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { contentOf, type MessagesBody } from "../../helpers/providers/claude/request.ts";
 import { type Cost, costOf, PRICES } from "../../helpers/providers/prices.ts";
 import type { Script } from "../../helpers/providers/server.ts";
@@ -51,9 +52,9 @@ async function priceOf(session: Priced): Promise<Cost> {
   const bench = await openBound(readingScript(calls, together), { model });
   const { provider, parts, repo } = bench;
   writeFileSync(join(repo, "a.txt"), FILE);
-  const exchanger = createExchanger({ ...parts, models: { ...parts.models, cache } });
+  const exchanger = createExchanger(parts);
   const live = { listener: () => undefined, signal: new AbortController().signal };
-  const { id } = bench.session;
+  const { id } = await bench.store.write(createSession, { repo_path: repo, cache });
   for (let number = 1; number <= EXCHANGES; number += 1) {
     if (compacts && number === EXCHANGES / 2) {
       await exchanger.compact({ session_id: id }, { signal: live.signal });

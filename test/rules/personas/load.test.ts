@@ -25,7 +25,7 @@ async function faultOf(content: string | Uint8Array, path = `${OWN}/x.md`): Prom
 describe("loadPersona", () => {
   it("reads all fields", async () => {
     const fields =
-      "name: x\ndescription: Does x\nmodel: ollama:llama3.2:3b\ntools: [read_file, edit_file]";
+      "name: x\ndescription: Does x\nmodel: ollama:llama3.2:3b\neffort: max\ntools: [read_file, edit_file]";
     expect(
       await loadOne(
         `\u{FEFF}${persona(fields, "Be good.\n\n---\n\nAlways.").replaceAll("\n", "\r\n")}`,
@@ -34,6 +34,7 @@ describe("loadPersona", () => {
       name: "x",
       description: "Does x",
       model: "ollama:llama3.2:3b",
+      effort: "max",
       tools: ["read_file", "edit_file"],
       prompt: "Be good.\n\n---\n\nAlways.",
       source: "repository",
@@ -103,7 +104,7 @@ describe("loadPersona", () => {
     [
       "an unknown field",
       persona("name: x\ntool: read_file"),
-      /line 3: only name, description, model, tools/,
+      /line 3: only name, description, model, effort, tools/,
     ],
     [
       "an unknown tool",

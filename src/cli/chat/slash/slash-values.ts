@@ -2,6 +2,7 @@ import { PERMISSION_MODES, type PermissionMode } from "../../../core/permissions
 import { isBroken } from "../../../rules/personas/persona.ts";
 import { modelFactTexts } from "../../output/model-facts.ts";
 import { personaFolderPaths, settingsOf } from "../../process/config.ts";
+import { SETTING_WORDS } from "../../process/model-settings.ts";
 import { EVERY_RULE } from "./slash-permission.ts";
 import type { Talk } from "../talk.ts";
 
@@ -55,6 +56,8 @@ export function slashValues({ cli, conversation }: ValuesContext): SlashValues {
       ...PERMISSION_MODES.map((value) => ({ value, help: MODES[value] })),
       { value: EVERY_RULE, help: "list every rule" },
     ],
+    effort: async () => SETTING_WORDS.effort.map((value) => ({ value })),
+    cache: async () => SETTING_WORDS.cache.map((value) => ({ value })),
     plan: async () => ["on", "off"].map((value) => ({ value })),
   };
 }

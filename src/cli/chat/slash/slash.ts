@@ -1,6 +1,8 @@
 import type { Compacted } from "../../../exchange/exchanger.ts";
 import { createNearestName } from "../../../core/text/nearest-name.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
+import type { ModelChoice } from "../../../core/model-settings.ts";
+import { cacheOf, effortOf } from "../../process/model-settings.ts";
 import { permission } from "./slash-permission.ts";
 import type { CommandUsage } from "../command-usage.ts";
 import type { SlashContext, SlashOutcome } from "./slash-context.ts";
@@ -15,6 +17,8 @@ import { wrongUsage } from "../../process/wrong-usage.ts";
 interface SlashCommand extends CommandUsage {
   /** Whether it gives up once its signal is aborted; others run to their end. */
   readonly canStop?: true;
+  /** False for one that the row of another one names: the help fits into a screen of 24 rows. */
+  readonly isListed?: false;
   /** Nothing means `stay`. */
   run(context: SlashContext, argument: string): Promise<SlashOutcome | void>;
 }
@@ -26,12 +30,36 @@ const COMPACTED: Readonly<Record<Compacted["outcome"], string>> = {
   stopped: "Stopped; nothing was summarised.",
 };
 
+/** A command that shows a setting of the model, or sets it. */
+function modelSetting(name: keyof ModelChoice): Pick<SlashCommand, "name" | "run"> {
+  return {
+    name,
+    run: async ({ cli, conversation }, argument) => {
+      if (argument === "") {
+        noticeLine(cli, `${name}: ${conversation.modelSettings()[name] ?? "default"}`);
+        return;
+      }
+      const isSame = conversation.modelSettings()[name] === readSetting(name, argument)[name];
+      const session = await conversation.setModelSettings(readSetting(name, argument));
+      const again =
+        !isSame && session.last_seq > 0
+          ? " The provider's cache of this conversation begins again."
+          : "";
+      noticeLine(cli, `${name}: ${session[name] ?? "default"}.${again}`);
+    },
+  };
+}
+
+function readSetting(name: keyof ModelChoice, text: string): Partial<ModelChoice> {
+  return name === "effort" ? { effort: effortOf(text) } : { cache: cacheOf(text) };
+}
+
 const COMMANDS: readonly SlashCommand[] = [
   {
     name: "help",
     help: "show this",
     run: async ({ cli, front }) => {
-      for (const row of front.help(COMMANDS)) {
+      for (const row of front.help(COMMANDS.filter(({ isListed }) => isListed !== false))) {
         noticeLine(cli, row);
       }
     },
@@ -59,6 +87,18 @@ const COMMANDS: readonly SlashCommand[] = [
     brief: "continue with another model",
     note: "Enter keeps the conversation. /model: a fresh context.",
     run: switchModel,
+  },
+  {
+    ...modelSetting("effort"),
+    argument: "<effort>",
+    help: "how much the model reasons (/cache: what is kept)",
+    brief: "how much the model reasons",
+  },
+  {
+    ...modelSetting("cache"),
+    argument: "<time>",
+    help: "how long its provider keeps what it has read",
+    isListed: false,
   },
   {
     name: "agent",

@@ -1,4 +1,5 @@
 import type { WhenBusy } from "../../../exchange/lease-holder.ts";
+import type { SettingOptions } from "../../process/model-settings.ts";
 import { parseModelName } from "../../../rules/models/name.ts";
 import type { ChosenBy } from "../../../store/records/sessions/choose.ts";
 import type { CliContext } from "../../process/context.ts";
@@ -8,7 +9,7 @@ import type { PermissionMode } from "../../../core/permissions.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 
 /** The options of a conversation, as commander reads them. */
-export interface ChatOptions {
+export interface ChatOptions extends SettingOptions {
   readonly session?: string;
   readonly continue?: true;
   readonly any?: true;
@@ -98,6 +99,10 @@ export function refuseBadOptions(options: ChatOptions): void {
   refuseIf(
     options.plan === true && options.permission !== undefined && options.permission !== "plan",
     "Use either --plan or --permission, not both.",
+  );
+  refuseIf(
+    options.agent !== undefined && (options.effort !== undefined || options.cache !== undefined),
+    "An agent of --agent has its own model. Leave --effort and --cache out.",
   );
   for (const name of [options.model, options.switch]) {
     if (name !== undefined) {

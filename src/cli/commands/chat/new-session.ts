@@ -7,6 +7,7 @@ import { type ChatOptions, chosenBy } from "./chat-options.ts";
 import { DEFAULT_PERSONA } from "../../../rules/personas/persona.ts";
 import { localUser } from "../../../store/records/leases/local-user.ts";
 import { settingsOf } from "../../process/config.ts";
+import { givenSettings } from "../../process/model-settings.ts";
 import type { CliContext } from "../../process/context.ts";
 
 /** The folder of `--repo`, else the working directory. Error codes: `invalid_usage`. */
@@ -46,6 +47,7 @@ export async function newSession(cli: CliContext, options: ChatOptions) {
     persona_name:
       options.agent === undefined ? (options.persona ?? persona ?? DEFAULT_PERSONA) : null,
     model: options.model,
+    ...givenSettings(options),
     plan_mode: options.plan === true,
     principal: principalOf(cli, options),
     ...(mode === null ? {} : { permission: mode }),

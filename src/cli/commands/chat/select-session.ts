@@ -5,6 +5,9 @@ import { threadId } from "../../../core/threads.ts";
 import type { ConversationStart } from "../../../exchange/conversation.ts";
 import { defaultModel } from "../../../rules/models/config.ts";
 import { hasNotBegun } from "../../../exchange/nothing-to-continue.ts";
+import { chosenModel } from "../../../rules/models/choose.ts";
+import { checkEffort } from "../../../rules/models/effort.ts";
+import { modelFacts } from "../../../rules/models/facts.ts";
 import { parseModelName } from "../../../rules/models/name.ts";
 import type { FolderSettings } from "../../../rules/config/settings.ts";
 import { modelSettings } from "../../../rules/models/settings.ts";
@@ -23,12 +26,14 @@ import { isChosen, markChosen, readLatestChosen } from "../../../store/records/s
 import { createSession } from "../../../store/records/sessions/create.ts";
 import { setPermissionMode } from "../../../store/records/sessions/permissions.ts";
 import { resolveSession } from "../../../store/records/sessions/read.ts";
+import { setModelSettings } from "../../../store/records/sessions/model-settings.ts";
 import { setTokenLimits } from "../../../store/records/sessions/token-limits.ts";
 import type { ChoiceField } from "../../../store/records/messages/waiting.ts";
 import type { Store } from "../../../store/store.ts";
 import { type ChatOptions, chosenBy, runsOnce } from "./chat-options.ts";
 import { personaFolderPaths, settingsOf } from "../../process/config.ts";
 import type { CliContext } from "../../process/context.ts";
+import { givenSettings } from "../../process/model-settings.ts";
 import { principalOf, newSession, projectOf } from "./new-session.ts";
 import { type ChatRequest, refuseEarly } from "./refuse-early.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
@@ -200,6 +205,7 @@ async function applySessionOptions(
   if (options.tokenLimit !== undefined) {
     await store.write(setTokenLimits, { id, limits: options.tokenLimit });
   }
+  session = await applyModelSettings(selection, session);
   const notices =
     change === null
       ? []
@@ -214,6 +220,28 @@ async function applySessionOptions(
     notices,
     ...(switched === null ? {} : { isSwitched: true }),
   };
+}
+
+/** Nothing is stored if the model does not take the effort. */
+async function applyModelSettings(
+  { cli, store, options }: Selection,
+  session: Session,
+): Promise<Session> {
+  const settings = givenSettings(options);
+  const { effort } = settings;
+  if (Object.keys(settings).length === 0) {
+    return session;
+  }
+  if (effort !== undefined) {
+    const { models } = await settingsOf(cli).at(session.repo_path);
+    const persona = await checkPersona(personaFolderPaths(cli), {
+      name: session.persona_name ?? DEFAULT_PERSONA,
+      repo_path: session.repo_path,
+    });
+    const name = chosenModel({ session: session.model, persona, config: models });
+    checkEffort(effort, name, modelFacts(name, models));
+  }
+  return store.write(setModelSettings, { id: session.id, settings });
 }
 
 /** The folder of `--repo` for a session that has none; null if it keeps what it has. */

@@ -56,13 +56,16 @@ function findEarlier(tx: Tx, create_key: string) {
 /** Hashes what the client asked for; `project_key` follows from the folder, and may change with links. */
 function requestHash(request: NewSession): string {
   const { persona_name, model, repo_path, token_limits = {}, metadata = {}, permission } = request;
+  const { effort = null, cache = null } = request;
   const keys = Object.keys(metadata);
   const limits = TOKEN_LIMITS.map((name) => token_limits[name] ?? null);
-  // without limits, metadata and a mode the same as in versions that had none
+  // without limits, metadata, a mode and settings of the model the same as in versions that had none
   const asked = [persona_name ?? null, model ?? null, repo_path ?? null].concat(
     limits.every((limit) => limit === null) ? [] : [JSON.stringify(limits)],
     keys.length === 0 ? [] : [JSON.stringify(metadata, keys.toSorted())],
     permission === undefined ? [] : [`permission ${permission}`],
+    effort === null ? [] : [`effort ${effort}`],
+    cache === null ? [] : [`cache ${cache}`],
   );
   return createHash("sha256").update(JSON.stringify(asked)).digest("hex");
 }

@@ -2,6 +2,7 @@ import { newId } from "../../../core/ids.ts";
 import type { Session } from "../../../core/sessions.ts";
 import { RepriseError } from "../../../core/errors.ts";
 import { MAX_SUBAGENT_DEPTH } from "../../../core/limits.ts";
+import type { CacheLife, Effort } from "../../../core/model-settings.ts";
 import type { Metadata } from "../../../core/labels.ts";
 import { type Principal, consenterOf, isOwner } from "../../../core/principal.ts";
 import type { PermissionMode } from "../../../core/permissions.ts";
@@ -36,6 +37,8 @@ export interface NewSession {
   readonly metadata?: Metadata;
   /** Mode of a session without a parent; `plan` is as `plan_mode`. `ask` if it is not given. */
   readonly permission?: PermissionMode;
+  readonly effort?: Effort | null;
+  readonly cache?: CacheLife | null;
 }
 
 /**
@@ -84,6 +87,8 @@ function columnsOf(id: string, place: Place, input: NewSession) {
     repo_path: input.repo_path ?? null,
     project_key: input.project_key ?? null,
     ...modeColumns(input),
+    effort: input.effort ?? null,
+    cache: input.cache ?? null,
     parent_session_id: input.parent_session_id ?? null,
     parent_call_id: input.parent_call_id ?? null,
     ...place,

@@ -40,6 +40,8 @@ export const openChild: Operation<OpenChild, Session> = async (tx, input) => {
     repo_path: parent.repo_path,
     project_key: parent.project_key,
     plan_mode: parent.plan_mode,
+    // the effort is for the parent's model
+    cache: parent.cache,
     parent_session_id: parent.id,
     parent_call_id: input.parent_call_id,
     depth: parent.depth + 1,

@@ -9,6 +9,7 @@ import { lockPath } from "../questions/tree.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { refuseEnded, setPlanMode, startThread, switchModel, takeFolder } from "./change.ts";
 import { storeMetadata } from "./labels.ts";
+import { setModelSettings } from "./model-settings.ts";
 import { lockSession } from "./lock.ts";
 import { setPermissionMode } from "./permissions.ts";
 import { readSession, resolveSession } from "./read.ts";
@@ -52,8 +53,9 @@ export const patchSession: Operation<PatchSession, SessionSummary> = async (tx, 
 
 function refuseSettings(session: Session, { change, project_key }: PatchSession): void {
   const changed = SETTINGS.filter((name) => change[name] !== undefined);
-  const { permission, token_limits } = change;
-  if (changed.length > 0 || permission !== undefined || token_limits !== undefined) {
+  const { permission, token_limits, effort, cache } = change;
+  const others = [permission, token_limits, effort, cache];
+  if (changed.length > 0 || others.some((value) => value !== undefined)) {
     refuseEnded(session);
   }
   if (changed.length > 0 && session.activity === "running") {
@@ -132,6 +134,14 @@ async function changeSettings(
   }
   if (change.token_limits !== undefined) {
     await setTokenLimits(tx, { id, limits: change.token_limits });
+  }
+  if (change.effort !== undefined || change.cache !== undefined) {
+    const { effort, cache } = change;
+    const settings = {
+      ...(effort === undefined ? {} : { effort }),
+      ...(cache === undefined ? {} : { cache }),
+    };
+    await setModelSettings(tx, { id, settings });
   }
   if (change.context === "keep" && isOther(change.model, session.model)) {
     await switchModel(tx, { id, model: change.model, principal });

@@ -1,0 +1,16 @@
+/** How much a model reasons, from the least to the most. */
+export const EFFORTS = ["off", "low", "medium", "high", "xhigh", "max"] as const;
+export type Effort = (typeof EFFORTS)[number];
+
+/** How long a provider keeps what it has read of a conversation, so that the next call pays a tenth for it. */
+export const CACHE_LIVES = ["5m", "1h", "off"] as const;
+export type CacheLife = (typeof CACHE_LIVES)[number];
+
+/** What a session, a persona or the config chooses of them; null for nothing. */
+export interface ModelChoice {
+  readonly effort: Effort | null;
+  readonly cache: CacheLife | null;
+}
+
+/** Pays if the next call comes within five minutes; what is written costs a quarter more. */
+export const DEFAULT_CACHE_LIFE: CacheLife = "5m";
