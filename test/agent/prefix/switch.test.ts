@@ -46,7 +46,7 @@ async function open() {
 
 it("[SWITCH-2] another provider gets text, calls and results, and a model that is switched back to its own reasoning", async () => {
   const { ask, providers } = await open();
-  const marks = [/"signature"/, /"encrypted_content"/, /"reasoning_content":"[^"]/, /"thinking"/];
+  const marks = [/"signature"/, /"encrypted_content"/, /"reasoning_content":"[^"]/, /"thinking":"/];
   const seen = async (name: Name) => {
     const [first = ""] = await ask(name);
     return marks.map((mark) => mark.test(first));

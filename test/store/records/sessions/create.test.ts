@@ -21,6 +21,8 @@ describeEngines("createSession", (engine) => {
       archived_at: null,
       persona_name: null,
       model: null,
+      effort: null,
+      cache: null,
       repo_path: null,
       project_key: null,
       plan_mode: false,
