@@ -90,6 +90,7 @@ export function definitions(root: string): Promise<Command> {
     openStore: notRun,
     openExchanger: notRun,
     copyLangGraph: notRun,
+    tryModel: notRun,
     openAgent: notRun,
     consent: { forThisRun: "none", named: null },
     exitCode: 0,

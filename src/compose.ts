@@ -1,4 +1,5 @@
 import type { PersonaFolders } from "./rules/personas/folders.ts";
+import type { ModelTrial } from "./rules/models/trial.ts";
 import type { CopyLangGraph } from "./store/portable/thread-copies.ts";
 import type { CheckPlan } from "./agent/tools/hand-in-plan.ts";
 import type { Exchanger, ExchangerConfig, OpenedAgent } from "./exchange/exchanger.ts";
@@ -77,6 +78,12 @@ export function createPlanCheck(personas: PersonaFolders): CheckPlan {
             },
     };
   };
+}
+
+/** Loads the client of the model's provider. Error codes: as `tryModel` of the agent. */
+export async function tryModel(trial: ModelTrial): Promise<void> {
+  const { tryModel: send } = await import("./agent/models/try-model.ts");
+  await send(trial);
 }
 
 /** Copies threads of LangGraph's own savers. Loads LangChain's messages. */

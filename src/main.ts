@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 import type { CliContext } from "./cli/process/context.ts";
 import { processOutputs } from "./cli/process/output.ts";
-import { copyLangGraph, openAgent, openExchanger } from "./compose.ts";
+import { copyLangGraph, openAgent, openExchanger, tryModel } from "./compose.ts";
 import { packageFile } from "./core/package-file.ts";
 import { openStore } from "./store/open-store.ts";
 
@@ -45,6 +45,7 @@ const cli: CliContext = {
   openStore,
   openExchanger,
   copyLangGraph,
+  tryModel,
   openAgent: async (cwd, reference) => {
     const { createAgentProcess } = await import("./cli/process/agent-process.ts");
     const { whileLoading, guarded, endSoon } = createAgentProcess(cli, process);

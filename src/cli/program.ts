@@ -80,6 +80,7 @@ const COMMANDS: CommandTable = {
     group(cli, PLAN, { name: "plan", description: "work with phase plans (dev/phase-plan@1)" }),
   schema: async (cli) => (await import("./commands/schema.ts")).schemaCommand(cli),
   personas: async (cli) => (await import("./commands/personas.ts")).personasCommand(cli),
+  setup: async (cli) => (await import("./commands/setup/setup.ts")).setupCommand(cli),
   models: async (cli) => (await import("./commands/models.ts")).modelsCommand(cli),
   permission: async (cli) => (await import("./commands/permission.ts")).permissionCommand(cli),
   config: async (cli) => (await import("./commands/configure.ts")).configCommand(cli),

@@ -6,7 +6,7 @@ import { asksForJson, type CliContext, releaseNotices } from "../../src/cli/proc
 import { Drawing, type Output, outputTo } from "../../src/cli/process/output.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { showError } from "../../src/cli/process/show-error.ts";
-import { copyLangGraph, openAgent, openExchanger } from "../../src/compose.ts";
+import { copyLangGraph, openAgent, openExchanger, tryModel } from "../../src/compose.ts";
 import { openStore } from "../../src/store/open-store.ts";
 
 const PACKAGE = new URL("../../package.json", import.meta.url);
@@ -74,6 +74,7 @@ export function contextOf(
     openStore,
     openExchanger,
     copyLangGraph,
+    tryModel,
     openAgent,
     consent: { forThisRun: "none", named: null },
     exitCode: 0,

@@ -34,6 +34,8 @@ export interface Front {
   confirm(question: string): Promise<boolean>;
   /** Null if the person leaves the question open, and once it is over. `next`: another one is to be asked first. */
   ask(asked: Asked): Promise<GivenAnswer | "next" | null>;
+  /** Leaves the terminal to another program until the work is done. */
+  outside<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Shows the n-th tool call in full until the person leaves it, the last one for null; else says why it cannot. */
   showDetails(n: number | null): Promise<string | null>;
   /**

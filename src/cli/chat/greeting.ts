@@ -37,7 +37,7 @@ export async function greeting(input: {
   if (model !== null && isDemo(model)) {
     lines.push(
       "The offline demo answers from what this session remembers; it is not a real model.",
-      "To use one, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or use --model ollama:<name>.",
+      "To use one, run `reprise setup`, or /connect here.",
     );
   }
   return lines;

@@ -26,11 +26,29 @@ export function openLines(cli: CliContext): Front {
     ask: (asked) => askLine(cli, input, asked),
     showDetails: async () =>
       "/show needs the screen, which a terminal has without --plain, REPRISE_PLAIN and TERM=dumb.",
+    outside: (work) => withTerminalFree(cli, work),
     working: () => () => undefined,
     view: async () => createPlainView(cli),
     follow: () => createPlainFollow(cli),
     close: input.close,
   };
+}
+
+/** Reads nothing of a terminal, and leaves it as another program expects it, until the work is done. */
+async function withTerminalFree<Result>(
+  { stdin, stdout }: CliContext,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  stdin.pause();
+  stdin.setRawMode?.(false);
+  stdout.markPastes(false);
+  try {
+    return await work();
+  } finally {
+    stdin.setRawMode?.(true);
+    stdin.resume();
+    stdout.markPastes(true);
+  }
 }
 
 async function createPlainFollow(cli: CliContext): Promise<FollowView> {

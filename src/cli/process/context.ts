@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 
 import type { OpenedAgent, OpenExchanger } from "../../exchange/exchanger.ts";
+import type { ModelTrial } from "../../rules/models/trial.ts";
 import type { RunTrust } from "../../rules/trust/trust.ts";
 import type { CopyLangGraph } from "../../store/portable/thread-copies.ts";
 import type { Store, StoreOptions } from "../../store/store.ts";
@@ -41,6 +42,8 @@ export interface CliContext {
   readonly copyLangGraph: CopyLangGraph;
   /** Loads the agent that `--agent` names, relative to the working folder. */
   readonly openAgent: (cwd: string, reference: string) => Promise<OpenedAgent>;
+  /** Sends a model one short message. Error codes: `model_*`, `config_invalid`. */
+  readonly tryModel: (trial: ModelTrial) => Promise<void>;
   /**
    * Set by a command that ends without an error but did not succeed (`plan validate` with findings:
    * 1).

@@ -101,6 +101,12 @@ const COMMANDS: readonly SlashCommand[] = [
     isListed: false,
   },
   {
+    name: "connect",
+    help: "choose a provider, give its key, and test a model",
+    brief: "set up a provider",
+    run: async (context) => (await import("./connect.ts")).connectCommand(context),
+  },
+  {
     name: "agent",
     argument: "<persona>",
     help: "let another persona answer, in a fresh context",

@@ -1,0 +1,46 @@
+import { spawn } from "node:child_process";
+
+import { oneLine } from "../../../core/text/terminal-text.ts";
+import { type CliContext, noticeLine } from "../../process/context.ts";
+import { wrongUsage } from "../../process/wrong-usage.ts";
+import { whoAnswers } from "../who-answers.ts";
+import type { SlashContext } from "./slash-context.ts";
+
+/**
+ * Runs `reprise setup` in place of the conversation, in a process of its own: a key that is typed there is never in
+ * this one. Error codes: `invalid_usage` without a terminal.
+ */
+export async function connectCommand({ cli, conversation, front }: SlashContext): Promise<void> {
+  if (cli.stdin.isTTY !== true || !cli.stderr.isTTY) {
+    throw wrongUsage("/connect needs a terminal. Run `reprise setup` in place of it.");
+  }
+  const code = await front.outside(() => runSetup(cli, front.leaving));
+  if (code !== 0) {
+    return;
+  }
+  const planned = conversation.planned();
+  const { model } = await whoAnswers(cli, planned);
+  if (model !== null) {
+    noticeLine(
+      cli,
+      planned.model === null
+        ? `${oneLine(model)} answers here.`
+        : `This session keeps ${oneLine(model)}; /model changes it.`,
+    );
+  }
+}
+
+/** Returns its exit code; null if a signal ended it. */
+function runSetup(cli: CliContext, leaving: AbortSignal): Promise<number | null> {
+  const { node, script } = cli.program;
+  return new Promise((resolve, reject) => {
+    const child = spawn(node, [script, "setup"], {
+      cwd: cli.cwd,
+      env: cli.env,
+      stdio: "inherit",
+      signal: leaving,
+    });
+    child.on("error", (error) => (leaving.aborted ? resolve(null) : reject(error)));
+    child.on("close", (code) => resolve(code));
+  });
+}

@@ -1,0 +1,160 @@
+import { join, resolve } from "node:path";
+
+import { oneLine } from "../../../core/text/terminal-text.ts";
+import { hasKey, type ModelConfig } from "../../../rules/models/config.ts";
+import { builtInProvider } from "../../../rules/models/providers.ts";
+import { configPlace } from "../../process/config.ts";
+import { type CliContext, note } from "../../process/context.ts";
+import { wrongUsage } from "../../process/wrong-usage.ts";
+import { type Candidate, type GivenKey, withCandidate } from "./candidate.ts";
+import type { Dialog } from "./dialog.ts";
+import {
+  askAddress,
+  askKey,
+  askModel,
+  isAddress,
+  isKeyless,
+  providerNames,
+  standardModel,
+} from "./questions.ts";
+
+/** Facts that options give. */
+export interface GivenFacts {
+  readonly provider?: string;
+  readonly model?: string;
+  readonly keyFile?: string;
+  readonly keyCommand?: string;
+  readonly keyEnv?: string;
+  readonly baseUrl?: string;
+}
+
+/** Error codes: `invalid_usage` for one that is nowhere. */
+export function knownProvider(name: string, models: ModelConfig): string {
+  const names = providerNames(models);
+  if (!names.includes(name)) {
+    throw wrongUsage(
+      `There is no provider of this name. The providers are ${names.join(", ")}; \`providers\` of the config adds others.`,
+    );
+  }
+  return name;
+}
+
+interface Step {
+  readonly provider: string;
+  readonly options: GivenFacts;
+  readonly models: ModelConfig;
+}
+
+/** Null if the address stays as it is. */
+export async function addressFor(
+  dialog: Dialog,
+  { provider, options, models }: Step,
+): Promise<string | null> {
+  const { baseUrl } = options;
+  if (baseUrl !== undefined) {
+    if (!isAddress(baseUrl)) {
+      throw wrongUsage(
+        "--base-url takes an address with its scheme, like http://127.0.0.1:8080/v1.",
+      );
+    }
+    return baseUrl;
+  }
+  const now = models.providers[provider]?.baseUrl ?? builtInProvider(provider)?.address ?? null;
+  if (now !== null && !isKeyless(provider)) {
+    return null;
+  }
+  if (!dialog.mayAsk) {
+    if (now === null) {
+      throw wrongUsage("This provider has another address for each account. Give --base-url.");
+    }
+    return null;
+  }
+  const example = now ?? "https://NAME.openai.azure.com/openai/v1/";
+  return askAddress(dialog, { example, now });
+}
+
+/** Null if the environment or the config has it, or none is needed. */
+export async function keyFor(
+  cli: CliContext,
+  dialog: Dialog,
+  { candidate, options, models }: Omit<Step, "provider"> & { readonly candidate: Candidate },
+): Promise<GivenKey | null> {
+  const given = givenKey(cli, options);
+  if (given !== null) {
+    return given;
+  }
+  const { provider } = candidate;
+  const now = models.providers[provider];
+  const holder = now !== undefined && hasKey(now) ? now.keyFrom : null;
+  if (isKeyless(provider) || (holder !== null && !dialog.mayAsk)) {
+    return null;
+  }
+  if (!dialog.mayAsk) {
+    throw wrongUsage(
+      "The key is missing. Give --key-file <path>, --key-command <line> or --key-env <name>.",
+    );
+  }
+  return askKey(dialog, provider, holder);
+}
+
+function givenKey(cli: CliContext, { keyFile, keyCommand, keyEnv }: GivenFacts): GivenKey | null {
+  const given = [keyFile, keyCommand, keyEnv].filter((each) => each !== undefined);
+  if (given.length > 1) {
+    throw wrongUsage("Give one of --key-file, --key-command and --key-env, not several.");
+  }
+  if (keyFile !== undefined) {
+    const { home } = configPlace(cli);
+    return {
+      file: keyFile.startsWith("~/") ? join(home, keyFile.slice(2)) : resolve(cli.cwd, keyFile),
+    };
+  }
+  if (keyCommand !== undefined) {
+    const command = wordsOf(keyCommand);
+    if (command.length === 0) {
+      throw wrongUsage("--key-command takes a command, such as 'pass show openai'.");
+    }
+    return { command };
+  }
+  if (keyEnv !== undefined && (cli.env[keyEnv]?.trim() ?? "") === "") {
+    throw wrongUsage(
+      "The variable of --key-env is not set. Set it to the key, or give another name.",
+    );
+  }
+  return keyEnv === undefined ? null : { variable: keyEnv };
+}
+
+/** Words between spaces: it is run without a shell. */
+function wordsOf(line: string): string[] {
+  return line.split(/\s+/).filter((word) => word !== "");
+}
+
+/** As `provider:model`. */
+export async function modelFor(
+  cli: CliContext,
+  dialog: Dialog,
+  { candidate, given }: { readonly candidate: Candidate; readonly given: string | undefined },
+): Promise<string> {
+  const { provider } = candidate;
+  const prefix = `${provider}:`;
+  const whole = (model: string): string => (model.startsWith(prefix) ? model : prefix + model);
+  if (given !== undefined && given.trim() !== "") {
+    return whole(given.trim());
+  }
+  const { config } = await withCandidate(cli, candidate, { readsKey: true });
+  const { offeredModels } = await import("../../../rules/models/offered.ts");
+  const offered = await offeredModels({ config, providers: [provider], file: null, refresh: true });
+  for (const sentence of dialog.mayAsk ? offered.notes : []) {
+    note(cli, oneLine(sentence));
+  }
+  const names = offered.models.map(({ name }) => name.slice(prefix.length));
+  const standard = standardModel(provider, names, config);
+  if (dialog.mayAsk) {
+    return whole(await askModel(dialog, names, standard));
+  }
+  if (standard === null) {
+    throw wrongUsage(
+      "The model is missing, because this provider lists none. Give --model <name>.",
+    );
+  }
+  return whole(standard);
+}
