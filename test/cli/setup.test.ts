@@ -126,6 +126,8 @@ it.each([
   [["--provider", "openai", "--key-file", "nowhere"], /key_file/],
   [["--provider", "openai", "--key-file", "a", "--key-env", "HOME"], /not several/],
   [["--provider", "vllm", "--base-url", "127.0.0.1"], /with its scheme/],
+  [["--provider", "openai", "--key-file", "nowhere", "--no-test"], /key_file/],
+  [["--provider", "vllm", "--no-test"], /The model is missing/],
   [[], /There is no answer for the provider/],
 ])("[CLI-342] setup %j ends with 2 and keeps nothing", async (args, sentence) => {
   const home = freshHome();

@@ -278,6 +278,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "README.md, Install, 2": "starts a service on a fixed port, and all tests",
   "docs/langgraph.md, Install, 1": "`npm run check:package` installs the package with these",
   "docs/library.md, Use Reprise in a program, 1": "`npm run check:package` installs these",
+  "docs/models.md, Setup, 1": "needs keys of providers; test/cli/setup.test.ts runs such commands",
   "docs/operations.md, Containers, 1": "needs docker",
   "docs/operations.md, Containers, 2": "needs docker",
   "docs/operations.md, Front and worker nodes, 1": "needs another machine",

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { hasKey, type ModelConfig } from "../../../rules/models/config.ts";
+import type { Offered } from "../../../rules/models/offered.ts";
 import { builtInProvider } from "../../../rules/models/providers.ts";
 import { configPlace } from "../../process/config.ts";
 import { type CliContext, note } from "../../process/context.ts";
@@ -128,21 +129,25 @@ function wordsOf(line: string): string[] {
   return line.split(/\s+/).filter((word) => word !== "");
 }
 
-/** As `provider:model`. */
+/** As `provider:model`; the provider is asked for its list unless `asksList` is false. */
 export async function modelFor(
   cli: CliContext,
   dialog: Dialog,
-  { candidate, given }: { readonly candidate: Candidate; readonly given: string | undefined },
+  input: {
+    readonly candidate: Candidate;
+    readonly given: string | undefined;
+    readonly asksList: boolean;
+  },
 ): Promise<string> {
+  const { candidate, given, asksList } = input;
   const { provider } = candidate;
   const prefix = `${provider}:`;
   const whole = (model: string): string => (model.startsWith(prefix) ? model : prefix + model);
   if (given !== undefined && given.trim() !== "") {
     return whole(given.trim());
   }
-  const { config } = await withCandidate(cli, candidate, { readsKey: true });
-  const { offeredModels } = await import("../../../rules/models/offered.ts");
-  const offered = await offeredModels({ config, providers: [provider], file: null, refresh: true });
+  const { config } = await withCandidate(cli, candidate, { readsKey: asksList });
+  const offered = asksList ? await listOf(provider, config) : { models: [], notes: [] };
   for (const sentence of dialog.mayAsk ? offered.notes : []) {
     note(cli, oneLine(sentence));
   }
@@ -152,9 +157,12 @@ export async function modelFor(
     return whole(await askModel(dialog, names, standard));
   }
   if (standard === null) {
-    throw wrongUsage(
-      "The model is missing, because this provider lists none. Give --model <name>.",
-    );
+    throw wrongUsage("The model is missing, and the provider names none. Give --model <name>.");
   }
   return whole(standard);
+}
+
+async function listOf(provider: string, config: ModelConfig): Promise<Offered> {
+  const { offeredModels } = await import("../../../rules/models/offered.ts");
+  return offeredModels({ config, providers: [provider], file: null, refresh: true });
 }

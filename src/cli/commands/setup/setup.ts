@@ -48,10 +48,11 @@ async function setup(cli: CliContext, options: SetupOptions): Promise<void> {
     key: null,
   };
   candidate = { ...candidate, key: await keyFor(cli, dialog, { candidate, options, models }) };
-  const model = await modelFor(cli, dialog, { candidate, given: options.model });
+  const asksList = options.test || mayAsk;
+  const model = await modelFor(cli, dialog, { candidate, given: options.model, asksList });
   const tested = options.test
     ? await testUntilKept(cli, dialog, { candidate, model })
-    : { candidate, model, isTested: false };
+    : await untested(cli, { candidate, model });
   if (tested === null) {
     dialog.say("Nothing was kept. `reprise setup` begins again.");
     cli.exitCode = 1;
@@ -83,6 +84,7 @@ async function testUntilKept(
       return { candidate, model, isTested: true };
     }
     if (!dialog.mayAsk) {
+      dialog.say("Nothing was kept.");
       throw failure;
     }
     dialog.say(failure.message);
@@ -91,7 +93,7 @@ async function testUntilKept(
         candidate = { ...candidate, key: await askKey(dialog, candidate.provider, null) };
         break;
       case "model":
-        model = await modelFor(cli, dialog, { candidate, given: undefined });
+        model = await modelFor(cli, dialog, { candidate, given: undefined, asksList: true });
         break;
       case "again":
         break;
@@ -101,6 +103,15 @@ async function testUntilKept(
         return null;
     }
   }
+}
+
+/** Reads a key in a file, and sends nothing. Error codes: `config_invalid`. */
+async function untested(
+  cli: CliContext,
+  chosen: Chosen,
+): Promise<Chosen & { readonly isTested: false }> {
+  await withCandidate(cli, chosen.candidate, { readsKey: false });
+  return { ...chosen, isTested: false };
 }
 
 /** Null if the model answers. */
