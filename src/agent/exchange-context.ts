@@ -15,7 +15,7 @@ import type { ModelConfig } from "../rules/models/config.ts";
 import type { ModelFacts } from "../rules/models/facts.ts";
 import type { Keyless } from "../rules/models/settings.ts";
 import type { Judge } from "../rules/permissions/judge.ts";
-import type { Scrub } from "../core/scrub.ts";
+import type { Scrub } from "../core/text/scrub.ts";
 import type { Conceal } from "../core/secrets.ts";
 import type { Persona } from "../rules/personas/persona.ts";
 import type { SandboxLimits } from "../workspace/sandbox/policy.ts";

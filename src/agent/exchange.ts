@@ -37,7 +37,7 @@ import { loadPersona } from "../rules/personas/load.ts";
 import { DEFAULT_PERSONA } from "../rules/personas/persona.ts";
 import { Judge } from "../rules/permissions/judge.ts";
 import { BUILT_IN_TOOLS } from "../rules/tools/built-in.ts";
-import { createScrub } from "../core/scrub.ts";
+import { createScrub } from "../core/text/scrub.ts";
 import { createConceal } from "../core/secrets.ts";
 import { repoInstructions } from "../rules/personas/repo-instructions.ts";
 import { workFolder } from "../rules/trust/wide-folder.ts";

@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 
-import { type Scrub, withoutRepeated } from "../../core/scrub.ts";
+import { type Scrub, withoutRepeated } from "../../core/text/scrub.ts";
 import { ENDED_EARLY, BrokenAnswerError } from "./follow-end.ts";
 import { causes } from "./provider-error.ts";
 

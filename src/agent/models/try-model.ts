@@ -1,6 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
 
-import { createScrub } from "../../core/scrub.ts";
+import { createScrub } from "../../core/text/scrub.ts";
 import { modelSettings } from "../../rules/models/settings.ts";
 import type { ModelTrial } from "../../rules/models/trial.ts";
 import { modelFailure } from "./failure.ts";

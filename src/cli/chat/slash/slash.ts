@@ -67,8 +67,8 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "model",
     argument: "<provider:model>",
-    help: "answer with another model, in a fresh context",
-    brief: "answer with another model",
+    help: "another model, in a fresh context (/switch keeps the conversation)",
+    brief: "another model (/switch: same talk)",
     note: "Enter: a fresh context. /switch keeps the conversation.",
     run: async (context, model) => {
       if (model === "") {
@@ -85,6 +85,7 @@ const COMMANDS: readonly SlashCommand[] = [
     argument: "<provider:model>",
     help: "let another model continue the conversation",
     brief: "continue with another model",
+    isListed: false,
     note: "Enter keeps the conversation. /model: a fresh context.",
     run: switchModel,
   },
@@ -171,14 +172,15 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "undo",
     argument: "<exchange>",
-    help: "take back what an exchange changed in files",
-    brief: "take back changes of files",
+    help: "take back what an exchange changed in files (/redo makes it again)",
+    brief: "take back changes (/redo: again)",
     run: (context, argument) => undo(context, "undo", argument),
   },
   {
     name: "redo",
     argument: "<exchange>",
     help: "make again what was undone",
+    isListed: false,
     run: (context, argument) => undo(context, "redo", argument),
   },
   {

@@ -1,4 +1,4 @@
-import type { Secret } from "./secrets.ts";
+import type { Secret } from "../secrets.ts";
 
 /** Takes secrets, and what looks like one, out of a text that somebody else wrote. */
 export type Scrub = (text: string) => string;
