@@ -8,7 +8,7 @@ import { continueParents } from "../store/records/questions/continue.ts";
 import { createModelNotices } from "./model-notices.ts";
 import { runExchange } from "./run-exchange.ts";
 import { compactThread } from "./compact-thread.ts";
-import { contextUse } from "./compaction/context-use.ts";
+import { contextUse } from "./context-use.ts";
 import { KnownFiles } from "./known-files.ts";
 import { makerOf } from "./messages/foreign-answers.ts";
 import { noMadeMessages } from "./messages/sendable-messages.ts";

@@ -1,12 +1,12 @@
-import type { Session } from "../../core/sessions.ts";
-import { threadId } from "../../core/threads.ts";
-import type { ContextUse } from "../../exchange/exchanger.ts";
-import { createCheckpointSaver } from "../../langgraph/saver.ts";
-import type { Store } from "../../store/store.ts";
-import { messagesOf } from "../messages/thread-state.ts";
-import { PREFIX_CHANNEL, prefixTokens, storedPrefix } from "../prefix/prefix.ts";
-import { contextTokens, mustSummarise } from "./compaction.ts";
-import { viewOf } from "./view.ts";
+import type { Session } from "../core/sessions.ts";
+import { threadId } from "../core/threads.ts";
+import type { ContextUse } from "../exchange/exchanger.ts";
+import { createCheckpointSaver } from "../langgraph/saver.ts";
+import type { Store } from "../store/store.ts";
+import { messagesOf } from "./messages/thread-state.ts";
+import { PREFIX_CHANNEL, prefixTokens, storedPrefix } from "./prefix/prefix.ts";
+import { contextTokens, mustSummarise } from "./compaction/compaction.ts";
+import { viewOf } from "./compaction/view.ts";
 
 /** Returns how much a model with this context would read of a session's thread now. Error codes: `database_*`. */
 export async function contextUse(
