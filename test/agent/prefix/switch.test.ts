@@ -82,3 +82,24 @@ it("[SWITCH-3] a call has the id that its provider gave it, for this provider al
   }
   expect((await ask("moonshot"))[0]).toContain('"functions.list_files:0"');
 });
+
+it("[SWITCH-1] another model continues an exchange that failed in the middle", async () => {
+  const { store, session, run, providers, order } = await openProviders(
+    (name) => (index) =>
+      name === "openai" && index === 1
+        ? [{ kind: "status", status: 401 }]
+        : name === "openai"
+          ? [reasoning("Hm."), call("list_files", { path: "." })]
+          : [text("done by another")],
+  );
+  await store.write(switchModel, { id: session.id, model: MODELS.openai });
+  await expect(run({ text: "question" })).rejects.toMatchObject({ code: "model_unauthorized" });
+  await store.write(switchModel, { id: session.id, model: MODELS.anthropic });
+  expect((await run()).answer).toBe("done by another");
+  const last = order.at(-1);
+  expect([last?.to, JSON.stringify(last?.body)]).toEqual([
+    "anthropic",
+    expect.stringContaining("tool_result"),
+  ]);
+  expect(providers.anthropic.refusals()).toEqual([]);
+});
