@@ -26,6 +26,8 @@ describeEngines("createSession", (engine) => {
       repo_path: null,
       project_key: null,
       plan_mode: false,
+      effort: null,
+      cache: null,
       parent_session_id: null,
       depth: 0,
       total_input_tokens: 0,
