@@ -57,7 +57,8 @@ function readSetting(name: keyof ModelChoice, text: string): Partial<ModelChoice
 const COMMANDS: readonly SlashCommand[] = [
   {
     name: "help",
-    help: "show this",
+    help: "show this (/connect: choose a provider, give its key)",
+    brief: "show this (/connect: a key)",
     run: async ({ cli, front }) => {
       for (const row of front.help(COMMANDS.filter(({ isListed }) => isListed !== false))) {
         noticeLine(cli, row);
@@ -105,6 +106,7 @@ const COMMANDS: readonly SlashCommand[] = [
     name: "connect",
     help: "choose a provider, give its key, and test a model",
     brief: "set up a provider",
+    isListed: false,
     run: async (context) => (await import("./connect.ts")).connectCommand(context),
   },
   {
