@@ -7,7 +7,7 @@ import { whoAnswers } from "../who-answers.ts";
 import type { SlashContext } from "./slash-context.ts";
 
 /**
- * Runs `reprise setup` in place of the conversation, in a process of its own: a key that is typed there is never in
+ * Runs `reprise setup` in place of the conversation, in a separate process: a key that is typed there is never in
  * this one. Error codes: `invalid_usage` without a terminal.
  */
 export async function connectCommand({ cli, conversation, front }: SlashContext): Promise<void> {

@@ -14,7 +14,7 @@ export interface Candidate {
   readonly provider: string;
   /** Null if the config or the environment has it already, and if there is none. */
   readonly key: GivenKey | null;
-  /** Null if it stays as it is. */
+  /** Null if it is unchanged. */
   readonly baseUrl: string | null;
 }
 

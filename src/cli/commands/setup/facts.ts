@@ -46,7 +46,7 @@ interface Step {
   readonly models: ModelConfig;
 }
 
-/** Null if the address stays as it is. */
+/** Null if the address is unchanged. */
 export async function addressFor(
   dialog: Dialog,
   { provider, options, models }: Step,

@@ -69,7 +69,7 @@ interface Chosen {
 }
 
 /**
- * Tests a model, with another key or model as the person says, until it answers or is to be kept as it is. Null if the
+ * Tests a model, with another key or model that the person gives, until it answers or the person keeps it untested. Null if the
  * person leaves. Error codes: `model_*` if there is nobody to ask.
  */
 async function testUntilKept(
