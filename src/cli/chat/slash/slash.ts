@@ -57,10 +57,10 @@ function readSetting(name: keyof ModelChoice, text: string): Partial<ModelChoice
 const COMMANDS: readonly SlashCommand[] = [
   {
     name: "help",
-    help: "show this (/connect: choose a provider, give its key)",
+    help: "show this (/connect sets up a provider)",
     brief: "show this (/connect: a key)",
     run: async ({ cli, front }) => {
-      for (const row of front.help(COMMANDS.filter(({ isListed }) => isListed !== false))) {
+      for (const row of front.help(listedUsages())) {
         noticeLine(cli, row);
       }
     },
@@ -68,8 +68,8 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "model",
     argument: "<provider:model>",
-    help: "another model, in a fresh context (/switch keeps the conversation)",
-    brief: "another model (/switch: same talk)",
+    help: "another model, fresh context (/switch keeps it)",
+    brief: "another model (or /switch)",
     note: "Enter: a fresh context. /switch keeps the conversation.",
     run: async (context, model) => {
       if (model === "") {
@@ -174,8 +174,8 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "undo",
     argument: "<exchange>",
-    help: "take back what an exchange changed in files (/redo makes it again)",
-    brief: "take back changes (/redo: again)",
+    help: "take back changes of files (/redo: again)",
+    brief: "take back changes (or /redo)",
     run: (context, argument) => undo(context, "undo", argument),
   },
   {
@@ -288,6 +288,11 @@ export function slashCommand(line: string): {
 /** Every command, in the order of `/help`. */
 export function commandUsages(): readonly CommandUsage[] {
   return COMMANDS;
+}
+
+/** Commands that /help lists; the others are named in the rows of these. */
+export function listedUsages(): readonly CommandUsage[] {
+  return COMMANDS.filter(({ isListed }) => isListed !== false);
 }
 
 /** True for a line that calls a command. */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { commandUsages } from "../../../../src/cli/chat/slash/slash.ts";
+import { listedUsages } from "../../../../src/cli/chat/slash/slash.ts";
 import { helpRows } from "../../../../src/cli/terminal/rows/help-rows.ts";
 import { cellText } from "../../../../src/cli/terminal/pi/text.ts";
 
@@ -9,10 +9,10 @@ it.each([
   [40, 20],
   [30, 40],
 ])("[TERM-98] /help fits on a screen of %i columns", (width, most) => {
-  const rows = helpRows(commandUsages(), { width, text: cellText });
+  const rows = helpRows(listedUsages(), { width, text: cellText });
   expect(rows.length).toBeLessThanOrEqual(most);
   expect(Math.max(...rows.map(cellText.width))).toBeLessThanOrEqual(width);
-  for (const { name } of commandUsages()) {
+  for (const { name } of listedUsages()) {
     expect(rows.filter((row) => row.trimStart().startsWith(`/${name} `))).toHaveLength(1);
   }
 });

@@ -26,8 +26,6 @@ describeEngines("createSession", (engine) => {
       repo_path: null,
       project_key: null,
       plan_mode: false,
-      effort: null,
-      cache: null,
       parent_session_id: null,
       depth: 0,
       total_input_tokens: 0,
