@@ -151,7 +151,8 @@ function openAgent(
     compaction,
     made: options.made,
     onMessage: progress.onMessage,
-    onDropped: () => report({ type: "notice", sentence: DROPPED_REASONING }),
+    onDropped: () =>
+      report({ type: "notice", sentence: DROPPED_REASONING, about: "reasoning_dropped" }),
   };
   const prefix = threadPrefix(building);
   const agent = buildAgent({ ...building, prefix });

@@ -102,7 +102,11 @@ export const ExchangeEvent = Type.Union([
   /** A sub-agent waits until one of those that run has finished. */
   event("child_waiting", { call_id: text(), running: count() }),
   /** Something that a person should know, in one sentence. */
-  event("notice", { sentence: text() }),
+  event("notice", {
+    sentence: text(),
+    /** What is counted of it, if anything is. */
+    about: Type.Optional(Type.Literal("reasoning_dropped")),
+  }),
   event("done", ending),
   event("stopped", ending),
   /** A tool asks a person; the exchange is not finished. */

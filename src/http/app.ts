@@ -173,6 +173,8 @@ export async function createApp(given: AppOptions): Promise<App> {
   const countUse: ExchangeListener = (event) => {
     if (event.type === "usage") {
       observe({ kind: "usage", input: event.input_tokens, output: event.output_tokens });
+    } else if (event.type === "notice" && event.about === "reasoning_dropped") {
+      observe({ kind: "reasoning_dropped" });
     }
   };
   return {

@@ -26,6 +26,8 @@ export type Observation =
   | { readonly kind: "stalled" }
   /** A model that this process asked has answered. */
   | { readonly kind: "usage"; readonly input: number; readonly output: number }
+  /** A provider refused the earlier reasoning of a thread. */
+  | { readonly kind: "reasoning_dropped" }
   /** Result of a readiness probe; `late` if it took longer than `PROBE_TIMEOUT_MS`. */
   | { readonly kind: "probe"; readonly result: "ready" | "failed" | "late" }
   | {

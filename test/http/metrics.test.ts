@@ -150,7 +150,7 @@ describe("the metrics", () => {
     expect(value("reprise_queue_oldest_seconds")).toBe(0);
   });
 
-  it("[OPS-5] [OPS-21] count who waits for a person, open questions and tokens", async () => {
+  it("[OPS-5] [OPS-21] [PREFIX-6] count who waits for a person, open questions, tokens and dropped reasoning", async () => {
     await using t = await startTestServer();
     const { id, ids } = await waitingSession(t.store, null, null, null);
     const given = { given: { text: "red" }, note: null, answered_by: "http" } as const;
@@ -159,7 +159,15 @@ describe("the metrics", () => {
     for (const input_tokens of [3, 4]) {
       t.server.app.countUse({ type: "usage", ...used, input_tokens, output_tokens: 1 });
     }
+    t.server.app.countUse({
+      type: "notice",
+      exchange_id: id,
+      session_id: id,
+      sentence: "It is left out.",
+      about: "reasoning_dropped",
+    });
     const value = await scrape(t);
+    expect(value("reprise_reasoning_dropped_total")).toBe(1);
     expect(value("reprise_exchanges", '{state="waiting"}')).toBe(1);
     expect(value("reprise_exchanges", '{state="interrupted"}')).toBe(0);
     expect(value("reprise_questions_open")).toBe(2);

@@ -12,7 +12,7 @@ const DELIVERY_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75,
 
 /** Registers what is counted and answers with the function that counts. */
 export function createInstruments(prom: PromClient, registry: Registry): Observe {
-  const { requests, streams, database, tokens } = register(prom, registry);
+  const { requests, streams, database, tokens, dropped } = register(prom, registry);
   return (observation) => {
     switch (observation.kind) {
       case "request": {
@@ -40,6 +40,9 @@ export function createInstruments(prom: PromClient, registry: Registry): Observe
       case "usage":
         tokens.inc({ kind: "input" }, observation.input);
         tokens.inc({ kind: "output" }, observation.output);
+        break;
+      case "reasoning_dropped":
+        dropped.inc();
         break;
       case "append":
         database.appends.inc();
@@ -108,6 +111,10 @@ function register(prom: PromClient, registry: Registry) {
     "Tokens of the exchanges that this process ran from the queue, as providers count them.",
     ["kind"],
   );
+  const dropped = counter(
+    "reprise_reasoning_dropped_total",
+    "Threads of exchanges from the queue whose earlier reasoning a provider refused.",
+  );
   const database = {
     appends: counter(
       "reprise_appends_total",
@@ -130,5 +137,5 @@ function register(prom: PromClient, registry: Registry) {
       ["operation", "code"],
     ),
   };
-  return { requests, streams, database, tokens };
+  return { requests, streams, database, tokens, dropped };
 }

@@ -157,7 +157,9 @@ it("[PREFIX-6] a refused prefix is sent once more without what does not fit, whi
       (body as unknown as MessagesBody).thinking?.block_binding?.prefix_mismatch_behavior,
   );
   expect(behaviours.slice(-3)).toEqual(["drop_block", "drop_block", "drop_block"]);
-  expect(events.filter(({ type }) => type === "notice")).toHaveLength(1);
+  expect(events.filter(({ type }) => type === "notice")).toMatchObject([
+    { about: "reasoning_dropped" },
+  ]);
 });
 
 /** Changes the first message of the thread as another program may. */
