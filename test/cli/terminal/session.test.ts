@@ -62,7 +62,7 @@ describe("a session on a screen", () => {
     );
     await screen.until(() => screen.title().startsWith("Release ␛[2J"));
     screen.type("/help\r");
-    await screen.until(/^\/help +show this$[^]*^\/end +end the session for good$[^]*^ready · /m);
+    await screen.until(/^\/help +show this [^]*^\/end +end the session for good$[^]*^ready · /m);
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
   });
