@@ -1,4 +1,4 @@
-import { closeSync, openSync, rmSync, statSync, utimesSync } from "node:fs";
+import { existsSync, closeSync, openSync, rmSync, statSync, utimesSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -39,7 +39,7 @@ export async function withFileLock<Output>(
   options: FileLockOptions,
   work: (lock: FileLock) => Promise<Output>,
 ): Promise<Output> {
-  const path = `${realDatabasePath(options.file)}-setup`;
+  const path = lockOf(options.file);
   const raw = await acquire(path, options);
   let marked = statSync(path).mtimeMs === MARK;
   try {
@@ -58,6 +58,15 @@ export async function withFileLock<Output>(
     }
     raw.close();
   }
+}
+
+/** True if the lock of a file is held, or was left by a process that was killed. */
+export function hasFileLock(file: string): boolean {
+  return existsSync(lockOf(file));
+}
+
+function lockOf(file: string): string {
+  return `${realDatabasePath(file)}-setup`;
 }
 
 async function acquire(

@@ -49,7 +49,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     const terminal = openTerminal(home, "reprise");
     await terminal.shows(/reprise \d+\.\d+\.\d+ · assistant · demo:echo\n/);
     await terminal.shows(/A new session\. \/help shows the commands/);
-    await terminal.shows(/The offline demo answers[^\n]*\n[^\n]*ANTHROPIC_API_KEY[^\n]*\n> $/);
+    await terminal.shows(/The offline demo answers[^\n]*\n[^\n]*reprise setup[^\n]*\n> $/);
     expect(await sessionsOf(home)).toEqual([]);
     terminal.type("My name is Ada\r");
     await terminal.shows(/\n\[demo\] Hello![^\n]*Nice to meet you, Ada\.[^\0]*\n> $/);

@@ -132,6 +132,16 @@ describe("a new database", () => {
     }
   });
 
+  it("[STORE-40] removes what a process left that was killed when all was made", async () => {
+    const path = join(temporaryFolder(), "reprise.db");
+    await (await opened({ path })).close();
+    writeFileSync(`${path}-setup`, "");
+
+    await opened({ path });
+
+    expect(existsSync(`${path}-setup`)).toBe(false);
+  });
+
   it("[STORE-40] [STORE-76] is reported as emptied if nobody was making it", async () => {
     const path = join(temporaryFolder(), "reprise.db");
     writeFileSync(path, "");

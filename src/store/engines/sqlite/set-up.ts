@@ -5,7 +5,7 @@ import { latestVersion } from "../migrations/history.ts";
 import { openConnection, type SqliteConnection } from "./connection.ts";
 import { makeFile, prepareFile } from "./file.ts";
 import { applyMigrations, isReady, readVersion, useWriteAheadLog } from "./migrate.ts";
-import { type FileLock, withFileLock } from "../../file-lock.ts";
+import { type FileLock, hasFileLock, withFileLock } from "../../file-lock.ts";
 import { queryValue } from "./statements.ts";
 
 /**
@@ -38,7 +38,8 @@ export interface SqliteOptions {
  */
 export async function openReady(options: Required<SqliteOptions>): Promise<SqliteConnection> {
   const { path, notice } = options;
-  if (prepareFile(path) === "present") {
+  // a lock that was left is taken, and so removed
+  if (prepareFile(path) === "present" && !hasFileLock(path)) {
     const ready = closeUnless(isReady, open(options));
     if (ready !== null) {
       return ready;
