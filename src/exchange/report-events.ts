@@ -1,6 +1,6 @@
 import { newId } from "../core/ids.ts";
 import type { Message } from "../core/sessions.ts";
-import { storableText } from "../core/text/text.ts";
+import { storableValue } from "../core/text/storable-value.ts";
 import type { StoredMessage } from "../store/records/messages/mirror.ts";
 import { failureOf } from "./exchange-failure.ts";
 import type { Feed, LiveReport } from "./live/feed.ts";
@@ -56,28 +56,8 @@ export function createReport(listener: ExchangeListener, identity: ExchangeIdent
     isOver = ENDS.has(event.type);
     // the type comes first for people who read the events as lines of JSON
     const first = { type: event.type };
-    listener({ ...first, ...identity, ...storable(event) });
+    listener({ ...first, ...identity, ...storableValue(event) });
   };
-}
-
-/**
- * A JSON value with every text and name as the store keeps it: strict parsers refuse
- * half characters.
- */
-function storable<Value>(value: Value): Value;
-function storable(value: unknown): unknown {
-  if (typeof value === "string") {
-    return storableText(value);
-  }
-  if (Array.isArray(value)) {
-    return value.map((item) => storable(item));
-  }
-  if (typeof value !== "object" || value === null) {
-    return value;
-  }
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [storableText(name), storable(member)]),
-  );
 }
 
 /** Runs an exchange and reports how it ended. */

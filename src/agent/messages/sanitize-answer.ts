@@ -8,7 +8,8 @@ import {
 } from "@langchain/core/messages";
 
 import { newId } from "../../core/ids.ts";
-import { isStorableText } from "../../core/text/text.ts";
+import { storableValue } from "../../core/text/storable-value.ts";
+import { isStorableText, storableText } from "../../core/text/text.ts";
 import type { ToolSet } from "../../core/tools.ts";
 import { isPlainId, keepProviderIds } from "./call-ids.ts";
 import { keepCallFacts, keepStatus } from "./keep-facts.ts";
@@ -49,7 +50,7 @@ export function sanitizeAnswer(given: BaseMessage, context: AnswerContext): Base
     return [given];
   }
   const { tools, declared, id } = context;
-  const calls = withOwnIds(callsOf(given), context);
+  const calls = withOwnIds(callsOf(given).map(storableCall), context);
   const answer = answerWith(given, calls);
   answer.id = id;
   answer.lc_kwargs["id"] = answer.id;
@@ -69,9 +70,37 @@ export function sanitizeAnswer(given: BaseMessage, context: AnswerContext): Base
  */
 function answerWith(given: AIMessage, calls: readonly Call[]): AIMessage {
   const ids = calls.map(({ given_id }) => ({ id: given_id }));
-  const answer = calls.some(({ isChanged }) => isChanged) ? withCalls(given, calls, ids) : given;
-  const isKept = calls.every(({ isUnread }) => !isUnread) && isStorable(contentOf(answer));
+  const isStored = isStorable(contentOf(given)) && calls.every(({ isCleaned }) => !isCleaned);
+  const called = calls.some(({ isChanged }) => isChanged) ? withCalls(given, calls, ids) : given;
+  const answer = isStored ? called : withStorableText(called);
+  const isKept = isStored && calls.every(({ isUnread }) => !isUnread);
   return isKept || !hasReasoning(answer) ? answer : withoutReasoning(answer);
+}
+
+/** Returns the answer as the store keeps it: the next request has the same texts as one after a restart. */
+function withStorableText(answer: AIMessage): AIMessage {
+  const { id, content, additional_kwargs, response_metadata, usage_metadata, tool_calls } = answer;
+  return new AIMessage({
+    ...(id === undefined ? {} : { id }),
+    content: storableValue(content),
+    additional_kwargs: storableValue(additional_kwargs),
+    response_metadata: storableValue(response_metadata),
+    ...(usage_metadata === undefined ? {} : { usage_metadata }),
+    tool_calls: tool_calls ?? [],
+  });
+}
+
+function storableCall(call: Call): Call {
+  const { name, args } = call;
+  return isStorable([name, args])
+    ? call
+    : {
+        ...call,
+        name: storableText(name),
+        args: storableValue(args),
+        isChanged: true,
+        isCleaned: true,
+      };
 }
 
 function contentOf({ content, response_metadata }: AIMessage): unknown {
@@ -82,7 +111,11 @@ function isStorable(value: unknown): boolean {
   if (typeof value === "string") {
     return isStorableText(value);
   }
-  return typeof value !== "object" || value === null || Object.values(value).every(isStorable);
+  return (
+    typeof value !== "object" ||
+    value === null ||
+    Object.entries(value).every(([name, member]) => isStorableText(name) && isStorable(member))
+  );
 }
 
 interface Call extends ToolCall {
@@ -93,6 +126,8 @@ interface Call extends ToolCall {
   readonly isChanged: boolean;
   /** True if it cannot be known what the model wanted. */
   readonly isUnread: boolean;
+  /** True if its name or arguments had characters that cannot be stored. */
+  readonly isCleaned?: true;
 }
 
 /**

@@ -176,9 +176,9 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     );
     await rowAt(page, 2).getByText("raining").waitFor();
     expect(await page.locator(".live .message").count()).toBe(0);
-    await talk.end({ code: "model_unreachable", sentence: "The model did not answer." });
+    await talk.end({ code: "agent_failed", sentence: "The agent did not answer." });
     await page
-      .getByText("This exchange failed (model_unreachable): The model did not answer.")
+      .getByText("This exchange failed (agent_failed): The agent did not answer.")
       .waitFor();
     await page.context().close();
   });
