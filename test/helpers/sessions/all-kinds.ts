@@ -88,7 +88,7 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
     repo_path: index % 2 === 0 ? `/home/ada/проект ${index}` : null,
     project_key: index % 2 === 0 ? "0123456789abcdef" : null,
     plan_mode: index % 6 === 2,
-    effort: index % 3 === 0 ? "high" : null,
+    effort: index % 10 === 3 ? "high" : null,
     cache: index % 4 === 0 ? "1h" : null,
     ...(index % 5 === 2
       ? { token_limits: { exchange: 1000 + index, session: 2000, tree: 1 } }
