@@ -1,5 +1,7 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 
+import { mapChanged } from "./map-changed.ts";
+
 /** In an answer's `response_metadata`. */
 const MAKER = "reprise_maker";
 
@@ -27,7 +29,7 @@ export function foreignAsText(
   maker: string,
   made: WeakMap<BaseMessage, BaseMessage>,
 ): readonly BaseMessage[] {
-  return messages.map((message) => {
+  return mapChanged(messages, (message) => {
     if (!AIMessage.isInstance(message) || !isForeign(message, maker)) {
       return message;
     }

@@ -116,9 +116,14 @@ export function endMetadata({ end, reason, category }: KnownEnd): Record<string,
 /** How an answer ended; whole, if it keeps nothing else. */
 export function endOf(message: BaseMessage | undefined): KnownEnd {
   const kept: unknown = AIMessage.isInstance(message) ? message.response_metadata[ENDED] : null;
+  if (kept === null || kept === undefined) {
+    return WHOLE;
+  }
   const end = STORED.find((one) => one === textIn(kept, "end")) ?? "whole";
   return { end, reason: textIn(kept, "reason"), category: textIn(kept, "category") };
 }
+
+const WHOLE: KnownEnd = { end: "whole", reason: null, category: null };
 
 const STORED: readonly AnswerEnd[] = ["cut", "paused", "full", "refused", "unknown"];
 

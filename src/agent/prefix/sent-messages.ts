@@ -1,5 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
+import { mapChanged } from "../messages/map-changed.ts";
 import { hasReasoning, withoutReasoning } from "../messages/reasoning.ts";
 import { noteOf, withNote } from "./note.ts";
 import type { Prefix } from "./prefix.ts";
@@ -13,8 +14,9 @@ export function afterPrefix(
   { after }: Pick<Prefix, "after">,
   made: WeakMap<BaseMessage, BaseMessage>,
 ): readonly BaseMessage[] {
-  const last = after === null ? -1 : messages.findLastIndex(({ id }) => id === after);
-  return messages.map((message, at) => {
+  // it is near the start: a prefix begins with the messages that were there
+  const last = after === null ? -1 : messages.findIndex(({ id }) => id === after);
+  return mapChanged(messages, (message, at) => {
     if (at <= last) {
       return hasReasoning(message) ? kept(made, message, () => withoutReasoning(message)) : message;
     }
