@@ -34,7 +34,7 @@ export interface Worker {
 /** A thread as its worker gets it. */
 export interface GivenThread {
   readonly messages: readonly BaseMessage[];
-  /** What is stored of its prefix, unchecked; undefined before the first answer. */
+  /** Stored prefix of the thread, unchecked; undefined before the first answer. */
   readonly prefix: unknown;
 }
 

@@ -15,7 +15,7 @@ import type { ProviderPauses } from "./models/provider-pause.ts";
 export interface ModelCall<Answer> {
   /** The id that the answer has to get. Without it each attempt gets a new one. */
   readonly id?: string | undefined;
-  /** What the model is sent. */
+  /** Messages that the model is sent. */
   readonly sent: readonly BaseMessage[];
   /** Ends the call, also while it waits for the next attempt. */
   readonly signal: AbortSignal | undefined;

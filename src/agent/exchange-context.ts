@@ -87,7 +87,7 @@ export interface ExchangeContext extends HeldThread {
 export interface Prepared {
   readonly model: Awaited<ReturnType<typeof openModel>>;
   readonly modelName: string;
-  /** Who answers: see `makerOf`. */
+  /** Maker of the answers: see `makerOf`. */
   readonly maker: string;
   readonly keyless: Keyless | null;
   /** How long the provider keeps what it has read of the conversation. */

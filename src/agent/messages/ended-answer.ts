@@ -57,7 +57,7 @@ function answerCut(): RepriseError {
   );
 }
 
-/** What an exchange fails with whose last answer is not whole; null for another answer. */
+/** Returns the error of an exchange whose last answer is not whole; null for another answer. */
 export function unfinishedError(answer: BaseMessage | undefined): RepriseError | null {
   if (!isUnfinished(answer)) {
     return null;
@@ -110,7 +110,7 @@ function withoutCalls(answer: BaseMessage): AIMessage {
 
 /**
  * The messages with a request to continue after each answer that was cut off, unless the user's next message follows.
- * It is not stored: what is sent follows from the thread, so it is the same in every request.
+ * The request is not stored: what is sent follows from the thread, so it is the same each time.
  */
 export function withRequests(messages: readonly BaseMessage[]): readonly BaseMessage[] {
   return messages.some((message) => endOf(message).end === "cut")

@@ -63,11 +63,11 @@ const ENDS: Readonly<Record<ModelApi, Readonly<Record<string, AnswerEnd>>>> = {
   },
 };
 
-/** What a provider says about the end of an answer. */
+/** Facts that a provider reports about the end of an answer. */
 export interface ReportedEnd {
   /** Its word for the reason; null if it gave none. */
   readonly reason: string | null;
-  /** What a refusal is about, such as `cyber`. */
+  /** Subject of a refusal, such as `cyber`. */
   readonly category: string | null;
   /** True if the answer has a refusal in the place of text. */
   readonly isRefusal: boolean;
@@ -108,7 +108,7 @@ function shortWord(word: string | null): string | null {
 /** In an answer's `response_metadata`: how it ended, unless it is whole. */
 const ENDED = "reprise_end";
 
-/** What an answer keeps of its end. */
+/** Metadata that an answer keeps of its end. */
 export function endMetadata({ end, reason, category }: KnownEnd): Record<string, unknown> {
   return { [ENDED]: { end, reason, category } };
 }

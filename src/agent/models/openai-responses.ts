@@ -121,7 +121,7 @@ function withoutSummary({ reasoning, ...request }: Request): Request {
   return Object.keys(rest).length === 0 ? request : { ...request, reasoning: rest };
 }
 
-/** What an answer keeps of its response, which repeats the request's tools and instructions. */
+/** Members of the response that an answer keeps: the others repeat the request's tools and instructions. */
 const KEPT = [
   "id",
   "created_at",

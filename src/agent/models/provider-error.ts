@@ -1,6 +1,6 @@
 import { ENDED_EARLY } from "./follow-end.ts";
 
-/** What is known of a provider's failure without its text. */
+/** Facts of a provider's failure, without its text. */
 export interface ProviderError {
   /** HTTP status, or null if no answer came. */
   readonly status: number | null;
@@ -49,7 +49,7 @@ export function readProviderError(error: unknown): ProviderError {
   };
 }
 
-/** Of errors in a stream that has begun with status 200: Anthropic's, then OpenAI's and those of compatible servers. */
+/** Types of errors in a stream that has begun with status 200: Anthropic's, then OpenAI's and those of compatible servers. */
 const PASSING_TYPES: readonly (string | null)[] = [
   "rate_limit_error",
   "overloaded_error",

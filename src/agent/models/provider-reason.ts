@@ -9,10 +9,10 @@ const MAX_REASON = 300;
 /** Characters that are read of it. */
 const MAX_READ = 4000;
 
-/** What a provider's reason is cleaned with. */
+/** Texts and secrets by which a provider's reason is cleaned. */
 export interface ReasonFilter {
   readonly scrub: Scrub;
-  /** What the provider was sent: its reason may quote it. */
+  /** Messages that the provider was sent: its reason may quote them. */
   readonly sent: readonly BaseMessage[];
 }
 

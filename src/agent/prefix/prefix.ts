@@ -18,7 +18,7 @@ import { type Note, noteOf } from "./note.ts";
 export const PREFIX_CHANNEL = "reprise_prefix";
 
 /**
- * What a thread's model is sent before its messages. It is fixed at the first call and stored with the answer:
+ * System prompt and tools that a thread's model is sent before its messages, fixed at the first call and stored with the answer:
  * providers keep reasoning, and read from their cache, only after an unchanged prefix. What changes later is a
  * note in the next message of the user. A summary begins a new prefix.
  *
