@@ -86,7 +86,7 @@ async function openOpenAi(opening: Opening): Promise<BaseChatModel> {
   const fields = {
     model,
     apiKey,
-    streamUsage: true,
+    streamUsage: opening.quirks.usage !== "never",
     maxRetries: 0,
     timeout: config.timeoutMs,
     configuration: {

@@ -6,14 +6,8 @@ export type Api = (typeof APIS)[number] | "ollama" | "demo";
 export interface Quirks {
   /** It refuses a history without the `reasoning_content` that it sent. */
   readonly passes_reasoning_back?: true;
-  /** Pieces of tool calls come without an `index`. */
-  readonly no_index?: true;
   /** It refuses `stream_options`; `never` asks for no usage. */
   readonly usage?: "never";
-  /** Which field limits an answer; OpenAI's is `max_completion_tokens`. */
-  readonly max_tokens_field?: "max_tokens";
-  /** It refuses a system message after another message. */
-  readonly system_only_first?: true;
 }
 
 /** A provider that comes with Reprise. */
@@ -88,7 +82,7 @@ export const PROVIDERS = {
     api: "chat",
     address: "https://api.deepseek.com",
     keyVariable: "DEEPSEEK_API_KEY",
-    quirks: { passes_reasoning_back: true, max_tokens_field: "max_tokens" },
+    quirks: { passes_reasoning_back: true },
     source: "https://api-docs.deepseek.com/guides/thinking_mode",
   },
   fireworks: {
@@ -96,7 +90,6 @@ export const PROVIDERS = {
     api: "chat",
     address: "https://api.fireworks.ai/inference/v1",
     keyVariable: "FIREWORKS_API_KEY",
-    quirks: { max_tokens_field: "max_tokens" },
     source: "https://docs.fireworks.ai/tools-sdks/openai-compatibility",
   },
   gemini: {
@@ -104,7 +97,6 @@ export const PROVIDERS = {
     api: "chat",
     address: "https://generativelanguage.googleapis.com/v1beta/openai",
     keyVariable: "GEMINI_API_KEY",
-    quirks: { no_index: true, max_tokens_field: "max_tokens" },
     source: "https://ai.google.dev/gemini-api/docs/openai",
   },
   groq: {
@@ -121,7 +113,6 @@ export const PROVIDERS = {
     keyVariable: "LLAMACPP_API_KEY",
     isKeyless: true,
     addressVariables: ["LLAMACPP_BASE_URL"],
-    quirks: { system_only_first: true, max_tokens_field: "max_tokens" },
     source: "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md",
   },
   lmstudio: {
@@ -131,7 +122,6 @@ export const PROVIDERS = {
     keyVariable: "LMSTUDIO_API_KEY",
     isKeyless: true,
     addressVariables: ["LMSTUDIO_BASE_URL"],
-    quirks: { system_only_first: true, max_tokens_field: "max_tokens" },
     source: "https://lmstudio.ai/docs/developer/openai-compat",
   },
   mistral: {
@@ -140,7 +130,7 @@ export const PROVIDERS = {
     address: "https://api.mistral.ai/v1",
     keyVariable: "MISTRAL_API_KEY",
     // refuses every field that it does not know; it sends the usage without being asked
-    quirks: { usage: "never", max_tokens_field: "max_tokens" },
+    quirks: { usage: "never" },
     source: "https://docs.mistral.ai/api",
   },
   moonshot: {
@@ -148,7 +138,7 @@ export const PROVIDERS = {
     api: "chat",
     address: "https://api.moonshot.ai/v1",
     keyVariable: "MOONSHOT_API_KEY",
-    quirks: { passes_reasoning_back: true, max_tokens_field: "max_tokens" },
+    quirks: { passes_reasoning_back: true },
     source: "https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model",
   },
   openrouter: {
@@ -156,7 +146,6 @@ export const PROVIDERS = {
     api: "chat",
     address: "https://openrouter.ai/api/v1",
     keyVariable: "OPENROUTER_API_KEY",
-    quirks: { max_tokens_field: "max_tokens" },
     source: "https://openrouter.ai/docs/api-reference/overview",
   },
   together: {
@@ -164,7 +153,6 @@ export const PROVIDERS = {
     api: "chat",
     address: "https://api.together.ai/v1",
     keyVariable: "TOGETHER_API_KEY",
-    quirks: { max_tokens_field: "max_tokens" },
     source: "https://docs.together.ai/docs/openai-api-compatibility",
   },
   vllm: {
@@ -174,7 +162,6 @@ export const PROVIDERS = {
     keyVariable: "VLLM_API_KEY",
     isKeyless: true,
     addressVariables: ["VLLM_BASE_URL"],
-    quirks: { system_only_first: true },
     source: "https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html",
   },
   xai: {
@@ -189,7 +176,6 @@ export const PROVIDERS = {
     api: "chat",
     address: "https://api.z.ai/api/paas/v4",
     keyVariable: "ZAI_API_KEY",
-    quirks: { max_tokens_field: "max_tokens" },
     source: "https://docs.z.ai/guides/develop/openai/python",
   },
 } as const satisfies Readonly<Record<string, ProviderData>>;
