@@ -40,6 +40,8 @@ export interface AnswerContext {
  *   ids are kept beside them.
  * - A call whose arguments are not a whole JSON object is kept without arguments and refused:
  *   LangChain closes what was cut off, so a file would be written as far as its text had arrived.
+ * - A call whose arguments cannot be stored unchanged is kept as they can be stored, and refused: what would run is not
+ *   what the model wrote.
  * - A call of an unknown tool is refused with the names of the known tools.
  * - What is known of each call is kept beside it.
  * - Reasoning beside a text that no engine stores unchanged is left out: a provider would refuse it, because it is bound
@@ -207,17 +209,27 @@ function objectIn(json: string): Record<string, unknown> | null {
   }
 }
 
-function refusalOf({ id, name, isUnread }: Call, tools: readonly string[]): ToolMessage | null {
-  const isKnown = tools.includes(name);
-  if (isKnown && !isUnread) {
+function refusalOf(call: Call, tools: readonly string[]): ToolMessage | null {
+  const { id, name } = call;
+  const why = whyRefused(call, tools);
+  if (why === null) {
     return null;
   }
-  const known = tools.length === 0 ? "you have none" : `your tools are: ${tools.join(", ")}`;
-  const why = isKnown
-    ? "the arguments of this call are not one whole JSON object, so nothing was done. Write the whole call again; if it was cut off for its length, do less with each call."
-    : `there is no tool of this name; ${known}.`;
   return keepStatus(
     new ToolMessage({ content: failureText(why), tool_call_id: id, name, status: "error" }),
     "not_run",
   );
+}
+
+function whyRefused({ name, isUnread, isCleaned }: Call, tools: readonly string[]): string | null {
+  if (!tools.includes(name)) {
+    const known = tools.length === 0 ? "you have none" : `your tools are: ${tools.join(", ")}`;
+    return `there is no tool of this name; ${known}.`;
+  }
+  if (isUnread) {
+    return "the arguments of this call are not one whole JSON object, so nothing was done. Write the whole call again; if it was cut off for its length, do less with each call.";
+  }
+  return isCleaned === true
+    ? "the arguments of this call have characters that cannot be stored (NUL, or half of a surrogate pair), so nothing was done. Write the call again without them, or write them as escapes that the program understands."
+    : null;
 }

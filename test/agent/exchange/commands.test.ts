@@ -129,7 +129,7 @@ describe("run_command", () => {
     ]);
   });
 
-  it("[COMMAND-22] refuses what a person could not check, and folders that are none", async () => {
+  it("[COMMAND-22] [ANSWER-42] refuses what a person could not check, and folders that are none", async () => {
     const refusals = [
       [{}, "either argv or line"],
       [{ argv: ["ls"], line: "ls" }, "either argv or line"],
@@ -137,7 +137,7 @@ describe("run_command", () => {
       [{ line: " " }, "is empty"],
       [{ argv: ["echo", "\u001b[2J"] }, "characters"],
       [{ line: "echo \u202e" }, "characters"],
-      [{ line: "echo \0" }, "characters"],
+      [{ line: "echo \0" }, "cannot be stored"],
       [{ argv: ["echo", "x".repeat(10_001)] }, "too long"],
       [{ line: `true${"\n".repeat(200)}` }, "too long"],
       [{ argv: ["ls"], folder: "none" }, "does not exist"],

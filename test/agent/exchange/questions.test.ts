@@ -257,7 +257,6 @@ describe("a question to a person", () => {
 
   it.each([
     ["white space around it", " Really?\n", ["yes ", "yes", "no"]],
-    ["characters that no database keeps", "Really\0?\ud800", undefined],
     ["more than a person is shown", "x".repeat(MAX_QUESTION + 1), ["y".repeat(300)]],
   ])("[QUESTION-46] with %s is asked once", async (_what, question, choices = []) => {
     const bench = await openAsking(calling([asking(question, ...choices)]));

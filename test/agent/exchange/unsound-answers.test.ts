@@ -50,46 +50,51 @@ describe.each([
   ["cut off behind an escape", '{"path":"kept.txt","content":"half\\"}'],
   ["no JSON", '}}{"path":'],
   ["a list", '["kept.txt"]'],
-])("[ANSWER-2] a call whose arguments are %s", (_what, broken) => {
-  it("is not run and gets a result with the reason; the call beside it runs", async () => {
-    const { server, bench, rows } = await benchOf(
-      {
-        content: "I write.",
-        toolCalls: [
-          { id: "call_good", name: "read_file", arguments: '{"path":"kept.txt"}' },
-          { id: "call_broken", name: "write_file", arguments: broken },
-        ],
-      },
-      { content: "so be it" },
-    );
-    const file = path.join(bench.repo, "kept.txt");
-    writeFileSync(file, "all of it");
-    expect((await bench.run({ text: "write" })).answer).toBe("so be it");
-    expect(readFileSync(file, "utf8")).toBe("all of it");
-    const refusal = expect.stringMatching(/^Error: .*not one whole JSON object.*again/) as string;
-    expect(await rows()).toEqual([
-      ["user", "write"],
-      ["assistant", "I write."],
-      ["tool", refusal],
-      ["tool", expect.stringContaining("all of it")],
-      ["assistant", "so be it"],
-    ]);
-    expect((await bench.run({ text: "go on" })).answer).toBe("so be it");
-    expect(server.refused()).toEqual([]);
-    expect(server.requests()).toHaveLength(3);
-  });
+  ["with NUL", '{"path":"kept.txt","content":"a\\u0000b"}', "cannot be stored"],
+  ["with half of a pair", '{"path":"kept.txt","content":"\\ud800"}', "cannot be stored"],
+])(
+  "[ANSWER-2] [ANSWER-42] a call whose arguments are %s",
+  (_what, broken, why = "not one whole JSON object") => {
+    it("is not run and gets a result with the reason; the call beside it runs", async () => {
+      const { server, bench, rows } = await benchOf(
+        {
+          content: "I write.",
+          toolCalls: [
+            { id: "call_good", name: "read_file", arguments: '{"path":"kept.txt"}' },
+            { id: "call_broken", name: "write_file", arguments: broken },
+          ],
+        },
+        { content: "so be it" },
+      );
+      const file = path.join(bench.repo, "kept.txt");
+      writeFileSync(file, "all of it");
+      expect((await bench.run({ text: "write" })).answer).toBe("so be it");
+      expect(readFileSync(file, "utf8")).toBe("all of it");
+      const refusal = expect.stringMatching(new RegExp(`^Error: .*${why}.*again`)) as string;
+      expect(await rows()).toEqual([
+        ["user", "write"],
+        ["assistant", "I write."],
+        ["tool", refusal],
+        ["tool", expect.stringContaining("all of it")],
+        ["assistant", "so be it"],
+      ]);
+      expect((await bench.run({ text: "go on" })).answer).toBe("so be it");
+      expect(server.refused()).toEqual([]);
+      expect(server.requests()).toHaveLength(3);
+    });
 
-  it("gets a result with the reason if it is the only call", async () => {
-    const { server, bench } = await benchOf(
-      { toolCalls: [{ id: "call_1", name: "write_file", arguments: broken }] },
-      { content: "so be it" },
-    );
-    expect((await bench.run({ text: "write" })).answer).toBe("so be it");
-    expect(readdirSync(bench.repo)).toEqual([]);
-    expect((await bench.run({ text: "go on" })).answer).toBe("so be it");
-    expect(server.refused()).toEqual([]);
-  });
-});
+    it("gets a result with the reason if it is the only call", async () => {
+      const { server, bench } = await benchOf(
+        { toolCalls: [{ id: "call_1", name: "write_file", arguments: broken }] },
+        { content: "so be it" },
+      );
+      expect((await bench.run({ text: "write" })).answer).toBe("so be it");
+      expect(readdirSync(bench.repo)).toEqual([]);
+      expect((await bench.run({ text: "go on" })).answer).toBe("so be it");
+      expect(server.refused()).toEqual([]);
+    });
+  },
+);
 
 it("[ANSWER-3] a call of an unknown tool gets a result that lists the known ones", async () => {
   const { bench, rows } = await benchOf(
