@@ -130,10 +130,12 @@ async function finishedAnswer(
   { agent, thread, config }: Driven,
   putsBefore: number,
 ): Promise<string | null> {
+  // before the thread is read: LangGraph does not wait for a checkpoint that is on its way, and what is read without it
+  // is the answer before
+  const hasPut = thread.puts() > putsBefore;
   const { tasks } = await agent.graph.getState(config);
   const messages = messagesOf(await thread.saver.getTuple(config));
   const last = messages.at(-1);
-  const isFinished = tasks.length === 0 && thread.puts() > putsBefore;
   const isWhole = AIMessage.isInstance(last) && !isDropped(last) && !isUnfinished(last);
-  return isFinished && isWhole ? answerText(messages) : null;
+  return hasPut && tasks.length === 0 && isWhole ? answerText(messages) : null;
 }

@@ -109,3 +109,48 @@ it("[EXCHANGE-9] [EXCHANGE-38] [EXCHANGE-39] a second exchange is refused by nam
     "assistant",
   ]);
 });
+
+it("[EXCHANGE-8] stopped while its first checkpoint is on its way, is not done with the answer before", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "the first answer" }) });
+  const stop = new AbortController();
+  let reads = 0;
+  let isLate = false;
+  let stored = Promise.resolve();
+  const bench = await openBench(server, {}, (store) => ({
+    store: {
+      ...store,
+      // the checkpoint of the input is the first that is written
+      write: async (operation, input) => {
+        if (!isLate) {
+          return store.write(operation, input);
+        }
+        isLate = false;
+        const { promise, resolve } = Promise.withResolvers<void>();
+        stored = promise;
+        stop.abort();
+        await expect.poll(() => reads).toBe(2);
+        const written = await store.write(operation, input);
+        setImmediate(resolve);
+        return written;
+      },
+      read: async (operation, input) => {
+        const read = await store.read(operation, input);
+        reads += stop.signal.aborted ? 1 : 0;
+        // the thread was read, and is judged once the checkpoint is stored
+        if (reads === 2) {
+          await stored;
+        }
+        return read;
+      },
+    },
+  }));
+  expect((await bench.run({ text: "first" })).answer).toBe("the first answer");
+  const live = {
+    signal: stop.signal,
+    listener: ({ type }: { readonly type: string }) => {
+      isLate ||= type === "started";
+    },
+  };
+  const stopped = await bench.run({ text: "second" }, live);
+  expect(stopped).toMatchObject({ state: "stopped", answer: "" });
+});
