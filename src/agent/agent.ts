@@ -12,7 +12,6 @@ import type { GitUser } from "../workspace/places/ask-git.ts";
 import { isOffered } from "../rules/permissions/decide.ts";
 import type { Layer } from "../rules/permissions/layers.ts";
 import type { PermitFiles } from "./permit/permit-files.ts";
-import { noMadeMessages } from "./messages/sendable-messages.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { FactName, Facts } from "./prefix/facts.ts";
 import { prefixTokens, ThreadPrefix } from "./prefix/prefix.ts";
@@ -37,7 +36,7 @@ export interface AgentOfExchange
     >,
     Pick<ExchangeTools, "saver" | "asking" | "permit">,
     Pick<Parameters<typeof sessionTools>[0], "keep">,
-    Partial<Pick<WorkingModel, "prefix" | "callModel" | "askAtLimit" | "made" | "onDropped">>,
+    Partial<Pick<WorkingModel, "prefix" | "callModel" | "askAtLimit" | "sent" | "onDropped">>,
     Partial<Pick<ExchangeTools, "onMessage" | "conceal">> {
   readonly session: Session;
   /** What the thread's model knows of files; without it, nothing. */
@@ -87,10 +86,12 @@ function builtInWorker(options: AgentOfExchange): Worker {
     declared: options.tools,
     prefix: options.prefix ?? threadPrefix(options),
     callModel: options.callModel ?? (({ id = newId(), ask }) => ask(id)),
-    made: options.made ?? noMadeMessages(),
+    sent: options.sent ?? new WeakMap(),
     shown: (messages, view, prefix) => {
       known?.modelSees(messages);
-      return compaction?.shown(messages, view, () => prefixTokens(prefix)) ?? messages;
+      return (
+        compaction?.shown(messages, view, () => prefixTokens(prefix)) ?? { summary: [], messages }
+      );
     },
   });
 }

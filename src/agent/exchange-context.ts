@@ -1,4 +1,4 @@
-import type { MadeMessages } from "./messages/sendable-messages.ts";
+import type { BaseMessage } from "@langchain/core/messages";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 
 import type { ChildReservation, ExchangeTree } from "../exchange/exchange-tree.ts";
@@ -61,7 +61,8 @@ export interface ChildPlace {
 /** With what all exchanges of an exchanger share. */
 export type OpenedOptions = AgentOptions &
   Required<Pick<AgentOptions, "pauses" | "noticeModel" | "kept" | "tools">> & {
-    readonly made: MadeMessages;
+    /** As of `sentMessages`. */
+    readonly sent: WeakMap<BaseMessage, object>;
   };
 
 /** One exchange under its lease, for all that take part in it. */

@@ -1,3 +1,5 @@
+import type { BaseMessage } from "@langchain/core/messages";
+
 import { RepriseError } from "../core/errors.ts";
 import { isDelegated } from "../core/session-tree.ts";
 import type { Session } from "../core/sessions.ts";
@@ -11,7 +13,6 @@ import { compactThread } from "./compact-thread.ts";
 import { contextUse } from "./context-use.ts";
 import { KnownFiles } from "./known-files.ts";
 import { makerOf } from "./messages/foreign-answers.ts";
-import { noMadeMessages } from "./messages/sendable-messages.ts";
 import { threadStateOf } from "./messages/thread-state.ts";
 import { type Exchanger, type ExchangeRequest, isFromTerminal } from "../exchange/exchanger.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
@@ -55,7 +56,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
     kept: given.kept ?? keptBytesIn(given.undoFolder),
     tools,
     personas: { cache: createPersonaCache(), ...given.personas, tools },
-    made: noMadeMessages(),
+    sent: new WeakMap<BaseMessage, object>(),
   };
   const { limits: _own, ...shared } = options;
   const driver = createExchangeDriver({ ...options, isShownOnly: true });

@@ -7,17 +7,16 @@ import type { CacheLife } from "../core/model-settings.ts";
 import { partOf } from "../langgraph/thread-part.ts";
 import type { Worker } from "./agent-graph.ts";
 import type { CallModel } from "./call-model.ts";
-import { type View, viewOf } from "./compaction/view.ts";
+import { type Shown, type View, viewOf } from "./compaction/view.ts";
 import { droppedAnswer } from "./messages/thread-state.ts";
-import { storedAnswer, withRequests } from "./messages/ended-answer.ts";
-import { foreignAsText, keepMaker } from "./messages/foreign-answers.ts";
-import { type MadeMessages, sendable } from "./messages/sendable-messages.ts";
+import { storedAnswer } from "./messages/ended-answer.ts";
+import { keepMaker } from "./messages/foreign-answers.ts";
 import { sanitizeAnswer } from "./messages/sanitize-answer.ts";
 import { ANSWER_ID } from "./messages/token-stream.ts";
 import type { CallOptions } from "./models/call-options.ts";
 import { isPrefixRefusal } from "./models/provider-error.ts";
 import type { Prefix, ThreadPrefix } from "./prefix/prefix.ts";
-import { afterPrefix } from "./prefix/sent-messages.ts";
+import { sentMessages } from "./prefix/sent-messages.ts";
 
 export interface WorkingModel extends Pick<Worker, "tools"> {
   readonly model: BaseChatModel;
@@ -30,22 +29,18 @@ export interface WorkingModel extends Pick<Worker, "tools"> {
   /** Called before the model is shown anything; may ask a person. */
   readonly askAtLimit?: (() => Promise<void>) | null;
   /** Messages of a thread that the model is shown. */
-  readonly shown: (
-    messages: readonly BaseMessage[],
-    view: View,
-    prefix: Prefix,
-  ) => readonly BaseMessage[];
-  /** Messages that were sent to models in place of those of the thread. */
-  readonly made: MadeMessages;
+  readonly shown: (messages: readonly BaseMessage[], view: View, prefix: Prefix) => Shown;
+  /** As of `sentMessages`. */
+  readonly sent: WeakMap<BaseMessage, object>;
   /** How long providers keep what they have read. */
   readonly cacheLife: CacheLife;
   /** Called when a provider has refused the reasoning of a thread. */
   readonly onDropped?: (() => void) | undefined;
 }
 
-/** Makes a worker of a model. Its answers are as `sanitizeAnswer` returns them, and `sendable` checks what it is sent. */
+/** Makes a worker of a model. Its answers are as `sanitizeAnswer` returns them, and it is sent what `sentMessages` returns. */
 export function modelWorker(working: WorkingModel): Worker {
-  const { tools, declared, made } = working;
+  const { tools, declared } = working;
   const names = tools.map(({ name }) => name);
   const withTools = toolBinder(working.model);
   return {
@@ -56,9 +51,13 @@ export function modelWorker(working: WorkingModel): Worker {
       const history = dropped === null ? messages : messages.slice(0, -1);
       const view = viewOf(history);
       let prefix = working.prefix.current(stored, view, tools);
-      const shown = afterPrefix(working.shown(history, view, prefix), prefix, made.plain);
-      const readable = foreignAsText(shown, working.maker, made.texts);
-      const sent = [...systemMessage(prefix), ...withRequests(sendable(readable, made.renamed))];
+      const { summary, messages: shown } = working.shown(history, view, prefix);
+      const { after } = prefix;
+      const sent = [
+        ...systemMessage(prefix),
+        ...summary,
+        ...sentMessages(shown, { maker: working.maker, after }, working.sent),
+      ];
       const answers = await working.callModel({
         id: dropped?.id,
         sent,

@@ -149,7 +149,7 @@ function openAgent(
     callModel,
     askAtLimit: context.askAtLimit,
     compaction,
-    made: options.made,
+    sent: options.sent,
     onMessage: progress.onMessage,
     onDropped: () =>
       report({ type: "notice", sentence: DROPPED_REASONING, about: "reasoning_dropped" }),

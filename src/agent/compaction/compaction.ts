@@ -5,7 +5,7 @@ import { reportUsage } from "../messages/answer-progress.ts";
 import { endsExchange } from "../tools-node.ts";
 import { cutToFit } from "./cut.ts";
 import { type SummariseInput, summariseUpTo } from "./summarise.ts";
-import { type View, sentMessages, viewOf } from "./view.ts";
+import { type Shown, shownOf, type View, viewOf } from "./view.ts";
 import { tokenCountOf } from "../../store/records/messages/mirror-row.ts";
 
 interface CompactionInput extends Omit<SummariseInput, "view" | "cut"> {
@@ -27,17 +27,13 @@ export function createCompaction(input: CompactionInput) {
   let off = false;
   return {
     /** The messages with a summary in place of those it covers; throws if one is due. */
-    shown: (
-      messages: readonly BaseMessage[],
-      view: View,
-      prefixTokens: () => number,
-    ): readonly BaseMessage[] => {
+    shown: (messages: readonly BaseMessage[], view: View, prefixTokens: () => number): Shown => {
       const tokens = contextTokens(messages, view, prefixTokens);
       due = !off && mustSummarise({ messages, view, tokens }, window);
       if (due) {
         throw new RepriseError("internal", "The thread has to be summarised first.");
       }
-      return sentMessages(view);
+      return shownOf(view);
     },
     /** True if the agent failed because a summary is due. */
     isDue: () => due,

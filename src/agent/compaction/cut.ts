@@ -34,10 +34,10 @@ function safeCuts(messages: readonly BaseMessage[]): number[] {
       unasked.delete(id);
     }
     if (unasked.size === 0) {
-      safe.unshift(at);
+      safe.push(at);
     }
   }
-  return safe;
+  return safe.reverse();
 }
 
 /** Tokens of the messages from each place on. */

@@ -62,10 +62,17 @@ function lastOfUser(messages: readonly BaseMessage[], before: number): BaseMessa
   return messages[at];
 }
 
-/** The messages that are sent to the model. */
-export function sentMessages({ summary, request, kept }: View): readonly BaseMessage[] {
+/** Messages that the model is shown. */
+export interface Shown {
+  /** Replaces the messages that a summary covers; none without a summary. */
+  readonly summary: readonly BaseMessage[];
+  /** Messages of the thread, as they are stored. */
+  readonly messages: readonly BaseMessage[];
+}
+
+export function shownOf({ summary, request, kept }: View): Shown {
   if (summary === null) {
-    return kept;
+    return { summary: [], messages: kept };
   }
   const parts = [
     "The earlier part of this conversation was summarised to save space; what follows the summary is verbatim.",
@@ -76,5 +83,5 @@ export function sentMessages({ summary, request, kept }: View): readonly BaseMes
           `The request that is being worked on, word for word:\n\n<request>\n${request.text}\n</request>`,
         ]),
   ];
-  return [new HumanMessage(parts.join("\n\n")), ...kept];
+  return { summary: [new HumanMessage(parts.join("\n\n"))], messages: kept };
 }

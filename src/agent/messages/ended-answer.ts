@@ -108,25 +108,16 @@ function withoutCalls(answer: BaseMessage): AIMessage {
   });
 }
 
-/**
- * The messages with a request to continue after each answer that was cut off, unless the user's next message follows.
- * The request is not stored: what is sent follows from the thread, so it is the same each time.
- */
-export function withRequests(messages: readonly BaseMessage[]): readonly BaseMessage[] {
-  return messages.some((message) => endOf(message).end === "cut")
-    ? messages.flatMap((message, at) =>
-        endOf(message).end === "cut" && messages[at + 1]?.type !== "human"
-          ? [message, new HumanMessage(requestAfter(message))]
-          : [message],
-      )
-    : messages;
+/** Returns a message that asks for the rest of an answer that was cut off; null for another answer. */
+export function requestAfter(message: BaseMessage): HumanMessage | null {
+  const { end, reason } = endOf(message);
+  return end === "cut" ? new HumanMessage(reason === CUT_CALL ? CALL_AGAIN : CONTINUE) : null;
 }
 
-function requestAfter(message: BaseMessage): string {
-  return endOf(message).reason === CUT_CALL
-    ? "[Your answer was cut off at the limit of your output while you called tools; none was run. Call them again, and do less with each call.]"
-    : "[Your answer was cut off at the limit of your output. Continue it exactly where it ends, without repeating any of it.]";
-}
+const CALL_AGAIN =
+  "[Your answer was cut off at the limit of your output while you called tools; none was run. Call them again, and do less with each call.]";
+const CONTINUE =
+  "[Your answer was cut off at the limit of your output. Continue it exactly where it ends, without repeating any of it.]";
 
 /** The text of a thread's last answer, after that of the answers which it continues. */
 export function answerText(messages: readonly BaseMessage[]): string {

@@ -1,7 +1,5 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 
-import { mapChanged } from "./map-changed.ts";
-
 /** In an answer's `response_metadata`. */
 const MAKER = "reprise_maker";
 
@@ -19,31 +17,13 @@ export function keepMaker(answer: BaseMessage, maker: string): void {
   answer.lc_kwargs["response_metadata"] = answer.response_metadata;
 }
 
-/**
- * Messages as they are sent to one maker: the answers of others as text and calls alone, with the ids that Reprise
- * gave the calls. An answer without a name is not known to be another's: `sentTo` judges it by its form. Messages
- * that were made so before are taken from `made`.
- */
-export function foreignAsText(
-  messages: readonly BaseMessage[],
-  maker: string,
-  made: WeakMap<BaseMessage, BaseMessage>,
-): readonly BaseMessage[] {
-  return mapChanged(messages, (message) => {
-    if (!AIMessage.isInstance(message) || !isForeign(message, maker)) {
-      return message;
-    }
-    const known = made.get(message) ?? asText(message);
-    made.set(message, known);
-    return known;
-  });
-}
-
-function isForeign({ response_metadata }: AIMessage, maker: string): boolean {
+/** True for an answer of another maker. One without a name is not known to be another's: `sentTo` judges it by its form. */
+export function isForeign({ response_metadata }: AIMessage, maker: string): boolean {
   const name: unknown = Reflect.get(response_metadata, MAKER);
   return typeof name === "string" && name !== maker;
 }
 
-function asText({ id, text, tool_calls = [] }: AIMessage): AIMessage {
+/** Returns an answer's text and calls alone, with the ids that Reprise gave the calls. */
+export function asText({ id, text, tool_calls = [] }: AIMessage): AIMessage {
   return new AIMessage({ ...(id === undefined ? {} : { id }), content: text, tool_calls });
 }

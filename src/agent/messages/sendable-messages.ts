@@ -1,4 +1,4 @@
-import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
 
 import { providerIdsOf } from "./call-ids.ts";
 
@@ -14,133 +14,6 @@ export function callIdsOf(messages: readonly BaseMessage[]): Set<string> {
     }
   }
   return ids;
-}
-
-/**
- * Messages as every provider takes them: without answers that say nothing and call nothing, which
- * models give now and then and Anthropic refuses to read again. The id of a call is the provider's own if
- * no other call has it (`withProviderIds`). Messages that were made for an earlier call of the model are taken
- * from `made`.
- */
-export function sendable(
-  messages: readonly BaseMessage[],
-  made: RenamedCalls = new WeakMap(),
-): readonly BaseMessage[] {
-  return withProviderIds(messages, made).filter((message) => !isEmpty(message));
-}
-
-/** Messages with other call ids, by those that they were made of. */
-type RenamedCalls = WeakMap<BaseMessage, BaseMessage>;
-
-/** Messages that were made for a call of a model, by those that they were made of: the next call sends them again. */
-export interface MadeMessages {
-  /** As they follow a prefix: see `afterPrefix`. */
-  readonly plain: WeakMap<BaseMessage, BaseMessage>;
-  readonly renamed: RenamedCalls;
-  /** Answers of another provider as text: see `foreignAsText`. */
-  readonly texts: WeakMap<BaseMessage, BaseMessage>;
-}
-
-export function noMadeMessages(): MadeMessages {
-  return { plain: new WeakMap(), renamed: new WeakMap(), texts: new WeakMap() };
-}
-
-function isEmpty(message: BaseMessage): boolean {
-  if (!AIMessage.isInstance(message) || callsOf(message).length > 0) {
-    return false;
-  }
-  const { content } = message;
-  return typeof content === "string"
-    ? content.trim() === ""
-    : content.every(({ type, text }) => type === "text" && String(text).trim() === "");
-}
-
-/**
- * The same messages with the ids that the provider gave: some refuse ids of another form. An id
- * that another call has was given twice, and stays ours. What was sent before is sent the same.
- */
-function withProviderIds(
-  messages: readonly BaseMessage[],
-  made: RenamedCalls,
-): readonly BaseMessage[] {
-  if (!messages.some(hasOtherIds)) {
-    return messages;
-  }
-  const taken = ownIdsOf(messages);
-  const renamed = new Map<string, string>();
-  return messages.map((message) => {
-    if (ToolMessage.isInstance(message)) {
-      const id = renamed.get(message.tool_call_id);
-      return id === undefined ? message : resultWith(message, id, made);
-    }
-    const given = AIMessage.isInstance(message) ? providerIdsOf(message) : null;
-    if (!AIMessage.isInstance(message) || given === null || !hasOtherIds(message)) {
-      return message;
-    }
-    const calls = callsOf(message).map((call, at) => {
-      const id = given[at] ?? null;
-      if (id === null || taken.has(id)) {
-        return call;
-      }
-      taken.add(id);
-      renamed.set(idOf(call), id);
-      return { ...call, id };
-    });
-    return answerWith(message, calls, made);
-  });
-}
-
-function resultWith(message: ToolMessage, id: string, made: RenamedCalls): BaseMessage {
-  const known = made.get(message);
-  return ToolMessage.isInstance(known) && known.tool_call_id === id
-    ? known
-    : keptIn(made, message, withCallId(message, id));
-}
-
-function answerWith(
-  message: AIMessage,
-  calls: readonly ToolCall[],
-  made: RenamedCalls,
-): BaseMessage {
-  const known = made.get(message);
-  const ids = callsOf(known);
-  return known !== undefined && calls.every(({ id }, at) => id === ids[at]?.id)
-    ? known
-    : keptIn(made, message, withCalls(message, calls));
-}
-
-function keptIn(made: RenamedCalls, message: BaseMessage, changed: BaseMessage): BaseMessage {
-  made.set(message, changed);
-  return changed;
-}
-
-function hasOtherIds(message: BaseMessage): boolean {
-  const calls = callsOf(message);
-  return providerIdsOf(message)?.some((id, at) => id !== null && id !== calls[at]?.id) ?? false;
-}
-
-function ownIdsOf(messages: readonly BaseMessage[]): Set<string> {
-  const ids = new Set<string>();
-  for (const message of messages) {
-    for (const call of callsOf(message)) {
-      ids.add(idOf(call));
-    }
-  }
-  return ids;
-}
-
-function withCallId(result: ToolMessage, tool_call_id: string): ToolMessage {
-  const { id, name, content, status, additional_kwargs, response_metadata, artifact } = result;
-  return new ToolMessage({
-    ...(id === undefined ? {} : { id }),
-    ...(name === undefined ? {} : { name }),
-    ...(status === undefined ? {} : { status }),
-    content,
-    additional_kwargs,
-    response_metadata,
-    artifact,
-    tool_call_id,
-  });
 }
 
 /**
@@ -191,8 +64,4 @@ function contentWith(
 /** The calls of an answer; none of any other message. */
 export function callsOf(message: BaseMessage | undefined): readonly ToolCall[] {
   return AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
-}
-
-function idOf({ id }: ToolCall): string {
-  return id ?? "";
 }
