@@ -47,7 +47,7 @@ const ON_POSTGRES = [
   "test/conformance/state-table.test.ts",
   "test/http/{events,live}/*.test.ts",
   "test/http/{changes,delete-session,exchanges,export-session,hostile-queue}.test.ts",
-  "test/http/{list-filters,list-messages,messages,metrics,patch-session}.test.ts",
+  "test/http/{list-filters,list-messages,list-reasoning,messages,metrics,patch-session}.test.ts",
   "test/http/page/{ends,shares}.test.ts",
   "test/http/{questions,queue,readiness,service,sessions}.test.ts",
   "test/http/{stream,stream-deleted,stream-end,stream-pages}.test.ts",

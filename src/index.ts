@@ -44,6 +44,7 @@ export type {
   PostMessageRequest,
   Problem,
   QuestionInfo,
+  ReasoningInfo,
   SessionAck,
   SessionDetail,
   SessionSummary,

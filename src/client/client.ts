@@ -1,6 +1,6 @@
 import type { LiveEvent } from "../core/schemas/live.ts";
 import type { PatchSessionRequest } from "../core/schemas/patch-session.ts";
-import type { QuestionsQuery } from "../core/schemas/query-schemas.ts";
+import type { QuestionsQuery, ReasoningQuery } from "../core/schemas/query-schemas.ts";
 import type {
   CreateSessionRequest,
   DeletedSession,
@@ -10,6 +10,7 @@ import type {
   AnswerRequest,
   QuestionInfo,
   QueuedExchangeInfo,
+  ReasoningInfo,
   SessionAck,
   SessionDetail,
   SessionSummary,
@@ -56,6 +57,8 @@ export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareC
   getSession(id: string, options?: DetailOptions): Promise<SessionDetail>;
   /** The oldest first, or with `order: "desc"` the latest. */
   listMessages(id: string, options?: MessagesOptions): Promise<MessagePage>;
+  /** What the model thought before the answers between two positions, as far as its provider shows it. */
+  listReasoning(id: string, options?: ReasoningQuery): Promise<readonly ReasoningInfo[]>;
   /** With an `idempotencyKey`, a repeated call stores the message once. */
   postMessage(
     id: string,
@@ -214,6 +217,8 @@ export function createClient(options: ClientOptions): Client {
       const next = nextOf(headers, query.order === "desc" ? "before_seq" : "after_seq");
       return { messages: body, next: next === null ? null : Number(next) };
     },
+    listReasoning: (id, query = {}) =>
+      connection.json<ReasoningInfo[]>("GET", `${pathOf(id)}/reasoning`, { query: { ...query } }),
     postMessage: async (id, content, { idempotencyKey } = {}) => {
       const headers = { "idempotency-key": idempotencyKey };
       const message = { body: { content }, headers };

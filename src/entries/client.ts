@@ -52,6 +52,7 @@ export type {
   PostMessageRequest,
   Problem,
   QuestionInfo,
+  ReasoningInfo,
   SessionAck,
   SessionDetail,
   SessionSummary,

@@ -25,6 +25,7 @@ import { healthRoutes } from "./routes/health.ts";
 import type { AppOptions } from "./app-options.ts";
 import { createFastify } from "./create-fastify.ts";
 import { listMessagesRoute } from "./routes/sessions/list-messages.ts";
+import { listReasoningRoute } from "./routes/sessions/list-reasoning.ts";
 import { listSessionsRoute } from "./routes/sessions/list-sessions.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { createLargeReads } from "./guards/large-reads.ts";
@@ -141,6 +142,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     exportSessionRoute(api, service, { inTurn, stallMs: options.stream?.stallMs });
     verifySessionRoute(api, service, { inTurn });
     listMessagesRoute(api, service);
+    listReasoningRoute(api, service);
     postMessageRoute(api, service);
     exchangeRoutes(api, service);
     questionRoutes(api, service);

@@ -34,3 +34,20 @@ it.each([
     }
   },
 );
+
+it("[CLI-315] says of reasoning that its provider hides that it does", async () => {
+  const provider = await startProvider("anthropic", () => [
+    { kind: "reasoning", text: "secret", isRedacted: true },
+    text("Hello."),
+  ]);
+  onTestFinished(() => provider[Symbol.asyncDispose]());
+  const model = "anthropic:claude-sonnet-5-5";
+  const home = freshHome({ ...provider.env, REPRISE_MODEL: model });
+  const id = idLike("abcdef1");
+  await seed(home, { id });
+  await home.call(["--session", id, "-p", "hi"]);
+  const shown = await home.call(["sessions", "show", id, "--reasoning"]);
+  expect(shown.stdout).toContain("  ┆ (hidden by the provider)\nHello.\n");
+  const json = await home.call(["sessions", "show", id, "--reasoning", "--json"]);
+  expect(Object.values(JSON.parse(json.stdout).reasoning)).toEqual([null]);
+});

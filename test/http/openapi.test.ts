@@ -140,6 +140,7 @@ describe("the OpenAPI document", () => {
         "patch /api/sessions/{id}",
         "get /api/sessions/{id}/messages",
         "post /api/sessions/{id}/messages",
+        "get /api/sessions/{id}/reasoning",
         "get /api/sessions/{id}/export",
         "get /api/sessions/{id}/verify",
         "get /api/sessions/{id}/live",

@@ -118,6 +118,7 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
   },
   "GET /api/sessions/{id}/messages": { queries: PAGES },
   "GET /api/sessions/{id}/questions": { queries: [`?answered=${MARK}`] },
+  "GET /api/sessions/{id}/reasoning": { queries: [...PAGES, `?max_bytes=${HUGE}`] },
   "GET /api/sessions/{id}/shares": {},
   "GET /api/sessions/{id}/stream": {
     queries: [`?last_seq=${HUGE}`],

@@ -12,7 +12,7 @@ import { client } from "../api.ts";
 import type { SessionState } from "../streams/session-state.ts";
 import { connection, followSession, followShared } from "../streams/streams.ts";
 import { createMessageCache, type MessageCache, PAGE_SIZE } from "./message-cache.ts";
-import { hearThought, type Thought } from "../streams/thoughts.ts";
+import { addRead, hearThought, type Thought } from "../streams/thoughts.ts";
 import { isPassing, problemOf, type SessionProblem } from "./problem.ts";
 
 export type LiveCall = Extract<LiveEvent, { event: "tool_call" }>["data"];
@@ -44,7 +44,7 @@ export interface SessionModel {
   readonly live: ReadonlySignal<SessionState | null>;
   /** How calls ended that this page has seen, by their ids. */
   readonly ends: ReadonlyMap<string, LiveCall>;
-  /** What the model thought of answers that this page has seen being written, by their ids. */
+  /** What the model thought of answers, by their ids. */
   readonly thoughts: ReadonlyMap<string, Thought>;
   /** The latest first. Null until they were read. */
   readonly exchanges: ReadonlySignal<readonly ExchangeInfo[] | null>;
@@ -90,9 +90,23 @@ export function createSessionModel(
   let isOld = false;
 
   const messages = createMessageCache({
-    read: async (after, before) => (await client.listMessages(id, range(after, before))).messages,
+    read: async (after, before) => {
+      const found = (await client.listMessages(id, range(after, before))).messages;
+      void readThoughts(found);
+      return found;
+    },
     changed: () => void (version.value += 1),
   });
+  /** Without them, nothing is missing that a person cannot ask for by reading the page again. */
+  const readThoughts = async (found: readonly MessageInfo[]): Promise<void> => {
+    const answers = found.filter(({ role }) => role === "assistant");
+    const [first, end] = [answers[0], answers.at(-1)];
+    if (!isShared && first !== undefined && end !== undefined) {
+      const between = { after_seq: first.seq - 1, before_seq: end.seq + 1 };
+      addRead(thoughts, await client.listReasoning(id, between).catch(() => []));
+      version.value += 1;
+    }
+  };
   const put = (found: readonly MessageInfo[]): void => {
     messages.put(found);
     last.value = Math.max(last.value, found.at(-1)?.seq ?? 0);
@@ -200,6 +214,7 @@ export function createSessionModel(
       problem.value = null;
     });
     void refresh();
+    void readThoughts(page.messages.toReversed());
   };
   const beginOnce = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {

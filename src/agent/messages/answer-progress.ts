@@ -2,6 +2,7 @@ import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messag
 
 import { type CallFacts, NO_FACTS } from "../../core/calls.ts";
 import { EVENT_REASONING_BYTES, EVENT_RESULT_BYTES } from "../../core/limits.ts";
+import { cutToBytes } from "../../core/text/cut-to-bytes.ts";
 import { callFactsOf, statusOf } from "../../store/records/messages/call-facts.ts";
 import { countOf } from "../../store/records/messages/mirror-row.ts";
 import { endOf } from "../models/answer-end.ts";
@@ -182,13 +183,5 @@ export function reportResult(
     content: cutToBytes(text, EVENT_RESULT_BYTES),
     content_bytes: Buffer.byteLength(text),
     duration_ms: Math.round(durationMs),
-  });
-}
-
-/** The beginning of a text, up to so many bytes of UTF-8. */
-function cutToBytes(text: string, max: number): string {
-  // with `stream` an incomplete character at the end is left out
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Buffer.from(text).subarray(0, max), {
-    stream: true,
   });
 }

@@ -2,7 +2,12 @@ import { Type, type Static } from "typebox";
 
 import { closed, oneOf } from "./field-schemas.ts";
 import { metadataPair, sessionName } from "./label-schemas.ts";
-import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT } from "../limits.ts";
+import {
+  DEFAULT_LIST_LIMIT,
+  EVENT_REASONING_BYTES,
+  MAX_LIST_LIMIT,
+  MAX_REASONING_BYTES,
+} from "../limits.ts";
 import { repoPath } from "./schemas.ts";
 import { ACTIVITIES, LIST_ORDERS, MESSAGE_ORDERS, SESSION_STATES } from "../sessions.ts";
 
@@ -97,6 +102,23 @@ export const MessagesQuery = Type.Object(
   },
   closed,
 );
+
+export const ReasoningQuery = Type.Object(
+  {
+    after_seq: Type.Optional(seqAfter()),
+    before_seq: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+    max_bytes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_REASONING_BYTES,
+        default: EVENT_REASONING_BYTES,
+        description: "bytes of UTF-8 of each text; all of them together have 1 MiB at most",
+      }),
+    ),
+  },
+  closed,
+);
+export type ReasoningQuery = Static<typeof ReasoningQuery>;
 
 export const StreamQuery = Type.Object(
   { all: Type.Optional(Type.Boolean({ default: false })), last_seq: Type.Optional(seqAfter()) },

@@ -104,6 +104,21 @@ export const MessageInfo = Type.Object(fieldSchemas(MESSAGE_FIELDS, KINDS), {
 });
 export type MessageInfo = Static<typeof MessageInfo>;
 
+/** What a model thought before an answer. */
+export const ReasoningInfo = Type.Object(
+  {
+    seq: Type.Integer({ minimum: 1, description: "Of the answer." }),
+    message_id: Type.String(),
+    text: Type.String({ description: "The beginning of it; empty if its provider hides it." }),
+    bytes: Type.Integer({ minimum: 0, description: "UTF-8 bytes of the whole text." }),
+    is_hidden: Type.Boolean({
+      description: "True if the model thought, and its provider does not show what.",
+    }),
+  },
+  { ...closed, $id: "ReasoningInfo" },
+);
+export type ReasoningInfo = Static<typeof ReasoningInfo>;
+
 const exchangeFields = fieldSchemas(EXCHANGE_FIELDS, KINDS);
 
 export const ExchangeInfo = Type.Object(exchangeFields, { ...closed, $id: "ExchangeInfo" });

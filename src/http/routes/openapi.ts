@@ -33,6 +33,7 @@ import {
   QuestionInfo,
   QueuedExchangeInfo,
   QueueExchangeRequest,
+  ReasoningInfo,
   SessionAck,
   SessionDetail,
   SessionSummary,
@@ -76,6 +77,7 @@ export async function describeApi(
   for (const schema of [
     SessionSummary,
     MessageInfo,
+    ReasoningInfo,
     SessionDetail,
     SessionAck,
     DeletedSession,

@@ -93,7 +93,8 @@ export async function readMirror(tx: Tx, session_id: string): Promise<Mirror> {
   return { session_id, state, activity, counters, agent, rows, heads, lost, record };
 }
 
-async function readHeads(tx: Tx, session_id: string): Promise<ThreadHead[]> {
+/** Reads the latest root checkpoint of each thread of a session, the first thread first. */
+export async function readHeads(tx: Tx, session_id: string): Promise<ThreadHead[]> {
   const { from, before } = threadRange(session_id);
   const rows = await tx.db
     .selectFrom("checkpoints")

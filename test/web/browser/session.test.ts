@@ -1,3 +1,4 @@
+import { AIMessage } from "@langchain/core/messages";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
@@ -14,6 +15,7 @@ import {
   keepPicture,
   startPage,
 } from "../../helpers/page.ts";
+import { openBench } from "../../helpers/sessions/bench.ts";
 import { createTalk, storedMessage, type Talk } from "../../helpers/talk.ts";
 
 const LONG = 3000;
@@ -86,6 +88,23 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     await talk.begin(title);
     return { id, talk };
   };
+
+  it("[PAGE-146] shows after a reload that the model thought, and what", async () => {
+    const bench = await openBench();
+    await using there = await startPage({ store: bench.store });
+    const thinking = { type: "thinking", thinking: "the user greets", signature: "c2ln" };
+    const hidden = { type: "redacted_thinking", data: "c2Vj" };
+    for (const [at, block] of [thinking, hidden].entries()) {
+      await bench.append(`question ${at}`);
+      await bench.put(new AIMessage({ content: [block, { type: "text", text: "answer" }] }));
+    }
+    const page = await there.openPage(`/sessions/${bench.id}`);
+    await page.reload();
+    await page.getByText("Thought (hidden by the provider)").waitFor();
+    await page.getByText("Thought", { exact: true }).click();
+    await page.getByText("the user greets").waitFor();
+    there.expectNoProblems();
+  });
 
   it("[PAGE-60] [PAGE-61] opens at the last message, and goes anywhere without moving what is in view", async () => {
     const page = await world.openPage(`/sessions/${long}`);

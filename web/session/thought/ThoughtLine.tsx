@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { secondsText } from "../call-text.ts";
 import { Folded } from "../Folded.tsx";
 import type { SessionModel } from "../model.ts";
+import type { Thought } from "../../streams/thoughts.ts";
 import { PlainText } from "../PlainText.tsx";
 
 interface ThoughtLineProps {
@@ -17,8 +18,8 @@ export function ThoughtLine({ model, id }: ThoughtLineProps): JSX.Element | null
   if (thought === undefined) {
     return null;
   }
-  const { ms, text } = thought;
-  const title = ms === null ? "Thinking…" : `Thought for ${secondsText(ms)}`;
+  const { text } = thought;
+  const title = titleOf(thought);
   return text === "" ? (
     <p class="muted thought">{title}</p>
   ) : (
@@ -26,4 +27,11 @@ export function ThoughtLine({ model, id }: ThoughtLineProps): JSX.Element | null
       <PlainText text={text} />
     </Folded>
   );
+}
+
+function titleOf({ ms, source, isHidden }: Thought): string {
+  if (source === "read") {
+    return isHidden ? "Thought (hidden by the provider)" : "Thought";
+  }
+  return ms === null ? "Thinking…" : `Thought for ${secondsText(ms)}`;
 }

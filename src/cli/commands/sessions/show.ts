@@ -1,9 +1,13 @@
 import { Command } from "commander";
 
-import { readDetail } from "../../../store/records/messages/read.ts";
+import { type Detail, readDetail } from "../../../store/records/messages/read.ts";
 import { readLabelsOf } from "../../../store/records/sessions/labels.ts";
 import { readSummary } from "../../../store/records/sessions/summaries.ts";
-import { readReasoning } from "../../../store/verify/read-reasoning.ts";
+import {
+  readReasoning,
+  type ReadReasoning,
+  type StoredReasoning,
+} from "../../../store/verify/read-reasoning.ts";
 import { type CliContext, printJson } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
 import type { RawTerminal } from "../../process/raw-terminal.ts";
@@ -43,17 +47,17 @@ export function showCommand(cli: CliContext): Command {
       const { id: session_id } = detail.session;
       const labels = (await store.read(readLabelsOf, { ids: [session_id] })).get(session_id);
       const reasoning =
-        options.reasoning === true ? await store.read(readReasoning, { session_id }) : null;
+        options.reasoning === true ? await store.read(readReasoning, rangeOf(detail)) : null;
       if (options.json === true) {
         const { messages, has_earlier } = detail;
         const summary = await store.read(readSummary, { id: session_id });
-        const thoughts = reasoning === null ? {} : { reasoning: Object.fromEntries(reasoning) };
+        const thoughts = reasoning === null ? {} : { reasoning: textsOf(reasoning, null) };
         printJson(cli, { ...summary, messages, has_earlier, ...thoughts });
         return;
       }
       const shown = await readShown({ cli, command, store }, detail, {
         labels,
-        reasoning,
+        reasoning: reasoning === null ? null : new Map(Object.entries(textsOf(reasoning, HIDDEN))),
         all: options.all === true,
       });
       const terminal = cli.stdout.terminal();
@@ -64,6 +68,28 @@ export function showCommand(cli: CliContext): Command {
       }
     });
   return withStore(command);
+}
+
+const HIDDEN = "(hidden by the provider)";
+
+function rangeOf({ session, messages }: Detail): ReadReasoning {
+  const [first, last] = [messages[0]?.seq ?? 0, messages.at(-1)?.seq ?? 0];
+  return {
+    session_id: session.id,
+    after_seq: first - 1,
+    before_seq: last + 1,
+    limit: messages.length,
+  };
+}
+
+/** The texts by the ids of their answers. */
+function textsOf<Hidden extends string | null>(
+  found: readonly StoredReasoning[],
+  hidden: Hidden,
+): Readonly<Record<string, string | Hidden>> {
+  return Object.fromEntries(
+    found.map(({ message_id, text, is_hidden }) => [message_id, is_hidden ? hidden : text]),
+  );
 }
 
 async function showOnTerminal(
