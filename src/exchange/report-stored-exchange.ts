@@ -6,11 +6,12 @@ import { threadId } from "../core/threads.ts";
 import { readSession } from "../store/records/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import type { ExchangeListener } from "./events.ts";
+import { ReasoningPieces } from "./live/reasoning-pieces.ts";
 import { createReport, type Report, reportStored } from "./report-events.ts";
 
 /**
- * Makes what reports an exchange that another process runs, as `followExchange` follows it. An answer is one `text`,
- * once it is stored.
+ * Makes what reports an exchange that another process runs, as `followExchange` follows it: what its model thinks as it
+ * arrives, an answer as one `text`, once it is stored.
  */
 export function createStoredReport(
   store: Store,
@@ -18,6 +19,7 @@ export function createStoredReport(
   { id: exchange_id, session_id }: Pick<ExchangeRecord, "id" | "session_id">,
 ): (step: FollowStep<ExchangeRecord>) => Promise<void> {
   const report = createReport(listener, { exchange_id, session_id });
+  const pieces = new ReasoningPieces();
   let answer: string | null = null;
   const start = async ({ model, persona_name }: ExchangeRecord): Promise<void> => {
     const { thread_suffix, ...session } = await store.read(readSession, { id: session_id });
@@ -48,6 +50,11 @@ export function createStoredReport(
       await start(step.exchange);
     } else if (step.event === "over") {
       await end(step.exchange);
+    } else if (step.event === "reasoning" || step.event === "snapshot") {
+      const piece = pieces.of(step);
+      if (piece !== null) {
+        report({ type: "reasoning", ...piece });
+      }
     } else if (step.event === "message") {
       const { message_id, role, is_summary } = step.data;
       answer = role === "assistant" && !is_summary ? message_id : answer;

@@ -1,7 +1,8 @@
 import type { LiveEvent, LiveUsage } from "../../core/schemas/live.ts";
-import type { LiveReasoning, LiveRetry } from "../../core/live/live-state.ts";
+import type { LiveRetry } from "../../core/live/live-state.ts";
 import type { ExchangeInfo, MessageInfo, QuestionInfo } from "../../core/schemas/schemas.ts";
 import type { ToolCall } from "../../core/sessions.ts";
+import { ReasoningPieces } from "./reasoning-pieces.ts";
 
 /** A stored message, as the live feed has it. */
 export type ShownMessage = Omit<MessageInfo, "session_id" | "token_count" | "archived">;
@@ -47,8 +48,7 @@ export class EventReader {
   readonly #callsInOrder: boolean;
   readonly #calls = new Map<string, ReadCall>();
   #arriving: string | null = null;
-  /** What was read of the reasoning of an answer. */
-  #reasoning: LiveReasoning | null = null;
+  readonly #reasoning = new ReasoningPieces();
   /** Messages until this one are older than the calls of the snapshot. */
   #backlogEnd = 0;
 
@@ -57,14 +57,15 @@ export class EventReader {
     this.#callsInOrder = callsInOrder;
   }
 
-  read({ event, data }: LiveEvent): void {
+  read(live: LiveEvent): void {
     const sink = this.#sink;
+    const { event, data } = live;
     switch (event) {
       case "snapshot":
-        this.#snapshot(data);
+        this.#snapshot(live);
         break;
       case "reasoning":
-        this.#reason(data.message_id, data.text);
+        this.#reason(live);
         break;
       case "text":
         this.#text(data.message_id, data.text);
@@ -117,7 +118,8 @@ export class EventReader {
     }
   }
 
-  #snapshot(data: Extract<LiveEvent, { event: "snapshot" }>["data"]): void {
+  #snapshot(snapshot: Extract<LiveEvent, { event: "snapshot" }>): void {
+    const { data } = snapshot;
     if (data.exchange !== null) {
       this.#exchange(data.exchange);
     }
@@ -132,9 +134,7 @@ export class EventReader {
       this.#sink.question(question);
     }
     this.#sink.retry(data.retry);
-    if (data.reasoning !== null) {
-      this.#reasonAgain(data.reasoning);
-    }
+    this.#reason(snapshot);
     if (data.text !== null) {
       this.#text(data.text.message_id, data.text.text);
     }
@@ -148,20 +148,11 @@ export class EventReader {
     this.#sink.exchange(exchange);
   }
 
-  #reason(message_id: string, piece: string): void {
-    this.#showCalls();
-    const before = this.#reasoning?.message_id === message_id ? this.#reasoning.text : "";
-    this.#reasoning = { message_id, text: before + piece };
-    this.#sink.reasoning(message_id, piece);
-  }
-
-  /** Reads all of it once more: a connection begins with it. */
-  #reasonAgain({ message_id, text }: LiveReasoning): void {
-    const before = this.#reasoning;
-    if (before?.message_id !== message_id) {
-      this.#reason(message_id, text);
-    } else if (text.length > before.text.length && text.startsWith(before.text)) {
-      this.#reason(message_id, text.slice(before.text.length));
+  #reason(live: LiveEvent): void {
+    const piece = this.#reasoning.of(live);
+    if (piece !== null) {
+      this.#showCalls();
+      this.#sink.reasoning(piece.message_id, piece.text);
     }
   }
 

@@ -7,6 +7,7 @@ import type { ExchangeRecord } from "../../../core/sessions.ts";
 import { exactLine, visible } from "../../../core/text/terminal-text.ts";
 import { isPassing } from "../../../exchange/exchange-failure.ts";
 import { followElsewhere } from "../../../exchange/live/follow-exchange.ts";
+import { createStoredReport } from "../../../exchange/report-stored-exchange.ts";
 import { type Runnable, whetherRuns } from "../../../exchange/runnable.ts";
 import { readExchange } from "../../../store/records/exchanges/read.ts";
 import { waitsFor } from "../../../store/records/exchanges/waits-for.ts";
@@ -22,6 +23,7 @@ import {
   printLine,
 } from "../../process/context.ts";
 import { ASKS } from "../../process/exit-code.ts";
+import { createFollowedThoughts } from "../../lines/thought-lines.ts";
 import { GRAPH_ASKS, questionLines, reasonLine } from "../../output/question-lines.ts";
 import { answerCommandLine, databaseWords, resumeCommand } from "../../process/resume-command.ts";
 import { startOf } from "../../process/started-as.ts";
@@ -149,6 +151,26 @@ export async function whenEnded(
     }
   }
   return store.read(readExchange, { reference: session_id, n });
+}
+
+interface Printed {
+  readonly json: boolean;
+  /** True for a line of JSON for each event. */
+  readonly events: boolean;
+}
+
+/** Makes what shows the steps of an exchange that is followed: its events, or on a terminal that the model thinks. */
+export function createProgress(
+  cli: CliContext,
+  store: Store,
+  { exchange, json, events }: Printed & Pick<Asked, "exchange">,
+): Following["show"] {
+  if (events) {
+    return createStoredReport(store, (event) => printJson(cli, event), exchange);
+  }
+  const thoughts =
+    json || !cli.stderr.isTTY ? null : createFollowedThoughts((line) => noticeNow(cli, line));
+  return async (step) => thoughts?.(step);
 }
 
 /** Says what has to be started, if anything has. */

@@ -3,7 +3,6 @@ import { Command } from "commander";
 import { isFinal } from "../../../core/exchanges.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { isFolder } from "../../../workspace/files/is-folder.ts";
-import { createStoredReport } from "../../../exchange/report-stored-exchange.ts";
 import { type Runnable, runnableOn } from "../../../exchange/runnable.ts";
 import { type Queued, queueAndRead } from "../../../store/records/exchanges/queue-and-read.ts";
 import { listOpenQuestions } from "../../../store/records/questions/read.ts";
@@ -12,6 +11,7 @@ import { EVENTS_OPTION } from "./chat-options.ts";
 import { type CliContext, note, printJson, printLine } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
 import {
+  createProgress,
   exitCodeAfter,
   followStored,
   openQuestions,
@@ -114,9 +114,7 @@ async function follow(
   const events = options["json=events"] === true;
   const exchange = await whenEnded(store, record, {
     warn: runs.runnable ? ({ command: start }) => showCommand(cli, command, start) : null,
-    show: events
-      ? createStoredReport(store, (event) => printJson(cli, event), record)
-      : () => Promise.resolve(),
+    show: createProgress(cli, store, { exchange: record, json: options.json === true, events }),
     onInterrupted: () => showInterrupted(cli, command, record.session_id),
   });
   const open = await openQuestions(store, exchange);

@@ -36,6 +36,7 @@ import {
 } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
 import {
+  createProgress,
   exitCodeAfter,
   followStored,
   openQuestions,
@@ -177,12 +178,9 @@ async function follow(cli: CliContext, store: Store, answered: Answered): Promis
   const { command, options, waiting } = answered;
   const events = options["json=events"] === true;
   await showNextStep(cli, store, answered);
-  const { createStoredReport } = await import("../../../exchange/report-stored-exchange.ts");
   const exchange = await whenEnded(store, waiting, {
     warn: null,
-    show: events
-      ? createStoredReport(store, (event) => printJson(cli, event), waiting)
-      : () => Promise.resolve(),
+    show: createProgress(cli, store, { exchange: waiting, json: options.json === true, events }),
     onInterrupted: () => showInterrupted(cli, command, waiting.session_id),
   });
   const open = await openQuestions(store, exchange);
