@@ -34,6 +34,10 @@ function stepsFor(body: string): readonly Step[] {
       return [text("- [ ] to be done\n- [x] has been done")];
     case "ask":
       return [call("ask_user", { question: "Which colour?", choices: ["red", "blue"] })];
+    case "count":
+      return [
+        text(`Messages of a person: ${messages.filter(({ role }) => role === "user").length}`),
+      ];
     case "stall":
       return [text("The answer begins"), { kind: "stall" }];
     default:

@@ -361,6 +361,48 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     },
   );
 
+  it("[PAGE-147] lets another model continue the conversation, or begin without it", async () => {
+    await using world = await startPageWorld();
+    const { id, page } = await world.open();
+    const switchTo = async (model: string): Promise<void> => {
+      await page.locator(".menu summary").click();
+      await page.locator(".menu").getByRole("button", { name: "Name and settings …" }).click();
+      await page.getByLabel("Model", { exact: true }).fill(model);
+    };
+    const context = page.getByRole("combobox", { name: "Conversation" });
+    await say(page, "count");
+    await page.getByText("Messages of a person: 1").waitFor();
+    await say(page, "stall");
+    await page.getByText("The answer begins").waitFor();
+    await switchTo("openai:other");
+    await button(page, "Save").click();
+    await page.locator("dialog").getByText("An exchange is running in this session").waitFor();
+    expect((await world.client.getSession(id)).model).not.toBe("openai:other");
+    await world.client.stopExchange(id, 2);
+    await expect.poll(async () => (await world.client.getExchange(id, 2)).state).toBe("stopped");
+    await keepPicture(page, "another-model");
+    await button(page, "Save").click();
+    await page.locator("dialog").waitFor({ state: "detached" });
+    await say(page, "count");
+    await page.getByText("Messages of a person: 3").waitFor();
+    expect((await world.client.getSession(id)).model).toBe("openai:other");
+    await switchTo("openai:third");
+    await context.selectOption("fresh");
+    await button(page, "Save").click();
+    await page.locator("dialog").waitFor({ state: "detached" });
+    await say(page, "count");
+    await expect.poll(() => page.getByText("Messages of a person: 1").count()).toBe(2);
+    // a persona begins without it
+    await switchTo("openai:fourth");
+    await context.waitFor();
+    await page.getByRole("combobox", { name: "Persona" }).selectOption({ index: 1 });
+    expect(await context.count()).toBe(0);
+    await button(page, "Save").click();
+    await page.locator("dialog").waitFor({ state: "detached" });
+    expect((await world.client.getSession(id)).model).toBe("openai:fourth");
+    world.expectNoProblems();
+  });
+
   it("[PAGE-89] [PAGE-91] [PAGE-124] names, archives, shares, exports, ends and deletes a session", async () => {
     await using world = await startPageWorld();
     const { id, page } = await world.open();

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useId } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 
 import type {
   ModelInfo,
@@ -11,10 +11,10 @@ import type {
 import { client } from "../../api.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
-import { modelLabel } from "../../parts/model-label.ts";
 import { useCall } from "../../parts/use-call.tsx";
 import type { SessionModel } from "../model.ts";
 import { type Mode, MODES } from "../modes.ts";
+import { type ModelContext, ModelField } from "./ModelField.tsx";
 
 interface SettingsProps {
   readonly model: SessionModel;
@@ -29,6 +29,7 @@ interface SettingsProps {
 export function Settings({ model, session, onClose }: SettingsProps): JSX.Element {
   const name = useSignal<string | null>(null);
   const chosenModel = useSignal("");
+  const context = useSignal<ModelContext>("keep");
   const persona = useSignal("");
   // a sub-agent has the mode of its root
   const given = session.parent_session_id === null ? session.permission : null;
@@ -37,7 +38,6 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
   const isPlanning = planning.value ?? session.plan_mode;
   const models = useSignal<readonly ModelInfo[]>([]);
   const personas = useSignal<readonly PersonaInfo[]>([]);
-  const known = useId();
   const { problem, isBusy, run, fail } = useCall(onClose);
   useEffect(() => {
     // a terminal may have changed it
@@ -58,11 +58,18 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
     }
     return planning.value === null ? {} : { plan_mode: planning.value };
   };
+  const changedModel = (): PatchSessionRequest => {
+    const name = chosenModel.value.trim();
+    if (name === "") {
+      return {};
+    }
+    return persona.value === "" ? { model: name, context: context.value } : { model: name };
+  };
   const change = (): PatchSessionRequest => {
     const text = name.value?.trim();
     return {
       ...(text === undefined ? {} : { name: text === "" ? null : text }),
-      ...(chosenModel.value.trim() === "" ? {} : { model: chosenModel.value.trim() }),
+      ...changedModel(),
       ...(persona.value === "" ? {} : { persona_name: persona.value }),
       ...changedMode(),
     };
@@ -94,24 +101,13 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
             onInput={({ currentTarget: { value } }) => void (name.value = value)}
           />
         </label>
-        <label class="field">
-          <span>Model</span>
-          <input
-            value={chosenModel.value}
-            list={known}
-            spellcheck={false}
-            autocomplete="off"
-            placeholder={session.model ?? "the default model"}
-            onInput={({ currentTarget: { value } }) => void (chosenModel.value = value)}
-          />
-          <datalist id={known}>
-            {models.value.map((each) => (
-              <option key={each.name} value={each.name}>
-                {modelLabel(each)}
-              </option>
-            ))}
-          </datalist>
-        </label>
+        <ModelField
+          session={session}
+          models={models.value}
+          chosen={chosenModel}
+          context={context}
+          canKeep={persona.value === ""}
+        />
         <label class="field">
           <span>Persona</span>
           <select
@@ -129,8 +125,7 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
           </select>
         </label>
         <p class="muted">
-          Another model or persona begins a new thread: the agent then sees none of the messages
-          before it.
+          Another persona begins a new thread: the agent then sees none of the messages before it.
         </p>
         {given === null || given === undefined ? null : (
           <label class="field">
