@@ -107,6 +107,8 @@ export const MAX_SUBJECT = 1000;
 export const EVENT_RESULT_BYTES = 4096;
 /** UTF-8 bytes of the reasoning of one answer that events carry; the thread has all of it. */
 export const EVENT_REASONING_BYTES = 4096;
+/** A model that thinks without text to report is reported this often, while something of it arrives. */
+export const EVENT_REASONING_SIGN_MS = 1000;
 /** UTF-8 bytes of reasoning that one answer over HTTP holds; also the most that it holds of one answer of a model. */
 export const MAX_REASONING_BYTES = 1024 * 1024;
 /** How often a model is asked for one answer at most, while it fails with transient errors. */

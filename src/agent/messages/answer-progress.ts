@@ -1,7 +1,11 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 
 import { type CallFacts, NO_FACTS } from "../../core/calls.ts";
-import { EVENT_REASONING_BYTES, EVENT_RESULT_BYTES } from "../../core/limits.ts";
+import {
+  EVENT_REASONING_BYTES,
+  EVENT_REASONING_SIGN_MS,
+  EVENT_RESULT_BYTES,
+} from "../../core/limits.ts";
 import { cutToBytes } from "../../core/text/cut-to-bytes.ts";
 import { callFactsOf, statusOf } from "../../store/records/messages/call-facts.ts";
 import { countOf } from "../../store/records/messages/mirror-row.ts";
@@ -25,10 +29,14 @@ export class ArrivingText implements Heard {
   /** UTF-8 bytes of reasoning that are still reported, by the ids of the answers. */
   readonly #reasoned = new Map<string, number>();
   readonly #reasonedHalves = new Map<string, string>();
+  readonly #now: () => number;
+  /** When reasoning was reported last, in milliseconds. */
+  #reasonedAt = 0;
   #last: string | null = null;
 
-  constructor(report: Report) {
+  constructor(report: Report, now: () => number = () => performance.now()) {
     this.#report = report;
+    this.#now = now;
   }
 
   readonly onText = (message_id: string, piece: string): void => {
@@ -48,9 +56,12 @@ export class ArrivingText implements Heard {
     const max = left ?? EVENT_REASONING_BYTES;
     const rest = max - Buffer.byteLength(whole);
     this.#reasoned.set(message_id, Math.max(0, rest));
-    if (left === undefined || (left > 0 && whole !== "")) {
+    const isNew = left === undefined || (left > 0 && whole !== "");
+    // who follows it does not take a long thought for silence
+    if (isNew || this.#now() - this.#reasonedAt >= EVENT_REASONING_SIGN_MS) {
       const text = rest < 0 ? `${cutToBytes(whole, max)}…` : whole;
-      this.#report({ type: "reasoning", message_id, text });
+      this.#reasonedAt = this.#now();
+      this.#report({ type: "reasoning", message_id, text: isNew ? text : "" });
     }
   };
 

@@ -3,7 +3,8 @@ import { join } from "node:path";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { EVENT_REASONING_BYTES } from "../../../src/core/limits.ts";
+import { ArrivingText } from "../../../src/agent/messages/answer-progress.ts";
+import { EVENT_REASONING_BYTES, EVENT_REASONING_SIGN_MS } from "../../../src/core/limits.ts";
 import type { ExchangeEvent } from "../../../src/exchange/events.ts";
 import { createFeed, type Feed } from "../../../src/exchange/live/feed.ts";
 import type { LiveCurrent } from "../../../src/exchange/live/live-run.ts";
@@ -190,4 +191,26 @@ it("[EVENT-25] an account to which OpenAI shows no reasoning is asked again with
     { summary: "auto" },
     undefined,
   ]);
+});
+
+it("[EVENT-29] a thought that is too long, or not shown, gives signs of life", () => {
+  const texts: string[] = [];
+  let now = 0;
+  const arriving = new ArrivingText(
+    (event) => void texts.push(event.type === "reasoning" ? event.text : event.type),
+    () => now,
+  );
+  const think = (id: string, text: string, afterMs: number): void => {
+    now += afterMs;
+    arriving.onReasoning(id, text);
+  };
+  const long = "a".repeat(EVENT_REASONING_BYTES);
+  think("a", `${long}b`, 0);
+  think("a", "c", EVENT_REASONING_SIGN_MS - 1);
+  think("a", "d", 1);
+  think("a", "e", EVENT_REASONING_SIGN_MS);
+  think("b", "", 0);
+  think("b", "", 1);
+  think("b", "", EVENT_REASONING_SIGN_MS);
+  expect(texts).toEqual([`${long}…`, "", "", "", ""]);
 });

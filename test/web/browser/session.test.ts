@@ -8,11 +8,16 @@ import { startThread } from "../../../src/store/records/sessions/change.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../../helpers/database.ts";
+import { longestSilence } from "../../helpers/longest-silence.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
+import { PAGE_TOKEN, startPageService } from "../../helpers/page-service.ts";
+import { freshHome } from "../../helpers/reprise.ts";
+import { startThinkingModel } from "../../helpers/thinking-model.ts";
 import {
   accessibilityProblems,
   HAS_NO_BROWSER,
   keepPicture,
+  openPages,
   startPage,
 } from "../../helpers/page.ts";
 import { openBench } from "../../helpers/sessions/bench.ts";
@@ -104,6 +109,23 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     await page.getByText("Thought", { exact: true }).click();
     await page.getByText("the user greets").waitFor();
     there.expectNoProblems();
+  });
+
+  it("[TERM-157] is not silent for 2 s while a model thinks for 12 s", async () => {
+    const provider = await startThinkingModel();
+    const home = freshHome(provider.env);
+    const { url, client, service } = await startPageService(home, { folder: home.project });
+    const { id } = await client.createSession({ repo_path: home.project });
+    await using pages = await openPages(url);
+    const page = await pages.openPage(`/sessions/${id}`, { token: PAGE_TOKEN });
+    await client.queueExchange(id, "the question");
+    await page.getByText("Thinking…").waitFor();
+    const see = () => page.locator("main").innerText();
+    expect(await longestSilence(see, /The answer\./)).toBeLessThanOrEqual(2000);
+    await page.getByText(/^Thought for 1\d/).click();
+    await page.getByText("thought 9.").waitFor();
+    pages.expectNoProblems();
+    await service.stop("SIGTERM");
   });
 
   it("[PAGE-60] [PAGE-61] opens at the last message, and goes anywhere without moving what is in view", async () => {
