@@ -1,254 +1,344 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 
+import type { AgentOptions } from "../../../src/agent/exchange-context.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { PREFIX_CHANNEL, type Prefix } from "../../../src/agent/prefix/prefix.ts";
-import { threadId } from "../../../src/core/threads.ts";
-import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
-import { isRepriseError } from "../../../src/core/errors.ts";
-import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { type ErrorCode, isRepriseError } from "../../../src/core/errors.ts";
+import { undoExchange } from "../../../src/exchange/undo/undo-exchange.ts";
+import { copySession } from "../../../src/store/portable/copy-session.ts";
+import { exportText } from "../../../src/store/portable/export-text.ts";
+import { atRest, importTree, withNewIds } from "../../../src/store/portable/import-tree.ts";
+import { parseExport } from "../../../src/store/portable/parse.ts";
+import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { setPlanMode, switchModel } from "../../../src/store/records/sessions/change.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tree.ts";
+import { setPermissionMode } from "../../../src/store/records/sessions/permissions.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
+import { createKeptBytes } from "../../../src/workspace/undo/kept-bytes.ts";
+import { createDatabase } from "../../helpers/database.ts";
 import { dyingStore } from "../../helpers/dying-store.ts";
-import type { Received } from "../../helpers/providers/server.ts";
-import { call, reasoning, type Step, text } from "../../helpers/providers/steps.ts";
+import { openStoreAt } from "../../helpers/open-store.ts";
+import type { Provider } from "../../helpers/providers/start.ts";
 import { randomOf, seedOf } from "../../helpers/random.ts";
-import { testSize } from "../../helpers/size.ts";
+import { isPostgresRun, testSize } from "../../helpers/size.ts";
+import { temporaryFolder } from "../../helpers/temp.ts";
 import { openBound } from "./bound-bench.ts";
-import { contentOf, type MessagesBody } from "../../helpers/providers/claude/request.ts";
-import { breaksIn, hasResult, isSummaryRequest, partsOf } from "./requests.ts";
+import { ScriptedThoughts } from "./scripted-thoughts.ts";
+import { Witness } from "./witness.ts";
 
-const STEPS = 12;
+const STEPS = 14;
 const MODELS = [
   "claude-opus-5-5",
   "claude-fable-5-1",
   "claude-fable-5-2",
   "claude-sonnet-5",
   "claude-haiku-5-5",
-];
-const ACTS = [
-  "say",
-  "say",
-  "call",
-  "call",
-  "delegate",
-  "plan",
-  "instructions",
-  "compact",
-  "switch",
-  "switch",
-  "stop",
-  "break",
-  "die",
-  "die",
 ] as const;
+const ACTS = [
+  "say say call call calls delegate plan instructions compact switch switch",
+  "stop break die die undo redo import copy",
+].flatMap((acts) => acts.split(" "));
 
-it("[PREFIX-4] [PREFIX-1] [SWITCH-2] whatever happens to a thread, each request adds to the one before or begins a prefix, and none is refused", async () => {
+it("[PREFIX-4] [PREFIX-1] [PREFIX-10] [SWITCH-2] whatever happens to a thread, each request adds to the one before or begins a prefix, and none is refused", async () => {
   const seed = seedOf("prefix-lives");
-  let way: "stop" | "break" | null = null;
-  let stop = new AbortController();
-  let random = randomOf(seed);
-  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
-  let calls = 0;
-  const script = (_index: number, body: string): readonly Step[] => {
-    if (isSummaryRequest(body)) {
-      return [text("SUMMARY")];
-    }
-    const happens = way;
-    way = null;
-    const thought = reasoning(pick(["", "Hm. ", "“ü” 🙂 "]).repeat(1 + Math.floor(random() * 3)));
-    if (happens === "stop") {
-      return [
-        thought,
-        text("half"),
-        { kind: "wait", until: async () => stop.abort() },
-        text(" an answer"),
-      ];
-    }
-    if (happens === "break") {
-      return [thought, text("half"), { kind: "drop" }];
-    }
-    if (hasResult(body) || /"(say|task) \d+/.test(lastTextOf(body))) {
-      return [thought, text(`answer ${calls}`)];
-    }
-    calls += 1;
-    return lastTextOf(body).startsWith('"delegate')
-      ? [
-          thought,
-          call("delegate", { persona: "assistant", task: `task ${calls}` }),
-          reasoning("And."),
-          call("list_files", { path: "." }),
-        ]
-      : [
-          thought,
-          call("list_files", { path: "." }),
-          thought,
-          call("write_file", { path: `f${calls}`, content: "x" }),
-        ];
-  };
-  const counted = { exchanges: 0, requests: 0, prefixes: 0, dead: 0, switches: 0, unread: 0 };
-  const model = { now: MODELS[0]! };
-  const bench = await openBound(script, {}, {});
-  const { provider, store, parts, repo } = bench;
-  const saver = createCheckpointSaver({ store });
-  /** 1 if the session has another model now; one that asks or runs elsewhere keeps its own. */
-  const switched = async (id: string, name: string): Promise<number> => {
-    const wanted = { id, model: `anthropic:${name}` };
-    try {
-      await store.write(switchModel, wanted);
-      return 1;
-    } catch (error) {
-      if (isRepriseError(error, "session_busy")) {
-        return 0;
-      }
-      throw error;
-    }
-  };
-  const instructions = join(repo, "AGENTS.md");
-
+  const world = await World.open();
   for (let life = 0; life < testSize("prefix-lives"); life += 1) {
-    random = randomOf(seed + life);
-    model.now = pick(MODELS);
-    rmSync(instructions, { force: true });
-    const { id } = await store.write(createSession, {
-      repo_path: repo,
-      permission: "all",
-      model: `anthropic:${model.now}`,
-    });
-    const story: string[] = [model.now];
-    const buried: (() => void)[] = [];
-    const begins = provider.received.length;
-    const mayBreak = new Set<number>();
-    /** Summary of the prefix that was stored before the last summary. */
-    let before: string | null | undefined;
-    const storedPrefix = async (): Promise<Prefix | undefined> => {
-      const tuple = await saver.getTuple({ configurable: { thread_id: threadId(id, 0) } });
-      return tuple?.checkpoint.channel_values[PREFIX_CHANNEL] as Prefix | undefined;
-    };
-    const run = async (text: string | null, given = store): Promise<void> => {
-      const stored = await storedPrefix();
-      if (stored === undefined || stored.summary === before) {
-        // no answer was stored with the prefix that the next request begins, so nothing is bound to it
-        mayBreak.add(provider.received.length);
-      }
-      stop = new AbortController();
-      const permission = { allow: [], asks: random() < 0.8 };
-      const live = { listener: () => undefined, signal: stop.signal };
-      const exchanger = createExchanger({
-        ...parts,
-        models: { ...parts.models, retries: 0 },
-        permission,
-        store: given,
-      });
-      counted.exchanges += 1;
-      await exchanger
-        .exchange({ session_id: id, text, when_busy: "take_over" }, live)
-        .catch((error: unknown) => {
-          if (!isRepriseError(error, "model_unreachable", "lease_lost", "nothing_to_continue")) {
-            throw error;
-          }
-        });
-    };
+    const random = randomOf(seed + life);
+    world.begin(random);
+    const session = await Life.begin(world, random);
     for (let step = 0; step < STEPS; step += 1) {
-      const act = pick(ACTS);
-      story.push(act);
-      way = null;
-      if (act === "plan") {
-        await store.write(setPlanMode, { id, plan_mode: random() < 0.5 });
-      } else if (act === "instructions") {
-        writeFileSync(instructions, `Rule ${Math.floor(random() * 3)}.`);
-        if (random() < 0.4) {
-          rmSync(instructions);
-        }
-      } else if (act === "compact") {
-        await createExchanger(parts)
-          .compact({ session_id: id }, { signal: new AbortController().signal })
-          .catch((error: unknown) => {
-            if (!isRepriseError(error, "exchange_interrupted", "session_busy")) {
-              throw error;
-            }
-          });
-        before = (await storedPrefix())?.summary;
-      } else if (act === "switch") {
-        model.now = pick(MODELS);
-        story.push(model.now);
-        counted.switches += await switched(id, model.now);
-      } else if (act === "die") {
-        const dying = dyingStore(store, 1 + Math.floor(random() * 14), pick(["before", "after"]));
-        buried.push(() => dying.bury());
-        await Promise.race([run(pick(["call 1", "delegate 1"]), dying.store), dying.dead]);
-        counted.dead += 1;
-      } else {
-        way = act === "stop" || act === "break" ? act : null;
-        await run(
-          random() < 0.2 ? null : `${act === "delegate" || act === "call" ? act : "say"} ${step}`,
-        );
-      }
+      await session.act(session.pick(ACTS), step);
     }
-    await run("say 99");
-    const received = provider.received.slice(begins);
+    await session.end();
+  }
+  console.log("prefix-lives:", JSON.stringify(world.counted));
+  expect(world.counted.requests).toBeGreaterThan(world.counted.exchanges / 2);
+});
+
+/** Databases, folder and provider of all lives: one database on each engine. */
+class World {
+  readonly counted = {
+    exchanges: 0,
+    requests: 0,
+    prefixes: 0,
+    dead: 0,
+    switches: 0,
+    undone: 0,
+    imported: 0,
+    copied: 0,
+    unread: 0,
+  };
+  readonly repo: string;
+  readonly homes: readonly [AgentOptions, AgentOptions];
+  readonly provider: Provider;
+  thoughts = new ScriptedThoughts(() => 0);
+  witness: Witness | null = null;
+
+  static async open(): Promise<World> {
+    const world: { opened: World | null } = { opened: null };
+    const bench = await openBound(async (_index, body, received) => {
+      await world.opened?.witness?.note("anthropic", received);
+      return world.opened?.thoughts.answer(body, received) ?? [];
+    });
+    const other = await createDatabase(isPostgresRun() ? "sqlite" : "postgres");
+    onTestFinished(() => other[Symbol.asyncDispose]());
+    const store = await openStoreAt(other.location);
+    onTestFinished(() => store.close());
+    const shared: AgentOptions = {
+      ...bench.parts,
+      models: { ...bench.parts.models, retries: 0 },
+      kept: createKeptBytes(join(temporaryFolder(), "undo")),
+    };
+    const homes = [shared, { ...shared, store }] as const;
+    world.opened = new World({ repo: bench.repo, homes, provider: bench.provider });
+    return world.opened;
+  }
+
+  private constructor(opened: Pick<World, "repo" | "homes" | "provider">) {
+    this.repo = opened.repo;
+    this.homes = opened.homes;
+    this.provider = opened.provider;
+  }
+
+  get instructions(): string {
+    return join(this.repo, "AGENTS.md");
+  }
+
+  begin(random: () => number): void {
+    this.thoughts = new ScriptedThoughts(random);
+    this.witness = null;
+    for (const name of readdirSync(this.repo)) {
+      rmSync(join(this.repo, name), { recursive: true });
+    }
+  }
+}
+
+/** Life of one session. */
+class Life {
+  readonly #world: World;
+  readonly #random: () => number;
+  readonly #story: string[] = [];
+  readonly #buried: (() => void)[] = [];
+  readonly #begins: number;
+  #home: AgentOptions;
+  #id = "";
+  #witness: Witness;
+
+  static async begin(world: World, random: () => number): Promise<Life> {
+    const life = new Life(world, random);
+    await life.#create();
+    return life;
+  }
+
+  private constructor(world: World, random: () => number) {
+    this.#world = world;
+    this.#random = random;
+    [this.#home] = world.homes;
+    this.#begins = world.provider.received.length;
+    this.#witness = new Witness(this.#home.store, "");
+  }
+
+  pick<T>(from: readonly T[]): T {
+    return from[Math.floor(this.#random() * from.length)]!;
+  }
+
+  async #create(): Promise<void> {
+    const model = this.pick(MODELS);
+    this.#story.push(model);
+    const { id } = await this.#home.store.write(createSession, {
+      repo_path: this.#world.repo,
+      permission: "all",
+      model: `anthropic:${model}`,
+    });
+    this.#id = id;
+    this.#witness.follow(this.#home.store, id);
+    this.#world.witness = this.#witness;
+  }
+
+  async act(act: string, step: number): Promise<void> {
+    this.#story.push(act);
+    const { thoughts } = this.#world;
+    switch (act) {
+      case "plan":
+        return void (await this.#home.store.write(setPlanMode, {
+          id: this.#id,
+          plan_mode: this.#random() < 0.5,
+        }));
+      case "instructions":
+        return this.#instruct();
+      case "compact":
+        return this.#compact();
+      case "switch":
+        return this.#switch();
+      case "undo":
+      case "redo":
+        return this.#undo(act);
+      case "import":
+        return this.#import();
+      case "copy":
+        return this.#copy();
+      case "die":
+        return this.#die();
+      case "stop":
+      case "break":
+        thoughts.way = act;
+        return this.#run(`say ${step}`);
+      default:
+        return this.#run(this.#random() < 0.2 ? null : `${act} ${step}`);
+    }
+  }
+
+  /** Judges all that was sent, and what is stored. */
+  async end(): Promise<void> {
+    const { counted, provider, thoughts } = this.#world;
+    thoughts.way = null;
+    await this.#run("say 99");
+    const story = this.#story.join();
+    const received = provider.received.slice(this.#begins);
     expect(
       received.flatMap(({ refusal }) => refusal ?? []),
-      story.join(),
+      story,
     ).toEqual([]);
     const dropped = received.flatMap((request) => request.dropped);
     // documented: a model does not read the blocks of some others
     expect(
       dropped.filter(({ reason }) => reason !== "model_binding_mismatch"),
-      story.join(),
+      story,
     ).toEqual([]);
     counted.unread += dropped.length;
-    const own = received
-      .map((request, at) => ({ ...request, at: begins + at }))
-      .filter(
-        (request) => !isOfSubAgent(request) && !isSummaryRequest(JSON.stringify(request.body)),
-      );
-    for (const at of breaksIn(own)) {
-      const from = own[at - 1]?.at ?? begins;
-      const to = own[at]?.at ?? begins;
-      const since = received.slice(from + 1 - begins, to - begins);
-      const isSummarised = since.some(({ body }) => isSummaryRequest(JSON.stringify(body)));
-      const isUnbound = [...mayBreak].some((index) => index > from && index <= to);
-      expect(
-        isSummarised || isUnbound || changeBetween(own[at - 1]!, own[at]!),
-        `${story.join()}: request ${at} of ${own.length}`,
-      ).toBe(true);
-      counted.prefixes += 1;
-    }
-    const last = own.at(-1)?.body as unknown as MessagesBody;
-    expect(contentOf(last.system)[0]?.["text"]).toBe((await storedPrefix())?.system);
+    counted.prefixes += this.#witness.judge(story);
     counted.requests += received.length;
-    expect((await verifySession(store, id)).findings, story.join()).toEqual([]);
-    for (const bury of buried) {
+    expect((await verifySession(this.#home.store, this.#id)).findings, story).toEqual([]);
+    for (const bury of this.#buried) {
       bury();
     }
   }
-  console.log("prefix-lives:", JSON.stringify(counted));
-  expect(counted.requests).toBeGreaterThan(counted.exchanges / 2);
-});
 
-/** The last text of a user in a request, as JSON. */
-function lastTextOf(body: string): string {
-  const { messages } = JSON.parse(body) as { messages: { role: string; content: unknown }[] };
-  const last = messages.findLast(({ role }) => role === "user");
-  const { content } = last ?? {};
-  return JSON.stringify(
-    Array.isArray(content) ? (content as { text?: string }[]).at(-1)?.text : content,
-  );
+  async #run(text: string | null, store = this.#home.store): Promise<void> {
+    const stop = new AbortController();
+    this.#world.thoughts.onStop = () => stop.abort();
+    const exchanger = createExchanger({
+      ...this.#home,
+      permission: { allow: [], asks: this.#random() < 0.8 },
+      store,
+    });
+    this.#world.counted.exchanges += 1;
+    await unless(
+      ["model_unreachable", "lease_lost", "nothing_to_continue"],
+      exchanger.exchange(
+        { session_id: this.#id, text, when_busy: "take_over" },
+        { listener: () => undefined, signal: stop.signal },
+      ),
+    );
+  }
+
+  async #die(): Promise<void> {
+    const at = 1 + Math.floor(this.#random() * 14);
+    const when = this.pick(["before", "after"] as const);
+    const text = this.pick(["call 1", "delegate 1"]);
+    this.#story.push(`${text} ${when} ${at}`);
+    const dying = dyingStore(this.#home.store, at, when);
+    this.#buried.push(() => dying.bury());
+    await Promise.race([this.#run(text, dying.store), dying.dead]);
+    this.#world.counted.dead += 1;
+  }
+
+  #instruct(): void {
+    const { instructions } = this.#world;
+    const rule = Math.floor(this.#random() * 3);
+    const isRemoved = this.#random() < 0.4;
+    writeFileSync(instructions, `Rule ${rule}.`);
+    if (isRemoved) {
+      rmSync(instructions);
+    }
+  }
+
+  async #compact(): Promise<void> {
+    const { signal } = new AbortController();
+    await unless(
+      ["exchange_interrupted", "session_busy"],
+      createExchanger(this.#home).compact({ session_id: this.#id }, { signal }),
+    );
+  }
+
+  async #switch(): Promise<void> {
+    const model = this.pick(MODELS);
+    this.#story.push(model);
+    // one that asks or runs elsewhere keeps its own
+    const switched = await unless(
+      ["session_busy"],
+      this.#home.store.write(switchModel, { id: this.#id, model: `anthropic:${model}` }),
+    );
+    this.#world.counted.switches += switched ? 1 : 0;
+  }
+
+  async #undo(direction: "undo" | "redo"): Promise<void> {
+    const { store, kept = null } = this.#home;
+    const undone = await unless(
+      ["nothing_to_undo", "session_busy", "exchange_interrupted"],
+      undoExchange({ store, kept, command: "test" }, { reference: this.#id, direction }),
+    );
+    this.#world.counted.undone += undone ? 1 : 0;
+  }
+
+  /** Moves the session by a file: into the same database under new ids, or into that of the other engine. */
+  async #import(): Promise<void> {
+    const to = this.pick(this.#world.homes);
+    const { store } = this.#home;
+    const text = exportText(await store.read(readSessionTree, { id: this.#id }), NOW);
+    const read = atRest(parseExport([...text].join("")), NOW);
+    const tree = to === this.#home || this.#random() < 0.5 ? withNewIds(read) : read;
+    const isKept = tree.session.id === this.#id;
+    if (isKept && !(await this.#leave())) {
+      return;
+    }
+    await importTree(to.store, tree);
+    await this.#arrive(to, tree.session.id);
+    this.#world.counted.imported += 1;
+  }
+
+  /** Copies the session into the database of the other engine. */
+  async #copy(): Promise<void> {
+    const source = this.#home;
+    const to = this.#world.homes.find((home) => home !== source)!;
+    const copied = await unless(
+      ["session_busy"],
+      copySession({ source: source.store, target: to.store, id: this.#id }),
+    );
+    if (copied && (await this.#leave())) {
+      await this.#arrive(to, this.#id);
+      this.#world.counted.copied += 1;
+    }
+  }
+
+  /** Deletes the session, so that it may come back; false while a dead process seems to run it. */
+  #leave(): Promise<boolean> {
+    return unless(["session_busy"], this.#home.store.write(deleteSessionTree, { id: this.#id }));
+  }
+
+  async #arrive(to: AgentOptions, id: string): Promise<void> {
+    this.#home = to;
+    this.#id = id;
+    this.#witness.follow(to.store, id);
+    // no consent moves
+    await to.store.write(setPermissionMode, { id, mode: "all" });
+  }
 }
 
-function isOfSubAgent(request: Pick<Received, "body">): boolean {
-  return partsOf(request).some(
-    (part) => /^user .*"task \d+/.test(part) && !part.includes("tool_result"),
-  );
-}
+const NOW = "2026-01-01T00:00:00.000Z";
 
-/** Returns the first part of a request that the next one has in another form. */
-function changeBetween(before: Pick<Received, "body">, after: Pick<Received, "body">) {
-  const parts = partsOf(after);
-  const earlier = partsOf(before);
-  const at = earlier.findIndex((part, index) => part !== parts[index]);
-  return { at, before: earlier[at], after: parts[at], next: parts[at + 1] };
+/** Returns false if it fails with one of these codes. */
+async function unless(codes: readonly ErrorCode[], work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (isRepriseError(error, ...codes)) {
+      return false;
+    }
+    throw error;
+  }
 }
