@@ -36,7 +36,7 @@ const ON_POSTGRES = [
   "test/agent/exchange/{questions,questions-killed,record,round-trips,stopped,waiting}.test.ts",
   "test/agent/compaction/long-thread.test.ts",
   "test/agent/graph/{interrupted,kept-input,killed,run}.test.ts",
-  "test/agent/prefix/{lives,prefix}.test.ts",
+  "test/agent/prefix/{killed-lives,lives,prefix}.test.ts",
   "test/agent/prune/prune.test.ts",
   "test/cli/{elsewhere,commands/chat/follow}.test.ts",
   "test/cli/terminal/questions/ask-on-screen.test.ts",

@@ -269,6 +269,13 @@ export const SIZED_TESTS = {
     short: 30,
     long: 500,
   },
+  "killed-lives": {
+    what: "Lives of a thread whose processes are killed at each write of an exchange, and continued by others: lives, a quarter of them on PostgreSQL",
+    files: ["test/agent/prefix/killed-lives.test.ts"],
+    test: 2,
+    short: 4,
+    long: 40,
+  },
   prices: {
     what: "Prices of sessions with a prompt cache against those that are kept: sessions",
     files: ["test/agent/prefix/prices.test.ts"],

@@ -25,8 +25,15 @@ export interface Sent extends Received {
   readonly to: Name;
 }
 
-/** Opens an agent whose session can have models of all these providers: two of Responses, three of chat. */
+/** Opens an agent whose session can have models of all these providers. */
 export async function openProviders(scriptOf: (name: Name) => Script) {
+  const { env, entries, ...started } = await startProviders(scriptOf);
+  const models = { ...modelConfig(env, entries), retries: 0 };
+  return { ...(await openBench({ env: () => env }, {}, { models })), ...started };
+}
+
+/** Starts two providers of Responses, three of chat, Anthropic and Ollama. */
+export async function startProviders(scriptOf: (name: Name) => Script) {
   const order: Sent[] = [];
   const start = async (name: Name): Promise<readonly [Name, Provider]> => {
     const script = scriptOf(name);
@@ -60,15 +67,14 @@ export async function openProviders(scriptOf: (name: Name) => Script) {
     SOME_KEY: "test-key",
     REPRISE_CONTEXT_TOKENS: "1000000",
   };
-  const models = modelConfig(env, {
+  const entries = {
     openai: entry("openai", "responses"),
     azure: entry("azure", "responses"),
     deepseek: entry("deepseek", null),
     moonshot: entry("moonshot", null),
     groq: entry("groq", null),
-  });
-  const bench = await openBench({ env: () => env }, {}, { models: { ...models, retries: 0 } });
-  return { ...bench, providers, order };
+  };
+  return { env, entries, providers, order };
 }
 
 /** A request as a list of texts, of which the next request to the same provider has to begin with all. */
