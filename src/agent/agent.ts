@@ -5,6 +5,7 @@ import type { ToolSet } from "../core/tools.ts";
 import { newId } from "../core/ids.ts";
 import { agentGraph, type Worker } from "./agent-graph.ts";
 import { modelWorker, type WorkingModel } from "./model-worker.ts";
+import { CallMeter } from "./models/call-meter.ts";
 import type { ExchangeTools } from "./tools-node.ts";
 import type { Prepared } from "./exchange-context.ts";
 import { HAND_IN_PLAN, RUN_COMMAND } from "../rules/tools/built-in.ts";
@@ -85,7 +86,7 @@ function builtInWorker(options: AgentOfExchange): Worker {
     tools: declaredTools(options),
     declared: options.tools,
     prefix: options.prefix ?? threadPrefix(options),
-    callModel: options.callModel ?? (({ id = newId(), ask }) => ask(id)),
+    callModel: options.callModel ?? (({ id = newId(), ask }) => ask(id, new CallMeter())),
     sent: options.sent ?? new WeakMap(),
     shown: (messages, view, prefix) => {
       known?.modelSees(messages);

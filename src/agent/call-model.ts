@@ -2,11 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { BaseMessage } from "@langchain/core/messages";
 
+import type { CallEnd, CallRecord } from "../core/cost/model-calls.ts";
 import { newId } from "../core/ids.ts";
 import type { ModelConfig } from "../rules/models/config.ts";
 import { parseModelName } from "../rules/models/name.ts";
+import { priceOfCounts } from "../rules/models/price.ts";
 import type { Report } from "../exchange/report-events.ts";
+import type { CallLedger } from "./call-ledger.ts";
 import type { Prepared } from "./exchange-context.ts";
+import { CallMeter } from "./models/call-meter.ts";
 import { failureReason, modelFailure } from "./models/failure.ts";
 import { isLongWait, mayRepeat, readProviderError } from "./models/provider-error.ts";
 import type { ProviderPauses } from "./models/provider-pause.ts";
@@ -19,8 +23,8 @@ export interface ModelCall<Answer> {
   readonly sent: readonly BaseMessage[];
   /** Ends the call, also while it waits for the next attempt. */
   readonly signal: AbortSignal | undefined;
-  /** Makes one attempt to get the answer with this id. */
-  readonly ask: (id: string) => Promise<Answer>;
+  /** Makes one attempt to get the answer with this id. The meter has to hear what arrives of it. */
+  readonly ask: (id: string, meter: CallMeter) => Promise<Answer>;
 }
 
 /**
@@ -34,10 +38,12 @@ export type CallModel = <Answer>(call: ModelCall<Answer>) => Promise<Answer>;
 
 export interface CallModelOptions {
   readonly models: Pick<ModelConfig, "retries" | "retryDelayMs">;
-  readonly prepared: Pick<Prepared, "modelName" | "keyless" | "scrub">;
+  readonly prepared: Pick<Prepared, "modelName" | "facts" | "keyless" | "scrub">;
   /** Called before each call, once for all its attempts; rejects if there may be no more. */
   readonly mayCall: () => Promise<void>;
   readonly pauses: ProviderPauses;
+  /** Gets each request that the provider began to answer. */
+  readonly calls: Pick<CallLedger, "add" | "flush">;
   /** True if a part of this answer was reported already. */
   readonly hasText?: (id: string) => boolean;
   /** As `textIsFinal` of `Live`. */
@@ -46,7 +52,7 @@ export interface CallModelOptions {
 }
 
 export function createCallModel(options: CallModelOptions): CallModel {
-  const { models, prepared, report, mayCall, pauses } = options;
+  const { models, prepared, report, mayCall, pauses, calls } = options;
   const { provider } = parseModelName(prepared.modelName);
   const onWait = (ms: number, reason: string): void => {
     const seconds = Math.round(ms / 1000);
@@ -66,9 +72,15 @@ export function createCallModel(options: CallModelOptions): CallModel {
       for (const name of [prepared.modelName, provider]) {
         await pauses.over(name, signal, onWait);
       }
+      const meter = new CallMeter();
       try {
-        return await ask(id);
+        const answer = await ask(id, meter);
+        calls.add(callRecord(prepared, meter, meter.end));
+        return answer;
       } catch (error) {
+        if (meter.hasBegun || options.hasText?.(id) === true) {
+          calls.add(callRecord(prepared, meter, endOf(meter, signal)));
+        }
         signal?.throwIfAborted();
         const delayMs = retryDelay(error, attempt, models.retryDelayMs);
         const reason = failureReason(error, prepared.modelName);
@@ -94,10 +106,27 @@ export function createCallModel(options: CallModelOptions): CallModel {
           reason,
           delay_ms: delayMs,
         });
+        await calls.flush();
         await sleep(delayMs, undefined, { signal });
       }
     }
   };
+}
+
+/** How a request ended whose answer is not used. */
+function endOf(meter: CallMeter, signal: AbortSignal | undefined): CallEnd {
+  const isStopped = signal?.aborted === true;
+  return meter.end !== "whole" ? meter.end : isStopped ? "stopped" : "failed";
+}
+
+function callRecord(
+  { modelName: model, facts }: CallModelOptions["prepared"],
+  { counts }: CallMeter,
+  ended: CallEnd,
+): CallRecord {
+  const price_micros = priceOfCounts(facts, counts);
+  const price_table = price_micros === null ? null : facts.priceFrom;
+  return { ...counts, model, price_micros, price_table, ended };
 }
 
 /**

@@ -9,6 +9,7 @@ import { refusal } from "../workspace/files/refusal.ts";
 import { type AgentThread, buildAgent } from "./agent.ts";
 import type { OpenedOptions, Prepared } from "./exchange-context.ts";
 import { refuseBeyondLimits } from "./refuse-beyond-limits.ts";
+import type { CallLedger } from "./call-ledger.ts";
 import type { Worked } from "./driver/thread-holder.ts";
 import { createCallModel } from "./call-model.ts";
 import { modelFailure } from "./models/failure.ts";
@@ -22,6 +23,7 @@ interface CompactInput {
   readonly options: OpenedOptions;
   readonly prepared: Prepared;
   readonly saver: SessionSaver;
+  readonly calls: CallLedger;
   readonly held: HeldSession;
   readonly leaseState: LeaseState;
   readonly signal: AbortSignal;
@@ -65,7 +67,7 @@ function runsNoTools(): Promise<never> {
 }
 
 async function summarise(input: CompactInput, thread: AgentThread): Promise<Compacted["outcome"]> {
-  const { options, prepared, saver, held } = input;
+  const { options, prepared, saver, calls, held } = input;
   const tuple = await saver.getTuple(thread.config);
   if (threadStateOf(tuple).openCalls.length > 0) {
     throw new RepriseError(
@@ -83,7 +85,7 @@ async function summarise(input: CompactInput, thread: AgentThread): Promise<Comp
   const tree = createExchangeTree(options.limits);
   const { models, pauses, store } = options;
   const mayCall = refuseBeyondLimits(store, tree, input.leaseState);
-  const callModel = createCallModel({ models, pauses, prepared, mayCall });
+  const callModel = createCallModel({ models, pauses, prepared, mayCall, calls });
   try {
     await addSummary(thread, await summariseUpTo({ model, window, signal, callModel, view, cut }));
     return "compacted";

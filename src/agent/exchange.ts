@@ -127,8 +127,8 @@ export function createExchanger(given: AgentOptions): Exchanger {
       const { session } = leaseState;
       refuseOtherAgent(session, { agent: null, hasBegun: true });
       const prepared = await prepare(options, session, false);
-      return driver.work(request, signal, (held, saver) =>
-        compactThread({ options, prepared, saver, held, signal, leaseState }),
+      return driver.work(request, signal, (held, thread) =>
+        compactThread({ ...thread, options, prepared, held, signal, leaseState }),
       );
     },
     contextUse: (session, window) => contextUse(options.store, session, window),

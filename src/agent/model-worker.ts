@@ -62,16 +62,19 @@ export function modelWorker(working: WorkingModel): Worker {
         id: dropped?.id,
         sent,
         signal: config.signal,
-        ask: async (id) => {
+        ask: async (id, meter) => {
           const send = async (): Promise<BaseMessage> => {
             const options: CallOptions = {
               cache_life: working.cacheLife,
               drops_reasoning: prefix.drops,
+              meter,
             };
             const metadata = { ...config.metadata, [ANSWER_ID]: id };
             const asked = withTools(prefix).invoke(sent, { ...config, ...options, metadata });
             // a client that does not hear of the abort must not hold up the exchange
-            return storedAnswer(await raceWithSignal(asked, config.signal));
+            const answer = await raceWithSignal(asked, config.signal);
+            meter.take(answer);
+            return storedAnswer(answer);
           };
           const answer = await send().catch((error: unknown) => {
             if (prefix.drops || !isPrefixRefusal(error)) {

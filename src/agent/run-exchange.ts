@@ -92,6 +92,7 @@ function openAgent(
     prepared,
     pauses: options.pauses,
     mayCall: context.mayCall,
+    calls: context.calls,
     hasText: (id) => progress.arriving.has(id),
     textIsFinal: context.live.textIsFinal === true,
     report,

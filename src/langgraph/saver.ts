@@ -20,11 +20,19 @@ import { readCheckpoints, type ReadCheckpoints } from "../store/checkpoints/read
 import { deleteThread } from "../store/checkpoints/threads.ts";
 import type { StoredIds } from "../store/checkpoints/value.ts";
 import type { Fence } from "../store/records/leases/fence.ts";
+import type { NewCalls } from "../store/records/model-calls/store-calls.ts";
 import type { Store } from "../store/store.ts";
 import { encodeJson } from "./encode.ts";
 import { questionsIn } from "./question-value.ts";
 import { createWriteBatch } from "./write-batch.ts";
-import type { Holding, LatestRead, OnStored, SaverParts, SessionSaver } from "./session-saver.ts";
+import type {
+  Holding,
+  LatestRead,
+  OnStored,
+  PendingCalls,
+  SaverParts,
+  SessionSaver,
+} from "./session-saver.ts";
 import { createWriteQueue } from "./write-queue.ts";
 import {
   configOf,
@@ -79,6 +87,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   readonly #isShownOnly: boolean;
   readonly #run: Store["write"];
   readonly #onStored: OnStored | undefined;
+  readonly #calls: PendingCalls | undefined;
   #latest: LatestRead | undefined;
 
   constructor(
@@ -95,6 +104,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     // a saver without leases may serve many threads at once
     this.#run = shared === undefined ? store.write.bind(store) : createWriteQueue(store);
     this.#onStored = more.onStored;
+    this.#calls = more.calls;
     this.#latest = more.latest;
   }
 
@@ -186,8 +196,10 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     await this.#writeKnowing(key, parent_id, async (cache, whole) => {
       const put = { key, parent_id, checkpoint, metadata, newVersions, whole };
       const draft = draftPut(put, cache);
-      const stored = await this.#run(putCheckpoint, { ...draft.input, fence });
+      const calls = this.#calls?.pending() ?? null;
+      const stored = await this.#run(putCheckpoint, { ...draft.input, fence, calls });
       if (stored !== "stale") {
+        this.#keep(calls);
         draft.learn(stored);
         this.#onStored?.(stored.messages, messagesIn(checkpoint));
       }
@@ -217,8 +229,10 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
       }));
       const { batch } = builder;
       const named = { ...key, checkpoint_id, task_id: taskId, task_path: taskPath, questions };
-      const stored = await this.#run(putWrites, { ...named, writes: inputs, batch, fence });
+      const calls = this.#calls?.pending() ?? null;
+      const stored = await this.#run(putWrites, { ...named, writes: inputs, batch, fence, calls });
       if (stored !== "stale") {
+        this.#keep(calls);
         builder.learn(stored);
       }
       return stored;
@@ -231,6 +245,12 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     this.#caches.forget(thread_id);
     await this.#store.write(deleteThread, { thread_id, fence: this.#fence() });
     this.#caches.forget(thread_id);
+  }
+
+  #keep(calls: NewCalls | null): void {
+    if (calls !== null) {
+      this.#calls?.stored(calls);
+    }
   }
 
   forgetPruned(threadId: string, pruned: PrunedIds): void {

@@ -2,6 +2,7 @@ import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-
 
 import type { PrunedIds } from "../store/checkpoints/plan-prune.ts";
 import type { Fence } from "../store/records/leases/fence.ts";
+import type { NewCalls } from "../store/records/model-calls/store-calls.ts";
 import type { StoredMessage } from "../store/records/messages/mirror.ts";
 import type { Store } from "../store/store.ts";
 
@@ -22,6 +23,13 @@ export interface SaverParts {
 /** Called with the rows of a checkpoint's messages, and with all of its messages. */
 export type OnStored = (stored: readonly StoredMessage[], messages: readonly unknown[]) => void;
 
+/** Requests of models that are not stored yet: each write stores those that there are. */
+export interface PendingCalls {
+  pending(): NewCalls | null;
+  /** Called with those that a write has stored. */
+  stored(calls: NewCalls): void;
+}
+
 export interface Holding {
   /**
    * False for an agent that changes messages in place: whatever it reads then belongs to it alone.
@@ -30,6 +38,7 @@ export interface Holding {
   readonly frozen?: boolean | undefined;
   /** Called after each checkpoint with the messages that it adds or changes. */
   readonly onStored?: OnStored | undefined;
+  readonly calls?: PendingCalls | undefined;
   /** Is still the latest: not read again before the first write. */
   readonly latest?: LatestRead | undefined;
 }

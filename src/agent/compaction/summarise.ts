@@ -1,10 +1,12 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
+import type { RunnableConfig } from "@langchain/core/runnables";
 
 import { RepriseError } from "../../core/errors.ts";
 import { estimateTokens } from "../../core/text/text.ts";
 import type { CallModel } from "../call-model.ts";
 import { wholeAnswer } from "../messages/ended-answer.ts";
+import type { CallOptions } from "../models/call-options.ts";
 import { modelFailure } from "../models/failure.ts";
 import { summaryPrompt } from "../summary-prompt.ts";
 import { transcriptParts } from "./transcript.ts";
@@ -59,7 +61,12 @@ async function summariseBy(share: number, input: SummariseInput): Promise<AIMess
     const answer = await callModel({
       signal,
       sent,
-      ask: async () => wholeAnswer(await model.invoke(sent, { signal })),
+      ask: async (_id, meter) => {
+        const options: RunnableConfig & Partial<CallOptions> = { signal, meter };
+        const given = await model.invoke(sent, options);
+        meter.take(given);
+        return wholeAnswer(given);
+      },
     });
     const counted = usageOf(answer, sent);
     usage.input_tokens += counted.input_tokens;

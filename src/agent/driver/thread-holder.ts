@@ -26,6 +26,7 @@ import type { Feed } from "../../exchange/live/feed.ts";
 import type { Reporter } from "../../exchange/report-events.ts";
 import type { Fence } from "../../store/records/leases/fence.ts";
 import type { Store } from "../../store/store.ts";
+import { CallLedger } from "../call-ledger.ts";
 
 export interface ThreadHolderOptions {
   readonly store: Store;
@@ -73,6 +74,8 @@ export interface HeldThread {
   begin(): Promise<BegunExchange>;
   /** The record of the exchange once it has begun. */
   record(): RunningRecord | null;
+  /** Gets the requests of models that are made for it. */
+  readonly calls: CallLedger;
   /** How many checkpoints were stored, of whatever graph. */
   puts(): number;
 }
@@ -158,8 +161,17 @@ export function createThreadHolder(options: ThreadHolderOptions) {
     work: <Result>(
       request: HoldRequest,
       signal: AbortSignal,
-      work: (held: HeldSession, saver: SessionSaver) => Promise<Worked<Result>>,
-    ): Promise<Result> => hold(request, signal, (held) => work(held, known.holding(held.fence))),
+      work: (
+        held: HeldSession,
+        thread: Pick<HeldThread, "saver" | "calls">,
+      ) => Promise<Worked<Result>>,
+    ): Promise<Result> =>
+      hold(request, signal, (held) => {
+        const { fence } = held;
+        const calls = new CallLedger({ store, fence, n: () => 0 });
+        const saver = known.holding(fence, { calls });
+        return keeping(calls, () => work(held, { saver, calls }));
+      }),
 
     /**
      * Runs one exchange. It begins with the lease if nothing has to be done before.
@@ -203,21 +215,26 @@ export function createThreadHolder(options: ThreadHolderOptions) {
             puts += 1;
             onStored(...stored);
           };
-          return exchange.work({
-            held,
-            tuple: current,
-            saver: known.holding(held.fence, { onStored: onPut, latest, frozen }),
-            puts: () => puts,
-            begin: async () => {
-              if (stored === null) {
-                stored = await store.write(beginExchange, { ...begin, fence: held.fence });
-                begun();
-                onBegun(stored, held.fence);
-              }
-              return stored;
-            },
-            record: () => record,
-          });
+          const { fence } = held;
+          const calls = new CallLedger({ store, fence, n: () => record?.n ?? 0 });
+          const work = () =>
+            exchange.work({
+              held,
+              tuple: current,
+              saver: known.holding(fence, { onStored: onPut, latest, frozen, calls }),
+              calls,
+              puts: () => puts,
+              begin: async () => {
+                if (stored === null) {
+                  stored = await store.write(beginExchange, { ...begin, fence });
+                  begun();
+                  onBegun(stored, fence);
+                }
+                return stored;
+              },
+              record: () => record,
+            });
+          return keeping(calls, work);
         },
         {
           begin: mayBegin ? begin : null,
@@ -227,6 +244,15 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       );
     },
   };
+}
+
+/** Works, and stores the requests that no checkpoint has stored. */
+async function keeping<Result>(calls: CallLedger, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } finally {
+    await calls.flush();
+  }
 }
 
 /** How an exchange ended with an error, if the failure does not say it. */

@@ -1,7 +1,9 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { ChatAnthropic } from "@langchain/anthropic";
+import type { ChatGenerationChunk } from "@langchain/core/outputs";
 
 import type { CacheLife } from "../../core/model-settings.ts";
+import { keepLastCounts, withReasoningCount } from "./anthropic-counts.ts";
 import type { CallOptions } from "./call-options.ts";
 
 type Streamed = Anthropic.MessageCreateParamsStreaming;
@@ -12,7 +14,7 @@ type Mark = Anthropic.CacheControlEphemeral;
 /** Beta of `block_binding`: "Fix a thinking block bound to a different conversation" of Anthropic's documentation. */
 const BINDING_BETA = "thinking-binding-controls-2026-08-01";
 
-/** LangChain's client of Anthropic's Messages API, which asks for the prompt cache. */
+/** LangChain's client of Anthropic's Messages API, which asks for the prompt cache and reports all counts. */
 export class AnthropicClient extends ChatAnthropic {
   override invocationParams(options?: this["ParsedCallOptions"] & Partial<CallOptions>) {
     const params = super.invocationParams(options);
@@ -24,11 +26,22 @@ export class AnthropicClient extends ChatAnthropic {
     };
   }
 
-  protected override createStreamWithRetry(
+  override async *_streamResponseChunks(
+    ...given: Parameters<ChatAnthropic["_streamResponseChunks"]>
+  ): AsyncGenerator<ChatGenerationChunk> {
+    for await (const chunk of super._streamResponseChunks(...given)) {
+      yield withReasoningCount(chunk);
+    }
+  }
+
+  protected override async createStreamWithRetry(
     request: Streamed,
     ...more: readonly [options?: Anthropic.RequestOptions]
   ) {
-    return super.createStreamWithRetry(withMarks(request), ...more);
+    const events = await super.createStreamWithRetry(withMarks(request), ...more);
+    const iterate = events[Symbol.asyncIterator].bind(events);
+    events[Symbol.asyncIterator] = () => keepLastCounts({ [Symbol.asyncIterator]: iterate });
+    return events;
   }
 
   protected override completionWithRetry(request: Whole, options: Anthropic.RequestOptions) {

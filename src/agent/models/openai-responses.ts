@@ -4,6 +4,7 @@ import {
   ChatOpenAIResponses,
   convertMessagesToResponsesInput,
   convertResponsesDeltaToChatGenerationChunk,
+  convertResponsesUsageToUsageMetadata,
   type OpenAIClient,
   wrapOpenAIClientError,
 } from "@langchain/openai";
@@ -63,6 +64,10 @@ class ResponsesClient extends ChatOpenAIResponses {
     const events = await this.#open(request, options);
     try {
       for await (const event of events) {
+        const counted = failedCounts(event);
+        if (counted !== null) {
+          yield counted;
+        }
         const chunk = chunkOf(event);
         if (chunk !== null) {
           yield chunk;
@@ -131,6 +136,19 @@ const KEPT = [
   "output",
   "service_tier",
 ] as const;
+
+/** What a response that failed has used, if OpenAI reports it; null for every other event. */
+function failedCounts(event: Event): ChatGenerationChunk | null {
+  const usage = event.type === "response.failed" ? event.response.usage : undefined;
+  if (usage === undefined || usage === null) {
+    return null;
+  }
+  const usage_metadata = convertResponsesUsageToUsageMetadata(usage);
+  return new ChatGenerationChunk({
+    text: "",
+    message: new AIMessageChunk({ content: "", usage_metadata }),
+  });
+}
 
 /** Null for an event that holds nothing of the answer. Throws for one that says that it failed. */
 function chunkOf(event: Event): ChatGenerationChunk | null {

@@ -7,6 +7,8 @@ import { RepriseError } from "../../core/errors.ts";
 import type { IdleLimits } from "../../rules/models/config.ts";
 import { reasoningIn } from "./arriving-reasoning.ts";
 import type { ModelApi } from "./answer-end.ts";
+import type { CallMeter } from "./call-meter.ts";
+import type { CallOptions } from "./call-options.ts";
 import { followEnd } from "./follow-end.ts";
 import { gatherArguments } from "./gather-arguments.ts";
 import { sentTo } from "./own-answers.ts";
@@ -39,18 +41,22 @@ export function receiveStreams<Client extends BaseChatModel>(
   const open = client._streamResponseChunks.bind(client);
   client._streamResponseChunks = (messages, options, runManager) =>
     gatherArguments(
-      followEnd(
+      metered(
         api,
-        limitIdle({
-          limits,
-          signal: options.signal,
-          open: (signal) => {
-            if (onAbort !== undefined) {
-              signal.addEventListener("abort", onAbort);
-            }
-            return open(sentTo(api, messages), { ...options, signal }, runManager);
-          },
-        }),
+        meterIn(options),
+        followEnd(
+          api,
+          limitIdle({
+            limits,
+            signal: options.signal,
+            open: (signal) => {
+              if (onAbort !== undefined) {
+                signal.addEventListener("abort", onAbort);
+              }
+              return open(sentTo(api, messages), { ...options, signal }, runManager);
+            },
+          }),
+        ),
       ),
     );
   // a summary is asked for without listeners, which LangChain answers by a request that does not stream
@@ -62,6 +68,22 @@ export function receiveStreams<Client extends BaseChatModel>(
     return { generations: whole === undefined ? [] : [whole] };
   };
   return client;
+}
+
+/** LangChain passes the options of a call on, whatever they are. */
+function meterIn(options: Partial<CallOptions> | object): CallMeter | undefined {
+  return "meter" in options ? options.meter : undefined;
+}
+
+async function* metered(
+  api: ModelApi,
+  meter: CallMeter | undefined,
+  chunks: AsyncIterable<ChatGenerationChunk>,
+): AsyncGenerator<ChatGenerationChunk> {
+  for await (const chunk of chunks) {
+    meter?.hear(api, chunk.message);
+    yield chunk;
+  }
 }
 
 async function* limitIdle(input: ReceiveInput): AsyncGenerator<ChatGenerationChunk> {

@@ -2,7 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import type { Effort } from "../../core/model-settings.ts";
 import { parseModelName } from "./name.ts";
 import type { PriceTier } from "./price.ts";
-import { entryOf, modelTable } from "./table.ts";
+import { entryOf, modelTable, type TableEntry } from "./table.ts";
 
 /** What is known of a model. */
 export interface ModelFacts {
@@ -17,6 +17,8 @@ export interface ModelFacts {
   readonly efforts: readonly Effort[];
   /** By the size of the request, the smallest first; null if unknown. */
   readonly price: readonly PriceTier[] | null;
+  /** Source of the price, as `price_table` of `CallRecord`. */
+  readonly priceFrom: string | null;
   /** The last day on which its provider answers, `2026-12-11`; null if none is announced. */
   readonly ends: string | null;
   /** True if the context is `ASSUMED_TOKENS`, because nothing says what it is. */
@@ -55,9 +57,13 @@ const UNKNOWN: ModelFacts = {
   reasoning: null,
   efforts: [],
   price: null,
+  priceFrom: null,
   ends: null,
   assumed: true,
 };
+
+/** Source of the price of models for which nobody pays. */
+const NO_TABLE = "free";
 
 const FREE: readonly PriceTier[] = [
   { above: 0, input: 0, output: 0, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0 },
@@ -69,6 +75,7 @@ const DEMO: ModelFacts = {
   images: false,
   reasoning: false,
   price: FREE,
+  priceFrom: NO_TABLE,
   assumed: false,
 };
 
@@ -102,19 +109,29 @@ function factsOf(provider: string, model: string): ModelFacts {
     return DEMO;
   }
   if (provider === "ollama") {
-    return { ...UNKNOWN, context: OLLAMA_CONTEXT_TOKENS, price: FREE, assumed: false };
+    return {
+      ...UNKNOWN,
+      context: OLLAMA_CONTEXT_TOKENS,
+      price: FREE,
+      priceFrom: NO_TABLE,
+      assumed: false,
+    };
   }
-  const { models } = modelTable();
+  const { models, date } = modelTable();
   const known = Object.hasOwn(models, provider) ? (models[provider] ?? {}) : {};
   const found = closest(Object.keys(known), model);
   const row = found === null ? undefined : known[found];
   const entry: ModelFacts | null =
-    row === undefined ? null : { ...entryOf(row), ends: null, assumed: false };
+    row === undefined ? null : { ...withSource(entryOf(row), date), ends: null, assumed: false };
   const isSame = found === model || (found !== null && VERSION.test(model.slice(found.length)));
   return {
-    ...(entry === null ? UNKNOWN : isSame ? entry : { ...entry, price: null }),
+    ...(entry === null ? UNKNOWN : isSame ? entry : { ...entry, price: null, priceFrom: null }),
     ends: endOf(provider, model),
   };
+}
+
+function withSource(entry: TableEntry, date: string) {
+  return { ...entry, priceFrom: entry.price === null ? null : date };
 }
 
 /** The name itself, else the longest one that it continues with another word. */
@@ -139,10 +156,12 @@ function overridden(facts: ModelFacts, override: ModelOverride | undefined): Mod
     return facts;
   }
   const { price, ...rest } = override;
+  const tiers = price === undefined ? facts.price : overriddenPrice(facts.price, price);
   return {
     ...facts,
     ...rest,
-    price: price === undefined ? facts.price : overriddenPrice(facts.price, price),
+    price: tiers,
+    priceFrom: price === undefined ? facts.priceFrom : tiers === null ? null : "config",
     efforts: override.reasoning === false ? [] : facts.efforts,
     assumed: facts.assumed && override.context === undefined,
   };

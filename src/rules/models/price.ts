@@ -1,3 +1,5 @@
+import type { TokenCounts } from "../../core/cost/model-calls.ts";
+
 /** Prices of a million tokens in micro-dollars. */
 export interface PriceTier {
   /** The tier counts for requests of more input tokens than this. */
@@ -54,6 +56,35 @@ export function priceOf(
     sum += each;
   }
   return Math.round(sum / PER_MILLION);
+}
+
+/**
+ * Returns what a request costs by what its provider has counted, as `priceOf`. Null if it did not count what the model
+ * read or wrote; without a count of the cache, the model used none. What is free needs no count.
+ */
+export function priceOfCounts(
+  facts: { readonly price: readonly PriceTier[] | null },
+  counts: TokenCounts,
+): number | null {
+  const { input, output } = counts;
+  if (facts.price?.every(isFree) === true) {
+    return 0;
+  }
+  if (input === null || output === null) {
+    return null;
+  }
+  const { cache_read, cache_write_5m, cache_write_1h } = counts;
+  return priceOf(facts, {
+    input,
+    output,
+    cache_read: cache_read ?? 0,
+    cache_write_5m: cache_write_5m ?? 0,
+    cache_write_1h: cache_write_1h ?? 0,
+  });
+}
+
+function isFree({ above: _above, ...prices }: PriceTier): boolean {
+  return Object.values(prices).every((price) => price === 0);
 }
 
 function cost(tokens: number, price: number | null): number | null {

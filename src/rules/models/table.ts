@@ -20,6 +20,8 @@ export interface TableEntry {
 
 /** The files `models/*.json` of the package. */
 export interface ModelTable {
+  /** Day on which it was made. */
+  readonly date: string;
   /** Its models by their names at each provider. */
   readonly models: Readonly<Record<string, Readonly<Record<string, Row>>>>;
   /** The last days of models, `2026-12-11`, by `provider:model`. */
@@ -49,7 +51,7 @@ let kept: ModelTable | null = null;
 /** Reads the files the first time: no start needs them. */
 export function modelTable(): ModelTable {
   return (kept ??= {
-    models: (readJson("models/table.json") as Pick<ModelTable, "models">).models,
+    ...(readJson("models/table.json") as Pick<ModelTable, "date" | "models">),
     ends: (readJson("models/retirements.json") as { models: ModelTable["ends"] }).models,
   });
 }

@@ -2,7 +2,8 @@ import { parseThreadId } from "../../core/threads.ts";
 import { type Parameter, prepared } from "../prepared.ts";
 import { insertQuestion, type NewQuestion } from "../records/questions/ask.ts";
 import type { Operation, Tx } from "../store.ts";
-import { hashesIn, keepBatch } from "./put.ts";
+import type { NewCalls } from "../records/model-calls/store-calls.ts";
+import { hashesIn, keepBatch, keepCalls } from "./put.ts";
 import type { WriteTable } from "../tables/checkpoints.ts";
 import { type FencedThread, holdThread } from "./threads.ts";
 import {
@@ -28,6 +29,8 @@ export interface PutWrites extends FencedThread, Readonly<Omit<WritesKey, "threa
   readonly batch: WriteBatch;
   /** Questions of the task to a person, if it waits for the answers. */
   readonly questions?: readonly NewQuestion[];
+  /** As of `PutCheckpoint`. */
+  readonly calls?: NewCalls | null;
 }
 
 /**
@@ -54,6 +57,7 @@ export const putWrites: Operation<PutWrites, StoredIds | "stale"> = async (tx, i
       .execute();
   }
   await keepQuestions(tx, input);
+  await keepCalls(tx, input);
   return ids;
 };
 

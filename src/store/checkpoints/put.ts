@@ -5,6 +5,7 @@ import {
 } from "../records/messages/mirror.ts";
 import { type Parameter, prepared } from "../prepared.ts";
 import type { Operation, Tx } from "../store.ts";
+import { type NewCalls, storeCalls } from "../records/model-calls/store-calls.ts";
 import { BATCH, idsOf, keepBodies } from "../records/threads/bodies.ts";
 import { markHash, markHead, type MessageChain, storedChain } from "./head-mark.ts";
 import { checkLists, keepSequence } from "./lists.ts";
@@ -47,6 +48,8 @@ export interface PutCheckpoint extends FencedThread, Readonly<Pick<CheckpointTab
   readonly chain: MessageChain | null;
   readonly batch: WriteBatch;
   readonly mirror: CheckpointMirror | null;
+  /** Requests of models that were made for it; they need a lease. */
+  readonly calls?: NewCalls | null;
 }
 
 /**
@@ -74,9 +77,20 @@ export const putCheckpoint: Operation<PutCheckpoint, StoredCheckpoint | "stale">
   }
   const chain = await keepCheckpoint(tx, { input, parent, ids });
   const { mirror, fence } = input;
+  await keepCalls(tx, input);
   const messages = mirror === null ? [] : await mirrorMessages(tx, { ...mirror, fence });
   return { ...ids, messages, chain };
 };
+
+/** Stores the requests that were made for a write. */
+export async function keepCalls(
+  tx: Tx,
+  { fence, calls = null }: Pick<PutCheckpoint, "fence" | "calls">,
+): Promise<void> {
+  if (fence !== null && calls !== null) {
+    await storeCalls(tx, fence, calls);
+  }
+}
 
 export interface StoredCheckpoint extends StoredIds {
   /** The messages that the checkpoint adds or changes, as the mirror has them. */

@@ -49,6 +49,7 @@ function* treeProblems(tree: SessionTree, pointer: string, ids: Set<string>): Pr
   for (const { index, field, message } of questionProblems(questions, session)) {
     yield problem(`${pointer}/session/questions/${index}/${field}`, message);
   }
+  yield* callProblems(tree, `${pointer}/session/model_calls`);
   for (const [index, thread] of tree.threads.entries()) {
     const below = `${pointer}/threads/${index}`;
     const isAbove = thread.suffix > (tree.threads[index - 1]?.suffix ?? -1);
@@ -235,6 +236,26 @@ function sessionRules({ session, messages }: SessionTree): Rule[] {
     ],
     ["depth", hasParent || session.depth === 0, "Must be 0 in a session without a parent."],
   ];
+}
+
+function* callProblems({ session }: SessionTree, pointer: string): Problems {
+  const { model_calls = [], exchange_count = 0 } = session;
+  for (const [index, { n, ts, price_micros, price_table }] of model_calls.entries()) {
+    const isSorted = n >= (model_calls[index - 1]?.n ?? 0);
+    yield* broken(`${pointer}/${index}`, [
+      [
+        "n",
+        isSorted && n <= exchange_count,
+        "Must be the number of an exchange, in ascending order.",
+      ],
+      ["ts", isTime(ts), NO_TIME],
+      [
+        "price_table",
+        (price_table === null) === (price_micros === null),
+        "Must be there with a price, and only then.",
+      ],
+    ]);
+  }
 }
 
 function* messageProblems({ messages }: SessionTree, pointer: string): Problems {

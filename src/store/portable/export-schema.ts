@@ -12,6 +12,7 @@ import {
   PortableCall,
 } from "../../core/schemas/field-schemas.ts";
 import { CALL_STATUSES } from "../../core/calls.ts";
+import { CALL_ENDS, type TokenKind } from "../../core/cost/model-calls.ts";
 import { ASKED_BY, EXCHANGE_STATES } from "../../core/exchanges.ts";
 import { CACHE_LIVES, EFFORTS } from "../../core/model-settings.ts";
 import { metadata, sessionName } from "../../core/schemas/label-schemas.ts";
@@ -54,11 +55,15 @@ const KINDS = {
   "call_status?": () => nullableOneOf(CALL_STATUSES),
 } as const;
 
-const tokens = () => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
-const tokenLimits = {
-  exchange_limit: Type.Optional(tokens()),
-  session_limit: Type.Optional(tokens()),
-  tree_limit: Type.Optional(tokens()),
+/** A limit, of tokens or micro-dollars. */
+const amount = () => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+const limits = {
+  exchange_limit: Type.Optional(amount()),
+  session_limit: Type.Optional(amount()),
+  tree_limit: Type.Optional(amount()),
+  exchange_price_limit: Type.Optional(amount()),
+  session_price_limit: Type.Optional(amount()),
+  tree_price_limit: Type.Optional(amount()),
 } as const;
 
 const PortableChange = Type.Object(
@@ -103,6 +108,33 @@ export type PortableExchange = Static<typeof PortableExchange>;
 export const EXCHANGE_COLUMNS = Object.keys(
   PortableExchange.properties,
 ) as (keyof PortableExchange)[];
+
+const CALL_COUNTS = {
+  input: nullable(count()),
+  cache_read: nullable(count()),
+  cache_write_5m: nullable(count()),
+  cache_write_1h: nullable(count()),
+  output: nullable(count()),
+  reasoning: nullable(count()),
+} as const satisfies Readonly<Record<TokenKind, unknown>>;
+
+/** A request of a model: which lease it was made under is of one database. */
+const PortableModelCall = Type.Object(
+  {
+    n: count(),
+    model: text(),
+    ...CALL_COUNTS,
+    price_micros: nullable(count()),
+    price_table: nullable(name()),
+    ended: oneOf(CALL_ENDS),
+    ts: time(),
+  },
+  closed,
+);
+export type PortableModelCall = Static<typeof PortableModelCall>;
+export const MODEL_CALL_COLUMNS = Object.keys(
+  PortableModelCall.properties,
+) as (keyof PortableModelCall)[];
 
 const choiceList = { minItems: 1, maxItems: MAX_CHOICES };
 
@@ -185,10 +217,10 @@ const WrittenSession = Type.Object(
     chosen: Type.Optional(oneOf(ORIGINS)),
     create_key: Type.Optional(name()),
     create_request: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
-    input_tokens_ahead: Type.Optional(tokens()),
+    input_tokens_ahead: Type.Optional(amount()),
     agent: Type.Optional(name()),
     exchange_count: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
-    ...tokenLimits,
+    ...limits,
     name: Type.Optional(sessionName()),
     archived_at: Type.Optional(time()),
     effort: Type.Optional(oneOf(EFFORTS)),
@@ -204,6 +236,8 @@ const WrittenSession = Type.Object(
     exchanges: Type.Optional(Type.Array(PortableExchange, { minItems: 1 })),
     /** In order of thread, call and number. */
     questions: Type.Optional(Type.Array(WrittenQuestion, { minItems: 1 })),
+    /** In the order of the exchanges, and in each in that in which they were made. */
+    model_calls: Type.Optional(Type.Array(PortableModelCall, { minItems: 1 })),
   },
   closed,
 );
@@ -226,7 +260,14 @@ const PortableMessage = Type.Object(
 export type PortableMessage = Static<typeof PortableMessage>;
 
 /** Parts of an export of a session besides the columns of its row. */
-const MADE_OF_OTHERS = ["failure", "changes", "exchanges", "questions", "metadata"] as const;
+const MADE_OF_OTHERS = [
+  "failure",
+  "changes",
+  "exchanges",
+  "questions",
+  "metadata",
+  "model_calls",
+] as const;
 type SessionColumn = Exclude<keyof PortableSession, (typeof MADE_OF_OTHERS)[number]>;
 
 /** The columns that an export has, in its order. */

@@ -8,9 +8,11 @@ import type { Operation, Tx } from "../store.ts";
 import {
   EXCHANGE_COLUMNS,
   MESSAGE_COLUMNS,
+  MODEL_CALL_COLUMNS,
   type PortableChange,
   type PortableExchange,
   type PortableMessage,
+  type PortableModelCall,
   type PortableQuestion,
   type PortableSession,
   QUESTION_COLUMNS,
@@ -81,6 +83,7 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
   const exchanges = await readExchanges(tx, id);
   const questions = await readQuestions(tx, id);
   const metadata = await readMetadataOf(tx, id);
+  const model_calls = await readModelCalls(tx, id);
   return {
     ...(fieldsOf(columns, SESSION_DEFAULTS) as PortableSession),
     ...(failure === null ? {} : { failure }),
@@ -88,6 +91,7 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
     ...(exchanges.length === 0 ? {} : { exchanges }),
     ...(questions.length === 0 ? {} : { questions }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    ...(model_calls.length === 0 ? {} : { model_calls }),
   };
 }
 
@@ -125,6 +129,17 @@ async function readQuestions(tx: Tx, sessionId: string): Promise<PortableQuestio
     choices: choices === null ? null : (JSON.parse(choices) as Choice[]),
     ...(permission === null ? {} : { permission: JSON.parse(permission) as AskedPermission }),
   }));
+}
+
+async function readModelCalls(tx: Tx, sessionId: string): Promise<PortableModelCall[]> {
+  return tx.db
+    .selectFrom("model_calls")
+    .select(MODEL_CALL_COLUMNS)
+    .where("session_id", "=", sessionId)
+    .orderBy("n")
+    .orderBy("epoch")
+    .orderBy("call")
+    .execute();
 }
 
 async function readPortableMessages(tx: Tx, sessionId: string): Promise<PortableMessage[]> {

@@ -1,8 +1,10 @@
 import type { CallFacts } from "../../core/calls.ts";
+import { usageOf } from "../../core/cost/model-calls.ts";
 import { RepriseError } from "../../core/errors.ts";
 import type { MadeCall } from "../../core/sessions.ts";
 import { batches } from "../records/threads/bodies.ts";
 import { refuseFreeThreadsOf } from "../records/threads/free-threads.ts";
+import { addUsage } from "../records/model-calls/store-calls.ts";
 import { refreshReady } from "../records/exchanges/ready.ts";
 import { shownColumns } from "../records/questions/ask.ts";
 import { failureColumns, NO_FAILURE } from "../records/sessions/failures.ts";
@@ -15,6 +17,7 @@ import {
   type PortableChange,
   type PortableExchange,
   type PortableMessage,
+  type PortableModelCall,
   type SessionTree,
   sessionsOf,
 } from "./export-schema.ts";
@@ -110,6 +113,7 @@ async function writeSession(
     exchanges = [],
     questions = [],
     metadata = {},
+    model_calls = [],
     failure,
     ...session
   } = tree.session;
@@ -133,6 +137,7 @@ async function writeSession(
   await storeMetadata(tx, session.id, metadata);
   await writeChanges(tx, session.id, changes);
   await writeExchanges(tx, session.id, exchanges);
+  await writeModelCalls(tx, session.id, model_calls);
   const asked = questions.map(({ choices, permission = null, ...question }) => ({
     ...question,
     session_id: session.id,
@@ -173,6 +178,25 @@ async function writeExchanges(
   }
   if (rows.length > 0) {
     await refreshReady(tx, session_id);
+  }
+}
+
+async function writeModelCalls(
+  tx: Tx,
+  session_id: string,
+  calls: readonly PortableModelCall[],
+): Promise<void> {
+  const rows = calls.map((call, index) => ({
+    ...call,
+    session_id,
+    epoch: FIRST_EPOCH,
+    call: index + 1,
+  }));
+  for (const batch of batches(rows)) {
+    await tx.db.insertInto("model_calls").values(batch).execute();
+  }
+  if (rows.length > 0) {
+    await addUsage(tx, session_id, usageOf(calls));
   }
 }
 

@@ -11,14 +11,16 @@ import type { ChangeNumber, ChangeTables } from "./changes.ts";
 import type { CheckpointTables } from "./checkpoints.ts";
 import type { QuestionTables } from "./questions.ts";
 import type { FileChangeTable } from "./file-changes.ts";
+import type { ModelCallTables } from "./model-calls.ts";
 
 /**
  * The tables as kysely sees them. Times are ISO 8601 text in UTC, flags are 0 or 1, JSON is text:
  * the same on both engines. The checkpoint tables are described in `checkpoints/schema.ts`, those
  * of changes in `changes/schema.ts`, those of questions in `questions/schema.ts`, those of the page's logins in
- * `access/schema.ts`.
+ * `access/schema.ts`, those of costs in `model-calls.ts`.
  */
-export interface Database extends CheckpointTables, ChangeTables, QuestionTables, AccessTables {
+export interface Database
+  extends CheckpointTables, ChangeTables, QuestionTables, AccessTables, ModelCallTables {
   sessions: SessionTable;
   messages: MessageTable;
   session_changes: SessionChangeTable;
@@ -103,6 +105,10 @@ export interface SessionTable {
   exchange_limit: number | null;
   session_limit: number | null;
   tree_limit: number | null;
+  /** Micro-dollars that they may cost, in the same way. */
+  exchange_price_limit: number | null;
+  session_price_limit: number | null;
+  tree_price_limit: number | null;
   /** The user's own title; `title` follows from the first message. */
   name: string | null;
   archived_at: string | null;

@@ -33,6 +33,8 @@ export const DIFFERENCE_KINDS = [
   "exchange",
   /** A question has an impossible value. */
   "question",
+  /** The sums of a session's requests of models are not what these add up to. */
+  "usage",
   /** Messages whose session has no row. */
   "session_missing",
   /** A checkpoint cannot be read whole. The mirror may be the only copy: nothing is repaired. */

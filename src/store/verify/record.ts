@@ -13,6 +13,7 @@ import { MAX_ANCESTORS, threadRange } from "../records/sessions/tree-ids.ts";
 import type { Operation, Tx } from "../store.ts";
 import { about, type Difference } from "./difference.ts";
 import { hasRow } from "./has-row.ts";
+import { readUsageRecord, usageFindings, type UsageRecord } from "./usage.ts";
 
 /** Columns of a session's row besides what follows from its messages. */
 const COLUMNS = [
@@ -39,6 +40,7 @@ export interface StoredRecord {
   readonly row: SessionRecord;
   readonly exchanges: readonly CheckedRecord[];
   readonly questions: readonly CheckedQuestion[];
+  readonly usage: UsageRecord;
   /** The parent; null if none is named or the named one does not exist. */
   readonly parent: { readonly depth: number; readonly knowsCall: boolean } | null;
   /** How many sessions are above this one; null if they form a cycle. */
@@ -82,7 +84,8 @@ export async function readRecord(tx: Tx, session_id: string): Promise<StoredReco
     .orderBy("call_id")
     .orderBy("number")
     .execute();
-  return { row, exchanges, questions, ...(await readParents(tx, row)) };
+  const usage = await readUsageRecord(tx, session_id);
+  return { row, exchanges, questions, usage, ...(await readParents(tx, row)) };
 }
 
 type Parents = Pick<StoredRecord, "parent" | "above" | "root">;
@@ -169,6 +172,7 @@ export function compareRecord(record: StoredRecord): Difference[] {
     ...exchangeFindings(record),
     ...questionFindings(record),
     ...readyFindings(record),
+    ...usageFindings(record.usage),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { Selectable } from "kysely";
 
+import type { Usage } from "../../core/cost/model-calls.ts";
 import { RepriseError } from "../../core/errors.ts";
 import { batches } from "../records/threads/bodies.ts";
 import { type Fence, holdFence } from "../records/leases/fence.ts";
@@ -11,6 +12,7 @@ import { BEYOND_REPAIR, type Difference, LEFT_ALONE } from "./difference.ts";
 import { type MirrorCounters, type MirrorRow, mirrorVersion, readMirror } from "./mirror.ts";
 import { movedRecords, type RecordPositions } from "./moved-records.ts";
 import { expectedEnd } from "./record.ts";
+import { rewriteUsage } from "./usage.ts";
 import { type VerifiedSession, verifySession } from "./verify-session.ts";
 
 export interface RepairInput {
@@ -98,7 +100,10 @@ function refuseDamaged({ findings }: VerifiedSession): void {
   }
 }
 
-type Change = Pick<RewriteMirror, "version" | "remove" | "insert" | "columns" | "records">;
+type Change = Pick<
+  RewriteMirror,
+  "version" | "remove" | "insert" | "columns" | "records" | "usage"
+>;
 
 /** Only what differs is written: a correct row is left alone. */
 function changeOf({ state, expected }: VerifiedSession): Change {
@@ -118,6 +123,7 @@ function changeOf({ state, expected }: VerifiedSession): Change {
       root_session_id: root ?? row.root_session_id,
       ended_at: expectedEnd(state.record),
     },
+    usage: state.record.usage.expected,
     records: movedRecords(state.record.exchanges, { before: state.rows, after: expected.rows }),
   };
 }
@@ -161,6 +167,8 @@ export interface RewriteMirror {
   readonly columns: MirrorCounters & Pick<Selectable<SessionTable>, "root_session_id" | "ended_at">;
   /** Records of exchanges whose messages are at other positions then. */
   readonly records: readonly RecordPositions[];
+  /** The sums of its requests of models. */
+  readonly usage: Usage;
 }
 
 /**
@@ -192,6 +200,7 @@ export const rewriteMirror: Operation<RewriteMirror, "rewritten" | "stale"> = as
     .set(input.columns)
     .where("id", "=", input.session_id)
     .execute();
+  await rewriteUsage(tx, input.session_id, input.usage);
   for (const { n, ...positions } of input.records) {
     await tx.db
       .updateTable("exchanges")

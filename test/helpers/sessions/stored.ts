@@ -24,6 +24,8 @@ export const NOT_COPIED: Readonly<Record<string, string>> = {
   "sessions.lease_epoch": "a lease is of one database",
   "sessions.lease_expires_at": "a lease is of one database",
   "exchanges.epoch": "the epoch of a lease",
+  "model_calls.epoch": "the epoch of a lease",
+  "model_calls.call": "it counts under a lease",
   "exchanges.attempts_before": "it counts deaths of processes of one database",
   "exchanges.progress": "it counts deaths of processes of one database",
   "questions.answered_epoch": "the epoch of a lease",

@@ -32,6 +32,7 @@ describe("the facts about a model", () => {
           cache_write_1h: 4_000_000,
         },
       ],
+      priceFrom: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
       ends: null,
       assumed: false,
     });
@@ -68,6 +69,7 @@ describe("the facts about a model", () => {
         reasoning: null,
         efforts: [],
         price: null,
+        priceFrom: null,
         ends: null,
         assumed: true,
       });

@@ -90,6 +90,7 @@ describeEngines("moving a session", (engine) => {
       questions,
       metadata: _,
       failure,
+      model_calls,
       ...ofSession
     } = session.properties;
     const ofFailure = Object.keys(failure.properties).map((name) => `failure_${name}`);
@@ -101,6 +102,9 @@ describeEngines("moving a session", (engine) => {
     expect([...Object.keys(messages.items.properties), "session_id"].sort()).toEqual(
       (await columnsOf(store, "messages")).sort(),
     );
+    expect(
+      [...Object.keys(model_calls.items.properties), "session_id", "epoch", "call"].sort(),
+    ).toEqual((await columnsOf(store, "model_calls")).sort());
     expect([...Object.keys(changes.items.properties), "session_id", "number"].sort()).toEqual(
       (await columnsOf(store, "session_changes")).sort(),
     );

@@ -224,6 +224,7 @@ describe("repair", () => {
       insert: [],
       columns: { ...expected.counters, last_seq: 0, root_session_id: null, ended_at: null },
       records: [],
+      usage: state.record.usage.expected,
     };
     const before = await bench.dump();
     expect(await bench.store.write(rewriteMirror, change)).toBe("stale");

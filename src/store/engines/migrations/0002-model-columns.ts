@@ -1,11 +1,48 @@
+import type { Dialect } from "../../dialect.ts";
 import type { Migration } from "./migration.ts";
 
-/** What a session chooses of its models: how much they reason, and how long their providers keep what they have read. */
+/** What a session chooses of its models, what their requests cost, and what they may cost. */
 export const modelColumns: Migration = {
   version: 2,
   name: "model columns",
-  statements: () => [
+  statements: (dialect) => [
     "ALTER TABLE sessions ADD COLUMN effort TEXT",
     "ALTER TABLE sessions ADD COLUMN cache TEXT",
+    ...costStatements(dialect),
   ],
 };
+
+function costStatements({ column, tableOptions }: Dialect): readonly string[] {
+  const { key, integer } = column;
+  const counts = `input ${integer},
+      cache_read ${integer},
+      cache_write_5m ${integer},
+      cache_write_1h ${integer},
+      output ${integer},
+      reasoning ${integer}`;
+  return [
+    `ALTER TABLE sessions ADD COLUMN exchange_price_limit ${integer}`,
+    `ALTER TABLE sessions ADD COLUMN session_price_limit ${integer}`,
+    `ALTER TABLE sessions ADD COLUMN tree_price_limit ${integer}`,
+    `CREATE TABLE model_calls (
+      session_id ${key} NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+      n ${integer} NOT NULL,
+      epoch ${integer} NOT NULL,
+      call ${integer} NOT NULL,
+      model TEXT NOT NULL,
+      ${counts},
+      price_micros ${integer},
+      price_table TEXT,
+      ended TEXT NOT NULL,
+      ts ${key} NOT NULL,
+      PRIMARY KEY (session_id, n, epoch, call)
+    )${tableOptions}`,
+    `CREATE TABLE model_usage (
+      session_id ${key} NOT NULL PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+      calls ${integer} NOT NULL,
+      unpriced ${integer} NOT NULL,
+      ${counts},
+      cost_micros ${integer}
+    )${tableOptions}`,
+  ];
+}

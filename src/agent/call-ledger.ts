@@ -1,0 +1,61 @@
+import { isRepriseError } from "../core/errors.ts";
+import type { CallRecord } from "../core/cost/model-calls.ts";
+import type { PendingCalls } from "../langgraph/session-saver.ts";
+import type { Fence } from "../store/records/leases/fence.ts";
+import {
+  type NewCalls,
+  type NumberedCall,
+  storeCallsAlone,
+} from "../store/records/model-calls/store-calls.ts";
+import type { Store } from "../store/store.ts";
+
+interface LedgerInput {
+  readonly store: Pick<Store, "write">;
+  readonly fence: Fence;
+  /** Number of the exchange; 0 outside of any. */
+  readonly n: () => number;
+}
+
+/**
+ * Keeps the requests of one lease until they are stored: with the next checkpoint, which has the answer, or alone if
+ * there is none.
+ */
+export class CallLedger implements PendingCalls {
+  readonly #input: LedgerInput;
+  #calls: readonly NumberedCall[] = [];
+  #count = 0;
+
+  constructor(input: LedgerInput) {
+    this.#input = input;
+  }
+
+  add(call: CallRecord): void {
+    this.#count += 1;
+    this.#calls = [...this.#calls, { ...call, call: this.#count }];
+  }
+
+  pending(): NewCalls | null {
+    return this.#calls.length === 0 ? null : { n: this.#input.n(), calls: this.#calls };
+  }
+
+  stored({ calls }: NewCalls): void {
+    this.#calls = this.#calls.filter((call) => !calls.includes(call));
+  }
+
+  /** Stores what no checkpoint has stored. A lease that is lost stores nothing more. Error codes: `database_*`. */
+  async flush(): Promise<void> {
+    const pending = this.pending();
+    if (pending === null) {
+      return;
+    }
+    const { store, fence } = this.#input;
+    try {
+      await store.write(storeCallsAlone, { ...pending, fence });
+      this.stored(pending);
+    } catch (error) {
+      if (!isRepriseError(error, "lease_lost") && !isRepriseError(error, "session_ended")) {
+        throw error;
+      }
+    }
+  }
+}

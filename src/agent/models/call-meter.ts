@@ -1,0 +1,91 @@
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+
+import {
+  type CallEnd,
+  NO_COUNTS,
+  TOKEN_KINDS,
+  type TokenCounts,
+} from "../../core/cost/model-calls.ts";
+import { countOf } from "../../store/records/messages/mirror-row.ts";
+import { endOf, type ModelApi } from "./answer-end.ts";
+
+/** Hears what the provider reports of one request, piece by piece. */
+export class CallMeter {
+  #counts: TokenCounts = NO_COUNTS;
+  #end: CallEnd = "whole";
+  #hasBegun = false;
+
+  /** Hears a piece of the answer. */
+  hear(api: ModelApi, message: BaseMessage): void {
+    this.#hasBegun = true;
+    if (AIMessage.isInstance(message) && message.usage_metadata !== undefined) {
+      const counts = countsIn(message);
+      // Anthropic begins an answer with a count of what it has written so far
+      const isLast = api !== "anthropic" || "stop_reason" in message.additional_kwargs;
+      this.#counts = later(this.#counts, isLast ? counts : { ...counts, output: null });
+    }
+    this.#hearEnd(message);
+  }
+
+  /** Takes the whole answer of a model whose pieces were not heard. */
+  take(answer: BaseMessage | undefined): void {
+    if (this.#hasBegun || answer === undefined) {
+      return;
+    }
+    this.#hasBegun = true;
+    this.#counts = AIMessage.isInstance(answer) ? countsIn(answer) : NO_COUNTS;
+    this.#hearEnd(answer);
+  }
+
+  /** True once the provider has sent something of an answer. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  get counts(): TokenCounts {
+    return this.#counts;
+  }
+
+  /** How the answer ended, as its provider reported it. */
+  get end(): CallEnd {
+    return this.#end;
+  }
+
+  #hearEnd(message: BaseMessage): void {
+    const { end } = endOf(message);
+    if (end !== "whole" && end !== "broken") {
+      this.#end = end;
+    }
+  }
+}
+
+function countsIn({ usage_metadata: usage, response_metadata }: AIMessage): TokenCounts {
+  const written = countOf(usage?.input_token_details?.cache_creation);
+  const forAnHour = Math.min(written ?? 0, countOf(hourIn(response_metadata)) ?? 0);
+  return {
+    input: countOf(usage?.input_tokens),
+    cache_read: countOf(usage?.input_token_details?.cache_read),
+    cache_write_5m: written === null ? null : written - forAnHour,
+    cache_write_1h: written === null ? null : forAnHour,
+    output: countOf(usage?.output_tokens),
+    reasoning: countOf(usage?.output_token_details?.reasoning),
+  };
+}
+
+/** What Anthropic wrote to the cache for an hour: LangChain keeps it beside its own counts. */
+function hourIn(metadata: Readonly<Record<string, unknown>>): unknown {
+  return memberOf(memberOf(metadata["usage"], "cache_creation"), "ephemeral_1h_input_tokens");
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+/** Counts that come later include those before, and a piece may repeat only some of them. */
+function later(before: TokenCounts, after: TokenCounts): TokenCounts {
+  const counts = TOKEN_KINDS.map((kind) => {
+    const [old, fresh] = [before[kind], after[kind]];
+    return [kind, old === null || fresh === null ? (old ?? fresh) : Math.max(old, fresh)] as const;
+  });
+  return Object.fromEntries(counts) as Record<(typeof TOKEN_KINDS)[number], number | null>;
+}

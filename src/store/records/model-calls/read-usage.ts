@@ -1,0 +1,140 @@
+import { sql } from "kysely";
+
+import { NO_USAGE, TOKEN_KINDS, type Usage } from "../../../core/cost/model-calls.ts";
+import { type Parameter, prepared } from "../../prepared.ts";
+import { withinTree } from "../questions/tree.ts";
+import type { Operation, Tx } from "../../store.ts";
+
+const USAGE_COLUMNS = ["calls", "unpriced", ...TOKEN_KINDS, "cost_micros"] as const;
+
+/** Reads what the requests of a session have used. */
+export async function usageOfSession(tx: Tx, session_id: string): Promise<Usage> {
+  const [row] = await tx.rows(sessionUsage, { session_id });
+  return row ?? NO_USAGE;
+}
+
+const sessionUsage = prepared(({ db }, given: Parameter<{ readonly session_id: string }>) =>
+  db.selectFrom("model_usage").select(USAGE_COLUMNS).where("session_id", "=", given("session_id")),
+);
+
+/** Reads what the requests of exchanges have used, by the numbers of those that made one. */
+export async function usageOfExchanges(
+  tx: Tx,
+  session_id: string,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, Usage>> {
+  const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
+  const rows =
+    numbers.length === 0 ? [] : await tx.rows(exchangeUsage, { session_id, first, last });
+  return new Map(rows.map(({ n, ...usage }) => [n, usage]));
+}
+
+const exchangeUsage = prepared(
+  (
+    { db },
+    given: Parameter<{
+      readonly session_id: string;
+      readonly first: number;
+      readonly last: number;
+    }>,
+  ) =>
+    db
+      .selectFrom("model_calls")
+      .select("n")
+      .select(summedCalls())
+      .where("session_id", "=", given("session_id"))
+      .where("n", ">=", given("first"))
+      .where("n", "<=", given("last"))
+      .groupBy("n"),
+);
+
+/** Sums of rows of `model_calls`. PostgreSQL's sum of integers is a decimal number. */
+export function summedCalls() {
+  const sums = TOKEN_KINDS.map((kind) => summed(kind).as(kind));
+  return [
+    sql<number>`count(*)`.as("calls"),
+    sql<number>`count(*) - count(price_micros)`.as("unpriced"),
+    ...sums,
+    summed("price_micros").as("cost_micros"),
+  ] as const;
+}
+
+function summed(column: string) {
+  return sql<number | null>`cast(sum(${sql.ref(column)}) as bigint)`;
+}
+
+/** What one model has used. */
+export interface ModelShare extends Usage {
+  readonly model: string;
+}
+
+/** What a session and its last exchange have used. */
+export interface TreeUsage {
+  /** The last exchange that has begun, with the sub-agents that it began; null without one. */
+  readonly exchange: Usage | null;
+  readonly session: Usage;
+  /** The session with all below it. */
+  readonly tree: Usage;
+  /** Of the tree, by model; the one that cost most comes first. */
+  readonly models: readonly ModelShare[];
+}
+
+/** Adds up the requests of a session, of its last exchange, and of all sessions below it. */
+export const readTreeUsage: Operation<{ readonly id: string }, TreeUsage> = async (tx, { id }) => {
+  const last = await tx.db
+    .selectFrom("exchanges")
+    .select("n")
+    .where("session_id", "=", id)
+    .where("begun_at", "is not", null)
+    .orderBy("n", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  const total = await tx.db
+    .selectFrom("model_calls")
+    .select(summedCalls())
+    .where("session_id", "in", withinTree(id))
+    .executeTakeFirstOrThrow();
+  const models = await tx.db
+    .selectFrom("model_calls")
+    .select("model")
+    .select(summedCalls())
+    .where("session_id", "in", withinTree(id))
+    .groupBy("model")
+    .orderBy(sql`coalesce(sum(price_micros), -1)`, "desc")
+    .orderBy("model")
+    .execute();
+  return {
+    exchange: last === undefined ? null : await usageOfExchangeTree(tx, { id, n: last.n }),
+    session: await usageOfSession(tx, id),
+    tree: orNone(total),
+    models,
+  };
+};
+
+/** What an exchange and the exchanges of its sub-agents have used. */
+async function usageOfExchangeTree(
+  tx: Tx,
+  { id, n }: { readonly id: string; readonly n: number },
+): Promise<Usage> {
+  const total = await tx.db
+    .selectFrom("model_calls")
+    .select(summedCalls())
+    .where(
+      sql<boolean>`(session_id, n) in (
+        with recursive part (id, n) as (
+          select cast(${id} as text), cast(${n} as bigint)
+          union
+          select below.session_id, below.n from exchanges as below
+          join sessions on sessions.id = below.session_id
+          join part on sessions.parent_session_id = part.id and below.parent_n = part.n
+        ) select id, n from part
+      )`,
+    )
+    .executeTakeFirstOrThrow();
+  return orNone(total);
+}
+
+/** A sum of no rows has no price; nothing has cost nothing. */
+function orNone(total: Usage): Usage {
+  return total.calls === 0 ? NO_USAGE : total;
+}
