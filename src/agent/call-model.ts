@@ -32,7 +32,7 @@ export interface ModelCall<Answer> {
  * providers repeat nothing themselves. Throws the last attempt's error as `modelFailure` makes it, the only place that
  * has the provider's own, or the signal's reason.
  *
- * Error codes: `call_limit_reached`, `budget_reached`, `model_*`.
+ * Error codes: `call_limit_reached`, `budget_reached`, `price_limit_reached`, `model_*`.
  */
 export type CallModel = <Answer>(call: ModelCall<Answer>) => Promise<Answer>;
 
@@ -66,6 +66,8 @@ export function createCallModel(options: CallModelOptions): CallModel {
       sent === null ? null : { scrub: prepared.scrub, sent },
     );
   return async ({ id: fixedId, sent, signal, ask }) => {
+    // the limits count what is stored
+    await calls.flush();
     await mayCall();
     for (let attempt = 1; ; attempt += 1) {
       const id = fixedId ?? newId();

@@ -32,7 +32,8 @@ interface CompactInput {
 /**
  * Summarises all but the last exchange of a session's thread, on request.
  *
- * Error codes: `exchange_interrupted`, `call_limit_reached`, `budget_reached`, `model_*`.
+ * Error codes: `exchange_interrupted`, `call_limit_reached`, `budget_reached`,
+ * `price_limit_reached`, `model_*`.
  */
 export async function compactThread(input: CompactInput): Promise<Worked<Compacted>> {
   const { options, prepared, saver, held } = input;

@@ -1,11 +1,11 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
+import { priceUnknown } from "../core/cost/limits.ts";
 import { RepriseError } from "../core/errors.ts";
 import { isDelegated } from "../core/session-tree.ts";
-import type { Session } from "../core/sessions.ts";
 import type { ToolSet } from "../core/tools.ts";
 import { refuseEnded } from "../store/records/sessions/change.ts";
-import { readLeaseState } from "../store/records/leases/lease.ts";
+import { type LeaseState, readLeaseState } from "../store/records/leases/lease.ts";
 import { continueParents } from "../store/records/questions/continue.ts";
 import { createModelNotices } from "./model-notices.ts";
 import { runExchange } from "./run-exchange.ts";
@@ -69,7 +69,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
     const leaseState = request.lease_state ?? (await options.store.read(readLeaseState, request));
     const isAttended = options.within === undefined && isFromTerminal(request);
     const isUnattended = request.claim !== undefined || options.within?.isUnattended === true;
-    const prepared = await prepare(options, leaseState.session, isUnattended);
+    const prepared = await prepare(options, leaseState, isUnattended);
     const result = await hold({
       leaseState,
       begin: {
@@ -126,7 +126,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
       const leaseState = await options.store.read(readLeaseState, request);
       const { session } = leaseState;
       refuseOtherAgent(session, { agent: null, hasBegun: true });
-      const prepared = await prepare(options, session, false);
+      const prepared = await prepare(options, leaseState, false);
       return driver.work(request, signal, (held, thread) =>
         compactThread({ ...thread, options, prepared, held, signal, leaseState }),
       );
@@ -151,7 +151,7 @@ function everyTool({ tools = BUILT_IN_TOOLS, programTools = [] }: AgentOptions):
 /** All that can be refused before anything is stored: so a message is not stored twice. */
 async function prepare(
   options: OpenedOptions,
-  given: Session,
+  { session: given, is_price_limited }: LeaseState,
   isUnattended: boolean,
 ): Promise<Prepared> {
   refuseEnded(given);
@@ -178,6 +178,9 @@ async function prepare(
     config: { effort: configured?.effort ?? null, cache: configured?.cache ?? null },
   });
   checkEffort(chosen.effort, modelName, settings.facts);
+  if (is_price_limited && settings.facts.price === null) {
+    throw priceUnknown(modelName);
+  }
   const folder = await workFolder(session.repo_path, options.personas.trust);
   const repository = await repositoryConfig(session.repo_path, options.personas.trust);
   const hidden = [...secretsOfModels(config), ...((await options.secrets?.()) ?? [])];

@@ -1,7 +1,7 @@
 import type { RepriseError } from "../core/errors.ts";
-import { budgetReached, reachedLimit } from "../core/token-limits.ts";
+import { limitReached, reachedLimit } from "../core/cost/limits.ts";
 import type { ExchangeTree } from "../exchange/exchange-tree.ts";
-import { readTokenUse } from "../store/records/sessions/token-limits.ts";
+import { readLimitUse } from "../store/records/sessions/limits.ts";
 import type { LeaseState } from "../store/records/leases/lease.ts";
 import type { Store } from "../store/store.ts";
 
@@ -9,7 +9,7 @@ import type { Store } from "../store/store.ts";
  * What is called before each call of a model. What sub-agents that run at once use in the same moment
  * is counted at the next call; a first limit that is set meanwhile holds from the next exchange on.
  *
- * Error codes: `call_limit_reached`, `budget_reached`, `database_*`.
+ * Error codes: `call_limit_reached`, `budget_reached`, `price_limit_reached`, `database_*`.
  */
 export function refuseBeyondLimits(
   store: Store,
@@ -30,7 +30,7 @@ export function refuseBeyondLimits(
 
 /** Returns the error of a session whose models have used all that they may; null for another one. */
 export async function beyondLimits(store: Store, id: string): Promise<RepriseError | null> {
-  const use = await store.read(readTokenUse, { id });
+  const use = await store.read(readLimitUse, { id });
   const reached = reachedLimit(use);
-  return reached === null ? null : budgetReached(reached, use);
+  return reached === null ? null : limitReached(reached, use);
 }

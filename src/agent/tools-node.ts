@@ -48,6 +48,7 @@ const ENDINGS: readonly ErrorCode[] = [
   "shutting_down",
   "call_limit_reached",
   "budget_reached",
+  "price_limit_reached",
 ];
 
 /** True for an error after which nothing more is done in an exchange, or in one above it. */

@@ -5,7 +5,7 @@ import type { CliContext } from "./process/context.ts";
 import { withStore } from "./process/database.ts";
 import { ANSWER_AFTER_HELP, answerAfter } from "./commands/answer-after-option.ts";
 import { cacheOption, effortOption } from "./process/model-settings.ts";
-import { addTokenLimit } from "./commands/token-limit-option.ts";
+import { addPriceLimit, addTokenLimit } from "./commands/limit-options.ts";
 import { addAllowed, PERMISSION_HELP, permissionMode } from "./commands/permission-options.ts";
 import { wrongUsage } from "./process/wrong-usage.ts";
 
@@ -141,6 +141,11 @@ export async function createProgram(cli: CliContext): Promise<Command> {
       "--token-limit <what=n>",
       "tokens that an exchange, the session or its tree may use; can be repeated",
       addTokenLimit,
+    )
+    .option(
+      "--price-limit <what=USD>",
+      "dollars that an exchange, the session or its tree may cost; can be repeated",
+      addPriceLimit,
     )
     .option("--answer-after <time=answer>", ANSWER_AFTER_HELP, answerAfter)
     .option("--plan", "planning mode: the agent reads and plans, and changes nothing")

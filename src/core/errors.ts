@@ -49,6 +49,8 @@ export const ERROR_CODES = [
   "terminal_required",
   "call_limit_reached",
   "budget_reached",
+  "price_limit_reached",
+  "price_unknown",
   "not_confirmed",
   // threads
   "thread_not_found",

@@ -127,7 +127,7 @@ export interface Exchanger {
    * checkpoint commits together with its rows in the mirror.
    *
    * Error codes: `session_not_found`, `session_ended`, `session_busy`, `question_open`, `lease_lost`,
-   * `persona_*`, `model_*`, `nothing_to_continue`, `call_limit_reached`, `budget_reached`,
+   * `persona_*`, `model_*`, `nothing_to_continue`, `call_limit_reached`, `budget_reached`, `price_limit_reached`, `price_unknown`,
    * `database_*`.
    */
   exchange(request: ExchangeRequest, live: Live): Promise<ExchangeResult>;

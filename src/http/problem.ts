@@ -55,6 +55,8 @@ const STATUSES: Record<ErrorCode, number> = {
   terminal_required: 403,
   call_limit_reached: 409,
   budget_reached: 409,
+  price_limit_reached: 409,
+  price_unknown: 422,
   not_confirmed: 409,
   thread_not_found: 404,
   thread_exists: 409,

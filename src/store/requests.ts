@@ -48,6 +48,7 @@ export async function createRequested(
     model_override,
     repo_path,
     token_limits,
+    price_limits,
     metadata,
     permission,
     effort = null,
@@ -64,6 +65,7 @@ export async function createRequested(
     effort,
     cache,
     ...(token_limits === undefined ? {} : { token_limits }),
+    ...(price_limits === undefined ? {} : { price_limits }),
     ...(permission === undefined ? {} : { permission }),
     ...(metadata === undefined ? {} : { metadata }),
   };

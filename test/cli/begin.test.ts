@@ -45,6 +45,30 @@ describe("a new session", () => {
     }
   });
 
+  it("[COST-10] [COST-11] takes limits of the price in dollars, and refuses a model without a price", async () => {
+    const home = freshHome();
+    const limited = await home.call(["-p", "hello", "--price-limit", "tree=0.25"]);
+    expect(limited.code).toBe(0);
+    const [session] = await sessionsOf(home);
+    const again = ["--session", session?.id ?? "", "--price-limit", "exchange=5"];
+    expect((await home.call([...again, "-p", "again"])).code).toBe(0);
+    const shown = await home.call(["sessions", "show", session?.id ?? ""]);
+    expect(shown.stdout).toContain("limit     $5.00, exchange\n  limit     $0.25, tree\n");
+    for (const wrong of ["5", "day=5", "tree=", "tree=0", "tree=-1", "tree=1e3", "tree=$1"]) {
+      const { code, stderr } = await home.call(["-p", "hello", "--price-limit", wrong]);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining("--price-limit takes exchange=<USD>"),
+      ]);
+    }
+    const server = await startModelServer({ answer: () => ({ content: "done" }) });
+    const paid = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" });
+    const refused = await paid.call(["-p", "hello", "--price-limit", "session=1"]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/the price of openai:gpt-test is unknown.*\[price_unknown\]$/m);
+    expect(server.requests()).toEqual([]);
+  });
+
   it("[CLI-24] [CLI-30] [CLI-117] records folder, project, persona, title and model; the demo model names itself", async () => {
     const home = freshHome();
     const text = `${"é🎉".repeat(30)} and more`;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { SessionSummary } from "../../src/core/schemas/schemas.ts";
-import { readTokenLimits } from "../../src/store/records/sessions/token-limits.ts";
+import { readLimits } from "../../src/store/records/sessions/limits.ts";
 import { claimNext } from "../helpers/queue.ts";
 import { type CallOptions, startTestServer, type TestServer } from "../helpers/server.ts";
 import { waitingSession } from "../helpers/waiting-session.ts";
@@ -54,7 +54,12 @@ it("[HTTP-151] PATCH changes what is given, keeps the rest, and answers with the
   expect(await client.patchSession(id, { name: null, plan_mode: false })).toEqual(created);
   await client.patchSession(id, { token_limits: { session: 10, tree: 20 } });
   await client.patchSession(id, { token_limits: { session: null, exchange: 5 } });
-  expect(await t.store.read(readTokenLimits, { id })).toEqual({ exchange: 5, tree: 20 });
+  await client.patchSession(id, { price_limits: { session: 5_000_000, tree: 1 } });
+  await client.patchSession(id, { price_limits: { tree: null } });
+  expect(await t.store.read(readLimits, { id })).toEqual({
+    tokens: { exchange: 5, tree: 20 },
+    prices: { session: 5_000_000 },
+  });
 });
 
 it("[HTTP-151] changes all or nothing, and refuses what does not fit", async () => {
@@ -69,6 +74,7 @@ it("[HTTP-151] changes all or nothing, and refuses what does not fit", async () 
     [{ archived: "true" }, 422, "invalid_request", "/archived"],
     [{ title: "x" }, 422, "invalid_request", ""],
     [{ token_limits: { tree: 0 } }, 422, "invalid_request", "/token_limits/tree"],
+    [{ price_limits: { tree: 0 } }, 422, "invalid_request", "/price_limits/tree"],
     [[], 422, "invalid_request", ""],
   ] as const) {
     expect(await refusal(id, body), JSON.stringify(body)).toEqual(expected);
@@ -158,6 +164,7 @@ it("[HTTP-154] an ended session keeps its settings; name, metadata and archive c
     { repo_path: "/nowhere" },
     { plan_mode: true },
     { token_limits: { tree: 5 } },
+    { price_limits: { tree: 5 } },
   ]) {
     expect(await refusal(id, body)).toEqual([409, "session_ended"]);
   }

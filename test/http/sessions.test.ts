@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { SessionAck, SessionDetail, SessionSummary } from "../../src/core/schemas/schemas.ts";
 import { createSession } from "../../src/store/records/sessions/create.ts";
-import { readTokenLimits } from "../../src/store/records/sessions/token-limits.ts";
+import { readLimits } from "../../src/store/records/sessions/limits.ts";
 import { startThread } from "../../src/store/records/sessions/change.ts";
 import { createClient } from "../../src/client/client.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
@@ -87,24 +87,30 @@ describe("creating", () => {
     expect(full.json).toMatchObject({ persona_name: "π😀", model: "openai:x", repo_path: "/" });
   });
 
-  it("[BUDGET-5] a session is created with limits of tokens, which its key remembers", async () => {
-    const headers = { "idempotency-key": "limits" };
-    const created = (token_limits: unknown) =>
-      t.call<SessionDetail>("POST", "/api/sessions", { body: { token_limits }, headers });
-    const limits = { exchange: 1000, tree: 5_000_000 };
-    const first = await created(limits);
-    expect(first.status).toBe(201);
-    expect(await t.store.read(readTokenLimits, first.json)).toEqual(limits);
-    expect((await created(limits)).json.id).toBe(first.json.id);
-    expect((await created({ ...limits, tree: 1 })).json).toMatchObject({
-      code: "idempotency_key_reused",
-    });
-    for (const wrong of [{ exchange: 0 }, { session: 1.5 }, { tree: "5" }, { day: 1 }, 5]) {
-      expect((await create({ token_limits: wrong })).json).toMatchObject({
-        code: "invalid_request",
+  it.each([
+    ["token_limits", "tokens"],
+    ["price_limits", "prices"],
+  ] as const)(
+    "[BUDGET-5] [COST-10] a session is created with %s, which its key remembers",
+    async (field, kind) => {
+      const headers = { "idempotency-key": field };
+      const created = (given: unknown) =>
+        t.call<SessionDetail>("POST", "/api/sessions", { body: { [field]: given }, headers });
+      const limits = { exchange: 1000, tree: 5_000_000 };
+      const first = await created(limits);
+      expect(first.status).toBe(201);
+      expect(await t.store.read(readLimits, first.json)).toMatchObject({ [kind]: limits });
+      expect((await created(limits)).json.id).toBe(first.json.id);
+      expect((await created({ ...limits, tree: 1 })).json).toMatchObject({
+        code: "idempotency_key_reused",
       });
-    }
-  });
+      for (const wrong of [{ exchange: 0 }, { session: 1.5 }, { tree: "5" }, { day: 1 }, 5]) {
+        expect((await create({ [field]: wrong })).json).toMatchObject({
+          code: "invalid_request",
+        });
+      }
+    },
+  );
 
   it("[HTTP-3] [HTTP-90] the project key is that of the real path, as far as it exists", async () => {
     const folder = temporaryFolder();

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { readTokenLimits } from "../../src/store/records/sessions/token-limits.ts";
+import { readLimits } from "../../src/store/records/sessions/limits.ts";
 import { describeEngine } from "../helpers/engines.ts";
 import { echo, openOn } from "../helpers/graphs.ts";
 import { openStoreAt } from "../helpers/open-store.ts";
@@ -124,7 +124,10 @@ describeEngine("sessions of openReprise", (engine) => {
       repo_path: folder,
     });
     await sessions.patch(id, { plan_mode: false, token_limits: { tree: null } });
-    expect(await store.read(readTokenLimits, { id })).toEqual({ session: 10 });
+    expect(await store.read(readLimits, { id })).toEqual({
+      tokens: { session: 10 },
+      prices: {},
+    });
     expect(await sessions.patch(id, {})).toEqual({ ...changed, plan_mode: false });
 
     const { id: own } = await sessions.create();

@@ -1,3 +1,4 @@
+import type { LeaseState } from "../../store/records/leases/lease.ts";
 import type { Store } from "../../store/store.ts";
 import type { HeldThread } from "../driver/thread-holder.ts";
 import type { ThreadConfig } from "../driver/driven-agent.ts";
@@ -17,6 +18,6 @@ export interface GraphExchange {
   readonly progress: GraphProgress;
   readonly thread: HeldThread;
   readonly config: ThreadConfig;
-  /** True if a limit of tokens has to be checked. */
-  readonly isLimited: boolean;
+  /** The session before its lease was taken: whether limits have to be checked. */
+  readonly leaseState: LeaseState;
 }

@@ -11,6 +11,7 @@ import type { GraphExchange } from "./graph-context.ts";
 import { commandOf, type GraphInput, stateUpdate } from "../driver/graph-input.ts";
 import { keptInput, storeCommand } from "./kept-input.ts";
 import { openQuestions, withAnswers } from "../driver/questions.ts";
+import { CallRecorder } from "./graph-calls.ts";
 import { ToolRecorder } from "./started-tools.ts";
 import { isDone } from "../driver/task-writes.ts";
 import { TokenGuard } from "./token-guard.ts";
@@ -28,8 +29,9 @@ export function graphAgent(exchange: GraphExchange): DrivenAgent {
     undone: (pending) => undone(exchange, pending),
     answer: progress.answer,
     hearing: () => {
-      const guard = new TokenGuard(store, thread.held.session.id, exchange.isLimited);
-      const everywhere = [new ToolRecorder(late, config), guard];
+      const guard = new TokenGuard(store, thread.calls, exchange.leaseState);
+      const recorders = [new ToolRecorder(late, config), new CallRecorder(thread.calls)];
+      const everywhere = [...recorders, guard];
       return { handler: progress.handler, everywhere, refused: guard.signal };
     },
     recover: failed,

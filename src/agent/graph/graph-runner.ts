@@ -103,7 +103,6 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
         progress = createGraphProgress(report, messagesOf(tuple));
         const { store } = options;
         const { repeatable = [] } = request.agent;
-        const isLimited = leaseState.is_limited;
         const held = {
           store,
           thread,
@@ -113,7 +112,7 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
           input,
           progress,
           repeatable,
-          isLimited,
+          leaseState,
         };
         const { model, persona_name } = session;
         return late.using(saver, () =>

@@ -1,6 +1,12 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 
+import { priceUnknown } from "../../core/cost/limits.ts";
+import type { RepriseError } from "../../core/errors.ts";
+import type { LeaseState } from "../../store/records/leases/lease.ts";
 import type { Store } from "../../store/store.ts";
+import type { CallLedger } from "../call-ledger.ts";
+import type { CallbackParameters } from "../messages/token-stream.ts";
+import { calledModel } from "./graph-calls.ts";
 import { beyondLimits } from "../refuse-beyond-limits.ts";
 
 /**
@@ -16,31 +22,39 @@ export class TokenGuard extends BaseCallbackHandler {
   override ignoreRetriever = true;
   override ignoreCustomEvent = true;
   readonly #store: Store;
-  readonly #id: string;
+  readonly #calls: Pick<CallLedger, "flush">;
+  readonly #state: LeaseState;
   readonly #stop = new AbortController();
 
-  constructor(store: Store, session_id: string, isLimited: boolean) {
+  constructor(store: Store, calls: Pick<CallLedger, "flush">, state: LeaseState) {
     super();
-    this.ignoreLLM = !isLimited;
+    this.ignoreLLM = !state.is_limited;
     this.#store = store;
-    this.#id = session_id;
+    this.#calls = calls;
+    this.#state = state;
   }
 
-  /** Aborted with `budget_reached` as its reason once no model may be called any more. */
+  /** Aborted with `budget_reached`, `price_limit_reached` or `price_unknown` as its reason once no model may be called any more. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  override async handleChatModelStart(): Promise<void> {
-    await this.#check();
+  override async handleChatModelStart(
+    ...[, , , , , , metadata]: CallbackParameters<"handleChatModelStart">
+  ): Promise<void> {
+    const { name, facts } = calledModel(metadata);
+    const isUnpriced = this.#state.is_price_limited && facts.price === null;
+    await this.#check(isUnpriced ? priceUnknown(name) : null);
   }
 
   override async handleLLMStart(): Promise<void> {
     await this.#check();
   }
 
-  async #check(): Promise<void> {
-    const error = await beyondLimits(this.#store, this.#id);
+  async #check(refusal: RepriseError | null = null): Promise<void> {
+    // the limits count what is stored
+    await this.#calls.flush();
+    const error = refusal ?? (await beyondLimits(this.#store, this.#state.session.id));
     if (error !== null) {
       this.#stop.abort(error);
     }

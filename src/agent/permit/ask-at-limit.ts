@@ -1,15 +1,16 @@
 import type { DefaultAnswer, LimitChoice } from "../../core/questions.ts";
 import {
-  budgetReached,
+  moreOf,
+  limitReached,
   limitCallId,
   reachedLimit,
   readLimitCallId,
   usedOf,
-} from "../../core/token-limits.ts";
+} from "../../core/cost/limits.ts";
 import { limitChoices } from "../../core/text/words.ts";
 import { shownHash } from "../../store/records/questions/ask.ts";
 import { readAskedInThread } from "../../store/records/questions/read.ts";
-import { readTokenUse } from "../../store/records/sessions/token-limits.ts";
+import { readLimitUse } from "../../store/records/sessions/limits.ts";
 import type { Store } from "../../store/store.ts";
 import { parkWith } from "./tool-asking.ts";
 
@@ -24,15 +25,15 @@ export interface LimitAsking {
 const STOP: LimitChoice = "stop";
 
 /**
- * What the model's node of an attended exchange calls first: once a limit of tokens is reached, a person is asked
- * whether as many more may be used.
+ * What the model's node of an attended exchange calls first: once a limit of tokens or of the price is reached, a person is
+ * asked whether as much more may be used.
  *
- * Error codes: `budget_reached` after a no, `database_*`.
+ * Error codes: `budget_reached` or `price_limit_reached` after a no, `database_*`.
  */
 export function askAtLimit(asking: LimitAsking): () => Promise<void> {
   const { store, session } = asking;
   return async () => {
-    const use = await store.read(readTokenUse, session);
+    const use = await store.read(readLimitUse, session);
     const kind = reachedLimit(use);
     if (kind === null) {
       return;
@@ -50,13 +51,13 @@ export function askAtLimit(asking: LimitAsking): () => Promise<void> {
       return asked?.kind === kind && asked.limit === limit && asked.n === n;
     });
     if (own.some(({ answer }) => answer === STOP)) {
-      throw budgetReached(kind, use);
+      throw limitReached(kind, use);
     }
     const open = own.find(({ state }) => state === "open");
     const shown = {
       kind: "limit",
       text: `${usedOf(kind, use)} Continue?`,
-      choices: limitChoices(limit),
+      choices: limitChoices(moreOf(kind, limit)),
       permission: null,
     } as const;
     parkWith(

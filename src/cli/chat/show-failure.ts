@@ -90,4 +90,5 @@ const NEXT_STEPS: Partial<Record<ErrorCode, NextStep>> = {
   },
   call_limit_reached: CONTINUE,
   budget_reached: CONTINUE,
+  price_limit_reached: CONTINUE,
 };

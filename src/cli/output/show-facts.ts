@@ -1,3 +1,4 @@
+import { exactDollars } from "../../core/cost/money.ts";
 import type { ConsentKind } from "../../core/consents.ts";
 import type { ExchangeRecord, Message, Session } from "../../core/sessions.ts";
 import { oneLine, titleLine } from "../../core/text/terminal-text.ts";
@@ -25,7 +26,12 @@ export function factsOf(shown: ShownSession, time: (iso: string) => string): Fac
   const { failures, unconfirmed, children, exchanges, consents, questions, limits } = shown;
   return [
     ...ownFacts(shown, time),
-    ...Object.entries(limits).map(([what, limit]) => fact("limit", `${limit} tokens, ${what}`)),
+    ...Object.entries(limits.tokens).map(([what, limit]) =>
+      fact("limit", `${limit} tokens, ${what}`),
+    ),
+    ...Object.entries(limits.prices).map(([what, limit]) =>
+      fact("limit", `${exactDollars(limit)}, ${what}`),
+    ),
     ...unconfirmed.settings.map((setting) =>
       fact("unconfirmed", `${SETTING_NAMES[setting]}, ${UNAUTHENTICATED}`),
     ),

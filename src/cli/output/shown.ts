@@ -1,7 +1,6 @@
 import type { FileChangeInfo } from "../../core/schemas/file-change-schemas.ts";
 import type { SessionLabels } from "../../core/labels.ts";
 import type { ExchangeRecord, Session } from "../../core/sessions.ts";
-import type { TokenLimits } from "../../core/token-limits.ts";
 import {
   listExchanges,
   type QueuedMessage,
@@ -12,7 +11,7 @@ import type { Detail } from "../../store/records/messages/read.ts";
 import { listOpenQuestions, type OpenQuestion } from "../../store/records/questions/read.ts";
 import { type Consent, readConsents } from "../../store/records/sessions/consents.ts";
 import { listSessions } from "../../store/records/sessions/list.ts";
-import { readTokenLimits } from "../../store/records/sessions/token-limits.ts";
+import { readLimits, type SessionLimits } from "../../store/records/sessions/limits.ts";
 import { readUnconfirmed, type Unconfirmed } from "../../store/records/messages/unconfirmed.ts";
 import { type ChangeReading, readChanges } from "./read-changes.ts";
 import { resumeCommand, sendCommandLine } from "../process/resume-command.ts";
@@ -30,7 +29,7 @@ export interface ShownSession extends Detail {
   readonly unsent: readonly UnsentMessage[];
   /** Commands that send such a message again: with its text, and with an editor that has the last one. */
   readonly sendAgain: { readonly send: string; readonly resume: string };
-  readonly limits: TokenLimits;
+  readonly limits: SessionLimits;
   readonly questions: readonly OpenQuestion[];
   readonly consents: readonly Consent[];
   /** By the id of the call. */
@@ -88,7 +87,7 @@ export async function readShown(
       send: sendCommandLine(cli, command, session_id),
       resume: resumeCommand(cli, command, session_id),
     },
-    limits: await store.read(readTokenLimits, session),
+    limits: await store.read(readLimits, session),
     questions: await store.read(listOpenQuestions, { reference: session_id }),
     consents: await store.read(readConsents, { session_id, limit: CONSENTS_SHOWN }),
     ...(await readChangesOfCalls(reading, detail)),

@@ -10,6 +10,8 @@ const MODEL_CONTEXTS = ["keep", "fresh"] as const;
 
 const orNone = () => Type.Optional(nullable(limit()));
 
+const limits = () => Type.Object({ exchange: orNone(), session: orNone(), tree: orNone() }, closed);
+
 /** Changes of `PATCH`: what is left out stays. Null removes a name, a limit or a pair of metadata. */
 export const PatchSessionRequest = Type.Object(
   {
@@ -27,9 +29,8 @@ export const PatchSessionRequest = Type.Object(
     cache: Type.Optional(cacheLife()),
     archived: Type.Optional(Type.Boolean()),
     repo_path: Type.Optional(repoPath()),
-    token_limits: Type.Optional(
-      Type.Object({ exchange: orNone(), session: orNone(), tree: orNone() }, closed),
-    ),
+    token_limits: Type.Optional(limits()),
+    price_limits: Type.Optional(limits()),
   },
   { ...closed, $id: "PatchSessionRequest" },
 );

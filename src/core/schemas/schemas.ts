@@ -264,24 +264,28 @@ export const effort = () => nullableOneOf(EFFORTS);
 /** How long the provider keeps what it has read; null is the default. */
 export const cacheLife = () => nullableOneOf(CACHE_LIVES);
 
+const scopedLimits = (description: string) =>
+  Type.Object(
+    {
+      exchange: Type.Optional(limit()),
+      session: Type.Optional(limit()),
+      tree: Type.Optional(limit()),
+    },
+    { ...closed, description },
+  );
+
 export const CreateSessionRequest = Type.Object(
   {
     persona_name: Type.Optional(nullable(name())),
     model_override: Type.Optional(nullable(name())),
     repo_path: Type.Optional(nullable(repoPath())),
     token_limits: Type.Optional(
-      Type.Object(
-        {
-          exchange: Type.Optional(limit()),
-          session: Type.Optional(limit()),
-          tree: Type.Optional(limit()),
-        },
-        {
-          ...closed,
-          description:
-            "Tokens, read and written ones together, that an exchange with its sub-agents, the session alone, and the session with its sub-agents may use",
-        },
+      scopedLimits(
+        "Tokens, read and written ones together, that an exchange with its sub-agents, the session alone, and the session with its sub-agents may use",
       ),
+    ),
+    price_limits: Type.Optional(
+      scopedLimits("Micro-dollars that the requests of models may cost, in the same way"),
     ),
     metadata: Type.Optional(metadata()),
     permission: Type.Optional(permissionMode()),

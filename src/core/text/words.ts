@@ -37,8 +37,8 @@ const PERMISSION: Readonly<Record<PermissionChoice, Words>> = {
   },
 };
 
-const LIMIT: Readonly<Record<LimitChoice, (more: number) => Words>> = {
-  continue: (more) => ({ label: "continue", meaning: `${more} more tokens may be used.` }),
+const LIMIT: Readonly<Record<LimitChoice, (more: string) => Words>> = {
+  continue: (more) => ({ label: "continue", meaning: `${more} may be used.` }),
   stop: () => ({ label: "stop", meaning: "The exchange ends here." }),
 };
 
@@ -80,8 +80,8 @@ export function folderChoice(rule: string): Choice {
   return { id: "allow_folder", ...PERMISSION.allow_folder, lasting: [rule] };
 }
 
-/** Choices at a limit, after which so many more tokens may be used. */
-export function limitChoices(more: number): readonly Choice[] {
+/** Choices at a limit, after which so much more may be used: `100 more tokens`, `$1.00 more`. */
+export function limitChoices(more: string): readonly Choice[] {
   return LIMIT_CHOICES.map((id) => ({ id, ...LIMIT[id](more), lasting: null }));
 }
 

@@ -1,5 +1,6 @@
 import { DEFAULT_CACHE_LIFE } from "../../core/model-settings.ts";
-import { TOKEN_LIMITS } from "../../core/token-limits.ts";
+import { LIMIT_SCOPES } from "../../core/cost/limits.ts";
+import { dollarsOf } from "../../core/cost/money.ts";
 import { defaultModel } from "../models/config.ts";
 import type { KeySource, ProviderEntry } from "../models/provider-config.ts";
 import { builtInProvider } from "../models/providers.ts";
@@ -29,7 +30,7 @@ export function settingOrigins(
   env: Env,
   config: UserConfig | null,
 ): readonly SettingOrigin[] {
-  const { models, persona, permission, limits, tokens } = settings;
+  const { models, persona, permission, limits, tokens, prices } = settings;
   const one = (
     key: string,
     value: unknown,
@@ -57,9 +58,14 @@ export function settingOrigins(
         `REPRISE_${key.toUpperCase()}`,
       ),
     ),
-    ...TOKEN_LIMITS.map((name) =>
+    ...LIMIT_SCOPES.map((name) =>
       one(`limits.tokens.${name}`, tokens[name] ?? null, (section) => section.tokens[name] ?? null),
     ),
+    ...LIMIT_SCOPES.map((name) => {
+      const micros = prices[name];
+      const value = micros === undefined ? null : dollarsOf(micros);
+      return one(`limits.price.${name}`, value, (section) => section.prices[name] ?? null);
+    }),
     ...Object.entries(SANDBOX_KEYS).map(([key, { limit, unit }]) =>
       one(
         `sandbox.limits.${key}`,

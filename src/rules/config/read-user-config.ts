@@ -1,3 +1,5 @@
+import type { ScopedLimits } from "../../core/cost/limits.ts";
+import { microsOf } from "../../core/cost/money.ts";
 import { join } from "node:path";
 
 import { findNodeAtLocation, type Node } from "jsonc-parser";
@@ -110,10 +112,18 @@ function sectionOf(text: SectionText, home: string): ConfigSection {
     ),
     limits: limitsOf(limits),
     tokens: limits.tokens ?? {},
+    prices: pricesOf(limits.price ?? {}),
     environment: text.environment ?? [],
     sandbox: sandboxOf(sandbox.limits),
     visible: (sandbox.visible ?? []).map((path) => path.slice("~/".length).replace(/\/$/, "")),
   };
+}
+
+/** The file has dollars. */
+function pricesOf(limits: ScopedLimits): ScopedLimits {
+  return Object.fromEntries(
+    Object.entries(limits).map(([scope, dollars]) => [scope, microsOf(dollars)]),
+  );
 }
 
 /** The rules of an effect, as a section has them. */

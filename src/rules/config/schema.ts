@@ -58,6 +58,8 @@ const list = (description: string, items = item(), options: object = {}) =>
   Type.Array(items, { description, maxItems: MAX_ITEMS, ...options });
 const count = (description?: string, options: object = {}) =>
   Type.Integer({ ...(description === undefined ? {} : { description }), minimum: 1, ...options });
+/** An amount of money, of a micro-dollar at least. */
+const dollars = () => Type.Number({ minimum: 0.000001, maximum: MAX_DOLLARS });
 const path = (description: string) => item({ description, pattern: "^(/|~$|~/)", reads: "path" });
 const rules = (description: string) => list(description, item({ reads: "rule" }));
 
@@ -108,6 +110,13 @@ const Section = {
         { exchange: count(), session: count(), tree: count() },
         {
           description: "Tokens that new sessions of the command line may use, as --token-limit.",
+        },
+      ),
+      price: some(
+        { exchange: dollars(), session: dollars(), tree: dollars() },
+        {
+          description:
+            "Dollars that the requests of models of new sessions of the command line may cost, as --price-limit.",
         },
       ),
     },

@@ -1,6 +1,6 @@
 import type { CacheLife, Effort } from "../../core/model-settings.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
-import type { TokenLimits } from "../../core/token-limits.ts";
+import type { ScopedLimits } from "../../core/cost/limits.ts";
 import { realPathOf } from "../../store/project-key.ts";
 import { type ExchangeLimits, exchangeLimits } from "../../core/exchange-limits.ts";
 import { isInside } from "../../workspace/files/real-path.ts";
@@ -31,7 +31,9 @@ export interface FolderSettings {
   readonly protected: readonly ProtectedPath[];
   readonly limits: ExchangeLimits;
   /** Limits of tokens for new sessions. */
-  readonly tokens: TokenLimits;
+  readonly tokens: ScopedLimits;
+  /** And of the price, in micro-dollars. */
+  readonly prices: ScopedLimits;
   /** Names of variables that commands get besides. */
   readonly environment: readonly string[];
   /** Limits of commands in the sandbox, as far as the config sets them. */
@@ -177,6 +179,7 @@ function combined(
     protected: all.flatMap((section) => section.protected),
     limits: exchangeLimits(env, Object.assign({}, ...all.map(({ limits }) => limits))),
     tokens: Object.assign({}, ...all.map(({ tokens }) => tokens)),
+    prices: Object.assign({}, ...all.map(({ prices }) => prices)),
     sandbox: Object.assign({}, ...all.map(({ sandbox }) => sandbox)),
     visible: [...new Set(all.flatMap(({ visible }) => visible))],
     environment: [...new Set(all.flatMap(({ environment }) => environment))],

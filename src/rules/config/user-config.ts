@@ -1,6 +1,6 @@
 import type { CacheLife, Effort } from "../../core/model-settings.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
-import type { TokenLimits } from "../../core/token-limits.ts";
+import type { ScopedLimits } from "../../core/cost/limits.ts";
 import type { ExchangeLimits } from "../../core/exchange-limits.ts";
 import type { ModelOverride } from "../models/facts.ts";
 import type { ProviderEntry } from "../models/provider-config.ts";
@@ -18,7 +18,9 @@ export interface ConfigSection {
   readonly rules: readonly Rule[];
   readonly protected: readonly ProtectedPath[];
   readonly limits: Partial<ExchangeLimits>;
-  readonly tokens: TokenLimits;
+  readonly tokens: ScopedLimits;
+  /** In micro-dollars. */
+  readonly prices: ScopedLimits;
   /** Names of variables that commands get besides. */
   readonly environment: readonly string[];
   /** Limits of commands in the sandbox. */

@@ -1,15 +1,11 @@
 import { describe, expect, it } from "vitest";
 
-import { TOKEN_LIMITS, type TokenLimits } from "../../../src/core/token-limits.ts";
+import { LIMIT_SCOPES, type ScopedLimits } from "../../../src/core/cost/limits.ts";
 import { listExchanges } from "../../../src/store/records/exchanges/read.ts";
 import { answerQuestion } from "../../../src/store/records/questions/answer.ts";
 import { listOpenQuestions } from "../../../src/store/records/questions/read.ts";
 import { listSessions } from "../../../src/store/records/sessions/list.ts";
-import {
-  readTokenLimits,
-  readTokenUse,
-  setTokenLimits,
-} from "../../../src/store/records/sessions/token-limits.ts";
+import { readLimits, readLimitUse, setLimits } from "../../../src/store/records/sessions/limits.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { type ModelAnswer, startModelServer } from "../../helpers/model-server.ts";
@@ -26,7 +22,7 @@ function listing(id: string): ModelAnswer {
 }
 
 /** An agent that calls a tool `rounds` times in each exchange. */
-async function benchOf(limits: TokenLimits, rounds: number) {
+async function benchOf(limits: ScopedLimits, rounds: number) {
   const server = await startModelServer({
     answer: (messages) => {
       const since = messages.length - messages.findLastIndex(({ role }) => role === "user") - 1;
@@ -36,7 +32,7 @@ async function benchOf(limits: TokenLimits, rounds: number) {
     },
   });
   const bench = await openBench(server);
-  await bench.store.write(setTokenLimits, { id: bench.session.id, limits });
+  await bench.store.write(setLimits, { id: bench.session.id, tokens: limits });
   return { bench, server };
 }
 
@@ -79,7 +75,7 @@ describe("a limit of tokens", () => {
       });
       await expect(bench.run({ text: null })).rejects.toMatchObject({ code: "budget_reached" });
       expect(server.requests()).toHaveLength(4);
-      await bench.store.write(setTokenLimits, { id: bench.session.id, limits: { [kind]: 600 } });
+      await bench.store.write(setLimits, { id: bench.session.id, tokens: { [kind]: 600 } });
       expect((await bench.run({ text: null })).answer).toBe("done");
     },
   );
@@ -103,7 +99,7 @@ describe("a limit of tokens", () => {
       });
       const bench = await openBench(server);
       const { store, session } = bench;
-      await store.write(setTokenLimits, { id: session.id, limits: { [kind]: 500 } });
+      await store.write(setLimits, { id: session.id, tokens: { [kind]: 500 } });
       const principal = localPrincipal("terminal", null);
       const failing = bench.run({ text: "begin", principal });
       await expect(failing).rejects.toMatchObject({ code: "budget_reached" });
@@ -111,14 +107,14 @@ describe("a limit of tokens", () => {
       expect([5, 6]).toContain(server.requests().length);
       const { sessions } = await store.read(listSessions, { limit: 10 });
       expect(sessions.map(({ activity }) => activity)).toEqual(Array(3).fill("interrupted"));
-      const use = await store.read(readTokenUse, { id: session.id });
+      const use = await store.read(readLimitUse, { id: session.id });
       expect(use.session).toEqual({ used: 100, limit: null, set: null });
       if (kind === "tree") {
         expect(use.tree).toEqual({ used: server.requests().length * 100, limit: 500, set: 500 });
       }
       // a sub-agent is held to the limits of its root
       const child = sessions.find(({ depth }) => depth === 1);
-      const ofChild = await store.read(readTokenUse, { id: child?.id ?? "" });
+      const ofChild = await store.read(readLimitUse, { id: child?.id ?? "" });
       expect(ofChild[kind].limit).toBe(500);
     },
   );
@@ -134,9 +130,9 @@ describe("a limit of tokens", () => {
       },
     });
     const bench = await openBench(server);
-    await bench.store.write(setTokenLimits, { id: bench.session.id, limits: { session: 201 } });
+    await bench.store.write(setLimits, { id: bench.session.id, tokens: { session: 201 } });
     expect((await bench.run({ text: "begin" })).answer).toBe("done");
-    const use = await bench.store.read(readTokenUse, { id: bench.session.id });
+    const use = await bench.store.read(readLimitUse, { id: bench.session.id });
     expect(use.session).toEqual({ used: 200, limit: 201, set: 201 });
   });
 
@@ -178,7 +174,7 @@ describe("a limit of tokens", () => {
       await expect(bench.run({ text: null, principal })).rejects.toMatchObject(failed);
       expect(await lastRecord(bench)).toMatchObject({ n: 2, state: "failed" });
       expect(server.requests()).toHaveLength(kind === "exchange" ? 9 : 6);
-      await store.write(setTokenLimits, { id: session.id, limits: { [kind]: 301 } });
+      await store.write(setLimits, { id: session.id, tokens: { [kind]: 301 } });
       await expect(bench.run({ text: "once more" })).rejects.toMatchObject(failed);
       expect((await verifySession(store, session.id)).findings).toEqual([]);
     },
@@ -196,9 +192,9 @@ describe("a limit of tokens", () => {
   it("[BUDGET-5] is kept beside the others when one is set", async () => {
     const { bench } = await benchOf({ exchange: 1000, session: 2000 }, 1);
     const { id } = bench.session;
-    await bench.store.write(setTokenLimits, { id, limits: { session: 5, tree: 3000 } });
-    const limits = await bench.store.read(readTokenLimits, { id });
+    await bench.store.write(setLimits, { id, tokens: { session: 5, tree: 3000 } });
+    const { tokens: limits } = await bench.store.read(readLimits, { id });
     expect(limits).toEqual({ exchange: 1000, session: 5, tree: 3000 });
-    expect(Object.keys(limits)).toEqual([...TOKEN_LIMITS]);
+    expect(Object.keys(limits)).toEqual([...LIMIT_SCOPES]);
   });
 });

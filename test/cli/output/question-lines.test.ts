@@ -50,7 +50,7 @@ it("[QUESTION-36] words of one choice that are the number of another one are nei
 });
 
 it("[CLI-189] lines of a question say what its own choices mean", () => {
-  const more = questionLines({ text: "Continue?", choices: limitChoices(500) });
+  const more = questionLines({ text: "Continue?", choices: limitChoices("500 more tokens") });
   expect(more.slice(1)).toEqual([
     expect.stringMatching(/^ {2}1\. continue: 500 /),
     expect.stringMatching(/^ {2}2\. stop: ./),

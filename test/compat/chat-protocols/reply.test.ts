@@ -9,7 +9,7 @@ import {
 import { answerOf, type Reply } from "../../../src/compat/chat-protocols/reply.ts";
 
 const PERMISSION = { kind: "permission", choices: permissionChoices(["ls"]) } as const;
-const LIMIT = { kind: "limit", choices: limitChoices(1) } as const;
+const LIMIT = { kind: "limit", choices: limitChoices("1 more tokens") } as const;
 const MESSAGES = { kind: "messages", choices: admissionChoices() } as const;
 const COLOURS = {
   kind: "question",

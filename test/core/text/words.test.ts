@@ -33,15 +33,15 @@ it("[QUESTION-47] choices have the ids of their kind, and those that last their 
   ]);
   expect(permissionChoices(null).map(({ id }) => id)).toEqual(["allow_once", "deny"]);
   expect(folderChoice("a")).toMatchObject({ id: "allow_folder", lasting: ["a"] });
-  expect(limitChoices(5).map(({ id }) => id)).toEqual(["continue", "stop"]);
-  expect(limitChoices(5)[0]?.meaning).toContain("5");
+  expect(limitChoices("5 more tokens").map(({ id }) => id)).toEqual(["continue", "stop"]);
+  expect(limitChoices("5 more tokens")[0]?.meaning).toContain("5");
   expect(admissionChoices().map(({ id }) => id)).toEqual(["yes", "no"]);
   expect(repeatChoices().map(({ id }) => id)).toEqual(["again", "skip"]);
   expect(longerText(permission)).toContain("edit_file(a.txt)");
   expect(longerText(permissionChoices(null))).toBeNull();
   for (const choice of [
     ...permission,
-    ...limitChoices(5),
+    ...limitChoices("5 more tokens"),
     ...repeatChoices(),
     ...admissionChoices(),
   ]) {
@@ -51,7 +51,7 @@ it("[QUESTION-47] choices have the ids of their kind, and those that last their 
 });
 
 it("[QUESTION-47] what a model offers has positions as ids, whatever it is called", () => {
-  const own = [...permissionChoices(["a"], { each: true }), ...limitChoices(1)];
+  const own = [...permissionChoices(["a"], { each: true }), ...limitChoices("1 more tokens")];
   const texts = [...own.map(({ label }) => label), ...OWN, "2"];
   const offered = offeredChoices(texts);
   expect(offered.map(({ id }) => id)).toEqual(texts.map((_, index) => String(index + 1)));

@@ -91,7 +91,10 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
     effort: index % 10 === 3 ? "high" : null,
     cache: index % 4 === 0 ? "1h" : null,
     ...(index % 5 === 2
-      ? { token_limits: { exchange: 1000 + index, session: 2000, tree: 1 } }
+      ? {
+          token_limits: { exchange: 1000 + index, session: 2000, tree: 1 },
+          price_limits: { exchange: index + 1, session: 5_000_000, tree: 2 },
+        }
       : {}),
     ...(index % 3 === 1
       ? { metadata: { team: WORDS[index % WORDS.length] ?? "", [`k${index}`]: "" } }

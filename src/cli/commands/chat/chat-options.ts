@@ -4,7 +4,7 @@ import { parseModelName } from "../../../rules/models/name.ts";
 import type { ChosenBy } from "../../../store/records/sessions/choose.ts";
 import type { CliContext } from "../../process/context.ts";
 import type { DefaultAnswer } from "../../../core/questions.ts";
-import type { TokenLimits } from "../../../core/token-limits.ts";
+import type { ScopedLimits } from "../../../core/cost/limits.ts";
 import type { PermissionMode } from "../../../core/permissions.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 
@@ -24,7 +24,9 @@ export interface ChatOptions extends SettingOptions {
   readonly allow?: readonly string[];
   /** False with --no-questions. */
   readonly questions?: boolean;
-  readonly tokenLimit?: TokenLimits;
+  readonly tokenLimit?: ScopedLimits;
+  /** In micro-dollars. */
+  readonly priceLimit?: ScopedLimits;
   readonly answerAfter?: DefaultAnswer;
   readonly prompt?: string;
   readonly continueExchange?: true;

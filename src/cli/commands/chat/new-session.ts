@@ -38,10 +38,11 @@ async function folderNamed(named: string): Promise<string> {
 /** The columns that a session begins with; its model is recorded with its first exchange. */
 export async function newSession(cli: CliContext, options: ChatOptions) {
   const project = await projectOf(cli, options);
-  const { persona, permission, tokens } = await settingsOf(cli).at(project.repo_path);
+  const { persona, permission, tokens, prices } = await settingsOf(cli).at(project.repo_path);
   // an agent of --agent has its own instructions and tools
   const mode = options.agent === undefined ? (options.permission ?? permission.mode) : null;
   const token_limits = { ...tokens, ...options.tokenLimit };
+  const price_limits = { ...prices, ...options.priceLimit };
   return {
     ...project,
     persona_name:
@@ -52,6 +53,7 @@ export async function newSession(cli: CliContext, options: ChatOptions) {
     principal: principalOf(cli, options),
     ...(mode === null ? {} : { permission: mode }),
     ...(Object.keys(token_limits).length === 0 ? {} : { token_limits }),
+    ...(Object.keys(price_limits).length === 0 ? {} : { price_limits }),
   };
 }
 

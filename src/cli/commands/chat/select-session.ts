@@ -27,7 +27,7 @@ import { createSession } from "../../../store/records/sessions/create.ts";
 import { setPermissionMode } from "../../../store/records/sessions/permissions.ts";
 import { resolveSession } from "../../../store/records/sessions/read.ts";
 import { setModelSettings } from "../../../store/records/sessions/model-settings.ts";
-import { setTokenLimits } from "../../../store/records/sessions/token-limits.ts";
+import { setLimits } from "../../../store/records/sessions/limits.ts";
 import type { ChoiceField } from "../../../store/records/messages/waiting.ts";
 import type { Store } from "../../../store/store.ts";
 import { type ChatOptions, chosenBy, runsOnce } from "./chat-options.ts";
@@ -202,8 +202,9 @@ async function applySessionOptions(
   if (permission !== undefined) {
     session = await store.write(setPermissionMode, { id, mode: permission, principal });
   }
-  if (options.tokenLimit !== undefined) {
-    await store.write(setTokenLimits, { id, limits: options.tokenLimit });
+  const { tokenLimit: tokens, priceLimit: prices } = options;
+  if (tokens !== undefined || prices !== undefined) {
+    await store.write(setLimits, { id, tokens, prices });
   }
   session = await applyModelSettings(selection, session);
   const notices =

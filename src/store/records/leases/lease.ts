@@ -12,7 +12,7 @@ import { holdActive } from "../sessions/change.ts";
 import { failureColumns, NO_FAILURE } from "../sessions/failures.ts";
 import { sessionNotFound } from "../sessions/read.ts";
 import { selectSessions, sessionColumns, sessionOf } from "../sessions/rows.ts";
-import { IS_LIMITED } from "../sessions/token-limits.ts";
+import { IS_LIMITED, IS_PRICE_LIMITED } from "../sessions/limits.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { type Fence, holdFence } from "./fence.ts";
 import { FREE } from "./revoke.ts";
@@ -42,8 +42,10 @@ export interface LeaseState {
   readonly session: Session;
   /** The current epoch; null while a lease is stored, expired or not. */
   readonly free_epoch: number | null;
-  /** True if the session or the top of its tree has a limit of tokens. */
+  /** True if the top of its tree has a limit of tokens or of the price. */
   readonly is_limited: boolean;
+  /** True if it has one of the price. */
+  readonly is_price_limited: boolean;
 }
 
 /** Error codes: `session_not_found`. */
@@ -63,14 +65,21 @@ const leaseStateById = prepared((parts, given: Parameter<{ readonly session_id: 
 );
 
 export function selectLeaseStates(parts: QueryParts) {
-  return selectSessions(parts).select(["lease_owner", "lease_epoch"]).select(IS_LIMITED);
+  return selectSessions(parts)
+    .select(["lease_owner", "lease_epoch"])
+    .select([IS_LIMITED, IS_PRICE_LIMITED]);
 }
 
 export function leaseStateOf(
   row: InferResult<ReturnType<typeof selectLeaseStates>>[number],
 ): LeaseState {
   const free_epoch = row.lease_owner === null ? row.lease_epoch : null;
-  return { session: sessionOf(row), free_epoch, is_limited: Boolean(row.is_limited) };
+  return {
+    session: sessionOf(row),
+    free_epoch,
+    is_limited: Boolean(row.is_limited),
+    is_price_limited: Boolean(row.is_price_limited),
+  };
 }
 
 /** The lease that holds the session now; null when none does. */

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { RepriseError } from "../../../core/errors.ts";
 import { CREATE_KEY_MS } from "../../../core/limits.ts";
 import type { Session } from "../../../core/sessions.ts";
-import { TOKEN_LIMITS } from "../../../core/token-limits.ts";
+import { LIMIT_SCOPES, type ScopedLimits } from "../../../core/cost/limits.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { createSession, type NewSession } from "./create.ts";
 import { readSession } from "./read.ts";
@@ -56,16 +56,22 @@ function findEarlier(tx: Tx, create_key: string) {
 /** Hashes what the client asked for; `project_key` follows from the folder, and may change with links. */
 function requestHash(request: NewSession): string {
   const { persona_name, model, repo_path, token_limits = {}, metadata = {}, permission } = request;
-  const { effort = null, cache = null } = request;
+  const { effort = null, cache = null, price_limits = {} } = request;
   const keys = Object.keys(metadata);
-  const limits = TOKEN_LIMITS.map((name) => token_limits[name] ?? null);
   // without limits, metadata, a mode and settings of the model the same as in versions that had none
   const asked = [persona_name ?? null, model ?? null, repo_path ?? null].concat(
-    limits.every((limit) => limit === null) ? [] : [JSON.stringify(limits)],
+    limitsIn(token_limits),
     keys.length === 0 ? [] : [JSON.stringify(metadata, keys.toSorted())],
     permission === undefined ? [] : [`permission ${permission}`],
     effort === null ? [] : [`effort ${effort}`],
     cache === null ? [] : [`cache ${cache}`],
+    limitsIn(price_limits).map((limits) => `price ${limits}`),
   );
   return createHash("sha256").update(JSON.stringify(asked)).digest("hex");
+}
+
+/** None without a limit. */
+function limitsIn(given: ScopedLimits): string[] {
+  const limits = LIMIT_SCOPES.map((name) => given[name] ?? null);
+  return limits.every((limit) => limit === null) ? [] : [JSON.stringify(limits)];
 }

@@ -6,7 +6,7 @@ import type { CacheLife, Effort } from "../../../core/model-settings.ts";
 import type { Metadata } from "../../../core/labels.ts";
 import { type Principal, consenterOf, isOwner } from "../../../core/principal.ts";
 import type { PermissionMode } from "../../../core/permissions.ts";
-import type { TokenLimits } from "../../../core/token-limits.ts";
+import type { ScopedLimits } from "../../../core/cost/limits.ts";
 import { refuseFreeThreadsOf } from "../threads/free-threads.ts";
 import { type Parameter, prepared } from "../../prepared.ts";
 import type { Operation, Tx } from "../../store.ts";
@@ -15,7 +15,7 @@ import { storeMetadata } from "./labels.ts";
 import { readSession } from "./read.ts";
 import { rootOf } from "./tree-ids.ts";
 import { sessionColumns, sessionOf } from "./rows.ts";
-import { limitColumns } from "./token-limits.ts";
+import { limitColumns } from "./limits.ts";
 
 export interface NewSession {
   /** A full id that the caller chose; a new one if none is given. */
@@ -33,7 +33,9 @@ export interface NewSession {
   /** Who creates it; unknown callers count as authenticated. */
   readonly principal?: Principal;
   /** For a session without a parent. */
-  readonly token_limits?: TokenLimits;
+  readonly token_limits?: ScopedLimits;
+  /** In micro-dollars, in the same way. */
+  readonly price_limits?: ScopedLimits;
   readonly metadata?: Metadata;
   /** Mode of a session without a parent; `plan` is as `plan_mode`. `ask` if it is not given. */
   readonly permission?: PermissionMode;
@@ -92,7 +94,7 @@ function columnsOf(id: string, place: Place, input: NewSession) {
     parent_session_id: input.parent_session_id ?? null,
     parent_call_id: input.parent_call_id ?? null,
     ...place,
-    ...limitColumns(input.token_limits ?? {}),
+    ...limitColumns(input.token_limits ?? {}, input.price_limits ?? {}),
     origin: input.principal?.origin ?? null,
     authenticated: isOwner(input.principal) ? 1 : 0,
   };

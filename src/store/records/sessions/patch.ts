@@ -14,7 +14,7 @@ import { lockSession } from "./lock.ts";
 import { setPermissionMode } from "./permissions.ts";
 import { readSession, resolveSession } from "./read.ts";
 import { readSummary } from "./summaries.ts";
-import { setTokenLimits } from "./token-limits.ts";
+import { setLimits } from "./limits.ts";
 
 export interface PatchSession {
   readonly reference: string;
@@ -53,8 +53,8 @@ export const patchSession: Operation<PatchSession, SessionSummary> = async (tx, 
 
 function refuseSettings(session: Session, { change, project_key }: PatchSession): void {
   const changed = SETTINGS.filter((name) => change[name] !== undefined);
-  const { permission, token_limits, effort, cache } = change;
-  const others = [permission, token_limits, effort, cache];
+  const { permission, token_limits, price_limits, effort, cache } = change;
+  const others = [permission, token_limits, price_limits, effort, cache];
   if (changed.length > 0 || others.some((value) => value !== undefined)) {
     refuseEnded(session);
   }
@@ -82,11 +82,11 @@ function refuseSettings(session: Session, { change, project_key }: PatchSession)
     });
   }
   faults.push(...contextFaults(session, change));
-  if (token_limits !== undefined && !isRoot(session)) {
-    faults.push({
-      pointer: "/token_limits",
-      message: "Must be left out: only a session without a parent has limits.",
-    });
+  for (const name of ["token_limits", "price_limits"] as const) {
+    if (change[name] !== undefined && !isRoot(session)) {
+      const message = "Must be left out: only a session without a parent has limits.";
+      faults.push({ pointer: `/${name}`, message });
+    }
   }
   if (permission !== undefined && change.plan_mode !== undefined) {
     faults.push({
@@ -132,8 +132,9 @@ async function changeSettings(
   if (change.permission !== undefined) {
     await setPermissionMode(tx, { id, mode: change.permission, principal });
   }
-  if (change.token_limits !== undefined) {
-    await setTokenLimits(tx, { id, limits: change.token_limits });
+  const { token_limits: tokens, price_limits: prices } = change;
+  if (tokens !== undefined || prices !== undefined) {
+    await setLimits(tx, { id, tokens, prices });
   }
   if (change.effort !== undefined || change.cache !== undefined) {
     const { effort, cache } = change;

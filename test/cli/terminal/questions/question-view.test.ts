@@ -54,7 +54,9 @@ function speedsOf(text: string): readonly number[] {
 describe("the keys of a question", () => {
   const config = { question: CHANGE, choices: WITH_FOLDER };
   const files = { question: { ...CHANGE, choices: permissionChoices(null, { each: true }) } };
-  const limit: Asked = { question: { ...CHANGE, kind: "limit", choices: limitChoices(100) } };
+  const limit: Asked = {
+    question: { ...CHANGE, kind: "limit", choices: limitChoices("100 more tokens") },
+  };
   const admission: Asked = {
     question: { ...CHANGE, kind: "messages", choices: admissionChoices() },
   };
@@ -102,8 +104,8 @@ describe("the keys of a question", () => {
     ["several files", files, "d", allowed("allow_each")],
     ["several files", files, "y enter", once],
     ["a limit", limit, "y", null],
-    ["a limit", limit, "y enter", chosen(limitChoices(100), "continue")],
-    ["a limit", limit, "n", chosen(limitChoices(100), "stop")],
+    ["a limit", limit, "y enter", chosen(limitChoices("100 more tokens"), "continue")],
+    ["a limit", limit, "n", chosen(limitChoices("100 more tokens"), "stop")],
     ["messages", admission, "y", null],
     ["messages", admission, "y enter", chosen(admissionChoices(), "yes")],
     ["messages", admission, "n", chosen(admissionChoices(), "no")],
