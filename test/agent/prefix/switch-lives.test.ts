@@ -80,7 +80,7 @@ it("[SWITCH-2] [PREFIX-4] whatever happens between providers, none refuses a req
       return `${name}:${pick(MODELS[name])}`;
     };
     const first = model();
-    const story: string[] = [first];
+    const story: string[] = [`seed ${seed + life}`, first];
     const { id } = await store.write(createSession, {
       repo_path: repo,
       permission: "all",

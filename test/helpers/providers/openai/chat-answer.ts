@@ -110,7 +110,7 @@ export class ChatAnswer implements Answer {
   }
 
   #call(name: string, pieces: readonly string[], given: string | undefined): string {
-    const id = given ?? `call_${(serial += 1)}`;
+    const id = given ?? `call_00_${(serial += 1)}`;
     const index = this.#memory.quirks.noIndex ? {} : { index: this.#calls.length };
     this.#calls.push({ id, type: "function", function: { name, arguments: pieces.join("") } });
     const begun = { ...index, id, type: "function", function: { name, arguments: "" } };
