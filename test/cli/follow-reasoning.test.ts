@@ -55,3 +55,17 @@ it("[CLI-322] send --follow shows on a terminal that the model of a service thin
   expect(screen).not.toContain("see");
   await node.service.stop("SIGTERM");
 });
+
+it("[CLI-340] a signal ends send --follow, not the exchange, and the command says so", async () => {
+  const { home, id, node, release } = await startThinking();
+  const following = home.start(["send", id, "hi", "--follow"]);
+  await expect.poll(async () => (await node.client.getExchange(id, 1)).state).toBe("running");
+  const { code, signal, stderr } = await following.stop("SIGINT");
+  expect({ code, signal }).toEqual({ code: null, signal: "SIGINT" });
+  expect(stderr).toContain(`The message stays queued for a service: exchange 1 of ${id}.`);
+  expect(stderr).toContain(`reprise follow ${id}`);
+  expect(stderr).toContain(`reprise stop ${id}`);
+  release();
+  await expect.poll(async () => (await node.client.getExchange(id, 1)).state).toBe("done");
+  await node.service.stop("SIGTERM");
+});

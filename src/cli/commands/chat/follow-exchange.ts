@@ -26,6 +26,7 @@ import { ASKS } from "../../process/exit-code.ts";
 import { createFollowedThoughts } from "../../lines/thought-lines.ts";
 import { GRAPH_ASKS, questionLines, reasonLine } from "../../output/question-lines.ts";
 import { answerCommandLine, databaseWords, resumeCommand } from "../../process/resume-command.ts";
+import { onSignals } from "../../process/signals.ts";
 import { startOf } from "../../process/started-as.ts";
 
 /** Returns the exit code of a command that has followed the exchange to this state. */
@@ -55,7 +56,7 @@ interface Stored {
 }
 
 /**
- * Follows what was stored. If the database goes away meanwhile, the error says that it is stored: who reads a
+ * Follows what was stored. A signal ends only the command, which then says that the exchange stays. If the database goes away meanwhile, the error says that it is stored: who reads a
  * refusal sends the message again.
  *
  * Error codes: `follow_failed`, and as `follow`.
@@ -65,23 +66,33 @@ export async function followStored(
   { command, what, exchange, json }: Stored,
   follow: () => Promise<void>,
 ): Promise<void> {
+  const { session_id, n } = exchange;
+  const onSession = (name: string): string =>
+    `${startOf(cli)} ${name} ${session_id}${databaseWords(cli, command)}`;
+  const stopListening = onSignals(cli, (signal) => {
+    noticeNow(cli, `The ${what} stays queued for a service: exchange ${n} of ${session_id}.`);
+    noticeNow(cli, exactLine(`Follow it with: ${onSession("follow")}`));
+    noticeNow(cli, exactLine(`Stop what the session runs with: ${onSession("stop")}`));
+    stopListening();
+    process.kill(cli.pid, signal);
+  });
   try {
     await follow();
   } catch (error) {
     if (!isPassing(error)) {
       throw error;
     }
-    const { session_id, n } = exchange;
     if (json) {
       printJson(cli, exchange);
     }
-    const again = `${startOf(cli)} follow ${session_id}${databaseWords(cli, command)}`;
-    noticeLine(cli, exactLine(`Follow the session with: ${again}`));
+    noticeLine(cli, exactLine(`Follow the session with: ${onSession("follow")}`));
     throw new RepriseError(
       "follow_failed",
       `The ${what} is stored, so do not send it again. Exchange ${n} of ${session_id} cannot be followed, because the database cannot be read now.`,
       { cause: error },
     );
+  } finally {
+    stopListening();
   }
 }
 
