@@ -56,7 +56,7 @@ it("[CLI-322] send --follow shows on a terminal that the model of a service thin
   await node.service.stop("SIGTERM");
 });
 
-it("[CLI-340] a signal ends send --follow, not the exchange, and the command says so", async () => {
+it("[CLI-360] a signal ends send --follow, not the exchange, and the command says so", async () => {
   const { home, id, node, release } = await startThinking();
   const following = home.start(["send", id, "hi", "--follow"]);
   await expect.poll(async () => (await node.client.getExchange(id, 1)).state).toBe("running");

@@ -95,6 +95,19 @@ it.each(APIS)(
   },
 );
 
+it("[CLI-340] a terminal shows nothing of a key that is pasted with the line before it", async () => {
+  const home = homeOf((await provider("anthropic")).env);
+  const terminal = openTerminal(home, "reprise setup");
+  await terminal.shows(/Provider \(number or name\): $/);
+  terminal.type(`anthropic\n${KEY}\n`);
+  await terminal.shows(/it is not shown\): $/);
+  terminal.type(`${KEY}\r`);
+  await terminal.shows(/Model \(number or name\).*: $/);
+  terminal.type("test\r");
+  expect((await terminal.finished).code).toBe(0);
+  expect(terminal.written()).not.toContain("canary");
+});
+
 it("[CLI-342] a script gives all facts, and gets one line of JSON", async () => {
   const server = await provider("anthropic");
   const home = homeOf(server.env);

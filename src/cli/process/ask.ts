@@ -1,9 +1,9 @@
-import { createInterface } from "node:readline/promises";
+import { createInterface } from "node:readline";
 
 import type { CliContext } from "./context.ts";
 import type { Output } from "./output.ts";
 
-/** A line from the terminal; null at Ctrl-C and Ctrl-D. */
+/** A line from the terminal; null at Ctrl-C and Ctrl-D. Nothing that was pasted after the line is shown or kept. */
 export async function ask(
   cli: CliContext,
   input: { readonly question: string; readonly on: Output },
@@ -14,16 +14,15 @@ export async function ask(
     output: drawing,
     terminal: input.on.isTTY,
   });
-  const closed = new Promise<null>((resolve) => {
-    prompt.once("close", () => resolve(null));
-  });
   try {
-    return await Promise.race([prompt.question(input.question), closed]);
-  } catch (error) {
-    if (error instanceof Error && error.name === "AbortError") {
-      return null;
-    }
-    throw error;
+    return await new Promise((resolve) => {
+      prompt.once("close", () => resolve(null));
+      prompt.question(input.question, (line) => {
+        // the editor draws the rest of a paste, which may be the key that is asked for next
+        drawing.hidden = true;
+        resolve(line);
+      });
+    });
   } finally {
     prompt.close();
     drawing.destroy();
