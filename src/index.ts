@@ -39,6 +39,7 @@ export type {
   DeletedSession,
   ExchangeDetail,
   ExchangeInfo,
+  ListedExchange,
   QueuedExchangeInfo,
   MessageInfo,
   PostMessageRequest,

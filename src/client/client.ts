@@ -6,6 +6,7 @@ import type {
   DeletedSession,
   ExchangeDetail,
   ExchangeInfo,
+  ListedExchange,
   MessageInfo,
   AnswerRequest,
   QuestionInfo,
@@ -85,7 +86,7 @@ export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareC
   listExchanges(
     id: string,
     options?: { limit?: number; before_n?: number },
-  ): Promise<readonly ExchangeInfo[]>;
+  ): Promise<readonly ListedExchange[]>;
   /** `content` is its message if it has not begun, also if it ended before it could. */
   getExchange(id: string, n: number): Promise<ExchangeDetail>;
   /**
@@ -230,7 +231,7 @@ export function createClient(options: ClientOptions): Client {
     exportSession: (id) => connection.text(`${pathOf(id)}/export`),
     verifySession: (id) => connection.json<VerificationInfo>("GET", `${pathOf(id)}/verify`),
     listExchanges: (id, query = {}) =>
-      connection.json<ExchangeInfo[]>("GET", `${pathOf(id)}/exchanges`, {
+      connection.json<ListedExchange[]>("GET", `${pathOf(id)}/exchanges`, {
         query: { ...query },
       }),
     getExchange: (id, n) => connection.json<ExchangeDetail>("GET", exchangePath(id, n)),

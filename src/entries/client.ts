@@ -47,6 +47,7 @@ export type {
   DeletedSession,
   ExchangeDetail,
   ExchangeInfo,
+  ListedExchange,
   QueuedExchangeInfo,
   MessageInfo,
   PostMessageRequest,

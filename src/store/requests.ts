@@ -27,6 +27,7 @@ import { cursorOf, readCursor } from "./records/sessions/list-cursor.ts";
 import { listSummaries } from "./records/sessions/list.ts";
 import { type PatchSession, patchSession } from "./records/sessions/patch.ts";
 import { resolveSession } from "./records/sessions/read.ts";
+import { costOf } from "../core/schemas/usage-schemas.ts";
 import { readSummary } from "./records/sessions/summaries.ts";
 
 /*
@@ -213,6 +214,7 @@ export async function wholeDetailRequested(
   return detail === null ? null : detailJson(detail);
 }
 
-function detailJson({ summary, json, has_earlier }: DetailText): string {
-  return `${summary.slice(0, -1)},"messages":${json},"has_earlier":${has_earlier}}`;
+function detailJson({ summary, usage, json, has_earlier }: DetailText): string {
+  const cost = JSON.stringify(costOf(usage)).slice(1, -1);
+  return `${summary.slice(0, -1)},${cost},"messages":${json},"has_earlier":${has_earlier}}`;
 }

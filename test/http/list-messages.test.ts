@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
+import { NO_USAGE } from "../../src/core/cost/model-calls.ts";
+import { costOf } from "../../src/core/schemas/usage-schemas.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { MessageInfo, SessionDetail } from "../../src/core/schemas/schemas.ts";
 import { startThread } from "../../src/store/records/sessions/change.ts";
@@ -117,7 +119,12 @@ it("[HTTP-180] a session comes without its messages", async () => {
   const read = async (query: string) =>
     (await t.call<SessionDetail>("GET", `/api/sessions/${id}?${query}`)).json;
   const { messages: _, ...session } = await read("messages=true");
-  expect(await read("messages=false")).toEqual({ ...session, messages: [], has_earlier: true });
+  expect(await read("messages=false")).toEqual({
+    ...session,
+    ...costOf(NO_USAGE),
+    messages: [],
+    has_earlier: true,
+  });
   expect(await read("messages=false&before_seq=6")).toMatchObject({ has_earlier: false });
   expect(await read("messages=false&before_seq=6&all=true")).toMatchObject({ has_earlier: true });
   expect(await client.getSession(id, { messages: false })).toMatchObject({

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
+import { NO_USAGE } from "../../src/core/cost/model-calls.ts";
+import { costOf } from "../../src/core/schemas/usage-schemas.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { SessionSummary } from "../../src/core/schemas/schemas.ts";
 import { readLimits } from "../../src/store/records/sessions/limits.ts";
@@ -299,7 +301,12 @@ it("[HTTP-157] every answer with a session has its name, since when it is archiv
   const session = await client.patchSession(id, { name: "N", archived: true });
   expect(session).toMatchObject({ name: "N", archived_at: expect.any(String) as string });
   expect((await client.listSessions({ limit: 1 })).sessions).toEqual([session]);
-  expect(await client.getSession(id)).toEqual({ ...session, messages: [], has_earlier: false });
+  expect(await client.getSession(id)).toEqual({
+    ...session,
+    ...costOf(NO_USAGE),
+    messages: [],
+    has_earlier: false,
+  });
 });
 
 it("[EFFORT-6] PATCH and POST set effort and cache; null is the default, and another word is refused", async () => {

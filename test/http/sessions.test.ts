@@ -4,6 +4,8 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { NO_USAGE } from "../../src/core/cost/model-calls.ts";
+import { costOf } from "../../src/core/schemas/usage-schemas.ts";
 import type { SessionAck, SessionDetail, SessionSummary } from "../../src/core/schemas/schemas.ts";
 import { createSession } from "../../src/store/records/sessions/create.ts";
 import { readLimits } from "../../src/store/records/sessions/limits.ts";
@@ -64,7 +66,12 @@ describe("creating", () => {
     const list = await t.call<SessionSummary[]>("GET", "/api/sessions");
     expect(list.json.map(({ id }) => id)).toContain(answer.json.id);
     const found = await t.call<SessionDetail>("GET", answer.headers.get("location") ?? "");
-    expect(found.json).toEqual({ ...answer.json, messages: [], has_earlier: false });
+    expect(found.json).toEqual({
+      ...answer.json,
+      ...costOf(NO_USAGE),
+      messages: [],
+      has_earlier: false,
+    });
   });
 
   it("[HTTP-2] every field is optional, null is absent, and the body may be left out", async () => {
@@ -164,7 +171,7 @@ describe("creating", () => {
     const path = `/api/sessions/${id}`;
     const detail = (await t.call<SessionDetail>("GET", path)).json;
     expect(Object.keys(detail).sort()).toEqual(
-      [...SUMMARY_FIELDS, "messages", "has_earlier"].sort(),
+      [...SUMMARY_FIELDS, "usage", "cost_micros", "messages", "has_earlier"].sort(),
     );
     expect(Object.keys(detail.messages[0]!).sort()).toEqual(
       [

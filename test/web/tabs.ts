@@ -88,7 +88,7 @@ export function createTabs({ random, hasLocks }: TabsOptions) {
     getSession: async () => {
       await reach();
       const { session } = world.view({ seq: 0, message_id: null }, true, 0);
-      return { ...session, messages: [], has_earlier: false };
+      return { ...session, usage: null, cost_micros: null, messages: [], has_earlier: false };
     },
     listMessages: async (_id, { after_seq = 0 } = {}) => {
       await reach();

@@ -18,6 +18,7 @@ import { MAX_NAME_LENGTH, MAX_PATH_LENGTH, MESSAGES_PER_READ } from "../limits.t
 import { KEPT_MODES, PERMISSION_MODES } from "../permissions.ts";
 import { CACHE_LIVES, EFFORTS } from "../model-settings.ts";
 import { metadata } from "./label-schemas.ts";
+import { costFields } from "./usage-schemas.ts";
 import type { Metadata } from "../labels.ts";
 import {
   ANSWERERS,
@@ -124,9 +125,17 @@ const exchangeFields = fieldSchemas(EXCHANGE_FIELDS, KINDS);
 export const ExchangeInfo = Type.Object(exchangeFields, { ...closed, $id: "ExchangeInfo" });
 export type ExchangeInfo = Static<typeof ExchangeInfo>;
 
+/** An exchange with what the requests of its session's models cost; those of sub-agents are in their sessions. */
+export const ListedExchange = Type.Object(
+  { ...exchangeFields, ...costFields },
+  { ...closed, $id: "ListedExchange" },
+);
+export type ListedExchange = Static<typeof ListedExchange>;
+
 export const ExchangeDetail = Type.Object(
   {
     ...exchangeFields,
+    ...costFields,
     content: nullable(Type.String({ description: "The message, until the exchange begins." })),
   },
   { ...closed, $id: "ExchangeDetail" },
@@ -187,6 +196,7 @@ export type AnswerRequest = Static<typeof AnswerRequest>;
 export const SessionDetail = Type.Object(
   {
     ...summaryFields,
+    ...costFields,
     messages: Type.Array(named(MessageInfo), { maxItems: MESSAGES_PER_READ }),
     has_earlier: Type.Boolean(),
   },

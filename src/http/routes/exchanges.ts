@@ -1,11 +1,16 @@
 import { type Static, Type } from "typebox";
 
+import type { AccessRole } from "../../core/principal.ts";
+import type { Usage } from "../../core/cost/model-calls.ts";
+import { costOf } from "../../core/schemas/usage-schemas.ts";
+import type { ExchangeRecord } from "../../core/sessions.ts";
 import { DEFAULT_LIST_LIMIT, MAX_BODY_BYTES, MAX_CONTENT_BYTES } from "../../core/limits.ts";
 import { ExchangesQuery, NoQuery } from "../../core/schemas/query-schemas.ts";
 import {
   EndSessionRequest,
   ExchangeDetail,
   ExchangeInfo,
+  ListedExchange,
   named,
   PostMessageRequest,
   QueuedExchangeInfo,
@@ -19,7 +24,10 @@ import {
 } from "../../store/records/exchanges/change.ts";
 import { folderWarning } from "../../exchange/folder-warning.ts";
 import { runnableOn } from "../../exchange/runnable.ts";
-import { listExchanges, readExchangeWithContent } from "../../store/records/exchanges/read.ts";
+import {
+  listExchangesWithUsage,
+  readExchangeWithContent,
+} from "../../store/records/exchanges/read.ts";
 import { queueRequested, refuseLong } from "../../store/requests.ts";
 import { emptyBodyAsObject, refuseBody } from "../guards/json-body.ts";
 import { json, problems } from "../responses.ts";
@@ -45,7 +53,7 @@ const listSchema = {
   params: SessionParams,
   querystring: ExchangesQuery,
   response: {
-    200: json(Type.Array(named(ExchangeInfo)), {
+    200: json(Type.Array(named(ListedExchange)), {
       description: "One page of exchanges.",
       headers: {
         Link: {
@@ -227,15 +235,16 @@ export function exchangeRoutes(
       if (limit > DEFAULT_LIST_LIMIT) {
         await unsent.enter({ request, reply }, MAX_CONTENT_BYTES);
       }
-      const records = await store.read(listExchanges, { reference, before_n, limit: limit + 1 });
-      const page = records.slice(0, limit);
-      const last = page.at(-1);
-      if (records.length > limit && last !== undefined) {
+      const input = { reference, before_n, limit: limit + 1 };
+      const found = await store.read(listExchangesWithUsage, input);
+      const page = found.slice(0, limit);
+      const last = page.at(-1)?.record;
+      if (found.length > limit && last !== undefined) {
         const query = new URLSearchParams({ limit: String(limit), before_n: String(last.n) });
         const path = publicPath(request, `/api/sessions/${last.session_id}/exchanges`);
         reply.header("link", `<${path}?${query.toString()}>; rel="next"`);
       }
-      return page.map((record) => recordFor(request.principal.role, record));
+      return page.map((each) => shown(request.principal.role, each));
     },
   });
   app.route({
@@ -243,11 +252,15 @@ export function exchangeRoutes(
     url: "/api/sessions/:id/exchanges/:n",
     schema: readSchema,
     handler: async ({ params, principal }) =>
-      recordFor(
-        principal.role,
-        await store.read(readExchangeWithContent, exchangeReference(params)),
-      ),
+      shown(principal.role, await store.read(readExchangeWithContent, exchangeReference(params))),
   });
+}
+
+function shown<Shown extends ExchangeRecord>(
+  role: AccessRole,
+  { record, usage }: { readonly record: Shown; readonly usage: Usage },
+) {
+  return { ...recordFor(role, record), ...costOf(usage) };
 }
 
 function changeOf(

@@ -27,6 +27,7 @@ import {
   EndSessionRequest,
   ExchangeDetail,
   ExchangeInfo,
+  ListedExchange,
   MessageInfo,
   PostMessageRequest,
   Problem,
@@ -46,6 +47,7 @@ import {
   PersonaInfo,
   VerificationInfo,
 } from "../../core/schemas/service-schemas.ts";
+import { UsageInfo } from "../../core/schemas/usage-schemas.ts";
 import { type Api, BODY_PROBLEMS } from "./api.ts";
 import { mayCall, needOf } from "../guards/needs.ts";
 import { json, JSON_TYPE, NOT_MODIFIED, problems } from "../responses.ts";
@@ -81,7 +83,9 @@ export async function describeApi(
     SessionDetail,
     SessionAck,
     DeletedSession,
+    UsageInfo,
     ExchangeInfo,
+    ListedExchange,
     ExchangeDetail,
     QueuedExchangeInfo,
     QuestionInfo,

@@ -126,7 +126,9 @@ it("[QUEUE-38] [QUEUE-50] fails in a session whose folder is gone, says so and k
     error_code: "folder_missing",
     error_sentence: expect.stringContaining("folder does not exist") as string,
   });
-  const { content } = await store.read(readExchangeWithContent, { reference: id, n: 1 });
+  const {
+    record: { content },
+  } = await store.read(readExchangeWithContent, { reference: id, n: 1 });
   expect(content).toBe("a question");
   expect(server.requests()).toEqual([]);
 });

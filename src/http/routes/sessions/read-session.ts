@@ -36,8 +36,8 @@ export function readSessionRoute(app: Api, { store, unsent }: SessionService): v
 }
 
 /**
- * Returns what a link shows of a session: neither its folder nor its persona, metadata, permissions, exchange and the
- * session above it.
+ * Returns what a link shows of a session: neither its folder nor its persona, metadata, permissions, costs, exchange and
+ * the session above it.
  */
 function withoutSurroundings(text: string): string {
   const detail = JSON.parse(text) as SessionDetail;
@@ -50,5 +50,7 @@ function withoutSurroundings(text: string): string {
     metadata: {},
     exchange: null,
     permission: null,
+    usage: null,
+    cost_micros: null,
   });
 }

@@ -1,11 +1,13 @@
 import type { Selectable } from "kysely";
 
+import { NO_USAGE, type Usage } from "../../../core/cost/model-calls.ts";
 import { RepriseError } from "../../../core/errors.ts";
 import type { ExchangeState } from "../../../core/exchanges.ts";
 import { EXCHANGE_FIELDS, type ExchangeRecord, type Session } from "../../../core/sessions.ts";
 import { columnNames, fieldReader } from "../../columns.ts";
 import type { ExchangeTable } from "../../tables/database.ts";
 import { type Parameter, prepared } from "../../prepared.ts";
+import { usageOfExchanges } from "../model-calls/read-usage.ts";
 import { readSession, resolveSession } from "../sessions/read.ts";
 import { selectSessions, sessionOf } from "../sessions/rows.ts";
 import type { Operation, Tx } from "../../store.ts";
@@ -28,8 +30,21 @@ export interface ListExchanges {
  */
 export const listExchanges: Operation<ListExchanges, readonly ExchangeRecord[]> = async (
   tx,
-  { reference, before_n, limit },
-) => {
+  input,
+) => (await pageOf(tx, input)).records;
+
+/** As `listExchanges`, with what each has used. */
+export const listExchangesWithUsage: Operation<
+  ListExchanges,
+  readonly { readonly record: ExchangeRecord; readonly usage: Usage }[]
+> = async (tx, input) => {
+  const { id, records } = await pageOf(tx, input);
+  const numbers = records.map(({ n }) => n);
+  const usage = await usageOfExchanges(tx, id, numbers);
+  return records.map((record) => ({ record, usage: usage.get(record.n) ?? NO_USAGE }));
+};
+
+async function pageOf(tx: Tx, { reference, before_n, limit }: ListExchanges) {
   const { id, activity } = await resolveSession(tx, { reference });
   const query = tx.db
     .selectFrom("exchanges")
@@ -38,8 +53,9 @@ export const listExchanges: Operation<ListExchanges, readonly ExchangeRecord[]> 
     .orderBy("n", "desc")
     .limit(limit);
   const page = before_n === undefined ? query : query.where("n", "<", before_n);
-  return (await page.execute()).map((row) => currentRecordOf(row, activity));
-};
+  const records = (await page.execute()).map((row) => currentRecordOf(row, activity));
+  return { id, records };
+}
 
 /** Reads a record. Error codes: as `resolveSession`, `exchange_not_found`. */
 export const readExchange: Operation<
@@ -76,14 +92,15 @@ export interface ExchangeWithContent extends ExchangeRecord {
   readonly content: string | null;
 }
 
-/** As `readExchange`. */
+/** As `readExchange`, with what the exchange has used. */
 export const readExchangeWithContent: Operation<
   { readonly reference: string; readonly n: number },
-  ExchangeWithContent
+  { readonly record: ExchangeWithContent; readonly usage: Usage }
 > = async (tx, { reference, n }) => {
   const { id, activity } = await resolveSession(tx, { reference });
   const row = await recordRow(tx, { session_id: id, n });
-  return { ...currentRecordOf(row, activity), content: row.content };
+  const usage = (await usageOfExchanges(tx, id, [n])).get(n) ?? NO_USAGE;
+  return { record: { ...currentRecordOf(row, activity), content: row.content }, usage };
 };
 
 function exchangeNotFound(): RepriseError {

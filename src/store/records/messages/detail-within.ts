@@ -1,6 +1,8 @@
 import { MESSAGES_PER_READ } from "../../../core/limits.ts";
+import type { Usage } from "../../../core/cost/model-calls.ts";
 import type { Message } from "../../../core/sessions.ts";
 import { type Parameter, prepared, type QueryParts } from "../../prepared.ts";
+import { usageOfSession } from "../model-calls/read-usage.ts";
 import { resolveSession } from "../sessions/read.ts";
 import { readSummaryText } from "../sessions/summaries.ts";
 import type { Operation, Tx } from "../../store.ts";
@@ -19,6 +21,7 @@ export interface DetailWithinInput extends DetailInput {
 export interface DetailText {
   /** The JSON of a SessionSummary. */
   readonly summary: string;
+  readonly usage: Usage;
   /** A JSON array of MessageInfo, ascending by `seq`, 200 at most: the database writes it. */
   readonly json: string;
   /** True if there are messages before the first one that this read would show. */
@@ -79,9 +82,10 @@ async function textIn(
   { from_seq, has_earlier }: Extent,
 ): Promise<DetailText> {
   const summary = await readSummaryText(tx, { id: where.session_id });
+  const usage = await usageOfSession(tx, where.session_id);
   const json =
     from_seq === null ? "[]" : await messagesText(tx, { ...where, from_seq, order: "asc" });
-  return { summary, json, has_earlier };
+  return { summary, usage, json, has_earlier };
 }
 
 interface Where {
