@@ -17,6 +17,7 @@ import type { PermissionMode } from "../core/permissions.ts";
 import type { GivenReply } from "../core/questions.ts";
 import type { ExchangeRecord, Session } from "../core/sessions.ts";
 import { listOpenQuestions, type OpenQuestion } from "../store/records/questions/read.ts";
+import type { TreeUsage } from "../store/records/model-calls/read-usage.ts";
 import { endSession, setPlanMode } from "../store/records/sessions/change.ts";
 import { createSession, type NewSession } from "../store/records/sessions/create.ts";
 import { readFailures } from "../store/records/sessions/failures.ts";
@@ -97,6 +98,8 @@ export interface Conversation extends ConversationChanges {
   switchModel(model: string): Promise<Session>;
   /** Returns how much of its context the model would read now; null if nothing was stored, or if that is unknown. */
   contextUse(): Promise<ContextUse | null>;
+  /** What the requests of models have used and cost; null if nothing was stored. */
+  cost(): Promise<TreeUsage | null>;
   setPlanMode(on: boolean): Promise<Session>;
   /**
    * Sets what is given, for the next exchange. Error codes: `effort_unknown` if the model does not take it,
@@ -258,6 +261,10 @@ export function createConversation(options: ConversationOptions): Conversation {
       }
       const { window } = modelSettings({ name, config: await models() });
       return (await opened()).contextUse(session, window);
+    },
+    cost: async () => {
+      const { readTreeUsage } = await import("../store/records/model-calls/read-usage.ts");
+      return session === null ? null : store.read(readTreeUsage, { id: session.id });
     },
     setPlanMode: async (on) => {
       refuseSetting(agent);

@@ -105,6 +105,8 @@ describe("what the command line prints for programs", () => {
       "model",
       "answer",
       "stopped",
+      "usage",
+      "cost_micros",
       "total_input_tokens",
       "total_output_tokens",
       "last_seq",

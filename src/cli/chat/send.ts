@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { NO_USAGE, type Usage } from "../../core/cost/model-calls.ts";
+import { costOf } from "../../core/schemas/usage-schemas.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import type { ExchangeResult } from "../../exchange/events.ts";
 import type { Live } from "../../exchange/exchanger.ts";
@@ -46,8 +48,9 @@ export async function send(input: SendInput): Promise<ExchangeResult> {
   noticeWithdrawn(cli, open, open.length === 0 ? [] : await conversation.openQuestions());
   const questions = isAsking(result) ? await conversation.openQuestions() : null;
   if (json && !input.events) {
+    const cost = await conversation.cost();
     printJson(cli, {
-      ...exchangeDocument(result),
+      ...exchangeDocument(result, cost?.exchange?.own ?? null),
       ...(questions === null ? {} : { questions }),
     });
   }
@@ -105,7 +108,7 @@ async function isAnsweredLater(conversation: Conversation, signal: AbortSignal):
 }
 
 /** Returns what programs read with `--json`: one exchange. */
-function exchangeDocument(result: ExchangeResult): Record<string, unknown> {
+function exchangeDocument(result: ExchangeResult, cost: Usage | null): Record<string, unknown> {
   const { session } = result;
   return {
     session_id: session.id,
@@ -118,6 +121,7 @@ function exchangeDocument(result: ExchangeResult): Record<string, unknown> {
     ...(result.state === "waiting" && result.interrupts !== undefined
       ? { interrupts: result.interrupts }
       : {}),
+    ...costOf(cost ?? NO_USAGE),
     total_input_tokens: session.total_input_tokens,
     total_output_tokens: session.total_output_tokens,
     last_seq: session.last_seq,

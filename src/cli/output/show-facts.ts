@@ -1,15 +1,16 @@
-import { exactDollars } from "../../core/cost/money.ts";
+import { exactDollars, shownCost } from "../../core/cost/money.ts";
 import type { ConsentKind } from "../../core/consents.ts";
-import type { ExchangeRecord, Message, Session } from "../../core/sessions.ts";
+import type { Message, Session } from "../../core/sessions.ts";
 import { oneLine, titleLine } from "../../core/text/terminal-text.ts";
 import { threadId } from "../../core/threads.ts";
 import { DEFAULT_PERSONA } from "../../rules/personas/persona.ts";
 import type { Consent } from "../../store/records/sessions/consents.ts";
 import { failureLine } from "../../store/records/sessions/failures.ts";
 import type { MessageSource } from "../../store/records/messages/unconfirmed.ts";
+import { costText } from "./cost-lines.ts";
 import { questionLines } from "./question-lines.ts";
 import { SETTING_NAMES } from "./setting-names.ts";
-import type { ShownSession } from "./shown.ts";
+import type { ShownExchange, ShownSession } from "./shown.ts";
 import { type Failures, shownState } from "./table.ts";
 import { marksText } from "./transcript.ts";
 
@@ -52,7 +53,10 @@ function fact(label: string, text: string): Fact {
   return { label, text };
 }
 
-function ownFacts({ session, labels, failures }: ShownSession, time: (iso: string) => string) {
+function ownFacts(
+  { session, labels, failures, usage }: ShownSession,
+  time: (iso: string) => string,
+) {
   const { name = null, archived_at = null, metadata = {} } = labels ?? {};
   const failure = failures.get(session.id);
   return [
@@ -67,6 +71,9 @@ function ownFacts({ session, labels, failures }: ShownSession, time: (iso: strin
     ...(session.cache === null ? [] : [fact("cache", session.cache)]),
     fact("folder", oneLine(session.repo_path ?? "-")),
     fact("tokens", `${session.total_input_tokens} in, ${session.total_output_tokens} out`),
+    ...(usage.cost_micros === null || usage.cost_micros === 0
+      ? []
+      : [fact("cost", costText(usage))]),
     fact("messages", String(session.last_seq)),
     ...(archived_at === null ? [] : [fact("archived", `since ${time(archived_at)}`)]),
     ...Object.entries(metadata).map(([key, value]) =>
@@ -86,13 +93,14 @@ function childText(child: Session, failures: Failures): string {
   return `${child.id} (${stateOf(child, failures)}) ${oneLine(child.persona_name ?? DEFAULT_PERSONA)}`;
 }
 
-function exchangeText(exchange: ExchangeRecord): string {
+function exchangeText({ record: exchange, usage }: ShownExchange): string {
   const { n, state, first_seq, last_seq, input_tokens, output_tokens, error_code } = exchange;
   const what = [
     ...(first_seq === null
       ? []
       : [`from #${first_seq}${last_seq === null ? "" : ` to #${last_seq}`}`]),
     ...(input_tokens === null ? [] : [`${input_tokens} in, ${output_tokens ?? 0} out`]),
+    ...(usage.cost_micros === null || usage.cost_micros === 0 ? [] : [shownCost(usage) ?? ""]),
     ...(error_code === null ? [] : [`[${oneLine(error_code)}]`]),
   ];
   return `${n} ${state}${what.length === 0 ? "" : `, ${what.join(", ")}`}`;

@@ -1,8 +1,9 @@
 import type { FileChangeInfo } from "../../core/schemas/file-change-schemas.ts";
 import type { SessionLabels } from "../../core/labels.ts";
+import type { Usage } from "../../core/cost/model-calls.ts";
 import type { ExchangeRecord, Session } from "../../core/sessions.ts";
 import {
-  listExchanges,
+  listExchangesWithUsage,
   type QueuedMessage,
   readQueuedMessages,
 } from "../../store/records/exchanges/read.ts";
@@ -11,11 +12,18 @@ import type { Detail } from "../../store/records/messages/read.ts";
 import { listOpenQuestions, type OpenQuestion } from "../../store/records/questions/read.ts";
 import { type Consent, readConsents } from "../../store/records/sessions/consents.ts";
 import { listSessions } from "../../store/records/sessions/list.ts";
+import { usageOfSession } from "../../store/records/model-calls/read-usage.ts";
 import { readLimits, type SessionLimits } from "../../store/records/sessions/limits.ts";
 import { readUnconfirmed, type Unconfirmed } from "../../store/records/messages/unconfirmed.ts";
 import { type ChangeReading, readChanges } from "./read-changes.ts";
 import { resumeCommand, sendCommandLine } from "../process/resume-command.ts";
 import { type Failures, failuresOf } from "./table.ts";
+
+/** An exchange, and what its requests of models have used. */
+export interface ShownExchange {
+  readonly record: ExchangeRecord;
+  readonly usage: Usage;
+}
 
 /** All that a person sees of a session. */
 export interface ShownSession extends Detail {
@@ -23,13 +31,14 @@ export interface ShownSession extends Detail {
   readonly children: readonly Session[];
   readonly failures: Failures;
   readonly unconfirmed: Unconfirmed;
-  readonly exchanges: readonly ExchangeRecord[];
+  readonly exchanges: readonly ShownExchange[];
   /** Messages with one more than is shown, if there are more. */
   readonly queued: readonly QueuedMessage[];
   readonly unsent: readonly UnsentMessage[];
   /** Commands that send such a message again: with its text, and with an editor that has the last one. */
   readonly sendAgain: { readonly send: string; readonly resume: string };
   readonly limits: SessionLimits;
+  readonly usage: Usage;
   readonly questions: readonly OpenQuestion[];
   readonly consents: readonly Consent[];
   /** By the id of the call. */
@@ -80,7 +89,10 @@ export async function readShown(
       from_seq: messages[0]?.seq ?? 0,
       through_seq: messages.at(-1)?.seq ?? 0,
     }),
-    exchanges: await store.read(listExchanges, { reference: session_id, limit: EXCHANGES_SHOWN }),
+    exchanges: await store.read(listExchangesWithUsage, {
+      reference: session_id,
+      limit: EXCHANGES_SHOWN,
+    }),
     queued: await store.read(readQueuedMessages, { session_id, limit: QUEUED_SHOWN + 1 }),
     unsent: await store.read(readUnsent, { session_id, all, limit: UNSENT_SHOWN }),
     sendAgain: {
@@ -88,6 +100,7 @@ export async function readShown(
       resume: resumeCommand(cli, command, session_id),
     },
     limits: await store.read(readLimits, session),
+    usage: await store.read((tx) => usageOfSession(tx, session_id), null),
     questions: await store.read(listOpenQuestions, { reference: session_id }),
     consents: await store.read(readConsents, { session_id, limit: CONSENTS_SHOWN }),
     ...(await readChangesOfCalls(reading, detail)),

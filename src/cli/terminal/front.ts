@@ -1,4 +1,6 @@
 import type { PermissionMode } from "../../core/permissions.ts";
+import type { Usage } from "../../core/cost/model-calls.ts";
+import { usageOfTree } from "../../store/records/model-calls/read-usage.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import type { Notifications, ThemeSetting } from "../../rules/config/user-config.ts";
 import { settingsOf } from "../process/config.ts";
@@ -48,6 +50,7 @@ export function openScreenFront(options: ScreenOptions): Front {
   let mode: PermissionMode | null = null;
   /** Name of the session, or its title. */
   let name: string | null = null;
+  let usage: Usage | null = null;
   let window: () => number | null = () => null;
   let notifications: Notifications = "bell";
   const settings = settingsOf(cli);
@@ -59,7 +62,7 @@ export function openScreenFront(options: ScreenOptions): Front {
   });
 
   const status = (width: number): string =>
-    statusRow(statusOf(options, { shown, mode, window, name }), {
+    statusRow(statusOf(options, { shown, mode, window, name, usage }), {
       width,
       theme,
       columns: screen.text(),
@@ -118,6 +121,7 @@ export function openScreenFront(options: ScreenOptions): Front {
     try {
       const session = conversation.current();
       name = session === null ? null : await nameOf(store, session);
+      usage = session === null ? null : await store.read(usageOfTree, session);
       attention.title(windowTitle(conversation, name));
       ({ mode } = await conversation.permissions());
       const { models } = await settings.at(conversation.planned().repo_path);

@@ -1,3 +1,5 @@
+import { cachedShare, type Usage } from "../../core/cost/model-calls.ts";
+import { shownCost } from "../../core/cost/money.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
 import { oneLine } from "../../core/text/terminal-text.ts";
 import type { Theme } from "./text/theme.ts";
@@ -16,6 +18,8 @@ export interface StatusState {
   readonly hasSandbox: boolean | null;
   /** How full the context is, from 0 to 1; null if that is not known. */
   readonly context: number | null;
+  /** What the session and its sub-agents have used; null before it is read. */
+  readonly usage: Usage | null;
   readonly persona: string | null;
   readonly model: string | null;
   /** The id of the session, or its name. */
@@ -96,7 +100,7 @@ function warningsOf({ mode, hasSandbox }: StatusState, { warning }: Theme): Show
 
 /** Lists what comes after the folder, the most important first. */
 function restOf(
-  { mode, context, persona, model, session, tokens }: StatusState,
+  { mode, context, usage, persona, model, session, tokens }: StatusState,
   accent: (text: string) => string,
 ): { readonly text: string; readonly style?: (text: string) => string }[] {
   return [
@@ -104,11 +108,21 @@ function restOf(
       ? []
       : [mode === "plan" ? { text: "plan", style: accent } : { text: `mode ${mode}` }]),
     ...(context === null ? [] : [{ text: `${Math.round(context * 100)} % context` }]),
+    ...costTexts(usage).map((text) => ({ text })),
     ...[persona, model, session].flatMap((text) => (text === null ? [] : [{ text: clean(text) }])),
     ...(tokens === null
       ? []
       : [{ text: `${short(tokens.input_tokens)} in ${short(tokens.output_tokens)} out` }]),
   ];
+}
+
+/** Nothing for what is free or unknown. */
+function costTexts(usage: Usage | null): string[] {
+  const cost = usage === null || usage.cost_micros === 0 ? null : shownCost(usage);
+  const share = usage === null ? null : cachedShare(usage);
+  return cost === null
+    ? []
+    : [cost, ...(share === null || share === 0 ? [] : [`${Math.round(share * 100)} % cached`])];
 }
 
 function clean(text: string): string {

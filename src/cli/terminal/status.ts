@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 
+import type { Usage } from "../../core/cost/model-calls.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
@@ -16,6 +17,7 @@ export interface Known {
   readonly mode: PermissionMode | null;
   /** Name of the session, or its title; null without one, and before it is read. */
   readonly name: string | null;
+  readonly usage: Usage | null;
   /** Returns the tokens that the model reads at most; called once the context is in use. */
   readonly window: () => number | null;
 }
@@ -25,7 +27,7 @@ type Shown = Pick<ScreenOptions, "cli" | "conversation" | "answering" | "hasSand
 /** The conversation as the status line shows it. */
 export function statusOf(
   { cli, conversation, answering, hasSandbox }: Shown,
-  { shown, mode, window, name }: Known,
+  { shown, mode, window, name, usage }: Known,
 ): StatusState {
   const session = conversation.current();
   const { model, persona_name, repo_path } = conversation.planned();
@@ -38,6 +40,7 @@ export function statusOf(
     mode: answering.agent === null ? mode : null,
     hasSandbox: hasSandbox(),
     context: shareOf(tokens?.context_tokens ?? null, window),
+    usage,
     persona: answering.agent ?? persona_name,
     model: model ?? answering.model,
     session: session === null ? null : labelOf(session, name),

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 
+import { NO_USAGE } from "../../../src/core/cost/model-calls.ts";
 import { visibleWidth } from "../../../src/cli/terminal/pi/text.ts";
 import { type StatusState, statusRow } from "../../../src/cli/terminal/status-line.ts";
 import { plainTheme as theme } from "./plain-theme.ts";
@@ -11,6 +12,7 @@ const STATE: StatusState = {
   mode: "ask",
   hasSandbox: true,
   context: 0.123,
+  usage: null,
   persona: "assistant",
   model: "openai:gpt-5.1",
   session: "a97f3bc9",
@@ -40,6 +42,21 @@ it.each([
 ])("[TERM-18] fits %i columns", (width, shown) => {
   expect(row({}, width).slice(0, width)).toBe(shown.slice(0, width));
   expect(visibleWidth(row({}, width))).toBeLessThanOrEqual(width);
+});
+
+it("[COST-16] [TERM-18] shows a cost after the context, and the cached share with it", () => {
+  const usage = { ...NO_USAGE, calls: 2, input: 1000, cache_read: 906, cost_micros: 123_456 };
+  const begin = "ready · ~/code/projects/shop · mode ask · 12 % context · ";
+  expect(row({ usage }, 100)).toBe(`${begin}$0.12 · 91 % cached · assistant`);
+  expect(row({ usage: { ...usage, unpriced: 1 } }, 100)).toBe(
+    `${begin}at least $0.12 · 91 % cached · assistant`,
+  );
+  expect(row({ usage: { ...usage, cost_micros: 1, cache_read: 0 } }, 80)).toContain(
+    `${begin}<$0.01 · assistant`,
+  );
+  for (const cost_micros of [0, null]) {
+    expect(row({ usage: { ...usage, cost_micros } }, 80)).toBe(`${begin}assistant`);
+  }
 });
 
 it("[TERM-18] always shows what is dangerous", () => {

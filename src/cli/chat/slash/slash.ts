@@ -142,12 +142,23 @@ const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "compact",
-    help: "summarise older messages for the model; all stay",
-    brief: "summarise older messages",
+    help: "summarise older messages (/cost: what all cost)",
+    brief: "summarise older (or /cost)",
     canStop: true,
     run: async ({ cli, conversation, signal }) => {
       const compacted = await conversation.compact(signal);
       noticeLine(cli, COMPACTED[compacted?.outcome ?? "nothing"]);
+    },
+  },
+  {
+    name: "cost",
+    help: "show what this exchange and the session have cost",
+    isListed: false,
+    run: async ({ cli, conversation }) => {
+      const { costLines } = await import("../../output/cost-lines.ts");
+      for (const line of costLines(await conversation.cost())) {
+        noticeLine(cli, line);
+      }
     },
   },
   {

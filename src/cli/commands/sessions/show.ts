@@ -1,6 +1,8 @@
 import { Command } from "commander";
 
+import { costOf } from "../../../core/schemas/usage-schemas.ts";
 import { type Detail, readDetail } from "../../../store/records/messages/read.ts";
+import { usageOfSession } from "../../../store/records/model-calls/read-usage.ts";
 import { readLabelsOf } from "../../../store/records/sessions/labels.ts";
 import { readSummary } from "../../../store/records/sessions/summaries.ts";
 import {
@@ -51,8 +53,9 @@ export function showCommand(cli: CliContext): Command {
       if (options.json === true) {
         const { messages, has_earlier } = detail;
         const summary = await store.read(readSummary, { id: session_id });
+        const cost = costOf(await store.read((tx) => usageOfSession(tx, session_id), null));
         const thoughts = reasoning === null ? {} : { reasoning: textsOf(reasoning, null) };
-        printJson(cli, { ...summary, messages, has_earlier, ...thoughts });
+        printJson(cli, { ...summary, ...cost, messages, has_earlier, ...thoughts });
         return;
       }
       const shown = await readShown({ cli, command, store }, detail, {

@@ -70,8 +70,8 @@ export interface ModelShare extends Usage {
 
 /** What a session and its last exchange have used. */
 export interface TreeUsage {
-  /** The last exchange that has begun, with the sub-agents that it began; null without one. */
-  readonly exchange: Usage | null;
+  /** The last exchange that has begun, and the same with the sub-agents that it began; null without one. */
+  readonly exchange: { readonly own: Usage; readonly tree: Usage } | null;
   readonly session: Usage;
   /** The session with all below it. */
   readonly tree: Usage;
@@ -89,11 +89,6 @@ export const readTreeUsage: Operation<{ readonly id: string }, TreeUsage> = asyn
     .orderBy("n", "desc")
     .limit(1)
     .executeTakeFirst();
-  const total = await tx.db
-    .selectFrom("model_calls")
-    .select(summedCalls())
-    .where("session_id", "in", withinTree(id))
-    .executeTakeFirstOrThrow();
   const models = await tx.db
     .selectFrom("model_calls")
     .select("model")
@@ -103,12 +98,26 @@ export const readTreeUsage: Operation<{ readonly id: string }, TreeUsage> = asyn
     .orderBy(sql`coalesce(sum(price_micros), -1)`, "desc")
     .orderBy("model")
     .execute();
-  return {
-    exchange: last === undefined ? null : await usageOfExchangeTree(tx, { id, n: last.n }),
-    session: await usageOfSession(tx, id),
-    tree: orNone(total),
-    models,
-  };
+  const session = await usageOfSession(tx, id);
+  const tree = await usageOfTree(tx, { id });
+  if (last === undefined) {
+    return { exchange: null, session, tree, models };
+  }
+  const own = (await usageOfExchanges(tx, id, [last.n])).get(last.n) ?? NO_USAGE;
+  const exchange = { own, tree: await usageOfExchangeTree(tx, { id, n: last.n }) };
+  return { exchange, session, tree, models };
+};
+
+/** What a session and all below it have used, by the sums of each. */
+export const usageOfTree: Operation<{ readonly id: string }, Usage> = async (tx, { id }) => {
+  const sums = USAGE_COLUMNS.map((name) => summed(name).as(name));
+  const row = await tx.db
+    .selectFrom("model_usage")
+    .select(sums)
+    .where("session_id", "in", withinTree(id))
+    .executeTakeFirstOrThrow();
+  const { calls, unpriced, ...rest } = row;
+  return calls === null ? NO_USAGE : { ...rest, calls, unpriced: unpriced ?? 0 };
 };
 
 /** What an exchange and the exchanges of its sub-agents have used. */

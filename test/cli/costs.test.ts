@@ -1,0 +1,81 @@
+import { expect, it, onTestFinished } from "vitest";
+
+import { startProvider } from "../helpers/providers/start.ts";
+import { call, type Step, text } from "../helpers/providers/steps.ts";
+import { freshHome } from "../helpers/reprise.ts";
+import { openScreen } from "../helpers/screen.ts";
+import { detailOf, sessionsOf } from "../helpers/sessions/seed.ts";
+
+const MODEL = "anthropic:claude-sonnet-5-5";
+/** Costs $0.06 and $0.02. */
+const counted: Step = { kind: "usage", input: 30_000, output: 2000 };
+
+async function aHome(answer: (body: string) => readonly Step[]) {
+  const provider = await startProvider("anthropic", (_, body) => answer(body));
+  onTestFinished(() => provider[Symbol.asyncDispose]());
+  return freshHome({ ...provider.env, REPRISE_MODEL: MODEL, NO_COLOR: "1" });
+}
+
+it("[COST-14] --json and sessions show have what an exchange and the session have cost", async () => {
+  const home = await aHome(() => [text("answer"), counted]);
+  const first = await home.call(["-p", "one", "--json"]);
+  const document = JSON.parse(first.stdout) as Record<string, unknown>;
+  expect(document).toMatchObject({
+    cost_micros: 80_000,
+    usage: { calls: 1, unpriced_calls: 0, input_tokens: 30_000, output_tokens: 2000 },
+  });
+  const id = String(document["session_id"]);
+  await home.call(["--session", id, "-p", "two"]);
+  expect(await detailOf(home, id)).toMatchObject({ cost_micros: 160_000, usage: { calls: 2 } });
+  const { stdout } = await home.call(["sessions", "show", id]);
+  expect(stdout).toMatch(/^ {2}cost {6}\$0\.16$/m);
+  expect(stdout).toMatch(/^ {2}exchange {2}2 done, from #3 to #4, \d+ in, \d+ out, \$0\.08$/m);
+});
+
+it("[COST-15] /cost shows the exchange, the session, its sub-agents and each model", async () => {
+  const home = await aHome((body) =>
+    body.includes("ask the child") && !body.includes("tool_result")
+      ? [call("delegate", { task: "count" }), counted]
+      : [text("Done."), counted],
+  );
+  const empty = await home.call([], { input: "/cost\n" });
+  expect(empty.stderr).toContain("No model has answered in this session.\n");
+  const input = "ask the child\n/cost\nand now?\n/cost\n";
+  const { code, stderr } = await home.call(["--permission", "all"], { input });
+  expect(code).toBe(0);
+  const lines = stderr.split("\n").filter((line) => line.includes("$"));
+  expect(lines).toEqual([
+    "this exchange: $0.24, 90,000 tokens in, 6,000 out",
+    "this session: $0.16, 60,000 tokens in, 4,000 out",
+    "with its sub-agents: $0.24, 90,000 tokens in, 6,000 out",
+    `${MODEL}: $0.24, 3 requests`,
+    "this exchange: $0.08, 30,000 tokens in, 2,000 out",
+    "this session: $0.24, 90,000 tokens in, 6,000 out",
+    "with its sub-agents: $0.32, 120,000 tokens in, 8,000 out",
+    `${MODEL}: $0.32, 4 requests`,
+  ]);
+});
+
+it("[COST-15] /cost says that a price is unknown, and that a sum is the least", async () => {
+  const provider = await startProvider("openai", () => [text("answer"), counted]);
+  onTestFinished(() => provider[Symbol.asyncDispose]());
+  const home = freshHome({ ...provider.env, REPRISE_MODEL: "openai:gpt-test" });
+  const { stderr } = await home.call([], { input: "one\n/cost\n" });
+  expect(stderr).toContain("this session: price unknown, 30,000 tokens in, 2,000 out\n");
+  const [session] = await sessionsOf(home);
+  const { stdout } = await home.call(["sessions", "show", session?.id ?? ""]);
+  expect(stdout).not.toContain("cost");
+  const priced = freshHome({ ...provider.env, REPRISE_MODEL: "demo" });
+  const free = await priced.call([], { input: "one\n/cost\n" });
+  expect(free.stderr).toMatch(/^this session: \$0\.00, /m);
+});
+
+it("[COST-16] the status line shows the cost once it is known and above 0", async () => {
+  const home = await aHome(() => [text("the answer"), counted]);
+  const screen = openScreen(home, "reprise", { columns: 120 });
+  await screen.until(/^ready · /m);
+  screen.type("one\r");
+  await screen.until(/^the answer$[^]*^ready · .* context · \$0\.08 · assistant · /m);
+  screen.type("two\r");
+  await screen.until(/^ready · .* context · \$0\.16 · assistant · /m);
+});
