@@ -3,6 +3,7 @@ import type { Live } from "../../exchange/exchanger.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
 import type { OpenQuestion } from "../../store/records/questions/read.ts";
 import type { Offered } from "./allow-in-config.ts";
+import type { ModelInfo } from "../../core/schemas/service-schemas.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { CommandUsage } from "./command-usage.ts";
 import type { GivenAnswer } from "../output/question-lines.ts";
@@ -38,6 +39,8 @@ export interface Front {
   outside<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Shows the n-th tool call in full until the person leaves it, the last one for null; else says why it cannot. */
   showDetails(n: number | null): Promise<string | null>;
+  /** Lets a person choose one of these models, and returns null if they leave; null without a list to choose from. */
+  readonly pickModel: PickModel | null;
   /**
    * Shows that a command of the person runs, until what it returns is called; `canStop` if an interrupt ends it.
    */
@@ -48,6 +51,17 @@ export interface Front {
   follow(): Promise<FollowView>;
   /** Discards what is left in a terminal and resets it. */
   close(): Promise<void>;
+}
+
+export type PickModel = (
+  models: readonly ModelInfo[],
+  current: string | null,
+) => Promise<PickedModel | null>;
+
+export interface PickedModel {
+  readonly model: string;
+  /** Whether it continues the conversation; else the context is fresh. */
+  readonly keeps: boolean;
 }
 
 export interface Hints {

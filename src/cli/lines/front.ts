@@ -26,6 +26,7 @@ export function openLines(cli: CliContext): Front {
     ask: (asked) => askLine(cli, input, asked),
     showDetails: async () =>
       "/show needs the screen, which a terminal has without --plain, REPRISE_PLAIN and TERM=dumb.",
+    pickModel: null,
     outside: (work) => withTerminalFree(cli, work),
     working: () => () => undefined,
     view: async () => createPlainView(cli),

@@ -197,6 +197,7 @@ export function openScreenFront(options: ScreenOptions): Front {
     confirm: async (question) => asks((on) => on.confirm(question)),
     ask: async (asked) => asks((on) => on.ask(asked)),
     showDetails: async (n) => (await load()).showDetails(n),
+    pickModel: async (models, current) => (await load()).pickModel(models, current),
     outside: (work) => screen.outside(work),
     working: (text, canStop) => shown?.working(text, canStop) ?? (() => undefined),
     view: async () => noticing((await load()).exchange(), stopped),

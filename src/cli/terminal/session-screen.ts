@@ -1,5 +1,5 @@
 import { oneLine } from "../../core/text/terminal-text.ts";
-import type { Asked, ExchangeView, FollowView } from "../chat/front.ts";
+import type { Asked, ExchangeView, FollowView, PickModel } from "../chat/front.ts";
 import { isCommand } from "../chat/slash/slash.ts";
 import { noticeLine } from "../process/context.ts";
 import type { GivenAnswer } from "../output/question-lines.ts";
@@ -14,6 +14,7 @@ import { createHighlighter, type Highlighter } from "./markdown/highlight.ts";
 import { openAnswerEditor, openEditor, type OpenedEditor } from "./editor/open-editor.ts";
 import type { OwnedScreen, ScreenHandler } from "./screen/open-screen.ts";
 import { createPersonCommand, type PersonCommand } from "./rows/person-command.ts";
+import { createModelPicker } from "./picker/model-picker.ts";
 import { createPager, type PagerResult } from "./screen/pager.ts";
 import { parseKey } from "./pi/keys.ts";
 import { questionScreen } from "./questions/asked-question.ts";
@@ -219,6 +220,13 @@ export class SessionScreen implements ScreenHandler {
   /** As `Front`. */
   showDetails(n: number | null): Promise<string | null> {
     return this.#details.show(n);
+  }
+
+  pickModel(...[models, current]: Parameters<PickModel>): ReturnType<PickModel> {
+    const { screen, theme } = this.#options;
+    return this.#command.pause(() =>
+      screen.full((on) => createModelPicker({ theme, models, current, on })),
+    );
   }
 
   exchange(): ExchangeView {

@@ -1,4 +1,5 @@
 import { PERMISSION_MODES, type PermissionMode } from "../../../core/permissions.ts";
+import type { ModelInfo } from "../../../core/schemas/service-schemas.ts";
 import { isBroken } from "../../../rules/personas/persona.ts";
 import { modelFactTexts } from "../../output/model-facts.ts";
 import { personaFolderPaths, settingsOf } from "../../process/config.ts";
@@ -31,16 +32,10 @@ const MODES: Readonly<Record<PermissionMode, string>> = {
 
 /** Models that the configuration and personas name, the personas of the session's folder, and modes. */
 export function slashValues({ cli, conversation }: ValuesContext): SlashValues {
-  const personas = async () => {
-    const { listPersonas } = await import("../../../rules/personas/list.ts");
-    const repoPath = conversation.planned().repo_path;
-    return listPersonas({ ...personaFolderPaths(cli), repoPath });
-  };
+  const personas = () => readPersonas({ cli, conversation });
   const models = async () => {
-    const { listModels } = await import("../../../rules/models/list.ts");
-    const settings = await settingsOf(cli).at(conversation.planned().repo_path);
     const now = new Date();
-    return listModels(settings.models, await personas()).map((info) => ({
+    return (await readModels({ cli, conversation })).map((info) => ({
       value: info.name,
       help: modelFactTexts(info, now).join(" · "),
     }));
@@ -60,4 +55,18 @@ export function slashValues({ cli, conversation }: ValuesContext): SlashValues {
     cache: async () => SETTING_WORDS.cache.map((value) => ({ value })),
     plan: async () => ["on", "off"].map((value) => ({ value })),
   };
+}
+
+async function readPersonas({ cli, conversation }: ValuesContext) {
+  const { listPersonas } = await import("../../../rules/personas/list.ts");
+  const repoPath = conversation.planned().repo_path;
+  return listPersonas({ ...personaFolderPaths(cli), repoPath });
+}
+
+/** Models that the configuration and the personas of the session's folder name. */
+export async function readModels(context: ValuesContext): Promise<readonly ModelInfo[]> {
+  const { listModels } = await import("../../../rules/models/list.ts");
+  const repoPath = context.conversation.planned().repo_path;
+  const { models } = await settingsOf(context.cli).at(repoPath);
+  return listModels(models, await readPersonas(context));
 }

@@ -7,11 +7,9 @@ import { permission } from "./slash-permission.ts";
 import type { CommandUsage } from "../command-usage.ts";
 import type { SlashContext, SlashOutcome } from "./slash-context.ts";
 import { note, noticeLine } from "../../process/context.ts";
+import { freshModel, pickModel, startThread, switchModel } from "./slash-models.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";
 import type { Direction } from "../../../workspace/undo/restore.ts";
-import type { Conversation } from "../../../exchange/conversation.ts";
-import { switchedSentences } from "../switched.ts";
-import { noticeWithdrawn } from "../withdrawn.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 
 interface SlashCommand extends CommandUsage {
@@ -73,12 +71,10 @@ const COMMANDS: readonly SlashCommand[] = [
     note: "Enter: a fresh context. /switch keeps the conversation.",
     run: async (context, model) => {
       if (model === "") {
-        const now = context.conversation.planned().model ?? "the default";
-        noticeLine(context.cli, `model: ${oneLine(now)}`);
-        return;
+        await pickModel(context);
+      } else {
+        await freshModel(context, model);
       }
-      await context.conversation.checkModel(model);
-      await startThread(context, { archive: false, model });
     },
   },
   {
@@ -336,31 +332,4 @@ async function agrees(
     noticeLine(cli, "Nothing was changed.");
   }
   return yes;
-}
-
-async function switchModel({ cli, conversation }: SlashContext, model: string): Promise<void> {
-  const { model: now } = conversation.planned();
-  if (model === "" || model === now) {
-    noticeLine(cli, `model: ${oneLine(now ?? "the default")}`);
-    return;
-  }
-  await conversation.switchModel(model);
-  for (const sentence of await switchedSentences(conversation)) {
-    noticeLine(cli, sentence);
-  }
-}
-
-async function startThread(
-  { cli, conversation }: SlashContext,
-  change: Parameters<Conversation["startThread"]>[0],
-): Promise<void> {
-  const open = await conversation.openQuestions();
-  const session = await conversation.startThread(change);
-  noticeLine(
-    cli,
-    change.archive
-      ? `All messages are archived; the agent has a fresh context (thread ${session.thread_suffix}).`
-      : `The agent has a fresh context (thread ${session.thread_suffix}); the messages are kept.`,
-  );
-  noticeWithdrawn(cli, open, open.length === 0 ? [] : await conversation.openQuestions());
 }
