@@ -51,10 +51,7 @@ export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareC
    * Creates a session. `onWarning` gets `folder_missing` or `folder_not_served` if its exchanges would fail, or wait
    * for a service that runs them, because of its folder; later versions may add others.
    */
-  createSession(
-    request?: CreateSessionRequest,
-    options?: { onWarning?: (code: string) => void },
-  ): Promise<SessionSummary>;
+  createSession(request?: CreateSessionRequest, options?: WarningOptions): Promise<SessionSummary>;
   getSession(id: string, options?: DetailOptions): Promise<SessionDetail>;
   /** The oldest first, or with `order: "desc"` the latest. */
   listMessages(id: string, options?: MessagesOptions): Promise<MessagePage>;
@@ -74,10 +71,15 @@ export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareC
    */
   deleteSession(id: string): Promise<readonly DeletedSession[]>;
   /**
-   * Changes what is given and keeps the rest; null removes a name, a limit or a pair of metadata. Codes
+   * Changes what is given and keeps the rest; null removes a name, a limit or a pair of metadata. `onWarning` gets
+   * `cache_restarts` if the provider reads the conversation once more because of another effort or cache. Codes
    * among others: `session_ended`, `session_busy`, `token_required`.
    */
-  patchSession(id: string, change: PatchSessionRequest): Promise<SessionSummary>;
+  patchSession(
+    id: string,
+    change: PatchSessionRequest,
+    options?: WarningOptions,
+  ): Promise<SessionSummary>;
   /** Returns what `reprise sessions export` writes, as text: `sessions import` reads it. */
   exportSession(id: string): Promise<string>;
   /** Whether the messages are those of the agent's checkpoints. Changes nothing. */
@@ -191,6 +193,11 @@ export interface ListOptions {
   readonly cursor?: string;
 }
 
+export interface WarningOptions {
+  /** Called with the code of a warning; later versions may add others. */
+  readonly onWarning?: (code: string) => void;
+}
+
 export function createClient(options: ClientOptions): Client {
   const connection = createConnection(options);
   const client: Client = {
@@ -200,14 +207,8 @@ export function createClient(options: ClientOptions): Client {
       });
       return { sessions: body, next: nextOf(headers, "cursor") };
     },
-    createSession: async (body = {}, { onWarning } = {}) => {
-      const made = await connection.call<SessionSummary>("POST", "/api/sessions", { body });
-      const warning = made.headers.get("reprise-warning");
-      if (warning !== null) {
-        onWarning?.(warning);
-      }
-      return made.body;
-    },
+    createSession: async (body = {}, options) =>
+      warned(await connection.call<SessionSummary>("POST", "/api/sessions", { body }), options),
     getSession: (id, query = {}) =>
       connection.json<SessionDetail>("GET", pathOf(id), { query: { ...query } }),
     listMessages: async (id, query = {}) => {
@@ -225,7 +226,8 @@ export function createClient(options: ClientOptions): Client {
       const message = { body: { content }, headers };
       return connection.json<SessionAck>("POST", `${pathOf(id)}/messages`, message);
     },
-    patchSession: (id, body) => connection.json<SessionSummary>("PATCH", pathOf(id), { body }),
+    patchSession: async (id, body, options) =>
+      warned(await connection.call<SessionSummary>("PATCH", pathOf(id), { body }), options),
     endSession: (id) => connection.json<SessionAck>("POST", `${pathOf(id)}/end`),
     deleteSession: (id) => connection.json<DeletedSession[]>("DELETE", pathOf(id)),
     exportSession: (id) => connection.text(`${pathOf(id)}/export`),
@@ -269,6 +271,18 @@ export function createClient(options: ClientOptions): Client {
     run: (id, content, run = {}) => runExchange(client, id, content, run),
   };
   return client;
+}
+
+/** The body of an answer; a warning of it is passed on. */
+function warned<Body>(
+  { body, headers }: { readonly body: Body; readonly headers: Headers },
+  { onWarning }: WarningOptions = {},
+): Body {
+  const warning = headers.get("reprise-warning");
+  if (warning !== null) {
+    onWarning?.(warning);
+  }
+  return body;
 }
 
 function pathOf(id: string): string {

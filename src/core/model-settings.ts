@@ -14,3 +14,16 @@ export interface ModelChoice {
 
 /** Pays if the next call comes within five minutes; what is written costs a quarter more. */
 export const DEFAULT_CACHE_LIFE: CacheLife = "5m";
+
+interface Chosen extends ModelChoice {
+  /** The last message of the session; 0 without any. */
+  readonly last_seq: number;
+}
+
+/** True if the provider reads the conversation once more because of a change: its cache does not hold it so. */
+export function restartsCache(before: Chosen, change: Partial<ModelChoice>): boolean {
+  const { effort = before.effort, cache = before.cache } = change;
+  return before.last_seq > 0 && (effort !== before.effort || cache !== before.cache);
+}
+
+export const CACHE_RESTARTS = "The provider's cache of this conversation begins again.";

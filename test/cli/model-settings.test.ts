@@ -51,7 +51,7 @@ it("[CLI-316] [EFFORT-2] what the model does not take is refused and changes not
   expect(provider.received).toEqual([]);
 });
 
-it("[CLI-316] --effort and --cache set those of a session, and sessions show has them", async () => {
+it("[CLI-316] [EFFORT-7] --effort and --cache set those of a session, and sessions show has them", async () => {
   const { home, efforts } = await aHome();
   const id = idLike("abcdef1");
   await home.call(["--session", id, "--effort", "high", "--cache", "off", "-p", "one"]);
@@ -59,9 +59,12 @@ it("[CLI-316] --effort and --cache set those of a session, and sessions show has
   const shown = await home.call(["sessions", "show", id]);
   expect(shown.stdout).toMatch(/^ {2}effort {4}high$/m);
   expect(shown.stdout).toMatch(/^ {2}cache {5}off$/m);
-  await home.call(["--session", id, "--effort", "default", "-p", "two"]);
+  const again = await home.call(["--session", id, "--effort", "default", "-p", "two"]);
+  expect(again.stderr).toContain("note: The provider's cache of this conversation begins again.\n");
+  const same = await home.call(["--session", id, "--effort", "default", "-p", "three"]);
+  expect(same.stderr).not.toContain("begins again");
   expect(await detailOf(home, id)).toMatchObject({ effort: null, cache: "off" });
-  expect(efforts()).toEqual(["high", undefined]);
+  expect(efforts()).toEqual(["high", undefined, undefined]);
 });
 
 it("[CLI-316] [CONFIG-1] config set and get have effort and cache", async () => {

@@ -309,6 +309,20 @@ it("[HTTP-157] every answer with a session has its name, since when it is archiv
   });
 });
 
+it("[EFFORT-7] PATCH warns that the cache begins again in a session with messages", async () => {
+  const { id } = await client.createSession({});
+  const warnings: string[] = [];
+  const patch = (change: Parameters<typeof client.patchSession>[1]) =>
+    client.patchSession(id, change, { onWarning: (code) => void warnings.push(code) });
+  await patch({ effort: "low" });
+  await client.postMessage(id, "hello");
+  await patch({ effort: "low", name: "named" });
+  expect(warnings).toEqual([]);
+  await patch({ effort: "high" });
+  await patch({ cache: "1h" });
+  expect(warnings).toEqual(["cache_restarts", "cache_restarts"]);
+});
+
 it("[EFFORT-6] PATCH and POST set effort and cache; null is the default, and another word is refused", async () => {
   const created = await client.createSession({ effort: "low", cache: "1h" });
   expect(created).toMatchObject({ effort: "low", cache: "1h" });

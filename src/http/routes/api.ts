@@ -29,7 +29,7 @@ export interface SessionService extends KeptOfSessions {
   readonly folders: ServedFolders | null;
 }
 
-/** The header of an answer about a session whose folder would keep its exchanges from running. */
+/** The header of an answer that says what a person may not expect, such as a folder that is missing. */
 export const WARNING_HEADER = "Reprise-Warning";
 
 export const FolderWarningHeader = {

@@ -1,7 +1,7 @@
 import type { Compacted } from "../../../exchange/exchanger.ts";
 import { createNearestName } from "../../../core/text/nearest-name.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
-import type { ModelChoice } from "../../../core/model-settings.ts";
+import { CACHE_RESTARTS, type ModelChoice, restartsCache } from "../../../core/model-settings.ts";
 import { cacheOf, effortOf } from "../../process/model-settings.ts";
 import { permission } from "./slash-permission.ts";
 import type { CommandUsage } from "../command-usage.ts";
@@ -37,12 +37,11 @@ function modelSetting(name: keyof ModelChoice): Pick<SlashCommand, "name" | "run
         noticeLine(cli, `${name}: ${conversation.modelSettings()[name] ?? "default"}`);
         return;
       }
-      const isSame = conversation.modelSettings()[name] === readSetting(name, argument)[name];
-      const session = await conversation.setModelSettings(readSetting(name, argument));
-      const again =
-        !isSame && session.last_seq > 0
-          ? " The provider's cache of this conversation begins again."
-          : "";
+      const before = conversation.modelSettings();
+      const change = readSetting(name, argument);
+      const session = await conversation.setModelSettings(change);
+      const isRead = restartsCache({ ...before, last_seq: session.last_seq }, change);
+      const again = isRead ? ` ${CACHE_RESTARTS}` : "";
       noticeLine(cli, `${name}: ${session[name] ?? "default"}.${again}`);
     },
   };

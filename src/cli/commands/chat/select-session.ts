@@ -6,6 +6,7 @@ import type { ConversationStart } from "../../../exchange/conversation.ts";
 import { defaultModel } from "../../../rules/models/config.ts";
 import { hasNotBegun } from "../../../exchange/nothing-to-continue.ts";
 import { chosenModel } from "../../../rules/models/choose.ts";
+import { CACHE_RESTARTS, restartsCache } from "../../../core/model-settings.ts";
 import { checkEffort } from "../../../rules/models/effort.ts";
 import { modelFacts } from "../../../rules/models/facts.ts";
 import { parseModelName } from "../../../rules/models/name.ts";
@@ -207,14 +208,19 @@ async function applySessionOptions(
     await store.write(setLimits, { id, tokens, prices });
   }
   session = await applyModelSettings(selection, session);
-  const notices =
-    change === null
+  // a fresh context and another model have nothing in a cache
+  const keepsCache = change === null && switched === null;
+  const restarts = keepsCache && restartsCache(existing, givenSettings(options));
+  const notices = [
+    ...(change === null
       ? []
       : [
           change.agent === undefined
             ? "Another model or persona begins a fresh agent context; the messages stay."
             : "Another agent begins a fresh agent context; the messages stay.",
-        ];
+        ]),
+    ...(restarts ? [CACHE_RESTARTS] : []),
+  ];
   return {
     kind: "existing",
     session,

@@ -1,6 +1,8 @@
+import { restartsCache } from "../../../core/model-settings.ts";
 import { PatchSessionRequest } from "../../../core/schemas/patch-session.ts";
 import { NoQuery } from "../../../core/schemas/query-schemas.ts";
 import { named, SessionSummary } from "../../../core/schemas/schemas.ts";
+import { resolveSession } from "../../../store/records/sessions/read.ts";
 import { patchRequested } from "../../../store/requests.ts";
 import { emptyBodyAsObject } from "../../guards/json-body.ts";
 import { json, problems } from "../../responses.ts";
@@ -10,7 +12,18 @@ import {
   SESSION_PROBLEMS,
   SessionParams,
   type SessionService,
+  WARNING_HEADER,
 } from "../api.ts";
+
+const CACHE_WARNING = "cache_restarts";
+
+const CacheWarningHeader = {
+  [WARNING_HEADER]: {
+    type: "string",
+    description:
+      "`cache_restarts`: another effort or cache, so that the provider reads the conversation once more.",
+  },
+} as const;
 
 const schema = {
   operationId: "patchSession",
@@ -21,7 +34,7 @@ const schema = {
   querystring: NoQuery,
   body: named(PatchSessionRequest),
   response: {
-    200: json(named(SessionSummary), { description: "The session." }),
+    200: json(named(SessionSummary), { description: "The session.", headers: CacheWarningHeader }),
     ...problems({
       ...SESSION_PROBLEMS,
       ...BODY_PROBLEMS,
@@ -37,9 +50,15 @@ export function patchSessionRoute(app: Api, { store }: SessionService): void {
     url: "/api/sessions/:id",
     schema,
     preValidation: emptyBodyAsObject,
-    handler: (request) => {
-      const { params, body: change } = request;
-      return patchRequested(store, params.id, { change, principal: request.principal });
+    handler: async (request, reply) => {
+      const { params, body: change, principal } = request;
+      const mayRestart = change.effort !== undefined || change.cache !== undefined;
+      const before = mayRestart ? await store.read(resolveSession, { reference: params.id }) : null;
+      const session = await patchRequested(store, params.id, { change, principal });
+      if (before !== null && restartsCache(before, change)) {
+        reply.header(WARNING_HEADER, CACHE_WARNING);
+      }
+      return session;
     },
   });
 }
