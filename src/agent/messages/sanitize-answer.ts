@@ -7,6 +7,7 @@ import {
   ToolMessage,
 } from "@langchain/core/messages";
 
+import { CALL_EXTRAS, REASONING_DETAILS } from "../models/chat-extras.ts";
 import { newId } from "../../core/ids.ts";
 import { storableValue } from "../../core/text/storable-value.ts";
 import { isStorableText, storableText } from "../../core/text/text.ts";
@@ -105,8 +106,9 @@ function storableCall(call: Call): Call {
       };
 }
 
-function contentOf({ content, response_metadata }: AIMessage): unknown {
-  return [content, Reflect.get(response_metadata, "output")];
+function contentOf({ content, additional_kwargs, response_metadata }: AIMessage): unknown {
+  const { [REASONING_DETAILS]: details, [CALL_EXTRAS]: extras } = additional_kwargs;
+  return [content, Reflect.get(response_metadata, "output"), details, extras];
 }
 
 function isStorable(value: unknown): boolean {

@@ -4,6 +4,7 @@ import { ChatOpenAICompletions, type OpenAIClient } from "@langchain/openai";
 import type { IdleLimits } from "../../rules/models/config.ts";
 import type { Quirks } from "../../rules/models/providers.ts";
 import { textIn } from "./answer-end.ts";
+import { ChatExtras, type SentBack, sentBack, withExtra } from "./chat-extras.ts";
 import { receiveStreams } from "./receive-stream.ts";
 
 export type ClientFields = NonNullable<ConstructorParameters<typeof ChatOpenAICompletions>[0]>;
@@ -19,6 +20,7 @@ type SentMessage = OpenAIClient.Chat.Completions.ChatCompletionMessageParam;
  *   and the text and the tool calls are lost.
  * - Reasoning is sent back beside tool calls: DeepSeek and Kimi refuse the history without it, also beside the calls
  *   of another provider, which get an empty one.
+ * - So are OpenRouter's blocks of reasoning, and Gemini's signatures of calls: see `ChatExtras`.
  */
 export function chatClient(
   fields: ClientFields,
@@ -30,20 +32,31 @@ export function chatClient(
 
 class ChatClient extends ChatOpenAICompletions {
   readonly #quirks: Quirks;
+  /** By the ids of the answers that are arriving. */
+  readonly #extras = new Map<string, ChatExtras>();
 
   constructor(fields: ClientFields, quirks: Quirks) {
     super(fields);
     this.#quirks = quirks;
   }
 
-  override _streamResponseChunks(
+  override async *_streamResponseChunks(
     ...[messages, ...rest]: Parameters<ChatOpenAICompletions["_streamResponseChunks"]>
   ) {
     const passesBack =
       this.#quirks.passes_reasoning_back === true ||
       messages.some((message) => reasoningIn(message) !== null);
-    const marked = messages.map((message) => withReasoningMark(message, passesBack ? "" : null));
-    return super._streamResponseChunks(marked, ...rest);
+    const marked = messages.map((message) =>
+      withMark(message, {
+        reasoning: passesBack ? (reasoningIn(message) ?? "") : null,
+        back: sentBack(message, this.#quirks, this.model),
+      }),
+    );
+    try {
+      yield* super._streamResponseChunks(marked, ...rest);
+    } finally {
+      this.#extras.clear();
+    }
   }
 
   override completionWithRetry(
@@ -58,7 +71,7 @@ class ChatClient extends ChatOpenAICompletions {
     request: OpenAIClient.Chat.ChatCompletionCreateParams,
     options?: OpenAIClient.RequestOptions,
   ): Promise<AsyncIterable<CompletionChunk> | Completions> {
-    const messages = request.messages.map(withReasoning);
+    const messages = request.messages.map(withoutMark);
     return request.stream === true
       ? super.completionWithRetry({ ...request, messages }, options)
       : super.completionWithRetry({ ...request, messages, stream: false }, options);
@@ -76,7 +89,19 @@ class ChatClient extends ChatOpenAICompletions {
         chunk.additional_kwargs[name] = text;
       }
     }
+    Object.assign(chunk.additional_kwargs, this.#extrasWith(delta, raw));
     return chunk;
+  }
+
+  /** What an answer keeps of all its pieces, with the last one that has a reason to end; else nothing. */
+  #extrasWith(delta: Record<string, unknown>, { id, choices }: CompletionChunk): object {
+    if (this.#quirks.keeps_reasoning_details !== true && this.#quirks.signs_calls !== true) {
+      return {};
+    }
+    const extras = this.#extras.get(id) ?? new ChatExtras();
+    this.#extras.set(id, extras);
+    extras.add(delta);
+    return (choices[0]?.finish_reason ?? null) === null ? {} : extras.kept();
   }
 }
 
@@ -87,34 +112,54 @@ function reasoningIn(message: BaseMessage): string | null {
   return textIn(message.additional_kwargs, "reasoning_content");
 }
 
-/**
- * Puts the reasoning of an answer that calls tools into a block that LangChain's conversion keeps; `missing` for one
- * without, such as that of another provider.
- */
-function withReasoningMark(message: BaseMessage, missing: "" | null): BaseMessage {
-  const reasoning_content = reasoningIn(message) ?? missing;
-  if (
-    !AIMessage.isInstance(message) ||
-    reasoning_content === null ||
-    typeof message.content !== "string" ||
-    (message.tool_calls ?? []).length === 0
-  ) {
+interface Marked {
+  /** The reasoning of an answer that calls tools, empty for one of another provider; null for none. */
+  readonly reasoning: string | null;
+  readonly back: SentBack | null;
+}
+
+/** Puts what an answer is sent back with into a block that LangChain's conversion keeps. */
+function withMark(message: BaseMessage, { reasoning, back }: Marked): BaseMessage {
+  if (!AIMessage.isInstance(message) || typeof message.content !== "string") {
     return message;
   }
   const { content, tool_calls = [] } = message;
-  return new AIMessage({ content: [{ type: MARK, content, reasoning_content }], tool_calls });
-}
-
-function withReasoning(message: SentMessage): SentMessage {
-  const { content } = message;
-  const [block]: readonly unknown[] = Array.isArray(content) ? content : [];
-  if (textIn(block, "type") !== MARK) {
+  const reasoning_content = tool_calls.length === 0 ? null : reasoning;
+  if (reasoning_content === null && back === null) {
     return message;
   }
-  const restored = {
-    ...message,
-    content: textIn(block, "content") ?? "",
-    reasoning_content: textIn(block, "reasoning_content") ?? "",
+  const fields = {
+    ...(reasoning_content === null ? {} : { reasoning_content }),
+    ...back?.fields,
   };
-  return restored;
+  const mark = { type: MARK, content, fields, calls: back?.calls ?? [] };
+  return new AIMessage({ content: [mark], tool_calls });
+}
+
+function withoutMark(message: SentMessage): SentMessage {
+  const { content } = message;
+  const [block]: readonly unknown[] = Array.isArray(content) ? content : [];
+  if (message.role !== "assistant" || !isMark(block)) {
+    return message;
+  }
+  const { fields, calls } = block;
+  const { tool_calls } = message;
+  return {
+    ...message,
+    content: block.content,
+    ...fields,
+    ...(tool_calls === undefined
+      ? {}
+      : { tool_calls: tool_calls.map((call, at) => withExtra(call, calls[at])) }),
+  };
+}
+
+interface Mark {
+  readonly content: string;
+  readonly fields: object;
+  readonly calls: readonly unknown[];
+}
+
+function isMark(block: unknown): block is Mark {
+  return textIn(block, "type") === MARK;
 }

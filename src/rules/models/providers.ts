@@ -6,6 +6,10 @@ export type Api = (typeof APIS)[number] | "ollama" | "demo";
 export interface Quirks {
   /** It refuses a history without the `reasoning_content` that it sent. */
   readonly passes_reasoning_back?: true;
+  /** It refuses a history without the `reasoning_details` that it sent, for some of its models. */
+  readonly keeps_reasoning_details?: true;
+  /** It signs calls (`extra_content`), and refuses those of the latest exchange that come back without. */
+  readonly signs_calls?: true;
   /** It refuses `stream_options`; `never` asks for no usage. */
   readonly usage?: "never";
 }
@@ -97,6 +101,7 @@ export const PROVIDERS = {
     api: "chat",
     address: "https://generativelanguage.googleapis.com/v1beta/openai",
     keyVariable: "GEMINI_API_KEY",
+    quirks: { signs_calls: true },
     source: "https://ai.google.dev/gemini-api/docs/openai",
   },
   groq: {
@@ -146,7 +151,8 @@ export const PROVIDERS = {
     api: "chat",
     address: "https://openrouter.ai/api/v1",
     keyVariable: "OPENROUTER_API_KEY",
-    source: "https://openrouter.ai/docs/api-reference/overview",
+    quirks: { keeps_reasoning_details: true },
+    source: "https://openrouter.ai/docs/guides/best-practices/reasoning-tokens",
   },
   together: {
     label: "Together",

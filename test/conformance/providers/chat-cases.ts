@@ -45,6 +45,11 @@ async function withReasoning(model: string, talk: Talk): Promise<Changing> {
 }
 
 const OF_DEEPSEEK = { account: { quirks: CHAT_SERVERS.deepseek }, model: "deepseek-v4-flash" };
+const OF_OPENROUTER = {
+  account: { quirks: CHAT_SERVERS.openrouter },
+  model: "google/gemini-3-pro",
+};
+const OF_GEMINI = { account: { quirks: CHAT_SERVERS.gemini }, model: "gemini-3-pro" };
 const OF_QWEN = { account: { quirks: CHAT_SERVERS.qwen }, model: "qwen3.6-27b" };
 
 /** A case for each rule of chat completions. */
@@ -124,6 +129,34 @@ export const CHAT_CASES: readonly RuleCase[] = [
     ...OF_DEEPSEEK,
     valid: withReasoning,
     change: ({ messages }) => (messages[2].reasoning_content = "Hm."),
+  },
+  {
+    rule: "reasoning_details",
+    ...OF_OPENROUTER,
+    valid: withReasoning,
+    change: ({ messages }) => delete messages[2].reasoning_details,
+  },
+  {
+    rule: "reasoning_details",
+    title: "in another order",
+    ...OF_OPENROUTER,
+    valid: withReasoning,
+    change: ({ messages }) => messages[2].reasoning_details.reverse(),
+  },
+  {
+    rule: "call_unsigned",
+    ...OF_GEMINI,
+    valid: withReasoning,
+    change: ({ messages }) => delete messages[2].tool_calls[0].extra_content,
+  },
+  {
+    rule: "call_unsigned",
+    title: "with another signature",
+    ...OF_GEMINI,
+    valid: withReasoning,
+    change: ({ messages }) => {
+      messages[2].tool_calls[0].extra_content.google.thought_signature = "c2ln";
+    },
   },
   {
     rule: "content_null",

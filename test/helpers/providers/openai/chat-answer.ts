@@ -14,6 +14,11 @@ const STOPS: Readonly<Record<StopReason, string>> = {
 /** As OpenRouter reports the status of the provider that failed. */
 const ERRORS = { overloaded: 503, rate_limited: 429, failed: 502 };
 
+/** Format of blocks of reasoning. */
+const FORMAT = "google-gemini-v1";
+
+const sealOf = (text: string): string => Buffer.from(text).toString("base64");
+
 let serial = 0;
 
 /** An answer of chat completions, piece by piece. */
@@ -61,6 +66,9 @@ export class ChatAnswer implements Answer {
         return this.#delta({ content: step.text });
       case "reasoning":
         this.#reasoning += step.text;
+        if (this.#memory.quirks.reasoningDetails) {
+          return this.#detail(step.text);
+        }
         return showsReasoning(this.#request.model)
           ? this.#delta({ reasoning_content: step.text })
           : "";
@@ -72,13 +80,22 @@ export class ChatAnswer implements Answer {
   }
 
   end(): string {
+    const [first] = this.#calls;
     for (const { id } of this.#calls) {
       this.#memory.reasoning.set(id, this.#reasoning);
+      if (this.#memory.quirks.reasoningDetails) {
+        this.#memory.details.set(id, JSON.stringify(this.#details()));
+      }
     }
+    if (first?.extra_content !== undefined) {
+      this.#memory.signatures.set(first.id, JSON.stringify(first.extra_content));
+    }
+    const signed = this.#memory.quirks.reasoningDetails && this.#reasoning !== "";
     const usage = this.#usage();
     const isReported =
       !this.#memory.quirks.noUsage && this.#request.stream_options?.include_usage === true;
     return (
+      (signed ? this.#delta({ reasoning_details: this.#lastDetails() }) : "") +
       this.#chunk([{ index: 0, delta: {}, finish_reason: this.#stop() }]) +
       (isReported ? this.#chunk([], { usage }) : "") +
       "data: [DONE]\n\n"
@@ -92,6 +109,9 @@ export class ChatAnswer implements Answer {
       ...(this.#reasoning === "" || !showsReasoning(this.#request.model)
         ? {}
         : { reasoning_content: this.#reasoning }),
+      ...(this.#memory.quirks.reasoningDetails && this.#reasoning !== ""
+        ? { reasoning: this.#reasoning, reasoning_details: this.#details() }
+        : {}),
       ...(this.#calls.length === 0 ? {} : { tool_calls: this.#calls }),
     };
     return {
@@ -104,6 +124,31 @@ export class ChatAnswer implements Answer {
     };
   }
 
+  /** A piece of a block of reasoning, as OpenRouter streams it. */
+  #detail(text: string): string {
+    const detail = { type: "reasoning.text", text, format: FORMAT, index: 0 };
+    return this.#delta({ reasoning: text, reasoning_details: [detail] });
+  }
+
+  /** The signature of the block comes alone, and an encrypted block after it. */
+  #lastDetails(): readonly object[] {
+    return [
+      { type: "reasoning.text", signature: sealOf(this.#reasoning), format: FORMAT, index: 0 },
+      {
+        type: "reasoning.encrypted",
+        data: sealOf(`${this.#reasoning}+`),
+        format: FORMAT,
+        index: 1,
+      },
+    ];
+  }
+
+  /** All blocks as one answer has them. */
+  #details(): readonly object[] {
+    const [block, encrypted] = this.#lastDetails();
+    return this.#reasoning === "" ? [] : [{ ...block, text: this.#reasoning }, encrypted ?? {}];
+  }
+
   #stop(): string {
     const reason = stepOf(this.#steps, "stop")?.reason;
     return reason === undefined ? (this.#calls.length > 0 ? "tool_calls" : "stop") : STOPS[reason];
@@ -112,8 +157,12 @@ export class ChatAnswer implements Answer {
   #call(name: string, pieces: readonly string[], given: string | undefined): string {
     const id = given ?? `call_00_${(serial += 1)}`;
     const index = this.#memory.quirks.noIndex ? {} : { index: this.#calls.length };
-    this.#calls.push({ id, type: "function", function: { name, arguments: pieces.join("") } });
-    const begun = { ...index, id, type: "function", function: { name, arguments: "" } };
+    const signature = { google: { thought_signature: sealOf(`${id} ${this.#reasoning}`) } };
+    const isSigned = this.#memory.quirks.signsCalls && this.#calls.length === 0;
+    const extra = isSigned ? { extra_content: signature } : {};
+    const made = { name, arguments: pieces.join("") };
+    this.#calls.push({ id, type: "function", function: made, ...extra });
+    const begun = { ...index, id, type: "function", function: { name, arguments: "" }, ...extra };
     const chunks = pieces.map((piece) => ({ ...index, function: { arguments: piece } }));
     return [begun, ...chunks].map((chunk) => this.#delta({ tool_calls: [chunk] })).join("");
   }

@@ -8,6 +8,10 @@ export interface ChatQuirks {
   readonly noUsage?: true;
   /** Reasoning beside calls has to be sent back. */
   readonly passesReasoningBack?: true;
+  /** Reasoning comes as `reasoning_details` too, and has to be sent back beside calls. */
+  readonly reasoningDetails?: true;
+  /** The first call of an answer is signed, and refused in the latest exchange without its signature. */
+  readonly signsCalls?: true;
   /** A system message may only be the first one. */
   readonly systemFirst?: true;
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens";
@@ -19,7 +23,7 @@ export interface ChatQuirks {
 export const CHAT_SERVERS = {
   deepseek: { passesReasoningBack: true, maxTokensField: "max_tokens", ignoresFields: true },
   kimi: { passesReasoningBack: true, ignoresFields: true },
-  gemini: { noIndex: true, role: undefined, ignoresFields: true },
+  gemini: { noIndex: true, role: undefined, signsCalls: true, ignoresFields: true },
   qwen: { systemFirst: true, noUsage: true, ignoresFields: true },
-  openrouter: { ignoresFields: true },
+  openrouter: { reasoningDetails: true, ignoresFields: true },
 } as const satisfies Readonly<Record<string, ChatQuirks>>;

@@ -6,12 +6,14 @@ export interface ChatCall {
   readonly id: string;
   readonly type: string;
   readonly function: { readonly name: string; readonly arguments: string };
+  readonly extra_content?: unknown;
 }
 
 export interface ChatMessage {
   readonly role: string;
   readonly content?: unknown;
   readonly reasoning_content?: string;
+  readonly reasoning_details?: readonly unknown[];
   readonly tool_calls?: readonly ChatCall[];
   readonly tool_call_id?: string;
 }
@@ -35,8 +37,17 @@ export interface ChatMemory {
   readonly quirks: ChatQuirks;
   /** The reasoning of answers, by the ids of their calls. */
   readonly reasoning: Map<string, string>;
+  /** Blocks of reasoning and signatures as JSON, by the ids of the calls that need them. */
+  readonly details: Map<string, string>;
+  readonly signatures: Map<string, string>;
 }
 
 export function chatMemory(quirks: ChatQuirks, now: () => number): ChatMemory {
-  return { cache: new PrefixCache(now), quirks, reasoning: new Map() };
+  return {
+    cache: new PrefixCache(now),
+    quirks,
+    reasoning: new Map(),
+    details: new Map(),
+    signatures: new Map(),
+  };
 }

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { repeated, type Rule, someText, unknownFields } from "../rules.ts";
 import { type ChatMemory, chatBody } from "./chat-request.ts";
 import { gptVersion, reasonsByDefault, showsReasoning, takesGptSampling } from "./models.ts";
@@ -124,6 +126,45 @@ export const CHAT_RULES: readonly Rule<ChatMemory>[] = [
         ? {
             message: "The `reasoning_content` in the thinking mode must be passed back to the API.",
             code: "invalid_request_error",
+          }
+        : null;
+    },
+  },
+  {
+    id: "reasoning_details",
+    source: "openrouter.ai/docs/guides/best-practices/reasoning-tokens, 2026-06-07",
+    refuses: (body, _, { quirks, details }) => {
+      const isMissing = chatBody(body).messages.some(
+        ({ tool_calls = [], reasoning_details = [] }) =>
+          tool_calls.some(({ id }) => {
+            const given = details.get(id);
+            return given !== undefined && !isDeepStrictEqual(JSON.parse(given), reasoning_details);
+          }),
+      );
+      return quirks.reasoningDetails && isMissing
+        ? { message: "Provider returned error", code: "400" }
+        : null;
+    },
+  },
+  {
+    id: "call_unsigned",
+    source: "github.com/google/adk-python/issues/3693, 2026-09-22",
+    refuses: (body, _, { quirks, signatures }) => {
+      const { messages, model } = chatBody(body);
+      const latest = messages.findLastIndex(({ role }) => role === "user");
+      const unsigned = messages.slice(latest).find(({ tool_calls: [first] = [] }) => {
+        if (first === undefined) {
+          return false;
+        }
+        const signature = signatures.get(first.id);
+        const sent = JSON.stringify(first.extra_content ?? null);
+        return signature === undefined ? !sent.includes("thought_signature") : sent !== signature;
+      });
+      return quirks.signsCalls && /gemini-[3-9]/.test(model) && unsigned !== undefined
+        ? {
+            message:
+              "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly.",
+            type: "INVALID_ARGUMENT",
           }
         : null;
     },
