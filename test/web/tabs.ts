@@ -99,7 +99,7 @@ export function createTabs({ random, hasLocks }: TabsOptions) {
     listExchanges: async () => {
       await reach();
       const { exchange } = world.view({ seq: 0, message_id: null }, true, 0);
-      return exchange === null ? [] : [exchange];
+      return exchange === null ? [] : [{ ...exchange, usage: null, cost_micros: null }];
     },
     listQuestions: async () => {
       await reach();
