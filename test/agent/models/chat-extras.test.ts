@@ -32,7 +32,7 @@ async function benchOf(
   const bench = await openBench({ env: () => env }, env, { models });
   writeFileSync(join(bench.repo, "a.txt"), "text of a.txt");
   const sent = () =>
-    (provider.requests.at(-1)?.["messages"] as Record<string, unknown>[]).filter(
+    ((provider.requests.at(-1)?.["messages"] ?? []) as Record<string, unknown>[]).filter(
       ({ role }) => role === "assistant",
     );
   return { bench, provider, sent };
