@@ -129,7 +129,7 @@ describe("run_command", () => {
     ]);
   });
 
-  it("[COMMAND-22] [ANSWER-42] refuses what a person could not check, and folders that are none", async () => {
+  it("[COMMAND-22] [ANSWER-43] refuses what a person could not check, and folders that are none", async () => {
     const refusals = [
       [{}, "either argv or line"],
       [{ argv: ["ls"], line: "ls" }, "either argv or line"],

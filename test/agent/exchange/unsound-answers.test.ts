@@ -53,7 +53,7 @@ describe.each([
   ["with NUL", '{"path":"kept.txt","content":"a\\u0000b"}', "cannot be stored"],
   ["with half of a pair", '{"path":"kept.txt","content":"\\ud800"}', "cannot be stored"],
 ])(
-  "[ANSWER-2] [ANSWER-42] a call whose arguments are %s",
+  "[ANSWER-2] [ANSWER-43] a call whose arguments are %s",
   (_what, broken, why = "not one whole JSON object") => {
     it("is not run and gets a result with the reason; the call beside it runs", async () => {
       const { server, bench, rows } = await benchOf(

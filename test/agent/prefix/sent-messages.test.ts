@@ -63,7 +63,7 @@ function again(message: BaseMessage): BaseMessage {
   ) as BaseMessage;
 }
 
-it("[PREFIX-11] a thread that is sent with an end is sent as if it were sent for the first time", () => {
+it("[PREFIX-14] a thread that is sent with an end is sent as if it were sent for the first time", () => {
   fc.assert(
     fc.property(
       fc.array(part, { minLength: 1, maxLength: 12 }),
@@ -90,7 +90,7 @@ it("[PREFIX-11] a thread that is sent with an end is sent as if it were sent for
   );
 });
 
-it("[PREFIX-11] a message that was changed in its place is sent as it is now", () => {
+it("[PREFIX-14] a message that was changed in its place is sent as it is now", () => {
   const known = new WeakMap<BaseMessage, object>();
   const to = { maker: "one/chat", after: null };
   const first = new HumanMessage({ id: "1", content: "question" });
