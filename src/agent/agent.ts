@@ -14,7 +14,7 @@ import { isOffered } from "../rules/permissions/decide.ts";
 import type { Layer } from "../rules/permissions/layers.ts";
 import type { PermitFiles } from "./permit/permit-files.ts";
 import type { KnownFiles } from "./known-files.ts";
-import type { FactName, Facts } from "./prefix/facts.ts";
+import type { FactName, Facts, PossibleFacts } from "./prefix/facts.ts";
 import { prefixTokens, ThreadPrefix } from "./prefix/prefix.ts";
 import { askUserTool } from "./tools/ask-user.ts";
 import { type CheckPlan, handInPlanTool } from "./tools/hand-in-plan.ts";
@@ -85,7 +85,7 @@ function builtInWorker(options: AgentOfExchange): Worker {
     ...options,
     tools: declaredTools(options),
     declared: options.tools,
-    prefix: options.prefix ?? threadPrefix(options),
+    prefix: options.prefix ?? threadPrefix(options, null),
     callModel: options.callModel ?? (({ id = newId(), ask }) => ask(id, new CallMeter())),
     sent: options.sent ?? new WeakMap(),
     shown: (messages, view, prefix) => {
@@ -98,10 +98,13 @@ function builtInWorker(options: AgentOfExchange): Worker {
 }
 
 /** Makes the prefix of the thread of an exchange. */
-export function threadPrefix(options: AgentOfExchange): ThreadPrefix {
+export function threadPrefix(options: AgentOfExchange, mark: string | null): ThreadPrefix {
   return new ThreadPrefix({
     facts: (declared) => factsOf(options, declared),
+    possible: (declared) => possibleFacts(options, declared),
+    tools: () => declaredTools(options),
     hasFiles: options.folder !== null,
+    mark,
   });
 }
 
@@ -172,20 +175,41 @@ const HANDS_IN = ` If a plan is to be kept, hand in a phase plan with ${HAND_IN_
 
 /** Returns what the model of the exchange, which has these tools, is given to know. */
 function factsOf(options: AgentOfExchange, declared: readonly string[]): Facts {
-  const { session, persona, folder, readOnly, mayRun, instructions, asks } = options;
+  const { session, readOnly, mayRun, instructions, asks } = options;
   const denied = declared.filter((name) => isDenied(options, name));
   const handsIn = declared.includes(HAND_IN_PLAN.name) && !readOnly ? HANDS_IN : "";
   const facts: Record<FactName, string | false> = {
-    persona: [persona.prompt, ...(folder === null ? [] : [FOLDER])].join("\n\n"),
+    persona: personaText(options),
     read_only: readOnly && READ_ONLY,
     commands: declared.includes(RUN_COMMAND.name) && !mayRun && NO_COMMANDS,
     questions: !asks && NO_QUESTIONS,
     planning: session.plan_mode && `${PLANNING}${handsIn}`,
     denied_tools: denied.length > 0 && `These tools are denied now: ${denied.join(", ")}.`,
-    instructions:
-      instructions !== null && `The repository's own instructions (AGENTS.md):\n\n${instructions}`,
+    instructions: instructions !== null && instructionsText(instructions),
   };
   return Object.fromEntries(
     Object.entries(facts).filter(([, text]) => text !== false && text !== ""),
   );
+}
+
+/** Returns what the model may have been given to know before, in another mode of the session and its folder. */
+function possibleFacts(options: AgentOfExchange, declared: readonly string[]): PossibleFacts {
+  const { denied_tools } = factsOf(options, declared);
+  return {
+    persona: [personaText(options)],
+    read_only: [READ_ONLY],
+    commands: [NO_COMMANDS],
+    questions: [NO_QUESTIONS],
+    planning: [PLANNING, `${PLANNING}${HANDS_IN}`],
+    denied_tools: denied_tools === undefined ? [] : [denied_tools],
+    instructions: options.instructions === null ? [] : [instructionsText(options.instructions)],
+  };
+}
+
+function personaText({ persona, folder }: AgentOfExchange): string {
+  return [persona.prompt, ...(folder === null ? [] : [FOLDER])].join("\n\n");
+}
+
+function instructionsText(instructions: string): string {
+  return `The repository's own instructions (AGENTS.md):\n\n${instructions}`;
 }

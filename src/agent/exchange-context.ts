@@ -76,6 +76,8 @@ export interface ExchangeContext extends HeldThread {
   readonly state: ThreadState;
   readonly known: KnownFiles;
   readonly tree: ExchangeTree;
+  /** In each prefix of the session's threads that was made in this database; null for none. */
+  readonly prefixMark: string | null;
   /** Called before each call of a model; rejects if there may be no more. */
   readonly mayCall: () => Promise<void>;
   /** As of `WorkingModel`; null if nobody can be asked. */

@@ -95,6 +95,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
           state: threadStateOf(tuple),
           known: new KnownFiles(tuple),
           prepared,
+          prefixMark: leaseState.prefix_mark,
           tree,
           mayCall: refuseBeyondLimits(options.store, tree, leaseState),
           askAtLimit:

@@ -155,7 +155,7 @@ function openAgent(
     onDropped: () =>
       report({ type: "notice", sentence: DROPPED_REASONING, about: "reasoning_dropped" }),
   };
-  const prefix = threadPrefix(building);
+  const prefix = threadPrefix(building, context.prefixMark);
   const agent = buildAgent({ ...building, prefix });
   return builtInAgent({
     context,

@@ -72,8 +72,10 @@ function lengthOf(list: unknown): number {
   return Array.isArray(list) ? list.length : 0;
 }
 
+/** A message of another role would have more authority than an answer; a file that was imported could have one. */
 function isItem(item: unknown): item is Item {
-  return ITEMS.includes(textIn(item, "type"));
+  const type = textIn(item, "type");
+  return ITEMS.includes(type) && (type !== "message" || textIn(item, "role") === "assistant");
 }
 
 function isEncrypted(item: Item): boolean {

@@ -28,6 +28,9 @@ export type Facts = Readonly<Partial<Record<FactName, string>>>;
 /** Hashes of the facts that a model knows. */
 export type KnownFacts = Readonly<Partial<Record<FactName, string>>>;
 
+/** All texts of each fact that this program may have given a model. */
+export type PossibleFacts = Readonly<Record<FactName, readonly string[]>>;
+
 const NAMES = Object.keys(FACTS) as readonly FactName[];
 
 /** Returns the facts as a system prompt; empty if there are none. */
@@ -54,6 +57,14 @@ export function changesSince(known: KnownFacts, facts: Facts): string | null {
     return known[name] === hashOf(text) ? [] : [FACTS[name].changed(text)];
   });
   return changes.length === 0 ? null : changes.join("\n\n");
+}
+
+/** Returns the facts of these hashes; null if a hash is of none of the possible texts. */
+export function factsBehind(known: KnownFacts, possible: PossibleFacts): Facts | null {
+  const found = NAMES.filter((name) => known[name] !== undefined).map(
+    (name) => [name, possible[name].find((text) => hashOf(text) === known[name])] as const,
+  );
+  return found.every(([, text]) => text !== undefined) ? Object.fromEntries(found) : null;
 }
 
 /** Reads stored hashes: an import may have any value. */

@@ -1,4 +1,3 @@
-import type { BaseMessage } from "@langchain/core/messages";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 
@@ -6,10 +5,12 @@ import { estimateTokens } from "../../core/text/text.ts";
 import type { View } from "../compaction/view.ts";
 import {
   changesSince,
+  factsBehind,
   type Facts,
   hashesOf,
   type KnownFacts,
   knownFactsIn,
+  type PossibleFacts,
   promptOf,
 } from "./facts.ts";
 import { type Note, noteOf } from "./note.ts";
@@ -39,6 +40,8 @@ export interface Prefix {
    * are not sent.
    */
   readonly after: string | null;
+  /** That of the session in whose database it was made. Another one came in a file, which anybody may have written. */
+  readonly mark: string | null;
   /** True once the provider has refused reasoning in this thread: it is then asked to leave out what does not fit. */
   readonly drops: boolean;
 }
@@ -52,8 +55,14 @@ export interface ToolDefinition {
 export interface PrefixInput {
   /** Returns what applies now, for a model that has these tools. */
   readonly facts: (declared: readonly string[]) => Facts;
+  /** Returns all that may have been so before, in other modes. */
+  readonly possible: (declared: readonly string[]) => PossibleFacts;
+  /** Returns the tools of a new prefix. */
+  readonly tools: () => readonly StructuredToolInterface[];
   /** True if the session has a folder for its tools. */
   readonly hasFiles: boolean;
+  /** The session's mark; null if it has none. */
+  readonly mark: string | null;
 }
 
 /** The prefix of one thread, for an exchange. */
@@ -64,10 +73,11 @@ export class ThreadPrefix {
     this.#input = input;
   }
 
-  /** Returns the stored prefix, or a new one if none is stored for this view and folder. */
+  /** Returns the stored prefix, or a new one if none is stored for this view and folder that can be trusted. */
   current(stored: unknown, view: View, tools: readonly StructuredToolInterface[]): Prefix {
-    if (this.#isCurrent(stored, view)) {
-      return stored;
+    const trusted = this.#trusted(stored, view);
+    if (trusted !== null) {
+      return trusted;
     }
     const facts = this.#input.facts(tools.map(({ name }) => name));
     return {
@@ -77,18 +87,58 @@ export class ThreadPrefix {
       files: this.#input.hasFiles,
       summary: view.summary?.id ?? null,
       after: view.kept.at(-1)?.id ?? null,
+      mark: this.#input.mark,
       drops: false,
     };
   }
 
   /** Returns the note for the next message of the user: what has changed since the model was last given it. */
   note(stored: unknown, view: View): Note | null {
+    const prefix = this.#trusted(stored, view);
+    if (prefix === null) {
+      return null;
+    }
+    const facts = this.#input.facts(namesOf(prefix.tools));
+    const text = changesSince(lastKnown(prefix, view), facts);
+    return text === null ? null : { text, known: hashesOf(facts) };
+  }
+
+  /**
+   * Returns the stored prefix if it may be sent: one that was made in this database, or one that this program would make
+   * itself. A file could hold any instructions in it, and no reader of the session would see them.
+   */
+  #trusted(stored: unknown, view: View): Prefix | null {
     if (!this.#isCurrent(stored, view)) {
       return null;
     }
-    const facts = this.#input.facts(stored.tools.map((tool) => tool.function.name));
-    const text = changesSince(lastKnown(stored, view.kept), facts);
-    return text === null ? null : { text, known: hashesOf(facts) };
+    const { mark } = this.#input;
+    if (mark !== null && stored.mark === mark) {
+      return stored;
+    }
+    return this.#wouldMake(stored, view) ? { ...stored, mark } : null;
+  }
+
+  /** Asks whether system prompt, tools and notes are, to the last character, what this program gives a model. */
+  #wouldMake(stored: Prefix, view: View): boolean {
+    const possible = this.#input.possible(namesOf(stored.tools));
+    let known = knownFactsIn(stored.known);
+    const facts = factsBehind(known, possible);
+    const own = this.#input.tools().map(definitionOf);
+    if (
+      facts === null ||
+      promptOf(facts) !== stored.system ||
+      JSON.stringify(own) !== JSON.stringify(stored.tools)
+    ) {
+      return false;
+    }
+    for (const note of notesAfter(stored, view)) {
+      const then = factsBehind(note.known, possible);
+      if (then === null || changesSince(known, then) !== note.text) {
+        return false;
+      }
+      known = note.known;
+    }
+    return true;
   }
 
   /** False once a summary was made, or the session has got a folder. */
@@ -115,18 +165,19 @@ function definitionOf(tool: StructuredToolInterface): ToolDefinition {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-function lastKnown(prefix: Prefix, messages: readonly BaseMessage[]): KnownFacts {
-  for (let at = messages.length - 1; at >= 0; at -= 1) {
-    const message = messages[at];
-    if (message === undefined || message.id === prefix.after) {
-      break;
-    }
-    const note = noteOf(message);
-    if (note !== null) {
-      return note.known;
-    }
-  }
-  return knownFactsIn(prefix.known);
+function namesOf(tools: Prefix["tools"]): string[] {
+  return tools.map((tool) => tool.function.name);
+}
+
+function lastKnown(prefix: Prefix, view: View): KnownFacts {
+  return notesAfter(prefix, view).at(-1)?.known ?? knownFactsIn(prefix.known);
+}
+
+/** Returns the notes that are sent after a prefix: see `afterPrefix`. */
+function notesAfter({ after }: Prefix, { request, kept }: View): Note[] {
+  const messages = request === null ? kept : [request, ...kept];
+  const last = after === null ? -1 : messages.findIndex(({ id }) => id === after);
+  return messages.slice(last + 1).flatMap((message) => noteOf(message) ?? []);
 }
 
 /** Returns the prefix that a thread has stored; null without one. */

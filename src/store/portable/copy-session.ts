@@ -5,7 +5,7 @@ import type { ReadOnlyStore, Store, Operation } from "../store.ts";
 import { checksumOf } from "./export-text.ts";
 import { type SessionTree, sessionsOf } from "./export-schema.ts";
 import { readSessionTree } from "./read-tree.ts";
-import { type SessionVersion, readWatchedTree } from "./read-watched-tree.ts";
+import { readWatchedTree, type SessionVersion, type WatchedTree } from "./read-watched-tree.ts";
 import { writeTree } from "./write-tree.ts";
 
 export interface CopySession {
@@ -30,13 +30,13 @@ export interface CopiedSession {
  * read completely.
  */
 export async function copySession({ source, target, id }: CopySession): Promise<CopiedSession> {
-  const { tree, owners, versions } = await source.read(readWatchedTree, { id });
+  const { tree, owners, versions, marks } = await source.read(readWatchedTree, { id });
   const owner = owners.find((each) => !isGone(each));
   if (owner !== undefined) {
     throw busy(owner);
   }
   refuseUnstorable(tree);
-  const outcome = await target.write(copyTree, { tree, sha256: checksumOf(tree) });
+  const outcome = await target.write(copyTree, { tree, marks, sha256: checksumOf(tree) });
   return { outcome, counts: countsOf(tree), versions };
 }
 
@@ -75,9 +75,9 @@ function refuseUnstorable(tree: SessionTree): void {
  * database returns something else than was written.
  */
 const copyTree: Operation<
-  { readonly tree: SessionTree; readonly sha256: string },
+  Pick<WatchedTree, "tree" | "marks"> & { readonly sha256: string },
   CopiedSession["outcome"]
-> = async (tx, { tree, sha256 }) => {
+> = async (tx, { tree, marks, sha256 }) => {
   const { id } = tree.session;
   const found = await tx.db
     .selectFrom("sessions")
@@ -93,7 +93,7 @@ const copyTree: Operation<
       "The target has another session with this id, or a later state of it, so it was not changed. If the source is right, delete it in the target and copy again.",
     );
   }
-  await writeTree(tx, tree, id);
+  await writeTree(tx, tree, { root: id, markOf: (each) => marks.get(each) ?? null });
   if (checksumOf(await readSessionTree(tx, { id })) !== sha256) {
     throw new RepriseError(
       "internal",

@@ -16,6 +16,8 @@ export interface WatchedTree {
   readonly owners: readonly LeaseOwner[];
   /** Version of each of its sessions, by id; see `SessionVersion`. */
   readonly versions: ReadonlyMap<string, SessionVersion>;
+  /** The `prefix_mark` of each of its sessions, by id. */
+  readonly marks: ReadonlyMap<string, string | null>;
 }
 
 /** A text that is another one once anybody has written to the session. */
@@ -33,6 +35,7 @@ export const readWatchedTree: Operation<{ readonly id: string }, WatchedTree> = 
   const tree = await readSessionTree(tx, input);
   const ids = [...sessionsOf(tree)].map(({ session }) => session.id);
   const owners: LeaseOwner[] = [];
+  const marks = new Map<string, string | null>();
   for (const batch of batches(ids)) {
     const held = await tx.db
       .selectFrom("sessions")
@@ -45,8 +48,12 @@ export const readWatchedTree: Operation<{ readonly id: string }, WatchedTree> = 
         lease_owner === null ? [] : [JSON.parse(lease_owner) as LeaseOwner],
       ),
     );
+    const marked = tx.db.selectFrom("sessions").select(["id", "prefix_mark"]);
+    for (const { id, prefix_mark } of await marked.where("id", "in", batch).execute()) {
+      marks.set(id, prefix_mark);
+    }
   }
-  return { tree, owners, versions: new Map(await versionsOf(tx, ids)) };
+  return { tree, owners, marks, versions: new Map(await versionsOf(tx, ids)) };
 };
 
 /** A session's id, and its version. */

@@ -1,6 +1,7 @@
 import type { CallFacts } from "../../core/calls.ts";
 import { usageOf } from "../../core/cost/model-calls.ts";
 import { RepriseError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
 import type { MadeCall } from "../../core/sessions.ts";
 import { batches } from "../records/threads/bodies.ts";
 import { refuseFreeThreadsOf } from "../records/threads/free-threads.ts";
@@ -49,7 +50,8 @@ export const writeSessionTree: Operation<WriteSessionTree, readonly string[]> = 
   await refuseOrphan(tx, tree);
   const { id, parent_session_id } = tree.session;
   const root = parent_session_id === null ? id : await rootOf(tx, parent_session_id);
-  await writeTree(tx, tree, root);
+  // what a file says of the marks of its prefixes counts for nothing
+  await writeTree(tx, tree, { root, markOf: newId });
   const ids: string[] = [];
   for (const one of sessionsOf(tree)) {
     await checkCounters(tx, one);
@@ -82,13 +84,21 @@ async function refuseOrphan(tx: Tx, { session }: SessionTree): Promise<void> {
   }
 }
 
+/** Facts about the sessions of a tree that no export has. */
+export interface TreePlace {
+  /** The session at the top of the tree that they belong to. */
+  readonly root: string | null;
+  /** Returns the `prefix_mark` of a session. */
+  readonly markOf: (id: string) => string | null;
+}
+
 /**
  * Stores a tree whose parent, if it has one, is there, and below this root. Error codes:
  * `session_exists`.
  */
-export async function writeTree(tx: Tx, tree: SessionTree, root: string | null): Promise<void> {
+export async function writeTree(tx: Tx, tree: SessionTree, place: TreePlace): Promise<void> {
   const { id } = tree.session;
-  await writeSession(tx, tree, root);
+  await writeSession(tx, tree, place);
   await refuseFreeThreadsOf(tx, id);
   await writeMessages(tx, tree);
   for (const thread of tree.threads) {
@@ -96,18 +106,14 @@ export async function writeTree(tx: Tx, tree: SessionTree, root: string | null):
   }
   tx.touch(id);
   for (const child of tree.children) {
-    await writeTree(tx, child, root);
+    await writeTree(tx, child, place);
   }
 }
 
 /** The epoch of the lease of a session that nobody has held. */
 const FIRST_EPOCH = 0;
 
-async function writeSession(
-  tx: Tx,
-  tree: SessionTree,
-  root_session_id: string | null,
-): Promise<void> {
+async function writeSession(tx: Tx, tree: SessionTree, { root, markOf }: TreePlace): Promise<void> {
   const {
     changes = [],
     exchanges = [],
@@ -122,7 +128,8 @@ async function writeSession(
     .values({
       ...columnsOf(session, SESSION_DEFAULTS),
       ...(failure === undefined ? NO_FAILURE : failureColumns(failure)),
-      root_session_id,
+      root_session_id: root,
+      prefix_mark: markOf(session.id),
     })
     // a call has one sub-agent, whatever its id
     .onConflict((conflict) => conflict.doNothing())

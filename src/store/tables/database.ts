@@ -45,6 +45,8 @@ export interface SessionTable {
   /** Null for the model's default, and for that of the provider's cache. */
   effort: Effort | null;
   cache: CacheLife | null;
+  /** In each prefix of its threads that was made in this database. No export has it, so no file can forge it. */
+  prefix_mark: string | null;
   parent_session_id: string | null;
   /** The tool call of the parent that began this session: called again, it finds it again. */
   parent_call_id: string | null;

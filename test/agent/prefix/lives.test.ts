@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
@@ -107,6 +107,10 @@ class World {
     return join(this.repo, "AGENTS.md");
   }
 
+  rule(): string | null {
+    return existsSync(this.instructions) ? readFileSync(this.instructions, "utf8") : null;
+  }
+
   begin(random: () => number): void {
     this.thoughts = new ScriptedThoughts(random);
     this.witness = null;
@@ -138,7 +142,7 @@ class Life {
     this.#random = random;
     [this.#home] = world.homes;
     this.#begins = world.provider.received.length;
-    this.#witness = new Witness(this.#home.store, "");
+    this.#witness = new Witness(this.#home.store, "", () => world.rule());
   }
 
   pick<T>(from: readonly T[]): T {

@@ -1,10 +1,13 @@
+import type { BaseMessage } from "@langchain/core/messages";
 import { expect } from "vitest";
 
 import { viewOf } from "../../../src/agent/compaction/view.ts";
 import { messagesOf } from "../../../src/agent/messages/thread-state.ts";
+import { noteOf } from "../../../src/agent/prefix/note.ts";
 import { PREFIX_CHANNEL, type Prefix, storedPrefix } from "../../../src/agent/prefix/prefix.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
+import { readLeaseState } from "../../../src/store/records/leases/lease.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { sentRequest } from "../../helpers/providers/sent-messages.ts";
 import type { Received } from "../../helpers/providers/server.ts";
@@ -24,12 +27,15 @@ interface Noted {
 /** Judges the requests of a thread by what the store had of its prefix when each of them arrived. */
 export class Witness {
   readonly #noted: Noted[] = [];
+  readonly #rule: () => string | null;
   #store: Store;
   #id: string;
 
-  constructor(store: Store, id: string) {
+  /** `rule` is what the instructions of the folder say now: `Rule N.`, or null without any. */
+  constructor(store: Store, id: string, rule: () => string | null = () => null) {
     this.#store = store;
     this.#id = id;
+    this.#rule = rule;
   }
 
   /** Follows the session to another store, or to another id. */
@@ -46,13 +52,25 @@ export class Witness {
     }
   }
 
-  /** Returns the prefix that the store has for what the model is shown now; null if the next request begins one. */
+  /** Returns the prefix that counts for what the model is shown now; null if the next request begins one. */
   async prefix(): Promise<Prefix | null> {
     const saver = createCheckpointSaver({ store: this.#store });
     const tuple = await saver.getTuple({ configurable: { thread_id: threadId(this.#id, 0) } });
     const stored = storedPrefix(tuple?.checkpoint.channel_values[PREFIX_CHANNEL]);
-    const { summary } = viewOf(messagesOf(tuple));
-    return stored?.summary === (summary?.id ?? null) ? stored : null;
+    const messages = messagesOf(tuple);
+    if (stored?.summary !== (viewOf(messages).summary?.id ?? null)) {
+      return null;
+    }
+    const { prefix_mark } = await this.#store.read(readLeaseState, { session_id: this.#id });
+    return stored.mark === prefix_mark || !this.#isDoubted(stored, messages) ? stored : null;
+  }
+
+  /** True if a file has brought a prefix, or a note after it, with other instructions than those of the folder. */
+  #isDoubted({ system, after }: Prefix, messages: readonly BaseMessage[]): boolean {
+    const sent = messages.slice(messages.findIndex(({ id }) => id === after) + 1);
+    const texts = [system, ...sent.map((message) => noteOf(message)?.text ?? "")];
+    const rules = texts.flatMap((text) => text.match(/Rule \d\./g) ?? []);
+    return rules.some((rule) => rule !== this.#rule());
   }
 
   /**

@@ -1,13 +1,17 @@
 import type { Dialect } from "../../dialect.ts";
 import type { Migration } from "./migration.ts";
 
-/** What a session chooses of its models, what their requests cost, and what they may cost. */
+/**
+ * What a session chooses of its models, what their requests cost, and what they may cost. And by what it knows the
+ * prefixes that were made in this database.
+ */
 export const modelColumns: Migration = {
   version: 2,
   name: "model columns",
   statements: (dialect) => [
     "ALTER TABLE sessions ADD COLUMN effort TEXT",
     "ALTER TABLE sessions ADD COLUMN cache TEXT",
+    "ALTER TABLE sessions ADD COLUMN prefix_mark TEXT",
     ...costStatements(dialect),
   ],
 };

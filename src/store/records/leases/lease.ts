@@ -46,6 +46,8 @@ export interface LeaseState {
   readonly is_limited: boolean;
   /** True if it has one of the price. */
   readonly is_price_limited: boolean;
+  /** In each prefix of its threads that was made in this database. */
+  readonly prefix_mark: string | null;
 }
 
 /** Error codes: `session_not_found`. */
@@ -66,7 +68,7 @@ const leaseStateById = prepared((parts, given: Parameter<{ readonly session_id: 
 
 export function selectLeaseStates(parts: QueryParts) {
   return selectSessions(parts)
-    .select(["lease_owner", "lease_epoch"])
+    .select(["lease_owner", "lease_epoch", "prefix_mark"])
     .select([IS_LIMITED, IS_PRICE_LIMITED]);
 }
 
@@ -79,6 +81,7 @@ export function leaseStateOf(
     free_epoch,
     is_limited: Boolean(row.is_limited),
     is_price_limited: Boolean(row.is_price_limited),
+    prefix_mark: row.prefix_mark,
   };
 }
 

@@ -91,6 +91,7 @@ function columnsOf(id: string, place: Place, input: NewSession) {
     ...modeColumns(input),
     effort: input.effort ?? null,
     cache: input.cache ?? null,
+    prefix_mark: newId(),
     parent_session_id: input.parent_session_id ?? null,
     parent_call_id: input.parent_call_id ?? null,
     ...place,

@@ -223,7 +223,7 @@ export class ResponsesAnswer implements Answer {
     this.#written += args;
     const closed = this.#close();
     const id = `fc_${(serial += 1)}`;
-    const call = { id, type: "function_call", call_id: given ?? `call_${serial}`, name };
+    const call = { id, type: "function_call", call_id: given ?? `call_r${serial}`, name };
     const added = this.#item("response.output_item.added", { ...call, arguments: "" });
     const deltas = pieces.map((delta) =>
       this.#event("response.function_call_arguments.delta", { ...this.#at(id), delta }),
