@@ -35,7 +35,7 @@ const MAY_END = /^(killed|done|stopped)$|^(model_unreachable|nothing_to_continue
 const LIVES = testSize("killed-lives");
 
 describeEngine("a thread whose processes are killed", (engine) => {
-  it("[PREFIX-4] [PREFIX-1] [SWITCH-2] [EXCHANGE-1] keeps its prefix, whichever write of an exchange is the last, by any process that continues it", async () => {
+  it("[PREFIX-4] [PREFIX-1] [SWITCH-2] [EXCHANGE-1] keeps its prefix, whichever write of an exchange is the last, also when another process continues it", async () => {
     const seed = seedOf("killed-lives");
     const world = await World.open(await engine.create());
     for (let life = 0; life < (isPostgresRun() ? Math.ceil(LIVES / 4) : LIVES); life += 1) {

@@ -23,7 +23,7 @@ export class ScriptedThoughts {
     this.#random = random;
   }
 
-  /** Answers a provider whose calls have ids of another form, or that does not think. */
+  /** Answers a provider. `idOf` makes the ids of its calls, if they have another form. */
   answer(
     body: Parameters<Script>[1],
     received: Parameters<Script>[2],
