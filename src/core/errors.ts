@@ -75,6 +75,7 @@ export const ERROR_CODES = [
   "model_unknown",
   "effort_unknown",
   "model_key_missing",
+  "package_missing",
   "model_unauthorized",
   "model_unreachable",
   "model_rate_limited",

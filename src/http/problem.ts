@@ -77,6 +77,7 @@ const STATUSES: Record<ErrorCode, number> = {
   model_unknown: 422,
   effort_unknown: 422,
   model_key_missing: 502,
+  package_missing: 502,
   model_unauthorized: 502,
   model_unreachable: 502,
   model_rate_limited: 502,

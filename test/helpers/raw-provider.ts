@@ -3,6 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 
 import type { ModelApi } from "../../src/agent/models/answer-end.ts";
 
+/** APIs whose answers are made here. */
+export type RawApi = Exclude<ModelApi, "google" | "bedrock">;
+
 export interface RawProvider extends AsyncDisposable {
   /** The body of each request so far. */
   readonly requests: Record<string, unknown>[];
@@ -18,7 +21,7 @@ export type RawAnswer =
 
 /** A provider on loopback that sends exactly what it is given, one answer for each request. */
 export async function startRawProvider(
-  api: ModelApi,
+  api: RawApi,
   answer: (index: number) => RawAnswer,
 ): Promise<RawProvider> {
   const requests: Record<string, unknown>[] = [];
@@ -63,7 +66,7 @@ export async function startRawProvider(
   };
 }
 
-const TYPES: Record<ModelApi, string> = {
+const TYPES: Record<RawApi, string> = {
   anthropic: "text/event-stream",
   responses: "text/event-stream",
   chat: "text/event-stream",
@@ -76,7 +79,7 @@ const openAiEnvironment = (url: string) => ({
   REPRISE_MODEL: "openai:gpt-test",
 });
 
-const ENVIRONMENTS: Record<ModelApi, (url: string) => Record<string, string>> = {
+const ENVIRONMENTS: Record<RawApi, (url: string) => Record<string, string>> = {
   anthropic: (url) => ({
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: "test-key",

@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 
 /** The ways in which models are asked over the network. */
-export type ModelApi = "anthropic" | "responses" | "chat" | "ollama";
+export type ModelApi = "anthropic" | "responses" | "chat" | "ollama" | "google" | "bedrock";
 
 /**
  * How an answer ended.
@@ -53,6 +53,28 @@ const ENDS: Readonly<Record<ModelApi, Readonly<Record<string, AnswerEnd>>>> = {
     eos: "whole",
     max_tokens: "cut",
     safety: "refused",
+  },
+  // `finishReason`: ai.google.dev/api/generate-content
+  google: {
+    stop: "whole",
+    max_tokens: "cut",
+    safety: "refused",
+    recitation: "refused",
+    language: "refused",
+    blocklist: "refused",
+    prohibited_content: "refused",
+    spii: "refused",
+    malformed_function_call: "broken",
+  },
+  // `stopReason` of ConverseStream
+  bedrock: {
+    end_turn: "whole",
+    tool_use: "whole",
+    stop_sequence: "whole",
+    max_tokens: "cut",
+    guardrail_intervened: "refused",
+    content_filtered: "refused",
+    model_context_window_exceeded: "full",
   },
   // `done_reason`: a model that was only loaded has answered nothing
   ollama: {

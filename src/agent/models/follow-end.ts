@@ -65,6 +65,8 @@ function reasonIn(api: ModelApi, { message, generationInfo }: ChatGenerationChun
     case "anthropic":
       return textIn(additional_kwargs, "stop_reason");
     case "chat":
+    case "google":
+    case "bedrock":
       return textIn(generationInfo, "finish_reason")?.toLowerCase() ?? null;
     case "ollama":
       return Reflect.get(response_metadata, "done") === true

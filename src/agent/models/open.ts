@@ -32,6 +32,12 @@ export async function openModel(input: {
       return openOpenAi(opening);
     case "ollama":
       return openOllama(opening);
+    case "google":
+    case "bedrock": {
+      const { packagedClient } = await import("./packaged-client.ts");
+      const { api, config } = opening;
+      return packagedClient({ ...opening, api, limits: config.idle });
+    }
     case "demo": {
       const { DemoModel } = await import("./demo.ts");
       return new DemoModel({});

@@ -2,6 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import type { Effort } from "../../core/model-settings.ts";
 import { parseModelName } from "./name.ts";
 import type { PriceTier } from "./price.ts";
+import { builtInProvider } from "./providers.ts";
 import { entryOf, modelTable, type TableEntry } from "./table.ts";
 
 /** What is known of a model. */
@@ -118,7 +119,8 @@ function factsOf(provider: string, model: string): ModelFacts {
     };
   }
   const { models, date } = modelTable();
-  const known = Object.hasOwn(models, provider) ? (models[provider] ?? {}) : {};
+  const table = builtInProvider(provider)?.table ?? provider;
+  const known = Object.hasOwn(models, table) ? (models[table] ?? {}) : {};
   const found = closest(Object.keys(known), model);
   const row = found === null ? undefined : known[found];
   const entry: ModelFacts | null =

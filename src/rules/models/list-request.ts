@@ -44,6 +44,8 @@ export function listRequest(name: string, config: ProviderConfig): ListRequest |
         url: under(address, "models"),
         headers: { ...headers, authorization: `Bearer ${key}` },
       };
+    case "google":
+    case "bedrock":
     case "demo":
       return null;
   }

@@ -72,7 +72,7 @@ function providerOf(name: string, env: Env, entry: ProviderEntry | undefined): P
     keySource: apiKey === null && named === null ? source : null,
     headers: mayUseEntry ? (entry?.headers ?? {}) : {},
     secrets: [
-      ...[data?.keyVariable ?? null, named].flatMap((variable) =>
+      ...[data?.keyVariable ?? null, named, ...(data?.secretVariables ?? [])].flatMap((variable) =>
         variable === null ? [] : { name: variable, value: env[variable] ?? "" },
       ),
       ...secretsOfAddress(address?.variable ?? "", address?.url ?? null),

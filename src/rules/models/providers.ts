@@ -1,6 +1,6 @@
 /** How a provider's API is spoken: Chat Completions or Responses of OpenAI, Messages of Anthropic, or that of Ollama. */
 export const APIS = ["chat", "responses", "anthropic"] as const;
-export type Api = (typeof APIS)[number] | "ollama" | "demo";
+export type Api = (typeof APIS)[number] | "ollama" | "google" | "bedrock" | "demo";
 
 /** What a compatible API does otherwise than OpenAI's. */
 export interface Quirks {
@@ -30,6 +30,12 @@ export interface ProviderData {
   /** Hold the address; the first that is set counts. */
   readonly addressVariables?: readonly string[];
   readonly quirks?: Quirks;
+  /** The package that speaks its API, which a user installs beside Reprise. */
+  readonly package?: string;
+  /** Hold what the package finds by itself, and are concealed. */
+  readonly secretVariables?: readonly string[];
+  /** The provider whose models the table has, if it is another one. */
+  readonly table?: string;
   /** The documentation from which the rest is; null for those that the tests run against. */
   readonly source: string | null;
 }
@@ -81,6 +87,16 @@ export const PROVIDERS = {
     addressVariables: ["AZURE_OPENAI_BASE_URL"],
     source: "https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle",
   },
+  bedrock: {
+    label: "Amazon Bedrock",
+    api: "bedrock",
+    address: null,
+    keyVariable: null,
+    isKeyless: true,
+    package: "@langchain/aws",
+    secretVariables: ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"],
+    source: "https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html",
+  },
   deepseek: {
     label: "DeepSeek",
     api: "chat",
@@ -103,6 +119,15 @@ export const PROVIDERS = {
     keyVariable: "GEMINI_API_KEY",
     quirks: { signs_calls: true },
     source: "https://ai.google.dev/gemini-api/docs/openai",
+  },
+  google: {
+    label: "Google's Gemini API",
+    api: "google",
+    address: "https://generativelanguage.googleapis.com",
+    keyVariable: "GOOGLE_API_KEY",
+    package: "@langchain/google",
+    table: "gemini",
+    source: "https://ai.google.dev/gemini-api/docs/thought-signatures",
   },
   groq: {
     label: "Groq",
@@ -160,6 +185,16 @@ export const PROVIDERS = {
     address: "https://api.together.ai/v1",
     keyVariable: "TOGETHER_API_KEY",
     source: "https://docs.together.ai/docs/openai-api-compatibility",
+  },
+  vertex: {
+    label: "Vertex AI",
+    api: "google",
+    address: null,
+    keyVariable: null,
+    isKeyless: true,
+    package: "@langchain/google",
+    table: "gemini",
+    source: "https://cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures",
   },
   vllm: {
     label: "vLLM",

@@ -50,7 +50,9 @@ export function modelSettings(input: {
   const data = builtInProvider(provider);
   const facts = modelFacts(input.name, input.config);
   const baseUrl =
-    provider === "demo" ? "" : checkUrl(addressOf(provider, config, data), config.addressFrom);
+    provider === "demo" || isFoundByPackage(config, data)
+      ? ""
+      : checkUrl(addressOf(provider, config, data), config.addressFrom);
   const isKeyed = data?.isKeyless === true || hasKey(config);
   if (!isKeyed && config.baseUrl === null) {
     throw keyMissing(provider, config, data);
@@ -80,6 +82,15 @@ function requireProvider(config: ModelConfig, provider: string): ProviderConfig 
     );
   }
   return found;
+}
+
+/** True for an address that follows from what a package finds of the account. */
+function isFoundByPackage(
+  { api, baseUrl }: ProviderConfig,
+  data: ProviderData | undefined,
+): boolean {
+  const isOfPackage = data?.package !== undefined && api === data.api;
+  return isOfPackage && baseUrl === null && data.address === null;
 }
 
 /** Error codes: `config_invalid`. */

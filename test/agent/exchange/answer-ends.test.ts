@@ -3,7 +3,6 @@ import { join } from "node:path";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import type { ModelApi } from "../../../src/agent/models/answer-end.ts";
 import { messagesOf } from "../../../src/agent/messages/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
@@ -13,6 +12,7 @@ import { openAiAs } from "../../helpers/openai-as.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import {
+  type RawApi,
   chatAnswer,
   claudeAnswer,
   type Content,
@@ -23,34 +23,34 @@ import {
 } from "../../helpers/raw-provider.ts";
 
 /** An answer that ends for a reason; without one it has no end. */
-const ANSWERS: Record<ModelApi, (content: Content, reason?: string) => string> = {
+const ANSWERS: Record<RawApi, (content: Content, reason?: string) => string> = {
   anthropic: (content, reason) =>
     claudeAnswer(content, reason === undefined ? undefined : { stop_reason: reason }),
   chat: chatAnswer,
   responses: responsesAnswer,
   ollama: ollamaAnswer,
 };
-const WHOLE: Record<ModelApi, string> = {
+const WHOLE: Record<RawApi, string> = {
   anthropic: "end_turn",
   chat: "stop",
   responses: "completed",
   ollama: "stop",
 };
-const CUT: Record<ModelApi, string> = {
+const CUT: Record<RawApi, string> = {
   anthropic: "max_tokens",
   chat: "length",
   responses: "incomplete max_output_tokens",
   ollama: "length",
 };
 
-function answerOf(api: ModelApi, content: Content, reason?: string): string {
+function answerOf(api: RawApi, content: Content, reason?: string): string {
   return ANSWERS[api](content, reason);
 }
 
-const whole = (api: ModelApi, text: string) => answerOf(api, { text }, WHOLE[api]);
+const whole = (api: RawApi, text: string) => answerOf(api, { text }, WHOLE[api]);
 
 /** A session whose provider sends these answers, one for each request, and then a whole one. */
-async function benchOf(api: ModelApi, answers: readonly RawAnswer[]) {
+async function benchOf(api: RawApi, answers: readonly RawAnswer[]) {
   const provider = await startRawProvider(
     api,
     (index) => answers[index] ?? whole(api, "the whole answer"),

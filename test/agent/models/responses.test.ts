@@ -5,7 +5,6 @@ import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import type { ModelApi } from "../../../src/agent/models/answer-end.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
 import { messagesOf } from "../../../src/agent/messages/thread-state.ts";
 import { threadId } from "../../../src/core/threads.ts";
@@ -15,6 +14,7 @@ import { modelSettings } from "../../../src/rules/models/settings.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import {
+  type RawApi,
   callItem,
   chatAnswer,
   claudeAnswer,
@@ -279,7 +279,7 @@ describe("answers of another provider", () => {
       output: [reasoningItem("rs_1", "ZQ=="), messageItem("I look."), callItem("look", '{"at":1}')],
     },
   });
-  const WHOLE: Record<ModelApi, string> = {
+  const WHOLE: Record<RawApi, string> = {
     anthropic: claudeAnswer({ text: "yes" }, { stop_reason: "end_turn" }),
     chat: chatAnswer({ text: "yes" }, "stop"),
     responses: responsesAnswer({ text: "yes" }, "completed"),

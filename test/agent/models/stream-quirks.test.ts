@@ -3,11 +3,11 @@ import { join } from "node:path";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import type { ModelApi } from "../../../src/agent/models/answer-end.ts";
 import { modelConfig } from "../../../src/rules/models/config.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import {
+  type RawApi,
   chatAnswer,
   chatChunk,
   claudeAnswer,
@@ -16,7 +16,7 @@ import {
   startRawProvider,
 } from "../../helpers/raw-provider.ts";
 
-async function benchOf(api: ModelApi, answers: readonly RawAnswer[]) {
+async function benchOf(api: RawApi, answers: readonly RawAnswer[]) {
   const provider = await startRawProvider(
     api,
     (index) =>

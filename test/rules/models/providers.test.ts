@@ -48,7 +48,7 @@ describe("the providers that come with Reprise", () => {
       ...(address === undefined ? {} : { [address]: "https://mine.example/openai/v1" }),
     };
     expect(await sent(await modelsOf({}, env), name)).toEqual({
-      baseUrl: data.address ?? "https://mine.example/openai/v1",
+      baseUrl: data.address ?? (data.package === undefined ? "https://mine.example/openai/v1" : ""),
       apiKey: variable === null ? "none" : KEY,
       headers: {},
       api: data.api,
