@@ -150,3 +150,26 @@ describe.skipIf(INSTALLED === undefined)("[MODEL-14] the package of Google", () 
     expect(await run).toMatchObject({ state: "stopped" });
   });
 });
+
+describe.skipIf(INSTALLED === undefined)("[MODEL-14] the other packages", () => {
+  const load = packagesBeside(join(INSTALLED ?? "", "package.json"));
+  const open = (name: "vertex:gemini-3-pro" | "bedrock:amazon.nova-pro-v1:0") => {
+    const config = modelConfig({});
+    const api = name.startsWith("vertex") ? "google" : "bedrock";
+    const settings = modelSettings({ name, config });
+    return packagedClient({ ...settings, api, effort: null, limits: config.idle }, load);
+  };
+
+  it("are opened without a key and without a request", async () => {
+    const vertex = await open("vertex:gemini-3-pro");
+    expect(vertex).toMatchObject({ platform: "gcp", endpoint: "aiplatform.googleapis.com" });
+  });
+
+  it("say what is missing of an account", async () => {
+    expect(process.env["AWS_DEFAULT_REGION"]).toBeUndefined();
+    await expect(open("bedrock:amazon.nova-pro-v1:0")).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringContaining("AWS_DEFAULT_REGION") as string,
+    });
+  });
+});
