@@ -16,6 +16,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { PACKAGE_VERSIONS } from "../../src/agent/models/optional-package.ts";
 import { buildLibrary, installProgram } from "../../build/build.ts";
 import { tryCommands } from "../../build/check/commands.ts";
 import { readLibraryPage } from "../../build/check/documented.ts";
@@ -290,8 +291,14 @@ describe("the library", () => {
     const { peerDependencies, devDependencies } = read("package.json");
     const { oldest, newest } = read("build/check/peers.json");
     const names = ["@langchain/core", "@langchain/langgraph-checkpoint"];
+    const optional = Object.entries(PACKAGE_VERSIONS);
     expect(peerDependencies).toEqual(
-      Object.fromEntries(names.map((name) => [name, `^${oldest[name]}`])),
+      Object.fromEntries(
+        [...names.map((name) => [name, oldest[name]]), ...optional].map(([name, version]) => [
+          name,
+          `^${version}`,
+        ]),
+      ),
     );
     expect(devDependencies).toMatchObject(newest);
     expect(Object.keys(newest)).toEqual(Object.keys(oldest));

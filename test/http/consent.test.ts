@@ -45,6 +45,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   "GET /api/sessions/{id}/live": open(200),
   "GET /api/sessions/{id}/messages": open(200),
   "GET /api/sessions/{id}/questions": open(200),
+  "GET /api/sessions/{id}/reasoning": open(200),
   "GET /api/sessions/{id}/stream": open(200),
   "GET /api/sessions/{id}/verify": open(200),
   "GET /metrics": open(200),

@@ -6,8 +6,8 @@ import { RepriseError } from "../../core/errors.ts";
 /** Loads a package that Reprise does not bring. */
 export type LoadPackage = (name: string, entry?: string) => Promise<object>;
 
-/** Versions with which the code was written. */
-const VERSIONS: Readonly<Record<string, string>> = {
+/** Versions with which the code was written: `peerDependencies` of the package name them, too. */
+export const PACKAGE_VERSIONS: Readonly<Record<string, string>> = {
   "@langchain/google": "0.2.6",
   "@langchain/aws": "1.4.5",
 };
@@ -32,7 +32,7 @@ export function packagesBeside(file: string): LoadPackage {
 }
 
 function missing(name: string, cause: unknown): RepriseError {
-  const version = VERSIONS[name];
+  const version = PACKAGE_VERSIONS[name];
   const wanted = version === undefined ? name : `${name}@${version}`;
   return new RepriseError(
     "package_missing",

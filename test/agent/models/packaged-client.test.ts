@@ -108,7 +108,7 @@ describe.skipIf(INSTALLED === undefined)("[MODEL-14] the package of Google", () 
       headers: {},
     };
     const models = { ...modelConfig(env, { google: entry }), retryDelayMs: 1 };
-    const load = packagesBeside(join(INSTALLED ?? "", "package.json"));
+    const load = packagesBeside(join(INSTALLED ?? "/", "package.json"));
     const bench = await openBench({ env: () => env }, env, {
       models,
       openModel: ({ name, config, effort = null }) =>
@@ -152,7 +152,7 @@ describe.skipIf(INSTALLED === undefined)("[MODEL-14] the package of Google", () 
 });
 
 describe.skipIf(INSTALLED === undefined)("[MODEL-14] the other packages", () => {
-  const load = packagesBeside(join(INSTALLED ?? "", "package.json"));
+  const load = packagesBeside(join(INSTALLED ?? "/", "package.json"));
   const open = (name: "vertex:gemini-3-pro" | "bedrock:amazon.nova-pro-v1:0") => {
     const config = modelConfig({});
     const api = name.startsWith("vertex") ? "google" : "bedrock";
