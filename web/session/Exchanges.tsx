@@ -1,13 +1,13 @@
 import type { JSX } from "preact";
 
-import type { ExchangeInfo } from "../../src/entries/client.ts";
+import type { ListedExchange } from "../../src/entries/client.ts";
 import { Button } from "../parts/Button.tsx";
 import { Time } from "../parts/Time.tsx";
 import { tookText } from "./call-text.ts";
-import { durationOf, sentenceOf, whereOf } from "./exchange-text.ts";
+import { costText, durationOf, sentenceOf, whereOf } from "./exchange-text.ts";
 import type { SessionModel } from "./model.ts";
 
-/** The exchanges of the session, the latest first: state, time, tokens, duration. */
+/** The exchanges of the session, the latest first: state, time, tokens, cost, duration. */
 export function Exchanges({ model }: { readonly model: SessionModel }): JSX.Element | null {
   const exchanges = model.exchanges.value;
   if (exchanges === null || exchanges.length === 0) {
@@ -26,6 +26,7 @@ export function Exchanges({ model }: { readonly model: SessionModel }): JSX.Elem
               <th scope="col">Took</th>
               <th scope="col">Tokens in</th>
               <th scope="col">Out</th>
+              <th scope="col">Cost</th>
               <th scope="col">Asked</th>
             </tr>
           </thead>
@@ -45,7 +46,7 @@ export function Exchanges({ model }: { readonly model: SessionModel }): JSX.Elem
   );
 }
 
-function ExchangeRow({ exchange }: { readonly exchange: ExchangeInfo }): JSX.Element {
+function ExchangeRow({ exchange }: { readonly exchange: ListedExchange }): JSX.Element {
   const { n, state, begun_at, first_seq, input_tokens, output_tokens } = exchange;
   const took = durationOf(exchange, Date.now());
   return (
@@ -58,6 +59,7 @@ function ExchangeRow({ exchange }: { readonly exchange: ExchangeInfo }): JSX.Ele
       <td class="number">{took === null ? "" : tookText(took)}</td>
       <td class="number">{input_tokens?.toLocaleString("en")}</td>
       <td class="number">{output_tokens?.toLocaleString("en")}</td>
+      <td class="number">{costText(exchange)}</td>
       <td>{whereOf(exchange)}</td>
     </tr>
   );

@@ -5,6 +5,7 @@ import { Button } from "../parts/Button.tsx";
 import { lazy } from "../parts/Lazy.tsx";
 import { Link } from "../parts/Link.tsx";
 import { plural } from "./call-text.ts";
+import { costText } from "./exchange-text.ts";
 import { Folded } from "./Folded.tsx";
 import type { SessionModel } from "./model.ts";
 import { MODES } from "./modes.ts";
@@ -50,6 +51,7 @@ export function SessionHead({ model, session, menu, children }: SessionHeadProps
               {session.total_input_tokens.toLocaleString("en")} tokens in,{" "}
               {session.total_output_tokens.toLocaleString("en")} out
             </span>
+            <CostMark model={model} />
             <span>{plural(session.last_seq, "message")}</span>
           </span>
         }
@@ -77,6 +79,12 @@ function Fact(props: { readonly label: string; readonly text: string | null }): 
       <bdi title={`${props.label}: ${props.text}`}>{props.text}</bdi>
     </span>
   );
+}
+
+/** What the session has cost, without its sub-agents. */
+function CostMark({ model }: Pick<SessionHeadProps, "model">): JSX.Element | null {
+  const text = model.cost.value === null ? null : costText(model.cost.value);
+  return text === null ? null : <span title="Without sub-agents">{text}</span>;
 }
 
 /** What the agent may do without a question. Not shown to who sees the session alone. */

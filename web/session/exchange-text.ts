@@ -1,4 +1,4 @@
-import type { ExchangeInfo } from "../../src/entries/client.ts";
+import type { ExchangeInfo, ListedExchange } from "../../src/entries/client.ts";
 
 /** The sentence that is shown about an exchange; null for one that is done or runs. */
 export function sentenceOf(exchange: ExchangeInfo): string | null {
@@ -39,4 +39,17 @@ export function durationOf({ begun_at, ended_at }: ExchangeInfo, now: number): n
   return begun_at === null
     ? null
     : (ended_at === null ? now : Date.parse(ended_at)) - Date.parse(begun_at);
+}
+
+/** What requests of models have used and cost. */
+export type Cost = Pick<ListedExchange, "usage" | "cost_micros">;
+
+/** An amount such as `$0.12`; null for what is free or unknown. */
+export function costText({ usage, cost_micros }: Cost): string | null {
+  if (cost_micros === null || cost_micros === 0) {
+    return null;
+  }
+  const dollars = cost_micros / 1_000_000;
+  const amount = dollars < 0.01 ? "<$0.01" : `$${dollars.toFixed(2)}`;
+  return (usage?.unpriced_calls ?? 0) > 0 ? `at least ${amount}` : amount;
 }

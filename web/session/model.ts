@@ -1,7 +1,7 @@
 import { batch, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 
 import type {
-  ExchangeInfo,
+  ListedExchange,
   LiveEvent,
   MessageInfo,
   SessionDetail,
@@ -11,6 +11,7 @@ import type {
 import { client } from "../api.ts";
 import type { SessionState } from "../streams/session-state.ts";
 import { connection, followSession, followShared } from "../streams/streams.ts";
+import type { Cost } from "./exchange-text.ts";
 import { createMessageCache, type MessageCache, PAGE_SIZE } from "./message-cache.ts";
 import { addRead, hearThought, type Thought } from "../streams/thoughts.ts";
 import { isPassing, problemOf, type SessionProblem } from "./problem.ts";
@@ -47,7 +48,9 @@ export interface SessionModel {
   /** What the model thought of answers, by their ids. */
   readonly thoughts: ReadonlyMap<string, Thought>;
   /** The latest first. Null until they were read. */
-  readonly exchanges: ReadonlySignal<readonly ExchangeInfo[] | null>;
+  readonly exchanges: ReadonlySignal<readonly ListedExchange[] | null>;
+  /** What the session has used and cost; null until it was read. */
+  readonly cost: ReadonlySignal<Cost | null>;
   readonly hasEarlierExchanges: ReadonlySignal<boolean>;
   /** Direct sub-agents. */
   readonly children: ReadonlySignal<readonly SessionSummary[]>;
@@ -79,7 +82,8 @@ export function createSessionModel(
   const live = signal<SessionState | null>(null);
   const ends = new Map<string, LiveCall>();
   const thoughts = new Map<string, Thought>();
-  const exchanges = signal<readonly ExchangeInfo[] | null>(null);
+  const exchanges = signal<readonly ListedExchange[] | null>(null);
+  const cost = signal<Cost | null>(null);
   const hasEarlierExchanges = signal(false);
   const children = signal<readonly SessionSummary[]>([]);
   const verification = signal<VerificationInfo | SessionProblem | "reading" | null>(null);
@@ -115,6 +119,7 @@ export function createSessionModel(
   const getSession = () => client.getSession(id, { messages: false });
   const setSession = (found: SessionDetail): void => {
     session.value = summaryOf(found);
+    cost.value = { usage: found.usage, cost_micros: found.cost_micros };
     last.value = Math.max(last.value, found.last_seq);
   };
   const readExchanges = async (): Promise<void> => {
@@ -242,6 +247,7 @@ export function createSessionModel(
     ends,
     thoughts,
     exchanges,
+    cost,
     hasEarlierExchanges,
     children,
     verification,
@@ -309,6 +315,7 @@ function range(after: number, before: number) {
   return { after_seq: after, before_seq: before, limit: PAGE_SIZE, all: true };
 }
 
-function summaryOf({ messages: _, has_earlier: __, ...summary }: SessionDetail): SessionSummary {
+function summaryOf(detail: SessionDetail): SessionSummary {
+  const { messages: _m, has_earlier: _h, usage: _u, cost_micros: _c, ...summary } = detail;
   return summary;
 }

@@ -176,7 +176,7 @@ function isNear(state: SessionState | null, { last_seq }: SessionSummary): state
 
 async function readSession(client: Reads, id: string): Promise<SessionSummary> {
   const detail = await client.getSession(id, { messages: false });
-  const { messages: _messages, has_earlier: _hasEarlier, ...session } = detail;
+  const { messages: _m, has_earlier: _h, usage: _u, cost_micros: _c, ...session } = detail;
   return session;
 }
 

@@ -2,8 +2,10 @@ import { AIMessage } from "@langchain/core/messages";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
+import { NO_COUNTS } from "../../../src/core/cost/model-calls.ts";
 import { createFeed, type Feed } from "../../../src/exchange/live/feed.ts";
 import { mirrorMessages } from "../../../src/store/records/messages/mirror.ts";
+import { storeCalls } from "../../../src/store/records/model-calls/store-calls.ts";
 import { startThread } from "../../../src/store/records/sessions/change.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -358,6 +360,31 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.goto(page.url().replace(/#.*|$/, "#m1"));
     await rowAt(page, 1).waitFor();
+    await page.context().close();
+  });
+
+  it("[COST-17] shows what the session and its exchanges have cost", async () => {
+    const { id, talk } = await newTalk("How much is it?");
+    const priced = (price_micros: number | null) => ({
+      ...NO_COUNTS,
+      model: "openai:gpt-test",
+      price_micros,
+      price_table: price_micros === null ? null : "config",
+      ended: "whole" as const,
+      call: price_micros === null ? 2 : 1,
+    });
+    const calls = [priced(123_456), priced(null)];
+    const fence = { session_id: id, epoch: 1 };
+    await world.store.write((tx) => storeCalls(tx, fence, { n: 1, calls }), null);
+    const page = await world.openPage(`/sessions/${id}`);
+    await page.locator(".session-facts").getByText("at least $0.12").waitFor();
+    const more = [{ ...priced(1_000_000), call: 3 }];
+    await world.store.write((tx) => storeCalls(tx, fence, { n: 1, calls: more }), null);
+    await talk.end();
+    await page.locator(".session-facts").getByText("at least $1.12").waitFor();
+    await page.locator(".session-facts").click();
+    await page.getByRole("row", { name: /^1 done .* at least \$1\.12/ }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
     await page.context().close();
   });
 
