@@ -2,7 +2,7 @@ const MICROS = 1_000_000;
 const CENT = 10_000;
 
 /** An amount for a person, in dollars with two digits: `$0.12`, and `<$0.01` for less than a cent. */
-export function shownDollars(micros: number): string {
+function shownDollars(micros: number): string {
   return micros > 0 && micros < CENT ? "<$0.01" : `$${(micros / MICROS).toFixed(2)}`;
 }
 
