@@ -27,7 +27,7 @@ import { cursorOf, readCursor } from "./records/sessions/list-cursor.ts";
 import { listSummaries } from "./records/sessions/list.ts";
 import { type PatchSession, patchSession } from "./records/sessions/patch.ts";
 import { resolveSession } from "./records/sessions/read.ts";
-import { costOf } from "../core/schemas/usage-schemas.ts";
+import { costOf } from "../core/cost/cost-fields.ts";
 import { readSummary } from "./records/sessions/summaries.ts";
 
 /*

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
 import { type CallRecord, NO_COUNTS, NO_USAGE } from "../../src/core/cost/model-calls.ts";
-import { costOf } from "../../src/core/schemas/usage-schemas.ts";
+import { costOf } from "../../src/core/cost/cost-fields.ts";
 import { takeLease } from "../../src/store/records/leases/lease.ts";
 import { beginExchange } from "../../src/store/records/messages/begin-exchange.ts";
 import { finishExchange } from "../../src/store/checkpoints/finish.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { NO_USAGE } from "../../src/core/cost/model-calls.ts";
-import { costOf } from "../../src/core/schemas/usage-schemas.ts";
+import { costOf } from "../../src/core/cost/cost-fields.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { MessageInfo, SessionDetail } from "../../src/core/schemas/schemas.ts";
 import { startThread } from "../../src/store/records/sessions/change.ts";

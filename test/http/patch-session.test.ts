@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { NO_USAGE } from "../../src/core/cost/model-calls.ts";
-import { costOf } from "../../src/core/schemas/usage-schemas.ts";
+import { costOf } from "../../src/core/cost/cost-fields.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { SessionSummary } from "../../src/core/schemas/schemas.ts";
 import { readLimits } from "../../src/store/records/sessions/limits.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { NO_USAGE } from "../../src/core/cost/model-calls.ts";
-import { costOf } from "../../src/core/schemas/usage-schemas.ts";
+import { costOf } from "../../src/core/cost/cost-fields.ts";
 import type { SessionAck, SessionDetail, SessionSummary } from "../../src/core/schemas/schemas.ts";
 import { createSession } from "../../src/store/records/sessions/create.ts";
 import { readLimits } from "../../src/store/records/sessions/limits.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { NO_USAGE, type Usage } from "../../core/cost/model-calls.ts";
-import { costOf } from "../../core/schemas/usage-schemas.ts";
+import { costOf } from "../../core/cost/cost-fields.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import type { ExchangeResult } from "../../exchange/events.ts";
 import type { Live } from "../../exchange/exchanger.ts";

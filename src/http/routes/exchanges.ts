@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 
 import type { AccessRole } from "../../core/principal.ts";
 import type { Usage } from "../../core/cost/model-calls.ts";
-import { costOf } from "../../core/schemas/usage-schemas.ts";
+import { costOf } from "../../core/cost/cost-fields.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
 import { DEFAULT_LIST_LIMIT, MAX_BODY_BYTES, MAX_CONTENT_BYTES } from "../../core/limits.ts";
 import { ExchangesQuery, NoQuery } from "../../core/schemas/query-schemas.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { costOf } from "../../../core/schemas/usage-schemas.ts";
+import { costOf } from "../../../core/cost/cost-fields.ts";
 import { type Detail, readDetail } from "../../../store/records/messages/read.ts";
 import { usageOfSession } from "../../../store/records/model-calls/read-usage.ts";
 import { readLabelsOf } from "../../../store/records/sessions/labels.ts";
