@@ -19,27 +19,23 @@ import { prefixTokens, ThreadPrefix } from "./prefix/prefix.ts";
 import { askUserTool } from "./tools/ask-user.ts";
 import { type CheckPlan, handInPlanTool } from "./tools/hand-in-plan.ts";
 import type { Compaction } from "./compaction/compaction.ts";
+import type { ModelLine } from "./model-line.ts";
 import { sessionTools } from "./tools/session-tools.ts";
 
 export interface AgentOfExchange
   extends
     Pick<
       Prepared,
-      | "persona"
-      | "folder"
-      | "root"
-      | "readOnly"
-      | "mayRun"
-      | "instructions"
-      | "model"
-      | "maker"
-      | "cacheLife"
+      "persona" | "folder" | "root" | "readOnly" | "mayRun" | "instructions" | "cacheLife"
     >,
     Pick<ExchangeTools, "saver" | "asking" | "permit">,
     Pick<Parameters<typeof sessionTools>[0], "keep">,
-    Partial<Pick<WorkingModel, "prefix" | "callModel" | "askAtLimit" | "sent" | "onDropped">>,
+    Partial<
+      Pick<WorkingModel, "prefix" | "callModel" | "askAtLimit" | "sent" | "onDropped" | "isShown">
+    >,
     Partial<Pick<ExchangeTools, "onMessage" | "conceal">> {
   readonly session: Session;
+  readonly models: ModelLine;
   /** What the thread's model knows of files; without it, nothing. */
   readonly known?: KnownFiles;
   /** As `permit`, for calls that change several files. */

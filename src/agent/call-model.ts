@@ -11,6 +11,7 @@ import type { Report } from "../exchange/report-events.ts";
 import type { CallLedger } from "./call-ledger.ts";
 import type { Prepared } from "./exchange-context.ts";
 import { CallMeter } from "./models/call-meter.ts";
+import type { AnsweringModel } from "./answering-model.ts";
 import { failureReason, modelFailure } from "./models/failure.ts";
 import { isLongWait, mayRepeat, readProviderError } from "./models/provider-error.ts";
 import type { ProviderPauses } from "./models/provider-pause.ts";
@@ -19,6 +20,8 @@ import type { ProviderPauses } from "./models/provider-pause.ts";
 export interface ModelCall<Answer> {
   /** The id that the answer has to get. Without it each attempt gets a new one. */
   readonly id?: string | undefined;
+  /** The model that is asked. */
+  readonly model: Pick<AnsweringModel, "modelName" | "keyless" | "facts">;
   /** Messages that the model is sent. */
   readonly sent: readonly BaseMessage[];
   /** Ends the call, also while it waits for the next attempt. */
@@ -38,7 +41,7 @@ export type CallModel = <Answer>(call: ModelCall<Answer>) => Promise<Answer>;
 
 export interface CallModelOptions {
   readonly models: Pick<ModelConfig, "retries" | "retryDelayMs">;
-  readonly prepared: Pick<Prepared, "modelName" | "facts" | "keyless" | "scrub">;
+  readonly prepared: Pick<Prepared, "scrub">;
   /** Called before each call, once for all its attempts; rejects if there may be no more. */
   readonly mayCall: () => Promise<void>;
   readonly pauses: ProviderPauses;
@@ -53,46 +56,47 @@ export interface CallModelOptions {
 
 export function createCallModel(options: CallModelOptions): CallModel {
   const { models, prepared, report, mayCall, pauses, calls } = options;
-  const { provider } = parseModelName(prepared.modelName);
   const onWait = (ms: number, reason: string): void => {
     const seconds = Math.round(ms / 1000);
     report?.({ type: "notice", sentence: `${reason}; asking it in ${seconds} s.` });
   };
-  const failure = (error: unknown, sent: readonly BaseMessage[] | null) =>
-    modelFailure(
-      error,
-      prepared.modelName,
-      prepared.keyless,
-      sent === null ? null : { scrub: prepared.scrub, sent },
-    );
-  return async ({ id: fixedId, sent, signal, ask }) => {
+  return async ({ id: fixedId, model, sent, signal, ask }) => {
+    const { modelName, keyless } = model;
+    const { provider } = parseModelName(modelName);
+    const failure = (error: unknown, quoted: readonly BaseMessage[] | null) =>
+      modelFailure(
+        error,
+        modelName,
+        keyless,
+        quoted === null ? null : { scrub: prepared.scrub, sent: quoted },
+      );
     // the limits count what is stored
     await calls.flush();
     await mayCall();
     for (let attempt = 1; ; attempt += 1) {
       const id = fixedId ?? newId();
-      for (const name of [prepared.modelName, provider]) {
+      for (const name of [modelName, provider]) {
         await pauses.over(name, signal, onWait);
       }
       const meter = new CallMeter();
       try {
         const answer = await ask(id, meter);
-        calls.add(callRecord(prepared, meter, meter.end));
+        calls.add(callRecord(model, meter, meter.end));
         return answer;
       } catch (error) {
         if (meter.hasBegun || options.hasText?.(id) === true) {
-          calls.add(callRecord(prepared, meter, endOf(meter, signal)));
+          calls.add(callRecord(model, meter, endOf(meter, signal)));
         }
         signal?.throwIfAborted();
         const delayMs = retryDelay(error, attempt, models.retryDelayMs);
-        const reason = failureReason(error, prepared.modelName);
+        const reason = failureReason(error, modelName);
         const ms = readProviderError(error).retryAfterMs;
         if (delayMs !== null && ms !== null) {
           pauses.keep(provider, { ms: delayMs, reason, refusal: null });
         } else if (ms !== null && isLongWait(readProviderError(error))) {
           // an hour or a day is a limit of this model; others may still answer
           // other sessions fail with it, so it has no text of the provider
-          pauses.keep(prepared.modelName, { ms, reason, refusal: failure(error, null) });
+          pauses.keep(modelName, { ms, reason, refusal: failure(error, null) });
         }
         // the pieces of two attempts under one id could not be distinguished
         const isMixed =
@@ -122,7 +126,7 @@ function endOf(meter: CallMeter, signal: AbortSignal | undefined): CallEnd {
 }
 
 function callRecord(
-  { modelName: model, facts }: CallModelOptions["prepared"],
+  { modelName: model, facts }: ModelCall<unknown>["model"],
   { counts }: CallMeter,
   ended: CallEnd,
 ): CallRecord {

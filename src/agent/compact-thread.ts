@@ -13,6 +13,7 @@ import type { CallLedger } from "./call-ledger.ts";
 import type { Worked } from "./driver/thread-holder.ts";
 import { createCallModel } from "./call-model.ts";
 import { modelFailure } from "./models/failure.ts";
+import { ModelLine } from "./model-line.ts";
 import { messagesOf, threadStateOf } from "./messages/thread-state.ts";
 import { addSummary } from "./add-summary.ts";
 import { cutToLastExchange } from "./compaction/cut.ts";
@@ -39,8 +40,14 @@ export async function compactThread(input: CompactInput): Promise<Worked<Compact
   const { options, prepared, saver, held } = input;
   const { session } = held;
   const { protectedPaths, tools } = options;
+  const models = new ModelLine({
+    first: prepared,
+    fallback: prepared.fallback,
+    open: prepared.openFallback,
+  });
   const agent = buildAgent({
     ...prepared,
+    models,
     restricting: prepared.judge.restricting,
     session,
     saver,
@@ -53,7 +60,10 @@ export async function compactThread(input: CompactInput): Promise<Worked<Compact
     keep: runsNoTools,
   });
   const thread_id = threadId(session.id, session.thread_suffix);
-  const outcome = await summarise(input, { agent, config: { configurable: { thread_id } } });
+  const outcome = await summarise(input, models, {
+    agent,
+    config: { configurable: { thread_id } },
+  });
   held.lost.throwIfAborted();
   return {
     thread_id,
@@ -67,7 +77,11 @@ function runsNoTools(): Promise<never> {
   return Promise.reject(refusal("a summary runs no tools"));
 }
 
-async function summarise(input: CompactInput, thread: AgentThread): Promise<Compacted["outcome"]> {
+async function summarise(
+  input: CompactInput,
+  line: ModelLine,
+  thread: AgentThread,
+): Promise<Compacted["outcome"]> {
   const { options, prepared, saver, calls, held } = input;
   const tuple = await saver.getTuple(thread.config);
   if (threadStateOf(tuple).openCalls.length > 0) {
@@ -81,14 +95,17 @@ async function summarise(input: CompactInput, thread: AgentThread): Promise<Comp
   if (cut === 0) {
     return "nothing";
   }
-  const { model, window } = prepared;
+  const { window } = prepared;
   const signal = AbortSignal.any([input.signal, held.lost]);
   const tree = createExchangeTree(options.limits);
   const { models, pauses, store } = options;
   const mayCall = refuseBeyondLimits(store, tree, input.leaseState);
   const callModel = createCallModel({ models, pauses, prepared, mayCall, calls });
   try {
-    await addSummary(thread, await summariseUpTo({ model, window, signal, callModel, view, cut }));
+    await addSummary(
+      thread,
+      await summariseUpTo({ models: line, window, signal, callModel, view, cut }),
+    );
     return "compacted";
   } catch (error) {
     if (signal.aborted) {

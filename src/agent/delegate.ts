@@ -60,7 +60,8 @@ export function delegateTool(
         onWait: (running) => report({ type: "child_waiting", call_id: callId, running }),
         run: (reservation) => {
           const exchanger = context.openExchanger({ tree, reservation });
-          const call = { callId, persona, task, model: prepared.modelName };
+          const { modelName: model, fallback } = prepared;
+          const call = { callId, persona, task, model, fallback };
           const parent_n = context.record()?.n ?? null;
           const from = { fence, parent, parent_n };
           const child = { ...call, ...from, store, personas, live, report, exchanger };

@@ -10,10 +10,8 @@ import type { KeptBytes } from "../workspace/undo/kept-bytes.ts";
 import type { NoticeModel } from "./model-notices.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { ThreadState } from "./messages/thread-state.ts";
-import type { CacheLife } from "../core/model-settings.ts";
+import type { CacheLife, Fallback } from "../core/model-settings.ts";
 import type { ModelConfig } from "../rules/models/config.ts";
-import type { ModelFacts } from "../rules/models/facts.ts";
-import type { Keyless } from "../rules/models/settings.ts";
 import type { Judge } from "../rules/permissions/judge.ts";
 import type { Scrub } from "../core/text/scrub.ts";
 import type { Conceal } from "../core/secrets.ts";
@@ -21,6 +19,7 @@ import type { Persona } from "../rules/personas/persona.ts";
 import type { SandboxLimits } from "../workspace/sandbox/policy.ts";
 import type { CheckPlan } from "./tools/hand-in-plan.ts";
 import type { HeldThread, ThreadHolderOptions } from "./driver/thread-holder.ts";
+import type { AnsweringModel } from "./answering-model.ts";
 import type { openModel } from "./models/open.ts";
 import type { ProviderPauses } from "./models/provider-pause.ts";
 
@@ -87,17 +86,13 @@ export interface ExchangeContext extends HeldThread {
 }
 
 /** What an exchange needs before it begins. */
-export interface Prepared {
-  readonly model: Awaited<ReturnType<typeof openModel>>;
-  readonly modelName: string;
-  /** Maker of the answers: see `makerOf`. */
-  readonly maker: string;
-  readonly keyless: Keyless | null;
+export interface Prepared extends AnsweringModel {
+  /** Models that answer in the place of this one, in the order in which they are tried. */
+  readonly fallback: Fallback;
+  /** Opens one of them. Error codes: as `openAnswering`. */
+  readonly openFallback: (name: string) => Promise<AnsweringModel>;
   /** How long the provider keeps what it has read of the conversation. */
   readonly cacheLife: CacheLife;
-  /** Tokens that the model reads at most. */
-  readonly window: number;
-  readonly facts: ModelFacts;
   readonly persona: Persona;
   /** The folder whose files the tools use; null for none. */
   readonly folder: string | null;

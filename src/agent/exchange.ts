@@ -12,7 +12,6 @@ import { runExchange } from "./run-exchange.ts";
 import { compactThread } from "./compact-thread.ts";
 import { contextUse } from "./context-use.ts";
 import { KnownFiles } from "./known-files.ts";
-import { makerOf } from "./messages/foreign-answers.ts";
 import { threadStateOf } from "./messages/thread-state.ts";
 import { type Exchanger, type ExchangeRequest, isFromTerminal } from "../exchange/exchanger.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
@@ -28,9 +27,9 @@ import { lowered, loweredSandbox, repositoryConfig } from "../rules/config/repos
 import { mayRunCommands } from "../rules/trust/command-folder.ts";
 import { checkEffort, chosenSettings } from "../rules/models/effort.ts";
 import { chosenModel } from "../rules/models/choose.ts";
-import { withKey } from "../rules/models/config.ts";
 import { secretsOfModels } from "../rules/models/secrets-of-models.ts";
 import { modelSettings } from "../rules/models/settings.ts";
+import { openAnswering } from "./answering-model.ts";
 import { openModel } from "./models/open.ts";
 import { createProviderPauses } from "./models/provider-pause.ts";
 import { createPersonaCache } from "../rules/personas/persona-cache.ts";
@@ -39,7 +38,7 @@ import { DEFAULT_PERSONA } from "../rules/personas/persona.ts";
 import { Judge } from "../rules/permissions/judge.ts";
 import { BUILT_IN_TOOLS } from "../rules/tools/built-in.ts";
 import { createScrub } from "../core/text/scrub.ts";
-import { createConceal } from "../core/secrets.ts";
+import { createConceal, type Secret } from "../core/secrets.ts";
 import { repoInstructions } from "../rules/personas/repo-instructions.ts";
 import { workFolder } from "../rules/trust/wide-folder.ts";
 import { refuseOtherAgent } from "../exchange/other-agent.ts";
@@ -170,30 +169,40 @@ async function prepare(
   const configured = await options.settings?.at(session.repo_path);
   const models = configured?.models ?? options.models;
   const modelName = chosenModel({ session: session.model, persona, config: models });
-  const settings = modelSettings({ name: modelName, config: models });
-  const config = await withKey(models, settings.provider);
-  const open = options.openModel ?? openModel;
+  const { facts } = modelSettings({ name: modelName, config: models });
   const chosen = chosenSettings({
     session,
     persona,
-    config: { effort: configured?.effort ?? null, cache: configured?.cache ?? null },
+    config: {
+      effort: configured?.effort ?? null,
+      cache: configured?.cache ?? null,
+      fallback: configured?.fallback ?? null,
+    },
   });
-  checkEffort(chosen.effort, modelName, settings.facts);
-  if (is_price_limited && settings.facts.price === null) {
+  checkEffort(chosen.effort, modelName, facts);
+  if (is_price_limited && facts.price === null) {
     throw priceUnknown(modelName);
   }
+  const { effort } = chosen;
+  const open = options.openModel ?? openModel;
+  const { answering, config } = await openAnswering({ name: modelName, models, effort, open });
   const folder = await workFolder(session.repo_path, options.personas.trust);
   const repository = await repositoryConfig(session.repo_path, options.personas.trust);
-  const hidden = [...secretsOfModels(config), ...((await options.secrets?.()) ?? [])];
+  const others = (await options.secrets?.()) ?? [];
+  let hiding = hidingOf([...secretsOfModels(config), ...others]);
   return {
     persona,
-    modelName,
-    maker: makerOf(settings),
-    model: await open({ name: modelName, config, effort: chosen.effort }),
-    keyless: settings.keyless,
-    window: settings.window,
+    ...answering,
+    fallback: chosen.fallback,
+    openFallback: async (name) => {
+      const opened = await openAnswering({ name, models, effort, open });
+      if (is_price_limited && opened.answering.facts.price === null) {
+        throw priceUnknown(name);
+      }
+      hiding = hidingOf([...secretsOfModels(config), ...secretsOfModels(opened.config), ...others]);
+      return opened.answering;
+    },
     cacheLife: chosen.cache,
-    facts: settings.facts,
     folder: folder.path === null ? null : given.repo_path,
     root,
     readOnly: folder.readOnly,
@@ -211,7 +220,11 @@ async function prepare(
       session.repo_path === null
         ? null
         : await repoInstructions(session.repo_path, options.personas.trust),
-    conceal: createConceal(hidden),
-    scrub: createScrub(hidden),
+    conceal: (text) => hiding.conceal(text),
+    scrub: (text) => hiding.scrub(text),
   };
+}
+
+function hidingOf(secrets: readonly Secret[]): Pick<Prepared, "conceal" | "scrub"> {
+  return { conceal: createConceal(secrets), scrub: createScrub(secrets) };
 }

@@ -5,23 +5,23 @@ import { raceWithSignal, type RunnableConfig } from "@langchain/core/runnables";
 import type { ToolSet } from "../core/tools.ts";
 import type { CacheLife } from "../core/model-settings.ts";
 import { partOf } from "../langgraph/thread-part.ts";
-import type { Worker } from "./agent-graph.ts";
-import type { CallModel } from "./call-model.ts";
+import type { Answered, Worker } from "./agent-graph.ts";
+import type { CallModel, ModelCall } from "./call-model.ts";
 import { type Shown, type View, viewOf } from "./compaction/view.ts";
 import { droppedAnswer } from "./messages/thread-state.ts";
 import { storedAnswer } from "./messages/ended-answer.ts";
 import { keepMaker } from "./messages/foreign-answers.ts";
 import { sanitizeAnswer } from "./messages/sanitize-answer.ts";
 import { ANSWER_ID } from "./messages/token-stream.ts";
+import type { AnsweringModel } from "./answering-model.ts";
 import type { CallOptions } from "./models/call-options.ts";
+import type { ModelLine } from "./model-line.ts";
 import { isPrefixRefusal } from "./models/provider-error.ts";
 import type { Prefix, ThreadPrefix } from "./prefix/prefix.ts";
 import { sentMessages } from "./prefix/sent-messages.ts";
 
 export interface WorkingModel extends Pick<Worker, "tools"> {
-  readonly model: BaseChatModel;
-  /** As of `makerOf`. */
-  readonly maker: string;
+  readonly models: ModelLine;
   readonly prefix: ThreadPrefix;
   readonly callModel: CallModel;
   /** Facts about the tools. */
@@ -34,6 +34,8 @@ export interface WorkingModel extends Pick<Worker, "tools"> {
   readonly sent: WeakMap<BaseMessage, object>;
   /** How long providers keep what they have read. */
   readonly cacheLife: CacheLife;
+  /** True if something of the answer with this id was shown. */
+  readonly isShown?: (id: string) => boolean;
   /** Called when a provider has refused the reasoning of a thread. */
   readonly onDropped?: (() => void) | undefined;
 }
@@ -42,7 +44,7 @@ export interface WorkingModel extends Pick<Worker, "tools"> {
 export function modelWorker(working: WorkingModel): Worker {
   const { tools, declared } = working;
   const names = tools.map(({ name }) => name);
-  const withTools = toolBinder(working.model);
+  const withTools = toolBinder();
   return {
     tools,
     answer: async ({ messages, prefix: stored }, config) => {
@@ -50,19 +52,18 @@ export function modelWorker(working: WorkingModel): Worker {
       const dropped = droppedAnswer(messages);
       const history = dropped === null ? messages : messages.slice(0, -1);
       const view = viewOf(history);
-      let prefix = working.prefix.current(stored, view, tools);
-      const { summary, messages: shown } = working.shown(history, view, prefix);
-      const { after } = prefix;
-      const sent = [
-        ...systemMessage(prefix),
-        ...summary,
-        ...sentMessages(shown, { maker: working.maker, after }, working.sent),
-      ];
-      const answers = await working.callModel({
-        id: dropped?.id,
-        sent,
-        signal: config.signal,
-        ask: async (id, meter) => {
+      let asked = "";
+      const answerOf = async (answering: AnsweringModel): Promise<Answered> => {
+        let prefix = working.prefix.current(stored, view, tools);
+        const { summary, messages: shown } = working.shown(history, view, prefix);
+        const to = { maker: answering.maker, after: prefix.after };
+        const sent = [
+          ...systemMessage(prefix),
+          ...summary,
+          ...sentMessages(shown, to, working.sent),
+        ];
+        const ask: ModelCall<readonly BaseMessage[]>["ask"] = async (id, meter) => {
+          asked = id;
           const send = async (): Promise<BaseMessage> => {
             const options: CallOptions = {
               cache_life: working.cacheLife,
@@ -70,11 +71,12 @@ export function modelWorker(working: WorkingModel): Worker {
               meter,
             };
             const metadata = { ...config.metadata, [ANSWER_ID]: id };
-            const asked = withTools(prefix).invoke(sent, { ...config, ...options, metadata });
+            const bound = withTools(answering.model, prefix);
+            const answer = bound.invoke(sent, { ...config, ...options, metadata });
             // a client that does not hear of the abort must not hold up the exchange
-            const answer = await raceWithSignal(asked, config.signal);
-            meter.take(answer);
-            return storedAnswer(answer);
+            const given = await raceWithSignal(answer, config.signal);
+            meter.take(given);
+            return storedAnswer(given);
           };
           const answer = await send().catch((error: unknown) => {
             if (prefix.drops || !isPrefixRefusal(error)) {
@@ -84,12 +86,14 @@ export function modelWorker(working: WorkingModel): Worker {
             working.onDropped?.();
             return send();
           });
-          keepMaker(answer, working.maker);
+          keepMaker(answer, answering.maker, working.models.replacing);
           const isWhole = partOf(messages) === null;
           return sanitizeAnswer(answer, { tools: names, declared, history, isWhole, id });
-        },
-      });
-      return { messages: answers, prefix };
+        };
+        const call = { id: dropped?.id, model: answering, sent, signal: config.signal, ask };
+        return { messages: await working.callModel(call), prefix };
+      };
+      return working.models.ask(answerOf, () => working.isShown?.(asked) === true);
     },
   };
 }
@@ -99,12 +103,16 @@ function systemMessage({ system }: Prefix): BaseMessage[] {
 }
 
 /** Gives a model the tools of a prefix, once for each prefix. */
-function toolBinder(model: BaseChatModel) {
-  let last: { readonly tools: Prefix["tools"]; readonly asked: Asked } | null = null;
-  return ({ tools }: Prefix): Asked => {
-    if (last?.tools !== tools) {
+function toolBinder() {
+  let last: {
+    readonly model: BaseChatModel;
+    readonly tools: Prefix["tools"];
+    readonly asked: Asked;
+  } | null = null;
+  return (model: BaseChatModel, { tools }: Prefix): Asked => {
+    if (last?.tools !== tools || last.model !== model) {
       const asked: Asked = tools.length === 0 ? model : (model.bindTools?.([...tools]) ?? model);
-      last = { tools, asked };
+      last = { model, tools, asked };
     }
     return last.asked;
   };

@@ -13,6 +13,8 @@ import { createPermitFiles } from "./permit/permit-files.ts";
 import { createKeeper } from "../workspace/undo/keeper.ts";
 import { createCommandRecorder, settleLeft } from "../workspace/undo/commands/record-command.ts";
 import { createCallModel } from "./call-model.ts";
+import { ModelLine } from "./model-line.ts";
+import { keepFallback } from "../store/records/exchanges/keep-fallback.ts";
 import { builtInAgent } from "./built-in-agent.ts";
 import { configOf, driveExchange } from "./driver/drive-exchange.ts";
 import type { DrivenAgent } from "./driver/driven-agent.ts";
@@ -61,6 +63,7 @@ function runWith(
   const { options, request, held, prepared, state } = context;
   const { modelName: model, persona } = prepared;
   const isNew = request.text !== null;
+  const models = modelsOf(context);
   return driveExchange({
     store: options.store,
     thread: context,
@@ -69,18 +72,37 @@ function runWith(
     isNew,
     closesFirst: isNew && held.begun === null && state.openCalls.length > 0,
     names: { model, persona_name: persona.name },
-    openAgent: () => openAgent(context, commands, children),
+    answeredBy: () => models.current.modelName,
+    openAgent: () => openAgent({ context, models, commands, children }),
+  });
+}
+
+/** The models of an exchange. Another one that takes over is stored with the exchange, and reported. */
+function modelsOf({ options, held, prepared, report }: ExchangeContext): ModelLine {
+  return new ModelLine({
+    first: prepared,
+    fallback: prepared.fallback,
+    open: prepared.openFallback,
+    onFallback: async (model, sentence) => {
+      const { modelName } = model;
+      await options.store.write(keepFallback, { fence: held.fence, model: modelName });
+      report({ type: "notice", sentence, about: "fallback", model: modelName });
+      options.noticeModel(held.session, model, report);
+    },
   });
 }
 
 const DROPPED_REASONING =
   "The provider no longer accepts the model's earlier reasoning in this session, so it is left out from now on. Answers may be less good for a while.";
 
-function openAgent(
-  context: ExchangeContext,
-  commands: Commands | null,
-  children: Promise<unknown>[],
-): DrivenAgent {
+interface Opening {
+  readonly context: ExchangeContext;
+  readonly models: ModelLine;
+  readonly commands: Commands | null;
+  readonly children: Promise<unknown>[];
+}
+
+function openAgent({ context, models, commands, children }: Opening): DrivenAgent {
   const { options, held, prepared, report } = context;
   const { session } = held;
   const { state, request } = context;
@@ -98,8 +120,7 @@ function openAgent(
     report,
   });
   const compaction = createCompaction({
-    model: prepared.model,
-    window: prepared.window,
+    models,
     signal,
     callModel,
     report,
@@ -116,6 +137,7 @@ function openAgent(
   const recording = { store: options.store, session_id: session.id, n, kept: options.kept };
   const building: AgentOfExchange = {
     ...prepared,
+    models,
     restricting: prepared.judge.restricting,
     configured: prepared.judge.protected,
     asks,
@@ -152,6 +174,7 @@ function openAgent(
     compaction,
     sent: options.sent,
     onMessage: progress.onMessage,
+    isShown: (id) => progress.arriving.isShown(id),
     onDropped: () =>
       report({ type: "notice", sentence: DROPPED_REASONING, about: "reasoning_dropped" }),
   };

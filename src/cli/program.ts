@@ -4,7 +4,7 @@ import { AGENT_HELP, type ChatOptions, EVENTS_OPTION } from "./commands/chat/cha
 import type { CliContext } from "./process/context.ts";
 import { withStore } from "./process/database.ts";
 import { ANSWER_AFTER_HELP, answerAfter } from "./commands/answer-after-option.ts";
-import { cacheOption, effortOption } from "./process/model-settings.ts";
+import { cacheOption, effortOption, fallbackOption } from "./process/model-settings.ts";
 import { addPriceLimit, addTokenLimit } from "./commands/limit-options.ts";
 import { addAllowed, PERMISSION_HELP, permissionMode } from "./commands/permission-options.ts";
 import { wrongUsage } from "./process/wrong-usage.ts";
@@ -130,6 +130,11 @@ export async function createProgram(cli: CliContext): Promise<Command> {
       "--cache <time>",
       "how long its provider keeps what it read: 5m, 1h or off",
       cacheOption,
+    )
+    .option(
+      "--fallback <models>",
+      "which models answer if its provider cannot, with commas between; none or default",
+      fallbackOption,
     )
     .option(
       "--repo <path>",

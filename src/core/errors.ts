@@ -122,6 +122,16 @@ export interface Candidate {
   readonly last_activity_at: string;
 }
 
+/** A call of a model that its provider failed or refused. */
+export interface ProviderFailure {
+  /** Why, for a person who need not do anything about it: without what to do, and without the provider's text. */
+  readonly reason: string;
+  /** True if another model may be able to answer. */
+  readonly may_fall_back: boolean;
+  /** When the limit is over that was reached, as ISO 8601 in UTC; null if there is none, or nobody knows. */
+  readonly resets_at: string | null;
+}
+
 export interface ErrorDetails {
   readonly faults?: readonly Fault[];
   readonly candidates?: readonly Candidate[];
@@ -131,6 +141,7 @@ export interface ErrorDetails {
   readonly open_question?: string;
   /** The sentence without what a model's provider wrote, for those who may not read that. */
   readonly without_reason?: string;
+  readonly failure?: ProviderFailure;
   readonly cause?: unknown;
 }
 
@@ -156,6 +167,8 @@ export class RepriseError extends Error {
   readonly open_question: string | null;
   /** The same sentence, for everybody: `message` may hold what a model's provider wrote. */
   readonly without_reason: string;
+  /** Null for an error that no provider of models has caused. */
+  readonly failure: ProviderFailure | null;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -165,6 +178,7 @@ export class RepriseError extends Error {
     this.allow = details.allow ?? [];
     this.open_question = details.open_question ?? null;
     this.without_reason = details.without_reason ?? message;
+    this.failure = details.failure ?? null;
   }
 }
 

@@ -6,10 +6,15 @@ export type Effort = (typeof EFFORTS)[number];
 export const CACHE_LIVES = ["5m", "1h", "off"] as const;
 export type CacheLife = (typeof CACHE_LIVES)[number];
 
+/** Models that answer in the place of one that cannot, in the order in which they are tried. */
+export type Fallback = readonly string[];
+export const MAX_FALLBACKS = 5;
+
 /** What a session, a persona or the config chooses of them; null for nothing. */
 export interface ModelChoice {
   readonly effort: Effort | null;
   readonly cache: CacheLife | null;
+  readonly fallback: Fallback | null;
 }
 
 /** Pays if the next call comes within five minutes; what is written costs a quarter more. */

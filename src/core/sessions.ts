@@ -1,5 +1,5 @@
 import type { CallFacts, CallStatus } from "./calls.ts";
-import type { CacheLife, Effort } from "./model-settings.ts";
+import type { CacheLife, Effort, Fallback } from "./model-settings.ts";
 import type { AskedBy, ExchangeState } from "./exchanges.ts";
 import type {
   Answerer,
@@ -59,6 +59,7 @@ export interface FieldTypes {
   "answerer?": Answerer | null;
   "effort?": Effort | null;
   "cache?": CacheLife | null;
+  "fallback?": Fallback | null;
   "choices?": readonly Choice[] | null;
   "permission?": AskedPermission | null;
   flag: boolean;
@@ -85,6 +86,7 @@ export const SESSION_FIELDS = {
   plan_mode: "flag",
   effort: "effort?",
   cache: "cache?",
+  fallback: "fallback?",
   parent_session_id: "text?",
   depth: "count",
   total_input_tokens: "count",
@@ -138,6 +140,7 @@ export const EXCHANGE_FIELDS = {
   asked_by: "asked_by",
   parent_n: "count?",
   model: "text?",
+  fallback_model: "text?",
   persona_name: "text?",
   first_seq: "count?",
   last_seq: "count?",

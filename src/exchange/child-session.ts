@@ -1,4 +1,5 @@
 import { AGENT } from "../core/principal.ts";
+import type { Fallback } from "../core/model-settings.ts";
 import type { Session } from "../core/sessions.ts";
 import type { Fence } from "../store/records/leases/fence.ts";
 import { listExchanges } from "../store/records/exchanges/read.ts";
@@ -7,7 +8,7 @@ import { onlyWaits } from "../store/records/questions/continue.ts";
 import { openChild } from "../store/records/sessions/open-child.ts";
 import type { Store } from "../store/store.ts";
 import type { Exchanger, ExchangeRequest, Live } from "./exchanger.ts";
-import { ownModel } from "../rules/models/choose.ts";
+import { ownFallback, ownModel } from "../rules/models/choose.ts";
 import type { PersonaFolders } from "../rules/personas/folders.ts";
 import { loadPersona } from "../rules/personas/load.ts";
 import type { Report } from "./report-events.ts";
@@ -26,6 +27,8 @@ export interface ChildSessionInput {
   readonly task: string;
   /** Answers if the persona chooses no model. */
   readonly model: string;
+  /** Models in its place, if the persona chooses none. */
+  readonly fallback: Fallback;
   readonly exchanger: Exchanger;
   /** The parent's. It receives the child's tool events, not its text. */
   readonly live: Live;
@@ -55,6 +58,7 @@ export async function runChildSession(input: ChildSessionInput): Promise<ChildEn
     parent_call_id: input.callId,
     persona_name: persona.name,
     model: ownModel(persona) ?? input.model,
+    fallback: ownFallback(persona) ?? input.fallback,
   });
   input.report({
     type: "child",

@@ -289,6 +289,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     modelSettings: () => ({
       effort: session?.effort ?? columns?.effort ?? null,
       cache: session?.cache ?? columns?.cache ?? null,
+      fallback: session?.fallback ?? columns?.fallback ?? null,
     }),
     setPermission: async (mode) => {
       refuseSetting(agent);

@@ -105,7 +105,9 @@ export const ExchangeEvent = Type.Union([
   event("notice", {
     sentence: text(),
     /** What is counted of it, if anything is. */
-    about: Type.Optional(Type.Literal("reasoning_dropped")),
+    about: Type.Optional(oneOf(["reasoning_dropped", "fallback"])),
+    /** The model that answers from now on, of a notice about a fallback. */
+    model: Type.Optional(text()),
   }),
   event("done", ending),
   event("stopped", ending),

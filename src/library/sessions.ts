@@ -50,7 +50,7 @@ export interface Sessions {
   ): Promise<SessionAck>;
   /**
    * Changes what is given, all or nothing, and keeps the rest: `name`, `model`, `persona_name`, `plan_mode`,
-   * `metadata`, `archived`, `token_limits` (in tokens), `effort`, `cache`, `permission` (what a person is asked), and `repo_path` of a session without a folder. Null removes
+   * `metadata`, `archived`, `token_limits` (in tokens), `effort`, `cache`, `fallback`, `permission` (what a person is asked), and `repo_path` of a session without a folder. Null removes
    * a name, a limit or a pair of metadata. Another model or persona begins a fresh thread; with
    * `context: "keep"` another model continues the thread.
    *

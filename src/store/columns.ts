@@ -17,17 +17,21 @@ export function fieldReader<T extends FieldTable, Row extends object>(
 ): (row: Row) => FieldValues<T> {
   const readers = Object.entries(fields).map(([name, kind]) => {
     const read = computed[name];
-    return { name, read, isFlag: kind === "flag" };
+    return { name, read, isFlag: kind === "flag", isJson: kind === "fallback?" };
   });
   return (row) => {
     const values = row as Readonly<Record<string, unknown>>;
     const result: Record<string, unknown> = {};
-    for (const { name, read, isFlag } of readers) {
+    for (const { name, read, isFlag, isJson } of readers) {
       const value = read === undefined ? values[name] : read(row);
-      result[name] = isFlag ? value === 1 : value;
+      result[name] = isFlag ? value === 1 : isJson ? jsonIn(value) : value;
     }
     return result as FieldValues<T>;
   };
+}
+
+function jsonIn(value: unknown): unknown {
+  return typeof value === "string" ? JSON.parse(value) : value;
 }
 
 /** How the database writes the columns as JSON. */
@@ -43,4 +47,5 @@ const JSON_COLUMNS: { readonly [Kind in keyof FieldTypes]?: JsonColumn } = {
   position: "number",
   flag: "flag",
   "calls?": "json",
+  "fallback?": "json",
 };

@@ -54,6 +54,7 @@ export async function createRequested(
     permission,
     effort = null,
     cache = null,
+    fallback = null,
   }: CreateSessionRequest,
   { principal, idempotencyKey }: Sender,
 ): Promise<SessionSummary> {
@@ -65,6 +66,7 @@ export async function createRequested(
     principal,
     effort,
     cache,
+    fallback,
     ...(token_limits === undefined ? {} : { token_limits }),
     ...(price_limits === undefined ? {} : { price_limits }),
     ...(permission === undefined ? {} : { permission }),

@@ -67,6 +67,31 @@ it("[CLI-316] [EFFORT-7] --effort and --cache set those of a session, and sessio
   expect(efforts()).toEqual(["high", undefined, undefined]);
 });
 
+it("[CLI-316] [FALLBACK-8] --fallback and /fallback set the models that answer in the place of another, and the terminal names them", async () => {
+  const provider = await startProvider("anthropic", (index) =>
+    index === 0 ? [{ kind: "status", status: 404 }] : [text("answer")],
+  );
+  onTestFinished(() => provider[Symbol.asyncDispose]());
+  const home = freshHome({ ...provider.env, REPRISE_MODEL: MODEL });
+  const id = idLike("abcdef1");
+  const once = await home.call(["--session", id, "--fallback", "demo,ollama:x", "-p", "hi"]);
+  expect(once.code).toBe(0);
+  expect(once.stdout).toContain("[demo]");
+  expect(once.stderr).toContain("so demo answers until this exchange ends.");
+  expect(await detailOf(home, id)).toMatchObject({ fallback: ["demo", "ollama:x"] });
+  const shown = await home.call(["sessions", "show", id]);
+  expect(shown.stdout).toMatch(/^ {2}fallback {2}demo, ollama:x$/m);
+  const typed = await home.call(["--session", id], {
+    input: "/fallback\n/fallback none\n/fallback default\n",
+  });
+  expect(typed.stderr).toContain("fallback: demo, ollama:x\n");
+  expect(typed.stderr).toContain("fallback: none\n");
+  expect(typed.stderr).toContain("fallback: default\n");
+  expect(await home.call(["--fallback", "nonsense", "-p", "hi"])).not.toMatchObject({ code: 0 });
+  expect(await home.call(["config", "set", "fallback", '["demo"]'])).toMatchObject({ code: 0 });
+  expect((await home.call(["config", "get", "fallback"])).stdout).toContain("demo");
+});
+
 it("[CLI-316] [CONFIG-1] config set and get have effort and cache", async () => {
   const { home } = await aHome();
   expect(await home.call(["config", "set", "effort", "high"])).toMatchObject({ code: 0 });

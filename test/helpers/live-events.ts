@@ -11,6 +11,7 @@ export function exchangeInfo(n: number, state: ExchangeInfo["state"]): ExchangeI
     asked_by: "http",
     parent_n: null,
     model: null,
+    fallback_model: null,
     persona_name: null,
     first_seq: null,
     last_seq: null,

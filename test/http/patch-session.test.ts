@@ -323,6 +323,28 @@ it("[EFFORT-7] PATCH warns that the cache begins again in a session with message
   expect(warnings).toEqual(["cache_restarts", "cache_restarts"]);
 });
 
+it("[FALLBACK-7] PATCH and POST set the fallback; null is that of the config, and other values are refused", async () => {
+  const fallback = ["demo", "ollama:qwen3"];
+  const created = await client.createSession({ fallback });
+  expect(created).toMatchObject({ fallback });
+  expect(await client.patchSession(created.id, { fallback: [] })).toMatchObject({ fallback: [] });
+  const { sessions } = await client.listSessions();
+  expect(sessions.find(({ id }) => id === created.id)).toMatchObject({ fallback: [] });
+  expect(await client.patchSession(created.id, { fallback: null })).toMatchObject({
+    fallback: null,
+  });
+  for (const wrong of [
+    ["demo", 1],
+    ["demo", ""],
+    "demo",
+    Array.from({ length: 6 }, () => "demo"),
+  ]) {
+    const [status, code, pointer] = await refusal(created.id, { fallback: wrong });
+    expect([status, code]).toEqual([422, "invalid_request"]);
+    expect(pointer).toMatch(/^\/fallback/);
+  }
+});
+
 it("[EFFORT-6] PATCH and POST set effort and cache; null is the default, and another word is refused", async () => {
   const created = await client.createSession({ effort: "low", cache: "1h" });
   expect(created).toMatchObject({ effort: "low", cache: "1h" });

@@ -33,6 +33,7 @@ const SUMMARY_FIELDS = [
   "plan_mode",
   "effort",
   "cache",
+  "fallback",
   "parent_session_id",
   "depth",
   "total_input_tokens",

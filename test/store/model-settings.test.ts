@@ -19,20 +19,26 @@ import { describeEngines, openFresh } from "../helpers/engines.ts";
 import { readTables } from "../helpers/older-database.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 
-describeEngines("effort and cache of a session", (engine) => {
-  it("[EFFORT-5] are stored, changed one by one and taken along by an export", async () => {
+describeEngines("effort, cache and fallback of a session", (engine) => {
+  it("[EFFORT-5] [FALLBACK-7] are stored, changed one by one and taken along by an export", async () => {
     const store = await openFresh(engine);
     const { id } = await store.write(createSession, { effort: "low" });
     const set = (settings: Partial<ModelChoice>) => store.write(setModelSettings, { id, settings });
     expect(await set({ cache: "1h" })).toMatchObject({ effort: "low", cache: "1h" });
     expect(await set({ effort: null })).toMatchObject({ effort: null, cache: "1h" });
     await set({ effort: "max" });
+    const fallback = ["openai:gpt-6.1-sol", "ollama:qwen3"];
+    expect(await set({ fallback })).toMatchObject({ effort: "max", fallback });
 
     const tree = await store.read(readSessionTree, { id });
     const text = [...exportText(tree, "2026-01-01T00:00:00.000Z")].join("");
     const other = await openFresh(engine);
     await importTree(other, parseExport(text));
-    expect(await other.read(readSession, { id })).toMatchObject({ effort: "max", cache: "1h" });
+    const imported = await other.read(readSession, { id });
+    expect(imported).toMatchObject({ effort: "max", cache: "1h", fallback });
+    expect(await other.write(setModelSettings, { id, settings: { fallback: [] } })).toMatchObject({
+      fallback: [],
+    });
   });
 });
 
@@ -47,6 +53,10 @@ it("[EFFORT-5] [UPGRADE-1] a database of version 1 is upgraded, and its sessions
   raw.close();
   const store = await openSqliteStore({ path });
   onTestFinished(() => store.close());
-  expect(await store.read(readSession, { id })).toMatchObject({ effort: null, cache: null });
+  expect(await store.read(readSession, { id })).toMatchObject({
+    effort: null,
+    cache: null,
+    fallback: null,
+  });
   expect(readTables(path)).toMatchObject({ version: latestVersion(), sessions: 1 });
 });

@@ -64,6 +64,13 @@ export const SIZED_TESTS = {
     short: 12,
     long: 300,
   },
+  "fallback-lives": {
+    what: "Threads whose models fail and return, with providers that refuse what the real ones do: threads",
+    files: ["test/agent/prefix/fallback-lives.test.ts"],
+    test: 6,
+    short: 40,
+    long: 1000,
+  },
   failover: {
     what: "A PostgreSQL that is killed after its standby hung and waiting commits were ended, and the standby in its place: rounds",
     files: ["test/store/postgres/failover.test.ts"],

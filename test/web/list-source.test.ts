@@ -21,6 +21,7 @@ function session(id: string, more: Partial<SessionSummary> = {}): SessionSummary
     plan_mode: false,
     effort: null,
     cache: null,
+    fallback: null,
     parent_session_id: null,
     depth: 0,
     total_input_tokens: 0,

@@ -4,7 +4,7 @@ import type { ListedExchange } from "../../src/entries/client.ts";
 import { Button } from "../parts/Button.tsx";
 import { Time } from "../parts/Time.tsx";
 import { tookText } from "./call-text.ts";
-import { costText, durationOf, sentenceOf, whereOf } from "./exchange-text.ts";
+import { costText, durationOf, otherModelOf, sentenceOf, whereOf } from "./exchange-text.ts";
 import type { SessionModel } from "./model.ts";
 
 /** The exchanges of the session, the latest first: state, time, tokens, cost, duration. */
@@ -60,7 +60,10 @@ function ExchangeRow({ exchange }: { readonly exchange: ListedExchange }): JSX.E
       <td class="number">{input_tokens?.toLocaleString("en")}</td>
       <td class="number">{output_tokens?.toLocaleString("en")}</td>
       <td class="number">{costText(exchange)}</td>
-      <td>{whereOf(exchange)}</td>
+      <td>
+        {whereOf(exchange)}
+        {otherModelOf(exchange)}
+      </td>
     </tr>
   );
 }

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 
 import { plural } from "./call-text.ts";
-import { sentenceOf, whereOf } from "./exchange-text.ts";
+import { otherModelOf, sentenceOf, whereOf } from "./exchange-text.ts";
 import type { SessionModel } from "./model.ts";
 import { Running, Until } from "./calls/Running.tsx";
 
@@ -33,7 +33,7 @@ export function LiveState({ model }: { readonly model: SessionModel }): JSX.Elem
               : reasoning !== null
                 ? "The agent is thinking"
                 : "The agent is working"}
-            , {`asked ${whereOf(exchange)}`}
+            , {`asked ${whereOf(exchange)}${otherModelOf(exchange)}`}
           </>
         ) : exchange.state === "waiting" ? (
           questions.length === 0 ? (

@@ -34,6 +34,16 @@ export function whereOf({ asked_by }: Pick<ExchangeInfo, "asked_by">): string {
   return ASKED_BY[asked_by];
 }
 
+/** The model that answers in the place of the chosen one, as the end of a sentence; empty if none does. */
+export function otherModelOf({
+  model,
+  fallback_model,
+}: Pick<ExchangeInfo, "model" | "fallback_model">): string {
+  return fallback_model === null
+    ? ""
+    : `; ${fallback_model} answers in the place of ${model ?? "the chosen model"}`;
+}
+
 /** Milliseconds from its beginning to its end, or to now; null before it began. */
 export function durationOf({ begun_at, ended_at }: ExchangeInfo, now: number): number | null {
   return begun_at === null

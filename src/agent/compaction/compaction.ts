@@ -8,7 +8,7 @@ import { type SummariseInput, summariseUpTo } from "./summarise.ts";
 import { type Shown, shownOf, type View, viewOf } from "./view.ts";
 import { tokenCountOf } from "../../store/records/messages/mirror-row.ts";
 
-interface CompactionInput extends Omit<SummariseInput, "view" | "cut"> {
+interface CompactionInput extends Omit<SummariseInput, "view" | "cut" | "window"> {
   readonly report: Report;
 }
 
@@ -22,14 +22,14 @@ export type Compaction = ReturnType<typeof createCompaction>;
 
 /** Keeps one exchange's calls of the model within the model's context. */
 export function createCompaction(input: CompactionInput) {
-  const { window, report } = input;
+  const { models, report } = input;
   let due = false;
   let off = false;
   return {
     /** The messages with a summary in place of those it covers; throws if one is due. */
     shown: (messages: readonly BaseMessage[], view: View, prefixTokens: () => number): Shown => {
       const tokens = contextTokens(messages, view, prefixTokens);
-      due = !off && mustSummarise({ messages, view, tokens }, window);
+      due = !off && mustSummarise({ messages, view, tokens }, models.current.window);
       if (due) {
         throw new RepriseError("internal", "The thread has to be summarised first.");
       }
@@ -48,6 +48,7 @@ export function createCompaction(input: CompactionInput) {
     ): Promise<AIMessage | "continue" | null> => {
       due = false;
       const view = viewOf(messages);
+      const { window } = models.current;
       // a provider that refused may read less than is known of it
       const read = full
         ? Math.min(

@@ -1,4 +1,3 @@
-import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 
@@ -8,12 +7,13 @@ import type { CallModel } from "../call-model.ts";
 import { wholeAnswer } from "../messages/ended-answer.ts";
 import type { CallOptions } from "../models/call-options.ts";
 import { modelFailure } from "../models/failure.ts";
+import type { ModelLine } from "../model-line.ts";
 import { summaryPrompt } from "../summary-prompt.ts";
 import { transcriptParts } from "./transcript.ts";
 import { type Summary, summaryMessage, type View } from "./view.ts";
 
 export interface SummariseInput {
-  readonly model: BaseChatModel;
+  readonly models: ModelLine;
   /** Tokens that the model reads at most. */
   readonly window: number;
   readonly signal: AbortSignal;
@@ -51,23 +51,26 @@ export async function summariseUpTo(input: SummariseInput): Promise<AIMessage> {
 }
 
 async function summariseBy(share: number, input: SummariseInput): Promise<AIMessage> {
-  const { model, window, signal, callModel, view, cut } = input;
+  const { models, window, signal, callModel, view, cut } = input;
   const words = Math.floor(window * SUMMARY_SHARE * WORDS_PER_TOKEN);
   const prompt = summaryPrompt(Math.min(MAX_WORDS, Math.max(MIN_WORDS, words)));
   const usage = { input_tokens: 0, output_tokens: 0 };
   let text = view.summary?.text ?? "";
   for (const part of transcriptParts(view.kept.slice(0, cut), window * share)) {
     const sent = [new SystemMessage(prompt), new HumanMessage(material(text, part))];
-    const answer = await callModel({
-      signal,
-      sent,
-      ask: async (_id, meter) => {
-        const options: RunnableConfig & Partial<CallOptions> = { signal, meter };
-        const given = await model.invoke(sent, options);
-        meter.take(given);
-        return wholeAnswer(given);
-      },
-    });
+    const answer = await models.ask((asked) =>
+      callModel({
+        model: asked,
+        signal,
+        sent,
+        ask: async (_id, meter) => {
+          const options: RunnableConfig & Partial<CallOptions> = { signal, meter };
+          const given = await asked.model.invoke(sent, options);
+          meter.take(given);
+          return wholeAnswer(given);
+        },
+      }),
+    );
     const counted = usageOf(answer, sent);
     usage.input_tokens += counted.input_tokens;
     usage.output_tokens += counted.output_tokens;

@@ -29,6 +29,8 @@ export interface DrivenExchange {
     readonly persona_name: string | null;
     readonly agent?: string;
   };
+  /** The model that answered last, if it can be another than that of `names`. */
+  readonly answeredBy?: () => string;
   /** Makes the agent. Called once the lease is held and the first event is reported. */
   readonly openAgent: () => DrivenAgent;
 }
@@ -80,7 +82,7 @@ export async function driveExchange(exchange: DrivenExchange): Promise<Worked<Ex
       session,
       messages,
       thread_id,
-      model: names.model,
+      model: exchange.answeredBy?.() ?? names.model,
     }),
   };
 }

@@ -70,6 +70,12 @@ export class ArrivingText implements Heard {
     return this.#written.has(id);
   }
 
+  /** True if text or reasoning of the answer was reported. */
+  isShown(id: string): boolean {
+    const left = this.#reasoned.get(id) ?? EVENT_REASONING_BYTES;
+    return (this.#written.get(id) ?? "") !== "" || left < EVENT_REASONING_BYTES;
+  }
+
   /** True if a model has written this text. */
   hasText(text: string): boolean {
     return [...this.#written].some(([id, whole]) => whole + (this.#halves.get(id) ?? "") === text);

@@ -1,7 +1,8 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 
-/** In an answer's `response_metadata`. */
+/** In an answer's `response_metadata`: who can read it again, and the model that made it in the place of the chosen one. */
 const MAKER = "reprise_maker";
+const MODEL = "reprise_model";
 
 /**
  * Names who can read the blocks and the reasoning of an answer again: a provider through one of its APIs. Whether one
@@ -11,9 +12,10 @@ export function makerOf(asked: { readonly provider: string; readonly api: string
   return `${asked.provider}/${asked.api}`;
 }
 
-/** Keeps beside an answer who made it; no provider is sent it. */
-export function keepMaker(answer: BaseMessage, maker: string): void {
-  answer.response_metadata = { ...answer.response_metadata, [MAKER]: maker };
+/** Keeps beside an answer who made it, and the model unless it is the chosen one; no provider is sent it. */
+export function keepMaker(answer: BaseMessage, maker: string, model: string | null = null): void {
+  const named = model === null ? {} : { [MODEL]: model };
+  answer.response_metadata = { ...answer.response_metadata, [MAKER]: maker, ...named };
   answer.lc_kwargs["response_metadata"] = answer.response_metadata;
 }
 

@@ -19,6 +19,8 @@ interface Cause {
   readonly applies: (error: ProviderError) => boolean;
   readonly says: string;
   readonly advice: string;
+  /** True if another model may be able to answer: the request, the key and the account are not to blame. */
+  readonly fallsBack?: true;
 }
 
 /** Codes of what a provider's filters refuse, in a request or an answer: OpenAI's and Azure's. */
@@ -35,6 +37,14 @@ const ABOUT_THE_KEY: readonly string[] = [
   "invalid_authentication",
 ];
 
+/** The third and the fourth are of models that were shut down: Groq's. */
+const ABOUT_THE_MODEL: readonly string[] = [
+  "not_found_error",
+  "model_not_found",
+  "model_decommissioned",
+  "model_terminated",
+];
+
 const CAUSES: readonly Cause[] = [
   {
     code: "model_context_full",
@@ -47,6 +57,7 @@ const CAUSES: readonly Cause[] = [
     applies: ({ quota, status }) => quota || status === 402,
     says: "reports that its quota or credit is used up",
     advice: "Check the plan and billing of the account.",
+    fallsBack: true,
   },
   {
     code: "model_rate_limited",
@@ -54,6 +65,7 @@ const CAUSES: readonly Cause[] = [
       status === 429 || type === "rate_limit_error" || type === "rate_limit_exceeded",
     says: "is rate-limiting your requests",
     advice: "Wait a moment.",
+    fallsBack: true,
   },
   {
     code: "model_refused",
@@ -77,33 +89,38 @@ const CAUSES: readonly Cause[] = [
   {
     code: "model_unknown",
     applies: ({ status, type }) =>
-      status === 404 || type === "not_found_error" || type === "model_not_found",
+      status === 404 || status === 410 || (type !== null && ABOUT_THE_MODEL.includes(type)),
     says: "does not know this model",
     advice: "Check its name, and the base URL if you set one.",
+    fallsBack: true,
   },
   {
     code: "model_unreachable",
     applies: ({ timedOut, status }) => timedOut || status === 408,
     says: "did not answer in time",
     advice: "Check the network and the server.",
+    fallsBack: true,
   },
   {
     code: "model_unreachable",
     applies: ({ connection }) => connection !== null,
     says: "cannot be reached",
     advice: "Check the network and the base URL.",
+    fallsBack: true,
   },
   {
     code: "model_failed",
     applies: ({ type }) => type === ENDED_EARLY,
     says: "ended its answer before it was whole",
     advice: "Try again.",
+    fallsBack: true,
   },
   {
     code: "model_failed",
     applies: (error) => (error.status !== null && error.status >= 500) || mayRepeat(error),
     says: "reported an error or is overloaded",
     advice: "Wait a moment.",
+    fallsBack: true,
   },
   {
     code: "model_failed",
@@ -140,31 +157,51 @@ export function modelFailure(
   const found = readProviderError(error);
   const cause = CAUSES.find(({ applies }) => applies(found));
   const why = filter === null ? null : providerReason(error, filter);
+  const mayFallBack = cause?.fallsBack === true;
+  const resetsAt =
+    cause?.code === "model_rate_limited" || isLongWait(found) ? found.resetsAt : null;
   if (cause === undefined) {
     const what = `The call to ${labelOf(name)} failed in an unexpected way`;
-    return failed("model_failed", what, { why, advice: "Try again.", error });
+    return failed("model_failed", what, {
+      why,
+      advice: "Try again.",
+      mayFallBack,
+      resetsAt,
+      error,
+    });
   }
   if (cause.code === "model_unauthorized" && keyless !== null) {
     const what = capitalised(
       `${labelOf(name)} requires an API key, and none is set${detail(found)}`,
     );
     const advice = `Set ${keyless.variable}. The request was sent to ${keyless.host}.`;
-    return failed(cause.code, what, { why, advice });
+    return failed(cause.code, what, { why, advice, mayFallBack, resetsAt });
   }
   const reason = capitalised(`${labelOf(name)} ${cause.says}${detail(found)}`);
   const advice = isLongWait(found) ? waitAdvice(found.retryAfterMs) : cause.advice;
-  return failed(cause.code, reason, { why, advice });
+  return failed(cause.code, reason, { why, advice, mayFallBack, resetsAt });
 }
 
 function failed(
   code: ErrorCode,
   what: string,
-  { why, advice, error }: { why: string | null; advice: string; error?: unknown },
+  { why, advice, mayFallBack, resetsAt, error }: Failed,
 ): RepriseError {
   const without_reason = `${what}. ${advice}`;
+  const resets_at = resetsAt === null ? null : new Date(resetsAt).toISOString();
+  const failure = { reason: what, may_fall_back: mayFallBack, resets_at };
   return why === null
-    ? new RepriseError(code, without_reason, { cause: error })
-    : new RepriseError(code, `${what}: "${why}". ${advice}`, { without_reason });
+    ? new RepriseError(code, without_reason, { cause: error, failure })
+    : new RepriseError(code, `${what}: "${why}". ${advice}`, { without_reason, failure });
+}
+
+interface Failed {
+  readonly why: string | null;
+  readonly advice: string;
+  readonly mayFallBack: boolean;
+  /** By the clock of this machine, in milliseconds. */
+  readonly resetsAt: number | null;
+  readonly error?: unknown;
 }
 
 /** Why a call failed, for a person who need not do anything about it: without what to do. */

@@ -1,4 +1,5 @@
 import { ENDED_EARLY } from "./follow-end.ts";
+import { resetOf } from "./limit-reset.ts";
 
 /** Facts of a provider's failure, without its text. */
 export interface ProviderError {
@@ -13,6 +14,8 @@ export interface ProviderError {
   readonly quota: boolean;
   /** How long the provider asks to wait, in milliseconds; null if it does not say. */
   readonly retryAfterMs: number | null;
+  /** When the limit is over that was reached, in milliseconds of this machine's clock; null if it does not say. */
+  readonly resetsAt: number | null;
 }
 
 /** A client wraps the network's error two or three deep; a loop of causes must end. */
@@ -36,6 +39,8 @@ export function readProviderError(error: unknown): ProviderError {
   const names = chain.flatMap((link) => strings(link, "name"));
   const text = chain.flatMap((link) => [...strings(link, "message"), ...strings(link, "error")]);
   const all = [...codes, ...text].join("\n");
+  const retryAfterMs = chain.map(retryAfterOf).find((ms) => ms !== null) ?? null;
+  const now = Date.now();
   return {
     status: chain.map(statusOf).find((status) => status !== null) ?? null,
     type:
@@ -45,7 +50,11 @@ export function readProviderError(error: unknown): ProviderError {
     timedOut: codes.some((code) => TIMED_OUT.test(code)) || names.some(isTimeout),
     contextFull: names.includes("ContextOverflowError") || CONTEXT_FULL.test(all),
     quota: QUOTA.test(all),
-    retryAfterMs: chain.map(retryAfterOf).find((ms) => ms !== null) ?? null,
+    retryAfterMs,
+    resetsAt:
+      retryAfterMs === null
+        ? (chain.map((link) => resetIn(link, now)).find((at) => at !== null) ?? null)
+        : now + retryAfterMs,
   };
 }
 
@@ -108,6 +117,11 @@ function retryAfterOf(link: object): number | null {
   const headers: unknown = Reflect.get(link, "headers");
   const value = headers instanceof Headers ? headers.get("retry-after") : null;
   return value === null ? null : parseRetryAfter(value, Date.now());
+}
+
+function resetIn(link: object, now: number): number | null {
+  const headers: unknown = Reflect.get(link, "headers");
+  return headers instanceof Headers ? resetOf(headers, now) : null;
 }
 
 /** The error, its causes, and the parsed bodies that the clients keep in `error`. */

@@ -147,8 +147,8 @@ function limitAfter(chunk: ChatGenerationChunk, limits: IdleLimits): number | nu
 }
 
 function idleError(ms: number): RepriseError {
-  return new RepriseError(
-    "model_unreachable",
-    `The model's provider sent nothing for ${Math.round(ms / 1000)} seconds. Check the network or the server.`,
-  );
+  const reason = `The model's provider sent nothing for ${Math.round(ms / 1000)} seconds`;
+  return new RepriseError("model_unreachable", `${reason}. Check the network or the server.`, {
+    failure: { reason, may_fall_back: true, resets_at: null },
+  });
 }

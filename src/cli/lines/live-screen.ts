@@ -117,12 +117,14 @@ function headingOf(
 
 function exchangeLine(exchange: ExchangeInfo): string {
   const { n, state, input_tokens, output_tokens, error_code, error_sentence } = exchange;
+  const { fallback_model } = exchange;
+  const by = fallback_model === null ? "" : `, by ${oneLine(fallback_model)}`;
   const tokens = input_tokens === null ? "" : `, ${input_tokens} tokens in, ${output_tokens} out`;
   const failure =
     error_sentence === null
       ? ""
       : `: ${failureLine({ code: error_code ?? "", sentence: error_sentence })}`;
-  return `· exchange ${n} ${state}${tokens}${failure}`;
+  return `· exchange ${n} ${state}${by}${tokens}${failure}`;
 }
 
 function openLines(asked: QuestionInfo, answerWith: readonly string[]): readonly string[] {

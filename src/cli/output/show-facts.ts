@@ -10,6 +10,7 @@ import type { MessageSource } from "../../store/records/messages/unconfirmed.ts"
 import { costText } from "./cost-lines.ts";
 import { questionLines } from "./question-lines.ts";
 import { SETTING_NAMES } from "./setting-names.ts";
+import { fallbackWords } from "../process/model-settings.ts";
 import type { ShownExchange, ShownSession } from "./shown.ts";
 import { type Failures, shownState } from "./table.ts";
 import { marksText } from "./transcript.ts";
@@ -69,6 +70,9 @@ function ownFacts(
     fact("model", oneLine(session.model ?? "-")),
     ...(session.effort === null ? [] : [fact("effort", session.effort)]),
     ...(session.cache === null ? [] : [fact("cache", session.cache)]),
+    ...(session.fallback === null
+      ? []
+      : [fact("fallback", oneLine(fallbackWords(session.fallback)))]),
     fact("folder", oneLine(session.repo_path ?? "-")),
     fact("tokens", `${session.total_input_tokens} in, ${session.total_output_tokens} out`),
     ...(usage.cost_micros === null || usage.cost_micros === 0
@@ -95,12 +99,14 @@ function childText(child: Session, failures: Failures): string {
 
 function exchangeText({ record: exchange, usage }: ShownExchange): string {
   const { n, state, first_seq, last_seq, input_tokens, output_tokens, error_code } = exchange;
+  const { fallback_model } = exchange;
   const what = [
     ...(first_seq === null
       ? []
       : [`from #${first_seq}${last_seq === null ? "" : ` to #${last_seq}`}`]),
     ...(input_tokens === null ? [] : [`${input_tokens} in, ${output_tokens ?? 0} out`]),
     ...(usage.cost_micros === null || usage.cost_micros === 0 ? [] : [shownCost(usage) ?? ""]),
+    ...(fallback_model === null ? [] : [`answered by ${oneLine(fallback_model)}`]),
     ...(error_code === null ? [] : [`[${oneLine(error_code)}]`]),
   ];
   return `${n} ${state}${what.length === 0 ? "" : `, ${what.join(", ")}`}`;

@@ -16,7 +16,7 @@ import {
 } from "./field-schemas.ts";
 import { MAX_NAME_LENGTH, MAX_PATH_LENGTH, MESSAGES_PER_READ } from "../limits.ts";
 import { KEPT_MODES, PERMISSION_MODES } from "../permissions.ts";
-import { CACHE_LIVES, EFFORTS } from "../model-settings.ts";
+import { CACHE_LIVES, EFFORTS, MAX_FALLBACKS } from "../model-settings.ts";
 import { metadata } from "./label-schemas.ts";
 import { costFields } from "./usage-schemas.ts";
 import type { Metadata } from "../labels.ts";
@@ -78,6 +78,7 @@ const KINDS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
   "answerer?": () => nullableOneOf(ANSWERERS),
   "effort?": () => nullableOneOf(EFFORTS),
   "cache?": () => nullableOneOf(CACHE_LIVES),
+  "fallback?": () => nullable(fallback()),
   "choices?": () => nullable(Type.Array(QuestionChoice)),
   "permission?": () => nullable(Permission),
   flag: () => Type.Boolean(),
@@ -273,6 +274,13 @@ export const permissionMode = () => oneOf(PERMISSION_MODES);
 export const effort = () => nullableOneOf(EFFORTS);
 /** How long the provider keeps what it has read; null is the default. */
 export const cacheLife = () => nullableOneOf(CACHE_LIVES);
+/** Models that answer in the place of one that cannot. */
+export function fallback() {
+  return Type.Array(name(), {
+    maxItems: MAX_FALLBACKS,
+    description: `a list of up to ${MAX_FALLBACKS} models, as provider:model`,
+  });
+}
 
 const scopedLimits = (description: string) =>
   Type.Object(
@@ -301,6 +309,7 @@ export const CreateSessionRequest = Type.Object(
     permission: Type.Optional(permissionMode()),
     effort: Type.Optional(effort()),
     cache: Type.Optional(cacheLife()),
+    fallback: Type.Optional(nullable(fallback())),
   },
   { ...closed, $id: "CreateSessionRequest" },
 );

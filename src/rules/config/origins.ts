@@ -41,6 +41,7 @@ export function settingOrigins(
     one("model", defaultModel(models), ({ model }) => model, "REPRISE_MODEL"),
     one("effort", settings.effort, ({ effort }) => effort),
     one("cache", settings.cache ?? DEFAULT_CACHE_LIFE, ({ cache }) => cache),
+    one("fallback", settings.fallback ?? [], ({ fallback }) => fallback),
     one("persona", persona ?? DEFAULT_PERSONA, (section) => section.persona),
     one("permission.mode", permission.mode ?? "ask", ({ mode }) => mode),
     ...EFFECTS.flatMap((effect) =>

@@ -72,7 +72,7 @@ function keySourceOf(
 /** Finds providers that are not built in and have no address, and models of providers that are nowhere. */
 function reportUnknownProviders(root: Node, text: ConfigText, report: Report): void {
   const { providers = {}, models = {}, folders = {} } = text;
-  const at = (path: readonly string[], message: string): void => {
+  const at = (path: readonly (string | number)[], message: string): void => {
     const node = findNodeAtLocation(root, [...path]);
     if (node !== undefined) {
       report(node, message);
@@ -83,10 +83,17 @@ function reportUnknownProviders(root: Node, text: ConfigText, report: Report): v
       at(["providers", name], "This provider is not built in, so it needs a base_url.");
     }
   }
-  const named: readonly (readonly [path: readonly string[], model: string | undefined])[] = [
+  const named: readonly (readonly [
+    path: readonly (string | number)[],
+    model: string | undefined,
+  ])[] = [
     [["model"], text.model],
     ...Object.entries(folders).map(
       ([folder, { model }]) => [["folders", folder, "model"], model] as const,
+    ),
+    ...fallbackNames([], text),
+    ...Object.entries(folders).flatMap(([folder, section]) =>
+      fallbackNames(["folders", folder], section),
     ),
     ...Object.keys(models).map((name) => [["models", name], name] as const),
   ];
@@ -98,12 +105,17 @@ function reportUnknownProviders(root: Node, text: ConfigText, report: Report): v
   }
 }
 
+function fallbackNames(path: readonly string[], { fallback = [] }: SectionText) {
+  return fallback.map((name, at) => [[...path, "fallback", at], name] as const);
+}
+
 function sectionOf(text: SectionText, home: string): ConfigSection {
   const { permission = {}, limits = {}, sandbox = {} } = text;
   return {
     model: text.model ?? null,
     effort: text.effort ?? null,
     cache: text.cache ?? null,
+    fallback: text.fallback ?? null,
     persona: text.persona ?? null,
     mode: permission.mode ?? null,
     rules: EFFECTS.flatMap((effect) => rulesOf(permission, effect)),

@@ -1,6 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from "typebox";
 
-import { CACHE_LIVES, EFFORTS } from "../../core/model-settings.ts";
+import { CACHE_LIVES, EFFORTS, MAX_FALLBACKS } from "../../core/model-settings.ts";
 import { PERMISSION_MODES } from "../../core/permissions.ts";
 import { MODEL_NAME, PROVIDER_NAME } from "../models/name.ts";
 import { APIS } from "../models/providers.ts";
@@ -97,6 +97,11 @@ const Section = {
   cache: Type.Enum([...CACHE_LIVES], {
     description: "How long a provider keeps what it has read of a conversation.",
   }),
+  fallback: list(
+    "Models that answer in the place of one whose provider cannot, in the order in which they are tried.",
+    item({ reads: "model" }),
+    { maxItems: MAX_FALLBACKS },
+  ),
   persona: text({ description: "Who answers in new sessions of the command line." }),
   permission: some(Permission, { description: "What is asked before a tool takes effect." }),
   protected: list(

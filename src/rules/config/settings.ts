@@ -1,4 +1,4 @@
-import type { CacheLife, Effort } from "../../core/model-settings.ts";
+import type { CacheLife, Effort, Fallback } from "../../core/model-settings.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { ScopedLimits } from "../../core/cost/limits.ts";
 import { realPathOf } from "../../store/project-key.ts";
@@ -25,6 +25,8 @@ export interface FolderSettings {
   /** Of sessions and personas that choose none; null for the model's default. */
   readonly effort: Effort | null;
   readonly cache: CacheLife | null;
+  /** Models that answer in the place of one that cannot; null if nothing names any. */
+  readonly fallback: Fallback | null;
   /** Who answers in sessions that name nobody; null if nothing names one. */
   readonly persona: string | null;
   readonly permission: ConfigPermission;
@@ -169,6 +171,7 @@ function combined(
     },
     effort: last(({ effort }) => effort),
     cache: last(({ cache }) => cache),
+    fallback: last(({ fallback }) => fallback),
     persona: last(({ persona }) => persona),
     permission: {
       mode: last<PermissionMode>(({ mode }) => mode),

@@ -1,3 +1,4 @@
+import type { Fallback } from "../../core/model-settings.ts";
 import type { Persona } from "../personas/persona.ts";
 import { defaultModel, type ModelConfig } from "./config.ts";
 
@@ -17,4 +18,9 @@ export function chosenModel(input: {
 /** The model that a persona chooses by itself. */
 export function ownModel({ source, model }: Persona): string | null {
   return source === "repository" ? null : model;
+}
+
+/** The models in its place that a persona chooses by itself. */
+export function ownFallback({ source, fallback }: Persona): Fallback | null {
+  return source === "repository" ? null : fallback;
 }

@@ -4,15 +4,17 @@ import {
   DEFAULT_CACHE_LIFE,
   type Effort,
   EFFORTS,
+  type Fallback,
   type ModelChoice,
 } from "../../core/model-settings.ts";
 import type { Persona } from "../personas/persona.ts";
 import type { ModelFacts } from "./facts.ts";
+import { ownFallback } from "./choose.ts";
 import { parseModelName } from "./name.ts";
 
 /**
- * The effort and the cache that count: the session's, else those of the user's persona, else the config's. A persona
- * that comes with a repository sets neither. Null is the model's default.
+ * The effort, the cache and the fallback that count: the session's, else those of the user's persona, else the
+ * config's. A persona that comes with a repository sets none. A null effort is the model's default.
  */
 export function chosenSettings({
   session,
@@ -22,11 +24,16 @@ export function chosenSettings({
   readonly session: ModelChoice;
   readonly persona: Persona;
   readonly config: ModelChoice;
-}): { readonly effort: Effort | null; readonly cache: CacheLife } {
+}): {
+  readonly effort: Effort | null;
+  readonly cache: CacheLife;
+  readonly fallback: Fallback;
+} {
   const own = persona.source === "repository" ? null : persona.effort;
   return {
     effort: session.effort ?? own ?? config.effort,
     cache: session.cache ?? config.cache ?? DEFAULT_CACHE_LIFE,
+    fallback: session.fallback ?? ownFallback(persona) ?? config.fallback ?? [],
   };
 }
 
@@ -38,16 +45,22 @@ const OLLAMA_LEVELS: readonly Effort[] = ["low", "medium", "high"];
  * name.
  */
 export function checkEffort(effort: Effort | null, name: string, facts: ModelFacts): void {
-  const taken = effortsOf(name, facts);
-  if (effort === null || taken === null || taken.includes(effort)) {
+  if (takesEffort(effort, name, facts)) {
     return;
   }
+  const taken = effortsOf(name, facts) ?? [];
   throw new RepriseError(
     "effort_unknown",
     taken.length === 0
       ? "This model takes no effort. Set it to default (/effort default, or null over HTTP), or choose another model."
       : `This model does not take the effort ${effort}. It takes ${taken.join(", ")}, and default (/effort default, or null over HTTP).`,
   );
+}
+
+/** False if the model is known not to take it. */
+export function takesEffort(effort: Effort | null, name: string, facts: ModelFacts): boolean {
+  const taken = effortsOf(name, facts);
+  return effort === null || taken === null || taken.includes(effort);
 }
 
 /** True for a model of Ollama that takes `low`, `medium` or `high`; others think or do not. */

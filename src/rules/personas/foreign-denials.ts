@@ -2,7 +2,7 @@ import { isHarmless, type ToolSet } from "../../core/tools.ts";
 import { DELEGATE, GIT_COMMIT, RUN_COMMAND } from "../tools/built-in.ts";
 import { deniedTool } from "./foreign-tools.ts";
 import type { Field, ParsedFields } from "./front-matter.ts";
-import { toolNames } from "./own-fields.ts";
+import { listedNames } from "./own-fields.ts";
 import { PersonaError } from "./persona-error.ts";
 import { quotedName } from "./unknown-tool.ts";
 
@@ -76,7 +76,7 @@ function refuseNotKept(fields: ParsedFields): void {
 }
 
 function deniedNames(field: Field | undefined): string[] {
-  const names = field === undefined ? [] : toolNames(field.value);
+  const names = field === undefined ? [] : listedNames(field.value);
   if (names === null) {
     throw new PersonaError("disallowedTools must be a list of names", field?.line);
   }

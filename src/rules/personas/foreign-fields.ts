@@ -1,7 +1,7 @@
 import type { ToolSet } from "../../core/tools.ts";
 import { builtInProvider } from "../models/providers.ts";
 import { parseFields, type ParsedFields } from "./front-matter.ts";
-import { toolNames, type PersonaFields } from "./own-fields.ts";
+import { listedNames, type PersonaFields } from "./own-fields.ts";
 import { PersonaError } from "./persona-error.ts";
 import { allowedTools, DENYING, listNote, normalized, type Noted } from "./foreign-denials.ts";
 import { foreignTool } from "./foreign-tools.ts";
@@ -26,6 +26,7 @@ export function foreignFields(yaml: string, known: ToolSet): PersonaFields {
     model: model.value,
     // other programs have other words for it
     effort: null,
+    fallback: null,
     tools: allowed.value,
     notes: [...tools.notes, ...allowed.notes, ...model.notes, ...leftOut(fields)],
   };
@@ -79,7 +80,7 @@ function foreignTools(value: unknown, here: ToolSet): Noted<string[] | null> {
   if (value === undefined || value === null || value === "*") {
     return { value: null, notes: [] };
   }
-  const names = toolNames(value) ?? [];
+  const names = listedNames(value) ?? [];
   const known = names.flatMap((name) => foreignTool(name, here) ?? []);
   const unknown = names.filter((name) => foreignTool(name, here) === null);
   const shown = unknown.map((name) => quotedName(name, here.names));

@@ -1,4 +1,4 @@
-import { type Effort, EFFORTS } from "../../core/model-settings.ts";
+import { type Effort, EFFORTS, type Fallback, MAX_FALLBACKS } from "../../core/model-settings.ts";
 import { isServerTool, type ToolSet } from "../../core/tools.ts";
 import { parseModelName } from "../models/name.ts";
 import { parseFields, type Field } from "./front-matter.ts";
@@ -11,11 +11,12 @@ export interface PersonaFields {
   readonly description: string;
   readonly model: string | null;
   readonly effort: Effort | null;
+  readonly fallback: Fallback | null;
   readonly tools: readonly string[] | null;
   readonly notes: readonly string[];
 }
 
-const FIELDS = ["name", "description", "model", "effort", "tools"];
+const FIELDS = ["name", "description", "model", "effort", "fallback", "tools"];
 
 /**
  * Front matter written for Reprise. An unknown field is an error: a `tool:` or a
@@ -34,6 +35,7 @@ export function ownFields(yaml: string, known: ToolSet): PersonaFields {
     description: text(fields.get("description"), "description") ?? "",
     model: model(fields.get("model")),
     effort: effort(fields.get("effort")),
+    fallback: fallback(fields.get("fallback")),
     tools: names,
     notes: absentNote(names ?? [], known),
   };
@@ -51,14 +53,27 @@ function text(field: Field | undefined, name: string): string | null {
 
 function model(field: Field | undefined): string | null {
   const name = text(field, "model");
-  if (field === undefined || name === null) {
+  return field === undefined || name === null ? null : modelName(name, field);
+}
+
+function fallback(field: Field | undefined): Fallback | null {
+  if (field === undefined) {
     return null;
   }
+  const names = listedNames(field.value);
+  if (names === null || names.length > MAX_FALLBACKS) {
+    const message = `fallback must be a list of up to ${MAX_FALLBACKS} models; write [] for none`;
+    throw new PersonaError(message, field.line);
+  }
+  return names.map((name) => modelName(name, field));
+}
+
+function modelName(name: string, { line }: Field): string {
   try {
     parseModelName(name);
     return name;
   } catch {
-    throw new PersonaError("write provider:model, such as ollama:llama3.2", field.line);
+    throw new PersonaError("write provider:model, such as ollama:llama3.2", line);
   }
 }
 
@@ -75,7 +90,7 @@ function tools(field: Field | undefined, known: ToolSet): string[] | null {
   if (field === undefined) {
     return null;
   }
-  const names = toolNames(field.value);
+  const names = listedNames(field.value);
   if (names === null) {
     const message = "tools must be a list; write [] for none, or leave tools out for all";
     throw new PersonaError(message, field.line);
@@ -100,7 +115,7 @@ function absentNote(names: readonly string[], known: ToolSet): string[] {
 }
 
 /** A list, or names with commas between them; null for anything else, nothing at all too. */
-export function toolNames(value: unknown): string[] | null {
+export function listedNames(value: unknown): string[] | null {
   const names: unknown = typeof value === "string" ? value.split(",") : value;
   if (!Array.isArray(names) || (typeof value === "string" && value.trim() === "")) {
     return null;

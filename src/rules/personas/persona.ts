@@ -1,4 +1,4 @@
-import type { Effort } from "../../core/model-settings.ts";
+import type { Effort, Fallback } from "../../core/model-settings.ts";
 
 /** Who answers in sessions that name nobody. */
 export const DEFAULT_PERSONA = "assistant";
@@ -15,6 +15,8 @@ export interface Persona {
   readonly model: string | null;
   /** How much the model reasons; null for the session's or the default. One of a repository does not count. */
   readonly effort: Effort | null;
+  /** Models that answer in the place of one that cannot; null for the session's or the default. As for the effort. */
+  readonly fallback: Fallback | null;
   /** Names of the tools it gets; null for all. */
   readonly tools: readonly string[] | null;
   readonly prompt: string;

@@ -46,6 +46,7 @@ export async function readPersona(
     description: oneLine(fields.description),
     model: fields.model,
     effort: fields.effort,
+    fallback: fields.fallback,
     tools: fields.tools,
     prompt: body,
     source: folder.source,

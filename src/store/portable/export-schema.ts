@@ -14,7 +14,7 @@ import {
 import { CALL_STATUSES } from "../../core/calls.ts";
 import { CALL_ENDS, type TokenKind } from "../../core/cost/model-calls.ts";
 import { ASKED_BY, EXCHANGE_STATES } from "../../core/exchanges.ts";
-import { CACHE_LIVES, EFFORTS } from "../../core/model-settings.ts";
+import { CACHE_LIVES, EFFORTS, MAX_FALLBACKS } from "../../core/model-settings.ts";
 import { metadata, sessionName } from "../../core/schemas/label-schemas.ts";
 import { MAX_SUBAGENT_DEPTH } from "../../core/limits.ts";
 import { ORIGINS } from "../../core/principal.ts";
@@ -101,6 +101,7 @@ const PortableExchange = Type.Object(
     request: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
     attempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
     queued_at: Type.Optional(time()),
+    fallback_model: Type.Optional(text()),
   },
   closed,
 );
@@ -182,6 +183,7 @@ const {
   archived_at: _archivedAt,
   effort: _effort,
   cache: _cache,
+  fallback: _fallback,
   ...sessionFields
 } = SESSION_FIELDS;
 const ofSession = {
@@ -225,6 +227,7 @@ const WrittenSession = Type.Object(
     archived_at: Type.Optional(time()),
     effort: Type.Optional(oneOf(EFFORTS)),
     cache: Type.Optional(oneOf(CACHE_LIVES)),
+    fallback: Type.Optional(Type.Array(name(), { maxItems: MAX_FALLBACKS })),
     metadata: Type.Optional(metadata()),
     /** Why the last exchange failed; only in a session with an open one. */
     failure: Type.Optional(

@@ -21,6 +21,7 @@ export const SESSION_DEFAULTS = {
   archived_at: null,
   effort: null,
   cache: null,
+  fallback: null,
 } as const;
 export const EXCHANGE_DEFAULTS = {
   content: null,
@@ -30,6 +31,7 @@ export const EXCHANGE_DEFAULTS = {
   request: null,
   attempts: 0,
   queued_at: null,
+  fallback_model: null,
 } as const;
 
 /** Columns of 0 or 1 that are booleans in an export. */

@@ -77,7 +77,7 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
       "No session has this id; list the sessions to see their ids.",
     );
   }
-  const { failure_code, failure_sentence, ...columns } = row;
+  const { failure_code, failure_sentence, fallback, ...columns } = row;
   const failure = storedFailureOf(row);
   const changes = await readChanges(tx, id);
   const exchanges = await readExchanges(tx, id);
@@ -86,6 +86,7 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
   const model_calls = await readModelCalls(tx, id);
   return {
     ...(fieldsOf(columns, SESSION_DEFAULTS) as PortableSession),
+    ...(fallback === null ? {} : { fallback: JSON.parse(fallback) as string[] }),
     ...(failure === null ? {} : { failure }),
     ...(changes.length === 0 ? {} : { changes }),
     ...(exchanges.length === 0 ? {} : { exchanges }),

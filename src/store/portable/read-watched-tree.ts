@@ -92,6 +92,7 @@ function versionQuery(tx: Tx) {
     "plan_mode",
     "effort",
     "cache",
+    "fallback",
     "thread_suffix",
     "last_seq",
     "cleared_seq",

@@ -10,6 +10,7 @@ import { refreshReady } from "../records/exchanges/ready.ts";
 import { shownColumns } from "../records/questions/ask.ts";
 import { failureColumns, NO_FAILURE } from "../records/sessions/failures.ts";
 import { storeMetadata } from "../records/sessions/labels.ts";
+import { fallbackText } from "../records/sessions/model-settings.ts";
 import { lockSession } from "../records/sessions/lock.ts";
 import { rootOf } from "../records/sessions/tree-ids.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -127,6 +128,7 @@ async function writeSession(tx: Tx, tree: SessionTree, { root, markOf }: TreePla
     .insertInto("sessions")
     .values({
       ...columnsOf(session, SESSION_DEFAULTS),
+      fallback: fallbackText(session.fallback ?? null),
       ...(failure === undefined ? NO_FAILURE : failureColumns(failure)),
       root_session_id: root,
       prefix_mark: markOf(session.id),

@@ -47,6 +47,8 @@ export interface SessionTable {
   cache: CacheLife | null;
   /** In each prefix of its threads that was made in this database. No export has it, so no file can forge it. */
   prefix_mark: string | null;
+  /** JSON of the list; null for that of the persona or the config. */
+  fallback: string | null;
   parent_session_id: string | null;
   /** The tool call of the parent that began this session: called again, it finds it again. */
   parent_call_id: string | null;
@@ -197,6 +199,8 @@ export interface ExchangeTable {
   /** The lease under which it runs or ran last. */
   epoch: number | null;
   model: string | null;
+  /** The model that took over from it; null if none has. */
+  fallback_model: string | null;
   persona_name: string | null;
   /** The position of its first message; there may be none yet. */
   first_seq: number | null;

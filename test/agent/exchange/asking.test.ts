@@ -15,6 +15,7 @@ import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
 import { ProgramModel } from "../../helpers/checkpoints/program-model.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
+import { onlyModel } from "../../helpers/only-model.ts";
 import { PERMITTED } from "../../helpers/permit.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 
@@ -28,13 +29,13 @@ async function askBesideFinished({ store, session }: Bench): Promise<void> {
   const owner = thisProcess("test");
   const fence = await store.write(takeLease, { session_id: session.id, life_ms: 60_000, owner });
   const agent = buildAgent({
-    maker: "openai/chat",
     session,
     persona: {
       name: "assistant",
       description: "",
       model: null,
       effort: null,
+      fallback: null,
       tools: null,
       prompt: "p",
       source: "built-in",
@@ -48,7 +49,9 @@ async function askBesideFinished({ store, session }: Bench): Promise<void> {
     cacheLife: "5m",
     ...PERMITTED,
     instructions: null,
-    model: new ProgramModel(() => new AIMessage({ id: "calls", content: "", tool_calls: CALLS })),
+    models: onlyModel(
+      new ProgramModel(() => new AIMessage({ id: "calls", content: "", tool_calls: CALLS })),
+    ),
     saver: createCheckpointSaver({ store: leasedStore(store) }),
     delegate: tool(() => interrupt("may I?"), {
       name: "ask_person",

@@ -24,6 +24,7 @@ import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { readSession } from "../../../src/store/records/sessions/read.ts";
 import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
 import { dyingStore } from "../../helpers/dying-store.ts";
+import { onlyModel } from "../../helpers/only-model.ts";
 import { PERMITTED } from "../../helpers/permit.ts";
 import { type Bench, openBench } from "../../helpers/exchanger.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
@@ -65,13 +66,13 @@ async function cutWhileToolsRan(
   });
   const saver = createCheckpointSaver({ store: leasedStore(store) });
   const agent = buildAgent({
-    maker: "openai/chat",
     session,
     persona: {
       name: "assistant",
       description: "",
       model: null,
       effort: null,
+      fallback: null,
       tools: null,
       prompt: "p",
       source: "built-in",
@@ -85,7 +86,7 @@ async function cutWhileToolsRan(
     cacheLife: "5m",
     ...PERMITTED,
     instructions: null,
-    model: await openModel({ name: "demo", config: modelConfig({}) }),
+    models: onlyModel(await openModel({ name: "demo", config: modelConfig({}) })),
     saver,
     delegate: null,
     protectedPaths: [],

@@ -16,6 +16,7 @@ import { modelConfig } from "../../../src/rules/models/config.ts";
 import { releaseLease, takeLease } from "../../../src/store/records/leases/lease.ts";
 import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
 import type { Bench } from "../../helpers/exchanger.ts";
+import { onlyModel } from "../../helpers/only-model.ts";
 import { PERMITTED } from "../../helpers/permit.ts";
 import { BUILT_IN_TOOLS } from "../../../src/rules/tools/built-in.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
@@ -171,13 +172,13 @@ async function changeFirstMessage({ store, session, repo }: Bench): Promise<void
   });
   const saver = createCheckpointSaver({ store: leasedStore(store) });
   const agent = buildAgent({
-    maker: "openai/chat",
     session,
     persona: {
       name: "a",
       description: "",
       model: null,
       effort: null,
+      fallback: null,
       tools: null,
       prompt: "",
       source: "built-in",
@@ -191,7 +192,7 @@ async function changeFirstMessage({ store, session, repo }: Bench): Promise<void
     cacheLife: "5m",
     ...PERMITTED,
     instructions: null,
-    model: await openModel({ name: "demo", config: modelConfig({}) }),
+    models: onlyModel(await openModel({ name: "demo", config: modelConfig({}) })),
     saver,
     delegate: null,
     protectedPaths: [],

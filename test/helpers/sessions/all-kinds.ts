@@ -89,6 +89,7 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
     project_key: index % 2 === 0 ? "0123456789abcdef" : null,
     plan_mode: index % 6 === 2,
     effort: index % 10 === 3 ? "high" : null,
+    fallback: index % 10 === 4 ? ["ollama:größer", "demo"] : null,
     cache: index % 4 === 0 ? "1h" : null,
     ...(index % 5 === 2
       ? {

@@ -25,7 +25,7 @@ async function faultOf(content: string | Uint8Array, path = `${OWN}/x.md`): Prom
 describe("loadPersona", () => {
   it("reads all fields", async () => {
     const fields =
-      "name: x\ndescription: Does x\nmodel: ollama:llama3.2:3b\neffort: max\ntools: [read_file, edit_file]";
+      "name: x\ndescription: Does x\nmodel: ollama:llama3.2:3b\neffort: max\nfallback: [ollama:a, demo]\ntools: [read_file, edit_file]";
     expect(
       await loadOne(
         `\u{FEFF}${persona(fields, "Be good.\n\n---\n\nAlways.").replaceAll("\n", "\r\n")}`,
@@ -35,6 +35,7 @@ describe("loadPersona", () => {
       description: "Does x",
       model: "ollama:llama3.2:3b",
       effort: "max",
+      fallback: ["ollama:a", "demo"],
       tools: ["read_file", "edit_file"],
       prompt: "Be good.\n\n---\n\nAlways.",
       source: "repository",
@@ -104,7 +105,7 @@ describe("loadPersona", () => {
     [
       "an unknown field",
       persona("name: x\ntool: read_file"),
-      /line 3: only name, description, model, effort, tools/,
+      /line 3: only name, description, model, effort, fallback, tools/,
     ],
     [
       "an unknown tool",

@@ -53,6 +53,7 @@ export function slashValues({ cli, conversation }: ValuesContext): SlashValues {
     ],
     effort: async () => SETTING_WORDS.effort.map((value) => ({ value })),
     cache: async () => SETTING_WORDS.cache.map((value) => ({ value })),
+    fallback: async () => SETTING_WORDS.fallback.map((value) => ({ value })),
     plan: async () => ["on", "off"].map((value) => ({ value })),
   };
 }

@@ -2,7 +2,7 @@ import type { Compacted } from "../../../exchange/exchanger.ts";
 import { createNearestName } from "../../../core/text/nearest-name.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { CACHE_RESTARTS, type ModelChoice, restartsCache } from "../../../core/model-settings.ts";
-import { cacheOf, effortOf } from "../../process/model-settings.ts";
+import { cacheOf, effortOf, fallbackOf, fallbackWords } from "../../process/model-settings.ts";
 import { permission } from "./slash-permission.ts";
 import type { CommandUsage } from "../command-usage.ts";
 import type { SlashContext, SlashOutcome } from "./slash-context.ts";
@@ -28,8 +28,10 @@ const COMPACTED: Readonly<Record<Compacted["outcome"], string>> = {
   stopped: "Stopped; nothing was summarised.",
 };
 
+type WordSetting = "effort" | "cache";
+
 /** A command that shows a setting of the model, or sets it. */
-function modelSetting(name: keyof ModelChoice): Pick<SlashCommand, "name" | "run"> {
+function modelSetting(name: WordSetting): Pick<SlashCommand, "name" | "run"> {
   return {
     name,
     run: async ({ cli, conversation }, argument) => {
@@ -47,7 +49,7 @@ function modelSetting(name: keyof ModelChoice): Pick<SlashCommand, "name" | "run
   };
 }
 
-function readSetting(name: keyof ModelChoice, text: string): Partial<ModelChoice> {
+function readSetting(name: WordSetting, text: string): Partial<ModelChoice> {
   return name === "effort" ? { effort: effortOf(text) } : { cache: cacheOf(text) };
 }
 
@@ -96,6 +98,19 @@ const COMMANDS: readonly SlashCommand[] = [
     argument: "<time>",
     help: "how long its provider keeps what it has read",
     isListed: false,
+  },
+  {
+    name: "fallback",
+    argument: "<models>",
+    help: "which models answer if its provider cannot",
+    isListed: false,
+    run: async ({ cli, conversation }, argument) => {
+      const session =
+        argument === ""
+          ? conversation.modelSettings()
+          : await conversation.setModelSettings({ fallback: fallbackOf(argument) });
+      noticeLine(cli, oneLine(`fallback: ${fallbackWords(session.fallback)}`));
+    },
   },
   {
     name: "connect",

@@ -103,8 +103,9 @@ export function refuseBadOptions(options: ChatOptions): void {
     "Use either --plan or --permission, not both.",
   );
   refuseIf(
-    options.agent !== undefined && (options.effort !== undefined || options.cache !== undefined),
-    "An agent of --agent has its own model. Leave --effort and --cache out.",
+    options.agent !== undefined &&
+      [options.effort, options.cache, options.fallback].some((value) => value !== undefined),
+    "An agent of --agent has its own model. Leave --effort, --cache and --fallback out.",
   );
   for (const name of [options.model, options.switch]) {
     if (name !== undefined) {

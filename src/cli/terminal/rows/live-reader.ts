@@ -1,11 +1,13 @@
 import { NO_FACTS } from "../../../core/calls.ts";
 import type { ExchangeInfo } from "../../../core/schemas/schemas.ts";
 import { EventReader, type EventSink } from "../../../exchange/live/event-reader.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
 import { failureLine } from "../../../store/records/sessions/failures.ts";
 import type { Steps } from "./steps.ts";
 
 /** Reads the live feed of a session into steps; questions are shown elsewhere. */
 export function createLiveReader(steps: Steps, now: () => number): EventReader {
+  let otherModel: string | null = null;
   const sink: EventSink = {
     reasoning: steps.reasoning,
     text: steps.text,
@@ -35,6 +37,12 @@ export function createLiveReader(steps: Steps, now: () => number): EventReader {
     exchange: (exchange) => {
       if (exchange.state === "running") {
         steps.begun(false);
+        const { model, fallback_model } = exchange;
+        if (fallback_model !== null && fallback_model !== otherModel) {
+          const chosen = oneLine(model ?? "the chosen model");
+          steps.note(`${oneLine(fallback_model)} answers in the place of ${chosen}.`);
+        }
+        otherModel = fallback_model;
       } else if (exchange.state !== "queued") {
         end(steps, exchange);
       }

@@ -33,7 +33,7 @@ const schema = {
     }),
     ...problems({
       ...BODY_PROBLEMS,
-      403: "`token_required`: without a token, `permission` can be `ask` and `plan` only, and `effort` and `cache` must be left out.",
+      403: "`token_required`: without a token, `permission` can be `ask` and `plan` only, and `effort`, `cache` and `fallback` must be left out.",
     }),
   },
 };
@@ -49,8 +49,8 @@ export function createSessionRoute(
     config: { needs: "submit" },
     preValidation: emptyBodyAsObject,
     handler: async (request, reply) => {
-      const { permission = "ask", effort = null, cache = null } = request.body;
-      const chooses = effort !== null || cache !== null;
+      const { permission = "ask", effort = null, cache = null, fallback = null } = request.body;
+      const chooses = [effort, cache, fallback].some((value) => value !== null);
       if ((permission !== "ask" && permission !== "plan") || chooses) {
         requireToken(request);
       }

@@ -2,8 +2,8 @@ import type { Dialect } from "../../dialect.ts";
 import type { Migration } from "./migration.ts";
 
 /**
- * What a session chooses of its models, what their requests cost, and what they may cost. And by what it knows the
- * prefixes that were made in this database.
+ * Choices of a session about its models, with which others answer in their place; what their requests cost, and what
+ * they may cost; and by what it knows the prefixes that were made in this database.
  */
 export const modelColumns: Migration = {
   version: 2,
@@ -12,9 +12,18 @@ export const modelColumns: Migration = {
     "ALTER TABLE sessions ADD COLUMN effort TEXT",
     "ALTER TABLE sessions ADD COLUMN cache TEXT",
     "ALTER TABLE sessions ADD COLUMN prefix_mark TEXT",
+    ...fallbackStatements(),
     ...costStatements(dialect),
   ],
 };
+
+function fallbackStatements(): readonly string[] {
+  return [
+    // JSON of a list
+    "ALTER TABLE sessions ADD COLUMN fallback TEXT",
+    "ALTER TABLE exchanges ADD COLUMN fallback_model TEXT",
+  ];
+}
 
 function costStatements({ column, tableOptions }: Dialect): readonly string[] {
   const { key, integer } = column;

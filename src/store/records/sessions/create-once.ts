@@ -56,7 +56,7 @@ function findEarlier(tx: Tx, create_key: string) {
 /** Hashes what the client asked for; `project_key` follows from the folder, and may change with links. */
 function requestHash(request: NewSession): string {
   const { persona_name, model, repo_path, token_limits = {}, metadata = {}, permission } = request;
-  const { effort = null, cache = null, price_limits = {} } = request;
+  const { effort = null, cache = null, fallback = null, price_limits = {} } = request;
   const keys = Object.keys(metadata);
   // without limits, metadata, a mode and settings of the model the same as in versions that had none
   const asked = [persona_name ?? null, model ?? null, repo_path ?? null].concat(
@@ -66,6 +66,7 @@ function requestHash(request: NewSession): string {
     effort === null ? [] : [`effort ${effort}`],
     cache === null ? [] : [`cache ${cache}`],
     limitsIn(price_limits).map((limits) => `price ${limits}`),
+    fallback === null ? [] : [`fallback ${JSON.stringify(fallback)}`],
   );
   return createHash("sha256").update(JSON.stringify(asked)).digest("hex");
 }

@@ -2,7 +2,7 @@ import { newId } from "../../../core/ids.ts";
 import type { Session } from "../../../core/sessions.ts";
 import { RepriseError } from "../../../core/errors.ts";
 import { MAX_SUBAGENT_DEPTH } from "../../../core/limits.ts";
-import type { CacheLife, Effort } from "../../../core/model-settings.ts";
+import type { ModelChoice } from "../../../core/model-settings.ts";
 import type { Metadata } from "../../../core/labels.ts";
 import { type Principal, consenterOf, isOwner } from "../../../core/principal.ts";
 import type { PermissionMode } from "../../../core/permissions.ts";
@@ -12,12 +12,13 @@ import { type Parameter, prepared } from "../../prepared.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { recordConsent } from "./consents.ts";
 import { storeMetadata } from "./labels.ts";
+import { fallbackText } from "./model-settings.ts";
 import { readSession } from "./read.ts";
 import { rootOf } from "./tree-ids.ts";
 import { sessionColumns, sessionOf } from "./rows.ts";
 import { limitColumns } from "./limits.ts";
 
-export interface NewSession {
+export interface NewSession extends Partial<ModelChoice> {
   /** A full id that the caller chose; a new one if none is given. */
   readonly id?: string;
   readonly persona_name?: string | null;
@@ -39,8 +40,6 @@ export interface NewSession {
   readonly metadata?: Metadata;
   /** Mode of a session without a parent; `plan` is as `plan_mode`. `ask` if it is not given. */
   readonly permission?: PermissionMode;
-  readonly effort?: Effort | null;
-  readonly cache?: CacheLife | null;
 }
 
 /**
@@ -92,6 +91,7 @@ function columnsOf(id: string, place: Place, input: NewSession) {
     effort: input.effort ?? null,
     cache: input.cache ?? null,
     prefix_mark: newId(),
+    fallback: fallbackText(input.fallback ?? null),
     parent_session_id: input.parent_session_id ?? null,
     parent_call_id: input.parent_call_id ?? null,
     ...place,

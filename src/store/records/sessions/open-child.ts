@@ -1,4 +1,5 @@
 import { AGENT, GUEST } from "../../../core/principal.ts";
+import type { Fallback } from "../../../core/model-settings.ts";
 import type { Session } from "../../../core/sessions.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import type { Operation, Tx } from "../../store.ts";
@@ -14,6 +15,8 @@ export interface OpenChild {
   readonly parent_call_id: string;
   readonly persona_name: string;
   readonly model: string;
+  /** Models that answer in its place. */
+  readonly fallback?: Fallback;
 }
 
 /**
@@ -42,6 +45,7 @@ export const openChild: Operation<OpenChild, Session> = async (tx, input) => {
     plan_mode: parent.plan_mode,
     // the effort is for the parent's model
     cache: parent.cache,
+    fallback: input.fallback ?? null,
     parent_session_id: parent.id,
     parent_call_id: input.parent_call_id,
     depth: parent.depth + 1,

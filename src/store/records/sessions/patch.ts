@@ -53,8 +53,8 @@ export const patchSession: Operation<PatchSession, SessionSummary> = async (tx, 
 
 function refuseSettings(session: Session, { change, project_key }: PatchSession): void {
   const changed = SETTINGS.filter((name) => change[name] !== undefined);
-  const { permission, token_limits, price_limits, effort, cache } = change;
-  const others = [permission, token_limits, price_limits, effort, cache];
+  const { permission, token_limits, price_limits, effort, cache, fallback } = change;
+  const others = [permission, token_limits, price_limits, effort, cache, fallback];
   if (changed.length > 0 || others.some((value) => value !== undefined)) {
     refuseEnded(session);
   }
@@ -136,11 +136,12 @@ async function changeSettings(
   if (tokens !== undefined || prices !== undefined) {
     await setLimits(tx, { id, tokens, prices });
   }
-  if (change.effort !== undefined || change.cache !== undefined) {
-    const { effort, cache } = change;
+  const { effort, cache, fallback } = change;
+  if ([effort, cache, fallback].some((value) => value !== undefined)) {
     const settings = {
       ...(effort === undefined ? {} : { effort }),
       ...(cache === undefined ? {} : { cache }),
+      ...(fallback === undefined ? {} : { fallback }),
     };
     await setModelSettings(tx, { id, settings });
   }

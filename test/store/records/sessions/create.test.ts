@@ -23,6 +23,7 @@ describeEngines("createSession", (engine) => {
       model: null,
       effort: null,
       cache: null,
+      fallback: null,
       repo_path: null,
       project_key: null,
       plan_mode: false,
