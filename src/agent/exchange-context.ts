@@ -91,6 +91,8 @@ export interface Prepared extends AnsweringModel {
   readonly fallback: Fallback;
   /** Opens one of them. Error codes: as `openAnswering`. */
   readonly openFallback: (name: string) => Promise<AnsweringModel>;
+  /** True if an exchange of a service waits for the end of a limit of its provider. */
+  readonly waitsForLimits: boolean;
   /** How long the provider keeps what it has read of the conversation. */
   readonly cacheLife: CacheLife;
   readonly persona: Persona;

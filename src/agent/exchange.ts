@@ -79,6 +79,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
       },
       isOfService: isUnattended,
       isAttended,
+      waitsForLimits: prepared.waitsForLimits && request.claim !== undefined,
       // calls that were left open get their results before the new message
       mayBegin: (tuple) => request.text === null || threadStateOf(tuple).openCalls.length === 0,
       onStored: (messages) => reportStored(report, messages),
@@ -203,6 +204,7 @@ async function prepare(
       return opened.answering;
     },
     cacheLife: chosen.cache,
+    waitsForLimits: configured?.whenLimited === "wait",
     folder: folder.path === null ? null : given.repo_path,
     root,
     readOnly: folder.readOnly,

@@ -1,9 +1,10 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 
 import { AGENT_HELP, type ChatOptions, EVENTS_OPTION } from "./commands/chat/chat-options.ts";
 import type { CliContext } from "./process/context.ts";
 import { withStore } from "./process/database.ts";
 import { ANSWER_AFTER_HELP, answerAfter } from "./commands/answer-after-option.ts";
+import { WHEN_LIMITED } from "../core/model-settings.ts";
 import { cacheOption, effortOption, fallbackOption } from "./process/model-settings.ts";
 import { addPriceLimit, addTokenLimit } from "./commands/limit-options.ts";
 import { addAllowed, PERMISSION_HELP, permissionMode } from "./commands/permission-options.ts";
@@ -163,6 +164,12 @@ export async function createProgram(cli: CliContext): Promise<Command> {
     .option("--no-questions", "ask nothing: what would be asked is denied")
     .option("-p, --prompt <text>", "send one message and exit; - reads it from stdin")
     .option("--continue-exchange", "resume an exchange that was interrupted or failed, and exit")
+    .addOption(
+      new Option(
+        "--when-limited <what>",
+        "with -p: wait for the end of a limit of the provider, or fail (the default)",
+      ).choices([...WHEN_LIMITED]),
+    )
     .option(
       "--accept-pending",
       "accept messages and settings that came over HTTP without authentication",

@@ -103,7 +103,12 @@ export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareC
   queueExchange(
     id: string,
     content: string | null,
-    options?: { idempotencyKey?: string; supersede?: boolean },
+    options?: {
+      idempotencyKey?: string;
+      supersede?: boolean;
+      /** ISO 8601, at most 31 days ahead: no node runs it before. */
+      notBefore?: string;
+    },
   ): Promise<QueuedExchangeInfo>;
   /**
    * Stops an exchange. One that runs is still `running` in the answer; its process stops it soon and
@@ -237,11 +242,13 @@ export function createClient(options: ClientOptions): Client {
         query: { ...query },
       }),
     getExchange: (id, n) => connection.json<ExchangeDetail>("GET", exchangePath(id, n)),
-    queueExchange: async (id, content, { idempotencyKey, supersede = false } = {}) => {
+    queueExchange: async (id, content, options = {}) => {
+      const { idempotencyKey, supersede = false, notBefore } = options;
       const headers = { "idempotency-key": idempotencyKey };
       const body = {
         ...(content === null ? {} : { content }),
         ...(supersede ? { supersede } : {}),
+        ...(notBefore === undefined ? {} : { not_before: notBefore }),
       };
       const path = `${pathOf(id)}/exchanges`;
       return connection.json<QueuedExchangeInfo>("POST", path, { body, headers });

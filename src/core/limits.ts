@@ -113,3 +113,7 @@ export const EVENT_REASONING_SIGN_MS = 1000;
 export const MAX_REASONING_BYTES = 1024 * 1024;
 /** How often a model is asked for one answer at most, while it fails with transient errors. */
 export const MODEL_ATTEMPTS = 3;
+
+/** How far ahead an exchange may be queued, and wait for a limit of a provider. */
+export const MAX_POSTPONED_DAYS = 31;
+export const MAX_POSTPONED_MS = MAX_POSTPONED_DAYS * 24 * 3600 * 1000;

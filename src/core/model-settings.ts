@@ -10,6 +10,10 @@ export type CacheLife = (typeof CACHE_LIVES)[number];
 export type Fallback = readonly string[];
 export const MAX_FALLBACKS = 5;
 
+/** What becomes of an exchange of a service that reaches a limit of its provider whose end is known. */
+export const WHEN_LIMITED = ["fail", "wait"] as const;
+export type WhenLimited = (typeof WHEN_LIMITED)[number];
+
 /** What a session, a persona or the config chooses of them; null for nothing. */
 export interface ModelChoice {
   readonly effort: Effort | null;

@@ -22,6 +22,8 @@ export type Activity = (typeof ACTIVITIES)[number];
 
 /** Why an exchange failed: an error code and a sentence for a person, without any secret. */
 export interface ExchangeFailure {
+  /** When the limit is over that was reached, if its provider says so. */
+  readonly resets_at?: string | null;
   readonly code: string;
   readonly sentence: string;
 }
@@ -149,7 +151,9 @@ export const EXCHANGE_FIELDS = {
   error_code: "text?",
   error_sentence: "text?",
   attempts: "count",
+  resets_at: "time?",
   queued_at: "time?",
+  not_before: "time?",
   begun_at: "time?",
   ended_at: "time?",
 } as const;

@@ -113,7 +113,12 @@ export const ExchangeEvent = Type.Union([
   event("stopped", ending),
   /** A tool asks a person; the exchange is not finished. */
   event("waiting", ending),
-  event("failed", { code: oneOf(ERROR_CODES), detail: text() }),
+  event("failed", {
+    code: oneOf(ERROR_CODES),
+    detail: text(),
+    /** When the limit is over that was reached, if its provider says so: ISO 8601 in UTC. */
+    resets_at: Type.Optional(text()),
+  }),
 ]);
 export type ExchangeEvent = Static<typeof ExchangeEvent>;
 

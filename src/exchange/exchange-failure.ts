@@ -48,5 +48,6 @@ export function failureOf(error: unknown): ExchangeFailure & { readonly code: Er
     return { code: "internal", sentence: "Something went wrong inside Reprise." };
   }
   const sentence = error.message.toWellFormed().replaceAll("\0", "\u{FFFD}");
-  return { code: error.code, sentence };
+  const resets_at = error.failure?.resets_at ?? null;
+  return { code: error.code, sentence, ...(resets_at === null ? {} : { resets_at }) };
 }

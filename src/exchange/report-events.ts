@@ -77,8 +77,8 @@ export async function reportEnd(
     });
     return result;
   } catch (error) {
-    const { code, sentence: detail } = failureOf(error);
-    report({ type: "failed", code, detail });
+    const { code, sentence: detail, resets_at = null } = failureOf(error);
+    report({ type: "failed", code, detail, ...(resets_at === null ? {} : { resets_at }) });
     throw error;
   }
 }

@@ -1,5 +1,12 @@
 import { RepriseError } from "../core/errors.ts";
-import { DEFAULT_LIST_LIMIT, MAX_CONTENT_BYTES, MAX_DETAIL_BYTES } from "../core/limits.ts";
+import { invalidRequest } from "../core/invalid-request.ts";
+import {
+  DEFAULT_LIST_LIMIT,
+  MAX_CONTENT_BYTES,
+  MAX_DETAIL_BYTES,
+  MAX_POSTPONED_DAYS,
+  MAX_POSTPONED_MS,
+} from "../core/limits.ts";
 import type { Principal } from "../core/principal.ts";
 import type { DetailQuery, ListQuery } from "../core/schemas/query-schemas.ts";
 import type {
@@ -108,7 +115,12 @@ export async function appendRequested(
 /** Error codes: `body_too_large`, and as `queueExchange`. */
 export async function queueRequested(
   store: Store,
-  { reference, content, supersede = false }: QueueExchangeRequest & { readonly reference: string },
+  {
+    reference,
+    content,
+    supersede = false,
+    not_before = null,
+  }: QueueExchangeRequest & { readonly reference: string },
   { principal, idempotencyKey }: Sender,
 ): Promise<Queued> {
   if (content !== undefined) {
@@ -122,7 +134,22 @@ export async function queueRequested(
     asked_by,
     principal,
     idempotency_key: idempotencyKey,
+    not_before: not_before === null ? null : postponedTo(not_before),
   });
+}
+
+/** Returns the time as it is stored. Error codes: `invalid_request` if it is too far ahead. */
+function postponedTo(time: string): string {
+  const at = new Date(time);
+  if (Number.isNaN(at.getTime()) || at.getTime() > Date.now() + MAX_POSTPONED_MS) {
+    throw invalidRequest([
+      {
+        pointer: "/not_before",
+        message: `Must be a time at most ${MAX_POSTPONED_DAYS} days ahead.`,
+      },
+    ]);
+  }
+  return at.toISOString();
 }
 
 /** Error codes: `body_too_large`. */

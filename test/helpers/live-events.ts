@@ -12,6 +12,8 @@ export function exchangeInfo(n: number, state: ExchangeInfo["state"]): ExchangeI
     parent_n: null,
     model: null,
     fallback_model: null,
+    resets_at: null,
+    not_before: null,
     persona_name: null,
     first_seq: null,
     last_seq: null,

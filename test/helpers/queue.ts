@@ -127,3 +127,10 @@ export async function statesOf(store: Store, reference: string): Promise<string[
   const records = await store.read(listExchanges, { reference, limit: 1000 });
   return records.toReversed().map(({ state }) => state);
 }
+
+/** Lets the time come for which an exchange waits. */
+export async function letTimeCome(store: Store, id: string): Promise<void> {
+  const past = new Date(Date.now() - 1000).toISOString();
+  await execute(store, "UPDATE exchanges SET not_before = ? WHERE session_id = ?", past, id);
+  await execute(store, "UPDATE sessions SET ready_at = ? WHERE id = ?", past, id);
+}

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 
 import { plural } from "./call-text.ts";
-import { otherModelOf, sentenceOf, whereOf } from "./exchange-text.ts";
+import { otherModelOf, queuedSentence, sentenceOf, whereOf } from "./exchange-text.ts";
 import type { SessionModel } from "./model.ts";
 import { Running, Until } from "./calls/Running.tsx";
 
@@ -42,7 +42,7 @@ export function LiveState({ model }: { readonly model: SessionModel }): JSX.Elem
             `${plural(questions.length, "question")} ${questions.length === 1 ? "waits" : "wait"} for an answer.`
           )
         ) : exchange.state === "queued" ? (
-          `Exchange ${exchange.n} is queued.`
+          queuedSentence(exchange)
         ) : (
           (sentenceOf(exchange) ?? sessionSentence(model))
         )}

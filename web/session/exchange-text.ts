@@ -34,6 +34,13 @@ export function whereOf({ asked_by }: Pick<ExchangeInfo, "asked_by">): string {
   return ASKED_BY[asked_by];
 }
 
+/** The sentence about an exchange that waits for its turn, or for its time. */
+export function queuedSentence({ n, not_before }: ExchangeInfo, now = Date.now()): string {
+  return not_before === null || Date.parse(not_before) <= now
+    ? `Exchange ${n} is queued.`
+    : `Exchange ${n} waits until ${new Date(not_before).toLocaleString("en")}.`;
+}
+
 /** The model that answers in the place of the chosen one, as the end of a sentence; empty if none does. */
 export function otherModelOf({
   model,

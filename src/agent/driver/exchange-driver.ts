@@ -1,5 +1,7 @@
 import type { ExchangeResult } from "../../exchange/events.ts";
 import { type ExchangeRequest, isGivenBack, type Live } from "../../exchange/exchanger.ts";
+import { postponedUntil } from "../../exchange/postponed.ts";
+import { readExchange } from "../../store/records/exchanges/read.ts";
 import { createReporter, type Report, reportEnd } from "../../exchange/report-events.ts";
 import {
   createThreadHolder,
@@ -23,6 +25,8 @@ export interface ReadyExchange extends Pick<
   readonly isOfService: boolean;
   /** True if a person at a terminal waits for it. */
   readonly isAttended: boolean;
+  /** True if it continues by itself once a limit is over that it reached. */
+  readonly waitsForLimits?: boolean;
   /** Called under the lease. The signal of its `live` also hears stops that others ask for. */
   readonly work: (thread: HeldThread, live: Live) => Promise<Worked<ExchangeResult>>;
 }
@@ -48,7 +52,7 @@ export function createExchangeDriver(options: ThreadHolderOptions) {
     ): Promise<ExchangeResult> => {
       const { session_id, principal, asked_by, claim } = request;
       const reporter = createReporter(live.listener, { session_id, feed: options.feed });
-      const hold: Hold = ({ begin, isOfService, isAttended, work, ...ready }) =>
+      const hold: Hold = ({ begin, isOfService, isAttended, waitsForLimits, work, ...ready }) =>
         threads.exchange({
           ...ready,
           request,
@@ -61,6 +65,17 @@ export function createExchangeDriver(options: ThreadHolderOptions) {
             ...(claim === undefined ? {} : { claim }),
           },
           isGivenBack: (error) => isGivenBack(isOfService, live, error),
+          ...(waitsForLimits === true
+            ? {
+                postponedUntil: async (error, { n }) => {
+                  const { begun_at } = await options.store.read(readExchange, {
+                    reference: session_id,
+                    n,
+                  });
+                  return postponedUntil(error, { begun_at, now: Date.now() });
+                },
+              }
+            : {}),
           work: (thread) =>
             work(thread, {
               ...live,

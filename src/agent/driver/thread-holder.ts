@@ -88,6 +88,8 @@ export interface ThreadExchange<Result> {
   readonly begin: Omit<NonNullable<HoldInput["begin"]>, "leaseState" | "exchange_id">;
   /** True once another process is to continue the exchange, and for an error after which one is. */
   readonly isGivenBack?: (error?: unknown) => boolean;
+  /** Returns when it continues by itself after this error; null for never. */
+  readonly postponedUntil?: (error: unknown, record: RunningRecord) => Promise<string | null>;
   /** Gets the record when the exchange begins. */
   readonly reporter: Pick<Reporter, "identity" | "live">;
   /** False if something has to be done in the thread before the exchange begins. */
@@ -114,6 +116,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       readonly begin: HoldInput["begin"];
       readonly skips?: boolean;
       readonly isGivenBack?: ThreadExchange<Result>["isGivenBack"];
+      readonly postponedUntil?: (error: unknown) => Promise<string | null>;
     } = { begin: null },
   ): Promise<Result> => {
     const { begin, skips = false, isGivenBack = () => false } = exchange;
@@ -140,6 +143,12 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       worked = await work(held, () => (isBegun = true));
     } catch (error) {
       const finished = isRepriseError(error, "nothing_to_continue");
+      const mayWait = isBegun && !signal.aborted;
+      const not_before = mayWait ? ((await exchange.postponedUntil?.(error)) ?? null) : null;
+      if (not_before !== null) {
+        await held.release({ finished, end: givenBack, not_before });
+        throw error;
+      }
       const failure = isBegun ? exchangeFailure(error) : null;
       const isCut = isBegun && failure === null && !finished;
       const end = isCut && isGivenBack(error) ? { end: givenBack } : endOf(error, isBegun);
@@ -240,6 +249,8 @@ export function createThreadHolder(options: ThreadHolderOptions) {
           begin: mayBegin ? begin : null,
           skips: begin.content !== null || (begin.messages ?? []).length > 0,
           isGivenBack: exchange.isGivenBack,
+          postponedUntil: async (error) =>
+            record === null ? null : ((await exchange.postponedUntil?.(error, record)) ?? null),
         },
       );
     },

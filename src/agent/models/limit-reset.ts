@@ -1,3 +1,5 @@
+import { MAX_POSTPONED_MS } from "../../core/limits.ts";
+
 /** A limit as headers of an answer describe it. */
 interface Limit {
   /** When it is over, in milliseconds. */
@@ -8,9 +10,6 @@ interface Limit {
 
 /** Names of a limit in headers: Anthropic's come as times, OpenAI's as durations. */
 const RESET = /^(?:(anthropic-ratelimit-.+)-reset|x-ratelimit-reset-(.+))$/;
-
-/** Later times are taken for nonsense. */
-const MAX_RESET_MS = 31 * 24 * 3600 * 1000;
 
 /**
  * Returns when the limits are over that an answer reports as used up, in milliseconds; null if it does not say.
@@ -31,7 +30,7 @@ function limitIn(
   const [, timed, lasting] = RESET.exec(name) ?? [];
   const resetsAt =
     timed !== undefined ? timeOf(value) : lasting === undefined ? null : lastsUntil(value, now);
-  if (resetsAt === null || resetsAt <= now || resetsAt > now + MAX_RESET_MS) {
+  if (resetsAt === null || resetsAt <= now || resetsAt > now + MAX_POSTPONED_MS) {
     return [];
   }
   const left = headers.get(

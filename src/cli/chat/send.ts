@@ -5,7 +5,10 @@ import { costOf } from "../../core/cost/cost-fields.ts";
 import type { Conversation } from "../../exchange/conversation.ts";
 import type { ExchangeResult } from "../../exchange/events.ts";
 import type { Live } from "../../exchange/exchanger.ts";
-import { printJson } from "../process/context.ts";
+import { isRepriseError } from "../../core/errors.ts";
+import type { WhenLimited } from "../../core/model-settings.ts";
+import { noticeLine, printJson } from "../process/context.ts";
+import { resetOf, shownReset, whenReset } from "./limit-wait.ts";
 import { ASKS } from "../process/exit-code.ts";
 import { onSignals } from "../process/signals.ts";
 import { noticeWithdrawn } from "./withdrawn.ts";
@@ -70,22 +73,48 @@ async function changeLinesOf({ conversation }: SendInput): Promise<string[]> {
  * Sends one message without a screen, as `-p` does. A signal stops it and keeps what had arrived; a second one ends
  * the program in the system's own way.
  */
-export async function sendOnce(input: Omit<SendInput, "signal">): Promise<void> {
+export async function sendOnce(input: OnceInput): Promise<void> {
   const stop = new AbortController();
   const stopListening = onSignals(input.cli, () => {
     stop.abort();
     stopListening();
   });
   try {
-    let result = await send({ ...input, signal: stop.signal });
+    let result = await sendWithin({ ...input, signal: stop.signal });
     while (isAsking(result) && (await isAnsweredLater(input.conversation, stop.signal))) {
-      result = await send({ ...input, text: null, signal: stop.signal });
+      result = await sendWithin({ ...input, text: null, signal: stop.signal });
     }
     if (result.state !== "done") {
       input.cli.exitCode = isAsking(result) ? ASKS : 1;
     }
   } finally {
     stopListening();
+  }
+}
+
+interface OnceInput extends Omit<SendInput, "signal"> {
+  /** `wait`: asks again once a limit is over that the exchange failed at. */
+  readonly whenLimited: WhenLimited;
+}
+
+/** As `send`. An exchange that reaches a limit is continued, as often as that happens. */
+async function sendWithin(input: OnceInput & Pick<SendInput, "signal">): Promise<ExchangeResult> {
+  const { cli, signal, whenLimited } = input;
+  let { text } = input;
+  for (let times = 0; ; times += 1) {
+    try {
+      return await send({ ...input, text });
+    } catch (error) {
+      const resetsAt = whenLimited === "wait" ? resetOf(error) : null;
+      if (resetsAt === null || !isRepriseError(error) || !(await input.conversation.hasFailed())) {
+        throw error;
+      }
+      noticeLine(cli, `${error.message} Waiting until ${shownReset(resetsAt)}; Ctrl-C ends it.`);
+      await whenReset(resetsAt, { times, signal }).catch(() => {
+        throw error;
+      });
+      text = null;
+    }
   }
 }
 

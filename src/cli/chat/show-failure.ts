@@ -3,6 +3,7 @@ import type { Conversation } from "../../exchange/conversation.ts";
 import { isPassing } from "../../exchange/exchange-failure.ts";
 import { noticeLine } from "../process/context.ts";
 import { showError } from "../process/show-error.ts";
+import { resetOf, shownReset } from "./limit-wait.ts";
 import type { Talk } from "./talk.ts";
 
 /** Shows what went wrong in a conversation, with what helps there, and returns the exit code. */
@@ -12,13 +13,21 @@ export async function showFailure(talk: Talk, error: unknown): Promise<number> {
   const step = isPassing(error)
     ? await stepAfterLoss(conversation)
     : await stepAfterFailure(conversation, error);
+  const resetsAt = step === null ? null : resetOf(error);
   const whole =
     isRepriseError(error) && step !== null && !isTerminal
-      ? new RepriseError(error.code, `${error.message} ${step.command}`, { cause: error.cause })
+      ? new RepriseError(
+          error.code,
+          `${error.message} ${step.command}${resetsAt === null ? "" : ` ${WAIT.command}`}`,
+          { cause: error.cause },
+        )
       : error;
   const exitCode = showError(cli, whole, json, conversation.current()?.id);
   if (isTerminal && step !== null) {
     noticeLine(cli, step.terminal);
+    if (resetsAt !== null) {
+      noticeLine(cli, `The limit resets at ${shownReset(resetsAt)}; ${WAIT.terminal}`);
+    }
   }
   if (isRepriseError(error, "session_busy") && cli.stdin.isTTY !== true && !json) {
     noticeLine(cli, "Use --wait to wait until it is done, or --take-over to stop it.");
@@ -54,6 +63,12 @@ interface NextStep {
 const RETRY: NextStep = {
   terminal: "The message is stored; /retry asks for its answer again.",
   command: "The message is stored; --continue-exchange asks for its answer again.",
+};
+
+/** For a limit that is over at a known time. */
+const WAIT: NextStep = {
+  terminal: "/continue when-reset waits until then and asks again.",
+  command: "With --when-limited wait, it waits for the end of the limit.",
 };
 
 const CONTINUE: NextStep = {

@@ -14,7 +14,12 @@ import {
   text,
   ToolCall,
 } from "./field-schemas.ts";
-import { MAX_NAME_LENGTH, MAX_PATH_LENGTH, MESSAGES_PER_READ } from "../limits.ts";
+import {
+  MAX_NAME_LENGTH,
+  MAX_PATH_LENGTH,
+  MAX_POSTPONED_DAYS,
+  MESSAGES_PER_READ,
+} from "../limits.ts";
 import { KEPT_MODES, PERMISSION_MODES } from "../permissions.ts";
 import { CACHE_LIVES, EFFORTS, MAX_FALLBACKS } from "../model-settings.ts";
 import { metadata } from "./label-schemas.ts";
@@ -336,6 +341,14 @@ export const QueueExchangeRequest = Type.Object(
       Type.Boolean({
         description: "true to withdraw the open questions, so that the message need not wait",
       }),
+    ),
+    not_before: Type.Optional(
+      nullable(
+        Type.String({
+          format: "date-time",
+          description: `a time of ISO 8601, at most ${MAX_POSTPONED_DAYS} days ahead: no node runs the exchange before`,
+        }),
+      ),
     ),
   },
   { ...closed, $id: "QueueExchangeRequest" },

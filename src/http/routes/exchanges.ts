@@ -70,7 +70,7 @@ const queueSchema = {
   operationId: "queueExchange",
   summary: "Queues an exchange, which the next free node runs",
   description:
-    "With `content`, the message is answered after the exchanges before it. Without, what was interrupted is continued, or pending messages are handed to the agent. With an `Idempotency-Key`, a request that is sent again queues nothing.",
+    "With `content`, the message is answered after the exchanges before it. Without, what was interrupted is continued, or pending messages are handed to the agent. With `not_before`, no node runs it earlier. With an `Idempotency-Key`, a request that is sent again queues nothing.",
   params: SessionParams,
   querystring: NoQuery,
   headers: IdempotencyKey,

@@ -42,6 +42,7 @@ export function settingOrigins(
     one("effort", settings.effort, ({ effort }) => effort),
     one("cache", settings.cache ?? DEFAULT_CACHE_LIFE, ({ cache }) => cache),
     one("fallback", settings.fallback ?? [], ({ fallback }) => fallback),
+    one("when_limited", settings.whenLimited ?? "fail", ({ whenLimited }) => whenLimited),
     one("persona", persona ?? DEFAULT_PERSONA, (section) => section.persona),
     one("permission.mode", permission.mode ?? "ask", ({ mode }) => mode),
     ...EFFECTS.flatMap((effect) =>

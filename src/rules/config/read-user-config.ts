@@ -116,6 +116,7 @@ function sectionOf(text: SectionText, home: string): ConfigSection {
     effort: text.effort ?? null,
     cache: text.cache ?? null,
     fallback: text.fallback ?? null,
+    whenLimited: text.when_limited ?? null,
     persona: text.persona ?? null,
     mode: permission.mode ?? null,
     rules: EFFECTS.flatMap((effect) => rulesOf(permission, effect)),

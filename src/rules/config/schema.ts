@@ -1,6 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from "typebox";
 
-import { CACHE_LIVES, EFFORTS, MAX_FALLBACKS } from "../../core/model-settings.ts";
+import { CACHE_LIVES, EFFORTS, MAX_FALLBACKS, WHEN_LIMITED } from "../../core/model-settings.ts";
 import { PERMISSION_MODES } from "../../core/permissions.ts";
 import { MODEL_NAME, PROVIDER_NAME } from "../models/name.ts";
 import { APIS } from "../models/providers.ts";
@@ -102,6 +102,10 @@ const Section = {
     item({ reads: "model" }),
     { maxItems: MAX_FALLBACKS },
   ),
+  when_limited: Type.Enum([...WHEN_LIMITED], {
+    description:
+      "Whether exchanges of a service fail or wait if they reach a limit of the provider that is over at a known time.",
+  }),
   persona: text({ description: "Who answers in new sessions of the command line." }),
   permission: some(Permission, { description: "What is asked before a tool takes effect." }),
   protected: list(

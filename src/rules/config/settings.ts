@@ -1,4 +1,4 @@
-import type { CacheLife, Effort, Fallback } from "../../core/model-settings.ts";
+import type { CacheLife, Effort, Fallback, WhenLimited } from "../../core/model-settings.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { ScopedLimits } from "../../core/cost/limits.ts";
 import { realPathOf } from "../../store/project-key.ts";
@@ -27,6 +27,8 @@ export interface FolderSettings {
   readonly cache: CacheLife | null;
   /** Models that answer in the place of one that cannot; null if nothing names any. */
   readonly fallback: Fallback | null;
+  /** `fail` if nothing says it. */
+  readonly whenLimited: WhenLimited | null;
   /** Who answers in sessions that name nobody; null if nothing names one. */
   readonly persona: string | null;
   readonly permission: ConfigPermission;
@@ -172,6 +174,7 @@ function combined(
     effort: last(({ effort }) => effort),
     cache: last(({ cache }) => cache),
     fallback: last(({ fallback }) => fallback),
+    whenLimited: last(({ whenLimited }) => whenLimited),
     persona: last(({ persona }) => persona),
     permission: {
       mode: last<PermissionMode>(({ mode }) => mode),

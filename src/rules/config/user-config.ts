@@ -1,4 +1,4 @@
-import type { CacheLife, Effort, Fallback } from "../../core/model-settings.ts";
+import type { CacheLife, Effort, Fallback, WhenLimited } from "../../core/model-settings.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { ScopedLimits } from "../../core/cost/limits.ts";
 import type { ExchangeLimits } from "../../core/exchange-limits.ts";
@@ -13,6 +13,7 @@ export interface ConfigSection {
   readonly effort: Effort | null;
   readonly cache: CacheLife | null;
   readonly fallback: Fallback | null;
+  readonly whenLimited: WhenLimited | null;
   readonly persona: string | null;
   readonly mode: PermissionMode | null;
   /** Rules that allow, then those that ask, then those that deny: the strictest is the last one. */

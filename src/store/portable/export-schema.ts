@@ -102,6 +102,8 @@ const PortableExchange = Type.Object(
     attempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
     queued_at: Type.Optional(time()),
     fallback_model: Type.Optional(text()),
+    resets_at: Type.Optional(time()),
+    not_before: Type.Optional(time()),
   },
   closed,
 );

@@ -32,6 +32,8 @@ export const EXCHANGE_DEFAULTS = {
   attempts: 0,
   queued_at: null,
   fallback_model: null,
+  resets_at: null,
+  not_before: null,
 } as const;
 
 /** Columns of 0 or 1 that are booleans in an export. */

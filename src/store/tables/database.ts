@@ -215,8 +215,12 @@ export interface ExchangeTable {
   /** Why it failed, or was stopped by something else than its caller. */
   error_code: string | null;
   error_sentence: string | null;
+  /** When the limit is over that it failed at, if its provider says so. */
+  resets_at: string | null;
   begun_at: string | null;
   ended_at: string | null;
+  /** A queued exchange is not run before; null for at once. */
+  not_before: string | null;
   /** The message of a queued exchange; it moves to `messages` when the exchange begins. */
   content: string | null;
   /** Who sent it. */

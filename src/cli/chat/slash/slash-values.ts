@@ -4,6 +4,7 @@ import { isBroken } from "../../../rules/personas/persona.ts";
 import { modelFactTexts } from "../../output/model-facts.ts";
 import { personaFolderPaths, settingsOf } from "../../process/config.ts";
 import { SETTING_WORDS } from "../../process/model-settings.ts";
+import { WHEN_RESET } from "./continue.ts";
 import { EVERY_RULE } from "./slash-permission.ts";
 import type { Talk } from "../talk.ts";
 
@@ -54,6 +55,7 @@ export function slashValues({ cli, conversation }: ValuesContext): SlashValues {
     effort: async () => SETTING_WORDS.effort.map((value) => ({ value })),
     cache: async () => SETTING_WORDS.cache.map((value) => ({ value })),
     fallback: async () => SETTING_WORDS.fallback.map((value) => ({ value })),
+    continue: async () => [{ value: WHEN_RESET, help: "wait for the end of a limit first" }],
     plan: async () => ["on", "off"].map((value) => ({ value })),
   };
 }

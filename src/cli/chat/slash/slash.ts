@@ -3,6 +3,7 @@ import { createNearestName } from "../../../core/text/nearest-name.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { CACHE_RESTARTS, type ModelChoice, restartsCache } from "../../../core/model-settings.ts";
 import { cacheOf, effortOf, fallbackOf, fallbackWords } from "../../process/model-settings.ts";
+import { continueExchange } from "./continue.ts";
 import { permission } from "./slash-permission.ts";
 import type { CommandUsage } from "../command-usage.ts";
 import type { SlashContext, SlashOutcome } from "./slash-context.ts";
@@ -223,9 +224,11 @@ const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "continue",
-    help: "resume an exchange that was interrupted or failed",
+    argument: "[when-reset]",
+    help: "resume the last exchange (when-reset: once a limit is over)",
     brief: "resume the last exchange",
-    run: async () => "continue",
+    canStop: true,
+    run: continueExchange,
   },
   {
     name: "retry",

@@ -1,3 +1,4 @@
+import type { WhenLimited } from "../../../core/model-settings.ts";
 import type { WhenBusy } from "../../../exchange/lease-holder.ts";
 import type { SettingOptions } from "../../process/model-settings.ts";
 import { parseModelName } from "../../../rules/models/name.ts";
@@ -12,6 +13,7 @@ import { wrongUsage } from "../../process/wrong-usage.ts";
 export interface ChatOptions extends SettingOptions {
   readonly session?: string;
   readonly continue?: true;
+  readonly whenLimited?: WhenLimited;
   readonly any?: true;
   readonly persona?: string;
   readonly model?: string;
@@ -83,6 +85,10 @@ export function refuseBadOptions(options: ChatOptions): void {
   refuseIf(
     options.switch !== undefined && (options.model !== undefined || options.persona !== undefined),
     "Use either --switch, which keeps the conversation, or --model and --persona, which begin a fresh context.",
+  );
+  refuseIf(
+    options.whenLimited !== undefined && !runsOnce(options),
+    "--when-limited needs -p or --continue-exchange. In a session, write /continue when-reset.",
   );
   refuseIf(
     options.agent !== undefined &&

@@ -154,6 +154,7 @@ export async function chat(input: {
       : sendOnce({
           ...talk,
           text,
+          whenLimited: options.whenLimited ?? "fail",
           // its process may also have died since the notes were made
           view: async () => createPlainView(cli, { saysSkips: before.length === 0 }),
         }));

@@ -12,16 +12,18 @@ export const modelColumns: Migration = {
     "ALTER TABLE sessions ADD COLUMN effort TEXT",
     "ALTER TABLE sessions ADD COLUMN cache TEXT",
     "ALTER TABLE sessions ADD COLUMN prefix_mark TEXT",
-    ...fallbackStatements(),
+    ...fallbackStatements(dialect),
     ...costStatements(dialect),
   ],
 };
 
-function fallbackStatements(): readonly string[] {
+/** A list as JSON, the model that took over from the chosen one, and the times for which an exchange waits. */
+function fallbackStatements({ column: { key } }: Dialect): readonly string[] {
   return [
-    // JSON of a list
     "ALTER TABLE sessions ADD COLUMN fallback TEXT",
     "ALTER TABLE exchanges ADD COLUMN fallback_model TEXT",
+    `ALTER TABLE exchanges ADD COLUMN resets_at ${key}`,
+    `ALTER TABLE exchanges ADD COLUMN not_before ${key}`,
   ];
 }
 

@@ -178,6 +178,7 @@ export const failQueued: Operation<
       state: "failed",
       error_code: failure.code,
       error_sentence: failure.sentence,
+      resets_at: failure.resets_at ?? null,
     }))
     .where("session_id", "=", session_id)
     .where("n", "=", n)

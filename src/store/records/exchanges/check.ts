@@ -25,6 +25,8 @@ export interface CheckedRecord {
   readonly content?: string | null | undefined;
   readonly authenticated?: boolean | number | undefined;
   readonly queued_at?: string | null | undefined;
+  readonly resets_at?: string | null | undefined;
+  readonly not_before?: string | null | undefined;
 }
 export interface CheckedSession {
   readonly state: SessionState;
@@ -65,6 +67,7 @@ export function* recordProblems(
     const isBegun = isOpen && state !== "queued";
     open += isBegun ? 1 : 0;
     const { content = null, authenticated = true, queued_at = null } = record;
+    const { resets_at = null, not_before = null } = record;
     const isQueuedText = content === null || (begun_at === null && Boolean(authenticated));
     const isPosition = first_seq === null || (first_seq >= 1 && first_seq <= last_seq + 1);
     const rules: readonly (readonly [keyof CheckedRecord, boolean, string])[] = [
@@ -87,6 +90,8 @@ export function* recordProblems(
       ["begun_at", begun_at !== null || !hasBegun(state), "Must be there in this state."],
       ["content", isQueuedText, "Must be there only until it begins, from a known caller."],
       ["queued_at", queued_at === null || isTime(queued_at), "Must be a time."],
+      ["resets_at", resets_at === null || isTime(resets_at), "Must be a time."],
+      ["not_before", not_before === null || isTime(not_before), "Must be a time."],
       ["thread_suffix", (record.thread_suffix ?? 0) <= thread_suffix, "Must be a thread's."],
       ["first_seq", isPosition, "Must be the position of a message, or of the next one."],
       ["last_seq", (record.last_seq ?? 0) <= last_seq, "Must be the position of a message."],

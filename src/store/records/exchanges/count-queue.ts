@@ -4,7 +4,7 @@ import type { Operation } from "../../store.ts";
 
 /** Length of what waits in all sessions: in their queues, or for a person. */
 export interface QueueLength {
-  /** Exchanges that are queued. */
+  /** Exchanges that are queued, without those that wait for their time. */
   readonly queued: number;
   /** Exchanges that wait for a person's answers. */
   readonly waiting: number;
@@ -18,12 +18,17 @@ export interface QueueLength {
 
 /** Costs as much as there are open exchanges, however many records there are. */
 export const countQueue: Operation<null, QueueLength> = async (tx) => {
+  const isQueued = sql`state = 'queued' and (not_before is null or not_before <= ${tx.dialect.now()})`;
   const row = await tx.db
     .selectFrom("exchanges")
     .select([
-      sql<number>`count(*) filter (where state = 'queued')`.as("queued"),
+      sql<number>`count(*) filter (where ${isQueued})`.as("queued"),
       sql<number>`count(*) filter (where state = 'waiting')`.as("waiting"),
-      sql<string | null>`min(queued_at) filter (where state = 'queued')`.as("oldest"),
+      sql<
+        string | null
+      >`min(case when not_before > queued_at then not_before else queued_at end) filter (where ${isQueued})`.as(
+        "oldest",
+      ),
       sql<number>`cast(coalesce(sum(attempts), 0) as bigint)`.as("attempts"),
       tx.dialect.now().as("now"),
     ])

@@ -21,7 +21,7 @@ import { isUnconfirmed, notConfirmed } from "../messages/refuse-unconfirmed.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { type HeldQueue, holdQueue } from "./held-queue.ts";
 import { RECORD_COLUMNS, readRecord, recordOf } from "./read.ts";
-import { readyAt, refreshReady } from "./ready.ts";
+import { BEGUN_FIRST, readyAt, refreshReady } from "./ready.ts";
 import { stopRecords } from "./records.ts";
 import { askToStop } from "./stop-asked.ts";
 import { whyUnsent } from "./unsent.ts";
@@ -37,6 +37,8 @@ export interface QueueExchange {
   readonly principal: Principal;
   /** A repeated request with the same key finds the exchange that the first one queued. */
   readonly idempotency_key?: string | undefined;
+  /** ISO 8601 in UTC: it is not run before. */
+  readonly not_before?: string | null;
 }
 
 /**
@@ -47,11 +49,11 @@ export interface QueueExchange {
  * `not_confirmed`, `nothing_to_continue`, `question_open`; `session_busy` or `invalid_usage` for the session of a sub-agent.
  */
 export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx, input) => {
-  const { content, supersede = false, idempotency_key = null } = input;
+  const { content, supersede = false, idempotency_key = null, not_before = null } = input;
   const { id } = await resolveSession(tx, input);
   const held = await holdQueue(tx, { id, idempotency_key });
   const request = createHash("sha256")
-    .update(JSON.stringify(supersede ? [content] : content))
+    .update(JSON.stringify(asRequested(input)))
     .digest("hex");
   if (held.earlier !== null) {
     refuseOtherRequest(held.earlier.request, request);
@@ -63,7 +65,7 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
     throw notConfirmed(id);
   }
   if (content === null) {
-    const n = await queueAgain(tx, held, { idempotency_key, request });
+    const n = await queueAgain(tx, held, { idempotency_key, request }, not_before);
     if (n !== null) {
       return readRecord(tx, id, n);
     }
@@ -84,11 +86,18 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
     authenticated: isOwner(input.principal) ? 1 : 0,
     idempotency_key,
     request,
+    not_before,
   });
   await tx.rows(countQueued, { id });
   tx.touch(id);
   return row === undefined ? readRecord(tx, id, n) : recordOf(row);
 };
+
+/** Without a time the same as in versions that had none. */
+function asRequested({ content, supersede = false, not_before = null }: QueueExchange): unknown {
+  const asked = supersede ? [content] : content;
+  return not_before === null ? asked : { content: asked, not_before };
+}
 
 type QueuedRow = Pick<
   Selectable<ExchangeTable>,
@@ -101,6 +110,7 @@ type QueuedRow = Pick<
   | "authenticated"
   | "idempotency_key"
   | "request"
+  | "not_before"
 >;
 
 const insertQueued = prepared(({ db, dialect }, given: Parameter<QueuedRow>) =>
@@ -191,7 +201,7 @@ async function continueWaiting(tx: Tx, id: string): Promise<void> {
 }
 
 /**
- * Queues the interrupted exchange again, and returns its number. Null if there is none, but something
+ * Queues the interrupted exchange again, or gives one that waits for its time another one, and returns its number. Null if there is none, but something
  * else to continue: what an exchange that failed has left, or messages that are pending.
  *
  * Error codes: `nothing_to_continue`, `question_open`.
@@ -200,6 +210,7 @@ async function queueAgain(
   tx: Tx,
   { id, begun, isOpen }: HeldQueue,
   key: { readonly idempotency_key: string | null; readonly request: string },
+  not_before: string | null,
 ): Promise<number | null> {
   // the key that queued it first is the one that stays
   const isKeyless = key.idempotency_key !== null && begun?.idempotency_key === null;
@@ -222,6 +233,7 @@ async function queueAgain(
         state: "queued",
         revision: eb("revision", "+", 1),
         queued_at: tx.dialect.now(),
+        not_before,
         stop_asked_at: null,
         ...(isKeyless ? key : {}),
       }))
@@ -235,10 +247,22 @@ async function queueAgain(
   }
   const open = await tx.db
     .selectFrom("exchanges")
-    .select("n")
+    .select(["n", "state", "content", "not_before"])
     .where("session_id", "=", id)
     .where("ended_at", "is", null)
+    .orderBy(BEGUN_FIRST)
+    .orderBy("n")
     .executeTakeFirst();
+  if (open?.state === "queued" && open.content === null && open.not_before !== null) {
+    await tx.db
+      .updateTable("exchanges")
+      .set((eb) => ({ not_before, revision: eb("revision", "+", 1) }))
+      .where("session_id", "=", id)
+      .where("n", "=", open.n)
+      .execute();
+    await refreshReady(tx, id);
+    return open.n;
+  }
   const hasMore = isOpen || (await readPending(tx, { session_id: id })).length > 0;
   if (open !== undefined || !hasMore) {
     throw new RepriseError(

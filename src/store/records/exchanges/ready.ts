@@ -9,13 +9,24 @@ import { MAY_BE_UNCONFIRMED } from "../messages/refuse-unconfirmed.ts";
 import type { Operation, Tx } from "../../store.ts";
 import type { RunningRecord } from "./records.ts";
 
-/** For an UPDATE of `sessions` after the records have changed: see `ready_at` in `schema.ts`. */
+/**
+ * For an UPDATE of `sessions` after the records have changed: see `ready_at` in `schema.ts`. It is in the future while
+ * the exchange that is next waits for its time.
+ */
 export function readyAt(dialect: Dialect) {
+  const notBefore = sql`(
+    select coalesce(next.not_before, '') from exchanges as next
+    where next.session_id = sessions.id and next.ended_at is null order by ${BEGUN_FIRST}, n limit 1
+  )`;
   return sql<string | null>`case
     when state = 'active' and parent_call_id is null and (
       select max(case when open.state = 'queued' then 1 else 2 end) from exchanges as open
       where open.session_id = sessions.id and open.ended_at is null
-    ) = 1 then coalesce(ready_at, ${dialect.now()}) end`;
+    ) = 1 then case
+      when ${notBefore} > ${dialect.now()} then ${notBefore}
+      when ready_at <= ${dialect.now()} then ready_at
+      else ${dialect.now()} end
+    end`;
 }
 
 export async function refreshReady(tx: Tx, id: string): Promise<void> {
@@ -81,16 +92,19 @@ const readyAfter = prepared((parts, given: Parameter<ReadyPosition & { readonly 
 );
 
 function selectReady({ db, dialect }: QueryParts) {
-  return db
-    .selectFrom("sessions")
-    .select(["id", "repo_path", "agent", "thread_suffix"])
-    .select(({ eb, ref }) => [
-      ref("ready_at").$notNull().as("ready_at"),
-      eb("ready_at", "<", dialect.now(-SETTLED_MS)).as("is_settled"),
-    ])
-    .where("ready_at", "is not", null)
-    .orderBy("ready_at")
-    .orderBy("id");
+  return (
+    db
+      .selectFrom("sessions")
+      .select(["id", "repo_path", "agent", "thread_suffix"])
+      .select(({ eb, ref }) => [
+        ref("ready_at").$notNull().as("ready_at"),
+        eb("ready_at", "<", dialect.now(-SETTLED_MS)).as("is_settled"),
+      ])
+      // those that wait for their time are left out
+      .where("ready_at", "<=", dialect.now())
+      .orderBy("ready_at")
+      .orderBy("id")
+  );
 }
 
 /** A queued exchange that is to be run, without its session. */
@@ -143,7 +157,7 @@ const nextQueued = prepared(({ db, dialect }, given: Parameter<{ readonly sessio
     .select(MAY_BE_UNCONFIRMED)
     .where("session_id", "=", given("session_id"))
     .where("exchanges.ended_at", "is", null)
-    .where("ready_at", "is not", null)
+    .where("ready_at", "<=", dialect.now())
     // while somebody compacts or repairs it, it cannot be taken
     .where(({ eb, or }) =>
       or([
@@ -208,7 +222,7 @@ const claimRecord = prepared(({ db, dialect }, given: Parameter<ClaimQueued>) =>
         selectFrom("sessions")
           .select("sessions.id")
           .whereRef("sessions.id", "=", "exchanges.session_id")
-          .where("ready_at", "is not", null),
+          .where("ready_at", "<=", dialect.now()),
       ),
     )
     .where(({ not, exists, selectFrom }) =>

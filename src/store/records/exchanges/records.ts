@@ -193,7 +193,14 @@ const stopBegun = prepared(
       }))
       .where("session_id", "in", given.all("ids"))
       .where("ended_at", "is", null)
-      .where(({ eb, or }) => or([eb("state", "in", BEGUN), eb("begun_at", "is not", null)])),
+      .where(({ eb, or }) =>
+        or([
+          eb("state", "in", BEGUN),
+          eb("begun_at", "is not", null),
+          // what was to continue later has nothing to continue any more
+          eb.and([eb("content", "is", null), eb("not_before", "is not", null)]),
+        ]),
+      ),
 );
 
 /** How an exchange ended that ran. */
@@ -202,6 +209,8 @@ export interface RecordEnd {
   /** `interrupted` if it was cut and can be continued, `queued` if another process is to do so. */
   readonly state: "done" | "failed" | "stopped" | "waiting" | "interrupted" | "queued";
   readonly failure: ExchangeFailure | null;
+  /** Of one that is queued: when it continues; null for at once. */
+  readonly not_before?: string | null;
 }
 
 /**
@@ -209,8 +218,11 @@ export interface RecordEnd {
  * the lease is not its record's any more. One that is to be continued is stopped instead if somebody
  * has asked for that meanwhile. True if another exchange may be queued.
  */
-export async function endRecord(tx: Tx, { fence, state, failure }: RecordEnd): Promise<boolean> {
-  const values = { ...fenceOf(fence), ...errorColumns(failure) };
+export async function endRecord(
+  tx: Tx,
+  { fence, state, failure, not_before = null }: RecordEnd,
+): Promise<boolean> {
+  const values = { ...fenceOf(fence), ...errorColumns(failure), not_before };
   if (isFinal(state)) {
     const [ended] = await tx.rows(endRunning, { ...values, state });
     return ended === undefined || Boolean(ended.has_queued);
@@ -227,7 +239,9 @@ function fenceOf({ session_id, epoch }: Fence): Fence {
   return { session_id, epoch };
 }
 
-type EndValues = Fence & Pick<RecordEnd, "state"> & ErrorColumns;
+type EndValues = Fence &
+  Pick<RecordEnd, "state"> &
+  ErrorColumns & { readonly not_before: string | null };
 
 /**
  * On PostgreSQL, the statement that waited for the session's row does not see what the transaction
@@ -245,6 +259,7 @@ const endRunning = prepared((parts, given: Parameter<EndValues>) =>
       state: given("state"),
       error_code: given("error_code"),
       error_sentence: given("error_sentence"),
+      resets_at: given("resets_at"),
     }))
     .returning(HAS_QUEUED),
 );
@@ -268,6 +283,7 @@ const queueRunning = prepared((parts, given: Parameter<EndValues>) =>
     state: given("state"),
     revision: eb("revision", "+", 1),
     queued_at: eb.fn.coalesce("queued_at", parts.dialect.now()),
+    not_before: given("not_before"),
   })),
 );
 
@@ -290,5 +306,6 @@ function runningRecord({ db }: Pick<QueryParts, "db">, given: Parameter<EndValue
 }
 
 function errorColumns(failure: ExchangeFailure | null) {
-  return { error_code: failure?.code ?? null, error_sentence: failure?.sentence ?? null };
+  const { code = null, sentence = null, resets_at = null } = failure ?? {};
+  return { error_code: code, error_sentence: sentence, resets_at };
 }

@@ -14,7 +14,7 @@ export interface WaitingSession {
 export const readWaitingSessions: Operation<
   { readonly limit: number },
   readonly WaitingSession[]
-> = async ({ db }, { limit }) =>
+> = async ({ db, dialect }, { limit }) =>
   db
     .selectFrom("sessions")
     .select(({ fn, ref }) => [
@@ -23,7 +23,7 @@ export const readWaitingSessions: Operation<
       "repo_path",
       ref("ready_at").$notNull().as("ready_at"),
     ])
-    .where("ready_at", "is not", null)
+    .where("ready_at", "<=", dialect.now())
     .orderBy("ready_at")
     .orderBy("id")
     .limit(limit)

@@ -190,6 +190,8 @@ export interface ReleaseLease {
    * it finished, failed if there is a failure, and otherwise was cut.
    */
   readonly end?: RecordEnd["state"] | null;
+  /** As of `RecordEnd`. */
+  readonly not_before?: string | null;
 }
 
 /**
@@ -216,21 +218,23 @@ export const releaseLease: Operation<ReleaseLease, Session | null> = async (tx, 
     return null;
   }
   const session = sessionOf(row);
-  await endAndNext(tx, { fence, end, failure, session });
+  const { not_before = null } = input;
+  await endAndNext(tx, { fence, end, failure, session, not_before });
   return session;
 };
 
 /** Says how the exchange ended, and lets the next one be found that is queued. */
 async function endAndNext(
   tx: Tx,
-  input: Required<Pick<ReleaseLease, "fence" | "end" | "failure">> & { readonly session: Session },
+  input: Required<Pick<ReleaseLease, "fence" | "end" | "failure">> &
+    Pick<ReleaseLease, "not_before"> & { readonly session: Session },
 ): Promise<void> {
-  const { fence, failure, session } = input;
+  const { fence, failure, session, not_before = null } = input;
   const end = input.end === "waiting" ? await parkedState(tx, session, fence) : input.end;
   if (end === "stopped" || (isToContinue(input.end) && (await isStopAsked(tx, fence)))) {
     await withdrawQuestions(tx, fence.session_id, { isSuperseded: false });
   }
-  if (end === null || (await endRecord(tx, { fence, state: end, failure }))) {
+  if (end === null || (await endRecord(tx, { fence, state: end, failure, not_before }))) {
     await refreshReady(tx, fence.session_id);
   }
 }

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { expect, it, onTestFinished } from "vitest";
+
+import { startProvider } from "../helpers/providers/start.ts";
+import { type Step, text } from "../helpers/providers/steps.ts";
+import { freshHome } from "../helpers/reprise.ts";
+
+const limited = (seconds: string): Step => ({
+  kind: "status",
+  status: 429,
+  headers: { "retry-after": seconds },
+});
+
+async function aHome(answer: (index: number) => readonly Step[]) {
+  const provider = await startProvider("anthropic", answer);
+  onTestFinished(() => provider[Symbol.asyncDispose]());
+  const home = freshHome({ ...provider.env, REPRISE_MODEL: "anthropic:claude-sonnet-5-5" });
+  return { home, provider };
+}
+
+it("[LIMITED-5] -p --when-limited wait continues the exchange once the limit is over, and says until when it waits", async () => {
+  // three attempts each
+  const { home, provider } = await aHome((index) =>
+    index < 6 ? [limited("0")] : [text("answer")],
+  );
+  const { code, stdout, stderr } = await home.call(["-p", "question", "--when-limited", "wait"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "answer\n" });
+  expect(stderr.match(/Waiting until \d\d:\d\d; Ctrl-C ends it\./g)).toHaveLength(2);
+  expect(provider.received).toHaveLength(7);
+  const listed = await home.call(["--continue", "--any", "-p", "more", "--json"]);
+  expect(JSON.parse(listed.stdout)).toMatchObject({ last_seq: 4 });
+});
+
+it("[LIMITED-5] without it, and if nobody knows when the limit is over, the exchange fails with the next step", async () => {
+  const { home } = await aHome(() => [limited("1200")]);
+  const once = await home.call(["-p", "question"]);
+  expect(once.code).toBe(1);
+  expect(once.stderr).toContain("With --when-limited wait, it waits for the end of the limit.");
+  const unknown = await aHome(() => [{ kind: "status", status: 402 }]);
+  const failed = await unknown.home.call(["-p", "question", "--when-limited", "wait"]);
+  expect(failed.code).toBe(1);
+  expect(failed.stderr).not.toContain("--when-limited");
+  expect(await home.call(["--when-limited", "wait"], { input: "x\n" })).toMatchObject({ code: 2 });
+});
+
+it("[LIMITED-5] Ctrl-C ends the wait, and nothing continues by itself", async () => {
+  const { home, provider } = await aHome(() => [limited("1200")]);
+  const program = home.start(["-p", "question", "--when-limited", "wait"]);
+  while (!program.stderr().includes("Waiting until")) {
+    await sleep(20);
+  }
+  expect(await program.stop("SIGINT")).toMatchObject({ code: 1 });
+  expect(program.stderr()).toContain("--continue-exchange asks for its answer again.");
+  expect(provider.received).toHaveLength(1);
+});
+
+it("[LIMITED-6] in a session, /continue when-reset waits for the limit at which the last exchange failed", async () => {
+  const { home, provider } = await aHome((index) =>
+    index < 3 ? [limited("0")] : [text("answer")],
+  );
+  const failed = await home.call([], { input: "question\n" });
+  expect(failed.code).toBe(1);
+  const { stdout, stderr, code } = await home.call(["--continue", "--any"], {
+    input: "/continue when-reset\n/continue when-reset\n",
+  });
+  expect(stdout).toContain("answer");
+  expect(stderr).toMatch(/Waiting until \d\d:\d\d; Ctrl-C stops that\./);
+  expect(stderr).toContain("has reached no limit whose end is known");
+  expect(code).not.toBe(0);
+  expect(provider.received).toHaveLength(4);
+});
