@@ -225,7 +225,7 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "continue",
     argument: "[when-reset]",
-    help: "resume the last exchange (when-reset: once a limit is over)",
+    help: "resume the last exchange (or once a limit is over)",
     brief: "resume the last exchange",
     canStop: true,
     run: continueExchange,

@@ -98,6 +98,7 @@ const EXCHANGE_RECORD = {
   asked_by: "http",
   parent_n: null,
   model: "demo",
+  fallback_model: null,
   persona_name: null,
   first_seq: 1,
   last_seq: null,
@@ -162,6 +163,21 @@ it("[TERM-10] [TERM-14] shows what another process runs as its own exchanges, bu
     expect.stringContaining("The model failed."),
   ]);
   expect([live(), clock.timers]).toEqual([[], 0]);
+});
+
+it("[FALLBACK-4] names the model that answers in the place of the chosen one, once", async () => {
+  const { view, printed } = scriptedExchange();
+  const news = (event: LiveEvent["event"], data: unknown): void =>
+    view.showLive({ id: "1", event, data } as LiveEvent);
+  news("exchange", EXCHANGE_RECORD);
+  const other = { ...EXCHANGE_RECORD, fallback_model: "ollama:other" };
+  news("exchange", other);
+  news("exchange", other);
+  news("exchange", { ...other, state: "done", input_tokens: 5, output_tokens: 6 });
+  await setImmediate();
+  expect(printed.filter((row) => row.includes("ollama:other"))).toEqual([
+    expect.stringContaining("ollama:other answers in the place of demo."),
+  ]);
 });
 
 it("[TERM-10] shows a running exchange of another process from its beginning, each call once", async () => {
