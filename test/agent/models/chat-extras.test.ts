@@ -63,7 +63,7 @@ describe("[ANSWER-42] OpenRouter's blocks of reasoning", () => {
   });
 });
 
-describe("[ANSWER-43] Gemini's signatures of calls", () => {
+describe("[ANSWER-44] Gemini's signatures of calls", () => {
   it("are sent back with their calls, also those that got another id", async () => {
     const { bench, provider, sent } = await benchOf("gemini", "gemini-3-pro", [
       [
