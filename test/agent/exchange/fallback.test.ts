@@ -6,8 +6,10 @@ import { threadId } from "../../../src/core/threads.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { switchModel } from "../../../src/store/records/sessions/change.ts";
 import { listExchanges } from "../../../src/store/records/exchanges/read.ts";
+import { setLimits } from "../../../src/store/records/sessions/limits.ts";
 import { setModelSettings } from "../../../src/store/records/sessions/model-settings.ts";
 import { call, reasoning, type Step, text } from "../../helpers/providers/steps.ts";
+import { callsOf } from "../../helpers/sessions/model-calls.ts";
 import { type Name, openProviders } from "../prefix/switch-bench.ts";
 
 const CLAUDE = "anthropic:claude-opus-5-5";
@@ -177,6 +179,19 @@ it("[FALLBACK-1] [RETRY-10] while a model is known to wait, it is not asked", as
   await bench.run({ text: "two" });
   expect(bench.asked()).toEqual(["anthropic", "openai", "openai"]);
   expect(bench.notices()).toHaveLength(2);
+});
+
+it("[FALLBACK-4] [FALLBACK-5] each call is billed as one of its model, and one without a price is skipped under a limit of costs", async () => {
+  const bench = await open({ anthropic: () => [status(529)] });
+  await bench.run({ text: "one" });
+  const { store, session } = bench;
+  expect((await callsOf(store, session.id)).map(({ model }) => model)).toEqual([GPT]);
+  await store.write(setLimits, { id: session.id, prices: { session: 1_000_000_000 } });
+  await store.write(setModelSettings, { id: session.id, settings: { fallback: [GROQ] } });
+  await expect(bench.run({ text: "two" })).rejects.toMatchObject({
+    code: "model_failed",
+    message: expect.stringContaining("The fallback groq:llama was skipped: "),
+  });
 });
 
 it("[FALLBACK-6] a summary falls back too", async () => {
