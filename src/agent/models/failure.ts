@@ -6,7 +6,7 @@ import {
 } from "../../core/errors.ts";
 import type { Keyless } from "../../rules/models/settings.ts";
 import { parseModelName } from "../../rules/models/name.ts";
-import { providerLabel } from "../../rules/models/providers.ts";
+import { providerLabel, withCapital } from "../../rules/models/providers.ts";
 import { ENDED_EARLY } from "./follow-end.ts";
 import { providerReason, type ReasonFilter } from "./provider-reason.ts";
 import { isLongWait, mayRepeat, readProviderError, type ProviderError } from "./provider-error.ts";
@@ -171,13 +171,13 @@ export function modelFailure(
     });
   }
   if (cause.code === "model_unauthorized" && keyless !== null) {
-    const what = capitalised(
+    const what = withCapital(
       `${labelOf(name)} requires an API key, and none is set${detail(found)}`,
     );
     const advice = `Set ${keyless.variable}. The request was sent to ${keyless.host}.`;
     return failed(cause.code, what, { why, advice, mayFallBack, resetsAt });
   }
-  const reason = capitalised(`${labelOf(name)} ${cause.says}${detail(found)}`);
+  const reason = withCapital(`${labelOf(name)} ${cause.says}${detail(found)}`);
   const advice = isLongWait(found) ? waitAdvice(found.retryAfterMs) : cause.advice;
   return failed(cause.code, reason, { why, advice, mayFallBack, resetsAt });
 }
@@ -215,10 +215,6 @@ function waitAdvice(ms: number | null): string {
   const seconds = Math.ceil((ms ?? 0) / 1000);
   const wait = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
   return `It asks to wait ${wait}. Try again after that.`;
-}
-
-function capitalised(sentence: string): string {
-  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
 function labelOf(name: string): string {

@@ -231,3 +231,8 @@ export function builtInProvider(name: string): ProviderData | undefined {
 export function providerLabel(name: string): string {
   return builtInProvider(name)?.label ?? `the provider ${name}`;
 }
+
+/** Returns a sentence that begins with such a name. A name keeps its spelling, such as vLLM and xAI. */
+export function withCapital(sentence: string): string {
+  return sentence.replace(/^the /, "The ");
+}

@@ -82,6 +82,16 @@ describe("modelFailure", () => {
     expect(modelFailure(refused, "demo")).toBe(refused);
   });
 
+  it.each([
+    ["vllm:m", /^vLLM refused/],
+    ["xai:m", /^xAI refused/],
+    ["openai:m", /^The OpenAI service refused/],
+    ["mine:m", /^The provider mine refused/],
+  ])("begins with the name of the provider of %s as it is written", (name, says) => {
+    const refused = Object.assign(new Error("no"), { status: 401 });
+    expect(modelFailure(refused, name).message).toMatch(says);
+  });
+
   it("distinguishes a time-out, a broken stream and a name that was never found", () => {
     const timeout = Object.assign(new Error("Request timed out."), { name: "TimeoutError" });
     const cut = new TypeError("terminated", {

@@ -1,6 +1,6 @@
 import { type ModelConfig, withKey } from "../../../rules/models/config.ts";
 import { configuredProviders, listRequest } from "../../../rules/models/list-request.ts";
-import { providerLabel } from "../../../rules/models/providers.ts";
+import { providerLabel, withCapital } from "../../../rules/models/providers.ts";
 import { type Check, failed, failedBy, ok, warning } from "../../../store/check.ts";
 
 /** A provider that does not answer within this time would not be usable either. */
@@ -21,14 +21,10 @@ async function check(config: ModelConfig, name: string): Promise<Check[]> {
   try {
     const provider = (await withKey(config, name)).providers[name];
     const request = provider === undefined ? null : listRequest(name, provider);
-    return request === null ? [] : [await ask(capitalised(providerLabel(name)), request)];
+    return request === null ? [] : [await ask(withCapital(providerLabel(name)), request)];
   } catch (error) {
     return [failedBy(error, "online")];
   }
-}
-
-function capitalised(label: string): string {
-  return label.charAt(0).toUpperCase() + label.slice(1);
 }
 
 async function ask(
