@@ -17,7 +17,7 @@ import type { ToolSet } from "../core/tools.ts";
 import { appendMessages } from "../langgraph/append-messages.ts";
 import type { EndedCall } from "./messages/answer-progress.ts";
 import { mayRunOn } from "./messages/ended-answer.ts";
-import { callsOf } from "./messages/sendable-messages.ts";
+import { callsOf } from "./messages/message-calls.ts";
 import { PREFIX_CHANNEL, type Prefix } from "./prefix/prefix.ts";
 import { ExchangeToolNode, type ExchangeTools } from "./tools-node.ts";
 

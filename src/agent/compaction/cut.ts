@@ -1,6 +1,6 @@
 import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 
-import { callsOf } from "../messages/sendable-messages.ts";
+import { callsOf } from "../messages/message-calls.ts";
 import { tokenCountOf } from "../../store/records/messages/mirror-row.ts";
 
 /**

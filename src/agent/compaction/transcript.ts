@@ -1,6 +1,6 @@
 import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 
-import { callsOf } from "../messages/sendable-messages.ts";
+import { callsOf } from "../messages/message-calls.ts";
 import { estimateTokens } from "../../core/text/text.ts";
 
 /** Characters of a tool's result, or of a call's arguments, that a summary is made of. */

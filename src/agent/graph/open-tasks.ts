@@ -3,7 +3,7 @@ import type { StateSnapshot } from "@langchain/langgraph";
 import { type CheckpointTuple, TASKS } from "@langchain/langgraph-checkpoint";
 
 import { NO_FACTS } from "../../core/calls.ts";
-import { callsOf } from "../messages/sendable-messages.ts";
+import { callsOf } from "../messages/message-calls.ts";
 import {
   closedId,
   messagesOf,

@@ -4,7 +4,7 @@ import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { RepriseError } from "../../core/errors.ts";
 import { NO_FACTS } from "../../core/calls.ts";
 import type { MadeCall } from "../../core/sessions.ts";
-import { callsOf } from "../messages/sendable-messages.ts";
+import { callsOf } from "../messages/message-calls.ts";
 import { mayBeRepeated, type OpenCall, unanswered } from "../messages/thread-state.ts";
 import { type OpenTask, openWork, type OpenWork, type StoppedThread } from "./open-tasks.ts";
 import type { StartedTool } from "./started-tools.ts";

@@ -3,7 +3,7 @@ import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messa
 import { RepriseError } from "../../core/errors.ts";
 import { isSummary } from "../../store/records/messages/summary.ts";
 import { endMetadata, endOf } from "../models/answer-end.ts";
-import { callsOf } from "./sendable-messages.ts";
+import { callsOf } from "./message-calls.ts";
 
 /** Calls of a model that pauses its answer, before the exchange fails. */
 const MAX_PAUSES = 10;

@@ -15,7 +15,7 @@ import type { ToolSet } from "../../core/tools.ts";
 import { isPlainId, keepProviderIds } from "./call-ids.ts";
 import { keepCallFacts, keepStatus } from "./keep-facts.ts";
 import { hasReasoning, withoutReasoning } from "./reasoning.ts";
-import { callIdsOf, withCalls } from "./sendable-messages.ts";
+import { callIdsOf, withCalls } from "./message-calls.ts";
 
 export interface AnswerContext {
   /** Names of the tools that the model may call. */

@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 
 import { providerIdsOf } from "./call-ids.ts";
-import { callsOf, withCalls } from "./sendable-messages.ts";
+import { callsOf, withCalls } from "./message-calls.ts";
 
 /**
  * Ids of a thread's calls as a provider is sent them: those that it gave, because some refuse ids of another form. An

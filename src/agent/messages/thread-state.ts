@@ -15,7 +15,7 @@ import { startsIn } from "./begun-calls.ts";
 import { providerIdsOf } from "./call-ids.ts";
 import { answerText, isUnfinished } from "./ended-answer.ts";
 import { keepStatus } from "./keep-facts.ts";
-import { callsOf } from "./sendable-messages.ts";
+import { callsOf } from "./message-calls.ts";
 
 /** A tool call without a result in the checkpoint, and its result if the tool had finished. */
 export interface OpenCall extends ToolCall {

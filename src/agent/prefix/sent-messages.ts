@@ -10,7 +10,7 @@ import {
 import { requestAfter } from "../messages/ended-answer.ts";
 import { asText, isForeign } from "../messages/foreign-answers.ts";
 import { hasReasoning, withoutReasoning } from "../messages/reasoning.ts";
-import { callsOf } from "../messages/sendable-messages.ts";
+import { callsOf } from "../messages/message-calls.ts";
 import { SentIds } from "../messages/sent-ids.ts";
 import { noteOf, withNote } from "./note.ts";
 import type { Prefix } from "./prefix.ts";

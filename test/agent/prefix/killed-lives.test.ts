@@ -211,7 +211,10 @@ class Life {
   async #continue(): Promise<void> {
     const { thoughts, counted } = this.#world;
     const stops = this.#random() < 0.15;
-    thoughts.way = this.#random() < 0.15 ? "break" : null;
+    const breaks = this.#random() < 0.15;
+    thoughts.way = stops ? "stop" : breaks ? "break" : null;
+    // the process stops the exchange once it has half of an answer
+    thoughts.onStop = () => new Promise(() => undefined);
     this.#story.push(thoughts.way ?? "whole");
     const ended = await this.#exchange(null, { stops });
     counted.continued += ended === "done" ? 1 : 0;

@@ -14,8 +14,8 @@ export type Way = "stop" | "break" | null;
 export class ScriptedThoughts {
   /** Counts for the next answer alone. */
   way: Way = null;
-  /** Called in the middle of an answer that is stopped. */
-  onStop: () => void = () => undefined;
+  /** Called in the middle of an answer that is stopped; the rest comes after it. */
+  onStop: () => void | Promise<void> = () => undefined;
   #calls = 0;
   readonly #random: () => number;
 

@@ -153,7 +153,7 @@ const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "compact",
-    help: "summarise older messages (/cost: what all cost)",
+    help: "summarise older messages (/cost: tokens and price)",
     brief: "summarise older (or /cost)",
     canStop: true,
     run: async ({ cli, conversation, signal }) => {
