@@ -2,9 +2,8 @@ import { MESSAGES_PER_READ } from "../../../core/limits.ts";
 import type { Usage } from "../../../core/cost/model-calls.ts";
 import type { Message } from "../../../core/sessions.ts";
 import { type Parameter, prepared, type QueryParts } from "../../prepared.ts";
-import { usageOfSession } from "../model-calls/read-usage.ts";
 import { resolveSession } from "../sessions/read.ts";
-import { readSummaryText } from "../sessions/summaries.ts";
+import { readSummaryWithUsage } from "../sessions/summaries.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { messagesText } from "./messages-text.ts";
 import type { DetailInput } from "./read.ts";
@@ -81,11 +80,10 @@ async function textIn(
   where: Where,
   { from_seq, has_earlier }: Extent,
 ): Promise<DetailText> {
-  const summary = await readSummaryText(tx, { id: where.session_id });
-  const usage = await usageOfSession(tx, where.session_id);
+  const shown = await readSummaryWithUsage(tx, { id: where.session_id });
   const json =
     from_seq === null ? "[]" : await messagesText(tx, { ...where, from_seq, order: "asc" });
-  return { summary, usage, json, has_earlier };
+  return { ...shown, json, has_earlier };
 }
 
 interface Where {

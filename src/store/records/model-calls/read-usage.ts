@@ -5,7 +5,23 @@ import { type Parameter, prepared } from "../../prepared.ts";
 import { withinTree } from "../questions/tree.ts";
 import type { Operation, Tx } from "../../store.ts";
 
-const USAGE_COLUMNS = ["calls", "unpriced", ...TOKEN_KINDS, "cost_micros"] as const;
+export const USAGE_COLUMNS = ["calls", "unpriced", ...TOKEN_KINDS, "cost_micros"] as const;
+
+type UsageRow = Omit<Usage, "calls" | "unpriced"> & {
+  readonly calls: number | null;
+  readonly unpriced: number | null;
+};
+
+/** The sums of a row that may be missing. */
+export function usageIn(row: UsageRow): Usage {
+  const { calls, unpriced } = row;
+  if (calls === null) {
+    return NO_USAGE;
+  }
+  const { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, cost_micros } = row;
+  const counts = { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
+  return { ...counts, calls, unpriced: unpriced ?? 0, cost_micros };
+}
 
 /** Reads what the requests of a session have used. */
 export async function usageOfSession(tx: Tx, session_id: string): Promise<Usage> {
@@ -116,8 +132,7 @@ export const usageOfTree: Operation<{ readonly id: string }, Usage> = async (tx,
     .select(sums)
     .where("session_id", "in", withinTree(id))
     .executeTakeFirstOrThrow();
-  const { calls, unpriced, ...rest } = row;
-  return calls === null ? NO_USAGE : { ...rest, calls, unpriced: unpriced ?? 0 };
+  return usageIn(row);
 };
 
 /** What an exchange and the exchanges of its sub-agents have used. */

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import type { Usage } from "../../../core/cost/model-calls.ts";
 import type { SessionSummary } from "../../../core/schemas/schemas.ts";
 import { type Activity, SESSION_FIELDS } from "../../../core/sessions.ts";
 import { batches } from "../threads/bodies.ts";
@@ -8,6 +9,7 @@ import type { Dialect } from "../../dialect.ts";
 import { type Parameter, prepared, type QueryParts } from "../../prepared.ts";
 import { type CurrentExchange, currentRecord } from "../exchanges/current.ts";
 import { stateNow } from "../exchanges/read.ts";
+import { USAGE_COLUMNS, usageIn } from "../model-calls/read-usage.ts";
 import { jsonMembers } from "../../sql-json.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { sessionNotFound } from "./read.ts";
@@ -88,6 +90,27 @@ export const readSummaryText: Operation<{ readonly id: string }, string> = async
 
 const summaryById = prepared((parts, given: Parameter<{ readonly id: string }>) =>
   parts.db.selectFrom("sessions").select(summaryColumns(parts)).where("id", "=", given("id")),
+);
+
+/** Reads the same with what the session has used, in one statement. Error codes: `session_not_found`. */
+export const readSummaryWithUsage: Operation<
+  { readonly id: string },
+  { readonly summary: string; readonly usage: Usage }
+> = async (tx, { id }) => {
+  const [row] = await tx.rows(summaryWithUsage, { id });
+  if (row === undefined) {
+    throw sessionNotFound();
+  }
+  return { summary: summaryText(row), usage: usageIn(row) };
+};
+
+const summaryWithUsage = prepared((parts, given: Parameter<{ readonly id: string }>) =>
+  parts.db
+    .selectFrom("sessions")
+    .leftJoin("model_usage", "model_usage.session_id", "sessions.id")
+    .select(summaryColumns(parts))
+    .select(USAGE_COLUMNS)
+    .where("sessions.id", "=", given("id")),
 );
 
 /** A session as the API shows it. Error codes: `session_not_found`. */
