@@ -80,7 +80,7 @@ function exchangeText(stored: string | null, activity: Activity): string {
 }
 
 /** The JSON of the summary of a session. Error codes: `session_not_found`. */
-export const readSummaryText: Operation<{ readonly id: string }, string> = async (tx, { id }) => {
+const readSummaryText: Operation<{ readonly id: string }, string> = async (tx, { id }) => {
   const [row] = await tx.rows(summaryById, { id });
   if (row === undefined) {
     throw sessionNotFound();
