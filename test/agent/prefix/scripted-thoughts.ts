@@ -16,7 +16,8 @@ export class ScriptedThoughts {
   way: Way = null;
   /** Called in the middle of an answer that is stopped; the rest comes after it. */
   onStop: () => void | Promise<void> = () => undefined;
-  #calls = 0;
+  /** Of all lives: a provider's mock knows an answer by its text. */
+  static #calls = 0;
   readonly #random: () => number;
 
   constructor(random: () => number) {
@@ -45,15 +46,15 @@ export class ScriptedThoughts {
     const at = messages.findLastIndex(({ role }) => role === "user");
     const [kind] = (messages[at]?.content ?? "").split(" ");
     const rounds = messages.slice(at).filter(({ tool_calls }) => tool_calls !== undefined).length;
-    this.#calls += 1;
+    ScriptedThoughts.#calls += 1;
     const steps = rounds < (ROUNDS[kind ?? ""] ?? 0) ? this.#work(kind === "delegate") : null;
     return steps === null
-      ? [...thought, text(`answer ${this.#calls}`)]
+      ? [...thought, text(`answer ${ScriptedThoughts.#calls}`)]
       : steps.flatMap((step, index) => [
           ...(thinks && index > 0 ? [reasoning("And. ")] : thought),
           idOf === undefined || step.kind !== "call"
             ? step
-            : { ...step, id: idOf(this.#calls + index / 10) },
+            : { ...step, id: idOf(ScriptedThoughts.#calls + index / 10) },
         ]);
   }
 
@@ -69,7 +70,7 @@ export class ScriptedThoughts {
   }
 
   #work(delegates: boolean): readonly Step[] {
-    const n = this.#calls;
+    const n = ScriptedThoughts.#calls;
     return delegates
       ? [
           call("delegate", { persona: "assistant", task: `${TASK} ${n}` }),
