@@ -75,7 +75,7 @@ it("[COST-16] the status line shows the cost once it is known and above 0", asyn
   const screen = openScreen(home, "reprise", { columns: 120 });
   await screen.until(/^ready · /m);
   screen.type("one\r");
-  await screen.until(/^the answer$[^]*^ready · .* context · \$0\.08 · assistant · /m);
+  await screen.until(/^the answer$[^]*^ready · .* context · \$0\.08 · assistant\b/m);
   screen.type("two\r");
-  await screen.until(/^ready · .* context · \$0\.16 · assistant · /m);
+  await screen.until(/^ready · .* context · \$0\.16 · assistant\b/m);
 });
