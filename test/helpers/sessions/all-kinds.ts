@@ -14,6 +14,11 @@ import type { Fence } from "../../../src/store/records/leases/fence.ts";
 import { finishExchange } from "../../../src/store/checkpoints/finish.ts";
 import { queueExchange } from "../../../src/store/records/exchanges/queue.ts";
 import { releaseLease, takeLease } from "../../../src/store/records/leases/lease.ts";
+import {
+  type NumberedCall,
+  storeCallsAlone,
+} from "../../../src/store/records/model-calls/store-calls.ts";
+import { NO_COUNTS, TOKEN_KINDS } from "../../../src/core/cost/model-calls.ts";
 import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
 import { beginExchange } from "../../../src/store/records/messages/begin-exchange.ts";
 import { endSession, startThread } from "../../../src/store/records/sessions/change.ts";
@@ -197,6 +202,17 @@ interface Thread {
   version: number;
 }
 
+/** Requests that differ from session to session, one of them without counts and a price. */
+function requestsOf(index: number): readonly NumberedCall[] {
+  const counted = Object.fromEntries(TOKEN_KINDS.map((kind, at) => [kind, 100 * index + at]));
+  const model = `openai:${WORDS[index % WORDS.length]}`;
+  const priced = { price_micros: 7 * index, price_table: `2026-11-${index + 10}` };
+  return [
+    { ...NO_COUNTS, ...counted, ...priced, model, ended: "whole", call: 1 },
+    { ...NO_COUNTS, price_micros: null, price_table: null, model, ended: "stopped", call: 2 },
+  ].slice(0, 1 + (index % 2)) as readonly NumberedCall[];
+}
+
 function newThread(id: string, suffix = 0): Thread {
   return { id, suffix, messages: [], config: startOf(id), version: 0 };
 }
@@ -245,12 +261,16 @@ async function oneExchange(
       { messages: 1 },
     );
     await held.putWrites(inside, [["notes", "y".repeat(150)]], TASK.replaceAll("1", "2"));
-    const failure = index % 2 === 0 ? { code: "model_failed", sentence: "größer 😀" } : null;
+    const failure =
+      index % 2 === 0
+        ? { code: "model_failed", sentence: "größer 😀", resets_at: "2026-11-28T09:00:00.000Z" }
+        : null;
     await store.write(releaseLease, { fence, finished: false, failure });
     return asked.length + 3;
   }
   const answer = new AIMessage({ id: `answer-${stored}`, content: text, usage_metadata: USED });
   await put(maker, thread, { id, fence, added: hasTools ? [result, answer] : [answer] });
+  await store.write(storeCallsAlone, { fence, n: stored, calls: requestsOf(index) });
   await store.write(finishExchange, { fence, thread_id: thread.id });
   return asked.length + (hasTools ? 3 : 1);
 }
@@ -303,13 +323,14 @@ async function leaveQueued({ store, index }: Maker, id: string): Promise<void> {
       asked_by: "http",
       principal,
       idempotency_key: key,
+      not_before: index % 2 === 0 ? `2026-12-01T09:00:0${index % 10}.000Z` : null,
     });
   }
   await store.write(
     ({ db }) =>
       db
         .updateTable("exchanges")
-        .set({ attempts: 1 + (index % 2) })
+        .set({ attempts: 1 + (index % 2), fallback_model: "ollama:größer" })
         .where("session_id", "=", id)
         .where("state", "=", "queued")
         .execute(),

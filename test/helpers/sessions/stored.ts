@@ -137,6 +137,8 @@ const ORDER: Readonly<Record<string, string>> = {
   messages: "session_id, seq",
   session_changes: "session_id, number",
   exchanges: "session_id, n",
+  model_calls: "session_id, n, epoch, call",
+  model_usage: "session_id",
   questions: "session_id, thread_suffix, call_id, number",
   session_metadata: "session_id, key",
   threads: "thread_id",

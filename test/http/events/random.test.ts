@@ -192,7 +192,9 @@ it("[EVENTS-10] lists made of events equal the list, whatever nodes were read, l
     expect([...sessions.values()].sort(byId)).toEqual(wanted.toSorted(byId));
     expect(resets()).toBe(1);
     for (const { id } of wanted) {
-      for (const exchange of await client.listExchanges(id)) {
+      for (const listed of await client.listExchanges(id)) {
+        // what its requests cost is read with the list alone
+        const { usage: _usage, cost_micros: _cost, ...exchange } = listed;
         expect(exchanges.get(`${id} ${exchange.n}`)).toEqual(exchange);
       }
     }

@@ -98,9 +98,13 @@ function usageOf(
   return { input_tokens, output_tokens };
 }
 
-/** A provider's count of tokens; null for anything but a whole number of 0 or more. */
+/** Tokens of one request that are believed: no model reads or writes as many, and a million requests can be summed. */
+const MAX_COUNT = 1_000_000_000;
+
+/** A provider's count of tokens; null for anything but a whole number from 0 to `MAX_COUNT`. */
 export function countOf(value: unknown): number | null {
-  return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : null;
+  const isCount = Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_COUNT;
+  return isCount ? Number(value) : null;
 }
 
 function roleOf(message: MessageJson): Role | null {
