@@ -45,6 +45,9 @@ function keyWords(name: string, { providers }: ModelConfig): string {
   const provider = providers[name];
   const has = provider !== undefined && hasKey(provider) ? ", which is set" : "";
   const label = providerLabel(name).replace(/^the /, "");
+  if (builtInProvider(name)?.package !== undefined && isKeyless(name)) {
+    return `${label}, with the login of its cloud, and a package to install`;
+  }
   return isKeyless(name)
     ? `${label}, on your machine, without a key`
     : `${label}, with a key${has}`;
