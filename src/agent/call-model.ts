@@ -2,11 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { BaseMessage } from "@langchain/core/messages";
 
-import type { CallEnd, CallRecord } from "../core/cost/model-calls.ts";
+import type { CallEnd } from "../core/cost/model-calls.ts";
 import { newId } from "../core/ids.ts";
 import type { ModelConfig } from "../rules/models/config.ts";
 import { parseModelName } from "../rules/models/name.ts";
-import { priceOfCounts } from "../rules/models/price.ts";
 import type { Report } from "../exchange/report-events.ts";
 import type { CallLedger } from "./call-ledger.ts";
 import type { Prepared } from "./exchange-context.ts";
@@ -79,13 +78,14 @@ export function createCallModel(options: CallModelOptions): CallModel {
         await pauses.over(name, signal, onWait);
       }
       const meter = new CallMeter();
+      const asked = { model: modelName, facts: model.facts };
       try {
         const answer = await ask(id, meter);
-        calls.add(callRecord(model, meter, meter.end));
+        calls.add(meter.record({ ...asked, ended: meter.end }));
         return answer;
       } catch (error) {
         if (meter.hasBegun || options.hasText?.(id) === true) {
-          calls.add(callRecord(model, meter, endOf(meter, signal)));
+          calls.add(meter.record({ ...asked, ended: endOf(meter, signal) }));
         }
         signal?.throwIfAborted();
         const delayMs = retryDelay(error, attempt, models.retryDelayMs);
@@ -123,16 +123,6 @@ export function createCallModel(options: CallModelOptions): CallModel {
 function endOf(meter: CallMeter, signal: AbortSignal | undefined): CallEnd {
   const isStopped = signal?.aborted === true;
   return meter.end !== "whole" ? meter.end : isStopped ? "stopped" : "failed";
-}
-
-function callRecord(
-  { modelName: model, facts }: ModelCall<unknown>["model"],
-  { counts }: CallMeter,
-  ended: CallEnd,
-): CallRecord {
-  const price_micros = priceOfCounts(facts, counts);
-  const price_table = price_micros === null ? null : facts.priceFrom;
-  return { ...counts, model, price_micros, price_table, ended };
 }
 
 /**

@@ -55,7 +55,7 @@ export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareC
   getSession(id: string, options?: DetailOptions): Promise<SessionDetail>;
   /** The oldest first, or with `order: "desc"` the latest. */
   listMessages(id: string, options?: MessagesOptions): Promise<MessagePage>;
-  /** What the model thought before the answers between two positions, as far as its provider shows it. */
+  /** Thoughts of the model before the answers between two positions, as far as its provider shows it. */
   listReasoning(id: string, options?: ReasoningQuery): Promise<readonly ReasoningInfo[]>;
   /** With an `idempotencyKey`, a repeated call stores the message once. */
   postMessage(

@@ -10,7 +10,7 @@ export type CacheLife = (typeof CACHE_LIVES)[number];
 export type Fallback = readonly string[];
 export const MAX_FALLBACKS = 5;
 
-/** What becomes of an exchange of a service that reaches a limit of its provider whose end is known. */
+/** Choices for an exchange of a service that reaches a limit of its provider whose end is known. */
 export const WHEN_LIMITED = ["fail", "wait"] as const;
 export type WhenLimited = (typeof WHEN_LIMITED)[number];
 

@@ -98,7 +98,7 @@ export interface Conversation extends ConversationChanges {
   switchModel(model: string): Promise<Session>;
   /** Returns how much of its context the model would read now; null if nothing was stored, or if that is unknown. */
   contextUse(): Promise<ContextUse | null>;
-  /** What the requests of models have used and cost; null if nothing was stored. */
+  /** Usage and cost of the requests of models; null if nothing was stored. */
   cost(): Promise<TreeUsage | null>;
   setPlanMode(on: boolean): Promise<Session>;
   /**

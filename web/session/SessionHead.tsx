@@ -81,7 +81,7 @@ function Fact(props: { readonly label: string; readonly text: string | null }): 
   );
 }
 
-/** What the session has cost, without its sub-agents. */
+/** Cost of the session, without its sub-agents. */
 function CostMark({ model }: Pick<SessionHeadProps, "model">): JSX.Element | null {
   const text = model.cost.value === null ? null : costText(model.cost.value);
   return text === null ? null : <span title="Without sub-agents">{text}</span>;

@@ -58,7 +58,7 @@ export function durationOf({ begun_at, ended_at }: ExchangeInfo, now: number): n
     : (ended_at === null ? now : Date.parse(ended_at)) - Date.parse(begun_at);
 }
 
-/** What requests of models have used and cost. */
+/** Usage and cost of requests of models. */
 export type Cost = Pick<ListedExchange, "usage" | "cost_micros">;
 
 /** An amount such as `$0.12`; null for what is free or unknown. */

@@ -45,11 +45,11 @@ export interface SessionModel {
   readonly live: ReadonlySignal<SessionState | null>;
   /** How calls ended that this page has seen, by their ids. */
   readonly ends: ReadonlyMap<string, LiveCall>;
-  /** What the model thought of answers, by their ids. */
+  /** Thoughts of the model before answers, by their ids. */
   readonly thoughts: ReadonlyMap<string, Thought>;
   /** The latest first. Null until they were read. */
   readonly exchanges: ReadonlySignal<readonly ListedExchange[] | null>;
-  /** What the session has used and cost; null until it was read. */
+  /** Usage and cost of the session; null until it was read. */
   readonly cost: ReadonlySignal<Cost | null>;
   readonly hasEarlierExchanges: ReadonlySignal<boolean>;
   /** Direct sub-agents. */

@@ -5,7 +5,6 @@ import type { LLMResult } from "@langchain/core/outputs";
 import type { CallEnd } from "../../core/cost/model-calls.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import { type ModelFacts, modelFacts } from "../../rules/models/facts.ts";
-import { priceOfCounts } from "../../rules/models/price.ts";
 import type { CallLedger } from "../call-ledger.ts";
 import { CallMeter } from "../models/call-meter.ts";
 import { textIn } from "../models/answer-end.ts";
@@ -14,7 +13,7 @@ import type { CallbackParameters } from "../messages/token-stream.ts";
 /** A model that a graph calls, by the names that LangChain's clients have for it. */
 export interface CalledModel {
   readonly name: string;
-  /** What the table of models says of it. */
+  /** Facts of the table of models about it. */
   readonly facts: Pick<ModelFacts, "price" | "priceFrom">;
 }
 
@@ -85,9 +84,6 @@ export class CallRecorder extends BaseCallbackHandler {
     const { name: model, facts } = running.model;
     const meter = new CallMeter();
     meter.take(answer ?? undefined);
-    const { counts } = meter;
-    const price_micros = priceOfCounts(facts, counts);
-    const price_table = price_micros === null ? null : facts.priceFrom;
-    this.#calls.add({ ...counts, model, price_micros, price_table, ended });
+    this.#calls.add(meter.record({ model, facts, ended }));
   }
 }

@@ -4,7 +4,7 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 /** Blocks that providers bind to what came before them. `reasoning_content` of compatible servers is not bound. */
 const BOUND: ReadonlySet<string> = new Set(["thinking", "redacted_thinking", "reasoning"]);
 
-/** The same in `additional_kwargs`. */
+/** Their place in `additional_kwargs`. */
 const BESIDE: readonly string[] = ["reasoning", REASONING_DETAILS, CALL_EXTRAS];
 
 export function hasReasoning(message: BaseMessage): message is AIMessage {

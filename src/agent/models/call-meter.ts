@@ -2,12 +2,22 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 
 import {
   type CallEnd,
+  type CallRecord,
   NO_COUNTS,
   TOKEN_KINDS,
   type TokenCounts,
 } from "../../core/cost/model-calls.ts";
+import type { ModelFacts } from "../../rules/models/facts.ts";
+import { priceOfCounts } from "../../rules/models/price.ts";
 import { countOf } from "../../store/records/messages/mirror-row.ts";
 import { endOf, type ModelApi } from "./answer-end.ts";
+
+interface MeteredCall {
+  /** As `provider:model`. */
+  readonly model: string;
+  readonly facts: Pick<ModelFacts, "price" | "priceFrom">;
+  readonly ended: CallEnd;
+}
 
 /** Hears what the provider reports of one request, piece by piece. */
 export class CallMeter {
@@ -42,13 +52,16 @@ export class CallMeter {
     return this.#hasBegun;
   }
 
-  get counts(): TokenCounts {
-    return this.#counts;
-  }
-
   /** How the answer ended, as its provider reported it. */
   get end(): CallEnd {
     return this.#end;
+  }
+
+  /** The request as it is stored, at the price of now. */
+  record({ model, facts, ended }: MeteredCall): CallRecord {
+    const price_micros = priceOfCounts(facts, this.#counts);
+    const price_table = price_micros === null ? null : facts.priceFrom;
+    return { ...this.#counts, model, price_micros, price_table, ended };
   }
 
   #hearEnd(message: BaseMessage): void {
@@ -72,7 +85,7 @@ function countsIn({ usage_metadata: usage, response_metadata }: AIMessage): Toke
   };
 }
 
-/** What Anthropic wrote to the cache for an hour: LangChain keeps it beside its own counts. */
+/** Tokens that Anthropic wrote to the cache for an hour: LangChain keeps it beside its own counts. */
 function hourIn(metadata: Readonly<Record<string, unknown>>): unknown {
   return memberOf(memberOf(metadata["usage"], "cache_creation"), "ephemeral_1h_input_tokens");
 }

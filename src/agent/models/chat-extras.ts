@@ -37,7 +37,7 @@ export class ChatExtras {
     }
   }
 
-  /** What an answer keeps of it; nothing without any. */
+  /** Returns the part that an answer keeps; nothing without any. */
   kept(): Fields {
     return {
       ...(this.#details.length === 0 ? {} : { [REASONING_DETAILS]: this.#details }),

@@ -93,7 +93,7 @@ class ChatClient extends ChatOpenAICompletions {
     return chunk;
   }
 
-  /** What an answer keeps of all its pieces, with the last one that has a reason to end; else nothing. */
+  /** Returns the part that an answer keeps of all its pieces, with the last one that has a reason to end; else nothing. */
   #extrasWith(delta: Record<string, unknown>, { id, choices }: CompletionChunk): object {
     if (this.#quirks.keeps_reasoning_details !== true && this.#quirks.signs_calls !== true) {
       return {};

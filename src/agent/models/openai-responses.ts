@@ -137,7 +137,7 @@ const KEPT = [
   "service_tier",
 ] as const;
 
-/** What a response that failed has used, if OpenAI reports it; null for every other event. */
+/** Usage of a response that failed, if OpenAI reports it; null for every other event. */
 function failedCounts(event: Event): ChatGenerationChunk | null {
   const usage = event.type === "response.failed" ? event.response.usage : undefined;
   if (usage === undefined || usage === null) {

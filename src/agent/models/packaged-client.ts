@@ -154,7 +154,7 @@ function chunkOf(given: ChatGenerationChunk, { calls, before }: Piece): ChatGene
   });
 }
 
-/** What has to be sent back beside a call; null for nothing. */
+/** Returns fields that have to be sent back beside a call; null for nothing. */
 function extraOf(call: GivenCall): object | null {
   const thoughtSignature = textIn(call, "thoughtSignature");
   return thoughtSignature === null ? null : { thoughtSignature };
@@ -174,7 +174,7 @@ function toolCallsOf({ message }: ChatGenerationChunk, api: PackagedApi): readon
   return Array.isArray(found) ? found : [];
 }
 
-/** What a block holds of the model's thoughts: Google marks a text, others have a type for it. */
+/** Returns the model's thoughts in a block: Google marks a text, others have a type for it. */
 function thoughtIn(block: object): string {
   const isThought = Reflect.get(block, "thought") === true;
   return (isThought ? textIn(block, "text") : textIn(block, "reasoning")) ?? "";

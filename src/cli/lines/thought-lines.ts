@@ -25,7 +25,7 @@ export function createThoughtLines(line: (text: string) => void) {
 /** Steps that end a thought. */
 const AFTER_THOUGHT: ReadonlySet<string> = new Set(["text", "message", "tool_call", "over"]);
 
-/** The same lines for an exchange that another process runs, as `followExchange` follows it. */
+/** Makes the lines for an exchange that another process runs, as `followExchange` follows it. */
 export function createFollowedThoughts(line: (text: string) => void) {
   const lines = createThoughtLines(line);
   const pieces = new ReasoningPieces();

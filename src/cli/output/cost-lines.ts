@@ -4,7 +4,7 @@ import { oneLine } from "../../core/text/terminal-text.ts";
 import { plural } from "../../core/text/text.ts";
 import type { TreeUsage } from "../../store/records/model-calls/read-usage.ts";
 
-/** What `/cost` shows: the exchange, the session, its tree, and each model. */
+/** Figures that `/cost` shows: the exchange, the session, its tree, and each model. */
 export function costLines(cost: TreeUsage | null): string[] {
   if (cost === null || cost.tree.calls === 0) {
     return ["No model has answered in this session."];

@@ -18,7 +18,7 @@ export interface StatusState {
   readonly hasSandbox: boolean | null;
   /** How full the context is, from 0 to 1; null if that is not known. */
   readonly context: number | null;
-  /** What the session and its sub-agents have used; null before it is read. */
+  /** Usage of the session and its sub-agents; null before it is read. */
   readonly usage: Usage | null;
   readonly persona: string | null;
   readonly model: string | null;

@@ -38,7 +38,7 @@ interface Used {
   readonly isAtLeast?: boolean;
 }
 
-/** What the models of a session have used, as far as a limit asks for it. */
+/** Usage of the models of a session, as far as a limit asks for it. */
 export type LimitUse = Readonly<Record<Limit, Used>>;
 
 type Sentence = (used: string, limit: string) => string;
@@ -117,7 +117,7 @@ export interface AskedLimit {
   readonly limit: number;
   /** The number of the exchange that asks. */
   readonly n: number;
-  /** What may be used after a yes. */
+  /** Amount that may be used after a yes. */
   readonly raised: number;
 }
 

@@ -111,7 +111,7 @@ export const MessageInfo = Type.Object(fieldSchemas(MESSAGE_FIELDS, KINDS), {
 });
 export type MessageInfo = Static<typeof MessageInfo>;
 
-/** What a model thought before an answer. */
+/** Thoughts of a model before an answer. */
 export const ReasoningInfo = Type.Object(
   {
     seq: Type.Integer({ minimum: 1, description: "Of the answer." }),

@@ -23,7 +23,7 @@ export const UsageInfo = Type.Object(
 );
 export type UsageInfo = Static<typeof UsageInfo>;
 
-/** What requests of models have used, and what they cost. */
+/** Usage of requests of models, and their cost. */
 export const costFields = {
   usage: Type.Union([Type.Unsafe<UsageInfo>({ $ref: "UsageInfo#" }), Type.Null()]),
   cost_micros: nullable(

@@ -17,7 +17,7 @@ export interface ReadReasoning {
   readonly limit: number;
 }
 
-/** What a model thought before an answer. */
+/** Thoughts of a model before an answer. */
 export interface StoredReasoning {
   readonly seq: number;
   readonly message_id: string;

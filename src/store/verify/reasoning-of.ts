@@ -1,6 +1,6 @@
 import type { MessageJson } from "../records/messages/message-json.ts";
 
-/** What a message holds of its model's reasoning. */
+/** Reasoning that a message holds. */
 interface Reasoning {
   /** Empty if its provider did not show it. */
   readonly text: string;
@@ -8,7 +8,7 @@ interface Reasoning {
   readonly is_hidden: boolean;
 }
 
-/** What a message says of its model's reasoning, in the form of each provider; null if it says nothing. */
+/** Reasoning of a message's model, in the form of each provider; null if it says nothing. */
 export function reasoningOf(message: MessageJson): Reasoning | null {
   const { content, additional_kwargs, response_metadata } = message;
   const blocks = typeof content === "string" ? [] : content.filter(isReasoning);

@@ -15,18 +15,9 @@ import { isPostgresRun, testSize } from "../../helpers/size.ts";
 import { startProgram } from "../../helpers/start-program.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 import { ScriptedThoughts } from "./scripted-thoughts.ts";
-import { type Name, PROVIDERS, startProviders } from "./switch-bench.ts";
+import { MODELS, type Name, PROVIDERS, startProviders } from "./switch-bench.ts";
 import { Witness } from "./witness.ts";
 
-const MODELS: Readonly<Record<Name, readonly string[]>> = {
-  anthropic: ["claude-opus-5-5", "claude-fable-5-2", "claude-sonnet-5"],
-  openai: ["gpt-5.6", "gpt-6.1"],
-  azure: ["gpt-6.1"],
-  deepseek: ["deepseek-reasoner"],
-  moonshot: ["kimi-k3"],
-  groq: ["llama"],
-  ollama: ["qwen3"],
-};
 /** Messages of which one is sent again and again until no process dies of it. */
 const KINDS = ["calls", "delegate", "call", "say"] as const;
 const CHANGES = "none none plan instructions compact switch switch".split(" ");

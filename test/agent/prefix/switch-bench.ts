@@ -107,3 +107,14 @@ export function partsOfAny(body: Body): string[] {
     ),
   ];
 }
+
+/** Models of each provider, between which lives switch. */
+export const MODELS: Readonly<Record<Name, readonly string[]>> = {
+  anthropic: ["claude-opus-5-5", "claude-fable-5-2", "claude-sonnet-5"],
+  openai: ["gpt-5.6", "gpt-6.1"],
+  azure: ["gpt-6.1"],
+  deepseek: ["deepseek-reasoner"],
+  moonshot: ["kimi-k3"],
+  groq: ["llama"],
+  ollama: ["qwen3"],
+};

@@ -13,18 +13,9 @@ import { call, reasoning, type Step, text } from "../../helpers/providers/steps.
 import { randomOf, seedOf } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";
 import { isSummaryRequest } from "./requests.ts";
-import { type Name, openProviders, partsOfAny, PROVIDERS } from "./switch-bench.ts";
+import { MODELS, type Name, openProviders, partsOfAny, PROVIDERS } from "./switch-bench.ts";
 
 const STEPS = 14;
-const MODELS: Readonly<Record<Name, readonly string[]>> = {
-  anthropic: ["claude-opus-5-5", "claude-fable-5-2", "claude-sonnet-5"],
-  openai: ["gpt-5.6", "gpt-6.1"],
-  azure: ["gpt-6.1"],
-  deepseek: ["deepseek-reasoner"],
-  moonshot: ["kimi-k3"],
-  groq: ["llama"],
-  ollama: ["qwen3"],
-};
 const ACTS = [
   "say",
   "call",

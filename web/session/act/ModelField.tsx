@@ -12,7 +12,7 @@ interface ModelFieldProps {
   readonly session: SessionSummary;
   /** Models that can be named. */
   readonly models: readonly ModelInfo[];
-  /** What is typed; empty for no change. */
+  /** Text that is typed; empty for no change. */
   readonly chosen: Signal<string>;
   readonly context: Signal<ModelContext>;
   /** False if something else begins an empty context. */

@@ -79,12 +79,12 @@ function summed(column: string) {
   return sql<number | null>`cast(sum(${sql.ref(column)}) as bigint)`;
 }
 
-/** What one model has used. */
+/** Usage of one model. */
 export interface ModelShare extends Usage {
   readonly model: string;
 }
 
-/** What a session and its last exchange have used. */
+/** Usage of a session and its last exchange. */
 export interface TreeUsage {
   /** The last exchange that has begun, and the same with the sub-agents that it began; null without one. */
   readonly exchange: { readonly own: Usage; readonly tree: Usage } | null;
@@ -124,7 +124,7 @@ export const readTreeUsage: Operation<{ readonly id: string }, TreeUsage> = asyn
   return { exchange, session, tree, models };
 };
 
-/** What a session and all below it have used, by the sums of each. */
+/** Adds up the usage of a session and all below it, by the sums of each. */
 export const usageOfTree: Operation<{ readonly id: string }, Usage> = async (tx, { id }) => {
   const sums = USAGE_COLUMNS.map((name) => summed(name).as(name));
   const row = await tx.db
@@ -135,7 +135,7 @@ export const usageOfTree: Operation<{ readonly id: string }, Usage> = async (tx,
   return usageIn(row);
 };
 
-/** What an exchange and the exchanges of its sub-agents have used. */
+/** Adds up the usage of an exchange and the exchanges of its sub-agents. */
 async function usageOfExchangeTree(
   tx: Tx,
   { id, n }: { readonly id: string; readonly n: number },

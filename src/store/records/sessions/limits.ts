@@ -197,7 +197,7 @@ const tokenUse = prepared(({ db }, given: Parameter<{ readonly id: string }>) =>
 
 const PRICE_LIMITS = ["exchange_price", "session_price", "tree_price"] as const;
 
-/** What the requests of each scope have cost, read only as far as there is a limit. */
+/** Cost of the requests of each scope, read only as far as there is a limit. */
 async function readPriceUse(tx: Tx, id: string) {
   const [row] = await tx.rows(priceUse, { id });
   const of = (name: (typeof PRICE_LIMITS)[number]) => {
