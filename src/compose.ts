@@ -11,14 +11,14 @@ import type { Exchanger, ExchangerConfig, OpenedAgent } from "./exchange/exchang
 export async function openExchanger(config: ExchangerConfig): Promise<Exchanger> {
   const { env, protectedPaths, feed, outputFolder, sandbox, ...rest } = config;
   const [
-    { createExchanger },
+    { createRunExchanger },
     { createFeed },
     { exchangeLimits },
     { modelConfig },
     { thisProcess },
     { createCommandSandbox },
   ] = await Promise.all([
-    import("./agent/exchange.ts"),
+    import("./agent/plans/run-exchanger.ts"),
     import("./exchange/live/feed.ts"),
     import("./core/exchange-limits.ts"),
     import("./rules/models/config.ts"),
@@ -26,7 +26,7 @@ export async function openExchanger(config: ExchangerConfig): Promise<Exchanger>
     import("./agent/sandbox/command-sandbox.ts"),
   ]);
   const ownPaths = [config.store.location, ...protectedPaths];
-  return createExchanger({
+  return createRunExchanger({
     ...rest,
     feed: feed ?? createFeed(config),
     commands:

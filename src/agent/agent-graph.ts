@@ -40,8 +40,8 @@ export interface GivenThread {
 
 export interface Answered {
   readonly messages: readonly BaseMessage[];
-  /** The prefix with which the worker asked; it is stored in the step of the answer. */
-  readonly prefix: Prefix;
+  /** The prefix with which the worker asked; it is stored in the step of the answer. Null for a worker without one. */
+  readonly prefix: Prefix | null;
 }
 
 /** The node in which the worker answers. */
@@ -97,7 +97,9 @@ function answerNode(worker: Worker, { onMessage, declared }: ExchangeTools) {
     }
     return {
       messages: [...given.messages],
-      ...(given.prefix === stored ? {} : { [PREFIX_CHANNEL]: given.prefix }),
+      ...(given.prefix === null || given.prefix === stored
+        ? {}
+        : { [PREFIX_CHANNEL]: given.prefix }),
     };
   };
 }

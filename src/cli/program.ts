@@ -50,6 +50,11 @@ const PLAN: CommandTable = {
   show: async (cli) => (await import("./commands/plan/show.ts")).showCommand(cli),
   graph: async (cli) => (await import("./commands/plan/graph.ts")).graphCommand(cli),
   new: async (cli) => (await import("./commands/plan/new.ts")).newCommand(cli),
+  run: async (cli) => (await import("./commands/plan/run.ts")).runCommand(cli),
+  resume: async (cli) => (await import("./commands/plan/resume.ts")).resumeCommand(cli),
+  retry: async (cli) => (await import("./commands/plan/retry.ts")).retryCommand(cli),
+  status: async (cli) => (await import("./commands/plan/status.ts")).statusCommand(cli),
+  runs: async (cli) => (await import("./commands/plan/runs.ts")).runsCommand(cli),
 };
 
 const GROUPS = { sessions: SESSIONS, threads: THREADS, plan: PLAN };
@@ -78,7 +83,10 @@ const COMMANDS: CommandTable = {
   copy: async (cli) => (await import("./commands/copy/copy.ts")).copyCommand(cli),
   doctor: async (cli) => (await import("./commands/doctor.ts")).doctorCommand(cli),
   plan: (cli) =>
-    group(cli, PLAN, { name: "plan", description: "work with phase plans (dev/phase-plan@1)" }),
+    group(cli, PLAN, {
+      name: "plan",
+      description: "check, draw and run phase plans (dev/phase-plan@1)",
+    }),
   schema: async (cli) => (await import("./commands/schema.ts")).schemaCommand(cli),
   personas: async (cli) => (await import("./commands/personas.ts")).personasCommand(cli),
   setup: async (cli) => (await import("./commands/setup/setup.ts")).setupCommand(cli),

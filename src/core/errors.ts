@@ -93,6 +93,13 @@ export const ERROR_CODES = [
   "schema_invalid",
   "schema_checks_busy",
   "plan_invalid",
+  // runs of plans
+  "run_exists",
+  "run_missing",
+  "run_takes_no_message",
+  "role_unknown",
+  "phase_failed",
+  // files and output
   "file_unreadable",
   "output_failed",
   "follow_failed",

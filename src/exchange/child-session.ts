@@ -71,7 +71,7 @@ export async function runChildSession(input: ChildSessionInput): Promise<ChildEn
     const [last] = await store.read(listExchanges, { reference: child.id, limit: 1 });
     return last?.state === "stopped"
       ? { state: "stopped" }
-      : { state: "done", answer: await lastAnswer(store, child) };
+      : { state: "done", answer: await lastAnswer(store, child.id) };
   }
   if (child.last_seq > 0 && (await store.read(onlyWaits, child))) {
     // the answer that continues the parent's exchange was for another one
@@ -105,8 +105,9 @@ const SHOWN_OF_CHILDREN: ReadonlySet<string> = new Set([
   "retry",
 ]);
 
-async function lastAnswer(store: Store, child: Session): Promise<string> {
-  const { messages } = await store.read(readDetail, { reference: child.id, all: true });
+/** Reads the last answer in a session; empty without one. */
+export async function lastAnswer(store: Store, session_id: string): Promise<string> {
+  const { messages } = await store.read(readDetail, { reference: session_id, all: true });
   const shown = messages.filter(({ is_summary }) => !is_summary);
   const last = shown.findLastIndex(({ role }) => role === "assistant");
   // an answer that was cut off is several messages

@@ -1,8 +1,9 @@
+import { PLAN_AGENT } from "../core/plan-runs.ts";
 import { quoted } from "../core/text/shell-words.ts";
 import type { ExchangeRecord } from "../core/sessions.ts";
 import { readSessionNodes, type SessionNodes } from "../store/records/exchanges/nodes.ts";
 import type { Store } from "../store/store.ts";
-import { mayRun } from "./other-agent.ts";
+import { isOfNode } from "./other-agent.ts";
 import { isServed } from "./served-folders.ts";
 
 /** Whether a node that is alive runs an exchange. */
@@ -37,7 +38,7 @@ export async function runnableOn(
   const words = [
     "reprise serve",
     ...(besides || nodes.length > 0 ? ["--port 0"] : []),
-    ...(agent === null ? [] : ["--agent MODULE"]),
+    ...(agent === null || agent === PLAN_AGENT ? [] : ["--agent MODULE"]),
     ...(repo_path === null ? [] : [`--repos ${quoted(repo_path)}`]),
   ];
   return { runnable: false, command: words.join(" ") };
@@ -46,7 +47,7 @@ export async function runnableOn(
 async function isServedBy({ nodes, ...session }: SessionNodes): Promise<boolean> {
   const { repo_path, has_begun } = session;
   for (const { agent, folders } of nodes) {
-    const isIts = mayRun(session, { agent, hasBegun: has_begun });
+    const isIts = isOfNode(session, { agent, hasBegun: has_begun });
     if (isIts && (repo_path === null || (await isServed(folders, repo_path)))) {
       return true;
     }

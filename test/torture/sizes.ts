@@ -391,6 +391,13 @@ export const SIZED_TESTS = {
     short: 20,
     long: 4000,
   },
+  "plan-schedule": {
+    what: "Random plans whose phases fail, ask, and lose their process: plans",
+    files: ["test/plans/schedule.test.ts"],
+    test: 300,
+    short: 2000,
+    long: 10_000,
+  },
   pooler: {
     what: "PostgreSQL is stopped at once behind the real pgbouncer in transaction mode, three times from 1,000 on: acknowledged appends before",
     files: ["test/store/postgres/pooler.test.ts"],

@@ -2,6 +2,7 @@ import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_NAME_LENGTH } from "../../core/limits.ts";
+import { PLAN_AGENT } from "../../core/plan-runs.ts";
 import type { Session } from "../../core/sessions.ts";
 import type { ExchangeResult } from "../../exchange/events.ts";
 import { type ExchangeRequest, isFromTerminal, type Live } from "../../exchange/exchanger.ts";
@@ -155,6 +156,12 @@ function outsideOtherGraphs<Result>(work: () => Promise<Result>): Promise<Result
 
 /** Error codes: `graph_unsuitable`. */
 export function nameOf(name: string): string {
+  if (name === PLAN_AGENT) {
+    throw new RepriseError(
+      "graph_unsuitable",
+      `The agent's name may not be ${PLAN_AGENT}: sessions of plans that are run have it. Give another one.`,
+    );
+  }
   if (name.length > MAX_NAME_LENGTH || !/^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(name)) {
     throw new RepriseError(
       "graph_unsuitable",

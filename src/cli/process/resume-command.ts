@@ -21,6 +21,11 @@ export function resumeCommand(cli: CliContext, command: Command, id: string): st
   return `${startOf(cli)} --session ${id}${databaseWords(cli, command)}${withAgent}`;
 }
 
+/** The command that continues the run of a plan. */
+export function resumeRunCommand(cli: CliContext, command: Command, id: string): string {
+  return `${startOf(cli)} plan resume ${id}${databaseWords(cli, command)}`;
+}
+
 /** The command that answers what the session asks. */
 export function answerCommandLine(cli: CliContext, command: Command, id: string): string {
   return `${startOf(cli)} sessions answer ${id} ANSWER${databaseWords(cli, command)}`;

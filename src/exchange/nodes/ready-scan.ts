@@ -6,7 +6,7 @@ import {
 } from "../../store/records/exchanges/ready.ts";
 import type { Store } from "../../store/store.ts";
 import { threadId } from "../../core/threads.ts";
-import { mayRun } from "../other-agent.ts";
+import { isOfNode } from "../other-agent.ts";
 
 export interface ReadyScanOptions {
   readonly store: Store;
@@ -55,12 +55,13 @@ export function createReadyScan({ store, agent, serves }: ReadyScanOptions): Rea
     if (left.has(id)) {
       return false;
     }
-    if (!mayRun(session, { agent, hasBegun: false }) || !(await servesFolder(repo_path))) {
+    if (!isOfNode(session, { agent, hasBegun: false }) || !(await servesFolder(repo_path))) {
       return false;
     }
     // a session without an agent is the built-in one's once it has begun
     return (
       session.agent === agent ||
+      session.agent !== null ||
       !(await store.read(hasThread, { thread_id: threadId(id, thread_suffix) }))
     );
   };

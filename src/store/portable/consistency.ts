@@ -1,3 +1,5 @@
+import { PLAN_AGENT } from "../../core/plan-runs.ts";
+import { planKeys } from "./portable-run.ts";
 import { isAbsolute, win32 } from "node:path";
 
 import type { Fault } from "../../core/errors.ts";
@@ -50,6 +52,7 @@ function* treeProblems(tree: SessionTree, pointer: string, ids: Set<string>): Pr
     yield problem(`${pointer}/session/questions/${index}/${field}`, message);
   }
   yield* callProblems(tree, `${pointer}/session/model_calls`);
+  yield* runProblems(tree, `${pointer}/session/run`);
   for (const [index, thread] of tree.threads.entries()) {
     const below = `${pointer}/threads/${index}`;
     const isAbove = thread.suffix > (tree.threads[index - 1]?.suffix ?? -1);
@@ -254,6 +257,28 @@ function* callProblems({ session }: SessionTree, pointer: string): Problems {
         (price_table === null) === (price_micros === null),
         "Must be there with a price, and only then.",
       ],
+    ]);
+  }
+}
+
+function* runProblems({ session }: SessionTree, pointer: string): Problems {
+  const { run, agent } = session;
+  if (run === undefined) {
+    return;
+  }
+  const keys = planKeys(run.plan);
+  yield* broken(pointer, [
+    ["run_id", agent === PLAN_AGENT, "Must be there only in the session of a run."],
+    [
+      "phases",
+      keys !== null && keys.join(" ") === run.phases.map(({ key }) => key).join(" "),
+      "Must be the phases of the plan, in its order.",
+    ],
+  ]);
+  for (const [index, { begun_at, ended_at }] of run.phases.entries()) {
+    yield* broken(`${pointer}/phases/${index}`, [
+      ["begun_at", begun_at === null || isTime(begun_at), NO_TIME],
+      ["ended_at", ended_at === null || isTime(ended_at), NO_TIME],
     ]);
   }
 }

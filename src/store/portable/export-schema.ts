@@ -25,6 +25,7 @@ import {
   QUESTION_KINDS,
   QUESTION_STATES,
 } from "../../core/questions.ts";
+import { MAX_PARALLEL, MAX_RETRIES, PHASE_STATES } from "../../core/plan-runs.ts";
 import { MESSAGE_FIELDS, ROLES, SESSION_FIELDS, SESSION_STATES } from "../../core/sessions.ts";
 import { CHANGED_FIELDS } from "../tables/database.ts";
 import { count, exportFields, id, name, origins, time } from "./portable-fields.ts";
@@ -139,6 +140,41 @@ export const MODEL_CALL_COLUMNS = Object.keys(
   PortableModelCall.properties,
 ) as (keyof PortableModelCall)[];
 
+/** Phase of a run, in the order of the plan. */
+const PortablePhase = Type.Object(
+  {
+    key: name(),
+    state: oneOf(PHASE_STATES),
+    attempt: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    error_code: nullable(text()),
+    error_sentence: nullable(text()),
+    begun_at: nullable(time()),
+    ended_at: nullable(time()),
+  },
+  closed,
+);
+export type PortablePhase = Static<typeof PortablePhase>;
+export const PHASE_COLUMNS = Object.keys(PortablePhase.properties) as (keyof PortablePhase)[];
+
+/** Run of a plan: how often the plan was run before is of one database. */
+const PortableRun = Type.Object(
+  {
+    run_id: id(),
+    plan: text(),
+    path: nullable(text()),
+    options: Type.Object(
+      {
+        parallel: Type.Integer({ minimum: 1, maximum: MAX_PARALLEL }),
+        retries: Type.Integer({ minimum: 0, maximum: MAX_RETRIES }),
+      },
+      closed,
+    ),
+    phases: Type.Array(PortablePhase, { minItems: 1 }),
+  },
+  closed,
+);
+export type PortableRun = Static<typeof PortableRun>;
+
 const choiceList = { minItems: 1, maxItems: MAX_CHOICES };
 
 const WrittenQuestion = Type.Object(
@@ -243,6 +279,8 @@ const WrittenSession = Type.Object(
     questions: Type.Optional(Type.Array(WrittenQuestion, { minItems: 1 })),
     /** In the order of the exchanges, and in each in that in which they were made. */
     model_calls: Type.Optional(Type.Array(PortableModelCall, { minItems: 1 })),
+    /** The plan that the session runs. */
+    run: Type.Optional(PortableRun),
   },
   closed,
 );
@@ -272,6 +310,7 @@ const MADE_OF_OTHERS = [
   "questions",
   "metadata",
   "model_calls",
+  "run",
 ] as const;
 type SessionColumn = Exclude<keyof PortableSession, (typeof MADE_OF_OTHERS)[number]>;
 

@@ -27,6 +27,7 @@ import {
   SESSION_DEFAULTS,
 } from "./portable-columns.ts";
 import { readThreads } from "./read-thread.ts";
+import { readPortableRun } from "./portable-run.ts";
 import { childIdsOf } from "../records/sessions/tree-ids.ts";
 
 /**
@@ -84,6 +85,7 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
   const questions = await readQuestions(tx, id);
   const metadata = await readMetadataOf(tx, id);
   const model_calls = await readModelCalls(tx, id);
+  const run = await readPortableRun(tx, id);
   return {
     ...(fieldsOf(columns, SESSION_DEFAULTS) as PortableSession),
     ...(fallback === null ? {} : { fallback: JSON.parse(fallback) as string[] }),
@@ -93,6 +95,7 @@ async function readPortableSession(tx: Tx, id: string): Promise<PortableSession>
     ...(questions.length === 0 ? {} : { questions }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     ...(model_calls.length === 0 ? {} : { model_calls }),
+    ...(run === null ? {} : { run }),
   };
 }
 

@@ -30,6 +30,7 @@ import {
   ORIGIN_DEFAULTS,
   SESSION_DEFAULTS,
 } from "./portable-columns.ts";
+import { writePortableRun } from "./portable-run.ts";
 import { writeSessionThread } from "./write-thread.ts";
 
 export interface WriteSessionTree {
@@ -121,6 +122,7 @@ async function writeSession(tx: Tx, tree: SessionTree, { root, markOf }: TreePla
     questions = [],
     metadata = {},
     model_calls = [],
+    run,
     failure,
     ...session
   } = tree.session;
@@ -147,6 +149,9 @@ async function writeSession(tx: Tx, tree: SessionTree, { root, markOf }: TreePla
   await writeChanges(tx, session.id, changes);
   await writeExchanges(tx, session.id, exchanges);
   await writeModelCalls(tx, session.id, model_calls);
+  if (run !== undefined) {
+    await writePortableRun(tx, session, run);
+  }
   const asked = questions.map(({ choices, permission = null, ...question }) => ({
     ...question,
     session_id: session.id,

@@ -12,15 +12,22 @@ import type { CheckpointTables } from "./checkpoints.ts";
 import type { QuestionTables } from "./questions.ts";
 import type { FileChangeTable } from "./file-changes.ts";
 import type { ModelCallTables } from "./model-calls.ts";
+import type { PlanTables } from "./plans.ts";
 
 /**
  * The tables as kysely sees them. Times are ISO 8601 text in UTC, flags are 0 or 1, JSON is text:
  * the same on both engines. The checkpoint tables are described in `checkpoints/schema.ts`, those
  * of changes in `changes/schema.ts`, those of questions in `questions/schema.ts`, those of the page's logins in
- * `access/schema.ts`, those of costs in `model-calls.ts`.
+ * `access/schema.ts`, those of costs in `model-calls.ts`, those of plans in `plans.ts`.
  */
 export interface Database
-  extends CheckpointTables, ChangeTables, QuestionTables, AccessTables, ModelCallTables {
+  extends
+    CheckpointTables,
+    ChangeTables,
+    QuestionTables,
+    AccessTables,
+    ModelCallTables,
+    PlanTables {
   sessions: SessionTable;
   messages: MessageTable;
   session_changes: SessionChangeTable;

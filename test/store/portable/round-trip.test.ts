@@ -93,6 +93,7 @@ describeEngines("moving a session", (engine) => {
       metadata: _,
       failure,
       model_calls,
+      run: _run,
       ...ofSession
     } = session.properties;
     const ofFailure = Object.keys(failure.properties).map((name) => `failure_${name}`);

@@ -1,3 +1,5 @@
+import { PLAN_AGENT } from "../../../core/plan-runs.ts";
+import { runTakesNoMessage } from "../../../store/records/plans/takes-no-message.ts";
 import { isRepriseError, RepriseError } from "../../../core/errors.ts";
 import { isRfc9562Uuid, parseSessionReference } from "../../../core/ids.ts";
 import type { Session } from "../../../core/sessions.ts";
@@ -101,6 +103,9 @@ async function existingSession(selection: Selection): Promise<Session | null> {
   const session = options.session === undefined ? null : await findSession(store, options.session);
   if (session !== null) {
     refuseEnded(session);
+    if (session.agent === PLAN_AGENT) {
+      throw runTakesNoMessage();
+    }
   }
   return session;
 }

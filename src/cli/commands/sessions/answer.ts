@@ -1,3 +1,4 @@
+import { PLAN_AGENT } from "../../../core/plan-runs.ts";
 import { Command } from "commander";
 
 import { isFinal } from "../../../core/exchanges.ts";
@@ -53,7 +54,7 @@ import {
   reasonLine,
   replyOf,
 } from "../../output/question-lines.ts";
-import { databaseWords, resumeCommand } from "../../process/resume-command.ts";
+import { databaseWords, resumeCommand, resumeRunCommand } from "../../process/resume-command.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 import { localPrincipal } from "../../../core/principal.ts";
 
@@ -290,9 +291,11 @@ async function showNextStep(
   if (start !== null) {
     const service = exactLine(`${start}${databaseWords(cli, command)}`);
     noticeLine(cli, `No running service continues the exchange. Start one with: ${service}`);
-    noticeLine(
-      cli,
-      `Or continue it here: ${resumeCommand(cli, command, session_id)} --continue-exchange`,
-    );
+    const { agent } = await store.read(readSession, { id: session_id });
+    const here =
+      agent === PLAN_AGENT
+        ? resumeRunCommand(cli, command, session_id)
+        : `${resumeCommand(cli, command, session_id)} --continue-exchange`;
+    noticeLine(cli, `Or continue it here: ${here}`);
   }
 }

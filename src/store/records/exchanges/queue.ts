@@ -4,6 +4,7 @@ import type { Selectable } from "kysely";
 
 import { RepriseError } from "../../../core/errors.ts";
 import type { AskedBy } from "../../../core/exchanges.ts";
+import { PLAN_AGENT } from "../../../core/plan-runs.ts";
 import { newId } from "../../../core/ids.ts";
 import { type Principal, isOwner } from "../../../core/principal.ts";
 import { isDelegated } from "../../../core/session-tree.ts";
@@ -12,6 +13,7 @@ import { type Parameter, prepared } from "../../prepared.ts";
 import type { ExchangeTable } from "../../tables/database.ts";
 import { revokeDeadLease } from "../leases/revoke.ts";
 import { readPending } from "../messages/read.ts";
+import { runTakesNoMessage } from "../plans/takes-no-message.ts";
 import { queueWaiting } from "../questions/continue.ts";
 import { firstOpenQuestion } from "../questions/read.ts";
 import { withdrawQuestions } from "../questions/withdraw.ts";
@@ -46,11 +48,12 @@ export interface QueueExchange {
  * an exchange that waits for a person to continue it, as one typed in a terminal does.
  *
  * Error codes: as `resolveSession`, `session_ended`, `idempotency_key_reused`,
- * `not_confirmed`, `nothing_to_continue`, `question_open`; `session_busy` or `invalid_usage` for the session of a sub-agent.
+ * `not_confirmed`, `nothing_to_continue`, `question_open`; `session_busy` or `invalid_usage` for the session of a sub-agent;
+ * `run_takes_no_message` for a message to the session of a run.
  */
 export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx, input) => {
   const { content, supersede = false, idempotency_key = null, not_before = null } = input;
-  const { id } = await resolveSession(tx, input);
+  const { id, agent } = await resolveSession(tx, input);
   const held = await holdQueue(tx, { id, idempotency_key });
   const request = createHash("sha256")
     .update(JSON.stringify(asRequested(input)))
@@ -60,6 +63,9 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
     return readRecord(tx, id, held.earlier.n);
   }
   refuseEnded(held);
+  if (agent === PLAN_AGENT && content !== null) {
+    throw runTakesNoMessage();
+  }
   await refuseSubAgent(tx, held);
   if (held.mayBeUnconfirmed && (await isUnconfirmed(tx, id))) {
     throw notConfirmed(id);

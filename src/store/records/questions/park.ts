@@ -1,3 +1,4 @@
+import { PLAN_AGENT } from "../../../core/plan-runs.ts";
 import { isDelegated } from "../../../core/session-tree.ts";
 import type { Session } from "../../../core/sessions.ts";
 import type { Fence } from "../leases/fence.ts";
@@ -15,7 +16,7 @@ export async function parkedState(
   session: Pick<Session, "id" | "parent_call_id" | "agent">,
   fence: Fence,
 ): Promise<"queued" | "waiting"> {
-  if (isDelegated(session) || session.agent !== null) {
+  if (isDelegated(session) || !(session.agent === null || session.agent === PLAN_AGENT)) {
     return "waiting";
   }
   const isOpen = (await firstOpenQuestion(tx, session.id)) !== null;

@@ -1,3 +1,5 @@
+import { PLAN_AGENT } from "../../../core/plan-runs.ts";
+import { runTakesNoMessage } from "../plans/takes-no-message.ts";
 import { RepriseError } from "../../../core/errors.ts";
 import { type Principal, consenterOf } from "../../../core/principal.ts";
 import type { Session } from "../../../core/sessions.ts";
@@ -85,7 +87,8 @@ export interface NewThread {
  * for the agent still reach it, unless they are archived. An exchange whose lease ran out may only
  * sleep: its epoch is over, so it adds nothing more to the thread before.
  *
- * Error codes: `session_not_found`, `session_ended`, `session_busy` while an exchange runs.
+ * Error codes: `session_not_found`, `session_ended`, `session_busy` while an exchange runs; `run_takes_no_message` for
+ * the session of a run.
  */
 export const startThread: Operation<NewThread, Session> = async (tx, input) => {
   const path = await lockPath(tx, input.id);
@@ -95,6 +98,9 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
       "session_busy",
       "An exchange is running in this session; wait until it is done, or stop it.",
     );
+  }
+  if (session.agent === PLAN_AGENT) {
+    throw runTakesNoMessage();
   }
   await tx.db
     .updateTable("sessions")

@@ -1,3 +1,4 @@
+import { PLAN_AGENT } from "../../../core/plan-runs.ts";
 import type { Session } from "../../../core/sessions.ts";
 import { isRoot } from "../../../core/session-tree.ts";
 import type { Operation } from "../../store.ts";
@@ -22,6 +23,8 @@ export const readLatestChosen: Operation<LatestChosen, Session | null> = async (
   let query = selectSessions(tx)
     .where("project_key", "=", input.project_key)
     .where("state", "=", "active")
+    // a run takes no message
+    .where(({ eb, or }) => or([eb("agent", "is", null), eb("agent", "!=", PLAN_AGENT)]))
     .orderBy("last_activity_at", "desc")
     .orderBy("id", "desc")
     .limit(1);

@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { AIMessage } from "@langchain/core/messages";
+import { interrupt } from "@langchain/langgraph";
+
+import { isRepriseError, RepriseError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { phaseOf } from "../../plans/plan-of-run.ts";
+import { runReport } from "../../plans/report.ts";
+import { mayWrite } from "../../plans/roles.ts";
+import { schedule, type ScheduledPhase } from "../../plans/schedule.ts";
+import { loadPersona } from "../../rules/personas/load.ts";
+import { beginPhase, readPhases, type StoredPhase } from "../../store/records/plans/phases.ts";
+import type { Worker } from "../agent-graph.ts";
+import { PhaseRunner } from "./phase-runner.ts";
+import type { RunContext } from "./run-context.ts";
+
+/** Time between two polls for an answer that lets a phase continue while others run. */
+const POLL_MS = 1000;
+
+/**
+ * Answers in the graph of a run in place of a model: it runs the phases, and its answer is the report. Whatever was killed, it
+ * begins from the stored phases. All phases have ended once `end` has.
+ */
+export class PlanWorker implements Worker {
+  readonly tools = [];
+  readonly #context: RunContext;
+  readonly #stop = new AbortController();
+  readonly #runner: PhaseRunner;
+  /** What runs now, by the keys of the phases. None rejects. */
+  readonly #active = new Map<string, Promise<void>>();
+  /** Why the whole run ends. */
+  #failure: { readonly error: unknown } | null = null;
+  readonly #writers = new Map<string, boolean>();
+
+  constructor(context: RunContext) {
+    this.#context = context;
+    const { live, thread } = context;
+    const signal = AbortSignal.any([live.signal, thread.held.lost, this.#stop.signal]);
+    this.#runner = new PhaseRunner(context, signal);
+  }
+
+  answer: Worker["answer"] = async () => {
+    const outcome = await this.#run();
+    if (outcome === "waiting") {
+      interrupt("a phase waits");
+    }
+    const phases = await this.#phases();
+    if (outcome === "failed") {
+      throw phaseFailed(phases);
+    }
+    const report = runReport(this.#context.plan, phases);
+    // no model was asked
+    const usage_metadata = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
+    return {
+      messages: [new AIMessage({ id: newId(), content: report, usage_metadata })],
+      prefix: null,
+    };
+  };
+
+  /** Stops what still runs, and waits for it. */
+  async end(): Promise<void> {
+    this.#stop.abort();
+    await Promise.allSettled(this.#active.values());
+  }
+
+  async #run(): Promise<"done" | "failed" | "waiting"> {
+    const { run, store, thread } = this.#context;
+    const { parallel } = run.options;
+    for (;;) {
+      // before the rows: a phase that ends in between counts as active once more
+      const active = new Set(this.#active.keys());
+      if (this.#failure !== null) {
+        throw this.#failure.error;
+      }
+      const phases = await this.#phases();
+      const scheduled = await Promise.all(phases.map((phase) => this.#scheduled(phase)));
+      const { begin, outcome } = schedule(scheduled, { parallel, active });
+      if (outcome !== null) {
+        return outcome;
+      }
+      for (const key of begin) {
+        await store.write(beginPhase, { fence: thread.held.fence, key });
+        this.#begin(key, phases);
+      }
+      const isAsked = phases.some(({ asks }) => asks);
+      await this.#next(isAsked);
+    }
+  }
+
+  #begin(key: string, phases: readonly StoredPhase[]): void {
+    const phase = phases.find((each) => each.key === key);
+    if (phase !== undefined) {
+      const running = this.#runner
+        .run(phase, phases)
+        .catch((error: unknown) => {
+          this.#failure ??= { error };
+        })
+        .finally(() => this.#active.delete(key));
+      this.#active.set(key, running);
+    }
+  }
+
+  /** Waits until a phase has ended, or while one asks, until it may have been answered. */
+  async #next(isAsked: boolean): Promise<void> {
+    const polled = new AbortController();
+    const { signal } = polled;
+    const poll = isAsked ? [sleep(POLL_MS, undefined, { signal }).catch(() => undefined)] : [];
+    await Promise.race([...this.#active.values(), ...poll]);
+    polled.abort();
+  }
+
+  #phases(): Promise<readonly StoredPhase[]> {
+    const { store, run } = this.#context;
+    return store.read(readPhases, run);
+  }
+
+  async #scheduled(phase: StoredPhase): Promise<ScheduledPhase> {
+    const { role, depends_on = [] } = phaseOf(this.#context.plan, phase);
+    return { ...phase, depends_on, isWriter: await this.#isWriter(role) };
+  }
+
+  /** A role that cannot be loaded counts as one that writes: its attempt says what is wrong. */
+  async #isWriter(role: string): Promise<boolean> {
+    const { personas, run, tools } = this.#context;
+    const known = this.#writers.get(role);
+    if (known !== undefined) {
+      return known;
+    }
+    const loading = loadPersona({ name: role, repoPath: run.session.repo_path, ...personas });
+    const isWriter = await loading.then(
+      (persona) => mayWrite(persona, tools),
+      (error: unknown) => {
+        if (!isRepriseError(error)) {
+          throw error;
+        }
+        return true;
+      },
+    );
+    this.#writers.set(role, isWriter);
+    return isWriter;
+  }
+}
+
+/** Says which phase failed first, in the order of the plan. */
+function phaseFailed(phases: readonly StoredPhase[]): RepriseError {
+  const failed = phases.filter(({ state }) => state === "failed");
+  const left = phases.filter(({ state }) => state === "waiting").length;
+  const names = failed.map(({ key }) => key).join(", ");
+  const waiting = left === 0 ? "" : ` Phases that depend on what failed were not begun: ${left}.`;
+  const why = failed[0]?.error_sentence ?? "";
+  return new RepriseError(
+    "phase_failed",
+    `Of the plan's phases, these failed: ${names}. ${why}${waiting} Let them be tried again with \`reprise plan retry\`.`,
+  );
+}

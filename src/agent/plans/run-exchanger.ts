@@ -1,0 +1,130 @@
+import { refuseEnded } from "../../store/records/sessions/change.ts";
+import { EXCHANGE_LIMITS } from "../../core/exchange-limits.ts";
+import { PLAN_AGENT } from "../../core/plan-runs.ts";
+import type { ExchangeResult } from "../../exchange/events.ts";
+import {
+  type Exchanger,
+  type ExchangeRequest,
+  isFromTerminal,
+  type Live,
+} from "../../exchange/exchanger.ts";
+import { type Report, reportStored } from "../../exchange/report-events.ts";
+import { planOf } from "../../plans/plan-of-run.ts";
+import { lowered, repositoryConfig } from "../../rules/config/repository.ts";
+import { BUILT_IN_TOOLS } from "../../rules/tools/built-in.ts";
+import { type LeaseState, readLeaseState } from "../../store/records/leases/lease.ts";
+import { readRunOf } from "../../store/records/plans/read-runs.ts";
+import { runTakesNoMessage } from "../../store/records/plans/takes-no-message.ts";
+import { refuseMissingFolder } from "../../workspace/files/is-folder.ts";
+import { sessionFolder } from "../../workspace/files/session-folder.ts";
+import { keptBytesIn } from "../../workspace/undo/kept-bytes.ts";
+import { driveExchange } from "../driver/drive-exchange.ts";
+import { createExchangeDriver, type Hold } from "../driver/exchange-driver.ts";
+import { createExchanger } from "../exchange.ts";
+import type { AgentOptions } from "../exchange-context.ts";
+import { createModelNotices } from "../model-notices.ts";
+import { createProviderPauses } from "../models/provider-pause.ts";
+import { planAgent } from "./plan-agent.ts";
+import { PlanWorker } from "./plan-worker.ts";
+
+/** Runs exchanges of conversations, and those of plans that are run: the agent of the session decides. */
+export function createRunExchanger(given: AgentOptions): Exchanger {
+  const options = {
+    ...given,
+    pauses: given.pauses ?? createProviderPauses(),
+    noticeModel: given.noticeModel ?? createModelNotices(),
+    kept: given.kept ?? keptBytesIn(given.undoFolder),
+  };
+  const { store } = options;
+  const conversations = createExchanger(options);
+  const driver = createExchangeDriver({ ...options, isShownOnly: true });
+  const runOf = (request: ExchangeRequest, state: LeaseState, live: Live) =>
+    driver.run(request, live, (report, hold) =>
+      exchangeOfRun(options, { request, state, report, hold }),
+    );
+  return {
+    ...conversations,
+    exchange: async (request, live) => {
+      // what cannot be read is reported by who runs the exchange
+      const state =
+        request.lease_state ?? (await store.read(readLeaseState, request).catch(() => null));
+      return state?.session.agent === PLAN_AGENT
+        ? runOf(request, state, live)
+        : conversations.exchange(
+            state === null ? request : { ...request, lease_state: state },
+            live,
+          );
+    },
+  };
+}
+
+interface Beginning {
+  readonly request: ExchangeRequest;
+  readonly state: LeaseState;
+  readonly report: Report;
+  readonly hold: Hold;
+}
+
+/** Error codes: `run_takes_no_message`, `run_missing`, `folder_missing`, and as `Exchanger.exchange`. */
+async function exchangeOfRun(
+  options: AgentOptions,
+  { request, state, report, hold }: Beginning,
+): Promise<ExchangeResult> {
+  const { session } = state;
+  refuseEnded(session);
+  if (request.text !== null) {
+    throw runTakesNoMessage();
+  }
+  const { store, limits: _own, ...shared } = options;
+  const run = await store.read(readRunOf, { session_id: session.id });
+  const plan = planOf(run);
+  if (session.repo_path !== null) {
+    await refuseMissingFolder(session.repo_path);
+  }
+  const root = await sessionFolder(session);
+  const configured = await options.settings?.at(root);
+  const repository = await repositoryConfig(root, options.personas.trust);
+  const limits = lowered(
+    configured?.limits ?? options.limits ?? EXCHANGE_LIMITS,
+    repository.limits,
+  );
+  const isUnattended = request.claim !== undefined;
+  return hold({
+    leaseState: state,
+    begin: { content: null, model: session.model, persona_name: null, agent: PLAN_AGENT },
+    isOfService: isUnattended,
+    isAttended: isFromTerminal(request),
+    mayBegin: () => true,
+    onStored: (messages) => reportStored(report, messages),
+    work: async (thread, live) => {
+      const worker = new PlanWorker({
+        store,
+        personas: options.personas,
+        tools: options.tools ?? BUILT_IN_TOOLS,
+        run,
+        plan,
+        thread,
+        live,
+        report,
+        fallback: session.fallback ?? configured?.fallback ?? [],
+        limits,
+        openExchanger: (place) =>
+          createExchanger({ ...shared, store, within: { ...place, isUnattended } }),
+      });
+      try {
+        return await driveExchange({
+          store,
+          thread,
+          live,
+          report,
+          isNew: false,
+          closesFirst: false,
+          names: { model: session.model, persona_name: null, agent: PLAN_AGENT },
+          openAgent: () => planAgent({ worker, thread, report }),
+        });
+      } finally {
+        await worker.end();
+      }
+    },
+  });
+}

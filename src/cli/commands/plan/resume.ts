@@ -1,0 +1,30 @@
+import { Command } from "commander";
+
+import { readRun } from "../../../store/records/plans/read-runs.ts";
+import type { CliContext } from "../../process/context.ts";
+import { openDatabase, withStore } from "../../process/database.ts";
+import { addAllowed } from "../permission-options.ts";
+import { runForeground } from "./foreground.ts";
+
+/** `plan resume <run>`: continues a run after a kill, a stop, an answer or a failure. */
+export function resumeCommand(cli: CliContext): Command {
+  const command = new Command("resume")
+    .description("continue a run that was stopped, killed, failed, or has got its answers")
+    .argument(
+      "<run>",
+      "id of its session, the first 6 or more characters of it, or the plan's runId",
+    )
+    .option("--allow <call>", "permit such calls in this process; can be repeated", addAllowed)
+    .option("--json", "print one JSON document, for programs")
+    .action(
+      async (
+        reference: string,
+        { allow = [], json = false }: { allow?: readonly string[]; json?: boolean },
+      ) => {
+        await using store = await openDatabase(cli, command);
+        const { session_id } = await store.read(readRun, { reference });
+        await runForeground(cli, { store, command, session_id, allow, json });
+      },
+    );
+  return withStore(command);
+}

@@ -1,0 +1,159 @@
+import { Command } from "commander";
+
+import { phaseGraph } from "../../../artifacts/plans/phase-graph.ts";
+import type { PhasePlan } from "../../../artifacts/plans/phase-plan.ts";
+import type { ScopedLimits } from "../../../core/cost/limits.ts";
+import type { PermissionMode } from "../../../core/permissions.ts";
+import { MAX_PARALLEL, MAX_RETRIES } from "../../../core/plan-runs.ts";
+import { plural } from "../../../core/text/text.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
+import { checkRoles } from "../../../plans/roles.ts";
+import { defaultModel } from "../../../rules/models/config.ts";
+import { createRun } from "../../../store/records/plans/create-run.ts";
+import { aligned } from "../../output/aligned.ts";
+import { personaFolderPaths, settingsOf } from "../../process/config.ts";
+import { type CliContext, note, printJson, printLines } from "../../process/context.ts";
+import { openDatabase, withStore } from "../../process/database.ts";
+import { wrongUsage } from "../../process/wrong-usage.ts";
+import { newSession } from "../chat/new-session.ts";
+import { addPriceLimit, addTokenLimit } from "../limit-options.ts";
+import { addAllowed, PERMISSION_HELP, permissionMode } from "../permission-options.ts";
+import { enterFolder } from "../trust/enter-folder.ts";
+import { runForeground } from "./foreground.ts";
+import { readPlan } from "./read-plan.ts";
+
+interface RunCommandOptions {
+  readonly parallel: number;
+  readonly retries: number;
+  readonly model?: string;
+  readonly permission?: PermissionMode;
+  readonly allow?: readonly string[];
+  readonly tokenLimit?: ScopedLimits;
+  readonly priceLimit?: ScopedLimits;
+  readonly trust?: true;
+  readonly again?: true;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+/** `plan run <file>`: runs the phases of a plan in the working folder, each as a sub-agent. */
+export function runCommand(cli: CliContext): Command {
+  const command = new Command("run")
+    .description("run the phases of a plan here, each with its role as the persona of a sub-agent")
+    .argument("<file>", "the plan; - for standard input")
+    .option(
+      "--parallel <n>",
+      "phases at once, of which one may change files",
+      wholeUpTo(MAX_PARALLEL, 1),
+      1,
+    )
+    .option(
+      "--retries <n>",
+      "further attempts of a phase that failed",
+      wholeUpTo(MAX_RETRIES, 0),
+      0,
+    )
+    .option("--model <provider:model>", "for roles whose persona names no model")
+    .option("--permission <mode>", PERMISSION_HELP, permissionMode)
+    .option("--allow <call>", "permit such calls in this process; can be repeated", addAllowed)
+    .option(
+      "--token-limit <what=n>",
+      "tokens that an exchange, the session or its tree may use; can be repeated",
+      addTokenLimit,
+    )
+    .option(
+      "--price-limit <what=USD>",
+      "dollars that an exchange, the session or its tree may cost; can be repeated",
+      addPriceLimit,
+    )
+    .option("--trust", "for this run, use the personas and the AGENTS.md in the folder")
+    .option("--again", "run a plan once more whose run has ended")
+    .option("--dry-run", "only show what would run, with which models")
+    .option("--json", "print one JSON document, for programs")
+    .action(async (file: string, options: RunCommandOptions) => {
+      if (options.permission === "plan") {
+        throw wrongUsage(
+          "Phases do work, so a plan cannot be run in planning mode. Use another --permission.",
+        );
+      }
+      const json = options.json === true;
+      if (options.trust === true) {
+        cli.consent = { ...cli.consent, forThisRun: { folder: cli.cwd } };
+      }
+      const plan = await readPlan(cli, file);
+      const ask = cli.stdin.isTTY === true && !json;
+      if (!(await enterFolder({ cli, folder: cli.cwd, from: cli.cwd, ask }))) {
+        return;
+      }
+      const columns = await newSession(cli, options);
+      const { models } = await settingsOf(cli).at(columns.repo_path);
+      const model = options.model ?? defaultModel(models);
+      const source = {
+        personas: personaFolderPaths(cli),
+        models,
+        repo_path: columns.repo_path,
+        model,
+      };
+      const roles = await checkRoles(plan, source);
+      if (options.dryRun === true) {
+        showDryRun(cli, { plan, roles, json });
+        return;
+      }
+      if (plan.phases.some(({ expected_artifact: artifact }) => artifact !== undefined)) {
+        note(
+          cli,
+          "The artifacts of phases are asked of their models, and not checked. `reprise schema validate` checks one.",
+        );
+      }
+      await using store = await openDatabase(cli, command);
+      const { id } = await store.write(createRun, {
+        session: { ...columns, persona_name: null, model },
+        run_id: plan.runId,
+        plan: JSON.stringify(plan),
+        keys: plan.phases.map(({ key }) => key),
+        path: file === "-" ? null : file,
+        options: { parallel: options.parallel, retries: options.retries },
+        request: `Run the plan ${plan.runId}: ${plural(plan.phases.length, "phase")}.`,
+        again: options.again === true,
+      });
+      const allow = options.allow ?? [];
+      await runForeground(cli, { store, command, session_id: id, allow, json });
+    });
+  return withStore(command);
+}
+
+/** Reads a whole number of an option. */
+function wholeUpTo(max: number, min: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(number >= min && number <= max)) {
+      throw wrongUsage(`The option takes a whole number from ${min} to ${max}.`);
+    }
+    return number;
+  };
+}
+
+interface DryRun {
+  readonly plan: PhasePlan;
+  /** Models by role. */
+  readonly roles: ReadonlyMap<string, string>;
+  readonly json: boolean;
+}
+
+function showDryRun(cli: CliContext, { plan, roles, json }: DryRun): void {
+  const { waves } = phaseGraph(plan);
+  const modelOf = (role: string): string => roles.get(role) ?? "";
+  if (json) {
+    const phases = plan.phases.map(({ key, role }) => ({ key, role, model: modelOf(role) }));
+    printJson(cli, { run_id: plan.runId, waves, phases }, 2);
+    return;
+  }
+  const byKey = new Map(plan.phases.map((phase) => [phase.key, phase]));
+  const rows = waves.flatMap((wave, at) =>
+    wave.map((key) => {
+      const { title = "", role = "" } = byKey.get(key) ?? {};
+      return [`wave ${at + 1}`, ...[key, title, role, modelOf(role)].map(oneLine)];
+    }),
+  );
+  printLines(cli, [...aligned(rows), "Nothing was stored, and nothing was sent to a model."]);
+}

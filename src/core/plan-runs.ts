@@ -1,0 +1,29 @@
+/** Stored states of a phase of a run; what else is shown of it follows from them: see `shownPhases`. */
+export const PHASE_STATES = ["waiting", "running", "done", "failed"] as const;
+export type PhaseState = (typeof PHASE_STATES)[number];
+
+/** States of a phase as a person sees it. */
+export type ShownPhase = PhaseState | "ready" | "blocked" | "asking" | "interrupted";
+
+/** How a plan is run. */
+export interface RunOptions {
+  /** Phases that run at once, at most. */
+  readonly parallel: number;
+  /** How often a phase that failed is tried again. */
+  readonly retries: number;
+}
+
+/** Name of the agent of a run's session. No other agent may have it. */
+export const PLAN_AGENT = "plan";
+
+/** Phases that may run at once. */
+export const MAX_PARALLEL = 8;
+/** Further attempts that a phase may have. */
+export const MAX_RETRIES = 9;
+/** UTF-8 bytes of a dependency's answer that the phase after it gets. */
+export const MATERIAL_BYTES = 8 * 1024;
+
+/** Returns the id of the call whose sub-agent works on an attempt of a phase. No tool's call has a colon in its id here. */
+export function phaseCallId(key: string, attempt: number): string {
+  return `phase:${key}:${attempt}`;
+}

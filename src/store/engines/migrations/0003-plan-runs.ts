@@ -1,0 +1,35 @@
+import type { Migration } from "./migration.ts";
+
+/** Runs of plans, and what became of their phases. */
+export const planRuns: Migration = {
+  version: 3,
+  name: "plan runs",
+  statements: ({ column, tableOptions }) => {
+    const { key, integer } = column;
+    return [
+      `CREATE TABLE plan_runs (
+        session_id ${key} NOT NULL PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+        project_key ${key} NOT NULL,
+        run_id ${key} NOT NULL,
+        number ${integer} NOT NULL,
+        plan TEXT NOT NULL,
+        plan_hash ${key} NOT NULL,
+        path TEXT,
+        options TEXT NOT NULL,
+        UNIQUE (project_key, run_id, number)
+      )${tableOptions}`,
+      `CREATE TABLE plan_phases (
+        session_id ${key} NOT NULL REFERENCES plan_runs (session_id) ON DELETE CASCADE,
+        key ${key} NOT NULL,
+        position ${integer} NOT NULL,
+        state ${key} NOT NULL CHECK (state IN ('waiting', 'running', 'done', 'failed')),
+        attempt ${integer} NOT NULL,
+        error_code TEXT,
+        error_sentence TEXT,
+        begun_at ${key},
+        ended_at ${key},
+        PRIMARY KEY (session_id, key)
+      )${tableOptions}`,
+    ];
+  },
+};

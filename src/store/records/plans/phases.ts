@@ -1,0 +1,119 @@
+import type { Selectable } from "kysely";
+
+import { phaseCallId, type PhaseState } from "../../../core/plan-runs.ts";
+import type { Operation, Tx } from "../../store.ts";
+import type { PlanPhaseTable } from "../../tables/plans.ts";
+import { type Fence, holdFence } from "../leases/fence.ts";
+import { withinDelegation } from "../questions/tree.ts";
+
+/** A phase as it is stored, with the sub-agent of its attempt. */
+export interface StoredPhase extends Omit<Selectable<PlanPhaseTable>, "session_id"> {
+  /** Session of the sub-agent; null before it begins. */
+  readonly child: string | null;
+  /** True for a running phase that can do nothing before a person answers. */
+  readonly asks: boolean;
+}
+
+/** Reads the phases of a run in the order of the plan. */
+export const readPhases: Operation<
+  { readonly session_id: string },
+  readonly StoredPhase[]
+> = async (tx, { session_id }) => {
+  const rows = await tx.db
+    .selectFrom("plan_phases")
+    .selectAll()
+    .where("session_id", "=", session_id)
+    .orderBy("position")
+    .execute();
+  const children = await tx.db
+    .selectFrom("sessions")
+    .select(["id", "parent_call_id"])
+    .where("parent_session_id", "=", session_id)
+    .where("parent_call_id", "is not", null)
+    .execute();
+  const byCall = new Map(children.map(({ id, parent_call_id }) => [parent_call_id, id]));
+  const phases: StoredPhase[] = [];
+  for (const { session_id: _, ...row } of rows) {
+    const child = byCall.get(phaseCallId(row.key, row.attempt)) ?? null;
+    const asks = row.state === "running" && child !== null && (await waitsForPeople(tx, child));
+    phases.push({ ...row, child, asks });
+  }
+  return phases;
+};
+
+/**
+ * Returns true if the exchange of a sub-agent waits, and each one that waits below it, and waits for none below itself,
+ * has an open question.
+ */
+async function waitsForPeople(tx: Tx, id: string): Promise<boolean> {
+  const waiting = await tx.db
+    .selectFrom("exchanges")
+    .innerJoin("sessions", "sessions.id", "exchanges.session_id")
+    .select(["sessions.id", "sessions.parent_session_id"])
+    .where("exchanges.session_id", "in", withinDelegation(id))
+    .where("exchanges.ended_at", "is", null)
+    .where("exchanges.state", "=", "waiting")
+    .execute();
+  if (!waiting.some((row) => row.id === id)) {
+    return false;
+  }
+  const above = new Set(waiting.map(({ parent_session_id }) => parent_session_id));
+  const lowest = waiting.filter((row) => !above.has(row.id)).map((row) => row.id);
+  const asking = await tx.db
+    .selectFrom("questions")
+    .select("session_id")
+    .distinct()
+    .where("session_id", "in", lowest)
+    .where("state", "=", "open")
+    .where("kind", "!=", "messages")
+    .execute();
+  return asking.length === lowest.length;
+}
+
+export interface BeginPhase {
+  /** Lease of the run's exchange. */
+  readonly fence: Fence;
+  readonly key: string;
+}
+
+/** Stores that the attempt of a waiting phase begins. Error codes: as `holdFence`. */
+export const beginPhase: Operation<BeginPhase, void> = async (tx, { fence, key }) => {
+  await holdFence(tx, fence);
+  await tx.db
+    .updateTable("plan_phases")
+    .set({ state: "running", begun_at: tx.dialect.now(), ended_at: null })
+    .where("session_id", "=", fence.session_id)
+    .where("key", "=", key)
+    .where("state", "=", "waiting")
+    .execute();
+  tx.touch(fence.session_id);
+};
+
+export interface EndPhase extends BeginPhase {
+  readonly attempt: number;
+  /** State after the attempt; `waiting` lets another attempt begin. */
+  readonly state: Exclude<PhaseState, "running">;
+  /** Why it failed; null if it is done. */
+  readonly error: { readonly code: string; readonly sentence: string } | null;
+}
+
+/** Stores how an attempt of a running phase ended. Error codes: as `holdFence`. */
+export const endPhase: Operation<EndPhase, void> = async (tx, input) => {
+  const { fence, key, attempt, state, error } = input;
+  await holdFence(tx, fence);
+  await tx.db
+    .updateTable("plan_phases")
+    .set({
+      state,
+      attempt: state === "waiting" ? attempt + 1 : attempt,
+      error_code: error?.code ?? null,
+      error_sentence: error?.sentence ?? null,
+      ended_at: tx.dialect.now(),
+    })
+    .where("session_id", "=", fence.session_id)
+    .where("key", "=", key)
+    .where("attempt", "=", attempt)
+    .where("state", "=", "running")
+    .execute();
+  tx.touch(fence.session_id);
+};

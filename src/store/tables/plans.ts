@@ -1,0 +1,41 @@
+import type { PhaseState } from "../../core/plan-runs.ts";
+
+/** Plans that are run, with the run's session. How the run is, its exchanges say. */
+export interface PlanTables {
+  plan_runs: PlanRunTable;
+  plan_phases: PlanPhaseTable;
+}
+
+export interface PlanRunTable {
+  session_id: string;
+  /** Project of the session, or its folder: run ids are compared in it. */
+  project_key: string;
+  run_id: string;
+  /** From 1: how often the plan was begun here. No export has it. */
+  number: number;
+  /** The plan as it was when the run began, as JSON: a later change of its file counts for nothing. */
+  plan: string;
+  /** SHA-256 of `plan` in hexadecimal digits. */
+  plan_hash: string;
+  /** Where the plan was read; only shown. Null for standard input. */
+  path: string | null;
+  /** JSON of RunOptions. */
+  options: string;
+}
+
+/** A phase of a run. Each of its attempts is a sub-agent, whose session has the call id `phase:<key>:<attempt>`. */
+export interface PlanPhaseTable {
+  session_id: string;
+  key: string;
+  /** From 0, in the order of the plan. */
+  position: number;
+  state: PhaseState;
+  /** From 1. */
+  attempt: number;
+  /** Why the last attempt failed. */
+  error_code: string | null;
+  error_sentence: string | null;
+  /** When the attempt began, and when the phase was done or failed. */
+  begun_at: string | null;
+  ended_at: string | null;
+}

@@ -1,0 +1,110 @@
+import { onTestFinished } from "vitest";
+
+import { createRunExchanger } from "../../src/agent/plans/run-exchanger.ts";
+import type { Phase, PhasePlan } from "../../src/artifacts/plans/phase-plan.ts";
+import type { PhaseState, RunOptions } from "../../src/core/plan-runs.ts";
+import type { Session } from "../../src/core/sessions.ts";
+import type { ExchangeResult } from "../../src/exchange/events.ts";
+import type { ExchangeRequest } from "../../src/exchange/exchanger.ts";
+import { modelConfig } from "../../src/rules/models/config.ts";
+import { createRun } from "../../src/store/records/plans/create-run.ts";
+import { readRun } from "../../src/store/records/plans/read-runs.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { TestDatabase } from "./engines.ts";
+import { agentOptions } from "./exchanger.ts";
+import type { ModelServer, SentMessage } from "./model-server.ts";
+import { temporaryFolder } from "./temp.ts";
+
+/** A phase for a plan of a test. */
+export function phase(key: string, depends_on: readonly string[] = [], role = "assistant"): Phase {
+  return {
+    key,
+    title: `Title of ${key}`,
+    role,
+    instructions: `Do the work of ${key}.`,
+    ...(depends_on.length === 0 ? {} : { depends_on }),
+  };
+}
+
+/** Design, two phases that depend on it, and one that depends on both. */
+export const DIAMOND = [
+  phase("design"),
+  phase("build", ["design"]),
+  phase("docs", ["design"], "reviewer"),
+  phase("check", ["build", "docs"], "reviewer"),
+];
+
+/** Key of the phase that a request is about; null for another request. */
+export function phaseIn(messages: readonly SentMessage[]): string | null {
+  const first = messages.find(({ role }) => role === "user");
+  return /^Phase ([a-z0-9-]+):/.exec(first?.content ?? "")?.[1] ?? null;
+}
+
+export interface NewRun {
+  readonly store: Store;
+  readonly repo?: string;
+  readonly phases: readonly Phase[];
+  readonly options?: Partial<RunOptions>;
+  readonly runId?: string;
+  readonly again?: boolean;
+}
+
+/** Stores a run as `plan run` does. */
+export function storeRun({ store, phases, options, again, ...run }: NewRun): Promise<Session> {
+  const runId = run.runId ?? crypto.randomUUID();
+  const plan: PhasePlan = { runId, phaseKey: "planning", phases };
+  return store.write(createRun, {
+    session: {
+      repo_path: run.repo ?? temporaryFolder(),
+      model: "openai:gpt-test",
+      permission: "all",
+    },
+    run_id: runId,
+    plan: JSON.stringify(plan),
+    keys: phases.map(({ key }) => key),
+    path: null,
+    options: { parallel: 1, retries: 0, ...options },
+    request: "Run the plan.",
+    again: again === true,
+  });
+}
+
+/** A database with runs, and what runs them with a model server. */
+export class PlanBench {
+  readonly store: Store;
+  readonly #env: Readonly<Record<string, string>>;
+
+  static async open(database: TestDatabase, server: Pick<ModelServer, "env">): Promise<PlanBench> {
+    return new PlanBench(await database.open(), server.env("openai"));
+  }
+
+  constructor(store: Store, env: Readonly<Record<string, string>>) {
+    this.store = store;
+    this.#env = env;
+  }
+
+  /** Runs a run, or continues it. */
+  run(session_id: string, stop = new AbortController()): Promise<ExchangeResult> {
+    onTestFinished(() => stop.abort());
+    return this.#exchange({ session_id, text: null }, stop.signal);
+  }
+
+  /** Sends a message to its session, as a terminal does. */
+  send(session_id: string, text: string): Promise<ExchangeResult> {
+    return this.#exchange({ session_id, text }, new AbortController().signal);
+  }
+
+  #exchange(request: ExchangeRequest, signal: AbortSignal): Promise<ExchangeResult> {
+    const models = {
+      ...modelConfig({ ...this.#env, REPRISE_MODEL: "openai:gpt-test" }),
+      retries: 0,
+    };
+    const exchanger = createRunExchanger({ ...agentOptions(this.store), models });
+    return exchanger.exchange(request, { listener: () => {}, signal });
+  }
+
+  async states(reference: string): Promise<Readonly<Record<string, PhaseState>>> {
+    const { phases } = await this.store.read(readRun, { reference });
+    return Object.fromEntries(phases.map(({ key, state }) => [key, state]));
+  }
+}

@@ -1,0 +1,174 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import type { PhaseState } from "../../src/core/plan-runs.ts";
+import { schedule, type ScheduledPhase, shownPhases } from "../../src/plans/schedule.ts";
+import { testSize } from "../helpers/size.ts";
+
+/** A plan whose phases depend on earlier ones only, with its steps as numbers. */
+const lives = fc.record({
+  phases: fc.array(
+    fc.record({ depends: fc.array(fc.nat(), { maxLength: 4 }), isWriter: fc.boolean() }),
+    { minLength: 1, maxLength: 60 },
+  ),
+  parallel: fc.integer({ min: 1, max: 8 }),
+  steps: fc.infiniteStream(fc.nat(1000)),
+});
+
+interface Row {
+  readonly key: string;
+  readonly depends_on: readonly string[];
+  readonly isWriter: boolean;
+  state: PhaseState;
+  asks: boolean;
+}
+
+function rowsOf(
+  phases: readonly { readonly depends: readonly number[]; readonly isWriter: boolean }[],
+) {
+  return phases.map(({ depends, isWriter }, at): Row => {
+    const before = at === 0 ? [] : depends.map((each) => `p${each % at}`);
+    return {
+      key: `p${at}`,
+      depends_on: [...new Set(before)],
+      isWriter,
+      state: "waiting",
+      asks: false,
+    };
+  });
+}
+
+/** Runs a plan as an executor does: phases end, fail, ask and are answered, and processes die. */
+function live(
+  rows: Row[],
+  parallel: number,
+  next: () => number,
+  check: (scheduled: ReturnType<typeof schedule>, active: ReadonlySet<string>) => void,
+): ReturnType<typeof schedule>["outcome"] {
+  let active = new Set<string>();
+  const rowOf = (key: string): Row => rows.find((row) => row.key === key)!;
+  for (let turn = 0; turn < 2000; turn += 1) {
+    const scheduled = schedule(rows, { parallel, active });
+    check(scheduled, active);
+    for (const key of scheduled.begin) {
+      rowOf(key).state = "running";
+      active.add(key);
+    }
+    if (scheduled.outcome === "waiting") {
+      rows.forEach((row) => (row.asks = false));
+    } else if (scheduled.outcome !== null) {
+      return scheduled.outcome;
+    }
+    const chance = next();
+    if (chance < 100) {
+      // the process died
+      active = new Set();
+      continue;
+    }
+    const key = [...active][chance % Math.max(1, active.size)];
+    if (key !== undefined) {
+      active.delete(key);
+      const row = rowOf(key);
+      row.asks = chance > 900;
+      row.state = row.asks
+        ? "running"
+        : chance > 850
+          ? "failed"
+          : chance > 800
+            ? "waiting"
+            : "done";
+    }
+  }
+  return null;
+}
+
+const RUNS = { numRuns: testSize("plan-schedule"), endOnFailure: true };
+
+describe("the scheduler of a run", () => {
+  it("[PLANRUN-2] begins a phase after its dependencies, one writer at a time and never more than there are slots, and ends", () => {
+    const property = fc.property(lives, ({ phases, parallel, steps }) => {
+      const rows = rowsOf(phases);
+      const stateOf = (key: string): PhaseState => rows.find((row) => row.key === key)!.state;
+      const outcome = live(
+        rows,
+        parallel,
+        () => steps.next().value,
+        ({ begin }, active) => {
+          expect(new Set(begin).size).toBe(begin.length);
+          expect(begin.length + active.size).toBeLessThanOrEqual(parallel);
+          for (const key of begin) {
+            expect(active.has(key)).toBe(false);
+            const row = rows.find((each) => each.key === key)!;
+            expect(["waiting", "running"]).toContain(row.state);
+            expect(row.asks).toBe(false);
+            expect(row.depends_on.map(stateOf).every((state) => state === "done")).toBe(true);
+          }
+          const writing = rows.filter(
+            (row) => row.isWriter && (row.state === "running" || begin.includes(row.key)),
+          );
+          expect(writing.length).toBeLessThanOrEqual(1);
+        },
+      );
+      expect(outcome).not.toBeNull();
+      const shown = shownPhases(rows, false);
+      const left = rows.filter(({ state }) => state === "waiting");
+      // whatever could still be done was done
+      expect(left.every(({ key }) => shown.get(key) === "blocked")).toBe(true);
+      expect(rows.some(({ state }) => state === "running")).toBe(false);
+      expect(outcome === "done").toBe(rows.every(({ state }) => state === "done"));
+    });
+    fc.assert(property, RUNS);
+  });
+
+  it("[PLANRUN-2] decides the same for the same phases in another order", () => {
+    const property = fc.property(lives, fc.nat(), ({ phases, parallel, steps }, turn) => {
+      const rows = rowsOf(phases);
+      live(
+        rows,
+        parallel,
+        () => steps.next().value,
+        (scheduled, active) => {
+          const at = turn % rows.length;
+          const turned = [...rows.slice(at), ...rows.slice(0, at)].toReversed();
+          expect(schedule(turned, { parallel, active })).toEqual(scheduled);
+        },
+      );
+    });
+    fc.assert(property, { ...RUNS, numRuns: Math.ceil(RUNS.numRuns / 10) });
+  });
+});
+
+describe("what is shown of a phase", () => {
+  const phase = (key: string, state: PhaseState, more: Partial<ScheduledPhase> = {}) => ({
+    key,
+    depends_on: [],
+    state,
+    isWriter: true,
+    asks: false,
+    ...more,
+  });
+
+  it("[PLANRUN-3] follows from its state, its dependencies and whether somebody runs the plan", () => {
+    const phases = [
+      phase("a", "done"),
+      phase("b", "failed", { depends_on: ["a"] }),
+      phase("c", "waiting", { depends_on: ["b"] }),
+      phase("d", "waiting", { depends_on: ["c"] }),
+      phase("e", "waiting", { depends_on: ["a"] }),
+      phase("f", "running"),
+      phase("g", "running", { asks: true }),
+      phase("h", "waiting", { depends_on: ["f"] }),
+    ];
+    expect([...shownPhases(phases, true).values()]).toEqual([
+      "done",
+      "failed",
+      "blocked",
+      "blocked",
+      "ready",
+      "running",
+      "asking",
+      "waiting",
+    ]);
+    expect(shownPhases(phases, false).get("f")).toBe("interrupted");
+  });
+});
