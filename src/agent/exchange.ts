@@ -1,6 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
-import { priceUnknown } from "../core/cost/limits.ts";
 import { RepriseError } from "../core/errors.ts";
 import { isDelegated } from "../core/session-tree.ts";
 import type { ToolSet } from "../core/tools.ts";
@@ -25,6 +24,7 @@ import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { EXCHANGE_LIMITS } from "../core/exchange-limits.ts";
 import { lowered, loweredSandbox, repositoryConfig } from "../rules/config/repository.ts";
 import { mayRunCommands } from "../rules/trust/command-folder.ts";
+import { checkPrice } from "../rules/models/check-model.ts";
 import { checkEffort, chosenSettings } from "../rules/models/effort.ts";
 import { chosenModel } from "../rules/models/choose.ts";
 import { secretsOfModels } from "../rules/models/secrets-of-models.ts";
@@ -181,9 +181,7 @@ async function prepare(
     },
   });
   checkEffort(chosen.effort, modelName, facts);
-  if (is_price_limited && facts.price === null) {
-    throw priceUnknown(modelName);
-  }
+  checkPrice(is_price_limited, modelName, facts);
   const { effort } = chosen;
   const open = options.openModel ?? openModel;
   const { answering, config } = await openAnswering({ name: modelName, models, effort, open });
@@ -197,9 +195,7 @@ async function prepare(
     fallback: chosen.fallback,
     openFallback: async (name) => {
       const opened = await openAnswering({ name, models, effort, open });
-      if (is_price_limited && opened.answering.facts.price === null) {
-        throw priceUnknown(name);
-      }
+      checkPrice(is_price_limited, name, opened.answering.facts);
       hiding = hidingOf([...secretsOfModels(config), ...secretsOfModels(opened.config), ...others]);
       return opened.answering;
     },

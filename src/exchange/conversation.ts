@@ -20,15 +20,18 @@ import { listOpenQuestions, type OpenQuestion } from "../store/records/questions
 import type { TreeUsage } from "../store/records/model-calls/read-usage.ts";
 import { endSession, setPlanMode } from "../store/records/sessions/change.ts";
 import { createSession, type NewSession } from "../store/records/sessions/create.ts";
+import { readLeaseState } from "../store/records/leases/lease.ts";
 import { readFailures } from "../store/records/sessions/failures.ts";
 import { readSession } from "../store/records/sessions/read.ts";
 import type { Store } from "../store/store.ts";
+import type { FolderSettings } from "../rules/config/settings.ts";
 import { type ModelConfig, modelConfig } from "../rules/models/config.ts";
 import { chosenModel } from "../rules/models/choose.ts";
 import { modelFacts } from "../rules/models/facts.ts";
+import { requireModel } from "../rules/models/check-model.ts";
 import { modelSettings } from "../rules/models/settings.ts";
 import { hasNotBegun } from "./nothing-to-continue.ts";
-import { checkNewSession, checkPersona } from "../rules/personas/preflight.ts";
+import { answeringIn, checkNewSession, checkPersona } from "../rules/personas/preflight.ts";
 import { changesOfConversation, type ConversationChanges } from "./undo/conversation-changes.ts";
 import type { Decision } from "../rules/permissions/decide.ts";
 import type { CallPlace } from "../rules/permissions/explain.ts";
@@ -120,7 +123,7 @@ export interface Conversation extends ConversationChanges {
   end(): Promise<Session | null>;
   /** Error codes: `persona_not_found`, `persona_invalid`, `folder_not_trusted`, `invalid_usage`. */
   checkPersona(name: string): Promise<Persona>;
-  /** Error codes: as `modelSettings`; `invalid_usage` if the agent is not the built-in one. */
+  /** Error codes: as `requireModel`; `invalid_usage` if the agent is not the built-in one. */
   checkModel(name: string): Promise<void>;
 }
 
@@ -139,10 +142,11 @@ export interface ConversationOptions {
 export function createConversation(options: ConversationOptions): Conversation {
   const { config, agent, start, whenBusy, principal, confirmation } = options;
   const { store, personas } = config;
-  const models = async (): Promise<ModelConfig> => {
+  const settings = async (): Promise<Pick<FolderSettings, "models" | "effort">> => {
     const folder = session?.repo_path ?? columns?.repo_path ?? null;
-    return (await config.settings?.at(folder))?.models ?? modelConfig(config.env);
+    return (await config.settings?.at(folder)) ?? { models: modelConfig(config.env), effort: null };
   };
+  const models = async (): Promise<ModelConfig> => (await settings()).models;
   const columns = start.kind === "new" ? start.columns : null;
   let session = start.kind === "existing" ? start.session : null;
   let exchanger: Promise<Exchanger> | null = null;
@@ -152,8 +156,12 @@ export function createConversation(options: ConversationOptions): Conversation {
     (session ??= await store.write(createSession, columns ?? {}));
   const checkModel = async (name: string): Promise<void> => {
     refuseSetting(agent);
-    modelSettings({ name, config: await models() });
+    requireModel({ name, effort: null, isPriceLimited: await isPriceLimited() }, await models());
   };
+  const isPriceLimited = async (): Promise<boolean> =>
+    session === null
+      ? columns?.price_limits !== undefined
+      : (await store.read(readLeaseState, { session_id: session.id })).is_price_limited;
   const keep = (changed: Session): Session => (session = changed);
   const place = (): CallPlace => ({
     session,
@@ -176,10 +184,7 @@ export function createConversation(options: ConversationOptions): Conversation {
         throw hasNotBegun();
       }
       if (session === null && columns !== null && agent === null) {
-        const { model = null, repo_path = null } = columns;
-        const persona_name = columns.persona_name ?? DEFAULT_PERSONA;
-        const wanted = { persona_name, model, repo_path };
-        await checkNewSession({ models: await models(), personas }, wanted);
+        await checkNewSession({ settings: await settings(), personas }, answeringIn(columns));
       }
       const open = await opened();
       const lease_state = session === null ? null : await confirmed(store, confirmation, session);

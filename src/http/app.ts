@@ -131,8 +131,19 @@ export async function createApp(given: AppOptions): Promise<App> {
     const inTurn = createLargeReads(store, unsent);
     const kept = keptBytesIn(options.undoFolder);
     const { outputFolder = null, secrets } = options;
-    const { folders = null } = options;
-    const service = { store, publicPath, observe, kept, outputFolder, secrets, unsent, folders };
+    const { folders = null, catalogue } = options;
+    const checkPrice = catalogue?.checkPrice;
+    const service = {
+      store,
+      publicPath,
+      observe,
+      kept,
+      outputFolder,
+      secrets,
+      unsent,
+      folders,
+      checkPrice,
+    };
     listSessionsRoute(api, service);
     createSessionRoute(api, service);
     readSessionRoute(api, service);
@@ -147,7 +158,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     exchangeRoutes(api, service);
     questionRoutes(api, service);
     changeRoutes(api, service);
-    serviceRoutes(api, store, options.catalogue);
+    serviceRoutes(api, store, catalogue);
     queueRoute(api, store);
     healthRoutes(api, readiness);
     metricsRoute(api, metrics);

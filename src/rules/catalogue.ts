@@ -2,6 +2,7 @@ import type { ModelInfo, PersonaInfo } from "../core/schemas/service-schemas.ts"
 import type { Check } from "../store/check.ts";
 import type { Settings } from "./config/settings.ts";
 import type { PersonaFolders } from "./personas/folders.ts";
+import type { PriceCheck } from "./personas/preflight.ts";
 
 /** Names that new sessions of this user can have, and whether each can be used. */
 export interface Catalogue {
@@ -12,6 +13,7 @@ export interface Catalogue {
   /** The same with the models that the providers list now. */
   askedModels(): Promise<ModelInfo[]>;
   checks(): Promise<readonly Check[]>;
+  readonly checkPrice: PriceCheck;
 }
 
 /** Everything is loaded when it is asked for: a service starts without it. */
@@ -64,6 +66,10 @@ export function createCatalogue(user: {
       const named = await models();
       const names = new Set(named.map(({ name }) => name));
       return [...named, ...offered.models.filter(({ name }) => !names.has(name))];
+    },
+    checkPrice: async (session) => {
+      const { createPriceCheck } = await import("./personas/preflight.ts");
+      await createPriceCheck(user)(session);
     },
     checks: async () => {
       const { personaChecks, modelCheck } = await import("./checks.ts");

@@ -1,4 +1,4 @@
-import { RepriseError } from "../core/errors.ts";
+import { isRepriseError, RepriseError } from "../core/errors.ts";
 import { invalidRequest } from "../core/invalid-request.ts";
 import {
   DEFAULT_LIST_LIMIT,
@@ -14,8 +14,11 @@ import type {
   QueueExchangeRequest,
   SessionSummary,
 } from "../core/schemas/schemas.ts";
+import { isRoot } from "../core/session-tree.ts";
 import type { Session } from "../core/sessions.ts";
+import type { QueueExchange } from "./records/exchanges/queue.ts";
 import { queueAndRead, type Queued } from "./records/exchanges/queue-and-read.ts";
+import { readLeaseState } from "./records/leases/lease.ts";
 import { type Appended, appendUserMessage } from "./records/messages/append.ts";
 import {
   type DetailText,
@@ -33,6 +36,7 @@ import { deleteSessionTree, type DeletionPreview } from "./records/sessions/dele
 import { cursorOf, readCursor } from "./records/sessions/list-cursor.ts";
 import { listSummaries } from "./records/sessions/list.ts";
 import { type PatchSession, patchSession } from "./records/sessions/patch.ts";
+import { readLimits } from "./records/sessions/limits.ts";
 import { resolveSession } from "./records/sessions/read.ts";
 import { costOf } from "../core/cost/cost-fields.ts";
 import { readSummary } from "./records/sessions/summaries.ts";
@@ -42,13 +46,18 @@ import { readSummary } from "./records/sessions/summaries.ts";
  * that the database writes as JSON stay text.
  */
 
-interface Sender {
+/** Refuses a session whose model has no known price. Error codes: `price_unknown`, `model_unknown`. */
+type CheckPrice = (session: Pick<Session, "model" | "persona_name" | "repo_path">) => Promise<void>;
+
+export interface Sender {
   readonly principal: Principal;
   /** Repeated with the same key, a request finds what the first one stored. */
   readonly idempotencyKey?: string | undefined;
+  /** Called for a session with a limit of its price; without it, the exchange is refused when it runs. */
+  readonly checkPrice?: CheckPrice | undefined;
 }
 
-/** Error codes: `idempotency_key_reused`. */
+/** Error codes: `idempotency_key_reused`, `price_unknown`. */
 export async function createRequested(
   store: Store,
   {
@@ -63,7 +72,7 @@ export async function createRequested(
     cache = null,
     fallback = null,
   }: CreateSessionRequest,
-  { principal, idempotencyKey }: Sender,
+  { principal, idempotencyKey, checkPrice }: Sender,
 ): Promise<SessionSummary> {
   const columns = {
     persona_name: persona_name ?? null,
@@ -79,6 +88,9 @@ export async function createRequested(
     ...(permission === undefined ? {} : { permission }),
     ...(metadata === undefined ? {} : { metadata }),
   };
+  if (price_limits !== undefined && Object.keys(price_limits).length > 0) {
+    await checkPrice?.(columns);
+  }
   const create: Operation<NewSession, Session> =
     idempotencyKey === undefined
       ? createSession
@@ -86,12 +98,36 @@ export async function createRequested(
   return store.write(async (tx, input) => readSummary(tx, await create(tx, input)), columns);
 }
 
-/** A session with its new values. Error codes: as `patchSession`. */
+/** Changes after which the price of another model may have to be known. */
+const PRICED = ["price_limits", "model", "persona_name", "repo_path"] as const;
+
+/** The session as it will be; null if it has no limit of its price then, or an agent that chooses its model itself. */
+const readPriced: Operation<
+  Pick<PatchSession, "reference" | "change">,
+  Pick<Session, "model" | "persona_name" | "repo_path"> | null
+> = async (tx, { reference, change }) => {
+  const { id } = await resolveSession(tx, { reference });
+  const { session, is_price_limited } = await readLeaseState(tx, { session_id: id });
+  const { prices } = await readLimits(tx, { id });
+  const own = Object.values({ ...prices, ...change.price_limits });
+  const isLimited = isRoot(session) ? own.some((limit) => limit !== null) : is_price_limited;
+  return isLimited && session.agent === null && session.state === "active"
+    ? { ...session, ...change }
+    : null;
+};
+
+/** A session with its new values. Error codes: as `patchSession`; `price_unknown`. */
 export async function patchRequested(
   store: Store,
   reference: string,
-  { change, principal }: Pick<PatchSession, "change" | "principal">,
+  { change, principal, checkPrice }: Pick<PatchSession, "change"> & Sender,
 ): Promise<SessionSummary> {
+  if (checkPrice !== undefined && PRICED.some((name) => change[name] !== undefined)) {
+    const priced = await store.read(readPriced, { reference, change });
+    if (priced !== null) {
+      await checkPrice(priced);
+    }
+  }
   const { repo_path } = change;
   const project_key = repo_path === undefined ? null : await projectKeyOf(repo_path);
   return store.write(patchSession, { reference, change, project_key, principal });
@@ -112,7 +148,7 @@ export async function appendRequested(
   });
 }
 
-/** Error codes: `body_too_large`, and as `queueExchange`. */
+/** Error codes: `body_too_large`, and as `queueExchange`; as `checkPrice`. */
 export async function queueRequested(
   store: Store,
   {
@@ -121,13 +157,13 @@ export async function queueRequested(
     supersede = false,
     not_before = null,
   }: QueueExchangeRequest & { readonly reference: string },
-  { principal, idempotencyKey }: Sender,
+  { principal, idempotencyKey, checkPrice }: Sender,
 ): Promise<Queued> {
   if (content !== undefined) {
     refuseLong(content);
   }
   const asked_by = "http";
-  return store.write(queueAndRead, {
+  const input = {
     reference,
     content: content ?? null,
     supersede,
@@ -135,7 +171,27 @@ export async function queueRequested(
     principal,
     idempotency_key: idempotencyKey,
     not_before: not_before === null ? null : postponedTo(not_before),
-  });
+  } as const;
+  return queuePriced(store, input, checkPrice);
+}
+
+/** Most sessions have no limit of their price: their price is not checked. Error codes: as `queueExchange` and `checkPrice`. */
+export async function queuePriced(
+  store: Store,
+  input: QueueExchange,
+  checkPrice: CheckPrice | undefined,
+): Promise<Queued> {
+  if (checkPrice !== undefined) {
+    try {
+      return await store.write(queueAndRead, { ...input, refusesPriceLimits: true });
+    } catch (error) {
+      if (!isRepriseError(error, "price_unknown")) {
+        throw error;
+      }
+    }
+    await checkPrice(await store.read(resolveSession, input));
+  }
+  return store.write(queueAndRead, input);
 }
 
 /** Returns the time as it is stored. Error codes: `invalid_request` if it is too far ahead. */

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
+import { newId } from "../../src/core/ids.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
 import { trustFolder } from "../helpers/trust.ts";
@@ -63,10 +64,48 @@ describe("a new session", () => {
     }
     const server = await startModelServer({ answer: () => ({ content: "done" }) });
     const paid = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" });
-    const refused = await paid.call(["-p", "hello", "--price-limit", "session=1"]);
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toMatch(/the price of openai:gpt-test is unknown.*\[price_unknown\]$/m);
+    const limit = ["--price-limit", "session=1"];
+    for (const begin of [[], ["--session", newId()]]) {
+      const refused = await paid.call(["-p", "hello", ...limit, ...begin]);
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toMatch(
+        /the price of openai:gpt-test is unknown.*\[price_unknown\]$/m,
+      );
+    }
     expect(server.requests()).toEqual([]);
+    expect(await sessionsOf(paid)).toEqual([]);
+    expect((await paid.call(["-p", "hello"])).code).toBe(0);
+    const [unpriced] = await sessionsOf(paid);
+    const later = await paid.call(["--session", unpriced?.id ?? "", ...limit, "-p", "more"]);
+    expect(later.stderr).toMatch(/\[price_unknown\]$/m);
+    expect((await paid.call(["sessions", "show", unpriced?.id ?? ""])).stdout).not.toContain(
+      "limit ",
+    );
+    expect((await paid.call(["-p", "hello", "--session", unpriced?.id ?? ""])).code).toBe(0);
+  });
+
+  it("[COST-19] send is refused in a session with a limit of its price once its model has none", async () => {
+    const server = await startModelServer({ answer: () => ({ content: "done" }) });
+    const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" });
+    const config = join(home.home, ".config/reprise/config.jsonc");
+    mkdirSync(dirname(config), { recursive: true });
+    const models = { "openai:gpt-test": { price: { input: 1, output: 1 } } };
+    writeFileSync(config, JSON.stringify({ models }));
+    const limit = ["--price-limit", "session=1"];
+    await home.call(["-p", "hello", ...limit]);
+    const [session] = await sessionsOf(home);
+    const send = () => home.call(["send", session?.id ?? "", "more"]);
+    expect((await send()).stdout).toMatch(/^Queued: exchange 2/);
+    rmSync(config);
+    const { code, stderr } = await send();
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/\[price_unknown\]$/m)]);
+  });
+
+  it("[MODEL-14] [CLI-114] is not stored if the package of its model is not installed", async () => {
+    const home = freshHome({ GOOGLE_API_KEY: "a-key-of-google" });
+    const refused = await home.call(["-p", "hello", "--model", "google:gemini-3-pro"]);
+    expect(refused.stderr).toMatch(/npm install @langchain\/google@.*\[package_missing\]$/m);
+    expect(await sessionsOf(home)).toEqual([]);
   });
 
   it("[CLI-24] [CLI-30] [CLI-117] records folder, project, persona, title and model; the demo model names itself", async () => {

@@ -16,7 +16,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { PACKAGE_VERSIONS } from "../../src/agent/models/optional-package.ts";
+import { PACKAGE_VERSIONS } from "../../src/rules/models/optional-package.ts";
 import { buildLibrary, installProgram } from "../../build/build.ts";
 import { tryCommands } from "../../build/check/commands.ts";
 import { readLibraryPage } from "../../build/check/documented.ts";

@@ -5,10 +5,10 @@ import { ChatGenerationChunk } from "@langchain/core/outputs";
 import { RepriseError } from "../../core/errors.ts";
 import type { Effort } from "../../core/model-settings.ts";
 import type { IdleLimits } from "../../rules/models/config.ts";
+import { type LoadPackage, packagesBeside } from "../../rules/models/optional-package.ts";
 import type { ModelSettings } from "../../rules/models/settings.ts";
 import { textIn } from "./answer-end.ts";
 import { CALL_EXTRAS } from "./chat-extras.ts";
-import { type LoadPackage, packagesBeside } from "./optional-package.ts";
 import { receiveStreams } from "./receive-stream.ts";
 
 type PackagedApi = "google" | "bedrock";
@@ -63,7 +63,7 @@ async function openGoogle(
   { provider, model, apiKey, baseUrl, headers, effort }: Opening,
   load: LoadPackage,
 ): Promise<BaseChatModel> {
-  const module = await load("@langchain/google", "@langchain/google/node");
+  const module = await load("@langchain/google");
   const client = construct(module, "ChatGoogle", {
     model,
     maxRetries: 0,

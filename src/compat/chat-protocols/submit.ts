@@ -1,12 +1,11 @@
 import type { FollowedExchange } from "../../exchange/live/follow-exchange.ts";
 import { isRepriseError } from "../../core/errors.ts";
-import type { Principal } from "../../core/principal.ts";
 import type { ExchangeRecord } from "../../core/sessions.ts";
 import { readAskingPlace } from "../../store/records/exchanges/asking-place.ts";
 import { isSentMessage, keyOfMessage } from "../../store/records/exchanges/client-ids.ts";
 import { type AnswerQuestion, answerQuestion } from "../../store/records/questions/answer.ts";
 import { listOpenQuestions, readQuestion } from "../../store/records/questions/read.ts";
-import { queueRequested } from "../../store/requests.ts";
+import { queueRequested, type Sender } from "../../store/requests.ts";
 import type { Store } from "../../store/store.ts";
 import { answerOf } from "./reply.ts";
 import { type QuestionReply, refuseAt, type UiRequest } from "./request.ts";
@@ -39,11 +38,10 @@ export async function submit(
   {
     session_id,
     request,
-    principal,
-  }: {
+    ...sender
+  }: Pick<Sender, "principal" | "checkPrice"> & {
     readonly session_id: string;
     readonly request: UiRequest;
-    readonly principal: Principal;
   },
 ): Promise<Submitted> {
   if (request.type === "message") {
@@ -51,7 +49,7 @@ export async function submit(
     const { record: exchange } = await queueRequested(
       store,
       { reference: session_id, content: request.text, supersede: true },
-      { principal, idempotencyKey },
+      { ...sender, idempotencyKey },
     );
     const nothing = { after_seq: null, calls: [], answers: new Map<string, string>(), replied: [] };
     return { session_id, n: exchange.n, exchange, ...nothing };
@@ -65,6 +63,7 @@ export async function submit(
   const given = await chooseAnswers(store, session_id, replies);
   const answers = new Map<string, string>();
   for (const each of given) {
+    const { principal } = sender;
     const answer = await giveAnswer(store, { reference: session_id, principal, ...each });
     if (calls.includes(each.question)) {
       answers.set(each.question, answer);

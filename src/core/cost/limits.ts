@@ -103,10 +103,10 @@ function scopeOf(kind: Limit): LimitScope {
 }
 
 /** `price_unknown`: without a price of its model, a limit of the price cannot be kept. */
-export function priceUnknown(model: string): RepriseError {
+export function priceUnknown(model: string | null): RepriseError {
   return new RepriseError(
     "price_unknown",
-    `The session has a limit of its price, and the price of ${model} is unknown, so nothing was sent. Set its price in \`models\` of the config, or choose another model.`,
+    `The session has a limit of its price, and the price of ${model ?? "its model"} is unknown, so nothing was sent. Set its price in \`models\` of the config, or choose another model.`,
   );
 }
 

@@ -4,6 +4,7 @@ import { Type } from "typebox";
 
 import type { KeptOfSessions } from "../../exchange/undo/forget-sessions.ts";
 import type { ServedFolders } from "../../exchange/served-folders.ts";
+import type { PriceCheck } from "../../rules/personas/preflight.ts";
 import type { Secrets } from "../../core/secrets.ts";
 import type { ExchangeReference } from "../../store/records/exchanges/change.ts";
 import type { Store } from "../../store/store.ts";
@@ -27,6 +28,8 @@ export interface SessionService extends KeptOfSessions {
   readonly unsent: UnsentAnswers;
   /** The folders in whose sessions this process runs exchanges; null if it runs none. */
   readonly folders: ServedFolders | null;
+  /** Undefined if the process does not know which models answer. */
+  readonly checkPrice: PriceCheck | undefined;
 }
 
 /** The header of an answer that says what a person may not expect, such as a folder that is missing. */

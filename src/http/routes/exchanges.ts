@@ -170,7 +170,7 @@ const readSchema = {
 
 export function exchangeRoutes(
   app: Api,
-  { store, publicPath, folders: own, unsent }: SessionService,
+  { store, publicPath, folders: own, unsent, checkPrice }: SessionService,
 ): void {
   app.route({
     method: "POST",
@@ -182,7 +182,11 @@ export function exchangeRoutes(
       const { record, open, nodes } = await queueRequested(
         store,
         { reference: request.params.id, ...request.body },
-        { principal: request.principal, idempotencyKey: request.headers["idempotency-key"] },
+        {
+          principal: request.principal,
+          idempotencyKey: request.headers["idempotency-key"],
+          checkPrice,
+        },
       );
       const { session_id, n } = record;
       reply.header("location", publicPath(request, `/api/sessions/${session_id}/exchanges/${n}`));

@@ -116,7 +116,7 @@ const runSchema = {
 
 /** Routes for chat clients that exist: each translates the live feed into their protocol. */
 export function uiRoutes(app: Api, service: UiService): void {
-  const { store } = service;
+  const { store, checkPrice } = service;
   const sessionOf = ({ params }: { readonly params: { readonly id: string } }) =>
     store.read(resolveSession, { reference: params.id });
 
@@ -132,6 +132,7 @@ export function uiRoutes(app: Api, service: UiService): void {
         session_id: id,
         request: asked,
         principal: request.principal,
+        checkPrice,
       });
       const encoder = createUiEncoder(followed.exchange, followed);
       reply.headers(UI_STREAM_HEADERS);
@@ -186,6 +187,7 @@ export function uiRoutes(app: Api, service: UiService): void {
         session_id: id,
         request: asked,
         principal: request.principal,
+        checkPrice,
       });
       const encoder = createAgUiEncoder({ threadId, runId }, asked);
       const known = request.body.messages.map((message) => message.id);

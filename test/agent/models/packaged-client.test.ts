@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { openModel } from "../../../src/agent/models/open.ts";
-import { packagesBeside } from "../../../src/agent/models/optional-package.ts";
+import { packagesBeside } from "../../../src/rules/models/optional-package.ts";
 import { packagedClient } from "../../../src/agent/models/packaged-client.ts";
 import { modelConfig } from "../../../src/rules/models/config.ts";
 import { modelSettings } from "../../../src/rules/models/settings.ts";

@@ -2,7 +2,6 @@ import { RepriseError } from "../../../core/errors.ts";
 import type { Session } from "../../../core/sessions.ts";
 import type { Confirmation } from "../../../exchange/confirmation.ts";
 import { nothingToContinue } from "../../../exchange/nothing-to-continue.ts";
-import { DEFAULT_PERSONA } from "../../../rules/personas/persona.ts";
 import { checkNewSession } from "../../../rules/personas/preflight.ts";
 import { refuseBusy } from "../../../exchange/start-thread.ts";
 import { readPending } from "../../../store/records/messages/read.ts";
@@ -29,10 +28,13 @@ export interface ChatRequest {
 export async function refuseEarly(
   request: ChatRequest,
   planned: Session,
-  { isFreshThread }: { readonly isFreshThread: boolean },
+  {
+    isFreshThread,
+    isPriceLimited,
+  }: { readonly isFreshThread: boolean; readonly isPriceLimited: boolean },
 ): Promise<void> {
   const { cli, store, options } = request;
-  const { id, model, persona_name, repo_path, activity } = planned;
+  const { id, repo_path, activity } = planned;
   if (activity === "running" && whenBusy(options) === "refuse") {
     await refuseBusy(store, id);
   }
@@ -46,8 +48,8 @@ export async function refuseEarly(
     return;
   }
   await checkNewSession(
-    { models: (await settingsOf(cli).at(repo_path)).models, personas: personaFolderPaths(cli) },
-    { model, persona_name: persona_name ?? DEFAULT_PERSONA, repo_path },
+    { settings: await settingsOf(cli).at(repo_path), personas: personaFolderPaths(cli) },
+    { ...planned, isPriceLimited },
   );
   await request.confirmChoices(planned);
 }

@@ -15,7 +15,12 @@ import { parseModelName } from "../../../rules/models/name.ts";
 import type { FolderSettings } from "../../../rules/config/settings.ts";
 import { modelSettings } from "../../../rules/models/settings.ts";
 import { DEFAULT_PERSONA } from "../../../rules/personas/persona.ts";
-import { checkNewSession, checkPersona } from "../../../rules/personas/preflight.ts";
+import {
+  answeringIn,
+  checkNewSession,
+  checkPersona,
+  createPriceCheck,
+} from "../../../rules/personas/preflight.ts";
 import { refuseOtherAgent } from "../../../exchange/other-agent.ts";
 import { beginThread, continueWith } from "../../../exchange/start-thread.ts";
 import { projectKeyOf } from "../../../store/project-key.ts";
@@ -25,6 +30,7 @@ import {
   setPlanMode,
   takeFolder,
 } from "../../../store/records/sessions/change.ts";
+import { readLeaseState } from "../../../store/records/leases/lease.ts";
 import { isChosen, markChosen, readLatestChosen } from "../../../store/records/sessions/choose.ts";
 import { createSession } from "../../../store/records/sessions/create.ts";
 import { setPermissionMode } from "../../../store/records/sessions/permissions.ts";
@@ -151,13 +157,9 @@ async function beginWithId(
   if (options.continueExchange === true) {
     throw hasNotBegun();
   }
-  const { model = null, repo_path } = columns;
-  const persona_name = columns.persona_name ?? DEFAULT_PERSONA;
   if (agent === null) {
-    await checkNewSession(
-      { models: (await settingsOf(cli).at(repo_path)).models, personas: personaFolderPaths(cli) },
-      { persona_name, model, repo_path },
-    );
+    const settings = await settingsOf(cli).at(columns.repo_path);
+    await checkNewSession({ settings, personas: personaFolderPaths(cli) }, answeringIn(columns));
   }
   return {
     kind: "existing",
@@ -178,7 +180,7 @@ async function applySessionOptions(
   selection: Selection,
   existing: Session,
 ): Promise<SelectedSession> {
-  const { cli, store, options } = selection;
+  const { cli, store, options, agent } = selection;
   const { id } = existing;
   const folder = await newFolder(cli, existing, options);
   const planned = { ...existing, ...folder };
@@ -186,9 +188,24 @@ async function applySessionOptions(
   const switched = await otherModel(selection, planned, options.switch);
   const { permission } = options;
   const plans = options.plan === true && !existing.plan_mode;
-  if (runsOnce(options) && (folder !== null || change !== null || switched !== null || plans)) {
-    const then = { ...planned, ...change, ...(switched === null ? {} : { model: switched }) };
-    await refuseEarly(selection, then, { isFreshThread: change !== null });
+  const { tokenLimit: tokens, priceLimit: prices } = options;
+  if (folder !== null || change !== null || switched !== null || plans || prices !== undefined) {
+    const isPriceLimited =
+      prices !== undefined ||
+      (await store.read(readLeaseState, { session_id: id })).is_price_limited;
+    const then = {
+      ...planned,
+      ...change,
+      ...(switched === null ? {} : { model: switched }),
+      ...givenSettings(options),
+    };
+    if (runsOnce(options)) {
+      await refuseEarly(selection, then, { isFreshThread: change !== null, isPriceLimited });
+    } else if (isPriceLimited && agent === null) {
+      await createPriceCheck({ settings: settingsOf(cli), personas: personaFolderPaths(cli) })(
+        then,
+      );
+    }
   }
   const principal = principalOf(cli, options);
   let session = existing;
@@ -208,7 +225,6 @@ async function applySessionOptions(
   if (permission !== undefined) {
     session = await store.write(setPermissionMode, { id, mode: permission, principal });
   }
-  const { tokenLimit: tokens, priceLimit: prices } = options;
   if (tokens !== undefined || prices !== undefined) {
     await store.write(setLimits, { id, tokens, prices });
   }

@@ -4,9 +4,12 @@ import { isFinal } from "../../../core/exchanges.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { isFolder } from "../../../workspace/files/is-folder.ts";
 import { type Runnable, runnableOn } from "../../../exchange/runnable.ts";
-import { type Queued, queueAndRead } from "../../../store/records/exchanges/queue-and-read.ts";
+import { createPriceCheck } from "../../../rules/personas/preflight.ts";
+import type { Queued } from "../../../store/records/exchanges/queue-and-read.ts";
 import { listOpenQuestions } from "../../../store/records/questions/read.ts";
+import { queuePriced } from "../../../store/requests.ts";
 import type { Store } from "../../../store/store.ts";
+import { personaFolderPaths, settingsOf } from "../../process/config.ts";
 import { EVENTS_OPTION } from "./chat-options.ts";
 import { type CliContext, note, printJson, printLine } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
@@ -55,14 +58,19 @@ export function sendCommand(cli: CliContext): Command {
       const supersede = options.supersede === true;
       const before = supersede ? await store.read(listOpenQuestions, { reference }) : [];
       const origin = cli.stdin.isTTY === true ? "terminal" : "prompt";
-      const queued = await store.write(queueAndRead, {
+      const message = {
         reference,
         content,
         supersede,
         // a limit that it reaches is not asked about: nobody sees its events
         asked_by: "prompt",
         principal: localPrincipal(origin, null),
+      } as const;
+      const checkPrice = createPriceCheck({
+        settings: settingsOf(cli),
+        personas: personaFolderPaths(cli),
       });
+      const queued = await queuePriced(store, message, checkPrice);
       // nothing below may read the database, but to follow: the message is stored
       if (before.length > 0 && options.json !== true) {
         noticeWithdrawn(cli, before, queued.open);

@@ -40,7 +40,7 @@ const schema = {
 
 export function createSessionRoute(
   app: Api,
-  { store, publicPath, folders: own }: SessionService,
+  { store, publicPath, folders: own, checkPrice }: SessionService,
 ): void {
   app.route({
     method: "POST",
@@ -58,7 +58,8 @@ export function createSessionRoute(
       const { principal } = request;
       const { repo_path = null } = request.body;
       const nodes = repo_path === null ? [] : await store.read(readNodeChoices, null);
-      const session = await createRequested(store, request.body, { principal, idempotencyKey });
+      const sender = { principal, idempotencyKey, checkPrice };
+      const session = await createRequested(store, request.body, sender);
       reply.code(201).header("location", publicPath(request, `/api/sessions/${session.id}`));
       const asNew = { repo_path, agent: null, has_begun: false, nodes };
       const { runnable } = await runnableOn(asNew, { besides: true });

@@ -44,7 +44,7 @@ const schema = {
   },
 };
 
-export function patchSessionRoute(app: Api, { store }: SessionService): void {
+export function patchSessionRoute(app: Api, { store, checkPrice }: SessionService): void {
   app.route({
     method: "PATCH",
     url: "/api/sessions/:id",
@@ -54,7 +54,7 @@ export function patchSessionRoute(app: Api, { store }: SessionService): void {
       const { params, body: change, principal } = request;
       const mayRestart = change.effort !== undefined || change.cache !== undefined;
       const before = mayRestart ? await store.read(resolveSession, { reference: params.id }) : null;
-      const session = await patchRequested(store, params.id, { change, principal });
+      const session = await patchRequested(store, params.id, { change, principal, checkPrice });
       if (before !== null && restartsCache(before, change)) {
         reply.header(WARNING_HEADER, CACHE_WARNING);
       }

@@ -4,6 +4,7 @@ import type { ExchangeState } from "../../../core/exchanges.ts";
 import { type Parameter, prepared, type QueryParts } from "../../prepared.ts";
 import { sessionNotFound } from "../sessions/read.ts";
 import { MAY_BE_UNCONFIRMED } from "../messages/refuse-unconfirmed.ts";
+import { IS_PRICE_LIMITED } from "../sessions/limits.ts";
 import { selectSessions, sessionOf } from "../sessions/rows.ts";
 import type { Tx } from "../../store.ts";
 import { BEGUN } from "./records.ts";
@@ -21,6 +22,8 @@ export interface HeldQueue {
   readonly isRunning: boolean;
   /** False if no model, persona or folder came without authentication: then nothing is to be confirmed. */
   readonly mayBeUnconfirmed: boolean;
+  /** True with a limit of the price. */
+  readonly isPriceLimited: boolean;
   /** The exchange that has begun and not ended. */
   readonly begun: BegunRecord | null;
   /** The exchange that an earlier request with the same key queued. */
@@ -63,6 +66,7 @@ export async function holdQueue(
     isOpen: row.exchange_open === 1,
     isRunning,
     mayBeUnconfirmed: row.may_be_unconfirmed === 1,
+    isPriceLimited: Boolean(row.is_price_limited),
     begun:
       begun === undefined
         ? null
@@ -79,7 +83,7 @@ export async function holdQueue(
 
 const heldSession = prepared((parts, given: Parameter<{ readonly id: string }>) =>
   selectSessions(parts)
-    .select("exchange_count")
+    .select(["exchange_count", IS_PRICE_LIMITED])
     .select(MAY_BE_UNCONFIRMED)
     .where("id", "=", given("id"))
     .modifyEnd(parts.dialect.forUpdate),

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 
 import type { Selectable } from "kysely";
 
+import { priceUnknown } from "../../../core/cost/limits.ts";
 import { RepriseError } from "../../../core/errors.ts";
 import type { AskedBy } from "../../../core/exchanges.ts";
 import { PLAN_AGENT } from "../../../core/plan-runs.ts";
@@ -41,6 +42,8 @@ export interface QueueExchange {
   readonly idempotency_key?: string | undefined;
   /** ISO 8601 in UTC: it is not run before. */
   readonly not_before?: string | null;
+  /** Refuses a session of the built-in agent with a limit of its price: the price of its model is to be checked first. */
+  readonly refusesPriceLimits?: boolean;
 }
 
 /**
@@ -48,7 +51,7 @@ export interface QueueExchange {
  * an exchange that waits for a person to continue it, as one typed in a terminal does.
  *
  * Error codes: as `resolveSession`, `session_ended`, `idempotency_key_reused`,
- * `not_confirmed`, `nothing_to_continue`, `question_open`; `session_busy` or `invalid_usage` for the session of a sub-agent;
+ * `not_confirmed`, `nothing_to_continue`, `question_open`, `price_unknown`; `session_busy` or `invalid_usage` for the session of a sub-agent;
  * `run_takes_no_message` for a message to the session of a run.
  */
 export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx, input) => {
@@ -69,6 +72,9 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
   await refuseSubAgent(tx, held);
   if (held.mayBeUnconfirmed && (await isUnconfirmed(tx, id))) {
     throw notConfirmed(id);
+  }
+  if (input.refusesPriceLimits === true && agent === null && held.isPriceLimited) {
+    throw priceUnknown(null);
   }
   if (content === null) {
     const n = await queueAgain(tx, held, { idempotency_key, request }, not_before);
