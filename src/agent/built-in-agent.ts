@@ -64,7 +64,7 @@ export function builtInAgent(builtIn: BuiltIn): DrivenAgent {
     begun: () => requireFolder(context),
     inputOf: (pending) => inputOf(builtIn, pending),
     undone: (pending) => undone(builtIn, pending),
-    answer: () => finishedText(progress),
+    answer: () => finishedText(builtIn),
     hearing: (answered) => ({
       // what the agent does besides is reported by its nodes
       handler: new AnswerHandler(progress.arriving, answered),
@@ -76,13 +76,13 @@ export function builtInAgent(builtIn: BuiltIn): DrivenAgent {
   };
 }
 
-/** Error codes: `answer_cut`. */
-function finishedText({ text, last }: AnswerProgress): string {
-  const error = unfinishedError(last());
+/** Error codes: `answer_cut`, `price_unknown`. */
+function finishedText({ progress, context }: BuiltIn): string {
+  const error = unfinishedError(progress.last()) ?? context.unpriced();
   if (error !== null) {
     throw error;
   }
-  return text();
+  return progress.text();
 }
 
 /** Refuses an exchange of `-p` without its folder: nobody would see that the agent had no files. */

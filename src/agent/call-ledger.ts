@@ -24,13 +24,22 @@ export class CallLedger implements PendingCalls {
   readonly #input: LedgerInput;
   #calls: readonly NumberedCall[] = [];
   #count = 0;
+  #unpriced: string | null = null;
 
   constructor(input: LedgerInput) {
     this.#input = input;
   }
 
+  /** The model whose answer has no known price; null if there is none. Answers that failed or were stopped do not count. */
+  get unpriced(): string | null {
+    return this.#unpriced;
+  }
+
   add(call: CallRecord): void {
     this.#count += 1;
+    if (call.price_micros === null && call.ended !== "failed" && call.ended !== "stopped") {
+      this.#unpriced = call.model;
+    }
     this.#calls = [...this.#calls, { ...call, call: this.#count }];
   }
 

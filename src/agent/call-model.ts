@@ -46,6 +46,8 @@ export interface CallModelOptions {
   readonly pauses: ProviderPauses;
   /** Gets each request that the provider began to answer. */
   readonly calls: Pick<CallLedger, "add" | "flush">;
+  /** Called once a whole answer is counted. */
+  readonly onAnswer?: () => void;
   /** True if a part of this answer was reported already. */
   readonly hasText?: (id: string) => boolean;
   /** As `textIsFinal` of `Live`. */
@@ -82,6 +84,7 @@ export function createCallModel(options: CallModelOptions): CallModel {
       try {
         const answer = await ask(id, meter);
         calls.add(meter.record({ ...asked, ended: meter.end }));
+        options.onAnswer?.();
         return answer;
       } catch (error) {
         if (meter.hasBegun || options.hasText?.(id) === true) {

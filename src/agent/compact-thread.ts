@@ -99,7 +99,7 @@ async function summarise(
   const signal = AbortSignal.any([input.signal, held.lost]);
   const tree = createExchangeTree(options.limits);
   const { models, pauses, store } = options;
-  const mayCall = refuseBeyondLimits(store, tree, input.leaseState);
+  const mayCall = refuseBeyondLimits({ store, tree, calls, state: input.leaseState });
   const callModel = createCallModel({ models, pauses, prepared, mayCall, calls });
   try {
     await addSummary(

@@ -1,6 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 
+import type { RepriseError } from "../core/errors.ts";
 import type { ChildReservation, ExchangeTree } from "../exchange/exchange-tree.ts";
 import type { ExchangeLimits } from "../core/exchange-limits.ts";
 import type { CommandOptions } from "./commands/commands.ts";
@@ -79,6 +80,8 @@ export interface ExchangeContext extends HeldThread {
   readonly prefixMark: string | null;
   /** Called before each call of a model; rejects if there may be no more. */
   readonly mayCall: () => Promise<void>;
+  /** As `unpricedAnswer`. */
+  readonly unpriced: () => RepriseError | null;
   /** As of `WorkingModel`; null if nobody can be asked. */
   readonly askAtLimit: (() => Promise<void>) | null;
   /** Makes what runs the exchange of a sub-agent, within this tree: its limits are the tree's, and not those of the options. */

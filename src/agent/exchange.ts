@@ -18,7 +18,7 @@ import { sessionFolder } from "../workspace/files/session-folder.ts";
 import { refuseMissingFolder } from "../workspace/files/is-folder.ts";
 import { type Report, reportStored } from "../exchange/report-events.ts";
 import { askAtLimit } from "./permit/ask-at-limit.ts";
-import { refuseBeyondLimits } from "./refuse-beyond-limits.ts";
+import { refuseBeyondLimits, unpricedAnswer } from "./refuse-beyond-limits.ts";
 import type { AgentOptions, OpenedOptions, Prepared } from "./exchange-context.ts";
 import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { EXCHANGE_LIMITS } from "../core/exchange-limits.ts";
@@ -97,7 +97,13 @@ export function createExchanger(given: AgentOptions): Exchanger {
           prepared,
           prefixMark: leaseState.prefix_mark,
           tree,
-          mayCall: refuseBeyondLimits(options.store, tree, leaseState),
+          mayCall: refuseBeyondLimits({
+            store: options.store,
+            tree,
+            calls: thread.calls,
+            state: leaseState,
+          }),
+          unpriced: () => unpricedAnswer(leaseState, thread.calls),
           askAtLimit:
             leaseState.is_limited && isAttended
               ? askAtLimit({

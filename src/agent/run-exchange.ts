@@ -115,6 +115,13 @@ function openAgent({ context, models, commands, children }: Opening): DrivenAgen
     pauses: options.pauses,
     mayCall: context.mayCall,
     calls: context.calls,
+    onAnswer: () => {
+      const unpriced = context.unpriced();
+      if (unpriced !== null) {
+        // sub-agents ask no model either
+        context.tree.end(unpriced);
+      }
+    },
     hasText: (id) => progress.arriving.has(id),
     textIsFinal: context.live.textIsFinal === true,
     report,

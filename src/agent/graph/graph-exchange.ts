@@ -12,6 +12,7 @@ import { commandOf, type GraphInput, stateUpdate } from "../driver/graph-input.t
 import { keptInput, storeCommand } from "./kept-input.ts";
 import { openQuestions, withAnswers } from "../driver/questions.ts";
 import { CallRecorder } from "./graph-calls.ts";
+import { unpricedAnswer } from "../refuse-beyond-limits.ts";
 import { ToolRecorder } from "./started-tools.ts";
 import { isDone } from "../driver/task-writes.ts";
 import { TokenGuard } from "./token-guard.ts";
@@ -27,7 +28,13 @@ export function graphAgent(exchange: GraphExchange): DrivenAgent {
     closeOpen: () => skipInterrupted(exchange),
     inputOf: (pending) => stateUpdate(input, pending),
     undone: (pending) => undone(exchange, pending),
-    answer: progress.answer,
+    answer: () => {
+      const unpriced = unpricedAnswer(exchange.leaseState, thread.calls);
+      if (unpriced !== null) {
+        throw unpriced;
+      }
+      return progress.answer();
+    },
     hearing: () => {
       const guard = new TokenGuard(store, thread.calls, exchange.leaseState);
       const recorders = [new ToolRecorder(late, config), new CallRecorder(thread.calls)];

@@ -7,7 +7,7 @@ import type { Store } from "../../store/store.ts";
 import type { CallLedger } from "../call-ledger.ts";
 import type { CallbackParameters } from "../messages/token-stream.ts";
 import { calledModel } from "./graph-calls.ts";
-import { beyondLimits } from "../refuse-beyond-limits.ts";
+import { beyondLimits, unpricedAnswer } from "../refuse-beyond-limits.ts";
 
 /**
  * Ends a graph before it calls a model beyond the limits of its session. It aborts the graph: an
@@ -22,11 +22,11 @@ export class TokenGuard extends BaseCallbackHandler {
   override ignoreRetriever = true;
   override ignoreCustomEvent = true;
   readonly #store: Store;
-  readonly #calls: Pick<CallLedger, "flush">;
+  readonly #calls: Pick<CallLedger, "flush" | "unpriced">;
   readonly #state: LeaseState;
   readonly #stop = new AbortController();
 
-  constructor(store: Store, calls: Pick<CallLedger, "flush">, state: LeaseState) {
+  constructor(store: Store, calls: Pick<CallLedger, "flush" | "unpriced">, state: LeaseState) {
     super();
     this.ignoreLLM = !state.is_limited;
     this.#store = store;
@@ -54,7 +54,10 @@ export class TokenGuard extends BaseCallbackHandler {
   async #check(refusal: RepriseError | null = null): Promise<void> {
     // the limits count what is stored
     await this.#calls.flush();
-    const error = refusal ?? (await beyondLimits(this.#store, this.#state.session.id));
+    const error =
+      refusal ??
+      unpricedAnswer(this.#state, this.#calls) ??
+      (await beyondLimits(this.#store, this.#state.session.id));
     if (error !== null) {
       this.#stop.abort(error);
     }

@@ -110,6 +110,14 @@ export function priceUnknown(model: string | null): RepriseError {
   );
 }
 
+/** `price_unknown`: nobody knows what an answer has cost, so a limit of the price cannot be kept. */
+export function answerUnpriced(model: string): RepriseError {
+  return new RepriseError(
+    "price_unknown",
+    `The session has a limit of its price, and the provider did not say what an answer of ${model} has used, so its price is unknown. The answer is stored. Continue to accept that, or choose another model.`,
+  );
+}
+
 /** For which limit a person is asked for more. */
 export interface AskedLimit {
   readonly kind: Limit;

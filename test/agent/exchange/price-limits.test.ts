@@ -19,6 +19,9 @@ import {
   type SentMessage,
   startModelServer,
 } from "../../helpers/model-server.ts";
+import type { Script } from "../../helpers/providers/server.ts";
+import { startProvider } from "../../helpers/providers/start.ts";
+import { call, type Step, text } from "../../helpers/providers/steps.ts";
 import { callsOf } from "../../helpers/sessions/model-calls.ts";
 import { ChatOpenAI } from "@langchain/openai";
 import { createAgent } from "langchain";
@@ -189,6 +192,79 @@ describe("a limit of the price", () => {
   });
 });
 
+describe("an answer whose usage is not reported", () => {
+  const unknown = {
+    code: "price_unknown",
+    message: `The session has a limit of its price, and the provider did not say what an answer of ${NAME} has used, so its price is unknown. The answer is stored. Continue to accept that, or choose another model.`,
+  };
+
+  async function silent(script: Script, limits: ScopedLimits = { session: 1_000_000 }) {
+    const provider = await startProvider("openai", script, { quirks: { noUsage: true } });
+    onTestFinished(() => provider[Symbol.asyncDispose]());
+    const models = {
+      ...modelConfig({ ...provider.env, REPRISE_MODEL: NAME }),
+      overrides: { [NAME]: { price: PRICE } },
+    };
+    const bench = await openBench({ env: () => ({}) }, {}, { models });
+    await bench.store.write(setLimits, { id: bench.session.id, prices: limits });
+    return { bench, provider };
+  }
+
+  it("[COST-20] ends an exchange with a limit of the price once it is stored, and continuing accepts it", async () => {
+    const steps = [[call("list_files", { path: "." })], [text("done")], [text("more")]];
+    const { bench, provider } = await silent((index) => steps[index] ?? []);
+    await expect(bench.run({ text: "begin" })).rejects.toMatchObject(unknown);
+    // its call ran, and nothing was asked with the result
+    expect(provider.requests).toHaveLength(1);
+    expect(await lastRecord(bench)).toMatchObject({ state: "failed", error_code: "price_unknown" });
+    await expect(bench.run({ text: null })).rejects.toMatchObject(unknown);
+    expect(provider.requests).toHaveLength(2);
+    expect((await bench.run({ text: null })).answer).toBe("done");
+    expect(provider.requests).toHaveLength(2);
+    const { store, session } = bench;
+    await store.write(setLimits, { id: session.id, prices: { session: null } });
+    expect((await bench.run({ text: "again" })).answer).toBe("more");
+    expect((await verifySession(store, session.id)).findings).toEqual([]);
+  });
+
+  it("[COST-20] of a sub-agent ends the exchange above it", async () => {
+    const task = { persona: "assistant", task: "the task" };
+    const { bench, provider } = await silent(
+      (index) => (index === 0 ? [call("delegate", task)] : [text("done")]),
+      { tree: 1_000_000 },
+    );
+    await expect(bench.run({ text: "begin" })).rejects.toMatchObject(unknown);
+    expect(provider.requests).toHaveLength(1);
+    await expect(bench.run({ text: null })).rejects.toMatchObject(unknown);
+    expect(provider.requests).toHaveLength(2);
+  });
+
+  it("[COST-20] ends nothing if it failed and was asked for again", async () => {
+    const { bench } = await benchWith({ session: 1_000_000 }, () => ({ content: "unused" }));
+    const broken: readonly Step[] = [text("half"), { kind: "drop" }];
+    const provider = await startProvider("openai", (index) =>
+      index === 0 ? broken : [text("done")],
+    );
+    onTestFinished(() => provider[Symbol.asyncDispose]());
+    const models = {
+      ...bench.parts.models,
+      ...modelConfig({ ...provider.env, REPRISE_MODEL: NAME }),
+      overrides: { [NAME]: { price: PRICE } },
+      retryDelayMs: 1,
+    };
+    const exchanger = createExchanger({ ...bench.parts, models });
+    const result = await exchanger.exchange(
+      { session_id: bench.session.id, text: "begin" },
+      { listener: () => undefined, signal: new AbortController().signal },
+    );
+    expect(result).toMatchObject({ answer: "done" });
+    expect(await callsOf(bench.store, bench.session.id)).toMatchObject([
+      { ended: "failed", price_micros: null },
+      { ended: "whole" },
+    ]);
+  });
+});
+
 describe("the requests of a graph of somebody else", () => {
   async function graphOf(model: string, limit: number) {
     const server = await startModelServer({
@@ -197,11 +273,15 @@ describe("the requests of a graph of somebody else", () => {
         usage: { prompt_tokens: 90_000, completion_tokens: 10_000, total_tokens: 100_000 },
       }),
     });
+    return { server, ...(await graphAt(server.env("openai"), model, limit)) };
+  }
+
+  async function graphAt(env: Readonly<Record<string, string>>, model: string, limit: number) {
     const { location } = await createDatabase();
     const reprise = await openReprise(location);
     onTestFinished(() => reprise.close());
     const { id } = await reprise.sessions.create({ price_limits: { exchange: limit } });
-    const { OPENAI_BASE_URL: baseURL = "", OPENAI_API_KEY: apiKey = "" } = server.env("openai");
+    const { OPENAI_BASE_URL: baseURL = "", OPENAI_API_KEY: apiKey = "" } = env;
     const client = new ChatOpenAI({
       model,
       apiKey,
@@ -209,7 +289,7 @@ describe("the requests of a graph of somebody else", () => {
       useResponsesApi: false,
     });
     const agent = createAgent({ name: "watch", tools: [clock], model: client });
-    return { server, run: () => reprise.run(id, agent, "what time is it?") };
+    return { run: () => reprise.run(id, agent, "what time is it?") };
   }
 
   it("[COST-12] have a price of the table, and a limit of it ends the exchange", async () => {
@@ -221,6 +301,23 @@ describe("the requests of a graph of somebody else", () => {
     // 90,000 tokens for $0.25, and 10,000 for $2.00 a million
     expect(server.requests()).toHaveLength(2);
   });
+
+  it.each([
+    ["its next request", 2, 1],
+    ["its end", 1, 1],
+  ])(
+    "[COST-20] end the exchange if their usage is not reported, at %s",
+    async (_, answers, requests) => {
+      const steps = [call("clock", {}), text("it is late")].slice(2 - answers);
+      const provider = await startProvider("openai", (index) => [steps[index] ?? text("?")], {
+        quirks: { noUsage: true },
+      });
+      onTestFinished(() => provider[Symbol.asyncDispose]());
+      const { run } = await graphAt(provider.env, "gpt-5-mini", 60_000);
+      await expect(run()).rejects.toMatchObject({ code: "price_unknown" });
+      expect(provider.requests).toHaveLength(requests);
+    },
+  );
 
   it("[COST-12] [COST-11] are refused with a limit of the price if their price is unknown", async () => {
     const { server, run } = await graphOf("gpt-test", 60_000);
