@@ -56,7 +56,7 @@ it("[COST-15] /cost shows the exchange, the session, its sub-agents and each mod
   ]);
 });
 
-it("[COST-15] /cost says that a price is unknown, and that a sum is the least", async () => {
+it("[COST-14] [COST-15] /cost and sessions show say that a price is unknown, and that a sum is the least", async () => {
   const provider = await startProvider("openai", () => [text("answer"), counted]);
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const home = freshHome({ ...provider.env, REPRISE_MODEL: "openai:gpt-test" });
@@ -64,7 +64,16 @@ it("[COST-15] /cost says that a price is unknown, and that a sum is the least", 
   expect(stderr).toContain("this session: price unknown, 30,000 tokens in, 2,000 out\n");
   const [session] = await sessionsOf(home);
   const { stdout } = await home.call(["sessions", "show", session?.id ?? ""]);
-  expect(stdout).not.toContain("cost");
+  expect(stdout).toMatch(/^ {2}cost {6}1 request without a known price$/m);
+  expect(stdout).toMatch(
+    /^ {2}exchange {2}1 done, .* in, \d+ out, 1 request without a known price$/m,
+  );
+  const more = ["--session", session?.id ?? "", "--model", "anthropic:claude-sonnet-5-5"];
+  const paid = await startProvider("anthropic", () => [text("answer"), counted]);
+  onTestFinished(() => paid[Symbol.asyncDispose]());
+  await home.call([...more, "-p", "two"], { env: paid.env });
+  const both = await home.call(["sessions", "show", session?.id ?? ""]);
+  expect(both.stdout).toMatch(/^ {2}cost {6}at least \$0\.08, 1 request without a known price$/m);
   const priced = freshHome({ ...provider.env, REPRISE_MODEL: "demo" });
   const free = await priced.call([], { input: "one\n/cost\n" });
   expect(free.stderr).toMatch(/^this session: \$0\.00, /m);

@@ -21,9 +21,19 @@ export function costLines(cost: TreeUsage | null): string[] {
   ];
 }
 
-/** The cost, and how much of what was read came from the cache. */
+/** The cost and the requests without one, and how much of what was read came from the cache; empty if all is free. */
 export function costText(usage: Usage): string {
-  return [priceText(usage), ...cachedTexts(usage)].join(", ");
+  const prices = priceTexts(usage);
+  return prices.length === 0 ? "" : [...prices, ...cachedTexts(usage)].join(", ");
+}
+
+/** What is known of the cost, and how many requests have no known price; empty if all is free. */
+export function priceTexts(usage: Usage): string[] {
+  const { cost_micros, unpriced } = usage;
+  return [
+    ...(cost_micros === null || cost_micros === 0 ? [] : [priceText(usage)]),
+    ...(unpriced === 0 ? [] : [`${plural(unpriced, "request")} without a known price`]),
+  ];
 }
 
 function usageText(usage: Usage): string {

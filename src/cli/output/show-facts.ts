@@ -1,4 +1,4 @@
-import { exactDollars, shownCost } from "../../core/cost/money.ts";
+import { exactDollars } from "../../core/cost/money.ts";
 import type { ConsentKind } from "../../core/consents.ts";
 import type { Message, Session } from "../../core/sessions.ts";
 import { oneLine, titleLine } from "../../core/text/terminal-text.ts";
@@ -7,7 +7,7 @@ import { DEFAULT_PERSONA } from "../../rules/personas/persona.ts";
 import type { Consent } from "../../store/records/sessions/consents.ts";
 import { failureLine } from "../../store/records/sessions/failures.ts";
 import type { MessageSource } from "../../store/records/messages/unconfirmed.ts";
-import { costText } from "./cost-lines.ts";
+import { costText, priceTexts } from "./cost-lines.ts";
 import { questionLines } from "./question-lines.ts";
 import { SETTING_NAMES } from "./setting-names.ts";
 import { fallbackWords } from "../process/model-settings.ts";
@@ -60,6 +60,7 @@ function ownFacts(
 ) {
   const { name = null, archived_at = null, metadata = {} } = labels ?? {};
   const failure = failures.get(session.id);
+  const cost = costText(usage);
   return [
     ...(name === null ? [] : [fact("title", titleLine({ title: session.title }))]),
     fact("session", `${session.id} (${stateOf(session, failures)})`),
@@ -75,9 +76,7 @@ function ownFacts(
       : [fact("fallback", oneLine(fallbackWords(session.fallback)))]),
     fact("folder", oneLine(session.repo_path ?? "-")),
     fact("tokens", `${session.total_input_tokens} in, ${session.total_output_tokens} out`),
-    ...(usage.cost_micros === null || usage.cost_micros === 0
-      ? []
-      : [fact("cost", costText(usage))]),
+    ...(cost === "" ? [] : [fact("cost", cost)]),
     fact("messages", String(session.last_seq)),
     ...(archived_at === null ? [] : [fact("archived", `since ${time(archived_at)}`)]),
     ...Object.entries(metadata).map(([key, value]) =>
@@ -105,7 +104,7 @@ function exchangeText({ record: exchange, usage }: ShownExchange): string {
       ? []
       : [`from #${first_seq}${last_seq === null ? "" : ` to #${last_seq}`}`]),
     ...(input_tokens === null ? [] : [`${input_tokens} in, ${output_tokens ?? 0} out`]),
-    ...(usage.cost_micros === null || usage.cost_micros === 0 ? [] : [shownCost(usage) ?? ""]),
+    ...priceTexts(usage),
     ...(fallback_model === null ? [] : [`answered by ${oneLine(fallback_model)}`]),
     ...(error_code === null ? [] : [`[${oneLine(error_code)}]`]),
   ];
