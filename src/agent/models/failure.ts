@@ -7,7 +7,7 @@ import {
 import type { Keyless } from "../../rules/models/settings.ts";
 import { parseModelName } from "../../rules/models/name.ts";
 import { providerLabel, withCapital } from "../../rules/models/providers.ts";
-import { ENDED_EARLY } from "./follow-end.ts";
+import { BROKEN_OFF, ENDED_EARLY } from "./follow-end.ts";
 import { providerReason, type ReasonFilter } from "./provider-reason.ts";
 import { isLongWait, mayRepeat, readProviderError, type ProviderError } from "./provider-error.ts";
 
@@ -99,6 +99,13 @@ const CAUSES: readonly Cause[] = [
     applies: ({ timedOut, status }) => timedOut || status === 408,
     says: "did not answer in time",
     advice: "Check the network and the server.",
+    fallsBack: true,
+  },
+  {
+    code: "model_unreachable",
+    applies: ({ type }) => type === BROKEN_OFF,
+    says: "can no longer be reached: the connection broke in the middle of the answer",
+    advice: "Check the network, or try again.",
     fallsBack: true,
   },
   {
@@ -226,7 +233,7 @@ function labelOf(name: string): string {
 }
 
 function detail({ status, type, connection }: ProviderError): string {
-  const named = type === ENDED_EARLY ? null : type;
+  const named = type === ENDED_EARLY || type === BROKEN_OFF ? null : type;
   const parts = [status === null ? null : `status ${status}`, named, connection];
   const known = parts.filter((part) => part !== null);
   return known.length === 0 ? "" : ` (${known.join(", ")})`;

@@ -9,14 +9,17 @@ export class BrokenAnswerError extends Error {
   /** The provider's short code, or ours if it gave none. */
   readonly code: string;
 
-  constructor(code: string, message: string) {
-    super(message);
+  constructor(code: string, message: string, options: ErrorOptions = {}) {
+    super(message, options);
     this.code = code;
   }
 }
 
 /** The code of an answer that ended without a reason, or with one that names no error. */
 export const ENDED_EARLY = "ended_early";
+
+/** The code of an answer whose connection broke after it had begun. */
+export const BROKEN_OFF = "broken_off";
 
 /**
  * Follows a model's stream to its end. An answer that is not whole carries its end (see `endOf`); a broken one

@@ -9,8 +9,9 @@ import { reasoningIn } from "./arriving-reasoning.ts";
 import type { ModelApi } from "./answer-end.ts";
 import type { CallMeter } from "./call-meter.ts";
 import type { CallOptions } from "./call-options.ts";
-import { followEnd } from "./follow-end.ts";
+import { BROKEN_OFF, BrokenAnswerError, followEnd } from "./follow-end.ts";
 import { gatherArguments } from "./gather-arguments.ts";
+import { readProviderError } from "./provider-error.ts";
 import { sentTo } from "./own-answers.ts";
 
 interface ReceiveInput {
@@ -46,16 +47,18 @@ export function receiveStreams<Client extends BaseChatModel>(
         meterIn(options),
         followEnd(
           api,
-          limitIdle({
-            limits,
-            signal: options.signal,
-            open: (signal) => {
-              if (onAbort !== undefined) {
-                signal.addEventListener("abort", onAbort);
-              }
-              return open(sentTo(api, messages), { ...options, signal }, runManager);
-            },
-          }),
+          namingBroken(
+            limitIdle({
+              limits,
+              signal: options.signal,
+              open: (signal) => {
+                if (onAbort !== undefined) {
+                  signal.addEventListener("abort", onAbort);
+                }
+                return open(sentTo(api, messages), { ...options, signal }, runManager);
+              },
+            }),
+          ),
         ),
       ),
     );
@@ -83,6 +86,25 @@ async function* metered(
   for await (const chunk of chunks) {
     meter?.hear(api, chunk.message);
     yield chunk;
+  }
+}
+
+/** Distinguishes a connection that breaks in the middle of an answer from one that cannot be made. */
+async function* namingBroken(
+  chunks: AsyncIterable<ChatGenerationChunk>,
+): AsyncGenerator<ChatGenerationChunk> {
+  let hasBegun = false;
+  try {
+    for await (const chunk of chunks) {
+      hasBegun = true;
+      yield chunk;
+    }
+  } catch (error) {
+    throw hasBegun && readProviderError(error).connection !== null
+      ? new BrokenAnswerError(BROKEN_OFF, "The connection broke in the middle of the answer.", {
+          cause: error,
+        })
+      : error;
   }
 }
 

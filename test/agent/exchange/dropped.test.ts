@@ -49,12 +49,15 @@ async function findings({ store, session }: Bench) {
 }
 
 describe("an answer that the provider cuts off", () => {
-  it("[EXCHANGE-15] [EXCHANGE-16] is kept and marked; the next attempt's answer takes its place", async () => {
+  it("[EXCHANGE-15] [EXCHANGE-16] [RETRY-6] is kept and marked; the next attempt's answer takes its place", async () => {
     await using stack = new AsyncDisposableStack();
     const { bench, provider } = await benchOf([[HALF, { kind: "drop" }]]);
     stack.use(provider);
     await expect(bench.run({ text: "question" })).rejects.toMatchObject({
       code: "model_unreachable",
+      message: expect.stringMatching(
+        /^The OpenAI service can no longer be reached: the connection broke in the middle of the answer \(/,
+      ),
     });
     const half = await expectNoDrift(bench.database, bench.session.id);
     expect(half.map(({ content }) => content)).toEqual(["question", "half an ans"]);
