@@ -44,6 +44,22 @@ it("[LIMITED-5] without it, and if nobody knows when the limit is over, the exch
   expect(await home.call(["--when-limited", "wait"], { input: "x\n" })).toMatchObject({ code: 2 });
 });
 
+it("[LIMITED-8] no command waits longer than 8 days, and says so", async () => {
+  const day = 24 * 3600;
+  const { home } = await aHome(() => [limited(String(9 * day))]);
+  const waiting = await home.call(["-p", "question", "--when-limited", "wait"]);
+  expect(waiting.code).toBe(1);
+  const why = /The limit resets at \d{4}-\S+ \d\d:\d\d; no command waits longer than 8 days\./;
+  expect(waiting.stderr).toMatch(why);
+  expect(waiting.stderr).toMatch(
+    /It asks to wait 9 days\. .*--continue-exchange asks .*\[model_rate_limited\]$/m,
+  );
+  expect(waiting.stderr).not.toContain("With --when-limited wait");
+  const typed = await home.call(["--continue", "--any"], { input: "/continue when-reset\n" });
+  expect(typed.stderr).toMatch(why);
+  expect(typed.stderr).toMatch(/\/continue asks again now\. \[invalid_usage\]$/m);
+});
+
 it("[LIMITED-5] Ctrl-C ends the wait, and nothing continues by itself", async () => {
   const { home, provider } = await aHome(() => [limited("1200")]);
   const program = home.start(["-p", "question", "--when-limited", "wait"]);

@@ -220,9 +220,16 @@ export function failureReason(error: unknown, name: string): string {
 
 function waitAdvice(ms: number | null): string {
   const seconds = Math.ceil((ms ?? 0) / 1000);
-  const wait = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
-  return `It asks to wait ${wait}. Try again after that.`;
+  const [unit, length] = UNITS.find(([, length]) => seconds >= 2 * length) ?? ["seconds", 1];
+  return `It asks to wait ${Math.ceil(seconds / length)} ${unit}. Try again after that.`;
 }
+
+/** Units of a wait in seconds; each is used from two of it on. */
+const UNITS = [
+  ["days", 86_400],
+  ["hours", 3600],
+  ["minutes", 60],
+] as const;
 
 function labelOf(name: string): string {
   try {

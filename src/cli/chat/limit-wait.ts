@@ -9,6 +9,16 @@ const MAX_PAUSE_MS = 60_000;
 /** A timer of Node.js takes 24 days at most, and does not count the time for which a machine slept. */
 const SLICE_MS = 30_000;
 
+/** The longest limit of a provider is that of a week; no command waits much longer. */
+const MAX_WAIT_DAYS = 8;
+
+/** Returns why no command waits for the end of a limit; null if one does. */
+export function whyNoWait(resetsAt: string, now = Date.now()): string | null {
+  return Date.parse(resetsAt) - now <= MAX_WAIT_DAYS * 24 * 3_600_000
+    ? null
+    : `The limit resets at ${shownReset(resetsAt, now)}; no command waits longer than ${MAX_WAIT_DAYS} days.`;
+}
+
 /** Returns when the limit is over that an exchange failed at, as ISO 8601 in UTC; null if nobody knows. */
 export function resetOf(error: unknown): string | null {
   return isRepriseError(error) ? (error.failure?.resets_at ?? null) : null;

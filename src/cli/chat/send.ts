@@ -8,7 +8,7 @@ import type { Live } from "../../exchange/exchanger.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import type { WhenLimited } from "../../core/model-settings.ts";
 import { noticeLine, printJson } from "../process/context.ts";
-import { resetOf, shownReset, whenReset } from "./limit-wait.ts";
+import { resetOf, shownReset, whenReset, whyNoWait } from "./limit-wait.ts";
 import { ASKS } from "../process/exit-code.ts";
 import { onSignals } from "../process/signals.ts";
 import { noticeWithdrawn } from "./withdrawn.ts";
@@ -107,6 +107,11 @@ async function sendWithin(input: OnceInput & Pick<SendInput, "signal">): Promise
     } catch (error) {
       const resetsAt = whenLimited === "wait" ? resetOf(error) : null;
       if (resetsAt === null || !isRepriseError(error) || !(await input.conversation.hasFailed())) {
+        throw error;
+      }
+      const whyNot = whyNoWait(resetsAt);
+      if (whyNot !== null) {
+        noticeLine(cli, whyNot);
         throw error;
       }
       noticeLine(cli, `${error.message} Waiting until ${shownReset(resetsAt)}; Ctrl-C ends it.`);

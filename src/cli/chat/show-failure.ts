@@ -3,7 +3,7 @@ import type { Conversation } from "../../exchange/conversation.ts";
 import { isPassing } from "../../exchange/exchange-failure.ts";
 import { noticeLine } from "../process/context.ts";
 import { showError } from "../process/show-error.ts";
-import { resetOf, shownReset } from "./limit-wait.ts";
+import { resetOf, shownReset, whyNoWait } from "./limit-wait.ts";
 import type { Talk } from "./talk.ts";
 
 /** Shows what went wrong in a conversation, with what helps there, and returns the exit code. */
@@ -14,11 +14,12 @@ export async function showFailure(talk: Talk, error: unknown): Promise<number> {
     ? await stepAfterLoss(conversation)
     : await stepAfterFailure(conversation, error);
   const resetsAt = step === null ? null : resetOf(error);
+  const waits = resetsAt !== null && whyNoWait(resetsAt) === null;
   const whole =
     isRepriseError(error) && step !== null && !isTerminal
       ? new RepriseError(
           error.code,
-          `${error.message} ${step.command}${resetsAt === null ? "" : ` ${WAIT.command}`}`,
+          `${error.message} ${step.command}${waits ? ` ${WAIT.command}` : ""}`,
           { cause: error.cause },
         )
       : error;
@@ -26,7 +27,8 @@ export async function showFailure(talk: Talk, error: unknown): Promise<number> {
   if (isTerminal && step !== null) {
     noticeLine(cli, step.terminal);
     if (resetsAt !== null) {
-      noticeLine(cli, `The limit resets at ${shownReset(resetsAt)}; ${WAIT.terminal}`);
+      const when = `The limit resets at ${shownReset(resetsAt)}`;
+      noticeLine(cli, waits ? `${when}; ${WAIT.terminal}` : `${when}.`);
     }
   }
   if (isRepriseError(error, "session_busy") && cli.stdin.isTTY !== true && !json) {

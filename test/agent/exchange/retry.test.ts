@@ -184,6 +184,8 @@ describe("the wait before the next attempt", () => {
   it.each([
     { asked: "61", wait: "61 seconds" },
     { asked: "3601", wait: "61 minutes" },
+    { asked: "7201", wait: "3 hours" },
+    { asked: "2678400", wait: "31 days" },
   ])("[RETRY-10] [RETRY-14] is not $wait: the exchange fails and names it", async (one) => {
     const headers = { "retry-after": one.asked };
     const { bench, provider } = await benchOf([status(429, { headers })]);

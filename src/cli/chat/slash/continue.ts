@@ -2,7 +2,7 @@ import { RepriseError } from "../../../core/errors.ts";
 import { listExchanges } from "../../../store/records/exchanges/read.ts";
 import { noticeLine } from "../../process/context.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
-import { shownReset, whenReset } from "../limit-wait.ts";
+import { shownReset, whenReset, whyNoWait } from "../limit-wait.ts";
 import type { SlashContext, SlashOutcome } from "./slash-context.ts";
 
 /** The word for waiting until the limit is over that the last exchange failed at. */
@@ -31,6 +31,10 @@ export async function continueExchange(
       "nothing_to_continue",
       "The last exchange has reached no limit whose end is known. /continue resumes it now.",
     );
+  }
+  const whyNot = whyNoWait(resets_at);
+  if (whyNot !== null) {
+    throw wrongUsage(`${whyNot} /continue asks again now.`);
   }
   noticeLine(cli, `Waiting until ${shownReset(resets_at)}; Ctrl-C stops that.`);
   await whenReset(resets_at, { times: 0, signal });
