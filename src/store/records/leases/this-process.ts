@@ -34,6 +34,9 @@ export function isGone(owner: LeaseOwner): boolean {
 
 /** True if no process of this machine has the number, or only one that has ended. */
 export function isProcessGone(pid: number): boolean {
+  if (pid === process.pid) {
+    return false;
+  }
   try {
     process.kill(pid, 0);
   } catch (error) {
