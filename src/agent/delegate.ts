@@ -16,6 +16,11 @@ import { DEFAULT_PERSONA } from "../rules/personas/persona.ts";
 import { type CallConfig, failedResult } from "./tools/tool-result.ts";
 import { endsExchange } from "./tools-node.ts";
 
+const SCHEMA = z.object({
+  persona: z.string().default(DEFAULT_PERSONA),
+  task: z.string().min(1).describe("the whole task, with all that is needed for it"),
+});
+
 /**
  * Gives an exchange its `delegate` tool: a sub-agent is a separate session, one level below its
  * parent, and its last answer is the call's result. A call that is run again after the program was
@@ -78,10 +83,7 @@ export function delegateTool(
       name: DELEGATE.name,
       description:
         "Give a task to a sub-agent with a separate context and wait for its answer. It knows nothing of this conversation: say everything it needs. Personas: assistant, planner, reviewer, or one of the project's.",
-      schema: z.object({
-        persona: z.string().default(DEFAULT_PERSONA),
-        task: z.string().min(1).describe("the whole task, with all that is needed for it"),
-      }),
+      schema: SCHEMA,
     },
   );
 }

@@ -10,6 +10,16 @@ import { failedResult } from "./tool-result.ts";
 const NOBODY =
   "nobody can be asked now. Decide what you can by yourself, and say what is left open.";
 
+const SCHEMA = z.object({
+  question: z.string().min(1),
+  choices: z
+    .array(z.string().min(1))
+    .min(1)
+    .max(MAX_CHOICES)
+    .optional()
+    .describe("the possible answers; leave it out for any text"),
+});
+
 /** The agent's own question to the user; `asks` is false if nobody can be asked. */
 export function askUserTool({ asks }: { readonly asks: boolean }): StructuredToolInterface {
   return tool(
@@ -29,15 +39,7 @@ export function askUserTool({ asks }: { readonly asks: boolean }): StructuredToo
       name: ASK_USER.name,
       description:
         "Ask the user a question and wait for the answer, which may take long. Use it only if you cannot continue without it: for a decision that is the user's, or for something that you cannot find out yourself.",
-      schema: z.object({
-        question: z.string().min(1),
-        choices: z
-          .array(z.string().min(1))
-          .min(1)
-          .max(MAX_CHOICES)
-          .optional()
-          .describe("the possible answers; leave it out for any text"),
-      }),
+      schema: SCHEMA,
     },
   );
 }

@@ -38,6 +38,10 @@ const MAX_FINDING = 500;
 const MAX_WAVES = 50;
 const MAX_WAVE = 300;
 
+const SCHEMA = z.object({
+  content: z.string().min(1).max(MAX_PLAN).describe("the whole plan, one JSON object"),
+});
+
 /**
  * With this tool an agent that plans hands in its plan: what is wrong with it, each with its place, or where it
  * is stored. A call that is run again finds the plan that it stored before.
@@ -77,9 +81,7 @@ export function handInPlanTool(input: {
       name: HAND_IN_PLAN.name,
       description:
         'Hand in a phase plan (dev/phase-plan@1) as JSON text. It is checked: you get what is wrong with it, or the file in which it was stored. Fields: runId (a UUID), phaseKey ("planning"), phases, estimated_duration_hours (optional). Fields of a phase: key (lowercase letters, digits, hyphens), title, role (a persona), instructions (at least 10 characters), depends_on (optional, keys), expected_artifact (optional, {path, schema}).',
-      schema: z.object({
-        content: z.string().min(1).max(MAX_PLAN).describe("the whole plan, one JSON object"),
-      }),
+      schema: SCHEMA,
     },
   );
 }

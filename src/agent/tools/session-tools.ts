@@ -130,16 +130,18 @@ type Run = <Output>(work: (sandbox: Sandbox) => Promise<Output>) => Promise<Outp
 const PATH = z.string().describe("relative to the repository's top");
 const FOLDER = PATH.default(".");
 
+const READ_FILE_SCHEMA = z.object({
+  path: PATH,
+  offset: z.int().min(1).default(1).describe("first line"),
+  limit: z.int().min(1).max(MAX_LINES).default(MAX_LINES).describe("lines"),
+});
+
 /** Reads the whole output of a command, too. */
 const readFileTool = (spool: Spool | null) =>
   define({
     declared: READ_FILE,
     description: `Read a text file, up to ${MAX_LINES} numbered lines at a time.`,
-    schema: z.object({
-      path: PATH,
-      offset: z.int().min(1).default(1).describe("first line"),
-      limit: z.int().min(1).max(MAX_LINES).default(MAX_LINES).describe("lines"),
-    }),
+    schema: READ_FILE_SCHEMA,
     act: async (sandbox, input, call) => {
       await using output = (await spool?.open(input.path)) ?? null;
       return await (output === null
