@@ -121,12 +121,19 @@ const CONTINUE =
 
 /** The text of a thread's last answer, after that of the answers which it continues. */
 export function answerText(messages: readonly BaseMessage[]): string {
-  const given = messages.filter((message) => !isSummary(message));
-  let at = given.findLastIndex((message) => AIMessage.isInstance(message));
-  let text = given[at]?.text ?? "";
-  while (isUnfinished(given[at - 1])) {
-    at -= 1;
-    text = `${given[at]?.text ?? ""}${text}`;
+  let text: string | null = null;
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at];
+    if (message === undefined || isSummary(message)) {
+      continue;
+    }
+    if (text === null) {
+      text = AIMessage.isInstance(message) ? message.text : null;
+    } else if (isUnfinished(message)) {
+      text = `${message.text}${text}`;
+    } else {
+      break;
+    }
   }
-  return text;
+  return text ?? "";
 }
