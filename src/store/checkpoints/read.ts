@@ -1,3 +1,4 @@
+import { type Parameter, prepared } from "../prepared.ts";
 import type { Operation, Tx } from "../store.ts";
 import { batches } from "../records/threads/bodies.ts";
 import { damagedCheckpoint } from "./damage.ts";
@@ -119,44 +120,63 @@ export const readCheckpoints: Operation<ReadCheckpoints, CheckpointPage> = async
 };
 
 async function readRows(tx: Tx, input: ReadCheckpoints) {
-  let query = tx.db
-    .selectFrom("checkpoints")
-    .innerJoin("threads", "threads.id", "checkpoints.thread")
-    .leftJoin("checkpoint_bodies", "checkpoint_bodies.id", "checkpoints.shape")
-    .select([
-      "checkpoints.id as row",
-      "checkpoints.thread as thread",
-      "thread_id",
-      "head_row",
-      "head_length",
-      "head_hash",
-      "ns",
-      "checkpoint_id",
-      "parent_id",
-      "ts",
-      "body as shape",
-      "versions",
-      "channels",
-      "metadata",
-    ])
-    .orderBy("checkpoints.id", "desc")
-    .limit(input.limit);
-  for (const column of ["thread_id", "ns", "checkpoint_id"] as const) {
-    const value = input[column];
-    query = value === undefined ? query : query.where(column, "=", value);
-  }
-  if (input.before_row !== undefined) {
-    query = query.where("checkpoints.id", "<", input.before_row);
-  }
-  if (input.before !== undefined) {
-    const row = await rowOf(tx, input.before);
-    query =
-      row === null
-        ? query.where("checkpoint_id", "<", input.before.checkpoint_id)
-        : query.where("checkpoints.id", "<", row);
-  }
-  return query.execute();
+  const { thread_id, ns, checkpoint_id, before_row, before, limit } = input;
+  const row = before === undefined ? null : await rowOf(tx, before);
+  return tx.rows(checkpointRows, {
+    thread_id,
+    ns,
+    checkpoint_id,
+    before_row,
+    before_found: row ?? undefined,
+    before_id: row === null ? before?.checkpoint_id : undefined,
+    limit,
+  });
 }
+
+interface WantedRows extends Pick<
+  ReadCheckpoints,
+  "thread_id" | "ns" | "checkpoint_id" | "before_row" | "limit"
+> {
+  /** Row of the checkpoint before which they are to be. */
+  readonly before_found?: number | undefined;
+  /** Its id if it has no row. */
+  readonly before_id?: string | undefined;
+}
+
+const checkpointRows = prepared(
+  ({ db }, given: Parameter<WantedRows>) => {
+    let query = db
+      .selectFrom("checkpoints")
+      .innerJoin("threads", "threads.id", "checkpoints.thread")
+      .leftJoin("checkpoint_bodies", "checkpoint_bodies.id", "checkpoints.shape")
+      .select([
+        "checkpoints.id as row",
+        "checkpoints.thread as thread",
+        "thread_id",
+        "head_row",
+        "head_length",
+        "head_hash",
+        "ns",
+        "checkpoint_id",
+        "parent_id",
+        "ts",
+        "body as shape",
+        "versions",
+        "channels",
+        "metadata",
+      ])
+      .orderBy("checkpoints.id", "desc")
+      .limit(given("limit"));
+    for (const column of ["thread_id", "ns", "checkpoint_id"] as const) {
+      query = given.has(column) ? query.where(column, "=", given(column)) : query;
+    }
+    for (const name of ["before_row", "before_found"] as const) {
+      query = given.has(name) ? query.where("checkpoints.id", "<", given(name)) : query;
+    }
+    return given.has("before_id") ? query.where("checkpoint_id", "<", given("before_id")) : query;
+  },
+  ["thread_id", "ns", "checkpoint_id", "before_row", "before_found", "before_id"],
+);
 
 async function rowOf(
   tx: Tx,
@@ -176,21 +196,25 @@ async function rowOf(
   return row?.id ?? null;
 }
 
-async function readWrites(
-  tx: Tx,
-  { thread, ns, checkpoint_id }: Pick<CheckpointTable, "thread" | "ns" | "checkpoint_id">,
-): Promise<TaskWrites[]> {
-  const rows = await tx.db
-    .selectFrom("checkpoint_writes")
-    .select(["task_id", "writes"])
-    .where((eb) => eb.and({ thread, ns, checkpoint_id }))
-    .orderBy("task_id")
-    .execute();
+type WritesKey = Pick<CheckpointTable, "thread" | "ns" | "checkpoint_id">;
+
+async function readWrites(tx: Tx, { thread, ns, checkpoint_id }: WritesKey): Promise<TaskWrites[]> {
+  const rows = await tx.rows(writesOfTasks, { thread, ns, checkpoint_id });
   return rows.map(({ task_id, writes }) => ({
     task_id,
     writes: parseWrites(writes),
   }));
 }
+
+const writesOfTasks = prepared(({ db }, given: Parameter<WritesKey>) =>
+  db
+    .selectFrom("checkpoint_writes")
+    .select(["task_id", "writes"])
+    .where("thread", "=", given("thread"))
+    .where("ns", "=", given("ns"))
+    .where("checkpoint_id", "=", given("checkpoint_id"))
+    .orderBy("task_id"),
+);
 
 /** The template holds the version of the checkpoint format; from 4 on sends are a channel. */
 export const SENDS_IN_PARENT = /^\{"v":[123],/;
@@ -255,13 +279,14 @@ async function readTail(
 async function readBodies(tx: Tx, ids: readonly number[]): Promise<BodyRow[]> {
   const bodies: BodyRow[] = [];
   for (const batch of batches(ids)) {
-    bodies.push(
-      ...(await tx.db
-        .selectFrom("checkpoint_bodies")
-        .select(["id", "hash", "body"])
-        .where("id", "in", batch)
-        .execute()),
-    );
+    bodies.push(...(await tx.rows(bodiesOf, { ids: batch })));
   }
   return bodies;
 }
+
+const bodiesOf = prepared(({ db }, given: Parameter<{ readonly ids: readonly number[] }>) =>
+  db
+    .selectFrom("checkpoint_bodies")
+    .select(["id", "hash", "body"])
+    .where("id", "in", given.all("ids")),
+);

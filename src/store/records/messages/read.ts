@@ -71,9 +71,13 @@ export const readPending: Operation<{ readonly session_id: string }, readonly Me
   tx,
   { session_id },
 ) => {
-  const rows = await selectMessages(tx, session_id).where(isPending).orderBy("seq").execute();
+  const rows = await tx.rows(pendingMessages, { session_id });
   return rows.map(messageOf);
 };
+
+const pendingMessages = prepared((parts, given: Parameter<{ readonly session_id: string }>) =>
+  selectMessages(parts, given("session_id")).where(isPending).orderBy("seq"),
+);
 
 /** True for a message that `readPending` finds. */
 export function isPending({ eb, or, and }: ExpressionBuilder<Database, "messages">) {
