@@ -31,7 +31,7 @@ const FILTERS: Readonly<Record<string, ListFilters>> = {
   "of a folder": { folder_key: KEY },
   "of a parent": { parent_session_id: PARENT },
   interrupted: { activity: "interrupted" },
-  "beginning of a title": { q: "FOUND" },
+  "beginning of a title": { title: "FOUND" },
   metadata: { metadata: { key: "ticket", value: "42" } },
 };
 

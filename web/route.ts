@@ -32,7 +32,7 @@ addEventListener("hashchange", () => {
   place.value = readPlace();
 });
 
-/** Goes to a path of the page, such as `/plans` or `/?q=rent`. With `replace`, the way back skips the page that the reader leaves. */
+/** Goes to a path of the page, such as `/plans` or `/?title=rent`. With `replace`, the way back skips the page that the reader leaves. */
 export function go(path: string, options: { readonly replace?: boolean } = {}): void {
   const address = hrefOf(path);
   if (options.replace === true) {

@@ -190,7 +190,7 @@ export interface ListOptions {
   /** An absolute path on the service's machine. */
   readonly repo_path?: string;
   /** The beginning of the name or the title, in upper or lower case. */
-  readonly q?: string;
+  readonly title?: string;
   /** True for archived sessions alone, false for the others. */
   readonly archived?: boolean;
   /** A pair as `key:value`. */

@@ -92,12 +92,12 @@ it("[CLI-202] a terminal shows no archived sessions, and sub-agents as their num
   expect(await titles(home, ["--limit", "all"], true)).toEqual(["alone", "root [2 sub-agents]"]);
   expect(await titles(home, ["--archived"], true)).toEqual(["archived [archived]"]);
   expect(await titles(home, ["--archived"])).toEqual(["archived  [archived]"]);
-  expect(await titles(home, ["--q", "CH"], true)).toEqual(["Child [sub-agent]"]);
+  expect(await titles(home, ["--title", "CH"], true)).toEqual(["Child [sub-agent]"]);
   const { stdout } = await home.call(["sessions", "list", "--json"], { terminal: true });
   expect(JSON.parse(stdout)).toHaveLength(5);
 });
 
-it("[CLI-203] --here, --since and --q choose sessions, together too", async () => {
+it("[CLI-203] --here, --since and --title choose sessions, together too", async () => {
   const home = freshHome();
   const repo_path = home.project;
   const here = { repo_path, project_key: await projectKeyOf(repo_path) };
@@ -120,17 +120,19 @@ it("[CLI-203] --here, --since and --q choose sessions, together too", async () =
     );
   }
   expect(await titles(home, ["--here"])).toEqual(["Release 1", "Other"]);
-  expect(await titles(home, ["--q", "rel"])).toEqual(["release 2", "Release 1"]);
+  expect(await titles(home, ["--title", "rel"])).toEqual(["release 2", "Release 1"]);
   expect(await titles(home, ["--since", "1h"])).toEqual(["release 2", "Release 1"]);
   expect(await titles(home, ["--since", "2020-05-01", "--limit", "all"])).toHaveLength(3);
-  expect(await titles(home, ["--here", "--since", "7d", "--q", "RELEASE"])).toEqual(["Release 1"]);
-  const none = await home.call(["sessions", "list", "--q", "x"]);
+  expect(await titles(home, ["--here", "--since", "7d", "--title", "RELEASE"])).toEqual([
+    "Release 1",
+  ]);
+  const none = await home.call(["sessions", "list", "--title", "x"]);
   expect(none).toMatchObject({ code: 0, stdout: "" });
   expect(none.stderr).toBe("No sessions found; leave out options to see others.\n");
   for (const wrong of [
     ["--since", "yesterday"],
     ["--since", "2020-13-01"],
-    ["--q", ""],
+    ["--title", ""],
   ]) {
     expect((await home.call(["sessions", "list", ...wrong])).code).toBe(2);
   }

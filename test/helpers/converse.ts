@@ -42,7 +42,7 @@ export async function converse({ url, token, repo_path }: Service) {
   const listed = await client.listSessions({
     metadata: "by:reprise",
     archived: true,
-    q: "ren",
+    title: "ren",
   });
   const exported: unknown = JSON.parse(await client.exportSession(id));
   const missing = await errorOf(client.getSession("ffffffff"));

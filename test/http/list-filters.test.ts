@@ -84,15 +84,15 @@ it("[HTTP-158] each filter leaves the sessions that pass it, on all pages, and t
     [{ activity: "idle" }, without("held", "running", "interrupted")],
     [{ repo_path: join(folder, "link", ".") }, ["root"]],
     [{ repo_path: folder }, []],
-    [{ q: "rel" }, ["root", "running"]],
-    [{ q: "RELEASE N" }, ["running"]],
-    [{ q: "elease" }, []],
+    [{ title: "rel" }, ["root", "running"]],
+    [{ title: "RELEASE N" }, ["running"]],
+    [{ title: "elease" }, []],
     [{ archived: true }, ["archived"]],
     [{ archived: false }, without("archived")],
     [{ metadata: "team:a:b" }, ["archived", "root"]],
     [{ metadata: "team:a" }, []],
     [{ metadata: "kind:x" }, ["archived"]],
-    [{ metadata: "team:a:b", archived: false, q: "release", roots: true }, ["root"]],
+    [{ metadata: "team:a:b", archived: false, title: "release", roots: true }, ["root"]],
     [{ activity: "idle", repo_path: join(folder, "here"), state: "active" }, ["root"]],
     [{ repo_path: join(folder, "here"), project_key: "0123456789abcdef" }, []],
   ] as const) {
@@ -104,7 +104,7 @@ it("[HTTP-158] each filter leaves the sessions that pass it, on all pages, and t
 
 it("[HTTP-159] the next page has the same filters", async () => {
   const headers = { authorization: `Bearer ${TOKEN}` };
-  const query = "limit=1&archived=false&roots=true&q=rel";
+  const query = "limit=1&archived=false&roots=true&title=rel";
   const answer = await t.call("GET", `/api/sessions?${query}`, { headers });
   const link = new URLSearchParams(/\?([^>]*)>/.exec(answer.headers.get("link") ?? "")?.[1]);
   link.delete("cursor");
@@ -118,9 +118,9 @@ it("[HTTP-160] refuses filters that cannot be", async () => {
     "roots=1",
     "activity=busy",
     "repo_path=relative",
-    "q=",
+    "title=",
     `q=${"x".repeat(256)}`,
-    "q=%00",
+    "title=%00",
     "archived=yes",
     "metadata=team",
     "metadata=:x",

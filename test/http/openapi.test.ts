@@ -198,10 +198,10 @@ describe("the OpenAPI document", () => {
       "query order",
       "query parent",
       "query project_key",
-      "query q",
       "query repo_path",
       "query roots",
       "query state",
+      "query title",
     ]);
     expect(parameters("/api/sessions", "post")).toEqual(["header idempotency-key"]);
     expect(parameters("/api/sessions/{id}", "get")).toEqual([

@@ -102,7 +102,7 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
       "?limit=1&cursor=eyJhIjoxfQ",
       `?metadata=${MARK}:${MARK}&archived=false&roots=true`,
       "?metadata=__proto__:1&metadata=a:b",
-      `?q=%25_%5C${MARK}&order=created`,
+      `?title=%25_%5C${MARK}&order=created`,
       "?parent=00000000-0000-4000-8000-000000000000&activity=idle&repo_path=/",
     ],
   },

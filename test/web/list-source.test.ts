@@ -46,21 +46,21 @@ const idsOf = (source: ReturnType<typeof createListSource>): string[] =>
 describe("the filters of the list", () => {
   it("[PAGE-52] are read from the address, and the rest of the query is ignored", () => {
     const read = (query: string): Filters => filtersOf(new URLSearchParams(query));
-    expect(read("q=%20rent%20&state=waiting&folder=/a%20b&model=m&archived=only&x=1")).toEqual({
-      q: "rent",
+    expect(read("title=%20rent%20&state=waiting&folder=/a%20b&model=m&archived=only&x=1")).toEqual({
+      title: "rent",
       state: "waiting",
       folder: "/a b",
       model: "m",
       archived: "only",
     });
-    expect(read("q=&state=constructor&folder=relative&archived=yes")).toEqual(NO_FILTERS);
+    expect(read("title=&state=constructor&folder=relative&archived=yes")).toEqual(NO_FILTERS);
   });
 
   it("[PAGE-52] are asked of the service as far as it knows them", () => {
     const asked = (query: string): ListOptions =>
       listQueryOf(filtersOf(new URLSearchParams(query)));
     expect(asked("")).toEqual({ archived: false });
-    expect(asked("archived=all&q=a")).toEqual({ q: "a" });
+    expect(asked("archived=all&title=a")).toEqual({ title: "a" });
     expect(asked("archived=only&folder=/a&state=running")).toEqual({
       archived: true,
       repo_path: "/a",
@@ -242,7 +242,7 @@ describe("the source of the list", () => {
     service.touch("rent");
     const source = createListSource({
       ...service,
-      filters: filtersOf(new URLSearchParams("q=RE&state=idle")),
+      filters: filtersOf(new URLSearchParams("title=RE&state=idle")),
       pauseMs: 0,
     });
     source.start();

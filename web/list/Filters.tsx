@@ -21,7 +21,7 @@ const PAUSE_MS = 200;
 export function Filters({ filters, folders, models }: FiltersProps): JSX.Element {
   return (
     <search class="filters">
-      <BeginningOfTitle q={filters.q} />
+      <BeginningOfTitle title={filters.title} />
       <Choice
         label="State"
         name="state"
@@ -57,7 +57,7 @@ export function Filters({ filters, folders, models }: FiltersProps): JSX.Element
         <Button
           kind="quiet"
           onClick={() => {
-            changeQuery({ q: null, state: null, folder: null, model: null, archived: null });
+            changeQuery({ title: null, state: null, folder: null, model: null, archived: null });
             // this button goes away
             document.querySelector<HTMLElement>(".filters input")?.focus();
           }}
@@ -69,7 +69,7 @@ export function Filters({ filters, folders, models }: FiltersProps): JSX.Element
   );
 }
 
-function BeginningOfTitle({ q }: Pick<Limits, "q">): JSX.Element {
+function BeginningOfTitle({ title }: Pick<Limits, "title">): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
     const focus = (event: KeyboardEvent): void => {
@@ -81,14 +81,14 @@ function BeginningOfTitle({ q }: Pick<Limits, "q">): JSX.Element {
     addEventListener("keydown", focus);
     return () => removeEventListener("keydown", focus);
   }, []);
-  const typed = useSignal(q ?? "");
+  const typed = useSignal(title ?? "");
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
     // the address has changed by a link or the browser's own buttons
-    if (typed.peek().trim() !== (q ?? "")) {
-      typed.value = q ?? "";
+    if (typed.peek().trim() !== (title ?? "")) {
+      typed.value = title ?? "";
     }
-  }, [q]);
+  }, [title]);
   return (
     <input
       ref={input}
@@ -101,14 +101,14 @@ function BeginningOfTitle({ q }: Pick<Limits, "q">): JSX.Element {
       onInput={({ currentTarget: { value } }) => {
         typed.value = value;
         clearTimeout(timer.current);
-        timer.current = setTimeout(() => changeQuery({ q: value.trim() }), PAUSE_MS);
+        timer.current = setTimeout(() => changeQuery({ title: value.trim() }), PAUSE_MS);
       }}
       onKeyDown={(event) => {
         if (event.key === "Escape" && typed.value !== "") {
           event.preventDefault();
           clearTimeout(timer.current);
           typed.value = "";
-          changeQuery({ q: null });
+          changeQuery({ title: null });
         }
       }}
     />

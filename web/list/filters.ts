@@ -16,7 +16,7 @@ export type ShownState = (typeof SHOWN_STATES)[number];
 /** What the list is limited to; null for no limit. In the query of the address under the same names. */
 export interface Filters {
   /** The beginning of a name or a title. */
-  readonly q: string | null;
+  readonly title: string | null;
   readonly state: ShownState | null;
   readonly folder: string | null;
   readonly model: string | null;
@@ -33,7 +33,7 @@ export function filtersOf(query: URLSearchParams): Filters {
   const folder = text("folder");
   const archived = text("archived");
   return {
-    q: text("q"),
+    title: text("title"),
     state: SHOWN_STATES.find((state) => state === text("state")) ?? null,
     // the service takes absolute paths only
     folder: folder?.startsWith("/") === true ? folder : null,
@@ -42,14 +42,14 @@ export function filtersOf(query: URLSearchParams): Filters {
   };
 }
 
-export function hasFilter({ q, state, folder, model, archived }: Filters): boolean {
-  return [q, state, folder, model, archived].some((filter) => filter !== null);
+export function hasFilter({ title, state, folder, model, archived }: Filters): boolean {
+  return [title, state, folder, model, archived].some((filter) => filter !== null);
 }
 
 /** Filters of the service; `passes` does the rest. */
-export function listQueryOf({ q, state, folder, archived }: Filters): ListOptions {
+export function listQueryOf({ title, state, folder, archived }: Filters): ListOptions {
   return {
-    ...(q === null ? {} : { q }),
+    ...(title === null ? {} : { title }),
     ...(state === null ? {} : SERVICE_STATES[state]),
     ...(folder === null ? {} : { repo_path: folder }),
     ...(archived === "all" ? {} : { archived: archived === "only" }),
@@ -90,13 +90,13 @@ export function passes(
     folderKeys,
   }: { readonly known: SessionSummary | null; readonly folderKeys: ReadonlySet<string> },
 ): boolean {
-  const { q, state, folder, model, archived } = filters;
+  const { title, state, folder, model, archived } = filters;
   const isArchived = typeof session.archived_at === "string";
   const isNamed =
-    q === null ||
+    title === null ||
     (known !== null && known.name === session.name && known.title === session.title) ||
     [session.name, session.title].some(
-      (text) => text?.toLowerCase().startsWith(q.toLowerCase()) === true,
+      (text) => text?.toLowerCase().startsWith(title.toLowerCase()) === true,
     );
   const isThere =
     folder === null ||

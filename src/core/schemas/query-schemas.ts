@@ -40,7 +40,7 @@ export const ListQuery = Type.Object(
     ),
     activity: Type.Optional(oneOf(ACTIVITIES)),
     repo_path: Type.Optional(repoPath()),
-    q: Type.Optional(sessionName()),
+    title: Type.Optional(sessionName()),
     archived: Type.Optional(
       Type.Boolean({ description: "true for archived sessions alone, false for the others" }),
     ),

@@ -8,7 +8,7 @@ import { makeFolder } from "../../helpers/temp.ts";
 
 const DOCUMENTS = [
   "/",
-  "/?q=rent&state=active",
+  "/?title=rent&state=active",
   "/sessions/0f3c",
   "/plans",
   "/service",

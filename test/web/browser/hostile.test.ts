@@ -215,7 +215,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page with hostile texts (needs Chromium)", 
       .first()
       .waitFor();
     await page.goto(
-      `${world.service.url}/?q=${encodeURIComponent(HOSTILE_TEXTS[0] ?? "")}&folder=${encodeURIComponent(HOSTILE_TEXTS[5] ?? "")}`,
+      `${world.service.url}/?title=${encodeURIComponent(HOSTILE_TEXTS[0] ?? "")}&folder=${encodeURIComponent(HOSTILE_TEXTS[5] ?? "")}`,
     );
     await page.getByRole("heading", { name: "Sessions" }).waitFor();
     await expectNothing(page);

@@ -27,7 +27,7 @@ interface ListOptions {
   readonly state?: SessionState;
   readonly here?: true;
   readonly since?: Date;
-  readonly q?: string;
+  readonly title?: string;
   readonly archived?: true;
   readonly all?: true;
   readonly json?: true;
@@ -43,7 +43,7 @@ export function listCommand(cli: CliContext): Command {
     )
     .option("--here", "only sessions of the working folder")
     .option("--since <time>", "only sessions used since then: 36h, 7d, 2w or a day", since)
-    .option("--q <text>", "only sessions whose name or title begins with it")
+    .option("--title <text>", "only sessions whose name or title begins with it")
     .option("--archived", "only archived sessions")
     .option("--all", "in a terminal, also archived sessions, and sub-agents below their sessions")
     .option("--json", "print a JSON array of session summaries")
@@ -99,32 +99,32 @@ async function printTable(
 
 /** A person in a terminal sees conversations; a program gets every session. */
 async function filtersOf(cli: CliContext, options: ListOptions): Promise<ListFilters> {
-  const { state, q, since: moment, archived } = options;
+  const { state, title, since: moment, archived } = options;
   const isShort = cli.stdout.isTTY && options.json === undefined && options.all === undefined;
   return {
     ...(state === undefined ? {} : { state }),
-    ...(q === undefined ? {} : { q: textOf(q) }),
+    ...(title === undefined ? {} : { title: textOf(title) }),
     ...(moment === undefined ? {} : { since: moment.toISOString() }),
     ...(options.here === true ? { project_key: await projectKeyOf(cli.cwd) } : {}),
     ...(archived === true || isShort ? { archived: archived === true } : {}),
     // a sub-agent may be searched for
-    ...(isShort && q === undefined ? { roots: true } : {}),
+    ...(isShort && title === undefined ? { roots: true } : {}),
   };
 }
 
-function textOf(q: string): string {
-  if (q === "" || q.length > MAX_NAME_LENGTH || !isStorableText(q)) {
-    throw wrongUsage(`--q takes 1 to ${MAX_NAME_LENGTH} characters.`);
+function textOf(title: string): string {
+  if (title === "" || title.length > MAX_NAME_LENGTH || !isStorableText(title)) {
+    throw wrongUsage(`--title takes 1 to ${MAX_NAME_LENGTH} characters.`);
   }
-  return q;
+  return title;
 }
 
 function none(
-  { state, here, since: moment, q, archived }: ListOptions,
+  { state, here, since: moment, title, archived }: ListOptions,
   filters: ListFilters,
 ): string {
   const which = state === undefined ? "sessions" : `${state} sessions`;
-  if ([here, moment, q, archived].some((given) => given !== undefined)) {
+  if ([here, moment, title, archived].some((given) => given !== undefined)) {
     return `No ${which} found; leave out options to see others.`;
   }
   const all = filters.archived === false ? "; --all lists archived ones too" : "";

@@ -15,7 +15,7 @@ export interface ListFilters {
   /** The project key of a folder, besides `project_key`. */
   readonly folder_key?: string;
   /** The beginning of the name or the title, in any case. */
-  readonly q?: string;
+  readonly title?: string;
   readonly archived?: boolean;
   readonly metadata?: { readonly key: string; readonly value: string };
   /** The earliest last activity. */
@@ -62,7 +62,7 @@ export function filterValues(filters: ListFilters): FilterValues {
     // most lists: what is not there need not be searched for values
     return {};
   }
-  const { activity, archived, metadata, q, roots, state, since } = filters;
+  const { activity, archived, metadata, title, roots, state, since } = filters;
   const { project_key, folder_key, parent_session_id } = filters;
   return {
     state,
@@ -75,7 +75,7 @@ export function filterValues(filters: ListFilters): FilterValues {
     interrupted: activity === "interrupted" || undefined,
     running: activity === "running" || undefined,
     idle: activity === "idle" || undefined,
-    ranges: q === undefined ? undefined : rangesOf(q),
+    ranges: title === undefined ? undefined : rangesOf(title),
     metadata_key: metadata?.key,
     metadata_value: metadata?.value,
     since,
@@ -96,10 +96,10 @@ const LAST = "\u{10ffff}";
  * searched as they were typed, in lower case, in upper case, and with the first of each word in upper
  * case.
  */
-function rangesOf(q: string): TextRange[] {
-  const lower = q.toLowerCase();
+function rangesOf(title: string): TextRange[] {
+  const lower = title.toLowerCase();
   const capital = lower.replace(/(?<!\p{L})\p{L}/gu, (letter) => letter.toUpperCase());
-  const texts = [q, lower, q.toUpperCase(), capital].map((text) =>
+  const texts = [title, lower, title.toUpperCase(), capital].map((text) =>
     text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()),
   );
   return [...new Set(texts)].map((from) => ({ from, before: `${from}${LAST}` }));

@@ -29,7 +29,7 @@ const FILTERS: readonly (readonly [ListFilters, RegExp])[] = [
   [{ parent_session_id: PARENT }, /sessions_by_parent/],
   [{ activity: "running" }, /sessions_by_open_exchange[^]*sessions_held/],
   [{ activity: "interrupted" }, /sessions_by_open_exchange/],
-  [{ q: "session 1234" }, /sessions_by_name[^]*sessions_by_title/],
+  [{ title: "session 1234" }, /sessions_by_name[^]*sessions_by_title/],
   [{ metadata: { key: "ticket", value: "42" } }, /session_metadata_by_value/],
 ];
 
@@ -71,11 +71,11 @@ describeEngines("the filters of the list", (engine) => {
     const principal = tokenHolder("owner");
     const change = { name: "Überschrift" };
     await store.write(patchSession, { reference: id, change, project_key: null, principal });
-    const found = async (q: string): Promise<string[]> => {
-      const input = { limit: 10, q, order: "created" } as const;
+    const found = async (title: string): Promise<string[]> => {
+      const input = { limit: 10, title, order: "created" } as const;
       const { json } = await store.read(listSummaries, input);
       return (JSON.parse(json) as { title: string | null; name: string | null }[])
-        .map(({ name, title }) => name ?? title ?? "")
+        .map((each) => each.name ?? each.title ?? "")
         .toSorted();
     };
     expect(await found("GRÖ")).toEqual(["GRÖSSE", "Größe messen", "größer"]);
@@ -86,8 +86,8 @@ describeEngines("the filters of the list", (engine) => {
     expect(await found("école élé")).toEqual(["École Élémentaire"]);
     expect(await found("привет м")).toEqual(["Привет Мир"]);
     expect(await found("a_")).toEqual(["a_b%"]);
-    for (const q of ["%", "_", "b", " größe", "'"]) {
-      expect(await found(q)).toEqual([]);
+    for (const title of ["%", "_", "b", " größe", "'"]) {
+      expect(await found(title)).toEqual([]);
     }
   });
 });
