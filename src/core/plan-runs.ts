@@ -1,5 +1,12 @@
 /** Stored states of a phase of a run; what else is shown of it follows from them: see `shownPhases`. */
-export const PHASE_STATES = ["waiting", "running", "done", "failed"] as const;
+export const PHASE_STATES = [
+  "waiting",
+  "approval",
+  "running",
+  "done",
+  "failed",
+  "refused",
+] as const;
 export type PhaseState = (typeof PHASE_STATES)[number];
 
 /** States of a phase as a person sees it. */
@@ -11,6 +18,8 @@ export interface RunOptions {
   readonly parallel: number;
   /** How often a phase that failed is tried again. */
   readonly retries: number;
+  /** Keys of the phases of which each attempt begins only after a person has approved it. */
+  readonly approve: readonly string[];
 }
 
 /** Name of the agent of a run's session. No other agent may have it. */
@@ -26,4 +35,15 @@ export const MATERIAL_BYTES = 8 * 1024;
 /** Returns the id of the call whose sub-agent works on an attempt of a phase. No tool's call has a colon in its id here. */
 export function phaseCallId(key: string, attempt: number): string {
   return `phase:${key}:${attempt}`;
+}
+
+/** Returns the id of the call for the question whether an attempt of a phase may begin. */
+export function approvalCallId({
+  key,
+  attempt,
+}: {
+  readonly key: string;
+  readonly attempt: number;
+}): string {
+  return `approval:${key}:${attempt}`;
 }

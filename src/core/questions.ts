@@ -1,10 +1,17 @@
 /**
  * Kinds of questions to a person: a question of the agent (`question`), whether a tool may do what it is about to do
  * (`permission`), whether the models may use more tokens (`limit`), whether calls may run again whose end is unknown
- * (`repeat`), or whether the agent may get messages that came over HTTP without authentication (`messages`): for that
- * one, no exchange waits.
+ * (`repeat`), whether a phase of a plan may begin (`approval`), or whether the agent may get messages that came over
+ * HTTP without authentication (`messages`): for that one, no exchange waits.
  */
-export const QUESTION_KINDS = ["question", "permission", "limit", "repeat", "messages"] as const;
+export const QUESTION_KINDS = [
+  "question",
+  "permission",
+  "limit",
+  "repeat",
+  "approval",
+  "messages",
+] as const;
 export type QuestionKind = (typeof QUESTION_KINDS)[number];
 
 /** Choices of a permission, from the least that one allows to the most; `allow_folder` is offered by terminals alone. */
@@ -33,6 +40,10 @@ export type RepeatChoice = (typeof REPEAT_CHOICES)[number];
 export const REPEATS = ["never", "ask", "always"] as const;
 export type Repeats = (typeof REPEATS)[number];
 
+/** Choices of the question whether a phase of a plan may begin. */
+export const APPROVAL_CHOICES = ["approve", "refuse"] as const;
+export type ApprovalChoice = (typeof APPROVAL_CHOICES)[number];
+
 /** Choices of the question whether the agent may get messages. */
 export const ADMISSION_CHOICES = ["yes", "no"] as const;
 export type AdmissionChoice = (typeof ADMISSION_CHOICES)[number];
@@ -43,6 +54,7 @@ const CHOICES_OF: Readonly<Record<QuestionKind, readonly string[] | null>> = {
   permission: PERMISSION_CHOICES,
   limit: LIMIT_CHOICES,
   repeat: REPEAT_CHOICES,
+  approval: APPROVAL_CHOICES,
   messages: ADMISSION_CHOICES,
 };
 
@@ -72,8 +84,9 @@ const HARMLESS: ReadonlySet<string> = new Set([
   "deny",
   "stop",
   "skip",
+  "refuse",
   "no",
-] satisfies (PermissionChoice | LimitChoice | RepeatChoice | AdmissionChoice)[]);
+] satisfies (PermissionChoice | LimitChoice | RepeatChoice | ApprovalChoice | AdmissionChoice)[]);
 
 /** True for a choice that allows nothing and spends nothing. Of what a model offers nobody knows. */
 export function isHarmlessChoice(id: string): boolean {

@@ -52,11 +52,7 @@ export function runDetail(run: StoredRun): RunDetail {
   const state = exchange?.state ?? "queued";
   const rows = run.phases.map((row) => ({ ...row, phase: phaseOf(plan, row) }));
   const shown = shownPhases(
-    rows.map(({ phase, ...row }) => ({
-      ...row,
-      depends_on: phase.depends_on ?? [],
-      isWriter: true,
-    })),
+    rows.map(({ phase, ...row }) => ({ ...row, depends_on: phase.depends_on ?? [] })),
     state === "running",
   );
   const phases = rows.map(({ phase, key, error_code, error_sentence, ...row }): RunPhase => ({
@@ -79,7 +75,9 @@ export function runDetail(run: StoredRun): RunDetail {
     state,
     phases_done: phases.filter((each) => each.state === "done").length,
     phases_total: phases.length,
-    asking: phases.filter((each) => each.shown === "asking").map(({ key }) => key),
+    asking: phases
+      .filter(({ shown: is }) => is === "asking" || is === "approval")
+      .map(({ key }) => key),
     path,
     plan,
     options,

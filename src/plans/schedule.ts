@@ -3,10 +3,13 @@ import type { PhaseState, ShownPhase } from "../core/plan-runs.ts";
 /*
  *            begin                       the sub-agent's exchange is done
  *   waiting ───────> running ──────────────────────────────────────────> done
- *      ^               │  the attempt failed, and the phase may be tried again
- *      ├───────────────┤
- *      │               └────────> failed
- *      └── retry ─────────────────┘
+ *    ^ │ ^             │  the attempt failed, and the phase may be tried again
+ *    │ │ ├─────────────┤
+ *    │ │ │             └────────> failed
+ *    │ │ └── retry ─────────────────┤
+ *    │ │ ask                        │
+ *    │ └───────> approval ──────> refused
+ *    └── approve ───┘      refuse
  */
 
 /** A phase as the scheduler sees it. */
@@ -18,6 +21,8 @@ export interface ScheduledPhase {
   readonly isWriter: boolean;
   /** True for a running phase that can do nothing before a person answers. */
   readonly asks: boolean;
+  /** False for an attempt that a person has to approve before it begins. */
+  readonly isApproved: boolean;
 }
 
 export interface Slots {
@@ -30,9 +35,11 @@ export interface Slots {
 export interface Scheduled {
   /** Keys of the phases to begin, or to begin again after their process died. */
   readonly begin: readonly string[];
+  /** Keys of the phases that could begin if a person approves them. */
+  readonly ask: readonly string[];
   /**
    * How the run ends for now: `waiting` if only a person can help, `failed` if what is left depends on a phase that
-   * failed. Null while phases run.
+   * failed or was refused. Null while phases run.
    */
   readonly outcome: "done" | "failed" | "waiting" | null;
 }
@@ -51,39 +58,44 @@ export function schedule(
   let free = parallel - active.size;
   let hasWriter = running.some(({ isWriter }) => isWriter);
   const begin: string[] = [];
+  const ask: string[] = [];
   for (const { key, asks } of running) {
     if (free > 0 && !active.has(key) && !asks) {
       begin.push(key);
       free -= 1;
     }
   }
-  for (const { key, state, depends_on, isWriter } of ordered) {
+  for (const { key, state, depends_on, isWriter, isApproved } of ordered) {
     const isReady = state === "waiting" && depends_on.every((each) => done.has(each));
-    if (free > 0 && isReady && !(isWriter && hasWriter)) {
+    if (isReady && !isApproved) {
+      ask.push(key);
+    } else if (isReady && free > 0 && !(isWriter && hasWriter)) {
       begin.push(key);
       free -= 1;
       hasWriter ||= isWriter;
     }
   }
-  const isOver = active.size === 0 && begin.length === 0;
-  return { begin, outcome: isOver ? outcomeOf(ordered) : null };
+  const isOver = active.size === 0 && begin.length === 0 && ask.length === 0;
+  return { begin, ask, outcome: isOver ? outcomeOf(ordered) : null };
 }
 
 function outcomeOf(phases: readonly ScheduledPhase[]): NonNullable<Scheduled["outcome"]> {
-  if (phases.some(({ state }) => state === "running")) {
+  if (phases.some(({ state }) => state === "running" || state === "approval")) {
     return "waiting";
   }
   return phases.every(({ state }) => state === "done") ? "done" : "failed";
 }
 
+type ShownOf = Pick<ScheduledPhase, "key" | "depends_on" | "state" | "asks">;
+
 /** Returns what a person is shown of each phase, by key. `isRunning` is false if no process runs the run. */
 export function shownPhases(
-  phases: readonly ScheduledPhase[],
+  phases: readonly ShownOf[],
   isRunning: boolean,
 ): ReadonlyMap<string, ShownPhase> {
   const done = new Set(keysIn(phases, "done"));
   const stuck = stuckPhases(phases);
-  const shown = ({ key, state, asks, depends_on }: ScheduledPhase): ShownPhase => {
+  const shown = ({ key, state, asks, depends_on }: ShownOf): ShownPhase => {
     if (state === "running") {
       return asks ? "asking" : isRunning ? "running" : "interrupted";
     }
@@ -98,15 +110,15 @@ export function shownPhases(
   return new Map(phases.map((phase) => [phase.key, shown(phase)]));
 }
 
-/** Keys of the phases that failed, and of those that depend on one, at whatever distance. */
-function stuckPhases(phases: readonly ScheduledPhase[]): ReadonlySet<string> {
+/** Keys of the phases that failed or were refused, and of those that depend on one, at whatever distance. */
+function stuckPhases(phases: readonly ShownOf[]): ReadonlySet<string> {
   const dependents = new Map<string, string[]>();
   for (const { key, depends_on } of phases) {
     for (const each of depends_on) {
       dependents.set(each, [...(dependents.get(each) ?? []), key]);
     }
   }
-  const stuck = new Set(keysIn(phases, "failed"));
+  const stuck = new Set([...keysIn(phases, "failed"), ...keysIn(phases, "refused")]);
   for (const key of stuck) {
     for (const each of dependents.get(key) ?? []) {
       stuck.add(each);
@@ -115,6 +127,6 @@ function stuckPhases(phases: readonly ScheduledPhase[]): ReadonlySet<string> {
   return stuck;
 }
 
-function keysIn(phases: readonly ScheduledPhase[], wanted: PhaseState): readonly string[] {
+function keysIn(phases: readonly ShownOf[], wanted: PhaseState): readonly string[] {
   return phases.filter(({ state }) => state === wanted).map(({ key }) => key);
 }

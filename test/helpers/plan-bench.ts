@@ -3,12 +3,13 @@ import { onTestFinished } from "vitest";
 import { createRunExchanger } from "../../src/agent/plans/run-exchanger.ts";
 import type { Phase, PhasePlan } from "../../src/artifacts/plans/phase-plan.ts";
 import type { PhaseState, RunOptions } from "../../src/core/plan-runs.ts";
-import type { Session } from "../../src/core/sessions.ts";
+import type { QuestionRecord, Session } from "../../src/core/sessions.ts";
 import type { ExchangeResult } from "../../src/exchange/events.ts";
 import type { ExchangeRequest } from "../../src/exchange/exchanger.ts";
 import { modelConfig } from "../../src/rules/models/config.ts";
 import { createRun } from "../../src/store/records/plans/create-run.ts";
 import { readRun } from "../../src/store/records/plans/read-runs.ts";
+import { answerQuestion } from "../../src/store/records/questions/answer.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { TestDatabase } from "./engines.ts";
 import { agentOptions } from "./exchanger.ts";
@@ -63,9 +64,30 @@ export function storeRun({ store, phases, options, again, ...run }: NewRun): Pro
     plan: JSON.stringify(plan),
     keys: phases.map(({ key }) => key),
     path: null,
-    options: { parallel: 1, retries: 0, ...options },
+    options: { parallel: 1, retries: 0, approve: [], ...options },
     request: "Run the plan.",
     again: again === true,
+  });
+}
+
+export interface GivenApproval {
+  readonly choice?: string;
+  readonly text?: string;
+  readonly note?: string;
+}
+
+/** Answers a question of a run, which a node or another process then continues. */
+export function answerRun(
+  store: Store,
+  { id, session_id }: Pick<QuestionRecord, "id" | "session_id">,
+  { choice, text = "", note }: GivenApproval,
+): Promise<QuestionRecord> {
+  return store.write(answerQuestion, {
+    reference: session_id,
+    question: id,
+    given: choice === undefined ? { text } : { choice },
+    note: note ?? null,
+    answered_by: "terminal",
   });
 }
 

@@ -21,6 +21,7 @@ interface Row {
   readonly isWriter: boolean;
   state: PhaseState;
   asks: boolean;
+  isApproved: boolean;
 }
 
 function rowsOf(
@@ -34,6 +35,7 @@ function rowsOf(
       isWriter,
       state: "waiting",
       asks: false,
+      isApproved: true,
     };
   });
 }
@@ -145,6 +147,7 @@ describe("what is shown of a phase", () => {
     state,
     isWriter: true,
     asks: false,
+    isApproved: true,
     ...more,
   });
 

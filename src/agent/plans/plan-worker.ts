@@ -12,6 +12,7 @@ import { schedule, type ScheduledPhase } from "../../plans/schedule.ts";
 import { loadPersona } from "../../rules/personas/load.ts";
 import { beginPhase, readPhases, type StoredPhase } from "../../store/records/plans/phases.ts";
 import type { Worker } from "../agent-graph.ts";
+import { Approvals } from "./approvals.ts";
 import { PhaseRunner } from "./phase-runner.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -27,6 +28,7 @@ export class PlanWorker implements Worker {
   readonly #context: RunContext;
   readonly #stop = new AbortController();
   readonly #runner: PhaseRunner;
+  readonly #approvals: Approvals;
   /** What runs now, by the keys of the phases. None rejects. */
   readonly #active = new Map<string, Promise<void>>();
   /** Why the whole run ends. */
@@ -38,6 +40,7 @@ export class PlanWorker implements Worker {
     const { live, thread } = context;
     const signal = AbortSignal.any([live.signal, thread.held.lost, this.#stop.signal]);
     this.#runner = new PhaseRunner(context, signal);
+    this.#approvals = new Approvals(context);
   }
 
   answer: Worker["answer"] = async () => {
@@ -73,9 +76,9 @@ export class PlanWorker implements Worker {
       if (this.#failure !== null) {
         throw this.#failure.error;
       }
-      const phases = await this.#phases();
+      const phases = await this.#approvals.settled();
       const scheduled = await Promise.all(phases.map((phase) => this.#scheduled(phase)));
-      const { begin, outcome } = schedule(scheduled, { parallel, active });
+      const { begin, ask, outcome } = schedule(scheduled, { parallel, active });
       if (outcome !== null) {
         return outcome;
       }
@@ -83,8 +86,11 @@ export class PlanWorker implements Worker {
         await store.write(beginPhase, { fence: thread.held.fence, key });
         this.#begin(key, phases);
       }
-      const isAsked = phases.some(({ asks }) => asks);
-      await this.#next(isAsked);
+      await this.#approvals.ask(ask, phases);
+      if (this.#active.size > 0) {
+        const isAsked = phases.some(({ asks, state }) => asks || state === "approval");
+        await this.#next(isAsked || ask.length > 0);
+      }
     }
   }
 
@@ -117,7 +123,8 @@ export class PlanWorker implements Worker {
 
   async #scheduled(phase: StoredPhase): Promise<ScheduledPhase> {
     const { role, depends_on = [] } = phaseOf(this.#context.plan, phase);
-    return { ...phase, depends_on, isWriter: await this.#isWriter(role) };
+    const isApproved = this.#approvals.isApproved(phase);
+    return { ...phase, depends_on, isApproved, isWriter: await this.#isWriter(role) };
   }
 
   /** A role that cannot be loaded counts as one that writes: its attempt says what is wrong. */
@@ -142,15 +149,15 @@ export class PlanWorker implements Worker {
   }
 }
 
-/** Says which phase failed first, in the order of the plan. */
+/** Says which phases failed or were refused, and why the first of them, in the order of the plan. */
 function phaseFailed(phases: readonly StoredPhase[]): RepriseError {
-  const failed = phases.filter(({ state }) => state === "failed");
+  const over = phases.filter(({ state }) => state === "failed" || state === "refused");
   const left = phases.filter(({ state }) => state === "waiting").length;
-  const names = failed.map(({ key }) => key).join(", ");
-  const waiting = left === 0 ? "" : ` Phases that depend on what failed were not begun: ${left}.`;
-  const why = failed[0]?.error_sentence ?? "";
+  const names = over.map(({ key, state }) => (state === "failed" ? key : `${key} (refused)`));
+  const waiting = left === 0 ? "" : ` Phases that depend on these were not begun: ${left}.`;
+  const why = over[0]?.error_sentence ?? "";
   return new RepriseError(
     "phase_failed",
-    `Of the plan's phases, these failed: ${names}. ${why}${waiting} Let them be tried again with \`reprise plan retry\`.`,
+    `Of the plan's phases, these failed: ${names.join(", ")}. ${why}${waiting} Let them be tried again with \`reprise plan retry\`.`,
   );
 }

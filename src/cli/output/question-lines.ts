@@ -1,4 +1,10 @@
-import type { Choice, GivenReply, PermissionChoice } from "../../core/questions.ts";
+import type {
+  ApprovalChoice,
+  Choice,
+  GivenReply,
+  PermissionChoice,
+  QuestionKind,
+} from "../../core/questions.ts";
 import type { QuestionInfo } from "../../core/schemas/schemas.ts";
 import { oneLine, visible } from "../../core/text/terminal-text.ts";
 import { MAX_INDENTATION, visibleBlanks } from "../../core/text/visible-blanks.ts";
@@ -60,11 +66,15 @@ export function replyOf({ choice, text }: GivenAnswer): GivenReply {
   return choice === null ? { text } : { choice };
 }
 
-const DENY: PermissionChoice = "deny";
+/** The choice after which a person may say why, by the kind of the question. */
+const DENIALS: Partial<Record<QuestionKind, PermissionChoice | ApprovalChoice>> = {
+  permission: "deny",
+  approval: "refuse",
+};
 
 type Answerable = Pick<QuestionInfo, "kind" | "choices">;
 
-/** A choice; after that which denies a permission, why. Null for none. */
+/** A choice; after that which denies or refuses, why. Null for none. */
 export function answerOf({ choices, kind }: Answerable, given: string): GivenAnswer | null {
   if (choices === null) {
     return { choice: null, text: given, note: null };
@@ -76,17 +86,18 @@ export function answerOf({ choices, kind }: Answerable, given: string): GivenAns
   }
   const [, word = "", note = ""] = /^([^\s:,]+)[:,]?\s+(.+)$/s.exec(given) ?? [];
   const denied = choiceOf(choices, word, isOffered);
-  return kind === "permission" && denied?.id === DENY
-    ? { choice: DENY, text: denied.label, note }
+  return denied !== null && denied.id === DENIALS[kind]
+    ? { choice: denied.id, text: denied.label, note }
     : null;
 }
 
-/** How to deny with a reason; empty if the question takes none. */
+/** How to deny or refuse with a reason; empty if the question takes none. */
 export function reasonLine({ choices, kind }: Answerable): string[] {
-  const denial = choices?.find(({ id }) => id === DENY);
-  return kind === "permission" && denial !== undefined
-    ? [`  To give the agent a reason: ${oneLine(visibleBlanks(denial.label))}: the reason`]
-    : [];
+  const denial = choices?.find(({ id }) => id === DENIALS[kind]);
+  const of = kind === "permission" ? "give the agent" : "keep";
+  return denial === undefined
+    ? []
+    : [`  To ${of} a reason: ${oneLine(visibleBlanks(denial.label))}: the reason`];
 }
 
 function shortId(id: string): string {

@@ -13,8 +13,8 @@ export interface Reply {
 }
 
 /** The ids that mean yes and no; of what a model offers, its own words. */
-const YES = ["allow_once", "yes", "continue"];
-const NO = ["deny", "no", "stop"];
+const YES = ["allow_once", "yes", "continue", "approve"];
+const NO = ["deny", "no", "stop", "refuse"];
 const YES_WORDS = ["allow", "yes", "continue"];
 
 /** The answer to a question for any text, if a person says only no. */

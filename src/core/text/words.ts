@@ -1,6 +1,8 @@
 import {
   ADMISSION_CHOICES,
   type AdmissionChoice,
+  APPROVAL_CHOICES,
+  type ApprovalChoice,
   type AskedPermission,
   type Choice,
   LIMIT_CHOICES,
@@ -45,6 +47,11 @@ const LIMIT: Readonly<Record<LimitChoice, (more: string) => Words>> = {
 const REPEAT: Readonly<Record<RepeatChoice, Words>> = {
   again: { label: "run again", meaning: "What took effect may happen twice." },
   skip: { label: "do not run again", meaning: "The agent learns that the outcome is unknown." },
+};
+
+const APPROVAL: Readonly<Record<ApprovalChoice, Words>> = {
+  approve: { label: "approve", meaning: "This attempt of the phase begins." },
+  refuse: { label: "refuse", meaning: "The phase and what depends on it are not begun." },
 };
 
 const ADMISSION: Readonly<Record<AdmissionChoice, Words>> = {
@@ -100,6 +107,11 @@ export function repeatText(lines: readonly string[], more: number): string {
     ...(more > 0 ? [`- and ${more} more`] : []),
     "It is unknown whether that took effect.",
   ].join("\n");
+}
+
+/** Choices about a phase of a plan. */
+export function approvalChoices(): readonly Choice[] {
+  return APPROVAL_CHOICES.map((id) => ({ id, ...APPROVAL[id], lasting: null }));
 }
 
 /** Choices about messages of callers without authentication. */

@@ -274,6 +274,11 @@ function* runProblems({ session }: SessionTree, pointer: string): Problems {
       keys !== null && keys.join(" ") === run.phases.map(({ key }) => key).join(" "),
       "Must be the phases of the plan, in its order.",
     ],
+    [
+      "options/approve",
+      run.options.approve.every((key) => keys?.includes(key) === true),
+      "Must be keys of phases.",
+    ],
   ]);
   for (const [index, { begun_at, ended_at }] of run.phases.entries()) {
     yield* broken(`${pointer}/phases/${index}`, [

@@ -146,6 +146,7 @@ const PortablePhase = Type.Object(
     key: name(),
     state: oneOf(PHASE_STATES),
     attempt: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    approved: count(),
     error_code: nullable(text()),
     error_sentence: nullable(text()),
     begun_at: nullable(time()),
@@ -166,6 +167,7 @@ const PortableRun = Type.Object(
       {
         parallel: Type.Integer({ minimum: 1, maximum: MAX_PARALLEL }),
         retries: Type.Integer({ minimum: 0, maximum: MAX_RETRIES }),
+        approve: Type.Array(name()),
       },
       closed,
     ),

@@ -1,4 +1,3 @@
-import type { RunOptions } from "../../core/plan-runs.ts";
 import { insertRun, lastRun } from "../records/plans/create-run.ts";
 import type { Tx } from "../store.ts";
 import { PHASE_COLUMNS, type PortableRun, type PortableSession } from "./export-schema.ts";
@@ -19,7 +18,7 @@ export async function readPortableRun(tx: Tx, session_id: string): Promise<Porta
     .where("session_id", "=", session_id)
     .orderBy("position")
     .execute();
-  return { ...row, options: JSON.parse(row.options) as RunOptions, phases };
+  return { ...row, options: JSON.parse(row.options) as PortableRun["options"], phases };
 }
 
 /** Stores the run of a session, as the latest one of its plan in the project. */

@@ -32,10 +32,12 @@ export interface PlanPhaseTable {
   state: PhaseState;
   /** From 1. */
   attempt: number;
-  /** Why the last attempt failed. */
+  /** Attempt that a person approved last; 0 for none. */
+  approved: number;
+  /** Why the last attempt failed, or was refused. */
   error_code: string | null;
   error_sentence: string | null;
-  /** When the attempt began, and when the phase was done or failed. */
+  /** When the attempt began, and when the phase was done, failed or refused. */
   begun_at: string | null;
   ended_at: string | null;
 }

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 
 import {
   ADMISSION_CHOICES,
+  APPROVAL_CHOICES,
   areChoicesOf,
   isChoiceId,
   isHarmlessChoice,
@@ -11,6 +12,7 @@ import {
 } from "../../../src/core/questions.ts";
 import {
   admissionChoices,
+  approvalChoices,
   folderChoice,
   limitChoices,
   offeredChoices,
@@ -19,7 +21,13 @@ import {
 } from "../../../src/core/text/words.ts";
 import { longerText } from "../../../src/core/text/longer-text.ts";
 
-const OWN = [...PERMISSION_CHOICES, ...LIMIT_CHOICES, ...REPEAT_CHOICES, ...ADMISSION_CHOICES];
+const OWN = [
+  ...PERMISSION_CHOICES,
+  ...LIMIT_CHOICES,
+  ...REPEAT_CHOICES,
+  ...APPROVAL_CHOICES,
+  ...ADMISSION_CHOICES,
+];
 
 it("[QUESTION-47] choices have the ids of their kind, and those that last their rules", () => {
   const rules = ["edit_file(a.txt)"];
@@ -36,6 +44,7 @@ it("[QUESTION-47] choices have the ids of their kind, and those that last their 
   expect(limitChoices("5 more tokens").map(({ id }) => id)).toEqual(["continue", "stop"]);
   expect(limitChoices("5 more tokens")[0]?.meaning).toContain("5");
   expect(admissionChoices().map(({ id }) => id)).toEqual(["yes", "no"]);
+  expect(approvalChoices().map(({ id }) => id)).toEqual(["approve", "refuse"]);
   expect(repeatChoices().map(({ id }) => id)).toEqual(["again", "skip"]);
   expect(longerText(permission)).toContain("edit_file(a.txt)");
   expect(longerText(permissionChoices(null))).toBeNull();
@@ -43,6 +52,7 @@ it("[QUESTION-47] choices have the ids of their kind, and those that last their 
     ...permission,
     ...limitChoices("5 more tokens"),
     ...repeatChoices(),
+    ...approvalChoices(),
     ...admissionChoices(),
   ]) {
     expect(choice.label).not.toBe("");

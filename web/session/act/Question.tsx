@@ -85,7 +85,7 @@ export function Question({ model, question, place, onAnswered }: QuestionProps):
               />
             </>
           )}
-          {question.kind === "permission" ? (
+          {question.kind === "permission" || question.kind === "approval" ? (
             <label class="answer-note">
               <span>A note for the agent with the answer</span>
               <input

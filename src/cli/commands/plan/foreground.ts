@@ -5,6 +5,7 @@ import { localPrincipal } from "../../../core/principal.ts";
 import type { Exchanger } from "../../../exchange/exchanger.ts";
 import { runDetail, type RunDetail } from "../../../plans/run-detail.ts";
 import { localUser } from "../../../store/records/leases/local-user.ts";
+import { readCurrentExchange } from "../../../store/records/exchanges/current.ts";
 import { readRunOf } from "../../../store/records/plans/read-runs.ts";
 import { listOpenQuestions } from "../../../store/records/questions/read.ts";
 import type { Store } from "../../../store/store.ts";
@@ -104,8 +105,9 @@ async function runUntilEnd(
       const { state } = await exchanger.exchange(request, { listener: () => {}, signal });
       const open =
         state === "waiting" ? await store.read(listOpenQuestions, { reference: session_id }) : [];
+      const current = await store.read(readCurrentExchange, { session_id });
       // an answer that came while the run parked lets it continue
-      if (state !== "waiting" || open.length > 0) {
+      if (state !== "waiting" || (open.length > 0 && current?.state !== "queued")) {
         return state;
       }
     }

@@ -7,6 +7,7 @@ import type { PermissionMode } from "../../../core/permissions.ts";
 import { MAX_PARALLEL, MAX_RETRIES } from "../../../core/plan-runs.ts";
 import { plural } from "../../../core/text/text.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
+import { approvalKeys } from "../../../plans/approvals.ts";
 import { checkRoles } from "../../../plans/roles.ts";
 import { defaultModel } from "../../../rules/models/config.ts";
 import { createRun } from "../../../store/records/plans/create-run.ts";
@@ -25,6 +26,7 @@ import { readPlan } from "./read-plan.ts";
 interface RunCommandOptions {
   readonly parallel: number;
   readonly retries: number;
+  readonly approve?: readonly string[];
   readonly model?: string;
   readonly permission?: PermissionMode;
   readonly allow?: readonly string[];
@@ -53,6 +55,7 @@ export function runCommand(cli: CliContext): Command {
       wholeUpTo(MAX_RETRIES, 0),
       0,
     )
+    .option("--approve <key|all>", "ask a person before such phases begin; can be repeated", addKey)
     .option("--model <provider:model>", "for roles whose persona names no model")
     .option("--permission <mode>", PERMISSION_HELP, permissionMode)
     .option("--allow <call>", "permit such calls in this process; can be repeated", addAllowed)
@@ -81,6 +84,7 @@ export function runCommand(cli: CliContext): Command {
         cli.consent = { ...cli.consent, forThisRun: { folder: cli.cwd } };
       }
       const plan = await readPlan(cli, file);
+      const approve = approvalKeys(plan.phases, options.approve ?? []);
       const ask = cli.stdin.isTTY === true && !json;
       if (!(await enterFolder({ cli, folder: cli.cwd, from: cli.cwd, ask }))) {
         return;
@@ -112,7 +116,7 @@ export function runCommand(cli: CliContext): Command {
         plan: JSON.stringify(plan),
         keys: plan.phases.map(({ key }) => key),
         path: file === "-" ? null : file,
-        options: { parallel: options.parallel, retries: options.retries },
+        options: { parallel: options.parallel, retries: options.retries, approve },
         request: `Run the plan ${plan.runId}: ${plural(plan.phases.length, "phase")}.`,
         again: options.again === true,
       });
@@ -120,6 +124,10 @@ export function runCommand(cli: CliContext): Command {
       await runForeground(cli, { store, command, session_id: id, allow, json });
     });
   return withStore(command);
+}
+
+function addKey(key: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), key];
 }
 
 /** Reads a whole number of an option. */

@@ -1,5 +1,6 @@
 import {
   type AdmissionChoice,
+  type ApprovalChoice,
   type Choice,
   isHarmlessChoice,
   type LimitChoice,
@@ -38,7 +39,12 @@ const LETTERS: ReadonlyMap<string, string> = new Map([
   ["stop", "n"],
   ["again", "y"],
   ["skip", "n"],
-] satisfies [PermissionChoice | LimitChoice | RepeatChoice | AdmissionChoice, string][]);
+  ["approve", "y"],
+  ["refuse", "n"],
+] satisfies [
+  PermissionChoice | LimitChoice | RepeatChoice | ApprovalChoice | AdmissionChoice,
+  string,
+][]);
 
 /** The choices of a question with their keys, in the order of core: that of the terminal has its place among them. */
 export function keyedChoices(kind: QuestionKind, choices: readonly Choice[]): KeyedChoice[] {

@@ -55,6 +55,7 @@ export const createRun: Operation<CreateRun, Session> = async (tx, input) => {
     position,
     state: "waiting" as const,
     attempt: 1,
+    approved: 0,
   }));
   await tx.db.insertInto("plan_phases").values(phases).execute();
   await tx.db.updateTable("sessions").set({ agent: PLAN_AGENT }).where("id", "=", id).execute();

@@ -92,7 +92,7 @@ export const beginPhase: Operation<BeginPhase, void> = async (tx, { fence, key }
 export interface EndPhase extends BeginPhase {
   readonly attempt: number;
   /** State after the attempt; `waiting` lets another attempt begin. */
-  readonly state: Exclude<PhaseState, "running">;
+  readonly state: Extract<PhaseState, "waiting" | "done" | "failed">;
   /** Why it failed; null if it is done. */
   readonly error: { readonly code: string; readonly sentence: string } | null;
 }

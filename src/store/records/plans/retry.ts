@@ -4,16 +4,18 @@ import { refuseEnded } from "../sessions/change.ts";
 import { lockSession } from "../sessions/lock.ts";
 import { readSession } from "../sessions/read.ts";
 
+const OVER = ["failed", "refused"] as const;
+
 export interface RetryPhases {
   readonly session_id: string;
-  /** Keys of phases that failed; none for all of them. */
+  /** Keys of phases that failed or were refused; none for all of them. */
   readonly keys: readonly string[];
 }
 
 /**
- * Lets phases that failed wait for another attempt. Returns their keys.
+ * Lets phases that failed or were refused wait for another attempt. Returns their keys.
  *
- * Error codes: `session_busy` while the run runs; `invalid_usage` for a phase that has not failed; `nothing_to_continue` if
+ * Error codes: `session_busy` while the run runs; `invalid_usage` for a phase that has neither failed nor been refused; `nothing_to_continue` if
  * none has.
  */
 export const retryPhases: Operation<RetryPhases, readonly string[]> = async (
@@ -33,26 +35,29 @@ export const retryPhases: Operation<RetryPhases, readonly string[]> = async (
     .selectFrom("plan_phases")
     .select(["key", "attempt"])
     .where("session_id", "=", session_id)
-    .where("state", "=", "failed")
+    .where("state", "in", OVER)
     .orderBy("position")
     .execute();
   const failed = rows.map(({ key }) => key);
   if (keys.some((key) => !failed.includes(key))) {
     throw new RepriseError(
       "invalid_usage",
-      `Only phases that failed can be tried again. These failed: ${failed.join(", ") || "none"}.`,
+      `Only phases that failed or were refused can be tried again. These did: ${failed.join(", ") || "none"}.`,
     );
   }
   const chosen = keys.length === 0 ? failed : keys;
   if (chosen.length === 0) {
-    throw new RepriseError("nothing_to_continue", "No phase of this run has failed.");
+    throw new RepriseError(
+      "nothing_to_continue",
+      "No phase of this run has failed or was refused.",
+    );
   }
   await tx.db
     .updateTable("plan_phases")
     .set((eb) => ({ state: "waiting" as const, attempt: eb("attempt", "+", 1) }))
     .where("session_id", "=", session_id)
     .where("key", "in", chosen)
-    .where("state", "=", "failed")
+    .where("state", "in", OVER)
     .execute();
   tx.touch(session_id);
   return chosen;

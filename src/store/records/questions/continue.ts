@@ -1,3 +1,4 @@
+import { approvalCallId } from "../../../core/plan-runs.ts";
 import type { QuestionRecord } from "../../../core/sessions.ts";
 import { refreshReady } from "../exchanges/ready.ts";
 import { BEGUN } from "../exchanges/records.ts";
@@ -8,34 +9,59 @@ import { delegationOf, lockPath, withinDelegation } from "./tree.ts";
 
 /**
  * Returns true for an answer that lets something continue, whatever else the tree asks: the session that asked has no other open
- * question. The calls of one answer continue together, once all of them have what they asked for.
+ * question. The calls of one answer continue together, once all of them have what they asked for; phases of a plan are approved
+ * one by one.
  */
 export async function letsContinue(
   tx: Tx,
   { session_id, kind }: Pick<QuestionRecord, "session_id" | "kind">,
 ): Promise<boolean> {
-  if (kind === "messages") {
-    return false;
+  if (kind === "messages" || kind === "approval") {
+    return kind === "approval";
   }
   const other = await ownOpen(tx, session_id).executeTakeFirst();
   return other === undefined;
 }
 
-/** Returns true if an answer came under this lease that lets something continue: the exchange that ran under it may not have seen it. */
+/** Returns true if an answer came under this lease that lets something continue, and that the exchange under it has not seen. */
 export async function wasAnsweredMeanwhile(tx: Tx, { session_id, epoch }: Fence): Promise<boolean> {
   const rows = await tx.db
     .selectFrom("questions")
-    .select(["session_id", "kind"])
-    .distinct()
+    .select(["session_id", "kind", "call_id"])
     .where("answered_epoch", "=", epoch)
     .where("session_id", "in", withinDelegation(session_id))
     .execute();
   for (const row of rows) {
-    if (await letsContinue(tx, row)) {
+    if ((await isUnseen(tx, row, session_id)) && (await letsContinue(tx, row))) {
       return true;
     }
   }
   return false;
+}
+
+/** Returns false if a sub-agent that asked does not wait any more, or the phase that asked for approval does not. */
+async function isUnseen(
+  tx: Tx,
+  { session_id, kind, call_id }: Pick<QuestionRecord, "session_id" | "kind" | "call_id">,
+  top: string,
+): Promise<boolean> {
+  if (kind === "approval") {
+    const phases = await tx.db
+      .selectFrom("plan_phases")
+      .select(["key", "attempt"])
+      .where("session_id", "=", session_id)
+      .where("state", "=", "approval")
+      .execute();
+    return phases.some((phase) => approvalCallId(phase) === call_id);
+  }
+  const waiting = await tx.db
+    .selectFrom("exchanges")
+    .select("n")
+    .where("session_id", "=", session_id)
+    .where("ended_at", "is", null)
+    .where("state", "=", "waiting")
+    .executeTakeFirst();
+  return session_id === top || waiting !== undefined;
 }
 
 /**

@@ -68,7 +68,7 @@ export const readAsked: Operation<
 
 /** The questions of one kind that were asked in a thread, in the order of the numbers. */
 export const readAskedInThread: Operation<
-  Omit<AskingCall, "call_id"> & { readonly kind: "repeat" | "limit" },
+  Omit<AskingCall, "call_id"> & { readonly kind: "repeat" | "limit" | "approval" },
   readonly Pick<Selectable<QuestionTable>, "call_id" | (typeof ASKED)[number]>[]
 > = (tx, { session_id, thread_suffix, kind }) =>
   tx.db
