@@ -54,6 +54,7 @@ const PLAN: CommandTable = {
   resume: async (cli) => (await import("./commands/plan/resume.ts")).resumeCommand(cli),
   retry: async (cli) => (await import("./commands/plan/retry.ts")).retryCommand(cli),
   status: async (cli) => (await import("./commands/plan/status.ts")).statusCommand(cli),
+  report: async (cli) => (await import("./commands/plan/report.ts")).reportCommand(cli),
   runs: async (cli) => (await import("./commands/plan/runs.ts")).runsCommand(cli),
 };
 

@@ -10,7 +10,8 @@ export const PHASE_STATES = [
 export type PhaseState = (typeof PHASE_STATES)[number];
 
 /** States of a phase as a person sees it. */
-export type ShownPhase = PhaseState | "ready" | "blocked" | "asking" | "interrupted";
+export const SHOWN_PHASES = [...PHASE_STATES, "ready", "blocked", "asking", "interrupted"] as const;
+export type ShownPhase = (typeof SHOWN_PHASES)[number];
 
 /** How a plan is run. */
 export interface RunOptions {
@@ -29,6 +30,10 @@ export const PLAN_AGENT = "plan";
 export const MAX_PARALLEL = 8;
 /** Further attempts that a phase may have. */
 export const MAX_RETRIES = 9;
+/** Changed paths of a phase that are listed. */
+export const MAX_PHASE_FILES = 100;
+/** Messages in a run's session that are listed, and the code points of each. */
+export const MAX_UNREAD = { messages: 20, length: 200 } as const;
 /** UTF-8 bytes of a dependency's answer that the phase after it gets. */
 export const MATERIAL_BYTES = 8 * 1024;
 

@@ -1,100 +1,150 @@
-import type { ExchangeState } from "../core/exchanges.ts";
-import type { PhaseState, RunOptions, ShownPhase } from "../core/plan-runs.ts";
-import type { ExchangeRecord } from "../core/sessions.ts";
-import type { StoredRun } from "../store/records/plans/read-runs.ts";
+import { costOf } from "../core/cost/cost-fields.ts";
+import { totalUsage } from "../core/cost/model-calls.ts";
+import {
+  approvalCallId,
+  MAX_PHASE_FILES,
+  phaseCallId,
+  type ShownPhase,
+} from "../core/plan-runs.ts";
+import { APPROVAL_CHOICES } from "../core/questions.ts";
+import type { RunDetail, RunPhase, RunSummary } from "../core/schemas/plan-run-schemas.ts";
+import { type AttemptUse, readAttemptUse } from "../store/records/plans/attempt-use.ts";
+import { type GivenApproval, readGivenApprovals } from "../store/records/plans/given-approvals.ts";
+import type { StoredPhase } from "../store/records/plans/phases.ts";
+import { readRun, type StoredRun } from "../store/records/plans/read-runs.ts";
+import { readUnread } from "../store/records/plans/unread.ts";
+import type { Operation } from "../store/store.ts";
 import { phaseOf, planOf, type RunPlan } from "./plan-of-run.ts";
 import { shownPhases } from "./schedule.ts";
 
-/** A run in a list. */
-export interface RunSummary {
-  readonly session_id: string;
-  readonly run_id: string;
-  /** How often the plan was begun in the project, this time included. */
-  readonly number: number;
-  /** State of the run's last exchange; `queued` before the first one. */
-  readonly state: ExchangeState;
-  readonly phases_done: number;
-  readonly phases_total: number;
-  /** Keys of the phases that wait for a person. */
-  readonly asking: readonly string[];
-}
+/** Reads a run with all that is known of it. Error codes: as `readRun`. */
+export const readRunDetail: Operation<{ readonly reference: string }, RunDetail> = async (
+  tx,
+  input,
+) => {
+  const run = await readRun(tx, input);
+  const known = await readKnown(tx, run);
+  const { path, options, exchange } = run;
+  return {
+    ...runSummary(run),
+    path,
+    plan: planOf(run),
+    options,
+    exchange,
+    phases: runPhases(run, known),
+    unread: await readUnread(tx, run),
+  };
+};
 
-/** A phase of a run, as a person sees it. */
-export interface RunPhase {
-  readonly key: string;
-  readonly title: string;
-  readonly role: string;
-  readonly depends_on: readonly string[];
-  /** Stored state. */
-  readonly state: PhaseState;
-  readonly shown: ShownPhase;
-  readonly attempt: number;
-  /** Session of the attempt's sub-agent; null before it begins. */
-  readonly session_id: string | null;
-  readonly error: { readonly code: string; readonly sentence: string } | null;
-  readonly begun_at: string | null;
-  readonly ended_at: string | null;
-}
-
-/** A run with all that is known of it. */
-export interface RunDetail extends RunSummary {
-  readonly path: string | null;
-  readonly plan: RunPlan;
-  readonly options: RunOptions;
-  readonly exchange: ExchangeRecord | null;
-  readonly phases: readonly RunPhase[];
-}
-
-/** Returns what is shown of a run. */
-export function runDetail(run: StoredRun): RunDetail {
-  const plan = planOf(run);
-  const { exchange, number, options, path, run_id, session_id } = run;
-  const state = exchange?.state ?? "queued";
-  const rows = run.phases.map((row) => ({ ...row, phase: phaseOf(plan, row) }));
-  const shown = shownPhases(
-    rows.map(({ phase, ...row }) => ({ ...row, depends_on: phase.depends_on ?? [] })),
-    state === "running",
-  );
-  const phases = rows.map(({ phase, key, error_code, error_sentence, ...row }): RunPhase => ({
-    key,
-    title: phase.title,
-    role: phase.role,
-    depends_on: phase.depends_on ?? [],
-    state: row.state,
-    shown: shown.get(key) ?? row.state,
-    attempt: row.attempt,
-    session_id: row.child,
-    error: error_code === null ? null : { code: error_code, sentence: error_sentence ?? "" },
-    begun_at: row.begun_at,
-    ended_at: row.ended_at,
-  }));
+/** Returns the fields of a run that a list shows. */
+export function runSummary(run: SummarizedRun): RunSummary {
+  const { exchange, number, run_id, session_id, phases } = run;
   return {
     session_id,
     run_id,
     number,
-    state,
-    phases_done: phases.filter((each) => each.state === "done").length,
+    state: exchange?.state ?? "queued",
+    phases_done: phases.filter(({ state }) => state === "done").length,
     phases_total: phases.length,
-    asking: phases
-      .filter(({ shown: is }) => is === "asking" || is === "approval")
-      .map(({ key }) => key),
-    path,
-    plan,
-    options,
-    exchange,
-    phases,
+    asking: phases.filter(asksPeople).map(({ key }) => key),
   };
 }
 
-/** Returns the fields of a run that a list shows. */
-export function runSummary(run: StoredRun): RunSummary {
-  const {
-    plan: _plan,
-    path: _path,
-    options: _o,
-    exchange: _e,
-    phases: _p,
-    ...summary
-  } = runDetail(run);
-  return summary;
+/** A run without its plan. */
+export type SummarizedRun = Pick<
+  StoredRun,
+  "exchange" | "number" | "phases" | "run_id" | "session_id"
+>;
+
+function asksPeople({ asks, state }: StoredPhase): boolean {
+  return asks || state === "approval";
+}
+
+/** Facts about the attempts of a run's phases. */
+interface KnownOfAttempts {
+  /** By the call ids of the attempts. */
+  readonly use: ReadonlyMap<string, AttemptUse>;
+  readonly approvals: readonly GivenApproval[];
+}
+
+/** Reads them with as many statements for many phases as for one. */
+const readKnown: Operation<{ readonly session_id: string }, KnownOfAttempts> = async (
+  tx,
+  input,
+) => ({
+  use: await readAttemptUse(tx, input),
+  approvals: await readGivenApprovals(tx, input),
+});
+
+/** Returns the phases of a run in the order of its plan. */
+function runPhases(run: StoredRun, { use, approvals }: KnownOfAttempts): RunPhase[] {
+  const plan = planOf(run);
+  const shown = shownOf(run, plan);
+  return run.phases.map((row): RunPhase => {
+    const { title, role, depends_on = [] } = phaseOf(plan, row);
+    const { key, state, attempt, child, error_code, error_sentence, begun_at, ended_at } = row;
+    return {
+      key,
+      title,
+      role,
+      depends_on,
+      state,
+      shown: shown.get(key) ?? state,
+      attempt,
+      session_id: child,
+      ...usedBy(row, use),
+      approvals: decisionsAbout(row, approvals),
+      error: error_code === null ? null : { code: error_code, sentence: error_sentence ?? "" },
+      begun_at,
+      ended_at,
+    };
+  });
+}
+
+function shownOf({ phases, exchange }: StoredRun, plan: RunPlan): ReadonlyMap<string, ShownPhase> {
+  const rows = phases.map((row) => ({
+    ...row,
+    depends_on: phaseOf(plan, row).depends_on ?? [],
+  }));
+  return shownPhases(rows, exchange?.state === "running");
+}
+
+type UsedBy = Pick<RunPhase, "model" | "usage" | "cost_micros" | "files" | "files_changed">;
+
+/** Sums the attempts of a phase up. */
+function usedBy(
+  { key, attempt: last }: Pick<StoredPhase, "key" | "attempt">,
+  use: ReadonlyMap<string, AttemptUse>,
+): UsedBy {
+  const attempts = Array.from({ length: last }, (_, at) => use.get(phaseCallId(key, at + 1)));
+  const begun = attempts.filter((attempt) => attempt !== undefined);
+  const files = new Map<string, boolean>();
+  for (const { path, undone } of begun.flatMap((attempt) => attempt.files)) {
+    files.set(path, undone && (files.get(path) ?? true));
+  }
+  const listed = [...files].map(([path, undone]) => ({ path, undone }));
+  return {
+    model: begun.findLast(({ model }) => model !== null)?.model ?? null,
+    ...costOf(totalUsage(begun.map(({ usage }) => usage))),
+    files: listed
+      .toSorted((one, other) => (one.path < other.path ? -1 : 1))
+      .slice(0, MAX_PHASE_FILES),
+    files_changed: files.size,
+  };
+}
+
+function decisionsAbout(
+  { key, attempt: last }: Pick<StoredPhase, "key" | "attempt">,
+  approvals: readonly GivenApproval[],
+): RunPhase["approvals"] {
+  const attempts = new Map(
+    Array.from({ length: last }, (_, at) => [approvalCallId({ key, attempt: at + 1 }), at + 1]),
+  );
+  return approvals.flatMap(({ call_id, answer, note, is_own, answered_by, answered_at }) => {
+    const attempt = attempts.get(call_id);
+    const choice = APPROVAL_CHOICES.find((each) => each === answer);
+    return attempt === undefined || choice === undefined
+      ? []
+      : [{ attempt, answer: choice, note, by: answered_by, at: answered_at, counts: is_own }];
+  });
 }

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 
 import type { Phase } from "../../src/artifacts/plans/phase-plan.ts";
-import type { RunDetail } from "../../src/plans/run-detail.ts";
+import type { RunDetail } from "../../src/core/schemas/plan-run-schemas.ts";
 import { callProgram } from "../helpers/call-program.ts";
 import { DIAMOND, phase } from "../helpers/plan-bench.ts";
 import { temporaryFolder } from "../helpers/temp.ts";

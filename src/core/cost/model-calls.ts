@@ -83,6 +83,19 @@ export function usageOf(calls: readonly (TokenCounts & Pick<CallRecord, "price_m
   };
 }
 
+/** Adds up the sums of several sessions. */
+export function totalUsage(sums: readonly Usage[]): Usage {
+  // without a request nothing has a price
+  const used = sums.filter(({ calls }) => calls > 0);
+  const total = usageOf(used.map((each) => ({ ...each, price_micros: each.cost_micros })));
+  const add = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+  return {
+    ...total,
+    calls: add(used.map(({ calls }) => calls)),
+    unpriced: add(used.map(({ unpriced }) => unpriced)),
+  };
+}
+
 /** Share of what models read that came from the cache, from 0 to 1; null if it is unknown. */
 export function cachedShare({ input, cache_read }: Usage): number | null {
   return input === null || cache_read === null || input === 0 ? null : cache_read / input;

@@ -3,10 +3,10 @@ import type { Command } from "commander";
 import { isRepriseError } from "../../../core/errors.ts";
 import { localPrincipal } from "../../../core/principal.ts";
 import type { Exchanger } from "../../../exchange/exchanger.ts";
-import { runDetail, type RunDetail } from "../../../plans/run-detail.ts";
-import { localUser } from "../../../store/records/leases/local-user.ts";
+import type { RunDetail } from "../../../core/schemas/plan-run-schemas.ts";
+import { readRunDetail } from "../../../plans/run-detail.ts";
 import { readCurrentExchange } from "../../../store/records/exchanges/current.ts";
-import { readRunOf } from "../../../store/records/plans/read-runs.ts";
+import { localUser } from "../../../store/records/leases/local-user.ts";
 import { listOpenQuestions } from "../../../store/records/questions/read.ts";
 import type { Store } from "../../../store/store.ts";
 import { questionLines, reasonLine } from "../../output/question-lines.ts";
@@ -42,8 +42,7 @@ export interface Foreground {
  */
 export async function runForeground(cli: CliContext, run: Foreground): Promise<void> {
   const { store, session_id, json } = run;
-  const read = async (): Promise<RunDetail> =>
-    runDetail(await store.read(readRunOf, { session_id }));
+  const read = (): Promise<RunDetail> => store.read(readRunDetail, { reference: session_id });
   const exchanger = await openedExchanger(cli, run);
   const follow = json ? null : new PhaseLines(cli, store, { session_id, read });
   let end: RunEnd;

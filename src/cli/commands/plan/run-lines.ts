@@ -1,5 +1,5 @@
 import { oneLine } from "../../../core/text/terminal-text.ts";
-import type { RunDetail, RunPhase, RunSummary } from "../../../plans/run-detail.ts";
+import type { RunDetail, RunPhase, RunSummary } from "../../../core/schemas/plan-run-schemas.ts";
 import { aligned } from "../../output/aligned.ts";
 
 /** Lines of a run with each of its phases. */

@@ -1,7 +1,6 @@
 import { Command } from "commander";
 
-import { runDetail } from "../../../plans/run-detail.ts";
-import { readRun } from "../../../store/records/plans/read-runs.ts";
+import { readRunDetail } from "../../../plans/run-detail.ts";
 import { type CliContext, printJson, printLines } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
 import { runLines } from "./run-lines.ts";
@@ -17,7 +16,7 @@ export function statusCommand(cli: CliContext): Command {
     .option("--json", "print one JSON document, for programs")
     .action(async (reference: string, { json = false }: { json?: boolean }) => {
       await using store = await openDatabase(cli, command);
-      const run = runDetail(await store.read(readRun, { reference }));
+      const run = await store.read(readRunDetail, { reference });
       if (json) {
         printJson(cli, run, 2);
       } else {

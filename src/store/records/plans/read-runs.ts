@@ -31,7 +31,11 @@ export const readRun: Operation<{ readonly reference: string }, StoredRun> = asy
     .selectFrom("plan_runs")
     .innerJoin("sessions", "sessions.id", "plan_runs.session_id")
     .select("plan_runs.session_id")
-    .where("run_id", "=", reference)
+    .where((eb) =>
+      eb.or([eb("run_id", "=", reference), eb("plan_runs.session_id", "=", reference)]),
+    )
+    // a plan may have the id of a session as its runId
+    .orderBy((eb) => eb.case().when("plan_runs.session_id", "=", reference).then(0).else(1).end())
     .orderBy("sessions.created_at", "desc")
     .orderBy("number", "desc")
     .limit(1)

@@ -1,0 +1,164 @@
+import { type Static, Type } from "typebox";
+
+import { EXCHANGE_STATES } from "../exchanges.ts";
+import { MAX_PARALLEL, MAX_RETRIES, PHASE_STATES, SHOWN_PHASES } from "../plan-runs.ts";
+import { ANSWERERS, APPROVAL_CHOICES } from "../questions.ts";
+import { closed, nullable, oneOf } from "./field-schemas.ts";
+import { ExchangeInfo, named } from "./schemas.ts";
+import { costFields } from "./usage-schemas.ts";
+
+/** Runs of plans, in the HTTP API and on the command line. */
+
+const uuid = () => Type.String({ format: "uuid" });
+const time = () => nullable(Type.String({ format: "date-time" }));
+const count = () => Type.Integer({ minimum: 0 });
+const keys = (description: string) =>
+  Type.Unsafe<readonly string[]>(Type.Array(Type.String(), { description }));
+
+const summary = {
+  session_id: uuid(),
+  run_id: Type.String({ description: "The plan's `runId`." }),
+  number: Type.Integer({
+    minimum: 1,
+    description: "How often the plan was begun in the project, this time included.",
+  }),
+  state: Type.Unsafe<(typeof EXCHANGE_STATES)[number]>({
+    ...oneOf(EXCHANGE_STATES),
+    description: "Of the run's last exchange; `queued` before the first one.",
+  }),
+  phases_done: count(),
+  phases_total: count(),
+  asking: keys("Keys of the phases that wait for a person."),
+};
+
+/** A run in a list. */
+export const RunSummary = Type.Object(summary, { ...closed, $id: "RunSummary" });
+export type RunSummary = Static<typeof RunSummary>;
+
+const PhaseError = Type.Object({ code: Type.String(), sentence: Type.String() }, closed);
+
+const PhaseFile = Type.Object(
+  {
+    path: Type.String(),
+    undone: Type.Boolean({ description: "Whether all changes of the path were taken back." }),
+  },
+  closed,
+);
+
+/** Decision of a person about an attempt of a phase. */
+const PhaseApproval = Type.Object(
+  {
+    attempt: Type.Integer({ minimum: 1 }),
+    answer: oneOf(APPROVAL_CHOICES),
+    note: nullable(Type.String()),
+    by: oneOf(ANSWERERS),
+    at: Type.String({ format: "date-time" }),
+    counts: Type.Boolean({
+      description: "False for one of an import or a copy: it was not given in this database.",
+    }),
+  },
+  closed,
+);
+
+/** A phase of a run, as a person sees it. */
+export const RunPhase = Type.Object(
+  {
+    key: Type.String(),
+    title: Type.String(),
+    role: Type.String(),
+    depends_on: keys("Keys of phases."),
+    state: oneOf(PHASE_STATES),
+    shown: Type.Unsafe<(typeof SHOWN_PHASES)[number]>({
+      ...oneOf(SHOWN_PHASES),
+      description: "The state, with what follows from other phases, questions and the run.",
+    }),
+    attempt: Type.Integer({ minimum: 1 }),
+    session_id: nullable(
+      Type.String({
+        format: "uuid",
+        description: "Session of the attempt's sub-agent; null before it begins.",
+      }),
+    ),
+    model: nullable(Type.String({ description: "The model that answered last." })),
+    ...costFields,
+    files: Type.Array(PhaseFile, {
+      description: "Paths that were changed, of all attempts and their sub-agents; 100 at most.",
+    }),
+    files_changed: Type.Integer({ minimum: 0, description: "The number of all such paths." }),
+    approvals: Type.Array(PhaseApproval, { description: "The earliest first." }),
+    error: Type.Unsafe<Static<typeof PhaseError> | null>(Type.Union([PhaseError, Type.Null()])),
+    begun_at: time(),
+    ended_at: time(),
+  },
+  { ...closed, $id: "RunPhase" },
+);
+export type RunPhase = Static<typeof RunPhase>;
+
+/** A message in a run's session, which no model gets. */
+const UnreadMessage = Type.Object(
+  {
+    seq: Type.Integer({ minimum: 1 }),
+    ts: Type.String({ format: "date-time" }),
+    content: Type.String({ description: "Its first 200 characters." }),
+  },
+  closed,
+);
+
+const artifact = Type.Object({ path: Type.String(), schema: Type.String() }, closed);
+
+/** A valid phase plan. */
+const Plan = Type.Object(
+  {
+    runId: Type.String(),
+    phaseKey: Type.String(),
+    phases: Type.Unsafe<readonly PlanPhase[]>(
+      Type.Array(
+        Type.Object(
+          {
+            key: Type.String(),
+            title: Type.String(),
+            role: Type.String(),
+            instructions: Type.String(),
+            expected_artifact: Type.Optional(artifact),
+            depends_on: Type.Optional(Type.Array(Type.String())),
+          },
+          closed,
+        ),
+      ),
+    ),
+    estimated_duration_hours: Type.Optional(Type.Number({ minimum: 0 })),
+  },
+  closed,
+);
+
+interface PlanPhase {
+  readonly key: string;
+  readonly title: string;
+  readonly role: string;
+  readonly instructions: string;
+  readonly expected_artifact?: { readonly path: string; readonly schema: string };
+  readonly depends_on?: readonly string[];
+}
+
+const options = {
+  parallel: Type.Integer({ minimum: 1, maximum: MAX_PARALLEL }),
+  retries: Type.Integer({ minimum: 0, maximum: MAX_RETRIES }),
+  approve: keys("Keys of the phases that a person has to approve."),
+};
+
+/** A run with all that is known of it. */
+export const RunDetail = Type.Object(
+  {
+    ...summary,
+    path: nullable(Type.String({ description: "Where the plan was read; only shown." })),
+    plan: Plan,
+    options: Type.Object(options, closed),
+    exchange: Type.Unsafe<ExchangeInfo | null>(Type.Union([named(ExchangeInfo), Type.Null()])),
+    phases: Type.Array(named(RunPhase), { description: "In the order of the plan." }),
+    unread: Type.Array(UnreadMessage, {
+      description: "Messages in the run's session, which no model gets; the latest 20.",
+    }),
+  },
+  { ...closed, $id: "RunDetail" },
+);
+export type RunDetail = Static<typeof RunDetail>;

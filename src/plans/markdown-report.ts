@@ -1,0 +1,120 @@
+import { shownCost } from "../core/cost/money.ts";
+import type { RunDetail, RunPhase } from "../core/schemas/plan-run-schemas.ts";
+import { plural } from "../core/text/text.ts";
+import { code } from "./markdown-code.ts";
+
+/** Returns what a run did, as Markdown for a pull request. Every text from outside is in a code span. */
+export function markdownReport(run: RunDetail): string {
+  return [
+    `# Run of plan ${code(run.run_id)}`,
+    [
+      `- ${run.state}, ${run.phases_done} of ${plural(run.phases_total, "phase")} done`,
+      `- session ${code(run.session_id)}${run.number === 1 ? "" : `, run number ${run.number} of this plan`}`,
+      ...(run.path === null ? [] : [`- plan file ${code(run.path)}`]),
+      ...(run.exchange?.error_sentence ? [`- error: ${code(run.exchange.error_sentence)}`] : []),
+    ].join("\n"),
+    table(run.phases),
+    ...run.phases.map(section),
+    ...unread(run),
+  ]
+    .join("\n\n")
+    .concat("\n");
+}
+
+const COLUMNS = [
+  "phase",
+  "role",
+  "model",
+  "state",
+  "attempts",
+  "tokens in",
+  "tokens out",
+  "cost",
+  "files",
+];
+
+function table(phases: readonly RunPhase[]): string {
+  const rows = phases.map(
+    ({ key, role, model, shown, attempt, usage, files_changed, ...phase }) => [
+      code(key),
+      code(role),
+      model === null ? "" : code(model),
+      shown,
+      String(phase.session_id === null && attempt === 1 ? 0 : attempt),
+      String(usage?.input_tokens ?? ""),
+      String(usage?.output_tokens ?? ""),
+      costText(phase, usage),
+      String(files_changed),
+    ],
+  );
+  return [COLUMNS, COLUMNS.map(() => "---"), ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
+}
+
+/** Empty for a phase without a known price, and for one that asked no model. */
+function costText(
+  { cost_micros }: Pick<RunPhase, "cost_micros">,
+  usage: RunPhase["usage"],
+): string {
+  const cost =
+    usage === null || usage.calls === 0 ? null : { cost_micros, unpriced: usage.unpriced_calls };
+  return cost === null ? "" : (shownCost(cost) ?? "unknown");
+}
+
+function section(phase: RunPhase): string {
+  const { key, title, shown, begun_at, ended_at, session_id, error } = phase;
+  const until = ended_at === null ? "" : `, until ${ended_at}`;
+  return [
+    `## ${code(key)}: ${code(title)}`,
+    "",
+    `- ${shown}${begun_at === null ? "" : `, from ${begun_at}${until}`}`,
+    ...(session_id === null ? [] : [`- session ${code(session_id)}`]),
+    ...(error === null || shown === "done"
+      ? []
+      : [`- error ${code(error.code)}: ${code(error.sentence)}`]),
+    ...phase.approvals.map(approvalLine),
+    ...fileLines(phase),
+  ].join("\n");
+}
+
+function approvalLine({
+  attempt,
+  answer,
+  by,
+  at,
+  counts,
+  note,
+}: RunPhase["approvals"][number]): string {
+  const why = note === null || note === "" ? "" : `: ${code(note)}`;
+  const what = answer === "approve" ? "approved" : "refused";
+  return `- attempt ${attempt} ${what} from ${PLACES[by]}, ${at}${counts ? "" : " (not in this database, so it does not count)"}${why}`;
+}
+
+const PLACES: Readonly<Record<RunPhase["approvals"][number]["by"], string>> = {
+  terminal: "a terminal",
+  prompt: "a command",
+  http: "HTTP",
+  agent: "the agent",
+  timeout: "a time limit",
+};
+
+function fileLines({ files, files_changed }: RunPhase): string[] {
+  const more = files_changed - files.length;
+  return files_changed === 0
+    ? []
+    : [
+        "- files changed:",
+        ...files.map(({ path, undone }) => `  - ${code(path)}${undone ? ", undone" : ""}`),
+        ...(more === 0 ? [] : [`  - and ${more} more`]),
+      ];
+}
+
+function unread({ unread: messages }: RunDetail): string[] {
+  return messages.length === 0
+    ? []
+    : [
+        "## Messages that no model got",
+        messages.map(({ seq, ts, content }) => `- ${seq}, ${ts}: ${code(content)}`).join("\n"),
+      ];
+}
