@@ -44,6 +44,20 @@ it("[HTTP-122] queues a message, and answers with its exchange and its path", as
   expect(sent.statements.length, sent.statements.join("\n")).toBeLessThanOrEqual(8);
 });
 
+it("[LIMITED-4] says what not_before must be", async () => {
+  const id = await t.newSession();
+  for (const not_before of ["soon", "2026-13-45T00:00:00Z", "a\0"]) {
+    const { status, json } = await call("POST", pathOf(id), { body: { not_before } });
+    const message = expect.stringMatching(
+      /^Must be a time of ISO 8601, at most 31 days ahead/,
+    ) as string;
+    expect([status, json]).toEqual([
+      422,
+      expect.objectContaining({ faults: [{ pointer: "/not_before", message }] }),
+    ]);
+  }
+});
+
 it("[HTTP-122] takes 1 character to 1 MiB of text, as messages do", async () => {
   const id = await t.newSession();
   const most = `${"é".repeat(MEBIBYTE / 2 - 1)}\u0001x`;

@@ -73,11 +73,16 @@ function messageOf(error: SchemaError, what: "field" | "parameter"): string {
     case "propertyNames":
       return `Must be ${descriptionOf(error)}.`;
     case "format":
-      return "Must not contain NUL or unpaired surrogates.";
+      return error.params["format"] === STORABLE_TEXT
+        ? "Must not contain NUL or unpaired surrogates."
+        : `Must be ${descriptionOf(error)}.`;
     default:
       return `Must ${requirementOf(error) ?? "follow the documented schema"}.`;
   }
 }
+
+/** The format of text that both databases can store. */
+export const STORABLE_TEXT = "storable-text";
 
 /** The properties that the schema has at the position of the error. */
 export function knownNames(error: SchemaError): string[] {

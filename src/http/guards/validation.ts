@@ -9,7 +9,7 @@ import type { Fault, RepriseError } from "../../core/errors.ts";
 import { invalidRequest } from "../../core/invalid-request.ts";
 import { PatchSessionRequest } from "../../core/schemas/patch-session.ts";
 import { UndoRequest } from "../../core/schemas/file-change-schemas.ts";
-import { faultsOf } from "../../core/schemas/schema-errors.ts";
+import { faultsOf, STORABLE_TEXT } from "../../core/schemas/schema-errors.ts";
 import {
   CreateSessionRequest,
   EndSessionRequest,
@@ -79,7 +79,7 @@ function createAjv(): Ajv2020 {
     validateSchema: false,
   });
   addFormats.default(ajv);
-  ajv.addFormat("storable-text", isStorableText);
+  ajv.addFormat(STORABLE_TEXT, isStorableText);
   ajv.addSchema([
     CreateSessionRequest,
     PostMessageRequest,
