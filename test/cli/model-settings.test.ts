@@ -41,11 +41,16 @@ it("[CLI-316] [EFFORT-2] what the model does not take is refused and changes not
   const { home, provider } = await aHome();
   const typed = await home.call([], { input: "/effort off\n" });
   expect(typed.stderr).toContain("It takes low, medium, high, xhigh, max");
-  expect(await home.call([], { input: "/effort much\n" })).toMatchObject({ code: 2 });
+  const unknown = {
+    code: 2,
+    stderr: expect.stringMatching(/^reprise: Effort is off, .*\[effort_unknown\]$/m),
+  };
+  expect(await home.call([], { input: "/effort much\n" })).toMatchObject(unknown);
+  expect(await home.call(["--effort", "much", "-p", "hi"])).toMatchObject(unknown);
   const id = idLike("abcdef1");
   await seed(home, { id });
   const option = await home.call(["--session", id, "--effort", "off", "-p", "hi"]);
-  expect(option).toMatchObject({ code: 1 });
+  expect(option).toMatchObject({ code: 2 });
   expect(option.stderr).toContain("[effort_unknown]");
   expect(await detailOf(home, id)).toMatchObject({ effort: null, last_seq: 0 });
   expect(provider.received).toEqual([]);
@@ -67,7 +72,7 @@ it("[CLI-316] [EFFORT-7] --effort and --cache set those of a session, and sessio
   expect(efforts()).toEqual(["high", undefined, undefined]);
 });
 
-it("[CLI-316] [FALLBACK-8] --fallback and /fallback set the models that answer in the place of another, and the terminal names them", async () => {
+it("[CLI-316] [FALLBACK-8] [FALLBACK-9] --fallback and /fallback set the models that answer in the place of another, and the terminal names them", async () => {
   const provider = await startProvider("anthropic", (index) =>
     index === 0 ? [{ kind: "status", status: 404 }] : [text("answer")],
   );
@@ -88,6 +93,16 @@ it("[CLI-316] [FALLBACK-8] --fallback and /fallback set the models that answer i
   expect(typed.stderr).toContain("fallback: none\n");
   expect(typed.stderr).toContain("fallback: default\n");
   expect(await home.call(["--fallback", "nonsense", "-p", "hi"])).not.toMatchObject({ code: 0 });
+  const twice = await home.call(["--fallback", "demo,ollama:x,demo", "-p", "hi"]);
+  expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining("names a model twice")]);
+  for (const [names, why] of [
+    ['["demo", "demo"]', "This entry is there twice"],
+    ['["demo", "demo:a", "demo:b", "demo:c", "demo:d", "demo:e"]', "has 5 entries at most"],
+    ['["gpt-6"]', "provider:model"],
+  ] as const) {
+    const refused = await home.call(["config", "set", "fallback", names]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(why)]);
+  }
   expect(await home.call(["config", "set", "fallback", '["demo"]'])).toMatchObject({ code: 0 });
   expect((await home.call(["config", "get", "fallback"])).stdout).toContain("demo");
 });

@@ -345,15 +345,41 @@ it("[FALLBACK-7] PATCH and POST set the fallback; null is that of the config, an
   }
 });
 
+it("[FALLBACK-9] a name without a provider and one that is named twice are refused, each with what it must be", async () => {
+  const { id } = await client.createSession({});
+  const named = "Must be a model as provider:model.";
+  for (const [fallback, message, pointer] of [
+    [["demo", "gpt-6"], named, "/fallback/1"],
+    [["ollama:"], named, "/fallback/0"],
+    [["OpenAI:gpt-6"], named, "/fallback/0"],
+    [["ollama:a", "demo", "ollama:a"], "Must not hold an item twice.", "/fallback"],
+  ] as const) {
+    for (const [method, path] of [
+      ["POST", "/api/sessions"],
+      ["PATCH", `/api/sessions/${id}`],
+    ] as const) {
+      const { status, json } = await call(method, path, { body: { fallback } });
+      expect([status, json]).toEqual([
+        422,
+        expect.objectContaining({ code: "invalid_request", faults: [{ pointer, message }] }),
+      ]);
+    }
+  }
+  const { fallback } = await client.patchSession(id, { fallback: ["demo", "ollama:llama3.2:3b"] });
+  expect(fallback).toEqual(["demo", "ollama:llama3.2:3b"]);
+});
+
 it("[EFFORT-6] PATCH and POST set effort and cache; null is the default, and another word is refused", async () => {
   const created = await client.createSession({ effort: "low", cache: "1h" });
   expect(created).toMatchObject({ effort: "low", cache: "1h" });
   const changed = await client.patchSession(created.id, { effort: null });
   expect(changed).toMatchObject({ effort: null, cache: "1h" });
-  expect(await refusal(created.id, { effort: "much" })).toEqual([
+  expect(await refusal(created.id, { effort: "much" })).toEqual([422, "effort_unknown", "/effort"]);
+  expect(await refusal(created.id, { effort: "much", cache: "2h" })).toEqual([
     422,
     "invalid_request",
     "/effort",
+    "/cache",
   ]);
   const open = await t.call<{ code: string }>("POST", "/api/sessions", { body: { effort: "max" } });
   expect([open.status, open.json.code]).toEqual([401, "unauthorized"]);

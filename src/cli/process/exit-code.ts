@@ -6,6 +6,7 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   invalid_usage: 2,
   body_too_large: 2,
   config_invalid: 2,
+  effort_unknown: 2,
   price_unknown: 2,
   folder_not_trusted: 2,
   folder_missing: 2,

@@ -7,17 +7,30 @@ import {
   MAX_FALLBACKS,
   type ModelChoice,
 } from "../../core/model-settings.ts";
+import { effortUnknown } from "../../core/invalid-request.ts";
 import { parseModelName } from "../../rules/models/name.ts";
 import { wrongUsage } from "./wrong-usage.ts";
 
 /** The word for what null is: the model's own, or that of the config. */
 const DEFAULT = "default";
 
-/** Reads an effort; null for `default`. Error codes: `invalid_usage`. */
-export const effortOf = (text: string): Effort | null => wordOf("Effort", text, EFFORTS);
+/** Reads an effort; null for `default`. Error codes: `effort_unknown`. */
+export function effortOf(text: string): Effort | null {
+  const effort = EFFORTS.find((each) => each === text) ?? null;
+  if (effort === null && text !== DEFAULT) {
+    throw effortUnknown();
+  }
+  return effort;
+}
 
 /** Reads how long the provider keeps a conversation. Error codes: `invalid_usage`. */
-export const cacheOf = (text: string): CacheLife | null => wordOf("Cache", text, CACHE_LIVES);
+export function cacheOf(text: string): CacheLife | null {
+  const life = CACHE_LIVES.find((each) => each === text) ?? null;
+  if (life === null && text !== DEFAULT) {
+    throw wrongUsage(`Cache is ${CACHE_LIVES.join(", ")} or ${DEFAULT}.`);
+  }
+  return life;
+}
 
 /** The word for an empty list. */
 const NONE = "none";
@@ -35,6 +48,9 @@ export function fallbackOf(text: string): Fallback | null {
     throw wrongUsage(`Fallback is up to ${MAX_FALLBACKS} models, ${NONE} or ${DEFAULT}.`);
   }
   names.forEach(parseModelName);
+  if (new Set(names).size < names.length) {
+    throw wrongUsage("Fallback names a model twice; name each once.");
+  }
   return names;
 }
 
@@ -70,15 +86,3 @@ export const SETTING_WORDS = {
   cache: [...CACHE_LIVES, DEFAULT],
   fallback: [NONE, DEFAULT],
 } as const satisfies Record<keyof ModelChoice, readonly string[]>;
-
-function wordOf<Word extends string>(
-  what: string,
-  text: string,
-  words: readonly Word[],
-): Word | null {
-  const word = words.find((each) => each === text);
-  if (word === undefined && text !== DEFAULT) {
-    throw wrongUsage(`${what} is ${words.join(", ")} or ${DEFAULT}.`);
-  }
-  return word ?? null;
-}

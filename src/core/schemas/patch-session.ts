@@ -3,7 +3,15 @@ import { Type, type Static } from "typebox";
 import { closed, nullable, oneOf } from "./field-schemas.ts";
 import { metadataOf, metadataValue, sessionName } from "./label-schemas.ts";
 import { MAX_METADATA_PAIRS } from "../labels.ts";
-import { cacheLife, effort, fallback, limit, name, permissionMode, repoPath } from "./schemas.ts";
+import {
+  cacheLife,
+  chosenFallback,
+  effort,
+  limit,
+  name,
+  permissionMode,
+  repoPath,
+} from "./schemas.ts";
 
 /** Context of another model: the conversation so far, or an empty one. */
 const MODEL_CONTEXTS = ["keep", "fresh"] as const;
@@ -27,7 +35,7 @@ export const PatchSessionRequest = Type.Object(
     permission: Type.Optional(permissionMode()),
     effort: Type.Optional(effort()),
     cache: Type.Optional(cacheLife()),
-    fallback: Type.Optional(nullable(fallback())),
+    fallback: Type.Optional(nullable(chosenFallback())),
     archived: Type.Optional(Type.Boolean()),
     repo_path: Type.Optional(repoPath()),
     token_limits: Type.Optional(limits()),

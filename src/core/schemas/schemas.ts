@@ -63,6 +63,13 @@ const count = () => Type.Integer({ minimum: 0 });
 export const name = () =>
   Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH, format: "storable-text" });
 
+const FALLBACK = {
+  maxItems: MAX_FALLBACKS,
+  description: `a list of up to ${MAX_FALLBACKS} models, as provider:model`,
+};
+/** Models that answer in the place of one that cannot, as they are stored. */
+export const fallback = () => Type.Array(name(), FALLBACK);
+
 /** The schema of each kind of field; see `FieldTypes`. */
 const KINDS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {
   id: uuid,
@@ -279,13 +286,13 @@ export const permissionMode = () => oneOf(PERMISSION_MODES);
 export const effort = () => nullableOneOf(EFFORTS);
 /** How long the provider keeps what it has read; null is the default. */
 export const cacheLife = () => nullableOneOf(CACHE_LIVES);
-/** Models that answer in the place of one that cannot. */
-export function fallback() {
-  return Type.Array(name(), {
-    maxItems: MAX_FALLBACKS,
-    description: `a list of up to ${MAX_FALLBACKS} models, as provider:model`,
-  });
+/** The same as a client sets them. */
+export function chosenFallback() {
+  const named = { pattern: NAMED_MODEL, description: "a model as provider:model" };
+  return Type.Array(Type.String({ ...name(), ...named }), { ...FALLBACK, uniqueItems: true });
 }
+/** `demo`, or a provider and a model. */
+const NAMED_MODEL = "^(?:demo$|[a-z][a-z0-9_-]{0,31}:.*\\S)";
 
 const scopedLimits = (description: string) =>
   Type.Object(
@@ -314,7 +321,7 @@ export const CreateSessionRequest = Type.Object(
     permission: Type.Optional(permissionMode()),
     effort: Type.Optional(effort()),
     cache: Type.Optional(cacheLife()),
-    fallback: Type.Optional(nullable(fallback())),
+    fallback: Type.Optional(nullable(chosenFallback())),
   },
   { ...closed, $id: "CreateSessionRequest" },
 );

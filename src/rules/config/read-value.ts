@@ -20,6 +20,8 @@ export interface Form {
   readonly pattern?: string;
   readonly items?: Form;
   readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
   readonly properties?: Readonly<Record<string, Form>>;
   /** Members of which one at most may be there. */
   readonly exclusive?: readonly string[];
@@ -192,7 +194,7 @@ function readFlag(node: Node, report: Report): boolean | undefined {
 /** Entries that cannot be used are left out. */
 function readList(
   node: Node,
-  { items = {}, minItems = 0 }: Form,
+  { items = {}, minItems = 0, maxItems = MAX_ITEMS, uniqueItems = false }: Form,
   report: Report,
 ): unknown[] | undefined {
   if (node.type !== "array") {
@@ -200,12 +202,18 @@ function readList(
     return undefined;
   }
   const children = node.children ?? [];
-  if (children.length > MAX_ITEMS) {
-    report(node, `A list has ${MAX_ITEMS} entries at most.`);
+  if (children.length > maxItems) {
+    report(node, `This list has ${maxItems} entries at most.`);
     return undefined;
   }
   if (children.length < minItems) {
     report(node, "This list must not be empty.");
+    return undefined;
+  }
+  const values = children.map(({ value }): unknown => value);
+  const twice = children.find(({ value }, at) => values.indexOf(value) < at);
+  if (uniqueItems && twice !== undefined) {
+    report(twice, "This entry is there twice; remove one.");
     return undefined;
   }
   return children

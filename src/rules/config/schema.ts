@@ -100,7 +100,7 @@ const Section = {
   fallback: list(
     "Models that answer in the place of one whose provider cannot, in the order in which they are tried.",
     item({ reads: "model" }),
-    { maxItems: MAX_FALLBACKS },
+    { maxItems: MAX_FALLBACKS, uniqueItems: true },
   ),
   when_limited: Type.Enum([...WHEN_LIMITED], {
     description:

@@ -60,10 +60,13 @@ function fallback(field: Field | undefined): Fallback | null {
   if (field === undefined) {
     return null;
   }
-  const names = listedNames(field.value);
+  const names = namesIn(field.value);
   if (names === null || names.length > MAX_FALLBACKS) {
     const message = `fallback must be a list of up to ${MAX_FALLBACKS} models; write [] for none`;
     throw new PersonaError(message, field.line);
+  }
+  if (new Set(names).size < names.length) {
+    throw new PersonaError("fallback names a model twice; name each once", field.line);
   }
   return names.map((name) => modelName(name, field));
 }
@@ -114,8 +117,14 @@ function absentNote(names: readonly string[], known: ToolSet): string[] {
     : [`these of its tools are of servers that are not here: ${absent.join(", ")}`];
 }
 
-/** A list, or names with commas between them; null for anything else, nothing at all too. */
+/** As `namesIn`, each once. */
 export function listedNames(value: unknown): string[] | null {
+  const names = namesIn(value);
+  return names === null ? null : [...new Set(names)];
+}
+
+/** A list, or names with commas between them; null for anything else, nothing at all too. */
+function namesIn(value: unknown): string[] | null {
   const names: unknown = typeof value === "string" ? value.split(",") : value;
   if (!Array.isArray(names) || (typeof value === "string" && value.trim() === "")) {
     return null;
@@ -124,5 +133,5 @@ export function listedNames(value: unknown): string[] | null {
   if (texts.length < names.length) {
     return null;
   }
-  return [...new Set(texts.map((name) => name.trim()))].filter((name) => name !== "");
+  return texts.map((name) => name.trim()).filter((name) => name !== "");
 }

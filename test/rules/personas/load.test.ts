@@ -115,6 +115,12 @@ describe("loadPersona", () => {
     ["tools without value", persona("tools:"), /line 2: tools must be a list; write \[\] for none/],
     ["tools that are a map", persona("tools: {read_file: true}"), /line 2: tools must be a list/],
     ["a model without provider", persona("model: gpt-5"), /line 2: .*provider:model/],
+    ["a fallback without provider", persona("fallback: [gpt-5]"), /line 2: .*provider:model/],
+    [
+      "a fallback that is named twice",
+      persona("fallback: [demo, ollama:a, demo]"),
+      /line 2: fallback names a model twice/,
+    ],
     ["a name that is a number", persona("name: 7"), /line 2: name must be text/],
     ["a name that is a path", persona("name: ../x"), /up to 64 letters/],
     ["an empty prompt", persona("name: x", " \n "), /the prompt is empty/],
