@@ -92,5 +92,5 @@ export function personaNotes(persona: Persona, model: string): string[] {
 async function hasOwnPersonas(cli: CliContext, folder: string | null): Promise<boolean> {
   const { userDir } = personaFolderPaths(cli);
   const files = userDir === null ? [] : await readdir(userDir).catch(() => []);
-  return files.length > 0 || (folder !== null && (await holdsAnything(folder)));
+  return files.length > 0 || (folder !== null && holdsAnything(folder));
 }

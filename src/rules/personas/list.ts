@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -61,7 +62,7 @@ async function entriesOf(
 }
 
 async function fileNames({ path }: PersonaFolder): Promise<string[]> {
-  const names = await readdir(path).catch(() => []);
+  const names = existsSync(path) ? await readdir(path).catch(() => []) : [];
   return names
     .filter((name) => name.endsWith(".md") && name.toLowerCase() !== "readme.md")
     .sort()

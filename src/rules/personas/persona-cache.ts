@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { statSync } from "node:fs";
 
 import type { Persona } from "./persona.ts";
 
@@ -19,7 +19,7 @@ export function createPersonaCache(now = Date.now): PersonaCache {
   const known = new Map<string, { readonly identity: string; readonly persona: Persona }>();
   return {
     read: async ({ key, path }, parse) => {
-      const identity = await identityOf(path, now());
+      const identity = identityOf(path, now());
       const found = known.get(key);
       if (found !== undefined && found.identity === identity) {
         return found.persona;
@@ -37,11 +37,19 @@ export function createPersonaCache(now = Date.now): PersonaCache {
 }
 
 /** Null for a file that is not to be remembered. */
-async function identityOf(path: string, now: number): Promise<string | null> {
-  const found = await stat(path, { bigint: true }).catch(() => null);
+function identityOf(path: string, now: number): string | null {
+  const found = statOf(path);
   if (found === null || now - Number(found.ctimeMs) < MIN_AGE_MS) {
     return null;
   }
   const { dev, ino, size, mtimeNs, ctimeNs } = found;
   return [dev, ino, size, mtimeNs, ctimeNs].join();
+}
+
+function statOf(path: string) {
+  try {
+    return statSync(path, { bigint: true });
+  } catch {
+    return null;
+  }
 }

@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, lstatSync } from "node:fs";
 import { open, realpath, type FileHandle } from "node:fs/promises";
 import { sep } from "node:path";
 
@@ -25,6 +25,10 @@ export async function readStart(input: {
 }): Promise<FileStart | Unusable> {
   const { path, within, maxBytes } = input;
   try {
+    // most folders have none of these files
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) {
+      return "missing";
+    }
     const real = await realpath(path);
     if (within !== null && !real.startsWith((await realpath(within)) + sep)) {
       return "outside";

@@ -10,7 +10,5 @@ export async function mayRunCommands(
   { path, readOnly }: WorkFolder,
   trust: TrustSource,
 ): Promise<boolean> {
-  return (
-    path !== null && !readOnly && (!(await holdsAnything(path)) || (await isTrusted(trust, path)))
-  );
+  return path !== null && !readOnly && (!holdsAnything(path) || (await isTrusted(trust, path)));
 }

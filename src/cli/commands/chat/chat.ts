@@ -252,7 +252,7 @@ async function limitNotes(cli: CliContext, conversation: Conversation): Promise<
 /** Says what of the config of the folder is not used. */
 async function repositoryNotes(cli: CliContext, conversation: Conversation): Promise<string[]> {
   const { repo_path } = conversation.planned();
-  if (repo_path === null || !(await holdsAnything(repo_path))) {
+  if (repo_path === null || !holdsAnything(repo_path)) {
     return [];
   }
   const { repositoryConfig } = await import("../../../rules/config/repository.ts");

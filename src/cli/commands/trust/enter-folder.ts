@@ -20,7 +20,7 @@ interface EnterInput {
  * list has no answer yet. Returns false if the person leaves.
  */
 export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promise<boolean> {
-  if (folder === null || !(await holdsAnything(folder))) {
+  if (folder === null || !holdsAnything(folder)) {
     return true;
   }
   const [{ holdingsOf }, { answerFor, isSameProject }, { findSchemaFiles }] = await Promise.all([
