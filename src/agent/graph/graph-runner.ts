@@ -8,6 +8,7 @@ import type { ExchangeResult } from "../../exchange/events.ts";
 import { type ExchangeRequest, isFromTerminal, type Live } from "../../exchange/exchanger.ts";
 import type { Report } from "../../exchange/report-events.ts";
 import { beginThread } from "../../exchange/start-thread.ts";
+import { runTakesNoMessage } from "../../store/records/plans/takes-no-message.ts";
 import { refuseEnded } from "../../store/records/sessions/change.ts";
 import { readLeaseState } from "../../store/records/leases/lease.ts";
 import { readSession } from "../../store/records/sessions/read.ts";
@@ -64,7 +65,12 @@ export function createGraphRunner(options: Omit<ThreadHolderOptions, "frozen">):
     const attached = await attachSaver(request.agent.graph, late);
     refuseEmpty(request.input, input, attached.graph.channels);
     const named = request.agent.name ?? attached.name;
-    const nameIn = ({ agent }: Session) => nameOf(named ?? agent ?? UNNAMED);
+    const nameIn = ({ agent }: Session) => {
+      if (agent === PLAN_AGENT) {
+        throw runTakesNoMessage();
+      }
+      return nameOf(named ?? agent ?? UNNAMED);
+    };
     if (request.fresh === true) {
       const { session_id: id, principal } = request;
       const thread = {

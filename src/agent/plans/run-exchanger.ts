@@ -8,6 +8,7 @@ import {
   isFromTerminal,
   type Live,
 } from "../../exchange/exchanger.ts";
+import { nothingToContinue } from "../../exchange/nothing-to-continue.ts";
 import { type Report, reportStored } from "../../exchange/report-events.ts";
 import { planOf } from "../../plans/plan-of-run.ts";
 import { lowered, repositoryConfig } from "../../rules/config/repository.ts";
@@ -77,6 +78,10 @@ async function exchangeOfRun(
   }
   const { store, limits: _own, ...shared } = options;
   const run = await store.read(readRunOf, { session_id: session.id });
+  if (run.exchange?.state === "done") {
+    // messages may wait there, which no exchange is for
+    throw await nothingToContinue(store, session.id);
+  }
   const plan = planOf(run);
   if (session.repo_path !== null) {
     await refuseMissingFolder(session.repo_path);

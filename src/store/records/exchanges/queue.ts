@@ -77,7 +77,10 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
     throw priceUnknown(null);
   }
   if (content === null) {
-    const n = await queueAgain(tx, held, { idempotency_key, request }, not_before);
+    // no exchange of a run is for a message but its first
+    const mayHandOver = agent !== PLAN_AGENT || held.exchange_count === 0;
+    const again = { idempotency_key, request, not_before, mayHandOver };
+    const n = await queueAgain(tx, held, again);
     if (n !== null) {
       return readRecord(tx, id, n);
     }
@@ -212,6 +215,14 @@ async function continueWaiting(tx: Tx, id: string): Promise<void> {
   await queueWaiting(tx, id);
 }
 
+interface QueueAgain {
+  readonly idempotency_key: string | null;
+  readonly request: string;
+  readonly not_before: string | null;
+  /** False if pending messages alone are nothing to continue. */
+  readonly mayHandOver: boolean;
+}
+
 /**
  * Queues the interrupted exchange again, or gives one that waits for its time another one, and returns its number. Null if there is none, but something
  * else to continue: what an exchange that failed has left, or messages that are pending.
@@ -221,8 +232,7 @@ async function continueWaiting(tx: Tx, id: string): Promise<void> {
 async function queueAgain(
   tx: Tx,
   { id, begun, isOpen }: HeldQueue,
-  key: { readonly idempotency_key: string | null; readonly request: string },
-  not_before: string | null,
+  { not_before, mayHandOver, ...key }: QueueAgain,
 ): Promise<number | null> {
   // the key that queued it first is the one that stays
   const isKeyless = key.idempotency_key !== null && begun?.idempotency_key === null;
@@ -275,7 +285,7 @@ async function queueAgain(
     await refreshReady(tx, id);
     return open.n;
   }
-  const hasMore = isOpen || (await readPending(tx, { session_id: id })).length > 0;
+  const hasMore = isOpen || (mayHandOver && (await readPending(tx, { session_id: id })).length > 0);
   if (open !== undefined || !hasMore) {
     throw new RepriseError(
       "nothing_to_continue",

@@ -1,4 +1,5 @@
 import type { AskedBy } from "../../../core/exchanges.ts";
+import { PLAN_AGENT } from "../../../core/plan-runs.ts";
 import type { Principal } from "../../../core/principal.ts";
 import { RepriseError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
@@ -183,8 +184,8 @@ const begin: Operation<Beginning, BegunExchange> = async (tx, input) => {
         before,
       })
     : continued;
-  if (input.claim !== undefined) {
-    // a terminal asks before it begins
+  if (input.claim !== undefined && agent !== PLAN_AGENT) {
+    // a terminal asks before it begins, and nobody reads messages to a run
     await askAdmission(tx, session);
   }
   return { session, pending, record, used: usedBefore(before, record) };
