@@ -92,7 +92,7 @@ export function createCallModel(options: CallModelOptions): CallModel {
         }
         signal?.throwIfAborted();
         const delayMs = retryDelay(error, attempt, models.retryDelayMs);
-        const reason = failureReason(error, modelName);
+        const reason = failureReason(error, modelName, prepared.scrub);
         const ms = readProviderError(error).retryAfterMs;
         if (delayMs !== null && ms !== null) {
           pauses.keep(provider, { ms: delayMs, reason, refusal: null });

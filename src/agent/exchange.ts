@@ -194,7 +194,8 @@ async function prepare(
   const folder = await workFolder(session.repo_path, options.personas.trust);
   const repository = await repositoryConfig(session.repo_path, options.personas.trust);
   const others = (await options.secrets?.()) ?? [];
-  let hiding = hidingOf([...secretsOfModels(config), ...others]);
+  const known = [...secretsOfModels(config), ...others];
+  let hiding = hidingOf(known);
   return {
     persona,
     ...answering,
@@ -202,7 +203,9 @@ async function prepare(
     openFallback: async (name) => {
       const opened = await openAnswering({ name, models, effort, open });
       checkPrice(is_price_limited, name, opened.answering.facts);
-      hiding = hidingOf([...secretsOfModels(config), ...secretsOfModels(opened.config), ...others]);
+      // a command may have printed its key
+      known.push(...secretsOfModels(opened.config));
+      hiding = hidingOf(known);
       return opened.answering;
     },
     cacheLife: chosen.cache,

@@ -79,6 +79,24 @@ export function secretsOfAddress(name: string, address: string | null): readonly
     .map((value) => ({ name, value }));
 }
 
+/** The password of a service's address, or its user name if there is no password, and the parameters that are keys. */
+export function secretsOfEndpoint(name: string, address: string | null): readonly Secret[] {
+  const url = address === null ? null : URL.parse(address);
+  if (url === null) {
+    return [];
+  }
+  const { username, password } = url;
+  const user = password === "" && username !== "" ? [username, decoded(username)] : [];
+  const parameters = [...url.searchParams].filter(([parameter]) => isSecretName(parameter));
+  const values = [...user, ...parameters.map(([, value]) => value)];
+  return [...secretsOfAddress(name, address), ...values.map((value) => ({ name, value }))];
+}
+
+/** True for a header or parameter that holds a secret. The values of others, such as a program's name, occur in texts. */
+export function isSecretName(name: string): boolean {
+  return /auth|key|token|secret|cookie|password|sig|^code$/i.test(name);
+}
+
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

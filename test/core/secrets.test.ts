@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { modelConfig } from "../../src/rules/models/config.ts";
 import { secretsOfModels } from "../../src/rules/models/secrets-of-models.ts";
-import { createConceal, secretsOfAddress } from "../../src/core/secrets.ts";
+import { createConceal, secretsOfAddress, secretsOfEndpoint } from "../../src/core/secrets.ts";
 
 const KEY = "sk-canary-0123456789abcdefghijklmnopqrstuvwxyz";
 
@@ -68,5 +68,17 @@ describe("the secrets of Reprise", () => {
     expect(secrets("postgres://me@localhost/app")).toEqual([]);
     expect(secrets("not an address")).toEqual([]);
     expect(secrets("postgres://me:100%25@localhost/app")).toEqual(["100%25", "100%"]);
+  });
+
+  it("[PERMISSION-71] are the user name of a service's address without a password, and parameters that are keys", () => {
+    const secrets = (address: string) => secretsOfEndpoint("P", address).map(({ value }) => value);
+    expect(secrets("https://sk%2Dmy-key@h.test/v1")).toEqual(["sk%2Dmy-key", "sk-my-key"]);
+    expect(secrets("https://me:pass@h.test/v1")).toEqual(["pass", "pass"]);
+    expect(secrets("https://h.test/v1?api-key=a%20b&api-version=2026-10-21&code=xyz")).toEqual([
+      "a b",
+      "xyz",
+    ]);
+    expect(secrets("https://%zz@h.test/")).toEqual(["%zz", "%zz"]);
+    expect(secretsOfEndpoint("P", null)).toEqual([]);
   });
 });

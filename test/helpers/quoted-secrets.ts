@@ -5,6 +5,14 @@ export const PASSWORD = "hunter2-Tz9-marmot";
 export const QUESTION =
   "Please tell my landlord at 12 Elm Street that the third pipe is leaking again today";
 
+/** What of a text somebody can read who decodes it, at any length of its pieces. */
+const body = OWN_KEY.slice(8);
+const pieces = (text: string, length: number, between: string): string =>
+  (text.match(new RegExp(`.{1,${length}}`, "g")) ?? []).join(between);
+const each = (text: string, form: (code: number) => string): string =>
+  Array.from(text, (character) => form(character.charCodeAt(0))).join("");
+const unicode = (text: string) => each(text, (code) => `\\u${code.toString(16).padStart(4, "0")}`);
+
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 const percent = (text: string) => Buffer.from(text).toString("hex").replace(/../g, "%$&");
 
@@ -45,6 +53,31 @@ export const QUOTES: readonly (readonly [text: string, ...secrets: string[]])[] 
   ["session 9f86d081884c7d659a2feaa0c55ad015 is gone", "9f86d081884c7d65"],
   ["data aGVsbG8gd29ybGQgaGVsbG8gd29ybGQ= is bad", "aGVsbG8gd29ybGQ"],
   ["jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "eyJhbGciOiJIUzI1NiJ9"],
+  // escapes, also in escapes
+  [`key ${unicode(body)}`, unicode(body).slice(12, 36)],
+  [`key ${unicode(body).replaceAll("\\", "\\\\")}`, unicode(body).slice(13, 18)],
+  [`key ${each(body, (code) => `\\x${code.toString(16)}`)}`, "\\x5a\\x71"],
+  [`key ${each(body, (code) => `&#${code};`)}`, "&#90;&#113;"],
+  [`key ${each(body, (code) => `&amp;#x${code.toString(16)};`)}`, "#x5a;&amp;#x71"],
+  [`key ${percent(body).replaceAll("%", "%25")}`, "%255a%2571"],
+  [`key ${body.replace(/../g, (two) => percent(two[0] ?? "") + (two[1] ?? ""))}`, "%5aq%38X"],
+  [`{"type":"Buffer","data":[${each(body, (code) => `${code},`)}10]}`, "90,113"],
+  ["Bearer%20abcDEF123456ghi is wrong", "abcDEF123456ghi"],
+  ["?api_key%3Dqwertz9876%26page", "qwertz9876"],
+  ["\\u0022password\\u0022:\\u0022swordfish99", "swordfish99"],
+  // over several lines or strings, with signs between, or in another alphabet's form
+  [`key ${pieces(body, 7, "\n")}`, body.slice(0, 7), body.slice(7, 14)],
+  [`key ${pieces(body, 4, "\r\n\t")}`, body.slice(0, 4), body.slice(8, 12)],
+  [`key ${pieces(body, 6, '" + "')}`, body.slice(0, 6)],
+  [`key ${pieces(body, 3, "\u0301")}`, `${body.slice(0, 3)}\u0301`],
+  [`key ${pieces(body, 3, "\u3164")}`, `${body.slice(0, 3)}\u3164`],
+  [`key ${each(body, (code) => String.fromCharCode(code + 0xfee0))}`, "\uff3a\uff51"],
+  [`in hex ${pieces(Buffer.from(body).toString("hex"), 2, " ")}`, "71 38 58"],
+  [`in hex ${pieces(Buffer.from(body).toString("hex").toUpperCase(), 2, ":")}`, "71:38:58"],
+  [`in base64 ${pieces(base64(body), 5, "\n")}`, base64(body).slice(5, 10)],
+  [`password ${pieces(PASSWORD, 5, "\n")}`, PASSWORD.slice(0, 5)],
+  [`you wrote: ${unicode(QUESTION)}`, unicode("Elm")],
+  [`you wrote: ${QUESTION.toUpperCase()}`, "12 ELM STREET"],
   [`you wrote: ${QUESTION}`, "12 Elm Street"],
   [`you wrote: ${JSON.stringify(QUESTION.slice(7))} and more`, "12 Elm Street"],
   [`you wrote: ${QUESTION.replaceAll(" ", "\n")}`, "Elm"],

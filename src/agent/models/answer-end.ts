@@ -121,7 +121,7 @@ export function endFor(api: ModelApi, reported: ReportedEnd): KnownEnd {
 }
 
 /** Words of another form are not shown. */
-const SHORT_WORD = /^[a-z][a-z0-9_ ]{0,40}$/;
+const SHORT_WORD = /^(?=.{1,41}$)[a-z]{1,24}\d{0,3}(?:[_ ](?:[a-z]{1,24}\d{0,3}|\d{1,3}))*$/;
 
 function shortWord(word: string | null): string | null {
   return word !== null && SHORT_WORD.test(word) ? word : null;

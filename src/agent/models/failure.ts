@@ -4,6 +4,7 @@ import {
   lacksDescriptors,
   RepriseError,
 } from "../../core/errors.ts";
+import type { Scrub } from "../../core/text/scrub.ts";
 import type { Keyless } from "../../rules/models/settings.ts";
 import { parseModelName } from "../../rules/models/name.ts";
 import { providerLabel, withCapital } from "../../rules/models/providers.ts";
@@ -162,6 +163,7 @@ export function modelFailure(
     );
   }
   const found = readProviderError(error);
+  const facts = detail(found, filter?.scrub);
   const cause = CAUSES.find(({ applies }) => applies(found));
   const why = filter === null ? null : providerReason(error, filter);
   const mayFallBack = cause?.fallsBack === true;
@@ -178,13 +180,11 @@ export function modelFailure(
     });
   }
   if (cause.code === "model_unauthorized" && keyless !== null) {
-    const what = withCapital(
-      `${labelOf(name)} requires an API key, and none is set${detail(found)}`,
-    );
+    const what = withCapital(`${labelOf(name)} requires an API key, and none is set${facts}`);
     const advice = `Set ${keyless.variable}. The request was sent to ${keyless.host}.`;
     return failed(cause.code, what, { why, advice, mayFallBack, resetsAt });
   }
-  const reason = withCapital(`${labelOf(name)} ${cause.says}${detail(found)}`);
+  const reason = withCapital(`${labelOf(name)} ${cause.says}${facts}`);
   const advice = isLongWait(found) ? waitAdvice(found.retryAfterMs) : cause.advice;
   return failed(cause.code, reason, { why, advice, mayFallBack, resetsAt });
 }
@@ -212,10 +212,10 @@ interface Failed {
 }
 
 /** Why a call failed, for a person who need not do anything about it: without what to do. */
-export function failureReason(error: unknown, name: string): string {
+export function failureReason(error: unknown, name: string, scrub: Scrub): string {
   const found = readProviderError(error);
   const cause = CAUSES.find(({ applies }) => applies(found));
-  return `${labelOf(name)} ${cause?.says ?? "failed"}${detail(found)}`;
+  return `${labelOf(name)} ${cause?.says ?? "failed"}${detail(found, scrub)}`;
 }
 
 function waitAdvice(ms: number | null): string {
@@ -239,8 +239,11 @@ function labelOf(name: string): string {
   }
 }
 
-function detail({ status, type, connection }: ProviderError): string {
-  const named = type === ENDED_EARLY || type === BROKEN_OFF ? null : type;
+/** A code that is, or holds, a secret is left out. */
+function detail({ status, type, connection }: ProviderError, scrub?: Scrub): string {
+  const isCode = type !== null && type !== ENDED_EARLY && type !== BROKEN_OFF;
+  const isShown = isCode && (scrub?.(type) ?? type) === type;
+  const named = isShown ? type : null;
   const parts = [status === null ? null : `status ${status}`, named, connection];
   const known = parts.filter((part) => part !== null);
   return known.length === 0 ? "" : ` (${known.join(", ")})`;

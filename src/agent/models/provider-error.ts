@@ -25,9 +25,10 @@ const CONTEXT_FULL =
   /context_length_exceeded|prompt is too long|maximum context length|exceeds the (?:available )?context|context window|input tokens exceed/i;
 const QUOTA = /insufficient_quota|credit balance is too low|exceeded your current quota/i;
 const CONNECTION =
-  /^(?:ECONN|ENOTFOUND|EAI_|EHOST|ENET|EPIPE|EPROTO|ERR_SSL|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|UND_ERR_)/;
+  /^(?:ECONN|ENOTFOUND|EAI_|EHOST|ENET|EPIPE|EPROTO|ERR_SSL|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|UND_ERR_)[A-Z_\d]{0,60}$/;
 const TIMED_OUT = /^(?:ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/;
-const SHORT_CODE = /^[a-z][a-z0-9_]{1,40}$/;
+/** Words: a provider may write what it was sent, such as a key, in the place of a code. */
+const SHORT_CODE = /^(?=.{2,41}$)[a-z]{1,24}\d{0,3}(?:_(?:[a-z]{1,24}\d{0,3}|\d{1,3}))*$/;
 
 /** Sentence of Ollama's client for a stream without its last line, which has no code. */
 const OLLAMA_ENDED_EARLY = "Did not receive done or success response in stream.";

@@ -1,4 +1,5 @@
 import type { Secret } from "../secrets.ts";
+import { lettersAlone, plainLetters, readings, type TracedText } from "./traced-text.ts";
 
 /** Takes secrets, and what looks like one, out of a text that somebody else wrote. */
 export type Scrub = (text: string) => string;
@@ -8,10 +9,14 @@ const GONE = "[…]";
 
 /** Characters of a secret that may not be shown in a row. */
 const PART = 8;
+/** Shorter secrets, of this length at least, may not be shown as a whole word. */
+const SHORT = 4;
 
 /** Forms of secrets that are not known here. */
 const PATTERNS: readonly RegExp[] = [
-  /\b(?:sk|pk|rk|xai|gsk|ghp|hf)[-_][\w-]{4,}/g,
+  /\b(?:sk|pk|rk|xai|gsk|ghp|hf)[-_][\w-]{4,}/gi,
+  // of Amazon
+  /\bA[KS]IA[A-Z\d]{8,}/g,
   /\bAIza[\w-]{4,}/g,
   // a JSON web token
   /\beyJ[\w-]{6,}(?:\.[\w-]+)*/g,
@@ -27,24 +32,32 @@ const ENCODED = /[A-Za-z0-9+/_%=-]{24,}/g;
 /** Words and numbers, as names of models and of error codes have them. */
 const WORDS = /^(?:[a-z]{1,20}|[A-Z]?[a-z]{1,19}|[A-Z]{1,20}|\d{1,8}|[a-z]{1,12}\d{1,3})$/;
 
+/** What shows secrets: any part of `PART` characters of one of their forms, and whole short ones. */
+interface Known {
+  readonly parts: ReadonlySet<string>;
+  readonly words: readonly string[];
+}
+
+/** Marks a part of a text that is to be taken out. */
+type Mark = (from: number, to: number) => void;
+
 /**
- * Makes a scrub that knows these secrets: as they are, percent-encoded, in base64 and in hexadecimal, and any 8 characters
- * of one of these in a row. E-mail addresses, and long pieces of hexadecimal or base64, are taken out too.
+ * Makes a scrub that knows these secrets: as they are, in base64 and in hexadecimal, and any 8 characters of one of these
+ * in a row, also with escapes of URLs, JSON or HTML, in capitals, and with line breaks and signs between. Secrets of less
+ * than 8 characters are known as whole words. E-mail addresses, and long pieces of hexadecimal or base64, are taken out
+ * too.
  */
 export function createScrub(secrets: readonly Secret[]): Scrub {
-  const parts = new Set<string>();
-  for (const { value } of secrets) {
-    for (const form of formsOf(value.trim())) {
-      for (let at = 0; at + PART <= form.length; at += 1) {
-        parts.add(form.slice(at, at + PART));
-      }
-    }
-  }
+  let made: Known | null = null;
   return (text) => {
-    const hidden = PATTERNS.reduce(
-      (left, pattern) => left.replace(pattern, GONE),
-      withoutParts(text, parts),
-    );
+    made ??= knownOf(secrets.map(({ value }) => value.trim()));
+    const known = made;
+    const hidden = withoutMarked(text, (mark) => {
+      for (const reading of readings(text)) {
+        markKnown(reading, known, mark);
+        markPatterns(reading, mark);
+      }
+    });
     const left = hidden.replace(ENCODED, (found) => (isWords(found) ? found : GONE));
     return left.replace(/\[…\](?:\s*\[…\])+/g, GONE);
   };
@@ -54,12 +67,20 @@ function isWords(text: string): boolean {
   return text.split(/[-_/]+/).every((word) => word === "" || WORDS.test(word));
 }
 
-function formsOf(value: string): readonly string[] {
-  if (value.length < PART) {
-    return [];
+function knownOf(values: readonly string[]): Known {
+  const parts = new Set<string>();
+  for (const form of values.filter(({ length }) => length >= PART).flatMap(formsOf)) {
+    for (const text of [form.toLowerCase(), plainLetters(form)]) {
+      for (let at = 0; at + PART <= text.length; at += 1) {
+        parts.add(text.slice(at, at + PART));
+      }
+    }
   }
+  return { parts, words: values.filter(({ length }) => length >= SHORT && length < PART) };
+}
+
+function formsOf(value: string): readonly string[] {
   const bytes = Buffer.from(value);
-  const hex = bytes.toString("hex");
   // a secret may begin anywhere in three bytes that base64 encodes together
   const encoded = [0, 1, 2].map((before) =>
     Buffer.concat([Buffer.alloc(before), bytes])
@@ -69,33 +90,54 @@ function formsOf(value: string): readonly string[] {
   );
   return [
     value,
-    encodeURIComponent(value.toWellFormed()),
-    hex.replace(/../g, "%$&"),
-    hex,
+    // as decoded escapes of its bytes give it
+    bytes.toString("latin1"),
+    bytes.toString("hex"),
     ...encoded,
     ...encoded.map((text) => text.replaceAll("+", "-").replaceAll("/", "_")),
-  ].map((form) => form.toLowerCase());
+  ];
 }
 
-function withoutParts(text: string, parts: ReadonlySet<string>): string {
-  const lower = text.toLowerCase();
-  if (parts.size === 0 || lower.length !== text.length) {
-    return parts.size === 0 ? text : withoutParts(lower, parts);
-  }
-  return withoutMarked(text, (mark) => {
-    for (let at = 0; at + PART <= lower.length; at += 1) {
-      if (parts.has(lower.slice(at, at + PART))) {
-        mark(at, at + PART);
+function markKnown(reading: TracedText, { parts, words }: Known, mark: Mark): void {
+  for (const { text, from, to } of [lowered(reading), lettersAlone(reading)]) {
+    for (let at = 0; at + PART <= text.length; at += 1) {
+      if (parts.has(text.slice(at, at + PART))) {
+        mark(from[at] ?? 0, to[at + PART - 1] ?? 0);
       }
     }
-  });
+  }
+  for (const word of words) {
+    markWord(reading, word, mark);
+  }
+}
+
+const IN_WORD = /[\p{L}\p{N}]/u;
+
+function markWord({ text, from, to }: TracedText, word: string, mark: Mark): void {
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
+    const end = at + word.length;
+    if (!IN_WORD.test(text.charAt(at - 1)) && !IN_WORD.test(text.charAt(end))) {
+      mark(from[at] ?? 0, to[end - 1] ?? 0);
+    }
+  }
+}
+
+function markPatterns({ text, from, to }: TracedText, mark: Mark): void {
+  for (const pattern of PATTERNS) {
+    for (const { index, 0: found } of text.matchAll(pattern)) {
+      mark(from[index] ?? 0, to[index + found.length - 1] ?? 0);
+    }
+  }
+}
+
+/** In lower case. If a letter becomes longer in it, nothing is changed: letters alone have it. */
+function lowered({ text, from, to }: TracedText): TracedText {
+  const lower = text.toLowerCase();
+  return { text: lower.length === text.length ? lower : text, from, to };
 }
 
 /** The text with one sign in the place of each part that `find` marks. */
-function withoutMarked(
-  text: string,
-  find: (mark: (from: number, to: number) => void) => void,
-): string {
+function withoutMarked(text: string, find: (mark: Mark) => void): string {
   const gone = new Uint8Array(text.length);
   find((from, to) => gone.fill(1, from, to));
   let left = "";
@@ -115,38 +157,61 @@ const COMMON = 32;
 const PIECE = COMMON / 2;
 
 /**
- * Takes out what a text repeats of others, compared by its letters and digits: it may be escaped, quoted or wrapped.
- * Costs time in proportion to their length.
+ * Takes out what a text repeats of others, compared by its letters and digits: it may be escaped, quoted, wrapped or in
+ * capitals. Costs time in proportion to their length.
  */
 export function withoutRepeated(text: string, others: Iterable<string>): string {
-  const places: number[] = [];
-  const compact = text.replace(/[\p{L}\p{N}]|(.)/gsu, (found: string, other, at: number) => {
-    if (other !== undefined) {
-      return "";
-    }
-    for (let unit = 0; unit < found.length; unit += 1) {
-      places.push(at + unit);
-    }
-    return found;
-  });
-  const pieces = new Map<string, number[]>();
-  for (let at = 0; at + PIECE <= compact.length; at += 1) {
-    const piece = compact.slice(at, at + PIECE);
-    pieces.set(piece, [...(pieces.get(piece) ?? []), at]);
-  }
+  const views = readings(text)
+    .map(lettersAlone)
+    .map((view) => ({ view, pieces: piecesOf(view.text) }));
   return withoutMarked(text, (mark) => {
-    for (const other of pieces.size === 0 ? [] : others) {
-      const words = other.replace(/[^\p{L}\p{N}]+/gu, "");
-      for (let from = 0; from + PIECE <= words.length; from += PIECE) {
-        for (const at of pieces.get(words.slice(from, from + PIECE)) ?? []) {
-          const [begin, end] = commonPart(compact, at, words, from);
-          if (end - begin >= COMMON) {
-            mark(places[begin] ?? 0, (places[end - 1] ?? 0) + 1);
-          }
-        }
+    for (const other of text.length < PIECE ? [] : others) {
+      const words = plainLetters(other);
+      for (const { view, pieces } of views) {
+        markRepeated(view, { pieces, words }, mark);
       }
     }
   });
+}
+
+interface Repeated {
+  readonly pieces: ReadonlyMap<string, readonly number[]>;
+  readonly words: string;
+}
+
+/** Pieces of a text, each with the positions at which it begins. */
+function piecesOf(letters: string): ReadonlyMap<string, readonly number[]> {
+  const pieces = new Map<string, number[]>();
+  for (let at = 0; at + PIECE <= letters.length; at += 1) {
+    const piece = letters.slice(at, at + PIECE);
+    const places = pieces.get(piece);
+    if (places === undefined) {
+      pieces.set(piece, [at]);
+    } else {
+      places.push(at);
+    }
+  }
+  return pieces;
+}
+
+function markRepeated({ text, from, to }: TracedText, repeated: Repeated, mark: Mark): void {
+  const { pieces, words } = repeated;
+  // a text that repeats itself has the same around many pieces
+  const seen = new Set<string>();
+  for (let start = 0; start + PIECE <= words.length; start += PIECE) {
+    const places = pieces.get(words.slice(start, start + PIECE));
+    const around = words.slice(Math.max(0, start - COMMON), start + PIECE + COMMON);
+    if (places === undefined || seen.has(around)) {
+      continue;
+    }
+    seen.add(around);
+    for (const at of places) {
+      const [begin, end] = commonPart(text, at, words, start);
+      if (end - begin >= COMMON) {
+        mark(from[begin] ?? 0, to[end - 1] ?? 0);
+      }
+    }
+  }
 }
 
 /** Returns begin and end, in `text`, of the part that it has in common with `other` around these positions. */

@@ -1,4 +1,4 @@
-import { type Secret, secretsOfAddress } from "../../core/secrets.ts";
+import { isSecretName, type Secret, secretsOfEndpoint } from "../../core/secrets.ts";
 import { type Api, builtInProvider, PROVIDERS, type ProviderData } from "./providers.ts";
 
 /** What the user's config says of a provider. An address and a key that are there together belong together. */
@@ -75,19 +75,16 @@ function providerOf(name: string, env: Env, entry: ProviderEntry | undefined): P
       ...[data?.keyVariable ?? null, named, ...(data?.secretVariables ?? [])].flatMap((variable) =>
         variable === null ? [] : { name: variable, value: env[variable] ?? "" },
       ),
-      ...secretsOfAddress(address?.variable ?? "", address?.url ?? null),
-      ...secretsOfAddress(`providers.${name}.base_url`, entryUrl),
+      ...secretsOfEndpoint(address?.variable ?? "", address?.url ?? null),
+      ...secretsOfEndpoint(`providers.${name}.base_url`, entryUrl),
       ...secretHeaders(name, entry?.headers ?? {}),
     ],
   };
 }
 
-/** Others, such as the name of a program, occur in texts. */
-const SECRET_HEADER = /auth|key|token|secret|cookie|password/i;
-
 function secretHeaders(provider: string, headers: ProviderEntry["headers"]): Secret[] {
   return Object.entries(headers)
-    .filter(([name]) => SECRET_HEADER.test(name))
+    .filter(([name]) => isSecretName(name))
     .map(([name, value]) => ({
       name: `providers.${provider}.headers.${name}`,
       value: value.replace(/^(?:bearer|basic)\s+/i, ""),

@@ -1,16 +1,23 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { modelConfig } from "../../../src/rules/models/config.ts";
+import { createSettings } from "../../../src/rules/config/settings.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { setModelSettings } from "../../../src/store/records/sessions/model-settings.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { OTHER_KEY, OWN_KEY, PASSWORD, QUESTION, QUOTES } from "../../helpers/quoted-secrets.ts";
 import { chatAnswer, event, type RawAnswer, startRawProvider } from "../../helpers/raw-provider.ts";
+import { temporaryFolder } from "../../helpers/temp.ts";
 
 /** A session whose provider sends these answers. */
-async function benchOf(answer: (index: number) => RawAnswer) {
+async function benchOf(
+  answer: (index: number) => RawAnswer,
+  more: Readonly<Record<string, string>> = {},
+  providers: Readonly<Record<string, unknown>> = {},
+) {
   const provider = await startRawProvider("chat", answer);
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const env = {
@@ -18,10 +25,20 @@ async function benchOf(answer: (index: number) => RawAnswer) {
     OPENAI_API_KEY: OWN_KEY,
     ANTHROPIC_API_KEY: OTHER_KEY,
     OLLAMA_BASE_URL: `http://ada:${PASSWORD}@127.0.0.1:1`,
+    ...more,
   };
-  const models = { ...modelConfig(env), retryDelayMs: 1 };
+  const file = join(temporaryFolder(), "config.jsonc");
+  writeFileSync(file, JSON.stringify({ providers }));
+  const { models: configured } = await createSettings({ env, file, home: dirname(file) }).at(null);
+  const models = { ...configured, retryDelayMs: 1 };
   return openBench({ env: () => env }, env, { models });
 }
+
+/** Two parts of a text. */
+const chunksOf = (text: string) => {
+  const middle = text.indexOf(OWN_KEY) + 5;
+  return [text.slice(0, middle), text.slice(middle)];
+};
 
 const refusal = (message: string): RawAnswer => ({
   status: 400,
@@ -82,6 +99,49 @@ describe("a provider's reason", () => {
         expect(stored.includes(secret), secret).toBe(false);
       }
     }
+  });
+
+  it("[CLI-37] comes without a code that is or holds a secret", async () => {
+    const codes = ["gsk_ab12cd34ef56", "swordfish", `ECONNRESET ${OWN_KEY}`, OWN_KEY.toLowerCase()];
+    const bench = await benchOf(
+      (index) => {
+        const code = codes[index >> 1];
+        const error = { message: "no", code };
+        return index % 2 === 0
+          ? { status: 400, body: { error } }
+          : chatAnswer({ text: "half" }) + event({ error: { ...error, code: 400, type: code } });
+      },
+      { GROQ_API_KEY: "swordfish" },
+    );
+    for (const code of codes.flatMap((each) => [each, each])) {
+      const { id } = await bench.store.write(createSession, { repo_path: bench.repo });
+      await expect(bench.run({ text: "question", session_id: id }), code).rejects.toThrow(
+        'rejected the request (status 400): "no". ',
+      );
+    }
+  });
+
+  it("[CLI-37] hides a key that a command printed for another model of the list, and one that comes in two chunks", async () => {
+    const printed = "from-a-command-Kx7Qp2Wz";
+    await using quoting = await startRawProvider("chat", () => {
+      const [first = "", second = ""] = chunksOf(
+        event({ error: { code: 400, message: `no ${printed} ${OWN_KEY}` } }),
+      );
+      return [chatAnswer({ text: "half" }), first, sleep(20, ""), second];
+    });
+    const command = [process.execPath, "-e", `console.log(${JSON.stringify(printed)})`];
+    const bench = await benchOf(
+      () => ({ status: 500, body: {} }),
+      {},
+      {
+        keyed: { base_url: "http://127.0.0.1:1/v1", key_command: command },
+        quoting: { base_url: quoting.env["OPENAI_BASE_URL"] },
+      },
+    );
+    const fallback = ["keyed:a", "quoting:b"];
+    await bench.store.write(setModelSettings, { id: bench.session.id, settings: { fallback } });
+    await expect(bench.run({ text: "question" })).rejects.toThrow('(status 400): "no […]". ');
+    expect(JSON.stringify(bench.events)).not.toContain("Kx7Qp2Wz");
   });
 
   it("[RETRY-10] is not shown to other sessions that have to wait for the same provider", async () => {
