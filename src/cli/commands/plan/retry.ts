@@ -1,34 +1,86 @@
 import { Command } from "commander";
 
+import { oneLine } from "../../../core/text/terminal-text.ts";
+import { localPrincipal } from "../../../core/principal.ts";
 import { readRun } from "../../../store/records/plans/read-runs.ts";
-import { retryPhases } from "../../../store/records/plans/retry.ts";
-import type { CliContext } from "../../process/context.ts";
-import { openDatabase, withStore } from "../../process/database.ts";
+import { readRetryable, retryPhases } from "../../../store/records/plans/retry.ts";
+import type { Store } from "../../../store/store.ts";
+import { undoLines } from "../../output/change-lines.ts";
+import { databaseLocation, undoFolderPath } from "../../process/config.ts";
+import { type CliContext, noticeLine } from "../../process/context.ts";
+import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
+import { ownSecrets } from "../../process/own-secrets.ts";
 import { addAllowed } from "../permission-options.ts";
 import { runForeground } from "./foreground.ts";
 
-/** `plan retry <run> [phase…]`: gives phases that failed another attempt, and continues the run. */
+interface RetryOptions {
+  readonly undo?: true;
+  readonly allow?: readonly string[];
+  readonly json?: true;
+}
+
+/** `plan retry <run> [phase…]`: gives phases that failed or were refused another attempt, and continues the run. */
 export function retryCommand(cli: CliContext): Command {
   const command = new Command("retry")
-    .description("try phases that failed once more, and continue the run")
+    .description("try phases that failed or were refused once more, and continue the run")
     .argument(
       "<run>",
       "id of its session, the first 6 or more characters of it, or the plan's runId",
     )
-    .argument("[phase...]", "keys of phases that failed (default: all of them)")
+    .argument("[phase...]", "keys of such phases (default: all of them)")
+    .option("--undo", "first take back what their attempts changed in files")
     .option("--allow <call>", "permit such calls in this process; can be repeated", addAllowed)
     .option("--json", "print one JSON document, for programs")
-    .action(
-      async (
-        reference: string,
-        keys: readonly string[],
-        { allow = [], json = false }: { allow?: readonly string[]; json?: boolean },
-      ) => {
-        await using store = await openDatabase(cli, command);
-        const { session_id } = await store.read(readRun, { reference });
-        await store.write(retryPhases, { session_id, keys });
-        await runForeground(cli, { store, command, session_id, allow, json });
-      },
-    );
+    .action(async (reference: string, keys: readonly string[], options: RetryOptions) => {
+      await using store = await openDatabase(cli, command);
+      const { session_id } = await store.read(readRun, { reference });
+      const chosen = { session_id, keys };
+      if (options.undo === true && !(await undoAttempts(cli, store, { command, chosen }))) {
+        noticeLine(cli, "No phase is tried again. Restore these files, or retry without --undo.");
+        cli.exitCode = 1;
+        return;
+      }
+      await store.write(retryPhases, chosen);
+      const { allow = [], json = false } = options;
+      await runForeground(cli, { store, command, session_id, allow, json });
+    });
   return withStore(command);
+}
+
+interface Undone {
+  readonly command: Command;
+  readonly chosen: { readonly session_id: string; readonly keys: readonly string[] };
+}
+
+/** Takes back what the last attempts of phases changed. False if a file was refused. Error codes: as `readRetryable`, `undoExchange`. */
+async function undoAttempts(
+  cli: CliContext,
+  store: Store,
+  { command, chosen }: Undone,
+): Promise<boolean> {
+  const phases = await store.read(readRetryable, chosen);
+  const [{ undoSession }, { keptBytesIn }, { localUser }] = await Promise.all([
+    import("../../../exchange/undo/undo-session.ts"),
+    import("../../../workspace/undo/kept-bytes.ts"),
+    import("../../../store/records/leases/local-user.ts"),
+  ]);
+  const location = databaseLocation(cli, databaseOption(command));
+  const options = {
+    store,
+    kept: keptBytesIn(undoFolderPath(cli)),
+    secrets: ownSecrets(cli, { location }),
+    command: "reprise plan retry",
+  };
+  const principal = localPrincipal("terminal", localUser());
+  let isWhole = true;
+  for (const { key, child } of phases.toReversed()) {
+    const outcomes = child === null ? [] : await undoSession(options, { id: child, principal });
+    for (const outcome of outcomes) {
+      for (const line of undoLines(outcome, "undo", { diffs: false })) {
+        noticeLine(cli, `${oneLine(key)}: ${line}`);
+      }
+      isWhole &&= outcome.files.every((file) => file.outcome !== "refused");
+    }
+  }
+  return isWhole;
 }

@@ -1,10 +1,9 @@
 import { RepriseError } from "../../../core/errors.ts";
-import type { Operation } from "../../store.ts";
+import type { Operation, Tx } from "../../store.ts";
 import { refuseEnded } from "../sessions/change.ts";
 import { lockSession } from "../sessions/lock.ts";
 import { readSession } from "../sessions/read.ts";
-
-const OVER = ["failed", "refused"] as const;
+import { readPhases, type StoredPhase } from "./phases.ts";
 
 export interface RetryPhases {
   readonly session_id: string;
@@ -15,14 +14,35 @@ export interface RetryPhases {
 /**
  * Lets phases that failed or were refused wait for another attempt. Returns their keys.
  *
- * Error codes: `session_busy` while the run runs; `invalid_usage` for a phase that has neither failed nor been refused; `nothing_to_continue` if
- * none has.
+ * Error codes: as `readRetryable`.
  */
-export const retryPhases: Operation<RetryPhases, readonly string[]> = async (
-  tx,
-  { session_id, keys },
-) => {
+export const retryPhases: Operation<RetryPhases, readonly string[]> = async (tx, input) => {
+  const { session_id } = input;
   await lockSession(tx, session_id);
+  const chosen = (await retryable(tx, input)).map(({ key }) => key);
+  await tx.db
+    .updateTable("plan_phases")
+    .set((eb) => ({ state: "waiting" as const, attempt: eb("attempt", "+", 1) }))
+    .where("session_id", "=", session_id)
+    .where("key", "in", chosen)
+    .execute();
+  tx.touch(session_id);
+  return chosen;
+};
+
+/**
+ * Reads the phases that would be tried again.
+ *
+ * Error codes: `session_busy` while the run runs; `session_ended`; `invalid_usage` for a phase that has neither failed nor
+ * been refused; `nothing_to_continue` if none has.
+ */
+export const readRetryable: Operation<RetryPhases, readonly StoredPhase[]> = (tx, input) =>
+  retryable(tx, input);
+
+async function retryable(
+  tx: Tx,
+  { session_id, keys }: RetryPhases,
+): Promise<readonly StoredPhase[]> {
   const session = await readSession(tx, { id: session_id });
   refuseEnded(session);
   if (session.activity === "running") {
@@ -31,34 +51,20 @@ export const retryPhases: Operation<RetryPhases, readonly string[]> = async (
       "The run is running. Wait until it has ended, or stop it.",
     );
   }
-  const rows = await tx.db
-    .selectFrom("plan_phases")
-    .select(["key", "attempt"])
-    .where("session_id", "=", session_id)
-    .where("state", "in", OVER)
-    .orderBy("position")
-    .execute();
-  const failed = rows.map(({ key }) => key);
-  if (keys.some((key) => !failed.includes(key))) {
+  const phases = await readPhases(tx, { session_id });
+  const over = phases.filter(({ state }) => state === "failed" || state === "refused");
+  if (keys.some((key) => !over.some((each) => each.key === key))) {
+    const names = over.map(({ key }) => key).join(", ");
     throw new RepriseError(
       "invalid_usage",
-      `Only phases that failed or were refused can be tried again. These did: ${failed.join(", ") || "none"}.`,
+      `Only phases that failed or were refused can be tried again. These did: ${names || "none"}.`,
     );
   }
-  const chosen = keys.length === 0 ? failed : keys;
-  if (chosen.length === 0) {
+  if (over.length === 0) {
     throw new RepriseError(
       "nothing_to_continue",
       "No phase of this run has failed or was refused.",
     );
   }
-  await tx.db
-    .updateTable("plan_phases")
-    .set((eb) => ({ state: "waiting" as const, attempt: eb("attempt", "+", 1) }))
-    .where("session_id", "=", session_id)
-    .where("key", "in", chosen)
-    .where("state", "in", OVER)
-    .execute();
-  tx.touch(session_id);
-  return chosen;
-};
+  return keys.length === 0 ? over : over.filter(({ key }) => keys.includes(key));
+}
