@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
-import type { RunDetail } from "../../src/plans/run-detail.ts";
+import type { RunDetail } from "../../src/core/schemas/plan-run-schemas.ts";
 import { callProgram } from "../helpers/call-program.ts";
 import { type ModelAnswer, type SentMessage, startModelServer } from "../helpers/model-server.ts";
 import { phase, phaseIn } from "../helpers/plan-bench.ts";

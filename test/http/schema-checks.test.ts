@@ -17,7 +17,7 @@ function validate(server: TestServer) {
 it("[HTTP-70] [HTTP-71] a check that does not end blocks no other request, and the third check gets 503", async () => {
   await using server = await startTestServer({
     project: project({ "slow.json": SLOW_SCHEMA }),
-    schemaCheckMs: 200,
+    schemaCheckMs: 2000,
   });
   const checks = [validate(server), validate(server), validate(server)];
   expect((await server.call("GET", "/livez")).status).toBe(200);
