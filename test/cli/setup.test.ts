@@ -125,9 +125,51 @@ it("[CLI-342] a script gives all facts, and gets one line of JSON", async () => 
     key_file: null,
   });
   expect(JSON.parse(readFileSync(configOf(home), "utf8"))).toEqual({
-    providers: { anthropic: { key_file: "~/key" } },
+    providers: { anthropic: { key_file: "~/key", base_url: server.env["ANTHROPIC_BASE_URL"] } },
     model: "anthropic:test",
   });
+});
+
+it("[CLI-370] an address of the environment is kept with the key that was tested there", async () => {
+  const server = await provider("openai");
+  const address = server.env["OPENAI_BASE_URL"];
+  const home = homeOf(server.env);
+  const { code, stderr } = await home.run(["setup"], { input: `openai\n${KEY}\ntest\n` });
+  expect(code).toBe(0);
+  expect(stderr).not.toContain("counts before the config");
+  const config = JSON.parse(readFileSync(configOf(home), "utf8"));
+  expect(config.providers.openai.base_url).toBe(address);
+  for (const env of [{}, { OPENAI_BASE_URL: "" }]) {
+    expect((await home.run(["-p", "What is here?"], { env })).code).toBe(0);
+  }
+  const keys = server.received.map(({ headers }) => headers.authorization);
+  expect(new Set(keys)).toEqual(new Set([`Bearer ${KEY}`]));
+});
+
+it("[CLI-370] so is the variable of the key", async () => {
+  const server = await provider("openai");
+  const home = freshHome({ OPENAI_API_KEY: KEY });
+  const address = { OPENAI_BASE_URL: server.env["OPENAI_BASE_URL"] ?? "" };
+  const args = ["setup", "--provider", "openai", "--model", "test"];
+  expect((await home.run(args, { env: address })).code).toBe(0);
+  expect(JSON.parse(readFileSync(configOf(home), "utf8")).providers).toEqual({
+    openai: { key_env: "OPENAI_API_KEY", base_url: address.OPENAI_BASE_URL },
+  });
+  expect((await home.run(["-p", "What is here?"])).code).toBe(0);
+});
+
+it("[CLI-370] at another address than the provider's own, no model of the table is proposed", async () => {
+  const server = await provider("openai");
+  const home = freshHome({ OPENAI_API_KEY: KEY });
+  const address = [
+    "--base-url",
+    server.env["OPENAI_BASE_URL"] ?? "",
+    "--key-env",
+    "OPENAI_API_KEY",
+  ];
+  const { code, stderr } = await home.run(["setup", "--provider", "openai", ...address]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("Give --model <name>.")]);
+  expect(server.received).toEqual([]);
 });
 
 it.each([

@@ -92,7 +92,8 @@ const CAUSES: readonly Cause[] = [
     applies: ({ status, type }) =>
       status === 404 || status === 410 || (type !== null && ABOUT_THE_MODEL.includes(type)),
     says: "does not know this model",
-    advice: "Check its name, and the base URL if you set one.",
+    advice:
+      "Check its name, and the base URL if you set one. `reprise models` lists what the provider offers.",
     fallsBack: true,
   },
   {

@@ -49,14 +49,14 @@ export function providersOf(
 
 /**
  * One provider. A key goes to no other host than it was given for: that of the environment to the address of the
- * environment or else the provider's own, that of an entry with an address to this address only.
+ * environment or else the provider's own, that of an entry with an address to the origin of this address only.
  */
 function providerOf(name: string, env: Env, entry: ProviderEntry | undefined): ProviderConfig {
   const data = builtInProvider(name);
   const address = addressOf(data, env);
   const entryUrl = entry?.baseUrl ?? null;
   const isOfEntry = address === null && entryUrl !== null;
-  const mayUseEntry = isOfEntry || entryUrl === null;
+  const mayUseEntry = isOfEntry || entryUrl === null || isSameOrigin(address?.url, entryUrl);
   const source = mayUseEntry ? (entry?.key ?? null) : null;
   const keyVariable = isOfEntry ? null : (data?.keyVariable ?? null);
   const ownKey = keyVariable === null ? null : setting(env[keyVariable]);
@@ -94,6 +94,11 @@ function secretHeaders(provider: string, headers: ProviderEntry["headers"]): Sec
 function apiOf(data: ProviderData | undefined, baseUrl: string | null): Api {
   const isOwn = baseUrl === null || hostOf(baseUrl) === hostOf(data?.address ?? "");
   return (isOwn ? data?.api : (data?.apiElsewhere ?? data?.api)) ?? "chat";
+}
+
+function isSameOrigin(one: string | undefined, other: string): boolean {
+  const origin = URL.parse(one ?? "")?.origin;
+  return origin !== undefined && origin === URL.parse(other)?.origin;
 }
 
 function hostOf(address: string): string | null {

@@ -95,12 +95,24 @@ describe("[MODEL-11] a key goes to no other host than it was given for", () => {
       headers: { "X-Token": "t" },
       api: "chat",
     });
-    const other = await modelsOf({ openai: entry }, { OPENAI_BASE_URL: "https://other.example" });
-    expect(await sent(other, "openai")).toEqual({
-      baseUrl: "https://other.example",
-      apiKey: "none",
-      headers: {},
-      api: "chat",
+    for (const address of [
+      "https://other.example",
+      "http://there.example/v1",
+      "https://there.example:444/v1",
+    ]) {
+      const other = await modelsOf({ openai: entry }, { OPENAI_BASE_URL: address });
+      expect(await sent(other, "openai")).toEqual({
+        baseUrl: address,
+        apiKey: "none",
+        headers: {},
+        api: "chat",
+      });
+    }
+    const same = await modelsOf({ openai: entry }, { OPENAI_BASE_URL: `${there}/more` });
+    expect(await sent(same, "openai")).toMatchObject({
+      baseUrl: `${there}/more`,
+      apiKey: `${KEY}-of-the-file`,
+      headers: { "X-Token": "t" },
     });
   });
 

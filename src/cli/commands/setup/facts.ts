@@ -46,12 +46,16 @@ interface Step {
   readonly models: ModelConfig;
 }
 
-/** Null if the address is unchanged. */
+/** Null if the address is unchanged. One that the environment gives is kept: what is tested there may not be true elsewhere. */
 export async function addressFor(
   dialog: Dialog,
-  { provider, options, models }: Step,
+  { provider, options, models, kept }: Step & { readonly kept: string | null },
 ): Promise<string | null> {
   const { baseUrl } = options;
+  const set = models.providers[provider]?.baseUrl ?? null;
+  // a config is no place for a password
+  const hidesNothing = URL.parse(set ?? "")?.password === "";
+  const unchanged = set !== kept && hidesNothing ? set : null;
   if (baseUrl !== undefined) {
     if (!isAddress(baseUrl)) {
       throw wrongUsage(
@@ -60,18 +64,18 @@ export async function addressFor(
     }
     return baseUrl;
   }
-  const now = models.providers[provider]?.baseUrl ?? builtInProvider(provider)?.address ?? null;
+  const now = set ?? builtInProvider(provider)?.address ?? null;
   if (now !== null && !isKeyless(provider)) {
-    return null;
+    return unchanged;
   }
   if (!dialog.mayAsk) {
     if (now === null) {
       throw wrongUsage("This provider has another address for each account. Give --base-url.");
     }
-    return null;
+    return unchanged;
   }
   const example = now ?? "https://NAME.openai.azure.com/openai/v1/";
-  return askAddress(dialog, { example, now });
+  return (await askAddress(dialog, { example, now })) ?? unchanged;
 }
 
 /** Null if the environment or the config has it, or none is needed. */
@@ -84,18 +88,24 @@ export async function keyFor(
   if (given !== null) {
     return given;
   }
-  const { provider } = candidate;
+  const { provider, baseUrl } = candidate;
   const now = models.providers[provider];
   const holder = now !== undefined && hasKey(now) ? now.keyFrom : null;
+  const variable = builtInProvider(provider)?.keyVariable ?? null;
+  // beside an address of the config, a variable counts only if the config names it
+  const held =
+    baseUrl !== null && baseUrl === now?.baseUrl && variable !== null && holder === variable
+      ? { variable }
+      : null;
   if (isKeyless(provider) || (holder !== null && !dialog.mayAsk)) {
-    return null;
+    return held;
   }
   if (!dialog.mayAsk) {
     throw wrongUsage(
       "The key is missing. Give --key-file <path>, --key-command <line> or --key-env <name>.",
     );
   }
-  return askKey(dialog, provider, holder);
+  return (await askKey(dialog, provider, holder)) ?? held;
 }
 
 function givenKey(cli: CliContext, { keyFile, keyCommand, keyEnv }: GivenFacts): GivenKey | null {
@@ -151,8 +161,11 @@ export async function modelFor(
   for (const sentence of dialog.mayAsk ? offered.notes : []) {
     note(cli, oneLine(sentence));
   }
-  const names = offered.models.map(({ name }) => name.slice(prefix.length));
-  const standard = standardModel(provider, names, config);
+  const isElsewhere = (config.providers[provider]?.baseUrl ?? null) !== null;
+  // the table has nothing of another server
+  const listed = isElsewhere && offered.notes.length > 0 ? [] : offered.models;
+  const names = listed.map(({ name }) => name.slice(prefix.length));
+  const standard = standardModel(provider, { models: names, isElsewhere, config });
   if (dialog.mayAsk) {
     return whole(await askModel(dialog, names, standard));
   }

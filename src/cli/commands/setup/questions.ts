@@ -143,12 +143,22 @@ export async function askModel(
 /** The one that people of this provider begin with; null if nothing says which. */
 export function standardModel(
   provider: string,
-  models: readonly string[],
-  { model }: ModelConfig,
+  {
+    models,
+    isElsewhere,
+    config: { model },
+  }: {
+    /** Names that the provider lists. */
+    readonly models: readonly string[];
+    /** True at an address that is not the provider's own. */
+    readonly isElsewhere: boolean;
+    readonly config: ModelConfig;
+  },
 ): string | null {
   const own = model?.startsWith(`${provider}:`) === true ? model.slice(provider.length + 1) : null;
   const known = DEFAULT_MODELS.find((each) => each.provider === provider)?.model ?? null;
-  const isOffered = (name: string): boolean => models.length === 0 || models.includes(name);
+  const isOffered = (name: string): boolean =>
+    models.includes(name) || (models.length === 0 && (name === own || !isElsewhere));
   return [own, known].find((name) => name !== null && isOffered(name)) ?? models[0] ?? null;
 }
 

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 
 import { oneLine } from "../../../core/text/terminal-text.ts";
+import { builtInProvider } from "../../../rules/models/providers.ts";
 import { configPlace, settingsOf } from "../../process/config.ts";
 import { type CliContext, note, printJson, printLine } from "../../process/context.ts";
 import { type Candidate, strongerVariables } from "./candidate.ts";
@@ -20,6 +21,7 @@ export async function report(
   const { candidate, model, keyFile, isTested } = done;
   const { file, home } = configPlace(cli);
   const config = await settingsOf(cli).config();
+  const { models } = await settingsOf(cli).at(null);
   if (done.isJson) {
     printJson(cli, {
       provider: candidate.provider,
@@ -44,7 +46,13 @@ export async function report(
     );
     printLine(cli, "Run `reprise` to begin.");
   }
-  const stronger = strongerVariables(cli, candidate, config);
+  const isKept =
+    candidate.baseUrl !== null &&
+    candidate.baseUrl === models.providers[candidate.provider]?.baseUrl;
+  const ofAddress = isKept ? (builtInProvider(candidate.provider)?.addressVariables ?? []) : [];
+  const stronger = strongerVariables(cli, candidate, config).filter(
+    (name) => !ofAddress.includes(name),
+  );
   for (const name of [...stronger, ...(cli.env["REPRISE_MODEL"] ? ["REPRISE_MODEL"] : [])]) {
     note(cli, `${name} is set here and counts before the config; unset it to use what was kept.`);
   }

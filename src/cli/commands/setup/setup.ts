@@ -42,9 +42,10 @@ async function setup(cli: CliContext, options: SetupOptions): Promise<void> {
   const mayAsk = options.json !== true && (isTerminal || options.provider === undefined);
   using dialog = openDialog(cli, mayAsk);
   const provider = knownProvider(options.provider ?? (await askProvider(dialog, models)), models);
+  const kept = (await settingsOf(cli).config())?.providers[provider]?.baseUrl ?? null;
   let candidate: Candidate = {
     provider,
-    baseUrl: await addressFor(dialog, { provider, options, models }),
+    baseUrl: await addressFor(dialog, { provider, options, models, kept }),
     key: null,
   };
   candidate = { ...candidate, key: await keyFor(cli, dialog, { candidate, options, models }) };
