@@ -12,8 +12,14 @@ import type {
   ListTail,
   TaskWrites,
 } from "../store/checkpoints/read.ts";
-import { decodeValue, type MessageReader } from "./messages/decode.ts";
-import { copyMessage, copyMessages, sharedMessage, sharedMessages } from "./shared-messages.ts";
+import { decodeValue, type MessageReader, type SharedValues } from "./messages/decode.ts";
+import {
+  copyMessage,
+  copyMessages,
+  frozen,
+  sharedMessage,
+  sharedMessages,
+} from "./shared-messages.ts";
 import { chainInMark, type MessageChain, messageListOf } from "../store/checkpoints/head-mark.ts";
 import { configOf } from "./thread-key.ts";
 import { inOrder } from "./write-order.ts";
@@ -22,8 +28,10 @@ import {
   headKey,
   keepBody,
   keepHead,
+  keepValue,
   extendList,
   type KnownList,
+  type KnownValue,
   lengthOf,
   type ThreadCache,
 } from "./thread-cache.ts";
@@ -36,6 +44,8 @@ export function rememberPage(parts: {
   readonly lists: ReadonlyMap<number, KnownList>;
   /** True to share frozen messages with other readers, false to create each again. */
   readonly shared: boolean;
+  /** The value that was left out of the read; undefined to share no values. */
+  readonly value: KnownValue | null | undefined;
 }): MessageReader {
   const chains = new Map(
     parts.page.checkpoints.map((checkpoint) => {
@@ -55,8 +65,10 @@ export function rememberPage(parts: {
   for (const { ns, checkpoint_id, channels } of page.checkpoints) {
     keepHead(cache, headKey(ns, checkpoint_id), messageListOf(channels));
   }
+  const text = (body: number) => known(bodies.get(body)).text;
   return {
-    text: (body) => known(bodies.get(body)).text,
+    text,
+    values: parts.value === undefined ? null : sharedValues(cache, parts.value),
     message: (body) => {
       const found = known(bodies.get(body));
       return shared ? sharedMessage(cache, found) : copyMessage(found);
@@ -65,6 +77,17 @@ export function rememberPage(parts: {
       const found = known(lists.get(list));
       const version = { list, length, isShownOnly: parted.has(list) };
       return shared ? sharedMessages(cache, found, version) : copyMessages(found, length);
+    },
+  };
+}
+
+function sharedValues(cache: ThreadCache, read: KnownValue | null): SharedValues {
+  let last = read;
+  return {
+    known: (key) => (last?.key === key ? last : null),
+    keep: (key, value) => {
+      last = { key, value: frozen(value), weight: JSON.stringify(value).length };
+      keepValue(cache, last);
     },
   };
 }

@@ -292,7 +292,9 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
   async #read(input: Omit<ReadCheckpoints, "have">, cache: ThreadCache, shared = this.#frozen) {
     return refusingDamage(async () => {
       let lists: ReadonlyMap<number, KnownList> = new Map(cache.lists);
-      const wanted = { ...input, isShownOnly: this.#isShownOnly && shared };
+      const isShownOnly = this.#isShownOnly && shared;
+      const value = isShownOnly ? cache.value : undefined;
+      const wanted = { ...input, isShownOnly, known: value?.key };
       let page = await this.#store.read(readCheckpoints, { ...wanted, have: lengthsOf(lists) });
       if (!page.lists.every((tail) => isCovered(tail, lists))) {
         lists = forgetParts(cache);
@@ -301,7 +303,7 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
       if (page.checkpoints.length === 0 && input.thread_id !== undefined) {
         this.#caches.forgetEmpty(input.thread_id);
       }
-      return { page, reader: rememberPage({ page, cache, lists, shared }) };
+      return { page, reader: rememberPage({ page, cache, lists, shared, value }) };
     });
   }
 }

@@ -50,7 +50,7 @@ export function sharedMessage(cache: ThreadCache, body: KnownBody): Made {
   if (message instanceof Promise || body.fingerprint === null || message.id === undefined) {
     return message;
   }
-  freeze(message);
+  frozen(message);
   body.shared = message;
   addWeight(cache, weightOf(body) - body.text.length);
   return message;
@@ -117,13 +117,13 @@ function arrived(made: Made[]): Arriving {
     : Promise.all(made.map((each) => Promise.resolve(each)));
 }
 
-/** All that a message consists of is plain, or it would not be shared. */
-function freeze(value: unknown): void {
-  if (typeof value !== "object" || value === null) {
-    return;
+/** Freezes a value and all that it consists of, which is plain: a message that is not is never shared. */
+export function frozen<Value>(value: Value): Value {
+  if (typeof value === "object" && value !== null) {
+    Object.freeze(value);
+    for (const key of Object.keys(value)) {
+      frozen(Reflect.get(value, key));
+    }
   }
-  Object.freeze(value);
-  for (const key of Object.keys(value)) {
-    freeze(Reflect.get(value, key));
-  }
+  return value;
 }

@@ -74,10 +74,21 @@ export interface ThreadCache {
   readonly lists: Map<number, KnownList>;
   /** The messages of checkpoints by `headKey`; null for one that has none. */
   readonly heads: Map<string, ListVersion | null>;
+  /** The value of chunks that was shared last: a thread of the built-in agent has one, its prefix. */
+  value: KnownValue | null;
   /** UTF-16 units of all bodies, and of their messages if those are shared: see `addWeight`. */
   weight: number;
   /** Weight of all caches among which it is kept. */
   total: Weight;
+}
+
+/** A value that all readers share: frozen, and without messages. */
+export interface KnownValue {
+  /** As of `chunksKey`. */
+  readonly key: string;
+  readonly value: unknown;
+  /** UTF-16 units of its JSON. */
+  readonly weight: number;
 }
 
 export interface Weight {
@@ -95,6 +106,7 @@ export function createThreadCache(total: Weight = { weight: 0 }): ThreadCache {
     tokens: new Map(),
     lists: new Map(),
     heads: new Map(),
+    value: null,
     weight: 0,
     total,
   };
@@ -123,6 +135,11 @@ export function keepBody(cache: ThreadCache, row: BodyRow): KnownBody {
   cache.ids.set(row.hash, row.id);
   addWeight(cache, row.body.length);
   return body;
+}
+
+export function keepValue(cache: ThreadCache, known: KnownValue): void {
+  addWeight(cache, known.weight - (cache.value?.weight ?? 0));
+  cache.value = known;
 }
 
 /** UTF-16 units that a body takes: its text, and about as much once more for a shared message. */

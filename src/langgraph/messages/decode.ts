@@ -4,6 +4,7 @@ import { DeltaSnapshot } from "@langchain/langgraph-checkpoint";
 
 import {
   at,
+  chunksKey,
   ESCAPED,
   LIST,
   MESSAGE,
@@ -17,15 +18,29 @@ export interface MessageReader {
   text(body: number): string;
   message(body: number): BaseMessage | Promise<BaseMessage>;
   messages(list: number, length: number): BaseMessage[] | Promise<BaseMessage[]>;
+  /** Values of chunks that readers share; null if each gets a separate one. */
+  readonly values: SharedValues | null;
+}
+
+/** Values that consist of plain JSON, by `chunksKey`. */
+export interface SharedValues {
+  known(key: string): { readonly value: unknown } | null;
+  /** Freezes and keeps a value. */
+  keep(key: string, value: unknown): void;
 }
 
 /**
- * The value that was stored, sharing nothing with any other that was read. A record that
+ * The value that was stored, sharing nothing with any other that was read but what `values` has. A record that
  * JsonPlusSerializer would not revive is left unchanged.
  */
 export async function decodeValue(stored: StoredValue, reader: MessageReader): Promise<unknown> {
   if ("l" in stored) {
     return reader.messages(...stored.l);
+  }
+  const key = reader.values === null ? null : chunksKey(stored);
+  const known = key === null ? null : (reader.values?.known(key) ?? null);
+  if (known !== null) {
+    return known.value;
   }
   const { json, refs } = jsonOf(stored, reader.text);
   const late: (() => Promise<void>)[] = [];
@@ -34,6 +49,9 @@ export async function decodeValue(stored: StoredValue, reader: MessageReader): P
   revive({ holder, key: "value", refs, reader, late });
   for (const apply of late) {
     await apply();
+  }
+  if (key !== null && late.length === 0) {
+    reader.values?.keep(key, json);
   }
   return holder["value"];
 }

@@ -7,6 +7,7 @@ import { segmentsOf, selectBodies } from "./lists.ts";
 import type { BodyRow, CheckpointTable } from "../tables/checkpoints.ts";
 import { readShown } from "./shown-items.ts";
 import {
+  chunksKey,
   type ListVersion,
   parseChannels,
   parseMetadata,
@@ -40,6 +41,8 @@ export interface ReadCheckpoints {
    * unless something else has the same list.
    */
   readonly isShownOnly?: boolean;
+  /** `chunksKey` of a value that the caller has: its chunks are not read again. */
+  readonly known?: string | undefined;
 }
 
 /** Items of a list that the caller lacked; `start` says which ones that it has come first. */
@@ -109,7 +112,7 @@ export const readCheckpoints: Operation<ReadCheckpoints, CheckpointPage> = async
     const [head] = checkpoints;
     await (head === undefined ? refuseLostHead(tx, input.thread_id) : refuseEarlierHead(head));
   }
-  const wanted = wantedBy(checkpoints);
+  const wanted = wantedBy(checkpoints, input.known);
   const lists: ListTail[] = [];
   const shown = input.isShownOnly === true ? listsOfMessages(checkpoints) : new Set<number>();
   for (const [list, length] of wanted.lists) {
@@ -220,7 +223,7 @@ const writesOfTasks = prepared(({ db }, given: Parameter<WritesKey>) =>
 export const SENDS_IN_PARENT = /^\{"v":[123],/;
 
 /** Each list once, at the greatest length that is asked for, and each body once. */
-export function wantedBy(checkpoints: readonly CheckpointRead[]) {
+export function wantedBy(checkpoints: readonly CheckpointRead[], known?: string) {
   const lists = new Map<number, number>();
   const bodies = new Set<number>();
   const values = checkpoints.flatMap(({ channels, metadata, writes, parent_writes }) => [
@@ -229,6 +232,9 @@ export function wantedBy(checkpoints: readonly CheckpointRead[]) {
     ...[...writes, ...parent_writes].flatMap((task) => task.writes.map((write) => write[2])),
   ]);
   for (const value of values) {
+    if (known !== undefined && chunksKey(value) === known) {
+      continue;
+    }
     const refs = refsOf(value);
     for (const body of refs.bodies) {
       bodies.add(body);

@@ -251,6 +251,11 @@ export function textsOf(value: StoredValue): readonly number[] {
   return "b" in value ? [value.b] : [];
 }
 
+/** Names a value of chunks and no messages by its chunks, which never change; null for another value. */
+export function chunksKey(value: StoredValue): string | null {
+  return "c" in value && (value.r ?? []).length === 0 ? value.c.join() : null;
+}
+
 /** The item of an array at a place that the caller knows to be in it. */
 export function at<T>(items: readonly T[], index: number): T {
   const item = items[index];
