@@ -50,6 +50,7 @@ const PLAN: CommandTable = {
   show: async (cli) => (await import("./commands/plan/show.ts")).showCommand(cli),
   graph: async (cli) => (await import("./commands/plan/graph.ts")).graphCommand(cli),
   new: async (cli) => (await import("./commands/plan/new.ts")).newCommand(cli),
+  import: async (cli) => (await import("./commands/plan/import.ts")).importCommand(cli),
   run: async (cli) => (await import("./commands/plan/run.ts")).runCommand(cli),
   resume: async (cli) => (await import("./commands/plan/resume.ts")).resumeCommand(cli),
   retry: async (cli) => (await import("./commands/plan/retry.ts")).retryCommand(cli),

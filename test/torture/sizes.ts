@@ -106,6 +106,13 @@ export const SIZED_TESTS = {
     short: 1000,
     long: 100_000,
   },
+  "real-plans": {
+    what: "Plans of spec-kit, Kiro and Task Master that are imported and run, each with --parallel 1 and 4: plans",
+    files: ["test/agent/plans/imported.test.ts"],
+    test: 3,
+    short: 3,
+    long: 6,
+  },
   copy: {
     what: "A file to PostgreSQL and back, each copy killed on the way: sessions, from 1,000 on with 100 messages each",
     files: ["test/cli/copy/copy.test.ts"],

@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+
+import { drawSvg } from "../../../../src/artifacts/plans/drawing/svg.ts";
+import { importPlan } from "../../../../src/artifacts/plans/import/import-plan.ts";
+import { phaseGraph } from "../../../../src/artifacts/plans/phase-graph.ts";
+import { validatePlan } from "../../../../src/artifacts/plans/validate-plan.ts";
+import { KNOWN, planSchema } from "../../../helpers/artifacts/plans.ts";
+import { planOf, REAL_PLANS, textOf } from "../../../helpers/artifacts/real-plans.ts";
+
+/** Waves of each plan, read and found right by a person. */
+const WAVES: Readonly<Record<string, string>> = {
+  "spec-kit-mcp-server.md":
+    "t001 > t002 > t003 > t004 > t005 > t006 > checkpoint-t006 > t007+t008+t009 > t010 > t011 > t012 > t013 > t014 > t015 > t016 > checkpoint-t016 > t017+t018 > t019 > t020 > t021 > checkpoint-t021 > t022 > t023 > t024",
+  "kiro-github-actions-ci.md":
+    "task-7-3 > task-8-1 > task-8-2 > task-9-1 > task-9-2 > task-9-3 > task-10-1 > task-10-2 > task-10-3",
+  "taskmaster-refactoring.json":
+    "task-1+task-13+task-15+task-2+task-3+task-4+task-6+task-7+task-9 > task-12+task-5+task-8 > task-10 > task-11+task-14",
+  "spec-kit-mock-auth.md":
+    "t001 > t002+t003 > t004 > t005 > checkpoint-t005 > t006 > t007 > t008 > checkpoint-t008 > t009 > t010 > t011 > t012 > checkpoint-t012 > t013 > t014 > checkpoint-t014 > t015 > t016 > checkpoint-t016 > t017 > t018 > checkpoint-t018 > t019 > t020 > t021 > checkpoint-t021 > t022+t023+t024 > t025",
+  "kiro-parity-program.md":
+    "task-1-1 > task-1-2 > task-2-1 > task-2-2 > task-2-3 > task-2-4 > task-3-1 > task-3-2",
+  "kiro-watch-logs.md":
+    "task-1-1 > task-1-2 > task-2-1 > task-2-2 > task-2-3 > task-3-1 > task-3-2 > task-4-1 > task-4-2",
+};
+
+const schema = planSchema();
+
+it.each(REAL_PLANS)(
+  "[PLANRUN-60] the plan of $file is valid, and its picture has all phases",
+  (real) => {
+    const plan = planOf(real);
+    const text = JSON.stringify(plan);
+    expect(validatePlan(text, { syntax: "json", schema, known: KNOWN }).findings).toEqual([]);
+    const { waves } = phaseGraph(plan);
+    expect(waves.map((keys) => keys.join("+")).join(" > ")).toBe(WAVES[real.file]);
+    const picture = drawSvg(plan);
+    expect(plan.phases.filter(({ key }) => !picture.includes(key))).toEqual([]);
+  },
+);
+
+it("[PLANRUN-64] a real plan whose lines were mixed, cut or joined gives a valid plan or says what is wrong, whatever the format", () => {
+  const texts = REAL_PLANS.map((real) => textOf(real).split("\n"));
+  const changes = fc.array(fc.record({ at: fc.nat(), to: fc.nat(), kind: fc.nat(3) }), {
+    maxLength: 12,
+  });
+  fc.assert(
+    fc.property(
+      fc.nat(REAL_PLANS.length - 1),
+      fc.constantFrom("spec-kit", "kiro", "taskmaster"),
+      changes,
+      (which, format, each) => {
+        const lines = [...(texts[which] ?? [])];
+        for (const { at, to, kind } of each) {
+          const line = lines[at % lines.length] ?? "";
+          const place = to % lines.length;
+          if (kind === 0) {
+            lines.splice(place, 1);
+          } else if (kind === 1) {
+            lines.splice(place, 0, line);
+          } else {
+            lines[place] = kind === 2 ? line.slice(0, to % 40) : `${lines[place] ?? ""}${line}`;
+          }
+        }
+        const text = lines.join("\n");
+        const runId = crypto.randomUUID();
+        const read = importPlan(text, { format, role: "assistant", runId, documents: [] });
+        if (read.plan === null) {
+          expect(read.problems.length).toBeGreaterThan(0);
+          const count = text.split("\n").length;
+          expect(read.problems.filter(({ line }) => line < 1 || line > count)).toEqual([]);
+        } else {
+          const report = validatePlan(JSON.stringify(read.plan), { syntax: "json", schema });
+          expect(report.valid).toBe(true);
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
