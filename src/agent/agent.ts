@@ -51,6 +51,8 @@ export interface AgentOfExchange
   readonly onDenied?: (() => void) | undefined;
   /** Without it no plan can be handed in. */
   readonly checkPlan?: CheckPlan | undefined;
+  /** Takes the artifact of a phase, in place of plans; null or missing for a session that has to hand in none. */
+  readonly handIn?: StructuredToolInterface | null;
   /** Facts about the tools. */
   readonly tools: ToolSet;
   /** Further tools. */
@@ -127,14 +129,17 @@ function declaredTools(options: AgentOfExchange): readonly StructuredToolInterfa
     }),
     ...(delegate === null ? [] : [delegate]),
     ...(options.asking === undefined ? [] : [askUserTool({ asks: options.asks })]),
-    ...planTools(options),
+    ...handInTools(options),
     ...programTools,
   ].filter(({ name }) => !isDenied(options, name));
 }
 
-/** The tool that takes plans, if there is a folder for them. */
-function planTools(options: AgentOfExchange): StructuredToolInterface[] {
-  const { session, folder, root, readOnly, checkPlan } = options;
+/** The tool that takes the artifact of a phase, else plans, if there is a folder for them. */
+function handInTools(options: AgentOfExchange): StructuredToolInterface[] {
+  const { session, folder, root, readOnly, checkPlan, handIn = null } = options;
+  if (handIn !== null) {
+    return [handIn];
+  }
   return folder !== null && checkPlan !== undefined
     ? [
         handInPlanTool({

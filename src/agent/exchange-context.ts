@@ -3,6 +3,7 @@ import type { StructuredToolInterface } from "@langchain/core/tools";
 
 import type { RepriseError } from "../core/errors.ts";
 import type { ChildReservation, ExchangeTree } from "../exchange/exchange-tree.ts";
+import type { ExpectedArtifact } from "../plans/artifact-file.ts";
 import type { ExchangeLimits } from "../core/exchange-limits.ts";
 import type { CommandOptions } from "./commands/commands.ts";
 import type { Exchanger, ExchangerConfig, ExchangeRequest, Live } from "../exchange/exchanger.ts";
@@ -107,6 +108,8 @@ export interface Prepared extends AnsweringModel {
   readonly mayRun: boolean;
   /** True if no tool may write there, because of the folder's name. */
   readonly readOnly: boolean;
+  /** The artifact that the session has to hand in; null for a session that works on no phase with one. */
+  readonly artifact: ExpectedArtifact | null;
   /** Judges its calls. */
   readonly judge: Judge;
   readonly instructions: string | null;

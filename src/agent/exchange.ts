@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 
 import { RepriseError } from "../core/errors.ts";
 import { isDelegated } from "../core/session-tree.ts";
-import type { ToolSet } from "../core/tools.ts";
+import { ToolSet } from "../core/tools.ts";
 import { refuseEnded } from "../store/records/sessions/change.ts";
 import { type LeaseState, readLeaseState } from "../store/records/leases/lease.ts";
 import { continueParents } from "../store/records/questions/continue.ts";
@@ -36,13 +36,15 @@ import { createPersonaCache } from "../rules/personas/persona-cache.ts";
 import { loadPersona } from "../rules/personas/load.ts";
 import { DEFAULT_PERSONA } from "../rules/personas/persona.ts";
 import { Judge } from "../rules/permissions/judge.ts";
-import { BUILT_IN_TOOLS } from "../rules/tools/built-in.ts";
+import { BUILT_IN_TOOLS, HAND_IN } from "../rules/tools/built-in.ts";
 import { createScrub } from "../core/text/scrub.ts";
 import { createConceal, type Secret } from "../core/secrets.ts";
 import { repoInstructions } from "../rules/personas/repo-instructions.ts";
 import { workFolder } from "../rules/trust/wide-folder.ts";
 import { refuseOtherAgent } from "../exchange/other-agent.ts";
 import { keptBytesIn } from "../workspace/undo/kept-bytes.ts";
+import { phaseOf, planOf } from "../plans/plan-of-run.ts";
+import { readOwnPhase } from "../store/records/plans/attempt.ts";
 import { createExchangeDriver, type Hold } from "./driver/exchange-driver.ts";
 
 /** Runs exchanges, one at a time; the checkpoint store stays open between them. */
@@ -54,7 +56,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
     noticeModel: given.noticeModel ?? createModelNotices(),
     kept: given.kept ?? keptBytesIn(given.undoFolder),
     tools,
-    personas: { cache: createPersonaCache(), ...given.personas, tools },
+    personas: { cache: createPersonaCache(), ...given.personas, tools: listedTools(tools) },
     sent: new WeakMap<BaseMessage, object>(),
   };
   const { limits: _own, ...shared } = options;
@@ -144,15 +146,20 @@ export function createExchanger(given: AgentOptions): Exchanger {
 
 /** Returns what is known of each tool. Error codes: `config_invalid` for a tool with the name of a built-in one. */
 function everyTool({ tools = BUILT_IN_TOOLS, programTools = [] }: AgentOptions): ToolSet {
-  const taken = programTools.find(({ name }) => BUILT_IN_TOOLS.has(name));
+  const taken = programTools.find(({ name }) => BUILT_IN_TOOLS.has(name) || name === HAND_IN.name);
   if (taken !== undefined) {
     throw new RepriseError(
       "config_invalid",
       `A further tool has the name of a built-in one, ${taken.name}. Rename the tool.`,
     );
   }
-  const undeclared = programTools.filter(({ name }) => !tools.has(name));
-  return tools.with(undeclared.map(({ name }) => tools.get(name)));
+  const undeclared = programTools.map(({ name }) => tools.get(name));
+  return tools.with([...undeclared, HAND_IN].filter(({ name }) => !tools.has(name)));
+}
+
+/** Returns the tools that personas can list. */
+function listedTools(tools: ToolSet): ToolSet {
+  return new ToolSet([...tools].filter(({ isAssigned }) => isAssigned !== true));
 }
 
 /** All that can be refused before anything is stored: so a message is not stored twice. */
@@ -192,6 +199,7 @@ async function prepare(
   const open = options.openModel ?? openModel;
   const { answering, config } = await openAnswering({ name: modelName, models, effort, open });
   const folder = await workFolder(session.repo_path, options.personas.trust);
+  const phase = await options.store.read(readOwnPhase, given);
   const repository = await repositoryConfig(session.repo_path, options.personas.trust);
   const others = (await options.secrets?.()) ?? [];
   const known = [...secretsOfModels(config), ...others];
@@ -213,6 +221,7 @@ async function prepare(
     folder: folder.path === null ? null : given.repo_path,
     root,
     readOnly: folder.readOnly,
+    artifact: phase === null ? null : (phaseOf(planOf(phase), phase).expected_artifact ?? null),
     mayRun: await mayRunCommands(folder, options.personas.trust),
     judge: await Judge.open(
       options,

@@ -10,8 +10,13 @@ import type { Worked } from "./driver/thread-holder.ts";
 import type { ExchangeResult } from "../exchange/events.ts";
 import { createPermit } from "./permit/permit.ts";
 import { createPermitFiles } from "./permit/permit-files.ts";
-import { createKeeper } from "../workspace/undo/keeper.ts";
+import { createKeeper, type KeepChanges } from "../workspace/undo/keeper.ts";
 import { createCommandRecorder, settleLeft } from "../workspace/undo/commands/record-command.ts";
+import type { StructuredToolInterface } from "@langchain/core/tools";
+
+import { handInTool } from "./tools/hand-in.ts";
+import { ArtifactPlace } from "../plans/artifact-file.ts";
+import type { GitUser } from "../workspace/places/ask-git.ts";
 import { createCallModel } from "./call-model.ts";
 import { ModelLine } from "./model-line.ts";
 import { keepFallback } from "../store/records/exchanges/keep-fallback.ts";
@@ -141,6 +146,7 @@ function openAgent({ context, models, commands, children }: Opening): DrivenAgen
     onDenied,
   };
   const n = () => context.record()?.n ?? 0;
+  const keep = createKeeper({ store: options.store, fence: held.fence, n, kept: options.kept });
   const recording = { store: options.store, session_id: session.id, n, kept: options.kept };
   const building: AgentOfExchange = {
     ...prepared,
@@ -150,12 +156,7 @@ function openAgent({ context, models, commands, children }: Opening): DrivenAgen
     asks,
     permit: createPermit(permitting),
     permitFiles: createPermitFiles(permitting),
-    keep: createKeeper({
-      store: options.store,
-      fence: held.fence,
-      n,
-      kept: options.kept,
-    }),
+    keep,
     session,
     known: context.known,
     saver: context.saver,
@@ -172,10 +173,11 @@ function openAgent({ context, models, commands, children }: Opening): DrivenAgen
     asking: { store: options.store, default: options.defaultAnswer },
     protectedPaths: options.protectedPaths,
     onDenied,
-    gitUser: { home: homedir(), env: options.commands?.env ?? {} },
+    gitUser: gitUserOf(context),
     tools: options.tools,
     programTools: options.programTools,
     checkPlan: options.checkPlan,
+    handIn: handInOf(context, keep),
     callModel,
     askAtLimit: context.askAtLimit,
     compaction,
@@ -194,4 +196,25 @@ function openAgent({ context, models, commands, children }: Opening): DrivenAgen
     compaction,
     progress,
   });
+}
+
+function gitUserOf({ options }: ExchangeContext): GitUser {
+  return { home: homedir(), env: options.commands?.env ?? {} };
+}
+
+/** The tool that takes the artifact of a phase; null for a session that has to hand in none. */
+function handInOf(context: ExchangeContext, keep: KeepChanges): StructuredToolInterface | null {
+  const { options, held, prepared } = context;
+  const { artifact, folder, root, judge } = prepared;
+  if (artifact === null || folder === null) {
+    return null;
+  }
+  const place = new ArtifactPlace({
+    repoPath: folder,
+    root,
+    protectedPaths: options.protectedPaths,
+    judge,
+    gitUser: gitUserOf(context),
+  });
+  return handInTool({ artifact, place, keep, store: options.store, fence: held.fence });
 }

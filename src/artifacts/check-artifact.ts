@@ -73,6 +73,13 @@ export async function checkArtifact(
   return { ...toReport(all), runId: null };
 }
 
+/** Returns the report on a text, neither JSON nor YAML, whose schema was never published. */
+export function unpublishedText(id: string): ArtifactReport {
+  const message = `the schema ${id} was never published, so nothing of the text is checked`;
+  const place = { pointer: "", line: 1, column: 1 };
+  return toReport([{ code: "schema_unpublished", severity: "warning", ...place, message }]);
+}
+
 function unpublished(id: string, { start: offset }: SourceNode): OffsetFinding {
   const checked = id === SPECIFICATION ? "its syntax and runId are" : "its syntax is";
   const message = `the schema ${id} was never published, so only ${checked} checked`;

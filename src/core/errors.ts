@@ -99,6 +99,9 @@ export const ERROR_CODES = [
   "run_takes_no_message",
   "role_unknown",
   "phase_failed",
+  "artifact_missing",
+  "check_failed",
+  "sandbox_missing",
   // files and output
   "file_unreadable",
   "output_failed",

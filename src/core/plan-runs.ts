@@ -37,6 +37,9 @@ export const MAX_UNREAD = { messages: 20, length: 200 } as const;
 /** UTF-8 bytes of a dependency's answer that the phase after it gets. */
 export const MATERIAL_BYTES = 8 * 1024;
 
+/** Messages that a sub-agent gets at most about what its result lacks. */
+export const MAX_CORRECTIONS = 2;
+
 /** Returns the id of the call whose sub-agent works on an attempt of a phase. No tool's call has a colon in its id here. */
 export function phaseCallId(key: string, attempt: number): string {
   return `phase:${key}:${attempt}`;
@@ -51,4 +54,12 @@ export function approvalCallId({
   readonly attempt: number;
 }): string {
   return `approval:${key}:${attempt}`;
+}
+
+/** Returns the phase and the attempt that a call of this id is about; null for a call of a tool. */
+export function attemptOfCall(
+  id: string | null,
+): { readonly key: string; readonly attempt: number } | null {
+  const [, key, attempt] = /^phase:([a-z][a-z0-9-]*):([0-9]+)$/.exec(id ?? "") ?? [];
+  return key === undefined ? null : { key, attempt: Number(attempt) };
 }

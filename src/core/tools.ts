@@ -24,6 +24,8 @@ export interface Tool {
   readonly readsNamesOnly?: true;
   /** Tools that would do the same with several calls: what denies those denies this one. */
   readonly composedOf?: readonly Tool[];
+  /** True for a tool that the work itself needs: no persona lists it or goes without it. */
+  readonly isAssigned?: true;
   /**
    * Returns what a call is about, for a person: a command, paths, a search, a task; null for arguments that do not say
    * it. A model may send any JSON. It is shown on one line, cut after 1,000 characters; without it, the arguments are.

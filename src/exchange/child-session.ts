@@ -47,7 +47,7 @@ export type ChildEnd =
  * Error codes: as `loadPersona` and `Exchanger.exchange`.
  */
 export async function runChildSession(input: ChildSessionInput): Promise<ChildEnd> {
-  const { store, personas, parent, live } = input;
+  const { store, personas, parent } = input;
   const persona = await loadPersona({
     name: input.persona,
     repoPath: parent.repo_path,
@@ -77,9 +77,22 @@ export async function runChildSession(input: ChildSessionInput): Promise<ChildEn
     // the answer that continues the parent's exchange was for another one
     return { state: "waiting" };
   }
+  return runChildExchange(input, { id: child.id, text: child.last_seq === 0 ? input.task : null });
+}
+
+/**
+ * Sends a message to the sub-agent of a call, or with null continues its exchange.
+ *
+ * Error codes: as `Exchanger.exchange`.
+ */
+export function runChildExchange(
+  input: Pick<ChildSessionInput, "exchanger" | "fence" | "live" | "parent_n">,
+  { id, text }: { readonly id: string; readonly text: string | null },
+): Promise<ChildEnd> {
+  const { live } = input;
   const request: ExchangeRequest = {
-    session_id: child.id,
-    text: child.last_seq === 0 ? input.task : null,
+    session_id: id,
+    text,
     // its holder was this call's earlier process
     when_busy: "take_over",
     keep_partial: false,

@@ -27,7 +27,7 @@ export function phaseMessage(
     ...(artifact === undefined
       ? []
       : [
-          `Write the artifact of this phase to ${artifact.path}. Its schema is ${artifact.schema}.`,
+          `The artifact of this phase is the file ${artifact.path}, of the schema ${artifact.schema}. Hand in its whole content with hand_in, which checks it and writes the file.`,
         ]),
     ...(failure === null ? [] : [`An earlier attempt at this phase failed: ${failure}`]),
     ...(material.length === 0 ? [] : [PREAMBLE, ...material.map(fenced)]),

@@ -5,6 +5,9 @@ import type { StoredPhase } from "../store/records/plans/phases.ts";
 /** Plan of a run, as it was when the run began. */
 export type RunPlan = PhasePlan;
 
+/** A phase of such a plan. */
+export type PlannedPhase = Phase;
+
 /** Reads the plan that a run has stored: it was validated before. */
 export function planOf({ plan }: { readonly plan: string }): RunPlan {
   return JSON.parse(plan) as RunPlan;

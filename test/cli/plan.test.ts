@@ -475,15 +475,6 @@ describe("plan new", () => {
     expect(checked).toEqual({ code: 0, stdout: "-: valid, 4 phases\n", stderr: "" });
   });
 
-  it("[PLAN-26] the command line knows which personas cannot write", async () => {
-    const phases = [
-      phase({ role: "reviewer", expected_artifact: { path: "a.json", schema: "dev/spec@1" } }),
-    ];
-    const stdin = JSON.stringify(plan({ phases }));
-    const { code, stdout } = await call(["plan", "validate", "-"], { stdin });
-    expect([code, stdout]).toEqual([0, expect.stringContaining("[role_cannot_write]")]);
-  });
-
   it("[PLAN-28] warns of a Mermaid text with more edges than Mermaid draws", async () => {
     const wide = (edges: number): string => {
       const keys = Array.from({ length: edges }, (_, at) => `k${at}`);

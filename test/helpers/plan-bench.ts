@@ -1,6 +1,10 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { onTestFinished } from "vitest";
 
 import { createRunExchanger } from "../../src/agent/plans/run-exchanger.ts";
+import type { AgentOptions } from "../../src/agent/exchange-context.ts";
 import type { Phase, PhasePlan } from "../../src/artifacts/plans/phase-plan.ts";
 import type { PhaseState, RunOptions } from "../../src/core/plan-runs.ts";
 import type { QuestionRecord, Session } from "../../src/core/sessions.ts";
@@ -13,7 +17,7 @@ import { answerQuestion } from "../../src/store/records/questions/answer.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { TestDatabase } from "./engines.ts";
 import { agentOptions } from "./exchanger.ts";
-import type { ModelServer, SentMessage } from "./model-server.ts";
+import type { ModelAnswer, ModelServer, SentMessage } from "./model-server.ts";
 import { temporaryFolder } from "./temp.ts";
 
 /** A phase for a plan of a test. */
@@ -25,6 +29,33 @@ export function phase(key: string, depends_on: readonly string[] = [], role = "a
     instructions: `Do the work of ${key}.`,
     ...(depends_on.length === 0 ? {} : { depends_on }),
   };
+}
+
+/** A schema of a project, for artifacts. */
+const REPORT = {
+  $id: "team/report@1",
+  type: "object",
+  required: ["title"],
+  properties: { title: { type: "string" } },
+  additionalProperties: false,
+};
+
+/** A folder with the schema of a report. */
+export function reportFolder(): string {
+  const repo = temporaryFolder();
+  mkdirSync(join(repo, ".reprise/schemas"), { recursive: true });
+  writeFileSync(join(repo, ".reprise/schemas/report.json"), JSON.stringify(REPORT));
+  return repo;
+}
+
+/** A phase that leaves a report, by a persona that writes no files. */
+export function reporting(key: string, path: string, depends_on: readonly string[] = []): Phase {
+  return { ...phase(key, depends_on, "reviewer"), expected_artifact: { path, schema: REPORT.$id } };
+}
+
+/** An answer that hands in an artifact. */
+export function handingIn(content: string): ModelAnswer {
+  return { toolCalls: [{ name: "hand_in", arguments: JSON.stringify({ content }) }] };
 }
 
 /** Design, two phases that depend on it, and one that depends on both. */
@@ -96,13 +127,24 @@ export class PlanBench {
   readonly store: Store;
   readonly #env: Readonly<Record<string, string>>;
 
-  static async open(database: TestDatabase, server: Pick<ModelServer, "env">): Promise<PlanBench> {
-    return new PlanBench(await database.open(), server.env("openai"));
+  readonly #options: Partial<AgentOptions>;
+
+  static async open(
+    database: TestDatabase,
+    server: Pick<ModelServer, "env">,
+    options: Partial<AgentOptions> = {},
+  ): Promise<PlanBench> {
+    return new PlanBench(await database.open(), server.env("openai"), options);
   }
 
-  constructor(store: Store, env: Readonly<Record<string, string>>) {
+  constructor(
+    store: Store,
+    env: Readonly<Record<string, string>>,
+    options: Partial<AgentOptions> = {},
+  ) {
     this.store = store;
     this.#env = env;
+    this.#options = options;
   }
 
   /** Runs a run, or continues it. */
@@ -121,7 +163,7 @@ export class PlanBench {
       ...modelConfig({ ...this.#env, REPRISE_MODEL: "openai:gpt-test" }),
       retries: 0,
     };
-    const exchanger = createRunExchanger({ ...agentOptions(this.store), models });
+    const exchanger = createRunExchanger({ ...agentOptions(this.store), models, ...this.#options });
     return exchanger.exchange(request, { listener: () => {}, signal });
   }
 

@@ -1,14 +1,22 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-import { isRepriseError, type RepriseError } from "../../core/errors.ts";
-import { phaseCallId } from "../../core/plan-runs.ts";
-import { type ChildEnd, lastAnswer, runChildSession } from "../../exchange/child-session.ts";
+import { isRepriseError, RepriseError } from "../../core/errors.ts";
+import { MAX_CORRECTIONS, phaseCallId } from "../../core/plan-runs.ts";
+import {
+  type ChildEnd,
+  lastAnswer,
+  runChildExchange,
+  runChildSession,
+} from "../../exchange/child-session.ts";
 import { failureOf, isLacking } from "../../exchange/exchange-failure.ts";
-import { createExchangeTree } from "../../exchange/exchange-tree.ts";
+import { createExchangeTree, type ExchangeTree } from "../../exchange/exchange-tree.ts";
+import type { Exchanger } from "../../exchange/exchanger.ts";
 import { type Material, phaseMessage } from "../../plans/phase-message.ts";
 import { phaseOf } from "../../plans/plan-of-run.ts";
+import { readAttempt } from "../../store/records/plans/attempt.ts";
 import { endPhase, type StoredPhase } from "../../store/records/plans/phases.ts";
 import { endsExchange } from "../tools-node.ts";
+import { lackOf } from "./phase-result.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** Runs attempts of phases: each is a sub-agent with its own tree, and its end is stored before it is reported. */
@@ -61,6 +69,7 @@ export class PhaseRunner {
     }
   }
 
+  /** Lets the sub-agent work until its result lacks nothing. */
   async #child(row: StoredPhase, phases: readonly StoredPhase[]): Promise<ChildEnd> {
     const { store, personas, thread, plan, run, live, report, limits } = this.#context;
     const { held } = thread;
@@ -68,26 +77,49 @@ export class PhaseRunner {
     const tree = createExchangeTree(limits);
     const failure = row.error_sentence;
     const task = phaseMessage(phase, { material: await this.#material(row, phases), failure });
-    const end = tree.runChild({
+    const input = {
+      store,
+      personas,
+      fence: held.fence,
+      parent: held.session,
+      parent_n: thread.record()?.n ?? null,
+      callId: phaseCallId(row.key, row.attempt),
+      persona: phase.role,
+      task,
+      model: run.session.model ?? "",
+      fallback: this.#context.fallback,
+      live: { ...live, signal: this.#signal },
+      report,
+    };
+    let end = await this.#inTree(tree, (exchanger) => runChildSession({ ...input, exchanger }));
+    while (end.state === "done") {
+      const attempt = await store.read(readAttempt, { session_id: run.session_id, ...row });
+      const lack = await lackOf(this.#context, { phase, attempt });
+      if (lack === null) {
+        break;
+      }
+      if (attempt.prompts > MAX_CORRECTIONS) {
+        throw new RepriseError(lack.code, lack.sentence);
+      }
+      this.#signal.throwIfAborted();
+      const message = { id: attempt.child, text: lack.message };
+      end = await this.#inTree(tree, (exchanger) =>
+        runChildExchange({ ...input, exchanger }, message),
+      );
+    }
+    return end;
+  }
+
+  async #inTree(
+    tree: ExchangeTree,
+    run: (exchanger: Exchanger) => Promise<ChildEnd>,
+  ): Promise<ChildEnd> {
+    const end = await tree.runChild({
       parent: null,
       signal: this.#signal,
       onWait: () => {},
       run: (reservation) =>
-        this.#outsideTheGraph(runChildSession, {
-          store,
-          personas,
-          fence: held.fence,
-          parent: held.session,
-          parent_n: thread.record()?.n ?? null,
-          callId: phaseCallId(row.key, row.attempt),
-          persona: phase.role,
-          task,
-          model: run.session.model ?? "",
-          fallback: this.#context.fallback,
-          exchanger: this.#context.openExchanger({ tree, reservation }),
-          live: { ...live, signal: this.#signal },
-          report,
-        }),
+        this.#outsideTheGraph(run, this.#context.openExchanger({ tree, reservation })),
     });
     return end ?? { state: "stopped" };
   }

@@ -3,6 +3,7 @@ import type { Fallback } from "../../core/model-settings.ts";
 import type { ToolSet } from "../../core/tools.ts";
 import type { Exchanger, Live } from "../../exchange/exchanger.ts";
 import type { Report } from "../../exchange/report-events.ts";
+import type { ArtifactPlace } from "../../plans/artifact-file.ts";
 import type { RunPlan } from "../../plans/plan-of-run.ts";
 import type { PersonaFolders } from "../../rules/personas/folders.ts";
 import type { StoredRun } from "../../store/records/plans/read-runs.ts";
@@ -14,6 +15,8 @@ import type { ChildPlace } from "../exchange-context.ts";
 export interface RunContext {
   readonly store: Store;
   readonly personas: PersonaFolders;
+  /** Where the artifacts of its phases are. */
+  readonly place: ArtifactPlace;
   /** Facts about the tools of its phases. */
   readonly tools: ToolSet;
   readonly run: StoredRun;

@@ -1,3 +1,5 @@
+import { homedir } from "node:os";
+
 import { refuseEnded } from "../../store/records/sessions/change.ts";
 import { EXCHANGE_LIMITS } from "../../core/exchange-limits.ts";
 import { PLAN_AGENT } from "../../core/plan-runs.ts";
@@ -10,8 +12,13 @@ import {
 } from "../../exchange/exchanger.ts";
 import { nothingToContinue } from "../../exchange/nothing-to-continue.ts";
 import { type Report, reportStored } from "../../exchange/report-events.ts";
+import { ArtifactPlace } from "../../plans/artifact-file.ts";
 import { planOf } from "../../plans/plan-of-run.ts";
 import { lowered, repositoryConfig } from "../../rules/config/repository.ts";
+import { Judge } from "../../rules/permissions/judge.ts";
+import { loadPersona } from "../../rules/personas/load.ts";
+import { DEFAULT_PERSONA, type Persona } from "../../rules/personas/persona.ts";
+import { workFolder } from "../../rules/trust/wide-folder.ts";
 import { BUILT_IN_TOOLS } from "../../rules/tools/built-in.ts";
 import { type LeaseState, readLeaseState } from "../../store/records/leases/lease.ts";
 import { readRunOf } from "../../store/records/plans/read-runs.ts";
@@ -93,6 +100,19 @@ async function exchangeOfRun(
     configured?.limits ?? options.limits ?? EXCHANGE_LIMITS,
     repository.limits,
   );
+  const folder = await workFolder(root, options.personas.trust);
+  const judge = await Judge.open(
+    options,
+    { session, repo_path: root, mode: null },
+    { persona: await defaultPersona(options), folder, configured, repository },
+  );
+  const place = new ArtifactPlace({
+    repoPath: session.repo_path ?? "",
+    root,
+    protectedPaths: options.protectedPaths,
+    judge,
+    gitUser: { home: homedir(), env: options.commands?.env ?? {} },
+  });
   const isUnattended = request.claim !== undefined;
   return hold({
     leaseState: state,
@@ -108,6 +128,7 @@ async function exchangeOfRun(
         tools: options.tools ?? BUILT_IN_TOOLS,
         run,
         plan,
+        place,
         thread,
         live,
         report,
@@ -132,4 +153,9 @@ async function exchangeOfRun(
       }
     },
   });
+}
+
+/** The persona of a run's session, which restricts nothing. */
+function defaultPersona({ personas }: AgentOptions): Promise<Persona> {
+  return loadPersona({ ...personas, name: DEFAULT_PERSONA, repoPath: null });
 }

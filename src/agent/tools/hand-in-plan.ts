@@ -5,6 +5,7 @@ import { plural } from "../../core/text/text.ts";
 import { refusal } from "../../workspace/files/refusal.ts";
 import { realRoot } from "../../rules/paths/sandbox.ts";
 import { HAND_IN_PLAN } from "../../rules/tools/built-in.ts";
+import { cutText, findingLines, type ShownFinding } from "./finding-lines.ts";
 import { storePlan } from "./store-plan.ts";
 import { createQueue, reportFailure } from "./tool-result.ts";
 
@@ -12,13 +13,7 @@ import { createQueue, reportFailure } from "./tool-result.ts";
 export type CheckPlan = (content: string, repoPath: string) => Promise<CheckedPlan>;
 
 export interface CheckedPlan {
-  readonly findings: readonly {
-    readonly line: number;
-    readonly column: number;
-    readonly severity: "error" | "warning";
-    readonly message: string;
-    readonly code: string;
-  }[];
+  readonly findings: readonly ShownFinding[];
   /** Null if a finding is an error. */
   readonly plan: {
     readonly runId: string;
@@ -31,9 +26,6 @@ export interface CheckedPlan {
 
 /** Characters of a plan. */
 const MAX_PLAN = 1_000_000;
-/** Findings that a model gets. */
-const MAX_FINDINGS = 50;
-const MAX_FINDING = 500;
 /** Waves that are listed. */
 const MAX_WAVES = 50;
 const MAX_WAVE = 300;
@@ -61,7 +53,7 @@ export function handInPlanTool(input: {
       throw refusal("plans are handed in in planning mode, which is off or not possible here");
     }
     const { plan, findings } = await checkPlan(content, repoPath);
-    const found = linesOf(findings);
+    const found = findingLines(findings);
     if (plan === null) {
       throw refusal(
         [
@@ -86,29 +78,12 @@ export function handInPlanTool(input: {
   );
 }
 
-function linesOf(findings: CheckedPlan["findings"]): string[] {
-  const left = findings.length - MAX_FINDINGS;
-  return [
-    ...findings
-      .toSorted((a, b) => (a.severity < b.severity ? -1 : Number(a.severity > b.severity)))
-      .slice(0, MAX_FINDINGS)
-      .map(({ line, column, severity, message, code }) =>
-        cut(`${line}:${column} ${severity} ${message} [${code}]`, MAX_FINDING),
-      ),
-    ...(left > 0 ? [`(and ${left} more)`] : []),
-  ];
-}
-
 function waveLines(waves: readonly (readonly string[])[]): string[] {
   const left = waves.length - MAX_WAVES;
   return [
     ...waves
       .slice(0, MAX_WAVES)
-      .map((keys, index) => cut(`wave ${index + 1}: ${keys.join(", ")}`, MAX_WAVE)),
+      .map((keys, index) => cutText(`wave ${index + 1}: ${keys.join(", ")}`, MAX_WAVE)),
     ...(left > 0 ? [`(and ${plural(left, "more wave")})`] : []),
   ];
-}
-
-function cut(text: string, max: number): string {
-  return text.length > max ? `${text.slice(0, max)}…` : text;
 }

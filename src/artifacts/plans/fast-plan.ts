@@ -136,14 +136,13 @@ interface Suspecting {
 
 /** The positions of the phases that may be worth a warning, ascending. */
 function suspectsOf({ phases }: PhasePlan, { known, shared, layers }: Suspecting): number[] {
-  const { roles, readers, schemas } = known;
+  const { roles, schemas } = known;
   const suspects = new Set(shared.map(({ phase }) => phase));
   addRepeating(suspects, layers.dependents);
   for (const [index, { role, expected_artifact: artifact }] of phases.entries()) {
     const isNamed =
       (roles?.has(role) ?? true) &&
-      (artifact === undefined ||
-        ((schemas?.has(artifact.schema) ?? true) && readers?.has(role) !== true));
+      (artifact === undefined || (schemas?.has(artifact.schema) ?? true));
     if (!isNamed || (artifact !== undefined && pathProblem(artifact.path) !== null)) {
       suspects.add(index);
     }

@@ -7,8 +7,6 @@ import { quote } from "../../core/text/terminal-text.ts";
 export interface KnownNames {
   /** Names of all personas. */
   readonly roles?: ReadonlySet<string> | undefined;
-  /** Names of the personas among them that have no tool which writes files. */
-  readonly readers?: ReadonlySet<string> | undefined;
   /** Ids of all schemas, published or not. */
   readonly schemas?: ReadonlySet<string> | undefined;
   /** The run's own UUID, from its specification. */
@@ -17,8 +15,7 @@ export interface KnownNames {
 
 /**
  * Compares what a plan names with what is known: a role that no persona has and an unknown schema
- * are warnings, because both may be made later, and so is a role that cannot write
- * its artifact; another run's UUID is an error.
+ * are warnings, because both may be made later; another run's UUID is an error.
  */
 export function checkNames(plan: PlanOutline, known: KnownNames): OffsetFinding[] {
   return [...runIdMismatch(plan.runId, known.runId), ...plan.phases.flatMap(phaseNames(known))];
@@ -38,22 +35,8 @@ export function phaseNames(
   }));
   return (phase, index) => [
     ...role(phase.role, `/phases/${index}/role`),
-    ...cannotWrite(phase, known.readers, `/phases/${index}/role`),
     ...schema(phase.artifactSchema, `/phases/${index}/expected_artifact/schema`),
   ];
-}
-
-function cannotWrite(
-  { role, artifactPath }: OutlinedPhase,
-  readers: ReadonlySet<string> | undefined,
-  pointer: string,
-): OffsetFinding[] {
-  if (role === null || artifactPath === null || readers?.has(role.text) !== true) {
-    return [];
-  }
-  const message = `the persona ${quote(role.text)} has no tool that writes files, so it cannot produce the artifact; choose another role, or remove expected_artifact`;
-  const { offset } = role;
-  return [{ code: "role_cannot_write", severity: "warning", pointer, offset, message }];
 }
 
 type NameCheck = (name: PositionedString | null, pointer: string) => OffsetFinding[];

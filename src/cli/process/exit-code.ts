@@ -17,6 +17,7 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   agent_differs: 2,
   run_takes_no_message: 2,
   role_unknown: 2,
+  sandbox_missing: 2,
   session_not_found: 3,
   run_missing: 3,
   exchange_not_found: 3,

@@ -41,7 +41,6 @@ export const FINDING_CODES = [
   "artifact_path_protected",
   "artifact_path_shared",
   "unknown_role",
-  "role_cannot_write",
   "unknown_schema",
   "run_id_mismatch",
   "too_many_findings",

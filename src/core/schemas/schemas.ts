@@ -68,7 +68,7 @@ const FALLBACK = {
   description: `a list of up to ${MAX_FALLBACKS} models, as provider:model`,
 };
 /** Models that answer in the place of one that cannot, as they are stored. */
-export const fallback = () => Type.Array(name(), FALLBACK);
+const fallback = () => Type.Array(name(), FALLBACK);
 
 /** The schema of each kind of field; see `FieldTypes`. */
 const KINDS: Readonly<Record<keyof FieldTypes, () => TSchema>> = {

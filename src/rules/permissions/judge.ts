@@ -12,9 +12,9 @@ import type { FolderSettings, Settings } from "../config/settings.ts";
 import type { ProtectedPath } from "../config/user-config.ts";
 import type { PersonaFolders } from "../personas/folders.ts";
 import type { Persona } from "../personas/persona.ts";
-import { BUILT_IN_TOOLS } from "../tools/built-in.ts";
+import { BUILT_IN_TOOLS, WRITE_FILE } from "../tools/built-in.ts";
 import type { WorkFolder } from "../trust/wide-folder.ts";
-import { type Call, secretFileOf } from "./call.ts";
+import { type Call, type CalledFile, secretFileOf } from "./call.ts";
 import { decide, type Decision } from "./decide.ts";
 import {
   type ConfigPermission,
@@ -92,6 +92,7 @@ export class Judge {
   readonly #source: JudgeSource;
   readonly #place: JudgedPlace;
   readonly #restricting: readonly Layer[];
+  readonly #ofFolder: readonly Layer[];
   readonly #protected: readonly ProtectedPath[];
   readonly #tools: ToolSet;
 
@@ -105,12 +106,11 @@ export class Judge {
     this.#source = source;
     this.#place = place;
     this.#tools = source.tools ?? BUILT_IN_TOOLS;
-    this.#restricting = [
-      personaLayer(persona, this.#tools),
-      ...above,
+    this.#ofFolder = [
       ...(folder.readOnly ? [readOnlyLayer(this.#tools)] : []),
       ...repository.layers,
     ];
+    this.#restricting = [personaLayer(persona, this.#tools), ...above, ...this.#ofFolder];
     this.#protected = [...(configured?.protected ?? []), ...repository.protected];
   }
 
@@ -166,6 +166,23 @@ export class Judge {
       : this.#user(config, await stored(), (rules) => [sessionLayer(rules, n, this.#tools)]);
     const asks = this.#source.permission?.asks ?? true;
     return decide({ call, tools: this.#tools, restricting: this.#restricting, asks, ...user });
+  }
+
+  /**
+   * Decides about a file that Reprise writes itself: as about `write_file` in the mode `edits`, by whatever persona, and nobody
+   * is asked. Error codes: `config_invalid`.
+   */
+  async decideArtifact(file: CalledFile): Promise<Decision> {
+    const { config } = await this.chosen();
+    return decide({
+      call: { tool: WRITE_FILE, file, command: null },
+      tools: this.#tools,
+      mode: "edits",
+      below: config.layers,
+      user: [],
+      restricting: this.#ofFolder,
+      asks: false,
+    });
   }
 
   /** Returns every rule, also those for one exchange. Error codes: as `decide`. */

@@ -106,7 +106,9 @@ export function personaLayer(
   persona: { readonly name: string; readonly tools: readonly string[] | null },
   tools: ToolSet,
 ): Layer {
-  const denied = [...tools].filter(({ name }) => persona.tools?.includes(name) === false);
+  const denied = [...tools].filter(
+    ({ name, isAssigned }) => isAssigned !== true && persona.tools?.includes(name) === false,
+  );
   return { name: `persona ${persona.name}`, rules: rulesFor("deny", denied) };
 }
 

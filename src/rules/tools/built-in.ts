@@ -61,6 +61,9 @@ export const ASK_USER: Tool = { ...asking("ask_user"), subject: questionSubject 
 /** Hands in a plan, in planning mode only; a call that runs again finds the one that it stored before. */
 export const HAND_IN_PLAN = asking("hand_in_plan");
 
+/** Hands in the artifact of a phase of a run; a call that runs again finds the file that it wrote before. */
+export const HAND_IN: Tool = { ...asking("hand_in"), isAssigned: true };
+
 /** The tools of the built-in agent. Their names are part of the persona format. */
 export const BUILT_IN_TOOLS = new ToolSet([
   READ_FILE,

@@ -147,6 +147,7 @@ const PortablePhase = Type.Object(
     state: oneOf(PHASE_STATES),
     attempt: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     approved: count(),
+    artifact_hash: nullable(Type.String({ pattern: "^[0-9a-f]{64}$" })),
     error_code: nullable(text()),
     error_sentence: nullable(text()),
     begun_at: nullable(time()),

@@ -34,6 +34,8 @@ export interface PlanPhaseTable {
   attempt: number;
   /** Attempt that a person approved last; 0 for none. */
   approved: number;
+  /** SHA-256 of the artifact that the attempt has handed in, in hexadecimal digits. */
+  artifact_hash: string | null;
   /** Why the last attempt failed, or was refused. */
   error_code: string | null;
   error_sentence: string | null;

@@ -4,7 +4,7 @@ import type { Finding } from "../../../src/artifacts/finding.ts";
 import { pathProblem } from "../../../src/artifacts/plans/plan-warnings.ts";
 import { validatePlan } from "../../../src/artifacts/plans/validate-plan.ts";
 import { CONTROL_FILES } from "../../../src/core/files/control-file-table.ts";
-import { KNOWN, phase, plan, planSchema } from "../../helpers/artifacts/plans.ts";
+import { phase, plan, planSchema } from "../../helpers/artifacts/plans.ts";
 
 const schema = planSchema();
 
@@ -98,16 +98,6 @@ it.each([
 it("[PLAN-25] warns of a dependency that is named twice", () => {
   const phases = [phase({ key: "a" }), phase({ key: "b", depends_on: ["a", "a"] })];
   expect(spellings(found(phases))).toEqual(["warning duplicate_dependency /phases/1/depends_on/1"]);
-});
-
-it("[PLAN-26] warns of a role that has an artifact but no tool to write it", () => {
-  const known = { ...KNOWN, readers: new Set(["reviewer"]) };
-  const phases = [
-    phase({ key: "a", role: "reviewer", ...writes("a.json") }),
-    phase({ key: "b", role: "reviewer" }),
-    phase({ key: "c", role: "assistant", ...writes("c.json") }),
-  ];
-  expect(spellings(found(phases, known))).toEqual(["warning role_cannot_write /phases/0/role"]);
 });
 
 it("[PLAN-24] limits the search for shared paths", () => {

@@ -13,7 +13,7 @@ import { defaultModel } from "../../../rules/models/config.ts";
 import { createRun } from "../../../store/records/plans/create-run.ts";
 import { aligned } from "../../output/aligned.ts";
 import { personaFolderPaths, settingsOf } from "../../process/config.ts";
-import { type CliContext, note, printJson, printLines } from "../../process/context.ts";
+import { type CliContext, printJson, printLines } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 import { newSession } from "../chat/new-session.ts";
@@ -102,12 +102,6 @@ export function runCommand(cli: CliContext): Command {
       if (options.dryRun === true) {
         showDryRun(cli, { plan, roles, json });
         return;
-      }
-      if (plan.phases.some(({ expected_artifact: artifact }) => artifact !== undefined)) {
-        note(
-          cli,
-          "The artifacts of phases are asked of their models, and not checked. `reprise schema validate` checks one.",
-        );
       }
       await using store = await openDatabase(cli, command);
       const { id } = await store.write(createRun, {

@@ -25,6 +25,7 @@ export const planRuns: Migration = {
         state ${key} NOT NULL CHECK (state IN ('waiting', 'approval', 'running', 'done', 'failed', 'refused')),
         attempt ${integer} NOT NULL,
         approved ${integer} NOT NULL,
+        artifact_hash ${key},
         error_code TEXT,
         error_sentence TEXT,
         begun_at ${key},

@@ -105,7 +105,7 @@ export const endPhase: Operation<EndPhase, void> = async (tx, input) => {
     .updateTable("plan_phases")
     .set({
       state,
-      attempt: state === "waiting" ? attempt + 1 : attempt,
+      ...(state === "waiting" ? { attempt: attempt + 1, artifact_hash: null } : { attempt }),
       error_code: error?.code ?? null,
       error_sentence: error?.sentence ?? null,
       ended_at: tx.dialect.now(),

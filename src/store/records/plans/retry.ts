@@ -22,7 +22,11 @@ export const retryPhases: Operation<RetryPhases, readonly string[]> = async (tx,
   const chosen = (await retryable(tx, input)).map(({ key }) => key);
   await tx.db
     .updateTable("plan_phases")
-    .set((eb) => ({ state: "waiting" as const, attempt: eb("attempt", "+", 1) }))
+    .set((eb) => ({
+      state: "waiting" as const,
+      attempt: eb("attempt", "+", 1),
+      artifact_hash: null,
+    }))
     .where("session_id", "=", session_id)
     .where("key", "in", chosen)
     .execute();
