@@ -77,7 +77,7 @@ it("[PLANRUN-37] takes back the files of the attempt that failed before the phas
   expect((await status()).phases[0]).toMatchObject({ state: "done", attempt: 2 });
 });
 
-it("[PLANRUN-30] approves on the command line, and refuses a key that is no phase's", async () => {
+it("[PLANRUN-30] approves on the command line, and refuses an unknown key", async () => {
   const { runId, call, status } = await folderWith(
     [phase("first"), phase("second", ["first"])],
     () => ({ content: "a result" }),

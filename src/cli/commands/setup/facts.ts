@@ -53,7 +53,7 @@ export async function addressFor(
 ): Promise<string | null> {
   const { baseUrl } = options;
   const set = models.providers[provider]?.baseUrl ?? null;
-  // a config is no place for a password
+  // a password does not belong in a config
   const hidesNothing = URL.parse(set ?? "")?.password === "";
   const unchanged = set !== kept && hidesNothing ? set : null;
   if (baseUrl !== undefined) {
