@@ -53,6 +53,17 @@ export const QUOTES: readonly (readonly [text: string, ...secrets: string[]])[] 
   ["session 9f86d081884c7d659a2feaa0c55ad015 is gone", "9f86d081884c7d65"],
   ["data aGVsbG8gd29ybGQgaGVsbG8gd29ybGQ= is bad", "aGVsbG8gd29ybGQ"],
   ["jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "eyJhbGciOiJIUzI1NiJ9"],
+  // the end alone, or beside a hidden middle
+  [`Incorrect API key provided: sk-proj-${"*".repeat(20)}${OWN_KEY.slice(-3)}.`, OWN_KEY.slice(-3)],
+  [`Incorrect API key provided: sk-pr...${OWN_KEY.slice(-4)}.`, OWN_KEY.slice(-4)],
+  [
+    `Incorrect API key provided: \u2022\u2022\u2022\u2022${OTHER_KEY.slice(-2)}`,
+    OTHER_KEY.slice(-2),
+  ],
+  [`the key that ends in ${OWN_KEY.slice(-5)} is not valid`, OWN_KEY.slice(-5)],
+  [`in base64 …${base64(OWN_KEY).slice(-6)}`, base64(OWN_KEY).slice(-6)],
+  [`in base64 ${base64(OWN_KEY).slice(-8)}`, base64(OWN_KEY).slice(-8)],
+  [`in base64 ${base64(`Bearer ${OTHER_KEY}`).slice(-7)}`, base64(`Bearer ${OTHER_KEY}`).slice(-7)],
   // escapes, also in escapes
   [`key ${unicode(body)}`, unicode(body).slice(12, 36)],
   [`key ${unicode(body).replaceAll("\\", "\\\\")}`, unicode(body).slice(13, 18)],

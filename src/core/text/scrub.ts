@@ -32,9 +32,14 @@ const ENCODED = /[A-Za-z0-9+/_%=-]{24,}/g;
 /** Words and numbers, as names of models and of error codes have them. */
 const WORDS = /^(?:[a-z]{1,20}|[A-Z]?[a-z]{1,19}|[A-Z]{1,20}|\d{1,8}|[a-z]{1,12}\d{1,3})$/;
 
-/** What shows secrets: any part of `PART` characters of one of their forms, and whole short ones. */
+/** A text whose middle is hidden, as `sk-…abcd` or `*****abcd`. */
+const MASKED = /([\w+/-]*)([*•●]{2,}|\.{3,}|…)([\w+/-]*)/g;
+const CODE = /[\w+/-]{4,}/g;
+
+/** What shows secrets: any part of `PART` characters of one of their forms, their ends, and whole short ones. */
 interface Known {
   readonly parts: ReadonlySet<string>;
+  readonly forms: readonly string[];
   readonly words: readonly string[];
 }
 
@@ -44,7 +49,7 @@ type Mark = (from: number, to: number) => void;
 /**
  * Makes a scrub that knows these secrets: as they are, in base64 and in hexadecimal, and any 8 characters of one of these
  * in a row, also with escapes of URLs, JSON or HTML, in capitals, and with line breaks and signs between. Secrets of less
- * than 8 characters are known as whole words. E-mail addresses, and long pieces of hexadecimal or base64, are taken out
+ * than 8 characters are known as whole words, and longer ones by their last 4 characters as a word. E-mail addresses, and long pieces of hexadecimal or base64, are taken out
  * too.
  */
 export function createScrub(secrets: readonly Secret[]): Scrub {
@@ -55,6 +60,7 @@ export function createScrub(secrets: readonly Secret[]): Scrub {
     const hidden = withoutMarked(text, (mark) => {
       for (const reading of readings(text)) {
         markKnown(reading, known, mark);
+        markEnds(reading, known, mark);
         markPatterns(reading, mark);
       }
     });
@@ -69,25 +75,27 @@ function isWords(text: string): boolean {
 
 function knownOf(values: readonly string[]): Known {
   const parts = new Set<string>();
-  for (const form of values.filter(({ length }) => length >= PART).flatMap(formsOf)) {
+  const forms = values.filter(({ length }) => length >= PART).flatMap(formsOf);
+  for (const form of forms) {
     for (const text of [form.toLowerCase(), plainLetters(form)]) {
       for (let at = 0; at + PART <= text.length; at += 1) {
         parts.add(text.slice(at, at + PART));
       }
     }
   }
-  return { parts, words: values.filter(({ length }) => length >= SHORT && length < PART) };
+  return { parts, forms, words: values.filter(({ length }) => length >= SHORT && length < PART) };
 }
 
 function formsOf(value: string): readonly string[] {
   const bytes = Buffer.from(value);
   // a secret may begin anywhere in three bytes that base64 encodes together
-  const encoded = [0, 1, 2].map((before) =>
-    Buffer.concat([Buffer.alloc(before), bytes])
+  const encoded = [0, 1, 2].flatMap((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes])
       .toString("base64")
-      .slice(before === 0 ? 0 : 4)
-      .replace(/.?=+$/, ""),
-  );
+      .slice(before === 0 ? 0 : 4);
+    // the last letter is another one if something follows
+    return [text.replace(/.?=+$/, ""), text.replace(/=+$/, "")];
+  });
   return [
     value,
     // as decoded escapes of its bytes give it
@@ -109,6 +117,35 @@ function markKnown(reading: TracedText, { parts, words }: Known, mark: Mark): vo
   for (const word of words) {
     markWord(reading, word, mark);
   }
+}
+
+/** Marks the end of a secret that is quoted alone, and both sides of one whose middle is hidden. */
+function markEnds({ text, from, to }: TracedText, { forms }: Known, mark: Mark): void {
+  const markFound = (at: number, length: number): void =>
+    mark(from[at] ?? 0, to[at + length - 1] ?? 0);
+  for (const { index, 0: found, 1: before = "", 2: hidden = "", 3: after = "" } of text.matchAll(
+    MASKED,
+  )) {
+    const isMask = /^[*•●]{3}/.test(hidden);
+    const isShown = forms.some(
+      (form) =>
+        (after.length > 1 && form.endsWith(after)) ||
+        (before.length >= SHORT && form.startsWith(before)),
+    );
+    if (isMask || isShown) {
+      markFound(index, found.length);
+    }
+  }
+  for (const { index, 0: found } of text.matchAll(CODE)) {
+    if (!isOneWord(found) && forms.some((form) => form.endsWith(found))) {
+      markFound(index, found.length);
+    }
+  }
+}
+
+/** True for letters with a capital at most as the first: nobody can distinguish them from a word of the sentence. */
+function isOneWord(text: string): boolean {
+  return /^[A-Za-z][a-z]*$/.test(text);
 }
 
 const IN_WORD = /[\p{L}\p{N}]/u;

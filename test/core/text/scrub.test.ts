@@ -17,12 +17,16 @@ describe("a text of somebody else, without secrets", () => {
     "50% of [10, 20, 30, 40, 50, 60, 70, 80, 90] failed &amp; more: C:\\new\\x86\\u",
     "max_tokens: 8192 > 4096, the maximum of this_very_long_model_name_of_words",
     "ungeheim, geheimnis, Geheim",
+    "wait... then **send** it again … with max_tokens: 4096",
   ])("[CLI-37] keeps what is none: %s", (text) => {
     expect(scrub(text)).toBe(text);
   });
 
   it.each([
     ["(geheim)", "([…])"],
+    ["sk-…6Hb3.", "[…]."],
+    ["sk-proj****Hb3", "[…]"],
+    ["it ends in 6Hb3", "it ends in […]"],
     ["%67%65%68%65%69%6d.", "[…]."],
     [`a ${encodeURIComponent("pä§ß-wörd%20!")} b`, "a […] b"],
     ["a PÄ§SS-WÖRD%20! b", "a […] b"],
