@@ -8,7 +8,10 @@ import { call, startScriptedProvider, type Step, text } from "./scripted-provide
 
 /** What the model does for a message: its first word says it. After a result it ends. */
 function stepsFor(body: string): readonly Step[] {
-  const { messages } = JSON.parse(body) as { messages: { role: string; content: string }[] };
+  const { messages, model } = JSON.parse(body) as {
+    messages: { role: string; content: string }[];
+    model: string;
+  };
   const last = messages.at(-1);
   if (last?.role === "tool") {
     return [text("It is done.")];
@@ -38,6 +41,10 @@ function stepsFor(body: string): readonly Step[] {
       return [
         text(`Messages of a person: ${messages.filter(({ role }) => role === "user").length}`),
       ];
+    case "limit":
+      return model === "spare"
+        ? [text("Another model answers.")]
+        : [{ kind: "status", status: 429, headers: { "retry-after": "1200" } }];
     case "stall":
       return [text("The answer begins"), { kind: "stall" }];
     default:

@@ -1,4 +1,5 @@
 import type { ExchangeInfo, ListedExchange } from "../../src/entries/client.ts";
+import { localTime } from "../parts/local-time.ts";
 
 /** The sentence that is shown about an exchange; null for one that is done or runs. */
 export function sentenceOf(exchange: ExchangeInfo): string | null {
@@ -35,10 +36,15 @@ export function whereOf({ asked_by }: Pick<ExchangeInfo, "asked_by">): string {
 }
 
 /** The sentence about an exchange that waits for its turn, or for its time. */
-export function queuedSentence({ n, not_before }: ExchangeInfo, now = Date.now()): string {
-  return not_before === null || Date.parse(not_before) <= now
-    ? `Exchange ${n} is queued.`
-    : `Exchange ${n} waits until ${new Date(not_before).toLocaleString("en")}.`;
+export function queuedSentence({ n, not_before }: ExchangeInfo, now = new Date()): string {
+  return isAhead(not_before, now)
+    ? `Exchange ${n} waits until ${localTime(not_before, now)}.`
+    : `Exchange ${n} is queued.`;
+}
+
+/** True for a time that has not come. */
+export function isAhead(time: string | null, now: Date): time is string {
+  return time !== null && Date.parse(time) > now.getTime();
 }
 
 /** The model that answers in the place of the chosen one, as the end of a sentence; empty if none does. */

@@ -403,6 +403,58 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     world.expectNoProblems();
   });
 
+  it.each(["light", "dark"] as const)(
+    "[LIMITED-20] [PAGE-148] [PAGE-120] [PAGE-121] after a limit, keys alone let the exchange wait, name another model, and continue at once (%s)",
+    async (colorScheme) => {
+      await using world = await startPageWorld();
+      const { id, page } = await world.open({ colorScheme, width: 320, height: 640 });
+      const press = async (name: string | RegExp): Promise<void> => {
+        await button(page, name).first().focus();
+        await page.keyboard.press("Enter");
+      };
+      await say(page, "limit");
+      await button(page, /^Continue at \d/).waitFor();
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await keepPicture(page, `limited-${colorScheme}`);
+      const failed = await world.client.getExchange(id, 1);
+      await press(/^Continue at \d/);
+      await page.getByText(/^Waits until \d/).waitFor();
+      expect(await world.client.getExchange(id, 2)).toMatchObject({
+        state: "queued",
+        content: null,
+        not_before: failed.resets_at,
+      });
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await keepPicture(page, `limit-waits-${colorScheme}`);
+
+      await page.locator(".menu summary").click();
+      await press("Name and settings …");
+      const kind = page.getByLabel("If the provider cannot answer");
+      await kind.selectOption("These models, in this order");
+      await page.getByLabel("Model 1 in its place").fill("openai:spare");
+      await page.getByLabel("Model 2 in its place").fill("openai:gone");
+      await page.getByLabel("Model 3 in its place").fill("openai:third");
+      await page.getByLabel("Model 2 in its place").fill("");
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.getByLabel("Model 1 in its place").scrollIntoViewIfNeeded();
+      await keepPicture(page, `fallback-${colorScheme}`);
+      await page.keyboard.press("Enter");
+      await page.locator("dialog").waitFor({ state: "detached" });
+      expect((await world.client.getSession(id)).fallback).toEqual([
+        "openai:spare",
+        "openai:third",
+      ]);
+
+      await press("Continue now");
+      await page.getByText("Another model answers.").waitFor();
+      await expect.poll(() => button(page, /^Continue/).count()).toBe(0);
+      await page.locator(".session-facts").click();
+      await page.getByText("openai:spare answers in the place of openai:test").waitFor();
+      await keepPicture(page, `fallback-answered-${colorScheme}`);
+      world.expectNoProblems();
+    },
+  );
+
   it("[PAGE-89] [PAGE-91] [PAGE-124] names, archives, shares, exports, ends and deletes a session", async () => {
     await using world = await startPageWorld();
     const { id, page } = await world.open();

@@ -1,10 +1,13 @@
 import type { JSX, TargetedKeyboardEvent } from "preact";
 import { useMemo } from "preact/hooks";
 
+import type { ExchangeInfo } from "../../../src/entries/client.ts";
 import { isOwner, whoami } from "../../api.ts";
 import { Button } from "../../parts/Button.tsx";
 import { CopyButton } from "../../parts/CopyButton.tsx";
 import { Notice } from "../../parts/Notice.tsx";
+import { localTime } from "../../parts/local-time.ts";
+import { isAhead } from "../exchange-text.ts";
 import type { SessionModel } from "../model.ts";
 import { MayNot } from "./Rights.tsx";
 import { Queue, Unsent } from "./later.ts";
@@ -121,10 +124,8 @@ function Editor({ model, sender }: EditorProps): JSX.Element {
         {isOwner.value && running !== null ? (
           <Button onClick={() => void sender.stop(running)}>Stop</Button>
         ) : null}
-        {isOwner.value && exchange?.state === "interrupted" ? (
-          <Button disabled={sender.isBusy.value} onClick={() => void sender.proceed()}>
-            Continue
-          </Button>
+        {isOwner.value && exchange !== null ? (
+          <Continue exchange={exchange} sender={sender} />
         ) : null}
         {isOwner.value && waiting ? (
           <Button
@@ -140,6 +141,38 @@ function Editor({ model, sender }: EditorProps): JSX.Element {
         </Button>
       </div>
     </form>
+  );
+}
+
+interface ContinueProps {
+  readonly exchange: ExchangeInfo;
+  readonly sender: Sender;
+}
+
+/** Continues what was interrupted, or what has failed at a limit, which may be over later. */
+function Continue({ exchange, sender }: ContinueProps): JSX.Element | null {
+  const { state, resets_at } = exchange;
+  const isLimited = state === "failed" && resets_at !== null;
+  if (state !== "interrupted" && !isLimited) {
+    return null;
+  }
+  const now = new Date();
+  const disabled = sender.isBusy.value;
+  return (
+    <>
+      {isLimited && isAhead(resets_at, now) ? (
+        <Button
+          disabled={disabled}
+          onClick={() => void sender.proceed(resets_at)}
+          title="The limit of the provider is over then"
+        >
+          Continue at {localTime(resets_at, now)}
+        </Button>
+      ) : null}
+      <Button disabled={disabled} onClick={() => void sender.proceed()}>
+        {isLimited ? "Continue now" : "Continue"}
+      </Button>
+    </>
   );
 }
 

@@ -2,10 +2,12 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 
 import type { ExchangeInfo } from "../../../src/entries/client.ts";
-import { client } from "../../api.ts";
+import { client, sending } from "../../api.ts";
 import { Button } from "../../parts/Button.tsx";
+import { localTime } from "../../parts/local-time.ts";
 import { useCall, useRead } from "../../parts/use-call.tsx";
 import { plural } from "../call-text.ts";
+import { isAhead } from "../exchange-text.ts";
 import type { SessionModel } from "../model.ts";
 
 /** The messages that wait for their turn, the next one first. Each can be changed or withdrawn until it begins. */
@@ -31,7 +33,7 @@ interface EntryProps {
   readonly exchange: ExchangeInfo;
 }
 
-function Entry({ model, exchange: { n, revision } }: EntryProps): JSX.Element {
+function Entry({ model, exchange: { n, revision, not_before } }: EntryProps): JSX.Element {
   /** The changed text; null while it is not being changed. */
   const changed = useSignal<string | null>(null);
   const { problem, isBusy, run } = useCall();
@@ -52,15 +54,27 @@ function Entry({ model, exchange: { n, revision } }: EntryProps): JSX.Element {
       }
     });
   const text = changed.value;
+  const now = new Date();
+  const until = isAhead(not_before, now) ? localTime(not_before, now) : null;
   return (
     <li>
       {problem ?? reading.problem}
       {text === null ? (
         <>
           <p class="queued-text" dir="auto">
-            {content === undefined ? "…" : (content ?? "Continues what was interrupted.")}
+            {content === undefined ? "…" : (content ?? "Continues what did not end.")}
           </p>
           <div class="row-actions">
+            {until === null ? null : <span class="muted">Waits until {until}</span>}
+            {content === null && until !== null ? (
+              <Button
+                kind="quiet"
+                disabled={isBusy}
+                onClick={() => act(() => sending.queueExchange(model.id, null))}
+              >
+                Continue now
+              </Button>
+            ) : null}
             {content === null || content === undefined ? null : (
               <Button kind="quiet" onClick={() => void (changed.value = content)}>
                 Change

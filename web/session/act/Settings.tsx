@@ -14,6 +14,7 @@ import { Dialog } from "../../parts/Dialog.tsx";
 import { useCall } from "../../parts/use-call.tsx";
 import type { SessionModel } from "../model.ts";
 import { type Mode, MODES } from "../modes.ts";
+import { FallbackField, type FallbackList } from "./FallbackField.tsx";
 import { type ModelContext, ModelField } from "./ModelField.tsx";
 
 interface SettingsProps {
@@ -23,13 +24,14 @@ interface SettingsProps {
 }
 
 /**
- * The name of a session, its model, persona, planning mode and permission mode. Only what is changed here
+ * The name of a session, its model and those in its place, persona, planning mode and permission mode. Only what is changed here
  * is sent: the rest follows the session.
  */
 export function Settings({ model, session, onClose }: SettingsProps): JSX.Element {
   const name = useSignal<string | null>(null);
   const chosenModel = useSignal("");
   const context = useSignal<ModelContext>("keep");
+  const fallback = useSignal<FallbackList | undefined>(undefined);
   const persona = useSignal("");
   // a sub-agent has the mode of its root
   const given = session.parent_session_id === null ? session.permission : null;
@@ -65,11 +67,16 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
     }
     return persona.value === "" ? { model: name, context: context.value } : { model: name };
   };
+  const changedFallback = (): PatchSessionRequest => {
+    const { value } = fallback;
+    return value === undefined ? {} : { fallback: value?.filter((each) => each !== "") ?? null };
+  };
   const change = (): PatchSessionRequest => {
     const text = name.value?.trim();
     return {
       ...(text === undefined ? {} : { name: text === "" ? null : text }),
       ...changedModel(),
+      ...changedFallback(),
       ...(persona.value === "" ? {} : { persona_name: persona.value }),
       ...changedMode(),
     };
@@ -108,6 +115,7 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
           context={context}
           canKeep={persona.value === ""}
         />
+        <FallbackField given={session.fallback} chosen={fallback} models={models.value} />
         <label class="field">
           <span>Persona</span>
           <select

@@ -25,8 +25,8 @@ export interface Sender {
    * `supersede`, open questions are withdrawn.
    */
   send(supersede?: boolean): Promise<void>;
-  /** Continues what was interrupted. */
-  proceed(): Promise<void>;
+  /** Continues what was interrupted or has failed, at this time or at once. */
+  proceed(notBefore?: string): Promise<void>;
   stop(n: number): Promise<void>;
 }
 
@@ -75,7 +75,11 @@ export function createSender(model: SessionModel): Sender {
         }
         return found;
       }),
-    proceed: () => once(async () => saidOf(await sending.queueExchange(id, null))),
+    proceed: (notBefore) =>
+      once(async () => {
+        const options = notBefore === undefined ? {} : { notBefore };
+        return saidOf(await sending.queueExchange(id, null, options));
+      }),
     // also while a message is sent: a stop that is pressed then must not be lost
     stop: async (n) => {
       try {
