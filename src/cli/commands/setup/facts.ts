@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 
+import { secretsOfEndpoint } from "../../../core/secrets.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { hasKey, type ModelConfig } from "../../../rules/models/config.ts";
 import type { Offered } from "../../../rules/models/offered.ts";
@@ -53,9 +54,9 @@ export async function addressFor(
 ): Promise<string | null> {
   const { baseUrl } = options;
   const set = models.providers[provider]?.baseUrl ?? null;
-  // a password does not belong in a config
-  const hidesNothing = URL.parse(set ?? "")?.password === "";
-  const unchanged = set !== kept && hidesNothing ? set : null;
+  // a secret does not belong into a config
+  const isOpen = secretsOfEndpoint("", set).length === 0;
+  const unchanged = set !== kept && isOpen ? set : null;
   if (baseUrl !== undefined) {
     if (!isAddress(baseUrl)) {
       throw wrongUsage(
