@@ -53,6 +53,8 @@ export interface AgentOfExchange
   readonly checkPlan?: CheckPlan | undefined;
   /** Takes the artifact of a phase, in place of plans; null or missing for a session that has to hand in none. */
   readonly handIn?: StructuredToolInterface | null;
+  /** Called with the path of each plan that is stored. */
+  readonly onPlan?: ((path: string) => void) | undefined;
   /** Facts about the tools. */
   readonly tools: ToolSet;
   /** Further tools. */
@@ -136,7 +138,7 @@ function declaredTools(options: AgentOfExchange): readonly StructuredToolInterfa
 
 /** The tool that takes the artifact of a phase, else plans, if there is a folder for them. */
 function handInTools(options: AgentOfExchange): StructuredToolInterface[] {
-  const { session, folder, root, readOnly, checkPlan, handIn = null } = options;
+  const { session, folder, root, readOnly, checkPlan, onPlan, handIn = null } = options;
   if (handIn !== null) {
     return [handIn];
   }
@@ -146,6 +148,7 @@ function handInTools(options: AgentOfExchange): StructuredToolInterface[] {
           repoPath: folder,
           root,
           checkPlan,
+          onPlan,
           isPlanning: session.plan_mode && !readOnly,
         }),
       ]

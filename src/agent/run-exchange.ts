@@ -178,6 +178,7 @@ function openAgent({ context, models, commands, children }: Opening): DrivenAgen
     programTools: options.programTools,
     checkPlan: options.checkPlan,
     handIn: handInOf(context, keep),
+    onPlan: options.onPlan,
     callModel,
     askAtLimit: context.askAtLimit,
     compaction,

@@ -35,6 +35,8 @@ export interface ExchangerConfig extends JudgeSource {
   readonly undoFolder?: string | null;
   /** Default answer to the questions that its exchanges ask. */
   readonly defaultAnswer?: DefaultAnswer | undefined;
+  /** Called with the path of each plan that an agent has handed in, in the folder of its session. */
+  readonly onPlan?: (path: string) => void;
 }
 
 /** Loads the agent's libraries. Error codes: `config_invalid`. */

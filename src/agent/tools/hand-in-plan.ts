@@ -43,10 +43,11 @@ export function handInPlanTool(input: {
   /** As of `SandboxFolder`. */
   readonly root?: string | null | undefined;
   readonly checkPlan: CheckPlan;
+  readonly onPlan?: ((path: string) => void) | undefined;
   /** False if no plan is taken now. */
   readonly isPlanning: boolean;
 }): StructuredToolInterface {
-  const { repoPath, root, checkPlan, isPlanning } = input;
+  const { repoPath, root, checkPlan, onPlan, isPlanning } = input;
   const inOrder = createQueue();
   const handIn = async ({ content }: { readonly content: string }): Promise<string> => {
     if (!isPlanning) {
@@ -63,6 +64,7 @@ export function handInPlanTool(input: {
       );
     }
     const path = await storePlan(await realRoot(repoPath, root), plan);
+    onPlan?.(path);
     const { waves } = plan;
     const size = `${plural(waves.flat().length, "phase")} in ${plural(waves.length, "wave")}`;
     return [`the plan is stored as ${path}: ${size}`, ...waveLines(waves), ...found].join("\n");

@@ -10,6 +10,7 @@ import type { Front, InputEvent, Typed } from "./front.ts";
 import { giveBack, offerUnsent, type Sent, showUnsent } from "./give-back.ts";
 import type { FromOutside } from "./from-outside.ts";
 import { greeting } from "./greeting.ts";
+import type { HandedInPlan } from "../process/handed-in.ts";
 import { interruptible, runCommand } from "./interruptible.ts";
 import { send } from "./send.ts";
 import { messageTooLarge } from "../../exchange/storable-message.ts";
@@ -29,6 +30,7 @@ export interface ConversationContext extends Talk {
   readonly askWith: FromOutside["askWith"];
   readonly answering: Answering;
   readonly secrets: Secrets;
+  readonly handedIn: HandedInPlan;
   /** Called before each message that is sent. */
   readonly beforeSend: () => Promise<void>;
 }
@@ -237,6 +239,9 @@ async function exchange(context: ConversationContext, sent: Sent | null): Promis
     context.cli.exitCode = isAsking(result) ? ASKS : 1;
   } else if (stopped) {
     dropWaiting(context);
+  }
+  if (state === "done" && terminal && !context.json && !front.leaving.aborted) {
+    await context.handedIn.offer(context.conversation, front);
   }
   return state === "done" ? "stay" : state;
 }

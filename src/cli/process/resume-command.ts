@@ -26,6 +26,16 @@ export function resumeRunCommand(cli: CliContext, command: Command, id: string):
   return `${startOf(cli)} plan resume ${id}${databaseWords(cli, command)}`;
 }
 
+/** The command that runs a plan in a folder. */
+export function runPlanCommand(
+  cli: CliContext,
+  command: Command,
+  { folder, path }: { readonly folder: string; readonly path: string },
+): string {
+  const there = folder === cli.cwd ? "" : `cd ${quoted(folder)} && `;
+  return `${there}${startOf(cli)} plan run ${quoted(path)}${databaseWords(cli, command)}`;
+}
+
 /** The command that answers what the session asks. */
 export function answerCommandLine(cli: CliContext, command: Command, id: string): string {
   return `${startOf(cli)} sessions answer ${id} ANSWER${databaseWords(cli, command)}`;

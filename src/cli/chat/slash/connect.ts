@@ -1,7 +1,6 @@
-import { spawn } from "node:child_process";
-
 import { oneLine } from "../../../core/text/terminal-text.ts";
-import { type CliContext, noticeLine } from "../../process/context.ts";
+import { noticeLine } from "../../process/context.ts";
+import { runProgram } from "../../process/run-program.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 import { whoAnswers } from "../who-answers.ts";
 import type { SlashContext } from "./slash-context.ts";
@@ -14,7 +13,9 @@ export async function connectCommand({ cli, conversation, front }: SlashContext)
   if (cli.stdin.isTTY !== true || !cli.stderr.isTTY) {
     throw wrongUsage("/connect needs a terminal. Run `reprise setup` in place of it.");
   }
-  const code = await front.outside(() => runSetup(cli, front.leaving));
+  const code = await front.outside(() =>
+    runProgram(cli, ["setup"], { cwd: cli.cwd, signal: front.leaving }),
+  );
   if (code !== 0) {
     return;
   }
@@ -28,19 +29,4 @@ export async function connectCommand({ cli, conversation, front }: SlashContext)
         : `This session keeps ${oneLine(model)}; /model changes it.`,
     );
   }
-}
-
-/** Returns its exit code; null if a signal ended it. */
-function runSetup(cli: CliContext, leaving: AbortSignal): Promise<number | null> {
-  const { node, script } = cli.program;
-  return new Promise((resolve, reject) => {
-    const child = spawn(node, [script, "setup"], {
-      cwd: cli.cwd,
-      env: cli.env,
-      stdio: "inherit",
-      signal: leaving,
-    });
-    child.on("error", (error) => (leaving.aborted ? resolve(null) : reject(error)));
-    child.on("close", (code) => resolve(code));
-  });
 }

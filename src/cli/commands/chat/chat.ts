@@ -18,6 +18,7 @@ import { databaseOption, openDatabase } from "../../process/database.ts";
 import { ASKS, DENIED } from "../../process/exit-code.ts";
 import { FOLDER_MISSING, limitText } from "../../chat/folder-limit.ts";
 import { type Conversation, createConversation } from "../../../exchange/conversation.ts";
+import { HandedInPlan } from "../../process/handed-in.ts";
 import { createFromOutside } from "../../chat/from-outside.ts";
 import { createSandboxNote } from "../../chat/sandbox-note.ts";
 import { runConversation } from "../../chat/run.ts";
@@ -88,11 +89,13 @@ export async function chat(input: {
   const config = exchangerConfig(cli, store, { location });
   const secrets = ownSecrets(cli, { location });
   let hasDenied = false;
+  const handedIn = new HandedInPlan(cli, input.command);
   const conversation = createConversation({
     config: {
       ...config,
       secrets,
       defaultAnswer: options.answerAfter,
+      onPlan: handedIn.onPlan,
       permission: {
         allow: options.allow ?? [],
         asks: options.questions !== false,
@@ -148,6 +151,7 @@ export async function chat(input: {
           ),
           secrets,
           askWith: fromOutside.askWith,
+          handedIn,
           answering,
           beforeSend,
         })
@@ -158,6 +162,9 @@ export async function chat(input: {
           // its process may also have died since the notes were made
           view: async () => createPlainView(cli, { saysSkips: before.length === 0 }),
         }));
+    if (oneExchange && !json) {
+      handedIn.show(conversation);
+    }
     if (oneExchange && hasDenied && cli.exitCode === 0) {
       cli.exitCode = DENIED;
     }
