@@ -84,7 +84,8 @@ export function rememberPage(parts: {
 function sharedValues(cache: ThreadCache, read: KnownValue | null): SharedValues {
   let last = read;
   return {
-    known: (key) => (last?.key === key ? last : null),
+    // the chunks of what was known were not read, whatever was kept since
+    known: (key) => [read, last].find((value) => value?.key === key) ?? null,
     keep: (key, value) => {
       last = { key, value: frozen(value), weight: JSON.stringify(value).length };
       keepValue(cache, last);

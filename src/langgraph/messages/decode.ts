@@ -51,7 +51,7 @@ export async function decodeValue(stored: StoredValue, reader: MessageReader): P
     await apply();
   }
   if (key !== null && late.length === 0) {
-    reader.values?.keep(key, json);
+    reader.values?.keep(key, holder["value"]);
   }
   return holder["value"];
 }

@@ -21,7 +21,7 @@ it("[UPGRADE-7] upgrade --dry-run shows what would happen and changes nothing", 
   expect(JSON.parse(plan.stdout)).toMatchObject({
     from: latestVersion(),
     to: LATER_VERSION,
-    steps: ["0003-later"],
+    steps: ["0004-later"],
     backup: { path: backupOf(home), needed: expect.any(Number), free: expect.any(Number) },
   });
   expect(readFileSync(home.database)).toEqual(before);
@@ -34,7 +34,7 @@ it("[UPGRADE-2] [UPGRADE-10] upgrade runs once and reports the upgrade once", as
   const done = await home.run(["upgrade"], LATER);
   const again = await home.run(["upgrade"], LATER);
 
-  expect(done).toMatchObject({ code: 0, stdout: "Applied 0003-later.\n" });
+  expect(done).toMatchObject({ code: 0, stdout: "Applied 0004-later.\n" });
   expect(`${done.stdout}${done.stderr}`.match(/upgraded/gi)).toHaveLength(1);
   expect(done.stderr).toContain(backupOf(home));
   expect(again).toMatchObject({
