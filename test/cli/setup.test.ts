@@ -178,10 +178,14 @@ it.each([
   [["--provider", "nobody"], /There is no provider of this name/],
   [["--provider", "azure", "--key-env", "HOME"], /Give --base-url/],
   [["--provider", "openai", "--key-env", "NOT_SET"], /is not set/],
-  [["--provider", "openai", "--key-file", "nowhere"], /key_file/],
+  [
+    ["--provider", "openai", "--key-file", "nowhere"],
+    /^reprise: --key-file gives no key\. .*\[invalid_usage\]$/m,
+  ],
   [["--provider", "openai", "--key-file", "a", "--key-env", "HOME"], /not several/],
   [["--provider", "vllm", "--base-url", "127.0.0.1"], /with its scheme/],
-  [["--provider", "openai", "--key-file", "nowhere", "--no-test"], /key_file/],
+  [["--provider", "openai", "--key-file", "nowhere", "--no-test"], /--key-file gives no key/],
+  [["--provider", "openai", "--key-command", "false"], /--key-command gives no key/],
   [["--provider", "vllm", "--no-test"], /The model is missing/],
   [[], /There is no answer for the provider/],
 ])("[CLI-342] setup %j ends with 2 and keeps nothing", async (args, sentence) => {

@@ -11,23 +11,32 @@ const COMMAND_TIMEOUT_MS = 30_000;
 /** So long the key of a command is kept: it may be one that expires. */
 const KEPT_MS = 5 * 60_000;
 
+/** Source of a key, for a sentence about it. */
+interface KeyPlace {
+  /** As in `providers.openai.key_file in the config`. */
+  readonly place: string;
+  readonly code: "config_invalid" | "invalid_usage";
+}
+
 /**
  * Makes a reader of the key of a provider: from a file each time, from a command again after 5 minutes. What a
  * command prints is shown nowhere.
  *
- * Error codes: `config_invalid`.
+ * Error codes: that of the place.
  */
 export function createKeyReader(
   source: Exclude<KeySource, { readonly variable: string }>,
-  { name, env }: { readonly name: string; readonly env: Env },
+  { env, ...place }: KeyPlace & { readonly env: Env },
 ): () => Promise<string> {
   if ("file" in source) {
-    return async () => requireKey(await readKeyFile(source.file), `${name}.key_file`);
+    return async () => requireKey(await readKeyFile(source.file), { ...place, advice: FILE });
   }
   let kept: { readonly key: Promise<string>; readonly until: number } | null = null;
   return () => {
     if (kept === null || performance.now() > kept.until) {
-      const key = run(source.command, env).then((text) => requireKey(text, `${name}.key_command`));
+      const key = run(source.command, env).then((text) =>
+        requireKey(text, { ...place, advice: COMMAND }),
+      );
       kept = { key, until: performance.now() + KEPT_MS };
       key.catch(() => (kept = null));
     }
@@ -57,12 +66,18 @@ async function run([file = "", ...args]: readonly string[], env: Env): Promise<s
   });
 }
 
-function requireKey(text: string | null, name: string): string {
+const FILE = "; check the file";
+const COMMAND = " within 30 seconds; run the command yourself to see why";
+
+function requireKey(
+  text: string | null,
+  { place, code, advice }: KeyPlace & { readonly advice: string },
+): string {
   const key = text?.trim() ?? "";
   if (!/^[\x21-\x7e]{1,4096}$/.test(key)) {
     throw new RepriseError(
-      "config_invalid",
-      `${name} in the config gives no key. It must give one line of 1 to 4,096 visible ASCII characters${name.endsWith("command") ? " within 30 seconds; run the command yourself to see why" : "; check the file"}.`,
+      code,
+      `${place} gives no key. It must give one line of 1 to 4,096 visible ASCII characters${advice}.`,
     );
   }
   return key;

@@ -66,7 +66,9 @@ export function createSettings({ env, file, home }: SettingsSource): Settings {
     if (reader === undefined) {
       const loaded = once(async () => {
         const { createKeyReader } = await import("./keys.ts");
-        return createKeyReader(source, { name: `providers.${provider}`, env });
+        const field = "file" in source ? "key_file" : "key_command";
+        const place = `providers.${provider}.${field} in the config`;
+        return createKeyReader(source, { place, code: "config_invalid", env });
       });
       reader = async () => (await loaded())();
       readers.set(id, reader);

@@ -88,10 +88,10 @@ function entryOf({ provider, key, baseUrl }: Candidate, found: UserConfig | null
   };
 }
 
-/** A command is run only if its key is needed. Error codes: `config_invalid`. */
+/** A command is run only if its key is needed. Error codes: `invalid_usage`. */
 async function givenKey(
   cli: CliContext,
-  { provider, key }: Candidate,
+  { key }: Candidate,
   readsKey: boolean,
 ): Promise<string | undefined> {
   if (key === null || "variable" in key) {
@@ -104,5 +104,6 @@ async function givenKey(
     return undefined;
   }
   const { createKeyReader } = await import("../../../rules/config/keys.ts");
-  return createKeyReader(key, { name: `providers.${provider}`, env: cli.env })();
+  const place = "file" in key ? "--key-file" : "--key-command";
+  return createKeyReader(key, { place, code: "invalid_usage", env: cli.env })();
 }
