@@ -46,7 +46,7 @@ it("[CLI-330] models lists what the provider offers, with what is known of it", 
     "openai:gpt-5-mini | 400,000 tokens | $0.25 in, $2.00 out | ends 11 Dec 2026",
     "openai:gpt-6.1-sol | 272,000 tokens | $2.00 in, $10.00 out | the default",
     "openai:own-model | 65,536 tokens | unknown price",
-    "openai:text-embedding-9 | unknown context | unknown price",
+    "openai:text-embedding-9 | 128,000 tokens, assumed | unknown price",
     "",
   ]);
   expect(seen).toEqual(["/v1/models Bearer sk-canary-key-0123456789"]);

@@ -72,16 +72,18 @@ function rowsOf(models: readonly ModelInfo[]): string[] {
   const now = new Date();
   return aligned(
     models.map((info) => {
-      const { name, context_tokens, is_assumed } = info;
       const rest = modelFactTexts({ ...info, context_tokens: null, input_price: null }, now);
       return [
-        oneLine(name),
-        is_assumed || context_tokens === null
-          ? "unknown context"
-          : `${context_tokens.toLocaleString("en")} tokens`,
+        oneLine(info.name),
+        contextText(info),
         priceText(info) ?? "unknown price",
         rest.join(", "),
       ];
     }),
   );
+}
+
+function contextText({ context_tokens, is_assumed }: ModelInfo): string {
+  const tokens = `${context_tokens?.toLocaleString("en") ?? ""} tokens`;
+  return context_tokens === null ? "unknown context" : is_assumed ? `${tokens}, assumed` : tokens;
 }
