@@ -152,6 +152,8 @@ export interface ErrorDetails {
   /** The sentence without what a model's provider wrote, for those who may not read that. */
   readonly without_reason?: string;
   readonly failure?: ProviderFailure;
+  /** True if the exchange meets it again when it is continued. */
+  readonly is_lasting?: boolean;
   readonly cause?: unknown;
 }
 
@@ -179,6 +181,7 @@ export class RepriseError extends Error {
   readonly without_reason: string;
   /** Null for an error that no provider of models has caused. */
   readonly failure: ProviderFailure | null;
+  readonly is_lasting: boolean;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -189,6 +192,7 @@ export class RepriseError extends Error {
     this.open_question = details.open_question ?? null;
     this.without_reason = details.without_reason ?? message;
     this.failure = details.failure ?? null;
+    this.is_lasting = details.is_lasting ?? false;
   }
 }
 

@@ -33,6 +33,13 @@ describe("a new session", () => {
     expect(refused.stderr).toMatch(
       /^reprise: The session has used \d+ tokens .*\[budget_reached\]$/m,
     );
+    // it would meet the limit again
+    expect(refused.stderr).not.toContain("--continue-exchange");
+    const exchange = await home.call(["-p", "hello", "--token-limit", "exchange=1"]);
+    expect([exchange.code, exchange.stderr]).toEqual([
+      1,
+      expect.stringMatching(/--continue-exchange resumes it\. \[budget_reached\]$/m),
+    ]);
     const shown = await home.call(["sessions", "show", session?.id ?? ""]);
     expect(shown.stdout).toContain(
       "limit     1 tokens, session\n  limit     1000000 tokens, tree\n",

@@ -51,7 +51,7 @@ async function stepAfterFailure(
   conversation: Conversation,
   error: unknown,
 ): Promise<NextStep | null> {
-  const known = isRepriseError(error) ? NEXT_STEPS[error.code] : undefined;
+  const known = isRepriseError(error) && !error.is_lasting ? NEXT_STEPS[error.code] : undefined;
   return known !== undefined && (await conversation.hasFailed()) ? known : null;
 }
 

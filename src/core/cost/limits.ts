@@ -69,7 +69,8 @@ export function reachedLimit(use: LimitUse): Limit | null {
 /** `budget_reached` for a limit of tokens, `price_limit_reached` for one of the price. */
 export function limitReached(kind: Limit, use: LimitUse): RepriseError {
   const code = isOfPrice(kind) ? "price_limit_reached" : "budget_reached";
-  return new RepriseError(code, `${usedOf(kind, use)} ${adviceAt(kind)}`);
+  const is_lasting = scopeOf(kind) !== "exchange";
+  return new RepriseError(code, `${usedOf(kind, use)} ${adviceAt(kind)}`, { is_lasting });
 }
 
 /** In one sentence. */
