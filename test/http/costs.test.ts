@@ -10,27 +10,16 @@ import { storeCallsAlone } from "../../src/store/records/model-calls/store-calls
 import { createSession } from "../../src/store/records/sessions/create.ts";
 import { owner } from "../helpers/engines.ts";
 import { openPage } from "../helpers/page-client.ts";
+import { PRICED_CALL } from "../helpers/sessions/model-calls.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 
 let t: TestServer;
 let id = "";
-const CALL: CallRecord = {
-  model: "anthropic:claude-sonnet-5-5",
-  input: 1000,
-  cache_read: 600,
-  cache_write_5m: 100,
-  cache_write_1h: 0,
-  output: 50,
-  reasoning: 20,
-  price_micros: 1234,
-  price_table: "2026-11-26",
-  ended: "whole",
-};
-const UNKNOWN: CallRecord = { ...CALL, ...NO_COUNTS, price_micros: null, price_table: null };
+const UNKNOWN: CallRecord = { ...PRICED_CALL, ...NO_COUNTS, price_micros: null, price_table: null };
 beforeAll(async () => {
   t = await startTestServer({ token: "t".repeat(20) });
   ({ id } = await t.store.write(createSession, {}));
-  for (const calls of [[CALL, CALL], [CALL, UNKNOWN], [UNKNOWN], []]) {
+  for (const calls of [[PRICED_CALL, PRICED_CALL], [PRICED_CALL, UNKNOWN], [UNKNOWN], []]) {
     const fence = await t.store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
     const begin = { fence, content: "a question", model: "demo", persona_name: "assistant" };
     const { record } = await t.store.write(beginExchange, begin);

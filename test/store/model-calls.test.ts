@@ -14,20 +14,8 @@ import { repairSession } from "../../src/store/verify/repair.ts";
 import { verifySession } from "../../src/store/verify/verify-session.ts";
 import type { Store } from "../../src/store/store.ts";
 import { describeEngines, execute, newSession, openFresh, owner } from "../helpers/engines.ts";
-import { callsOf } from "../helpers/sessions/model-calls.ts";
+import { callsOf, PRICED_CALL } from "../helpers/sessions/model-calls.ts";
 
-const PRICED: CallRecord = {
-  model: "anthropic:claude-sonnet-5-5",
-  input: 1000,
-  cache_read: 600,
-  cache_write_5m: 100,
-  cache_write_1h: 0,
-  output: 50,
-  reasoning: 20,
-  price_micros: 1234,
-  price_table: "2026-11-26",
-  ended: "whole",
-};
 const UNKNOWN: CallRecord = {
   ...NO_COUNTS,
   model: "openai:gpt-test",
@@ -58,7 +46,7 @@ describeEngines("requests of models", (engine) => {
       unpriced: 1,
       cost_micros: null,
     });
-    const { id } = await stored(store, [UNKNOWN, PRICED, PRICED]);
+    const { id } = await stored(store, [UNKNOWN, PRICED_CALL, PRICED_CALL]);
     expect(await usage(store, id)).toEqual({
       calls: 3,
       unpriced: 1,
@@ -74,16 +62,16 @@ describeEngines("requests of models", (engine) => {
     expect(tree).toEqual(await usage(store, id));
     expect(exchange).toBeNull();
     expect(models.map(({ model, calls }) => [model, calls])).toEqual([
-      [PRICED.model, 2],
+      [PRICED_CALL.model, 2],
       [UNKNOWN.model, 1],
     ]);
   });
 
   it("[COST-6] are stored and counted once, however often their write is made", async () => {
     const store = await openFresh(engine);
-    const { id, fence, numbered } = await stored(store, [PRICED]);
+    const { id, fence, numbered } = await stored(store, [PRICED_CALL]);
     await store.write(storeCallsAlone, { fence, n: 0, calls: numbered });
-    const more = [...numbered, { ...PRICED, call: 2 }];
+    const more = [...numbered, { ...PRICED_CALL, call: 2 }];
     await store.write(storeCallsAlone, { fence, n: 0, calls: more });
     expect(await callsOf(store, id)).toHaveLength(2);
     expect(await usage(store, id)).toMatchObject({ calls: 2, cost_micros: 2468 });
@@ -91,7 +79,7 @@ describeEngines("requests of models", (engine) => {
 
   it("[COST-7] move with their session, and go with it", async () => {
     const store = await openFresh(engine);
-    const { id } = await stored(store, [UNKNOWN, PRICED]);
+    const { id } = await stored(store, [UNKNOWN, PRICED_CALL]);
     const tree = await store.read(readSessionTree, { id });
     const text = [...exportText(tree, "2026-01-01T00:00:00.000Z")].join("");
     const there = await openFresh(engine);
@@ -108,9 +96,35 @@ describeEngines("requests of models", (engine) => {
     expect(await usage(store, id)).toEqual(NO_USAGE);
   });
 
+  it("[COST-21] are refused in an export if their sums could not be read", async () => {
+    const store = await openFresh(engine);
+    const { id } = await stored(store, [PRICED_CALL, PRICED_CALL]);
+    const tree = await store.read(readSessionTree, { id });
+    const importing = (change: object) => {
+      const calls = (tree.session.model_calls ?? []).map((call) => ({ ...call, ...change }));
+      const session = { ...tree.session, model_calls: calls };
+      const text = [...exportText({ ...tree, session }, "2026-01-01T00:00:00.000Z")].join("");
+      return parseExport(text);
+    };
+    const refused = (pointer: string) =>
+      expect.objectContaining({
+        code: "export_invalid",
+        faults: [expect.objectContaining({ pointer })],
+      });
+    expect(() => importing({ price_micros: Number.MAX_SAFE_INTEGER })).toThrow(
+      refused("/session/model_calls"),
+    );
+    expect(() => importing({ price_micros: 6e14 })).toThrow(refused("/session/model_calls"));
+    expect(() => importing({ input: 1_000_000_001 })).toThrow(
+      refused("/session/model_calls/0/input"),
+    );
+    const most = importing({ price_micros: 5e14, input: 1_000_000_000 });
+    await importTree(await openFresh(engine), most);
+  });
+
   it("[COST-7] have sums that `verify` compares and `repair` corrects", async () => {
     const store = await openFresh(engine);
-    const { id } = await stored(store, [UNKNOWN, PRICED]);
+    const { id } = await stored(store, [UNKNOWN, PRICED_CALL]);
     await store.write(endSession, { id });
     const before = await usage(store, id);
     await execute(

@@ -44,6 +44,9 @@ export const NO_COUNTS: TokenCounts = {
   reasoning: null,
 };
 
+/** Tokens of one request that are believed: no model reads or writes as many, and a million requests can be summed. */
+export const MAX_COUNTED_TOKENS = 1_000_000_000;
+
 /** One request of a model that its provider began to answer. */
 export interface CallRecord extends TokenCounts {
   /** As `provider:model`. */

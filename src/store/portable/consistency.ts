@@ -2,13 +2,14 @@ import { PLAN_AGENT } from "../../core/plan-runs.ts";
 import { planKeys } from "./portable-run.ts";
 import { isAbsolute, win32 } from "node:path";
 
+import { TOKEN_KINDS, usageOf } from "../../core/cost/model-calls.ts";
 import type { Fault } from "../../core/errors.ts";
 import { MAX_THREAD_ID_BYTES, TITLE_LENGTH } from "../../core/limits.ts";
 import { isThreadId } from "../../core/threads.ts";
 import { isTime } from "../../core/time.ts";
 import { recordProblems } from "../records/exchanges/check.ts";
 import { questionProblems } from "../records/questions/check.ts";
-import type { SessionTree } from "./export-schema.ts";
+import type { PortableSession, SessionTree } from "./export-schema.ts";
 import type { FreeThread, PortableList, ThreadContent } from "./portable-threads.ts";
 import { SEARCHABLE_CALL } from "../verify/record.ts";
 import { type IdMap, mapIds } from "./map-ids.ts";
@@ -21,7 +22,7 @@ import { succeeds, unreadableIn } from "./readable-thread.ts";
  * that checkpoints refer to exists.
  */
 export function inconsistencyOf(tree: SessionTree): Fault | null {
-  return treeProblems(tree, "", new Set()).next().value ?? null;
+  return treeProblems(tree, "", new Set()).next().value ?? sumProblem(tree);
 }
 
 /** Finds an inconsistency in a thread without a session. */
@@ -29,6 +30,22 @@ export function threadInconsistencyOf(thread: FreeThread): Fault | null {
   return isThreadId(thread.thread_id)
     ? (threadProblems(thread, "").next().value ?? unreadableIn(thread))
     : problem("/thread_id", `Must have 1 to ${MAX_THREAD_ID_BYTES} bytes of UTF-8.`);
+}
+
+/** Tokens or micro-dollars of a tree: far from where a number is not exact any more, also after more requests. */
+const MAX_SUM = 1e15;
+
+function sumProblem(tree: SessionTree): Fault | null {
+  const sums = usageOf(callsIn(tree));
+  const isReadable = [...TOKEN_KINDS, "cost_micros" as const].every(
+    (name) => (sums[name] ?? 0) <= MAX_SUM,
+  );
+  const message = `Must have sums of ${MAX_SUM.toLocaleString("en")} at most, with those of all sub-agents.`;
+  return isReadable ? null : problem("/session/model_calls", message);
+}
+
+function callsIn({ session, children }: SessionTree): NonNullable<PortableSession["model_calls"]> {
+  return [...(session.model_calls ?? []), ...children.flatMap(callsIn)];
 }
 
 type Problems = Generator<Fault, undefined>;

@@ -12,7 +12,7 @@ import {
   PortableCall,
 } from "../../core/schemas/field-schemas.ts";
 import { CALL_STATUSES } from "../../core/calls.ts";
-import { CALL_ENDS, type TokenKind } from "../../core/cost/model-calls.ts";
+import { CALL_ENDS, MAX_COUNTED_TOKENS, type TokenKind } from "../../core/cost/model-calls.ts";
 import { ASKED_BY, EXCHANGE_STATES } from "../../core/exchanges.ts";
 import { CACHE_LIVES, EFFORTS, MAX_FALLBACKS } from "../../core/model-settings.ts";
 import { metadata, sessionName } from "../../core/schemas/label-schemas.ts";
@@ -113,13 +113,14 @@ export const EXCHANGE_COLUMNS = Object.keys(
   PortableExchange.properties,
 ) as (keyof PortableExchange)[];
 
+const counted = () => nullable(Type.Integer({ minimum: 0, maximum: MAX_COUNTED_TOKENS }));
 const CALL_COUNTS = {
-  input: nullable(count()),
-  cache_read: nullable(count()),
-  cache_write_5m: nullable(count()),
-  cache_write_1h: nullable(count()),
-  output: nullable(count()),
-  reasoning: nullable(count()),
+  input: counted(),
+  cache_read: counted(),
+  cache_write_5m: counted(),
+  cache_write_1h: counted(),
+  output: counted(),
+  reasoning: counted(),
 } as const satisfies Readonly<Record<TokenKind, unknown>>;
 
 /** A request of a model: which lease it was made under is of one database. */

@@ -1,4 +1,5 @@
 import { NO_FACTS } from "../../../core/calls.ts";
+import { MAX_COUNTED_TOKENS } from "../../../core/cost/model-calls.ts";
 import { RepriseError } from "../../../core/errors.ts";
 import type { MadeCall, Role, ToolCall } from "../../../core/sessions.ts";
 import { estimateTokens, storableReplacer, storableText } from "../../../core/text/text.ts";
@@ -98,12 +99,10 @@ function usageOf(
   return { input_tokens, output_tokens };
 }
 
-/** Tokens of one request that are believed: no model reads or writes as many, and a million requests can be summed. */
-const MAX_COUNT = 1_000_000_000;
-
 /** A provider's count of tokens; null for anything but a whole number from 0 to `MAX_COUNT`. */
 export function countOf(value: unknown): number | null {
-  const isCount = Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_COUNT;
+  const isCount =
+    Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_COUNTED_TOKENS;
   return isCount ? Number(value) : null;
 }
 
