@@ -1,5 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { AIMessageChunk } from "@langchain/core/messages";
+import { AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
 import { raceWithSignal } from "@langchain/core/runnables";
 
@@ -85,7 +85,19 @@ async function* metered(
 ): AsyncGenerator<ChatGenerationChunk> {
   for await (const chunk of chunks) {
     meter?.hear(api, chunk.message);
+    withoutWrongUsage(chunk.message);
     yield chunk;
+  }
+}
+
+/** LangChain adds up what is not a number as 0. */
+function withoutWrongUsage(message: BaseMessage): void {
+  if (!AIMessageChunk.isInstance(message) || message.usage_metadata === undefined) {
+    return;
+  }
+  const { input_tokens, output_tokens } = message.usage_metadata;
+  if (!Number.isFinite(input_tokens) || !Number.isFinite(output_tokens)) {
+    delete message.usage_metadata;
   }
 }
 
