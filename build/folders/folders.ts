@@ -15,7 +15,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   langgraph: ["core", "store"],
   compat: ["core", "store", "rules", "exchange", "langgraph"],
   agent: ["core", "store", "workspace", "rules", "exchange", "plans", "langgraph"],
-  http: ["core", "store", "artifacts", "workspace", "rules", "exchange", "compat"],
+  http: ["core", "store", "artifacts", "workspace", "rules", "exchange", "plans", "compat"],
   client: ["core"],
   cli: [
     "core",

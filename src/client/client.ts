@@ -21,7 +21,7 @@ import type { SessionEvent } from "../core/schemas/session-events.ts";
 import type { Activity, ListOrder, MessageOrder, SessionState } from "../core/sessions.ts";
 import { type ArtifactCalls, artifactCalls } from "./artifacts.ts";
 import { type ChangeCalls, changeCalls } from "./changes.ts";
-import { type ClientOptions, createConnection } from "./connection.ts";
+import { type ClientOptions, createConnection, nextOf } from "./connection.ts";
 import {
   type EventsOptions,
   followEvents,
@@ -30,6 +30,7 @@ import {
   followStream,
   type LiveOptions,
 } from "./follow.ts";
+import { type PlanRunCalls, planRunCalls } from "./plan-runs.ts";
 import { runExchange, type RunOptions } from "./run.ts";
 import { type ServiceCalls, serviceCalls } from "./service.ts";
 import { type ShareCalls, shareCalls } from "./shares.ts";
@@ -45,7 +46,7 @@ export interface SessionPage {
  * call throws a ClientError with the service's own code, or `unreachable` or `bad_answer`; an id may
  * be a prefix of 6 or more characters.
  */
-export interface Client extends ArtifactCalls, ChangeCalls, ServiceCalls, ShareCalls {
+export interface Client extends ArtifactCalls, ChangeCalls, PlanRunCalls, ServiceCalls, ShareCalls {
   listSessions(options?: ListOptions): Promise<SessionPage>;
   /**
    * Creates a session. `onWarning` gets `folder_missing` or `folder_not_served` if its exchanges would fail, or wait
@@ -273,6 +274,7 @@ export function createClient(options: ClientOptions): Client {
     events: (events = {}) => followEvents(connection, events),
     ...artifactCalls(connection),
     ...changeCalls(connection),
+    ...planRunCalls(connection),
     ...serviceCalls(connection),
     ...shareCalls(connection),
     run: (id, content, run = {}) => runExchange(client, id, content, run),
@@ -302,12 +304,4 @@ function exchangePath(id: string, n: number): string {
 
 function textOf(revision: number | undefined): string | undefined {
   return revision === undefined ? undefined : String(revision);
-}
-
-/** Returns a parameter of the link to the next page; null on the last one. */
-function nextOf(headers: Headers, parameter: string): string | null {
-  const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(headers.get("link") ?? "")?.[1];
-  return target === undefined
-    ? null
-    : new URL(target, "http://reprise.invalid").searchParams.get(parameter);
 }

@@ -112,3 +112,11 @@ function withValues(values: NonNullable<CallOptions["query"]>): Record<string, s
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }
+
+/** Returns a parameter of the link to the next page; null on the last one. */
+export function nextOf(headers: Headers, parameter: string): string | null {
+  const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(headers.get("link") ?? "")?.[1];
+  return target === undefined
+    ? null
+    : new URL(target, "http://reprise.invalid").searchParams.get(parameter);
+}

@@ -30,6 +30,8 @@ export const PLAN_AGENT = "plan";
 export const MAX_PARALLEL = 8;
 /** Further attempts that a phase may have. */
 export const MAX_RETRIES = 9;
+/** Keys of phases that a request may name. */
+export const MAX_PHASE_KEYS = 1000;
 /** Changed paths of a phase that are listed. */
 export const MAX_PHASE_FILES = 100;
 /** Messages in a run's session that are listed, and the code points of each. */

@@ -9,6 +9,14 @@ export {
 } from "../client/client.ts";
 export { ClientError, type ClientErrorCode } from "../client/client-error.ts";
 export type { ClientOptions } from "../client/connection.ts";
+export type { ListRunsOptions, PlanRunPage } from "../client/plan-runs.ts";
+export type {
+  CreatePlanRunRequest,
+  ResumePlanRunRequest,
+  RunDetail,
+  RunPhase,
+  RunSummary,
+} from "../core/schemas/plan-run-schemas.ts";
 export type { EventsOptions, FollowOptions, LiveOptions } from "../client/follow.ts";
 export type { RunOptions } from "../client/run.ts";
 export { commandNotes } from "../core/text/command-notes.ts";

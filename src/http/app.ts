@@ -14,6 +14,8 @@ import { accessListRoutes } from "./routes/access-list.ts";
 import { artifactRoutes } from "./routes/artifacts/artifacts.ts";
 import { compressAnswers, createCompressors, tagAnswers } from "./encoding.ts";
 import { keptBytesIn } from "../workspace/undo/kept-bytes.ts";
+import { createSchemas } from "./routes/artifacts/read-schemas.ts";
+import { planRunRoutes } from "./routes/plan-runs/plan-runs.ts";
 import { changeRoutes } from "./routes/changes.ts";
 import { createSessionRoute } from "./routes/sessions/create-session.ts";
 import { deleteSessionRoute } from "./routes/sessions/delete-session.ts";
@@ -125,6 +127,8 @@ export async function createApp(given: AppOptions): Promise<App> {
   // so that no request waits while it is loaded
   app.server.once("listening", metrics.start);
   const compressors = createCompressors();
+  const { schemas, close: closeSchemas } = createSchemas(options);
+  app.addHook("preClose", closeSchemas);
   await app.register(async (scope) => {
     await compressAnswers(scope, compressors);
     const api = typed(scope);
@@ -158,6 +162,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     exchangeRoutes(api, service);
     questionRoutes(api, service);
     changeRoutes(api, service);
+    planRunRoutes(api, service, { schemas, catalogue: options.catalogue });
     serviceRoutes(api, store, catalogue);
     queueRoute(api, store);
     healthRoutes(api, readiness);
@@ -175,7 +180,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     // tagged before it is compressed: both forms of an answer have one tag
     await tagAnswers(scope);
     await compressAnswers(scope, compressors);
-    artifactRoutes(typed(scope), options, unsent);
+    artifactRoutes(typed(scope), schemas, unsent);
     openApiRoute(typed(scope));
   });
   if (options.page !== undefined) {

@@ -11,6 +11,7 @@ import type { RunDetail, RunPhase, RunSummary } from "../core/schemas/plan-run-s
 import { type AttemptUse, readAttemptUse } from "../store/records/plans/attempt-use.ts";
 import { type GivenApproval, readGivenApprovals } from "../store/records/plans/given-approvals.ts";
 import type { StoredPhase } from "../store/records/plans/phases.ts";
+import type { ListedRun } from "../store/records/plans/list-runs.ts";
 import { readRun, type StoredRun } from "../store/records/plans/read-runs.ts";
 import { readUnread } from "../store/records/plans/unread.ts";
 import type { Operation } from "../store/store.ts";
@@ -37,7 +38,7 @@ export const readRunDetail: Operation<{ readonly reference: string }, RunDetail>
 };
 
 /** Returns the fields of a run that a list shows. */
-export function runSummary(run: SummarizedRun): RunSummary {
+export function runSummary(run: ListedRun): RunSummary {
   const { exchange, number, run_id, session_id, phases } = run;
   return {
     session_id,
@@ -49,12 +50,6 @@ export function runSummary(run: SummarizedRun): RunSummary {
     asking: phases.filter(asksPeople).map(({ key }) => key),
   };
 }
-
-/** A run without its plan. */
-export type SummarizedRun = Pick<
-  StoredRun,
-  "exchange" | "number" | "phases" | "run_id" | "session_id"
->;
 
 function asksPeople({ asks, state }: StoredPhase): boolean {
   return asks || state === "approval";

@@ -1,6 +1,7 @@
 import type { ModelInfo, PersonaInfo } from "../core/schemas/service-schemas.ts";
 import type { Check } from "../store/check.ts";
 import type { Settings } from "./config/settings.ts";
+import type { ModelConfig } from "./models/config.ts";
 import type { PersonaFolders } from "./personas/folders.ts";
 import type { PriceCheck } from "./personas/preflight.ts";
 
@@ -13,6 +14,11 @@ export interface Catalogue {
   /** The same with the models that the providers list now. */
   askedModels(): Promise<ModelInfo[]>;
   checks(): Promise<readonly Check[]>;
+  /** Returns the source of the personas and models that sessions of a folder have. */
+  sourceOf(repo_path: string): Promise<{
+    readonly personas: PersonaFolders;
+    readonly models: ModelConfig;
+  }>;
   readonly checkPrice: PriceCheck;
 }
 
@@ -50,6 +56,10 @@ export function createCatalogue(user: {
       );
     },
     models,
+    sourceOf: async (repo_path) => ({
+      personas: user.personas,
+      models: (await user.settings.at(repo_path)).models,
+    }),
     askedModels: async () => {
       const [{ offeredModels }, { configuredProviders }, { defaultModel }] = await Promise.all([
         import("./models/offered.ts"),

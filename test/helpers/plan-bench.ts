@@ -11,6 +11,7 @@ import type { QuestionRecord, Session } from "../../src/core/sessions.ts";
 import type { ExchangeResult } from "../../src/exchange/events.ts";
 import type { ExchangeRequest } from "../../src/exchange/exchanger.ts";
 import { modelConfig } from "../../src/rules/models/config.ts";
+import { readCurrentExchange } from "../../src/store/records/exchanges/current.ts";
 import { createRun } from "../../src/store/records/plans/create-run.ts";
 import { readRun } from "../../src/store/records/plans/read-runs.ts";
 import { answerQuestion } from "../../src/store/records/questions/answer.ts";
@@ -151,6 +152,14 @@ export class PlanBench {
   run(session_id: string, stop = new AbortController()): Promise<ExchangeResult> {
     onTestFinished(() => stop.abort());
     return this.#exchange({ session_id, text: null }, stop.signal);
+  }
+
+  /** Runs the exchange of a run that is queued, as a node does. */
+  async runQueued(session_id: string): Promise<ExchangeResult> {
+    const record = await this.store.read(readCurrentExchange, { session_id });
+    const { n, revision } = record ?? { n: 0, revision: 0 };
+    const request = { session_id, text: null, claim: { n, revision } };
+    return this.#exchange(request, new AbortController().signal);
   }
 
   /** Sends a message to its session, as a terminal does. */

@@ -22,6 +22,7 @@ const PUBLIC: Entry = { access: "public", status: 200 };
 const ASKED = { choice: "1" };
 const CHAT = { messages: [{ role: "user", id: "m", parts: [] }] };
 const RUN = { threadId: "t", runId: "r", messages: [], state: {}, tools: [], context: [] };
+const RUN_OF_PLAN = { plan: { text: "{}" }, repo_path: "/" };
 const PLAN = JSON.stringify({ phases: [] });
 
 /** Each call is for a fresh session, its exchange 9 and a question, which are not there. */
@@ -60,6 +61,11 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   "POST /api/sessions/{id}/messages": open(201, { content: "hello" }),
   "DELETE /api/access/{id}": closed(404),
   "GET /api/access": closed(200),
+  "GET /api/plan-runs": closed(200),
+  "GET /api/plan-runs/{id}": closed(404),
+  "GET /api/plan-runs/{id}/report": closed(404),
+  "POST /api/plan-runs": closed(422, RUN_OF_PLAN),
+  "POST /api/plan-runs/{id}/resume": closed(404, {}),
   "POST /api/models/refresh": closed(200),
   "DELETE /api/sessions/{id}": closed(200),
   "DELETE /api/sessions/{id}/exchanges/{n}": closed(404),

@@ -65,6 +65,25 @@ const AG_UI = {
   ],
 };
 
+/** A plan that is valid once its parts are not replaced. */
+const PLAN_RUN = {
+  plan: {
+    text: JSON.stringify({
+      runId: "00000000-0000-4000-8000-000000000000",
+      phaseKey: "planning",
+      phases: [{ key: "a", title: MARK, role: "assistant", instructions: "at least ten" }],
+    }),
+    syntax: "json",
+  },
+  repo_path: `/${MARK}`,
+  approve: ["a", MARK],
+  parallel: 2,
+  retries: 1,
+  token_limits: LIMITS,
+  permission: "ask",
+  model: MARK,
+};
+
 const LOGIN = `00000000-0000-4000-8000-000000000000.${"A".repeat(43)}`;
 const COOKIES = [
   ["x-reprise-page", "1"],
@@ -145,6 +164,13 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
   "POST /api/artifacts/validate": {
     bodies: [{ artifact: { runId: MARK, phaseKey: "planning", phases: [] } }],
   },
+  "GET /api/plan-runs": {
+    queries: ["?limit=1&cursor=eyJhIjoxfQ", "?state=done&limit=200", `?state=${MARK}`],
+  },
+  "GET /api/plan-runs/{id}": {},
+  "GET /api/plan-runs/{id}/report": { headers: [["accept", `application/${MARK}`]] },
+  "POST /api/plan-runs": { headers: [["idempotency-key", MARK]], bodies: [PLAN_RUN] },
+  "POST /api/plan-runs/{id}/resume": { bodies: [{ retry: [MARK, "__proto__"] }, {}] },
   "POST /api/sessions": {
     headers: [["idempotency-key", MARK]],
     bodies: [

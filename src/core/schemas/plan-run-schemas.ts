@@ -1,10 +1,20 @@
 import { type Static, Type } from "typebox";
 
 import { EXCHANGE_STATES } from "../exchanges.ts";
-import { MAX_PARALLEL, MAX_RETRIES, PHASE_STATES, SHOWN_PHASES } from "../plan-runs.ts";
+import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT, MAX_NAME_LENGTH } from "../limits.ts";
+import { PERMISSION_MODES } from "../permissions.ts";
+import {
+  MAX_PARALLEL,
+  MAX_PHASE_KEYS,
+  MAX_RETRIES,
+  PHASE_STATES,
+  SHOWN_PHASES,
+} from "../plan-runs.ts";
 import { ANSWERERS, APPROVAL_CHOICES } from "../questions.ts";
 import { closed, nullable, oneOf } from "./field-schemas.ts";
-import { ExchangeInfo, named } from "./schemas.ts";
+import { DescribePlanRequest } from "./artifact-schemas.ts";
+import { CreateSessionRequest, ExchangeInfo, name, named, repoPath } from "./schemas.ts";
+import { ListQuery } from "./query-schemas.ts";
 import { costFields } from "./usage-schemas.ts";
 
 /** Runs of plans, in the HTTP API and on the command line. */
@@ -162,3 +172,53 @@ export const RunDetail = Type.Object(
   { ...closed, $id: "RunDetail" },
 );
 export type RunDetail = Static<typeof RunDetail>;
+
+const { token_limits, price_limits } = CreateSessionRequest.properties;
+const PHASE_MODES = PERMISSION_MODES.filter((mode) => mode !== "plan");
+const phaseKeys = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH }), {
+    maxItems: MAX_PHASE_KEYS,
+    description,
+  });
+
+export const CreatePlanRunRequest = Type.Object(
+  {
+    plan: DescribePlanRequest,
+    repo_path: repoPath(),
+    parallel: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PARALLEL, default: 1 })),
+    retries: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_RETRIES, default: 0 })),
+    approve: Type.Optional(
+      phaseKeys("keys of phases that a person has to approve, or `all` for each of them"),
+    ),
+    model: Type.Optional(name()),
+    permission: Type.Optional(oneOf(PHASE_MODES)),
+    token_limits,
+    price_limits,
+    again: Type.Optional(
+      Type.Boolean({ default: false, description: "true to run a plan once more that has ended" }),
+    ),
+  },
+  { ...closed, $id: "CreatePlanRunRequest" },
+);
+export type CreatePlanRunRequest = Static<typeof CreatePlanRunRequest>;
+
+export const ResumePlanRunRequest = Type.Object(
+  {
+    retry: Type.Optional(
+      phaseKeys("keys of phases that failed or were refused, to try again; none for all of them"),
+    ),
+  },
+  { ...closed, $id: "ResumePlanRunRequest" },
+);
+export type ResumePlanRunRequest = Static<typeof ResumePlanRunRequest>;
+
+export const PlanRunsQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX_LIST_LIMIT, default: DEFAULT_LIST_LIMIT }),
+    ),
+    cursor: ListQuery.properties.cursor,
+    state: Type.Optional(oneOf(EXCHANGE_STATES)),
+  },
+  closed,
+);

@@ -19,6 +19,13 @@ import {
   UndoInfo,
   UndoRequest,
 } from "../../core/schemas/file-change-schemas.ts";
+import {
+  CreatePlanRunRequest,
+  ResumePlanRunRequest,
+  RunDetail,
+  RunPhase,
+  RunSummary,
+} from "../../core/schemas/plan-run-schemas.ts";
 import { NoQuery } from "../../core/schemas/query-schemas.ts";
 import {
   AnswerRequest,
@@ -65,6 +72,11 @@ const TAGS = [
     name: "sessions",
     path: /^\/api\/(sessions|events)/,
     description: "Conversations and their messages.",
+  },
+  {
+    name: "plan-runs",
+    path: /^\/api\/plan-runs/,
+    description: "Phase plans that are run.",
   },
   { name: "page", path: /^\/page\//, description: "Logins of the service's own page." },
   { name: "artifacts", path: /^\/api\/artifacts/, description: "Schemas, and validation by them." },
@@ -114,6 +126,11 @@ export async function describeApi(
     NewShareInfo,
     ShareInfo,
     AccessInfo,
+    RunSummary,
+    RunPhase,
+    RunDetail,
+    CreatePlanRunRequest,
+    ResumePlanRunRequest,
   ]) {
     app.addSchema(schema);
   }

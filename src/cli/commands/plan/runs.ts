@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import { MAX_LIST_LIMIT } from "../../../core/limits.ts";
 import { runSummary } from "../../../plans/run-detail.ts";
-import { listRunIds, readRunOf } from "../../../store/records/plans/read-runs.ts";
+import { listRuns } from "../../../store/records/plans/list-runs.ts";
 import { type CliContext, printJson, printLines } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
 import { summaryLine } from "./run-lines.ts";
@@ -14,11 +14,8 @@ export function runsCommand(cli: CliContext): Command {
     .option("--json", "print a JSON array, for programs")
     .action(async ({ json = false }: { json?: boolean }) => {
       await using store = await openDatabase(cli, command);
-      const ids = await store.read(listRunIds, { limit: MAX_LIST_LIMIT });
-      const stored = await Promise.all(
-        ids.map((session_id) => store.read(readRunOf, { session_id })),
-      );
-      const runs = stored.map(runSummary);
+      const page = await store.read(listRuns, { limit: MAX_LIST_LIMIT });
+      const runs = page.runs.map(runSummary);
       if (json) {
         printJson(cli, runs, 2);
       } else {

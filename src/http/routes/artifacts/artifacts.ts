@@ -1,7 +1,5 @@
 import { Type } from "typebox";
 
-import type { WorkerPool } from "../../../artifacts/project/worker-pool.ts";
-import type { SchemaRegistry } from "../../../artifacts/registry.ts";
 import { MAX_NAME_LENGTH } from "../../../core/limits.ts";
 import { NoQuery } from "../../../core/schemas/query-schemas.ts";
 import type { UnsentAnswers } from "../../unsent/unsent-answers.ts";
@@ -31,51 +29,16 @@ const Entry = Type.Object(
   closed,
 );
 
-/**
- * The artifacts' schemas, and validation against them. `project` is a folder whose
- * `.reprise/schemas/` are known too. Nothing is read and no validator loaded before the first call.
- */
+/** The artifacts' schemas, and validation against them. */
 export function artifactRoutes(
   app: Api,
-  options: ArtifactRouteOptions,
+  schemas: Schemas,
   unsent: Pick<UnsentAnswers, "inTurn">,
 ): void {
-  const { schemas, close } = readOnce(options);
-  app.addHook("preClose", close);
   listSchemasRoute(app, schemas);
   readSchemaRoutes(app, schemas);
   validateArtifactRoute(app, schemas, unsent);
   describePlanRoute(app, schemas, unsent);
-}
-
-interface ArtifactRouteOptions {
-  readonly project?: string | undefined;
-  readonly schemaCheckMs?: number | undefined;
-}
-
-function readOnce({ project, schemaCheckMs }: ArtifactRouteOptions) {
-  let pool: WorkerPool | undefined;
-  let reading: Promise<SchemaRegistry> | undefined;
-  const read = async (): Promise<SchemaRegistry> => {
-    const [{ loadSchemas }, { createWorkerPool }] = await Promise.all([
-      import("../../../artifacts/registry.ts"),
-      import("../../../artifacts/project/worker-pool.ts"),
-    ]);
-    return loadSchemas(project ?? null, (pool ??= createWorkerPool({ checkMs: schemaCheckMs })));
-  };
-  const schemas: Schemas = async () => {
-    const known = await reading;
-    if (known?.isSound() === true) {
-      return known;
-    }
-    const next = read();
-    reading = next;
-    next.catch(() => {
-      reading = undefined;
-    });
-    return next;
-  };
-  return { schemas, close: async () => pool?.close() };
 }
 
 function listSchemasRoute(app: Api, schemas: Schemas): void {

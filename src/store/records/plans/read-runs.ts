@@ -3,7 +3,7 @@ import type { Selectable } from "kysely";
 import { RepriseError } from "../../../core/errors.ts";
 import { PLAN_AGENT, type RunOptions } from "../../../core/plan-runs.ts";
 import type { ExchangeRecord, Session } from "../../../core/sessions.ts";
-import type { Operation, Tx } from "../../store.ts";
+import type { Operation } from "../../store.ts";
 import type { PlanRunTable } from "../../tables/plans.ts";
 import { readCurrentExchange } from "../exchanges/current.ts";
 import { readSession, resolveSession } from "../sessions/read.ts";
@@ -76,19 +76,3 @@ function runMissing({ agent }: Session): RepriseError {
       : "This session runs no plan. List the runs with `reprise plan runs`.",
   );
 }
-
-/** Ids of the sessions of all runs, the newest first. */
-export const listRunIds: Operation<{ readonly limit: number }, readonly string[]> = async (
-  tx: Tx,
-  { limit },
-) => {
-  const rows = await tx.db
-    .selectFrom("plan_runs")
-    .innerJoin("sessions", "sessions.id", "plan_runs.session_id")
-    .select("plan_runs.session_id")
-    .orderBy("sessions.created_at", "desc")
-    .orderBy("plan_runs.session_id")
-    .limit(limit)
-    .execute();
-  return rows.map(({ session_id }) => session_id);
-};

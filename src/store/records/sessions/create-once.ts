@@ -22,6 +22,16 @@ export interface CreateOnce extends NewSession {
 export const createSessionOnce: Operation<CreateOnce, Session> = async (tx, input) => {
   const { create_key, ...columns } = input;
   const create_request = requestHash(columns);
+  return onceByKey(tx, { create_key, create_request }, () => createSession(tx, columns));
+};
+
+/** Creates a session as `create` does, unless an earlier request with this key has created one. Error codes: as `createSessionOnce`. */
+export async function onceByKey(
+  tx: Tx,
+  keyed: { readonly create_key: string; readonly create_request: string },
+  create: () => Promise<Session>,
+): Promise<Session> {
+  const { create_key, create_request } = keyed;
   await tx.dialect.holdName(`create ${create_key}`)?.execute(tx.db);
   const earlier = await findEarlier(tx, create_key);
   if (earlier !== undefined) {
@@ -33,14 +43,10 @@ export const createSessionOnce: Operation<CreateOnce, Session> = async (tx, inpu
     }
     return readSession(tx, earlier);
   }
-  const session = await createSession(tx, columns);
-  await tx.db
-    .updateTable("sessions")
-    .set({ create_key, create_request })
-    .where("id", "=", session.id)
-    .execute();
+  const session = await create();
+  await tx.db.updateTable("sessions").set(keyed).where("id", "=", session.id).execute();
   return session;
-};
+}
 
 function findEarlier(tx: Tx, create_key: string) {
   return tx.db
@@ -54,7 +60,7 @@ function findEarlier(tx: Tx, create_key: string) {
 }
 
 /** Hashes what the client asked for; `project_key` follows from the folder, and may change with links. */
-function requestHash(request: NewSession): string {
+export function requestHash(request: NewSession): string {
   const { persona_name, model, repo_path, token_limits = {}, metadata = {}, permission } = request;
   const { effort = null, cache = null, fallback = null, price_limits = {} } = request;
   const keys = Object.keys(metadata);
