@@ -236,6 +236,16 @@ const RUN: Readonly<Record<string, (text: string) => Promise<void>>> = {
     write(home, "docs/spec.md", "# The feature\n");
     expect(await pasted(home, text)).toContain("[demo]");
   },
+  "docs/plans.md, Import a plan, 1": async (text) => {
+    const home = freshHome();
+    write(home, "specs/001-tags/tasks.md", "- [ ] T001 Store tags\n");
+    write(home, ".kiro/specs/tags/tasks.md", "- [ ] 1. Store tags\n");
+    const tags = { tags: { tasks: [{ id: 1, title: "Store tags" }] } };
+    write(home, ".taskmaster/tasks/tasks.json", JSON.stringify(tags));
+    const shown = await pasted(home, text);
+    expect(shown).toContain("plan.json has 1 phase");
+    expect(shown).toContain('"role": "builder"');
+  },
   "docs/undo.md, Undo, 1": async (text) => {
     const home = await changed();
     const shown = await pasted(home, text.replace("--exchange 3", "--exchange 2"));
@@ -266,6 +276,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "docs/plans.md, Let the agent hand in a plan, 2": "PERMISSION-76",
   "docs/plans.md, Check a plan, 1": "DOC-5",
   "docs/plans.md, Look at a plan, 1": "DOC-5",
+  "docs/plans.md, Run a plan, 1": "PLANRUN-67",
 };
 
 /** Blocks that cannot be run in a test. */
