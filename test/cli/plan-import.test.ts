@@ -79,7 +79,9 @@ it("[PLANRUN-64] refuses a file with each problem on its line, and writes nothin
   expect((await call(["import", "--from", "kiro", "empty.md"])).stderr).toContain(
     "empty.md:1: the file is empty",
   );
-  expect((await call(["import", "--from", "kiro", "latin.md"])).stderr).toContain("not UTF-8");
+  expect((await call(["import", "--from", "kiro", "latin.md"])).stderr).toContain(
+    "latin.md:1: the bytes here are not UTF-8",
+  );
   expect((await call(["import", "--from", "kiro", "none.md"])).stderr).toContain(
     "[file_unreadable]",
   );
@@ -93,7 +95,7 @@ it.each(REAL_PLANS)("[PLANRUN-60] imports $file, shows it and draws it", async (
   const { phases } = planOf(real);
   const shown = await call(["show", "plan.json"]);
   expect(shown).toMatchObject({ code: 0, stderr: "" });
-  expect(shown.stdout).toContain(`${phases.length} phases in `);
+  expect(shown.stdout).toMatch(new RegExp(`^${phases.length} phases? in `));
   const drawn = await call(["graph", "plan.json"]);
   expect(phases.filter(({ key }) => !drawn.stdout.includes(key))).toEqual([]);
 });

@@ -18,6 +18,7 @@ export const REAL_PLANS: readonly RealPlan[] = [
   { file: "spec-kit-mock-auth.md", format: "spec-kit" },
   { file: "kiro-parity-program.md", format: "kiro" },
   { file: "kiro-watch-logs.md", format: "kiro" },
+  { file: "taskmaster-keyproxy.json", format: "taskmaster" },
 ];
 
 const FOLDER = new URL("../../fixtures/plans/real/", import.meta.url);

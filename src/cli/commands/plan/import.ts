@@ -7,6 +7,7 @@ import { Command, Option } from "commander";
 import {
   FOREIGN_FORMATS,
   type ForeignFormat,
+  type Problem,
 } from "../../../artifacts/plans/import/foreign-plan.ts";
 import type { ImportedPlan } from "../../../artifacts/plans/import/import-plan.ts";
 import type { PhasePlan } from "../../../artifacts/plans/phase-plan.ts";
@@ -69,7 +70,9 @@ async function imported(
   const artifact = await readArtifact(cli, file);
   const name = oneLine(file);
   if ("code" in artifact) {
-    throw new RepriseError("file_unreadable", `${name} cannot be read: ${artifact.message}.`);
+    throw artifact.code === "file_unreadable"
+      ? new RepriseError("file_unreadable", `${name} cannot be read: ${artifact.message}.`)
+      : notImported(name, [artifact]);
   }
   const { importPlan } = await import("../../../artifacts/plans/import/import-plan.ts");
   const documents = file === "-" ? [] : documentsBeside(cli, file, from);
@@ -83,11 +86,15 @@ async function imported(
   if (result.plan !== null) {
     return { ...result, plan: result.plan };
   }
-  const faults = result.problems
+  throw notImported(name, result.problems);
+}
+
+function notImported(name: string, problems: readonly Problem[]): RepriseError {
+  const faults = problems
     .slice(0, MAX_FAULTS)
     .map(({ line, message }) => ({ pointer: "", message: `${name}:${line}: ${message}` }));
-  const more = result.problems.length - faults.length;
-  throw new RepriseError(
+  const more = problems.length - faults.length;
+  return new RepriseError(
     "plan_invalid",
     `No plan can be made of this file${more > 0 ? `; the first ${faults.length} problems` : ""}:`,
     { faults },

@@ -20,6 +20,7 @@ const WAVES: Readonly<Record<string, string>> = {
     "t001 > t002+t003 > t004 > t005 > checkpoint-t005 > t006 > t007 > t008 > checkpoint-t008 > t009 > t010 > t011 > t012 > checkpoint-t012 > t013 > t014 > checkpoint-t014 > t015 > t016 > checkpoint-t016 > t017 > t018 > checkpoint-t018 > t019 > t020 > t021 > checkpoint-t021 > t022+t023+t024 > t025",
   "kiro-parity-program.md":
     "task-1-1 > task-1-2 > task-2-1 > task-2-2 > task-2-3 > task-2-4 > task-3-1 > task-3-2",
+  "taskmaster-keyproxy.json": "task-13",
   "kiro-watch-logs.md":
     "task-1-1 > task-1-2 > task-2-1 > task-2-2 > task-2-3 > task-3-1 > task-3-2 > task-4-1 > task-4-2",
 };
