@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { startProvider } from "../helpers/providers/start.ts";
 import { type Step, text } from "../helpers/providers/steps.ts";
 import { freshHome } from "../helpers/reprise.ts";
+import { openScreen } from "../helpers/screen.ts";
 
 const limited = (seconds: string): Step => ({
   kind: "status",
@@ -85,4 +86,23 @@ it("[LIMITED-6] in a session, /continue when-reset waits for the limit at which 
   expect(stderr).toContain("has reached no limit whose end is known");
   expect(code).not.toBe(0);
   expect(provider.received).toHaveLength(4);
+});
+
+it.each([
+  ["Ctrl-C", "\u0003"],
+  ["Esc", "\u001b"],
+])("[LIMITED-6] %s stops the wait of a session on a terminal", async (_, key) => {
+  const { home, provider } = await aHome(() => [limited("1200")]);
+  const screen = openScreen(home, "exec reprise", { env: { NO_COLOR: "1" } });
+  await screen.until(/^ready · /m);
+  screen.type("question\r");
+  await screen.until(/The limit resets at [^]*^ready · /m);
+  screen.type("/continue when-reset\r");
+  await screen.until(/Waiting until \d\d:\d\d[^]*^working · /m);
+  screen.type(key);
+  const shown = await screen.until(/Waiting until[^]*^ready · /m);
+  expect(shown).toMatch(/Waiting until \d\d:\d\d; Ctrl-C stops that\.\nStopped\./);
+  expect(provider.received).toHaveLength(1);
+  screen.type("\u0004");
+  await screen.finished;
 });

@@ -39,6 +39,9 @@ export async function whenReset(
   const pause = Math.min(PAUSE_MS * 2 ** times, MAX_PAUSE_MS);
   const until = Math.max(Date.parse(resetsAt), Date.now() + pause);
   for (let left = pause; left > 0; left = until - Date.now()) {
-    await sleep(Math.min(left, SLICE_MS), undefined, { signal });
+    await sleep(Math.min(left, SLICE_MS), undefined, { signal }).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw error;
+    });
   }
 }

@@ -22,8 +22,12 @@ export interface ModelPickerOptions {
 const MAX_QUERY = 200;
 const FIELD = "Search: ";
 const KEYS = "Enter keep the conversation  ^F fresh context  Esc leave";
-/** Columns of a name at most, as a part of the row. */
+const SHORT_KEYS = "Enter keep  ^F fresh  Esc leave";
+/** Columns before the facts at most, as a part of the row. A longer name is not cut for them. */
 const NAME_PART = 0.5;
+/** In fewer columns the facts about the selected model have a row of their own, if there are some rows more. */
+const MIN_COLUMNS = 60;
+const MIN_ROWS = 6;
 
 /** Chooses a model: what is typed searches, Enter takes the conversation along, Ctrl-F begins a fresh context. */
 export function createModelPicker(options: ModelPickerOptions): FullView {
@@ -41,7 +45,7 @@ export function createModelPicker(options: ModelPickerOptions): FullView {
   const searchFor = (text: string): void => {
     if (text !== query) {
       query = text;
-      found = query.trim() === "" ? models : fuzzyFilter([...models], query, ({ name }) => name);
+      found = search(models, query);
       selected = 0;
       drawn = undefined;
     }
@@ -60,7 +64,11 @@ export function createModelPicker(options: ModelPickerOptions): FullView {
         spread(theme.bold("Another model"), theme.dim(count), width),
         `${theme.accent(FIELD)}${endOf(query, width - FIELD.length - 1)}${theme.name === "none" ? "_" : theme.selected(" ")}`,
       ];
-      const room = Math.max(0, rows - head.length - 1);
+      const keys = width < visibleWidth(KEYS) ? SHORT_KEYS : KEYS;
+      const isNarrow = width < MIN_COLUMNS && rows >= MIN_ROWS;
+      const facts = drawn === undefined ? "" : factsOf(drawn, current);
+      const about = isNarrow ? [theme.dim(facts)] : [];
+      const room = Math.max(0, rows - head.length - about.length - 1);
       const first = Math.max(
         0,
         Math.min(selected - Math.floor(room / 2), Math.max(0, found.length - room)),
@@ -68,11 +76,11 @@ export function createModelPicker(options: ModelPickerOptions): FullView {
       const listed = found
         .slice(first, first + room)
         .map((model, at) =>
-          modelRow(model, { ...options, width, models, at: first + at, selected }),
+          modelRow(model, { ...options, width, models, isNarrow, at: first + at, selected }),
         );
       const empty = found.length === 0 ? [theme.dim("No model has this name.")] : listed;
       const padding = Array.from({ length: Math.max(0, room - empty.length) }, () => "");
-      return [...head, ...empty, ...padding, theme.dim(KEYS)]
+      return [...head, ...empty, ...padding, ...about, theme.dim(keys)]
         .slice(0, rows)
         .map((row) => cut(row, width));
     },
@@ -98,19 +106,34 @@ export function createModelPicker(options: ModelPickerOptions): FullView {
 
 interface RowOptions extends Pick<ModelPickerOptions, "theme" | "models" | "current"> {
   readonly width: number;
+  /** True for its name alone. */
+  readonly isNarrow: boolean;
   /** Its place in the list, and that of the selected one. */
   readonly at: number;
   readonly selected: number;
 }
 
 function modelRow(model: ModelInfo, options: RowOptions): string {
-  const { theme, models, current, width, at, selected } = options;
+  const { theme, models, current, width, isNarrow, at, selected } = options;
   const widest = Math.max(...models.map(({ name }) => visibleWidth(oneLine(name))));
   const columns = Math.min(widest, Math.floor(width * NAME_PART));
-  const facts = [
-    ...modelFactTexts(model, new Date()),
-    ...(model.name === current ? ["now"] : []),
-  ].join(" · ");
-  const row = `${cell(oneLine(model.name), columns)}  ${facts}`;
+  const name = oneLine(model.name);
+  const padded = visibleWidth(name) > columns ? name : cell(name, columns);
+  const row = isNarrow ? name : `${padded}  ${factsOf(model, current)}`;
   return at === selected ? theme.selected(`> ${row}`) : `  ${row}`;
+}
+
+function factsOf(model: ModelInfo, current: string | null): string {
+  return [...modelFactTexts(model, new Date()), ...(model.name === current ? ["now"] : [])].join(
+    " · ",
+  );
+}
+
+/** Models whose names contain each word; if there are none, those that have its letters in this order. */
+function search(models: readonly ModelInfo[], query: string): readonly ModelInfo[] {
+  const words = query.toLowerCase().split(/\s+/);
+  const found = models.filter(({ name }) =>
+    words.every((word) => name.toLowerCase().includes(word)),
+  );
+  return found.length > 0 ? found : fuzzyFilter([...models], query, ({ name }) => name);
 }

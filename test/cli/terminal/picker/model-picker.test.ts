@@ -83,6 +83,38 @@ it("[TERM-158] lists models with what is known of them, the current one selected
   expect(done).toEqual([{ model: "openai:th\u001bree", keeps: true }]);
 });
 
+it("[TERM-158] shows whole names in 40 columns, with the facts about the selected one below them", () => {
+  const long = "anthropic:claude-sonnet-4-5-20250929";
+  const { rows, press } = opened([model(long), model("openai:one"), model(`${long}-more`)]);
+  expect(rows(40, 7)).toEqual([
+    "Another model                     1 of 3",
+    "Search: _",
+    `> ${long}`,
+    "  openai:one",
+    `  ${long}-…`,
+    "200,000 tokens · $2.00 in, $10.00 out",
+    "Enter keep  ^F fresh  Esc leave",
+  ]);
+  press("x");
+  expect(rows(40, 6).slice(2)).toEqual([
+    "No model has this name.",
+    "",
+    "",
+    "Enter keep  ^F fresh  Esc leave",
+  ]);
+});
+
+it("[TERM-158] finds names that contain what is typed before those that have its letters", () => {
+  const sonnet = "anthropic:claude-sonnet-5";
+  const { rows, press } = opened([model(sonnet), model("anthropic:claude-opus-5")]);
+  press("o", "p", "u", "s");
+  expect(rows()[0]).toMatch(/1 of 1$/);
+  expect(rows()[2]).toContain("> anthropic:claude-opus-5");
+  press(" ", "5", "\u007f", "\u007f", "\u007f", "\u007f", "n");
+  expect(rows()[1]).toBe("Search: opn_");
+  expect(rows()[2]).toContain(`> ${sonnet}`);
+});
+
 it("[TERM-158] searches for what is typed, and Ctrl-F begins a fresh context", () => {
   const { rows, press, done } = opened(MODELS);
   press("o", "n", "e");
