@@ -113,6 +113,10 @@ describe("reprise --agent", () => {
     expect(failed.stderr).toMatch(
       /^reprise: The agent's own code failed\. Fix it, then continue the exchange\. The message is stored; --continue-exchange asks for its answer again\. \[agent_failed\]\nTypeError: mine\n/m,
     );
+    const env = { OPENAI_API_KEY: "sk-proj-Zq8Xv2Lm9Rt4Wp7Ks1" };
+    const quoted = await home.run(["--agent", ASKING, "-p", "quote"], { env });
+    expect(quoted.stderr).toMatch(/^Error: 401 Incorrect API key provided: \[OPENAI_API_KEY\]\n/m);
+    expect(quoted.stderr).not.toContain("Zq8Xv2Lm");
     const { stdout } = await home.call(["doctor"]);
     expect(stdout).toMatch(
       /Resume with: reprise --session <id> \(add --agent <its module> for the agent "asking"\)$/m,

@@ -3,6 +3,7 @@ import { inspect } from "node:util";
 import { CommanderError } from "commander";
 
 import { RepriseError } from "../../core/errors.ts";
+import { createConceal, isSecretName } from "../../core/secrets.ts";
 import { titleLine } from "../../core/text/terminal-text.ts";
 import { type CliContext, noticeJson, noticeLine, noticeNow } from "./context.ts";
 import { exitCodeOf } from "./exit-code.ts";
@@ -34,7 +35,7 @@ export function showError(
     noticeLine(cli, `reprise: ${asStarted(cli, known.message)} [${known.code}]`);
     if (known.code === "agent_failed" && known.cause !== undefined) {
       // the person's own code: without its stack nobody finds the error
-      noticeLine(cli, causeText(known.cause));
+      noticeLine(cli, withoutKeys(cli, causeText(known.cause)));
     }
     for (const candidate of known.candidates) {
       const { id, last_activity_at } = candidate;
@@ -52,6 +53,14 @@ export function showError(
 /** JavaScript lets a program throw anything. */
 function causeText(cause: unknown): string {
   return cause instanceof Error ? (cause.stack ?? cause.message) : inspect(cause);
+}
+
+/** A provider's error, of a model that the person's code asks, may quote the key. */
+function withoutKeys({ env }: CliContext, text: string): string {
+  const secrets = Object.entries(env).flatMap(([name, value = ""]) =>
+    isSecretName(name) ? { name, value } : [],
+  );
+  return createConceal(secrets)(text);
 }
 
 /**

@@ -25,7 +25,7 @@ const KEYS = "Enter keep the conversation  ^F fresh context  Esc leave";
 const SHORT_KEYS = "Enter keep  ^F fresh  Esc leave";
 /** Columns before the facts at most, as a part of the row. A longer name is not cut for them. */
 const NAME_PART = 0.5;
-/** In fewer columns the facts about the selected model have a row of their own, if there are some rows more. */
+/** In fewer columns a separate row has the facts about the selected model, if there are so many rows. */
 const MIN_COLUMNS = 60;
 const MIN_ROWS = 6;
 
