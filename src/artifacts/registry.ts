@@ -58,6 +58,9 @@ export interface SchemaRegistry {
 export const PHASE_PLAN = "dev/phase-plan@1";
 export const SPECIFICATION = "dev/spec@1";
 
+/** The id of the schema of a plan's checks. */
+export const PLAN_CHECKS = "reprise/plan-checks@1";
+
 /** Ids whose schema was never published. */
 const UNPUBLISHED = [SPECIFICATION, "dev/review-finding-batch@1", "common/final-report@1"];
 
@@ -146,10 +149,15 @@ function hasKnownDialect(
 function createRegistry({ files, broken }: Found, pool: WorkerPool): SchemaRegistry {
   const entries = entriesOf(files);
   const ids = new Set(entries.map(({ id }) => id));
-  let plan: Promise<CompiledSchema> | undefined;
+  const compiled = new Map<string, Promise<CompiledSchema>>();
   let project: Promise<ProjectSchemas> | undefined;
   let sound = broken.length === 0;
-  const phasePlan = (): Promise<CompiledSchema> => (plan ??= compilePlan(files));
+  const compile = (id: string): Promise<CompiledSchema> => {
+    const schema = compiled.get(id) ?? compileBuiltIn(files, id);
+    compiled.set(id, schema);
+    return schema;
+  };
+  const phasePlan = (): Promise<CompiledSchema> => compile(PHASE_PLAN);
   const projectSchemas = (): Promise<ProjectSchemas> =>
     (project ??= import("./project/project-schema.ts").then(({ createProjectSchemas }) =>
       createProjectSchemas({ set: setOf(files), pool, onBroken: () => (sound = false) }),
@@ -169,7 +177,7 @@ function createRegistry({ files, broken }: Found, pool: WorkerPool): SchemaRegis
         const isUnpublished = ids.has(id) && !broken.some((each) => each.id === id);
         return isUnpublished ? null : refuse(id);
       }
-      return file.source === "built-in" ? phasePlan() : (await projectSchemas()).schema(file);
+      return file.source === "built-in" ? compile(id) : (await projectSchemas()).schema(file);
     },
     async broken() {
       const own = [...files.values()].filter(({ source }) => source === "project");
@@ -189,11 +197,14 @@ function setOf(files: ReadonlyMap<string, SchemaFile>): SchemaSet {
   return { digest: digest.digest("hex"), schemas };
 }
 
-async function compilePlan(files: ReadonlyMap<string, SchemaFile>): Promise<CompiledSchema> {
+async function compileBuiltIn(
+  files: ReadonlyMap<string, SchemaFile>,
+  id: string,
+): Promise<CompiledSchema> {
   const { compileSchema } = await import("./compile-schema.ts");
-  const file = files.get(PHASE_PLAN);
+  const file = files.get(id);
   if (file === undefined) {
-    throw new TypeError("the schema of phase plans comes with Reprise");
+    throw new TypeError(`the schema ${id} comes with Reprise`);
   }
   return compileSchema(file.schema);
 }

@@ -3,7 +3,7 @@ import { oneLine } from "./text/terminal-text.ts";
 /**
  * Subjects of a consent: an answer (the subject is the question's id), a mode, a call that needs no question any more
  * (its rule), messages (up to which `seq`) and settings of callers without authentication, and an exchange that was
- * undone or made again (its number).
+ * undone or made again (its number), and a run with checks (the hash of its plan and them).
  */
 export const CONSENT_KINDS = [
   "answer",
@@ -13,6 +13,7 @@ export const CONSENT_KINDS = [
   "settings",
   "undo",
   "redo",
+  "run",
 ] as const;
 export type ConsentKind = (typeof CONSENT_KINDS)[number];
 

@@ -39,6 +39,46 @@ export const MAX_UNREAD = { messages: 20, length: 200 } as const;
 /** UTF-8 bytes of a dependency's answer that the phase after it gets. */
 export const MATERIAL_BYTES = 8 * 1024;
 
+/** Commands that decide whether phases are done, each a program with its arguments: `reprise/plan-checks@1`. */
+export interface PlanChecks {
+  readonly phases?: Readonly<Record<string, PhaseChecks>>;
+  /** Checks of every phase, after its own. */
+  readonly all?: readonly Argv[];
+}
+
+export interface PhaseChecks {
+  /** Run before the checks. */
+  readonly setup?: readonly Argv[];
+  readonly checks: readonly Argv[];
+}
+
+export type Argv = readonly string[];
+
+/** A command of a phase's checks that was run, how it ended, and how long it took. */
+export interface CheckResult {
+  readonly argv: Argv;
+  /** Null if a signal ended it. */
+  readonly code: number | null;
+  readonly ms: number;
+}
+
+/** Time that a check may take. */
+export const CHECK_TIMEOUT_MS = 10 * 60_000;
+
+/** Returns the commands that are run for a phase, in their order: its setup, its checks and those of all phases. */
+export function commandsOfPhase(checks: PlanChecks | null, key: string): readonly Argv[] {
+  const own = checks?.phases?.[key];
+  return [...(own?.setup ?? []), ...(own?.checks ?? []), ...(checks?.all ?? [])];
+}
+
+/** Returns the id of the call that runs a command of a phase's checks. */
+export function checkCallId(
+  { key, attempt }: { readonly key: string; readonly attempt: number },
+  index: number,
+): string {
+  return `check:${key}:${attempt}:${index}`;
+}
+
 /** Messages that a sub-agent gets at most about what its result lacks. */
 export const MAX_CORRECTIONS = 2;
 

@@ -23,7 +23,12 @@ const PASSING: readonly ErrorCode[] = [
 ];
 
 /** Errors of a node that lacks something for an exchange. Another one may have it, and this one after a restart. */
-const LACKING: readonly ErrorCode[] = ["model_key_missing", "package_missing", "config_invalid"];
+const LACKING: readonly ErrorCode[] = [
+  "model_key_missing",
+  "package_missing",
+  "config_invalid",
+  "sandbox_missing",
+];
 
 /** True for what keeps this node, now, from running any exchange. */
 export function isPassing(error: unknown): boolean {

@@ -5,17 +5,25 @@ import { expect, it } from "vitest";
 
 import type { Phase } from "../../src/artifacts/plans/phase-plan.ts";
 import type { RunDetail } from "../../src/core/schemas/plan-run-schemas.ts";
+import { createSandboxProbe } from "../../src/workspace/sandbox/probe.ts";
 import { callProgram } from "../helpers/call-program.ts";
 import { DIAMOND, phase } from "../helpers/plan-bench.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 
 /** A folder with a plan in `plan.json`, and the command line in it, with the demo as the model. */
-function folderWith(phases: readonly Phase[]) {
+function folderOf(phases: readonly Phase[]) {
   const cwd = temporaryFolder();
   const plan = { runId: crypto.randomUUID(), phaseKey: "planning", phases };
   writeFileSync(join(cwd, "plan.json"), JSON.stringify(plan));
   const env = { HOME: temporaryFolder(), REPRISE_MODEL: "demo" };
-  return (...args: string[]) => callProgram(["plan", ...args], { script: "reprise", cwd, env });
+  return {
+    cwd,
+    plan: (...args: string[]) => callProgram(["plan", ...args], { script: "reprise", cwd, env }),
+  };
+}
+
+function folderWith(phases: readonly Phase[]) {
+  return folderOf(phases).plan;
 }
 
 it("[PLANRUN-14] runs a plan in the foreground, a line for each change of a phase, and shows it afterwards", async () => {
@@ -52,5 +60,50 @@ it("[PLANRUN-15] refuses a run before anything is stored, and stores nothing in 
   );
   const dry = await plan("run", "plan.json", "--dry-run");
   expect(dry.stdout).toMatch(/wave 2 +build +Title of build +assistant +demo/);
+  expect((await plan("runs")).stdout).toBe("");
+});
+
+it("[PLANRUN-24] [PLANRUN-25] shows the checks beside a plan, asks for consent, and refuses them where nobody can be asked", async () => {
+  const { plan, cwd } = folderOf(DIAMOND);
+  const file = join(cwd, "plan.checks.yaml");
+  writeFileSync(file, "phases:\n  desing: { checks: [[npm, test]] }\n");
+  const invalid = await plan("validate", "plan.json");
+  expect(invalid.code).toBe(1);
+  expect(invalid.stdout).toMatch(
+    /plan\.checks\.yaml:2:11 error .*did you mean "design"\? \[unknown_phase\]/,
+  );
+  expect((await plan("run", "plan.json")).stderr).toContain("[plan_invalid]");
+  writeFileSync(file, "phases:\n  design: { checks: [[npm, test]], network: true }\n");
+  expect((await plan("validate", "plan.checks.yaml")).stdout).toContain("[unknown_property]");
+  writeFileSync(file, "phases:\n  design: { checks: [[npm, test]] }\n");
+  expect((await plan("validate", "plan.json", "plan.checks.yaml")).stdout).toBe(
+    "plan.json: valid, 4 phases\nplan.checks.yaml: valid\n",
+  );
+  if ((await createSandboxProbe()()).bubblewrap !== null) {
+    const dry = await plan("run", "plan.json", "--dry-run");
+    expect(dry.stdout).toContain("check npm test: needs your consent");
+    const refused = await plan("run", "plan.json");
+    expect(refused).toMatchObject({ code: 2 });
+    expect(refused.stderr).toContain("--allow 'run_command(npm test)'");
+    writeFileSync(file, "phases:\n  design: { checks: [[sh, -c, 'exit 0']] }\n");
+    const allowed = await plan("run", "plan.json", "--permission", "auto");
+    expect(allowed).toMatchObject({ code: 0 });
+  }
+});
+
+it("[PLANRUN-26] refuses artifacts that could not be written, and schemas that nobody knows", async () => {
+  const writing = (...paths: readonly string[]) =>
+    folderOf(
+      paths.map((path, at) => ({
+        ...phase(`p${at}`),
+        expected_artifact: { path, schema: "dev/spec@1" },
+      })),
+    ).plan("run", "plan.json");
+  for (const paths of [[".git/x"], ["../x"], [".vscode/tasks.json"], ["a.json", "A.json"]]) {
+    expect((await writing(...paths)).stderr).toContain("[plan_invalid]");
+  }
+  const unknown = { ...phase("a"), expected_artifact: { path: "a.json", schema: "team/x@1" } };
+  const { plan } = folderOf([unknown]);
+  expect((await plan("run", "plan.json", "--dry-run")).stderr).toContain("[schema_unknown]");
   expect((await plan("runs")).stdout).toBe("");
 });

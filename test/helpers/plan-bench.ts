@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import { createRunExchanger } from "../../src/agent/plans/run-exchanger.ts";
 import type { AgentOptions } from "../../src/agent/exchange-context.ts";
 import type { Phase, PhasePlan } from "../../src/artifacts/plans/phase-plan.ts";
-import type { PhaseState, RunOptions } from "../../src/core/plan-runs.ts";
+import type { PhaseState, PlanChecks, RunOptions } from "../../src/core/plan-runs.ts";
 import type { QuestionRecord, Session } from "../../src/core/sessions.ts";
 import type { ExchangeResult } from "../../src/exchange/events.ts";
 import type { ExchangeRequest } from "../../src/exchange/exchanger.ts";
@@ -80,10 +80,18 @@ export interface NewRun {
   readonly options?: Partial<RunOptions>;
   readonly runId?: string;
   readonly again?: boolean;
+  readonly checks?: PlanChecks | null;
 }
 
 /** Stores a run as `plan run` does. */
-export function storeRun({ store, phases, options, again, ...run }: NewRun): Promise<Session> {
+export function storeRun({
+  store,
+  phases,
+  options,
+  again,
+  checks = null,
+  ...run
+}: NewRun): Promise<Session> {
   const runId = run.runId ?? crypto.randomUUID();
   const plan: PhasePlan = { runId, phaseKey: "planning", phases };
   return store.write(createRun, {
@@ -96,6 +104,7 @@ export function storeRun({ store, phases, options, again, ...run }: NewRun): Pro
     plan: JSON.stringify(plan),
     keys: phases.map(({ key }) => key),
     path: null,
+    checks,
     options: { parallel: 1, retries: 0, approve: [], ...options },
     request: "Run the plan.",
     again: again === true,

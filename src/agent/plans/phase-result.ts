@@ -1,5 +1,9 @@
+import type { CheckResult } from "../../core/plan-runs.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import type { PlannedPhase } from "../../plans/plan-of-run.ts";
 import type { StoredAttempt } from "../../store/records/plans/attempt.ts";
+import type { StoredPhase } from "../../store/records/plans/phases.ts";
+import type { Checked } from "./run-checks.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** Why an attempt whose sub-agent has answered is not done. */
@@ -11,14 +15,31 @@ export interface Lack {
   readonly message: string;
 }
 
-export interface Answered {
-  readonly phase: PlannedPhase;
-  readonly attempt: StoredAttempt;
+export interface PhaseResult {
+  /** Null if the phase is done. */
+  readonly lack: Lack | null;
+  /** The checks that were run; null for none. */
+  readonly checked: readonly CheckResult[] | null;
 }
 
-/** Returns what the result of a phase lacks; null if the phase is done. */
-export async function lackOf(context: RunContext, answered: Answered): Promise<Lack | null> {
-  return artifactLack(context, answered);
+export interface Answered {
+  readonly phase: PlannedPhase;
+  readonly row: StoredPhase;
+  readonly attempt: StoredAttempt;
+  readonly signal: AbortSignal;
+}
+
+/** Finds out whether a phase is done whose sub-agent has answered. Error codes: as `RunChecks.run`. */
+export async function resultOf(context: RunContext, answered: Answered): Promise<PhaseResult> {
+  const missing = await artifactLack(context, answered);
+  const { checks } = context;
+  if (missing !== null || checks === null || !checks.has(answered.row.key)) {
+    return { lack: missing, checked: null };
+  }
+  const { results, failed } = await checks.run(answered.row, answered.attempt, answered.signal);
+  // a check may change files
+  const lack = failed === null ? await artifactLack(context, answered) : checkLack(failed);
+  return { lack, checked: results };
 }
 
 /** The file on the disk must be the one that was handed in. */
@@ -44,5 +65,17 @@ async function artifactLack(
     message: isMissing
       ? `This phase is not done: its artifact ${path} is missing. Hand in its whole content with hand_in.`
       : `This phase is not done: ${path} was changed or removed after you handed it in. Hand in its whole content once more with hand_in.`,
+  };
+}
+
+function checkLack({ shown, how, output }: NonNullable<Checked["failed"]>): Lack {
+  const command = oneLine(shown);
+  return {
+    code: "check_failed",
+    sentence: `The check \`${command}\` did not pass: ${how}.`,
+    message: [
+      `This phase is not done: the check \`${command}\`, which you cannot change, did not pass (${how}). Correct the work. The end of its output:`,
+      output === "" ? "(it wrote nothing)" : output,
+    ].join("\n\n"),
   };
 }

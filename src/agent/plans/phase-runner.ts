@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-import { isRepriseError, RepriseError } from "../../core/errors.ts";
-import { MAX_CORRECTIONS, phaseCallId } from "../../core/plan-runs.ts";
+import { isRepriseError, type RepriseError } from "../../core/errors.ts";
+import { type CheckResult, MAX_CORRECTIONS, phaseCallId } from "../../core/plan-runs.ts";
 import {
   type ChildEnd,
   lastAnswer,
@@ -16,7 +16,7 @@ import { phaseOf } from "../../plans/plan-of-run.ts";
 import { readAttempt } from "../../store/records/plans/attempt.ts";
 import { endPhase, type StoredPhase } from "../../store/records/plans/phases.ts";
 import { endsExchange } from "../tools-node.ts";
-import { lackOf } from "./phase-result.ts";
+import { resultOf } from "./phase-result.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** Runs attempts of phases: each is a sub-agent with its own tree, and its end is stored before it is reported. */
@@ -44,11 +44,12 @@ export class PhaseRunner {
       return;
     }
     const end = { fence: thread.held.fence, key, attempt };
+    const { checked } = ended;
     if (ended.state === "failed") {
       const state = attempt <= run.options.retries ? "waiting" : "failed";
-      await store.write(endPhase, { ...end, state, error: ended.error });
+      await store.write(endPhase, { ...end, state, checked, error: ended.error });
     } else {
-      await store.write(endPhase, { ...end, state: "done", error: null });
+      await store.write(endPhase, { ...end, state: "done", checked, error: null });
     }
   }
 
@@ -56,21 +57,24 @@ export class PhaseRunner {
     try {
       const end = await this.#child(phase, phases);
       if (end.state !== "stopped") {
-        return { state: end.state };
+        return end;
       }
       this.#signal.throwIfAborted();
-      return { state: "failed", error: STOPPED };
+      return { state: "failed", error: STOPPED, checked: null };
     } catch (error) {
       this.#signal.throwIfAborted();
       if (!isRepriseError(error) || endsRun(error)) {
         throw error;
       }
-      return { state: "failed", error: failureOf(error) };
+      return { state: "failed", error: failureOf(error), checked: null };
     }
   }
 
   /** Lets the sub-agent work until its result lacks nothing. */
-  async #child(row: StoredPhase, phases: readonly StoredPhase[]): Promise<ChildEnd> {
+  async #child(
+    row: StoredPhase,
+    phases: readonly StoredPhase[],
+  ): Promise<AttemptEnd | { readonly state: "stopped" }> {
     const { store, personas, thread, plan, run, live, report, limits } = this.#context;
     const { held } = thread;
     const phase = phaseOf(plan, row);
@@ -93,13 +97,17 @@ export class PhaseRunner {
     };
     let end = await this.#inTree(tree, (exchanger) => runChildSession({ ...input, exchanger }));
     while (end.state === "done") {
+      if (phase.expected_artifact === undefined && this.#context.checks?.has(row.key) !== true) {
+        return { state: "done", checked: null };
+      }
       const attempt = await store.read(readAttempt, { session_id: run.session_id, ...row });
-      const lack = await lackOf(this.#context, { phase, attempt });
+      const answered = { phase, row, attempt, signal: this.#signal };
+      const { lack, checked } = await this.#outsideTheGraph(resultOf, this.#context, answered);
       if (lack === null) {
-        break;
+        return { state: "done", checked };
       }
       if (attempt.prompts > MAX_CORRECTIONS) {
-        throw new RepriseError(lack.code, lack.sentence);
+        return { state: "failed", error: lack, checked };
       }
       this.#signal.throwIfAborted();
       const message = { id: attempt.child, text: lack.message };
@@ -107,7 +115,7 @@ export class PhaseRunner {
         runChildExchange({ ...input, exchanger }, message),
       );
     }
-    return end;
+    return { state: end.state };
   }
 
   async #inTree(
@@ -138,11 +146,12 @@ export class PhaseRunner {
 }
 
 type AttemptEnd =
-  | { readonly state: "done" }
+  | { readonly state: "done"; readonly checked: readonly CheckResult[] | null }
   | { readonly state: "waiting" }
   | {
       readonly state: "failed";
       readonly error: { readonly code: string; readonly sentence: string };
+      readonly checked: readonly CheckResult[] | null;
     };
 
 const STOPPED = { code: "stopped", sentence: "Somebody stopped the phase before it was done." };
@@ -158,6 +167,7 @@ function endsRun(error: RepriseError): boolean {
       "exchange_interrupted",
       "folder_missing",
       "folder_moved",
+      "sandbox_missing",
     ) ||
     isRepriseError(error, "model_unauthorized", "model_unreachable", "model_rate_limited")
   );

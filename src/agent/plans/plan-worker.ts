@@ -123,8 +123,11 @@ export class PlanWorker implements Worker {
 
   async #scheduled(phase: StoredPhase): Promise<ScheduledPhase> {
     const { role, depends_on = [] } = phaseOf(this.#context.plan, phase);
+    // checks are commands, too
+    const hasChecks = this.#context.checks?.has(phase.key) === true;
+    const isWriter = hasChecks || (await this.#isWriter(role));
     const isApproved = this.#approvals.isApproved(phase);
-    return { ...phase, depends_on, isApproved, isWriter: await this.#isWriter(role) };
+    return { ...phase, depends_on, isApproved, isWriter };
   }
 
   /** A role that cannot be loaded counts as one that writes: its attempt says what is wrong. */

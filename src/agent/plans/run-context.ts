@@ -9,6 +9,7 @@ import type { PersonaFolders } from "../../rules/personas/folders.ts";
 import type { StoredRun } from "../../store/records/plans/read-runs.ts";
 import type { Store } from "../../store/store.ts";
 import type { HeldThread } from "../driver/thread-holder.ts";
+import type { RunChecks } from "./run-checks.ts";
 import type { ChildPlace } from "../exchange-context.ts";
 
 /** A run under the lease of its exchange, for all that take part in it. */
@@ -17,6 +18,8 @@ export interface RunContext {
   readonly personas: PersonaFolders;
   /** Where the artifacts of its phases are. */
   readonly place: ArtifactPlace;
+  /** Runs its checks; null for a run without checks. */
+  readonly checks: RunChecks | null;
   /** Facts about the tools of its phases. */
   readonly tools: ToolSet;
   readonly run: StoredRun;

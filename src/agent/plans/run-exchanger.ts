@@ -14,14 +14,19 @@ import { nothingToContinue } from "../../exchange/nothing-to-continue.ts";
 import { type Report, reportStored } from "../../exchange/report-events.ts";
 import { ArtifactPlace } from "../../plans/artifact-file.ts";
 import { planOf } from "../../plans/plan-of-run.ts";
-import { lowered, repositoryConfig } from "../../rules/config/repository.ts";
+import {
+  lowered,
+  loweredSandbox,
+  repositoryConfig,
+  type RepositoryConfig,
+} from "../../rules/config/repository.ts";
 import { Judge } from "../../rules/permissions/judge.ts";
 import { loadPersona } from "../../rules/personas/load.ts";
 import { DEFAULT_PERSONA, type Persona } from "../../rules/personas/persona.ts";
-import { workFolder } from "../../rules/trust/wide-folder.ts";
+import { workFolder, type WorkFolder } from "../../rules/trust/wide-folder.ts";
 import { BUILT_IN_TOOLS } from "../../rules/tools/built-in.ts";
 import { type LeaseState, readLeaseState } from "../../store/records/leases/lease.ts";
-import { readRunOf } from "../../store/records/plans/read-runs.ts";
+import { readRunOf, type StoredRun } from "../../store/records/plans/read-runs.ts";
 import { runTakesNoMessage } from "../../store/records/plans/takes-no-message.ts";
 import { refuseMissingFolder } from "../../workspace/files/is-folder.ts";
 import { sessionFolder } from "../../workspace/files/session-folder.ts";
@@ -32,6 +37,12 @@ import { createExchanger } from "../exchange.ts";
 import type { AgentOptions } from "../exchange-context.ts";
 import { createModelNotices } from "../model-notices.ts";
 import { createProviderPauses } from "../models/provider-pause.ts";
+import { mayRunCommands } from "../../rules/trust/command-folder.ts";
+import { secretsOfModels } from "../../rules/models/secrets-of-models.ts";
+import type { FolderSettings } from "../../rules/config/settings.ts";
+import { createConceal } from "../../core/secrets.ts";
+import { RepriseError } from "../../core/errors.ts";
+import { RunChecks } from "./run-checks.ts";
 import { planAgent } from "./plan-agent.ts";
 import { PlanWorker } from "./plan-worker.ts";
 
@@ -113,6 +124,7 @@ async function exchangeOfRun(
     judge,
     gitUser: { home: homedir(), env: options.commands?.env ?? {} },
   });
+  const checks = await checksOf(options, { run, place, folder, configured, repository });
   const isUnattended = request.claim !== undefined;
   return hold({
     leaseState: state,
@@ -129,6 +141,7 @@ async function exchangeOfRun(
         run,
         plan,
         place,
+        checks,
         thread,
         live,
         report,
@@ -158,4 +171,50 @@ async function exchangeOfRun(
 /** The persona of a run's session, which restricts nothing. */
 function defaultPersona({ personas }: AgentOptions): Promise<Persona> {
   return loadPersona({ ...personas, name: DEFAULT_PERSONA, repoPath: null });
+}
+
+interface CheckedPlace {
+  readonly run: StoredRun;
+  readonly place: ArtifactPlace;
+  readonly folder: WorkFolder;
+  readonly configured: FolderSettings | undefined;
+  readonly repository: RepositoryConfig;
+}
+
+/** Makes what runs the checks of a run; null without checks. Error codes: `not_confirmed`, `sandbox_missing`. */
+async function checksOf(
+  options: AgentOptions,
+  { run, place, folder, configured, repository }: CheckedPlace,
+): Promise<RunChecks | null> {
+  const { checks } = run;
+  if (checks === null) {
+    return null;
+  }
+  if (run.checks_accepted !== 1) {
+    throw new RepriseError(
+      "not_confirmed",
+      "This run came from another database, with checks that nobody has accepted here. Continue it with `reprise plan resume` in a terminal, which shows them.",
+    );
+  }
+  const { trust } = options.personas;
+  const { commands, models, secrets, store, kept } = options;
+  const hidden = [...secretsOfModels(configured?.models ?? models), ...((await secrets?.()) ?? [])];
+  const given = commands !== undefined && (await mayRunCommands(folder, trust));
+  const running = new RunChecks({
+    store,
+    kept: kept ?? null,
+    place,
+    checks,
+    conceal: createConceal(hidden),
+    commands: given
+      ? {
+          ...commands,
+          environment: configured?.environment ?? [],
+          visible: configured?.visible ?? [],
+          limits: loweredSandbox(configured?.sandbox ?? {}, repository.sandbox),
+        }
+      : undefined,
+  });
+  await running.requireSandbox();
+  return running;
 }

@@ -137,7 +137,7 @@ async function runCommand(
 }
 
 /** What the configuration protects, as far as it is there. */
-async function protectedIn(sandbox: Sandbox): Promise<readonly string[]> {
+export async function protectedIn(sandbox: Sandbox): Promise<readonly string[]> {
   const { root, configured, patterns } = sandbox;
   const names = patterns.length === 0 ? [] : await readdir(root, { recursive: true });
   const found = names.filter((name) => coveredBy(sandbox, name)).map((name) => join(root, name));

@@ -118,6 +118,7 @@ const CONSENTED: Readonly<Record<ConsentKind, string>> = {
   messages: "let the agent have messages of HTTP up to",
   undo: "undid exchange",
   redo: "made again exchange",
+  run: "let checks be run, of the plan and checks",
   settings: "accepted the settings that came over HTTP, up to change",
 };
 

@@ -31,6 +31,7 @@ export const FINDING_CODES = [
   // the plan
   "duplicate_key",
   "unknown_dependency",
+  "unknown_phase",
   "self_dependency",
   "circular_dependency",
   "more_cycles",

@@ -141,6 +141,29 @@ export const MODEL_CALL_COLUMNS = Object.keys(
   PortableModelCall.properties,
 ) as (keyof PortableModelCall)[];
 
+const Argv = Type.Array(Type.String(), { minItems: 1 });
+const Commands = Type.Array(Argv);
+
+/** Checks of a run. */
+const Checks = Type.Object(
+  {
+    phases: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Object({ setup: Type.Optional(Commands), checks: Commands }, closed),
+      ),
+    ),
+    all: Type.Optional(Commands),
+  },
+  closed,
+);
+
+/** A command of checks that was run. */
+const CheckResult = Type.Object(
+  { argv: Argv, code: nullable(Type.Integer()), ms: Type.Integer({ minimum: 0 }) },
+  closed,
+);
+
 /** Phase of a run, in the order of the plan. */
 const PortablePhase = Type.Object(
   {
@@ -149,6 +172,7 @@ const PortablePhase = Type.Object(
     attempt: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     approved: count(),
     artifact_hash: nullable(Type.String({ pattern: "^[0-9a-f]{64}$" })),
+    checked: nullable(Type.Array(CheckResult)),
     error_code: nullable(text()),
     error_sentence: nullable(text()),
     begun_at: nullable(time()),
@@ -165,6 +189,7 @@ const PortableRun = Type.Object(
     run_id: id(),
     plan: text(),
     path: nullable(text()),
+    checks: nullable(Checks),
     options: Type.Object(
       {
         parallel: Type.Integer({ minimum: 1, maximum: MAX_PARALLEL }),

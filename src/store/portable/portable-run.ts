@@ -6,7 +6,7 @@ import { PHASE_COLUMNS, type PortableRun, type PortableSession } from "./export-
 export async function readPortableRun(tx: Tx, session_id: string): Promise<PortableRun | null> {
   const row = await tx.db
     .selectFrom("plan_runs")
-    .select(["run_id", "plan", "path", "options"])
+    .select(["run_id", "plan", "path", "checks", "options"])
     .where("session_id", "=", session_id)
     .executeTakeFirst();
   if (row === undefined) {
@@ -18,10 +18,23 @@ export async function readPortableRun(tx: Tx, session_id: string): Promise<Porta
     .where("session_id", "=", session_id)
     .orderBy("position")
     .execute();
-  return { ...row, options: JSON.parse(row.options) as PortableRun["options"], phases };
+  const { options, checks, ...run } = row;
+  return {
+    ...run,
+    checks: parsed<PortableRun["checks"]>(checks),
+    options: JSON.parse(options) as PortableRun["options"],
+    phases: phases.map(({ checked, ...phase }) => ({
+      ...phase,
+      checked: parsed<PortableRun["phases"][number]["checked"]>(checked),
+    })),
+  };
 }
 
-/** Stores the run of a session, as the latest one of its plan in the project. */
+function parsed<Value>(json: string | null): Value | null {
+  return json === null ? null : (JSON.parse(json) as Value);
+}
+
+/** Stores the run of a session, as the latest one of its plan in the project. Nobody here has accepted its checks. */
 export async function writePortableRun(
   tx: Tx,
   {
@@ -38,8 +51,14 @@ export async function writePortableRun(
     session_id,
     project_key: project,
     number: (last?.number ?? 0) + 1,
+    checks_accepted: 0,
   });
-  const rows = phases.map((phase, position) => ({ ...phase, session_id, position }));
+  const rows = phases.map(({ checked, ...phase }, position) => ({
+    ...phase,
+    checked: checked === null ? null : JSON.stringify(checked),
+    session_id,
+    position,
+  }));
   await tx.db.insertInto("plan_phases").values(rows).execute();
 }
 

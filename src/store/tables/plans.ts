@@ -19,6 +19,10 @@ export interface PlanRunTable {
   plan_hash: string;
   /** Where the plan was read; only shown. Null for standard input. */
   path: string | null;
+  /** JSON of PlanChecks, as they were when the run began; null without checks. */
+  checks: string | null;
+  /** 1 if a person of this database let the checks be run. No export has it. */
+  checks_accepted: number;
   /** JSON of RunOptions. */
   options: string;
 }
@@ -36,6 +40,8 @@ export interface PlanPhaseTable {
   approved: number;
   /** SHA-256 of the artifact that the attempt has handed in, in hexadecimal digits. */
   artifact_hash: string | null;
+  /** JSON of a list of CheckResult: the last run of its checks, for that artifact. */
+  checked: string | null;
   /** Why the last attempt failed, or was refused. */
   error_code: string | null;
   error_sentence: string | null;

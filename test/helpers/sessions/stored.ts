@@ -39,6 +39,7 @@ export const NOT_COPIED: Readonly<Record<string, string>> = {
       "consent belongs to the database in which it was given",
     ]),
   ),
+  "plan_runs.checks_accepted": "a person of one database let them be run",
   "plan_runs.number": "it counts the runs of one database",
   "sessions.ready_at": "it follows from the records",
   "sessions.changed": "the numbers of changes are of one database",

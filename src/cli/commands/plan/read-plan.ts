@@ -2,7 +2,7 @@ import type { PhasePlan } from "../../../artifacts/plans/phase-plan.ts";
 import { RepriseError } from "../../../core/errors.ts";
 import { MAX_FAULTS } from "../../../core/limits.ts";
 import { noticeLine, type CliContext } from "../../process/context.ts";
-import { createPlanChecker } from "./checks.ts";
+import { createPlanChecker, type PlanChecker } from "./checks.ts";
 
 /**
  * Reads a valid plan from a file, or from standard input if it is `-`; warnings go to
@@ -10,8 +10,12 @@ import { createPlanChecker } from "./checks.ts";
  *
  * Error codes: `plan_invalid` with the first errors; `schema_invalid`, `file_unreadable`.
  */
-export async function readPlan(cli: CliContext, file: string): Promise<PhasePlan> {
-  const { plan, findings } = await (await createPlanChecker(cli)).check(file);
+export async function readPlan(
+  cli: CliContext,
+  file: string,
+  given?: PlanChecker,
+): Promise<PhasePlan> {
+  const { plan, findings } = await (given ?? (await createPlanChecker(cli))).check(file);
   const { findingLine } = await import("./findings.ts");
   if (plan === null) {
     const unreadable = findings.find(({ code }) => code === "file_unreadable");

@@ -2,8 +2,9 @@ import { Command } from "commander";
 
 import { readRun } from "../../../store/records/plans/read-runs.ts";
 import type { CliContext } from "../../process/context.ts";
-import { openDatabase, withStore } from "../../process/database.ts";
+import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
 import { addAllowed } from "../permission-options.ts";
+import { confirmImported } from "./plan-checks.ts";
 import { runForeground } from "./foreground.ts";
 
 /** `plan resume <run>`: continues a run after a kill, a stop, an answer or a failure. */
@@ -22,7 +23,13 @@ export function resumeCommand(cli: CliContext): Command {
         { allow = [], json = false }: { allow?: readonly string[]; json?: boolean },
       ) => {
         await using store = await openDatabase(cli, command);
-        const { session_id } = await store.read(readRun, { reference });
+        const run = await store.read(readRun, { reference });
+        const { session_id } = run;
+        const asks = cli.stdin.isTTY === true && !json;
+        const database = databaseOption(command);
+        if (!(await confirmImported(cli, run, { store, database, allow, asks }))) {
+          return;
+        }
         await runForeground(cli, { store, command, session_id, allow, json });
       },
     );

@@ -11,6 +11,7 @@ import { type CliContext, noticeLine } from "../../process/context.ts";
 import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
 import { ownSecrets } from "../../process/own-secrets.ts";
 import { addAllowed } from "../permission-options.ts";
+import { confirmImported } from "./plan-checks.ts";
 import { runForeground } from "./foreground.ts";
 
 interface RetryOptions {
@@ -33,7 +34,14 @@ export function retryCommand(cli: CliContext): Command {
     .option("--json", "print one JSON document, for programs")
     .action(async (reference: string, keys: readonly string[], options: RetryOptions) => {
       await using store = await openDatabase(cli, command);
-      const { session_id } = await store.read(readRun, { reference });
+      const { allow = [], json = false } = options;
+      const run = await store.read(readRun, { reference });
+      const { session_id } = run;
+      const asks = cli.stdin.isTTY === true && !json;
+      const database = databaseOption(command);
+      if (!(await confirmImported(cli, run, { store, database, allow, asks }))) {
+        return;
+      }
       const chosen = { session_id, keys };
       if (options.undo === true && !(await undoAttempts(cli, store, { command, chosen }))) {
         noticeLine(cli, "No phase is tried again. Restore these files, or retry without --undo.");
@@ -41,7 +49,6 @@ export function retryCommand(cli: CliContext): Command {
         return;
       }
       await store.write(retryPhases, chosen);
-      const { allow = [], json = false } = options;
       await runForeground(cli, { store, command, session_id, allow, json });
     });
   return withStore(command);

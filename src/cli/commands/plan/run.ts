@@ -14,19 +14,23 @@ import { createRun } from "../../../store/records/plans/create-run.ts";
 import { aligned } from "../../output/aligned.ts";
 import { personaFolderPaths, settingsOf } from "../../process/config.ts";
 import { type CliContext, printJson, printLines } from "../../process/context.ts";
-import { openDatabase, withStore } from "../../process/database.ts";
+import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 import { newSession } from "../chat/new-session.ts";
 import { addPriceLimit, addTokenLimit } from "../limit-options.ts";
 import { addAllowed, PERMISSION_HELP, permissionMode } from "../permission-options.ts";
 import { enterFolder } from "../trust/enter-folder.ts";
 import { runForeground } from "./foreground.ts";
+import type { JudgedCheck } from "../../../plans/check-start.ts";
+import { createPlanChecker } from "./checks.ts";
+import { checkLines, confirmChecks, judgeStart, readChecks } from "./plan-checks.ts";
 import { readPlan } from "./read-plan.ts";
 
 interface RunCommandOptions {
   readonly parallel: number;
   readonly retries: number;
   readonly approve?: readonly string[];
+  readonly checks?: string;
   readonly model?: string;
   readonly permission?: PermissionMode;
   readonly allow?: readonly string[];
@@ -56,6 +60,10 @@ export function runCommand(cli: CliContext): Command {
       0,
     )
     .option("--approve <key|all>", "ask a person before such phases begin; can be repeated", addKey)
+    .option(
+      "--checks <file>",
+      "commands that decide whether phases are done (default: the plan's name with .checks.yaml)",
+    )
     .option("--model <provider:model>", "for roles whose persona names no model")
     .option("--permission <mode>", PERMISSION_HELP, permissionMode)
     .option("--allow <call>", "permit such calls in this process; can be repeated", addAllowed)
@@ -83,7 +91,10 @@ export function runCommand(cli: CliContext): Command {
       if (options.trust === true) {
         cli.consent = { ...cli.consent, forThisRun: { folder: cli.cwd } };
       }
-      const plan = await readPlan(cli, file);
+      const checker = await createPlanChecker(cli);
+      const plan = await readPlan(cli, file, checker);
+      const keys = plan.phases.map(({ key }) => key);
+      const checks = await readChecks(cli, checker, { file, named: options.checks, keys });
       const approve = approvalKeys(plan.phases, options.approve ?? []);
       const ask = cli.stdin.isTTY === true && !json;
       if (!(await enterFolder({ cli, folder: cli.cwd, from: cli.cwd, ask }))) {
@@ -99,22 +110,35 @@ export function runCommand(cli: CliContext): Command {
         model,
       };
       const roles = await checkRoles(plan, source);
+      await using store = await openDatabase(cli, command);
+      const allow = options.allow ?? [];
+      const judged = await judgeStart(cli, {
+        plan,
+        checks,
+        repo_path: columns.repo_path,
+        mode: columns.permission ?? null,
+        store,
+        database: databaseOption(command),
+        allow,
+      });
       if (options.dryRun === true) {
-        showDryRun(cli, { plan, roles, json });
+        showDryRun(cli, { plan, roles, judged, json });
         return;
       }
-      await using store = await openDatabase(cli, command);
+      if (!(await confirmChecks(cli, judged, { asks: ask }))) {
+        return;
+      }
       const { id } = await store.write(createRun, {
         session: { ...columns, persona_name: null, model },
         run_id: plan.runId,
         plan: JSON.stringify(plan),
-        keys: plan.phases.map(({ key }) => key),
+        keys,
         path: file === "-" ? null : file,
+        checks,
         options: { parallel: options.parallel, retries: options.retries, approve },
         request: `Run the plan ${plan.runId}: ${plural(plan.phases.length, "phase")}.`,
         again: options.again === true,
       });
-      const allow = options.allow ?? [];
       await runForeground(cli, { store, command, session_id: id, allow, json });
     });
   return withStore(command);
@@ -139,15 +163,17 @@ interface DryRun {
   readonly plan: PhasePlan;
   /** Models by role. */
   readonly roles: ReadonlyMap<string, string>;
+  readonly judged: readonly JudgedCheck[];
   readonly json: boolean;
 }
 
-function showDryRun(cli: CliContext, { plan, roles, json }: DryRun): void {
+function showDryRun(cli: CliContext, { plan, roles, judged, json }: DryRun): void {
   const { waves } = phaseGraph(plan);
   const modelOf = (role: string): string => roles.get(role) ?? "";
   if (json) {
     const phases = plan.phases.map(({ key, role }) => ({ key, role, model: modelOf(role) }));
-    printJson(cli, { run_id: plan.runId, waves, phases }, 2);
+    const checks = judged.map(({ argv, decision }) => ({ argv, effect: decision.effect }));
+    printJson(cli, { run_id: plan.runId, waves, phases, checks }, 2);
     return;
   }
   const byKey = new Map(plan.phases.map((phase) => [phase.key, phase]));
@@ -157,5 +183,9 @@ function showDryRun(cli: CliContext, { plan, roles, json }: DryRun): void {
       return [`wave ${at + 1}`, ...[key, title, role, modelOf(role)].map(oneLine)];
     }),
   );
-  printLines(cli, [...aligned(rows), "Nothing was stored, and nothing was sent to a model."]);
+  printLines(cli, [
+    ...aligned(rows),
+    ...checkLines(judged),
+    "Nothing was stored, and nothing was sent to a model.",
+  ]);
 }

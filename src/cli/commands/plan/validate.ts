@@ -3,6 +3,7 @@ import { Command, Option } from "commander";
 import { printJson, printLines, type CliContext } from "../../process/context.ts";
 import { createPlanChecker, readArtifact, refuseTwice, type PlanChecker } from "./checks.ts";
 import type { FileReport } from "./findings.ts";
+import { checksBeside, isChecksFile, reportChecks } from "./plan-checks.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 
 const FORMATS = ["text", "json", "github", "sarif"] as const;
@@ -21,7 +22,7 @@ interface SpecReport extends FileReport {
 /**
  * `plan validate <file...>`: reports every finding of every phase plan. `-` is standard input,
  * JSON or YAML. With `--spec` the plans must be of the same run as that specification. Exit code 0
- * when all are valid (warnings allowed), 1 when one is not or cannot be read. `--json` prints
+ * when all are valid (warnings allowed), also the checks beside them, 1 when one is not or cannot be read. `--json` prints
  * `{valid, files: [{file, valid, findings: [{code, severity, pointer, line, column, message, …}]}]}`
  * and with `--spec` also `spec: {file, valid, run_id, findings}`.
  */
@@ -39,15 +40,36 @@ export function validateCommand(cli: CliContext): Command {
       const spec = options.spec === undefined ? null : await checkSpec(cli, checker, options.spec);
       const reports: FileReport[] = [];
       for (const file of files) {
-        const { plan: _, ...report } = await checker.check(file, {
-          runId: spec?.runId ?? undefined,
-        });
-        reports.push({ file, ...report });
+        reports.push(...(await reportsOf(cli, checker, { file, runId: spec?.runId ?? undefined })));
       }
-      const valid = reports.every((report) => report.valid) && spec?.valid !== false;
+      const once = reports.filter(
+        ({ file }, at) =>
+          !isChecksFile(file) || reports.findLastIndex((each) => each.file === file) === at,
+      );
+      const valid = once.every((report) => report.valid) && spec?.valid !== false;
       cli.exitCode = valid ? 0 : 1;
-      await print(cli, format, { spec, reports });
+      await print(cli, format, { spec, reports: once });
     });
+}
+
+/** The report of a plan, and of the checks beside it; of checks that are named themselves, that alone. */
+async function reportsOf(
+  cli: CliContext,
+  checker: PlanChecker,
+  { file, runId }: { readonly file: string; readonly runId: string | undefined },
+): Promise<readonly FileReport[]> {
+  if (isChecksFile(file)) {
+    const { checks: _, ...report } = await reportChecks(cli, checker, { file, keys: null });
+    return [report];
+  }
+  const { plan, ...report } = await checker.check(file, { runId });
+  const beside = await checksBeside(cli, file);
+  if (beside === null) {
+    return [{ file, ...report }];
+  }
+  const keys = plan?.phases.map(({ key }) => key) ?? null;
+  const { checks: _, ...ofChecks } = await reportChecks(cli, checker, { file: beside, keys });
+  return [{ file, ...report }, ofChecks];
 }
 
 function formatOf({ json, format }: ValidateOptions): (typeof FORMATS)[number] {

@@ -15,6 +15,8 @@ export const planRuns: Migration = {
         plan TEXT NOT NULL,
         plan_hash ${key} NOT NULL,
         path TEXT,
+        checks TEXT,
+        checks_accepted ${integer} NOT NULL,
         options TEXT NOT NULL,
         UNIQUE (project_key, run_id, number)
       )${tableOptions}`,
@@ -26,6 +28,7 @@ export const planRuns: Migration = {
         attempt ${integer} NOT NULL,
         approved ${integer} NOT NULL,
         artifact_hash ${key},
+        checked TEXT,
         error_code TEXT,
         error_sentence TEXT,
         begun_at ${key},

@@ -2,12 +2,14 @@ import { createHash } from "node:crypto";
 
 import { RepriseError } from "../../../core/errors.ts";
 import { isFinal } from "../../../core/exchanges.ts";
-import { PLAN_AGENT, type RunOptions } from "../../../core/plan-runs.ts";
+import { PLAN_AGENT, type PlanChecks, type RunOptions } from "../../../core/plan-runs.ts";
+import { consenterOf, type Principal } from "../../../core/principal.ts";
 import type { Session } from "../../../core/sessions.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { readCurrent } from "../exchanges/current.ts";
 import { insertMessage } from "../messages/append.ts";
 import { createSession, type NewSession } from "../sessions/create.ts";
+import { recordConsent } from "../sessions/consents.ts";
 import { readSession } from "../sessions/read.ts";
 
 export interface CreateRun {
@@ -19,6 +21,8 @@ export interface CreateRun {
   /** Keys of its phases, in their order. */
   readonly keys: readonly string[];
   readonly path: string | null;
+  /** Null if nothing is checked. */
+  readonly checks: PlanChecks | null;
   readonly options: RunOptions;
   /** Message with which the run's exchange begins. */
   readonly request: string;
@@ -44,6 +48,8 @@ export const createRun: Operation<CreateRun, Session> = async (tx, input) => {
     number,
     plan: input.plan,
     path: input.path,
+    checks: input.checks,
+    checks_accepted: 1,
     options: input.options,
   });
   if (!inserted) {
@@ -58,6 +64,10 @@ export const createRun: Operation<CreateRun, Session> = async (tx, input) => {
     approved: 0,
   }));
   await tx.db.insertInto("plan_phases").values(phases).execute();
+  if (input.checks !== null) {
+    const subject = acceptedHash(input.plan, JSON.stringify(input.checks));
+    await recordConsent(tx, { session_id: id, kind: "run", subject, who: consenterOf(principal) });
+  }
   await tx.db.updateTable("sessions").set({ agent: PLAN_AGENT }).where("id", "=", id).execute();
   await insertMessage(tx, {
     session_id: id,
@@ -68,6 +78,32 @@ export const createRun: Operation<CreateRun, Session> = async (tx, input) => {
   return readSession(tx, { id });
 };
 
+/** Names a plan with its checks. */
+function acceptedHash(plan: string, checks: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([plan, checks]))
+    .digest("hex");
+}
+
+/**
+ * Stores that a person lets the checks of a run be run that an import or a copy brought.
+ *
+ * Error codes: `run_missing`.
+ */
+export const acceptChecks: Operation<
+  { readonly session_id: string; readonly principal: Principal },
+  void
+> = async (tx, { session_id, principal }) => {
+  const { plan, checks } = await tx.db
+    .updateTable("plan_runs")
+    .set({ checks_accepted: 1 })
+    .where("session_id", "=", session_id)
+    .returning(["plan", "checks"])
+    .executeTakeFirstOrThrow(() => new RepriseError("run_missing", "This session runs no plan."));
+  const subject = acceptedHash(plan, checks ?? "");
+  await recordConsent(tx, { session_id, kind: "run", subject, who: consenterOf(principal) });
+};
+
 interface NewRun {
   readonly session_id: string;
   readonly project_key: string;
@@ -75,16 +111,19 @@ interface NewRun {
   readonly number: number;
   readonly plan: string;
   readonly path: string | null;
+  readonly checks: PlanChecks | null;
+  readonly checks_accepted: number;
   readonly options: RunOptions;
 }
 
 /** Stores the row of a run. False if the project has a run of this id and number. */
-export async function insertRun(tx: Tx, { options, ...run }: NewRun): Promise<boolean> {
+export async function insertRun(tx: Tx, { options, checks, ...run }: NewRun): Promise<boolean> {
   const inserted = await tx.db
     .insertInto("plan_runs")
     .values({
       ...run,
       plan_hash: createHash("sha256").update(run.plan).digest("hex"),
+      checks: checks === null ? null : JSON.stringify(checks),
       options: JSON.stringify(options),
     })
     .onConflict((conflict) => conflict.columns(["project_key", "run_id", "number"]).doNothing())

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 
-import { phaseCallId, type PhaseState } from "../../../core/plan-runs.ts";
+import { type CheckResult, phaseCallId, type PhaseState } from "../../../core/plan-runs.ts";
 import type { Operation, Tx } from "../../store.ts";
 import type { PlanPhaseTable } from "../../tables/plans.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
@@ -93,19 +93,23 @@ export interface EndPhase extends BeginPhase {
   readonly attempt: number;
   /** State after the attempt; `waiting` lets another attempt begin. */
   readonly state: Extract<PhaseState, "waiting" | "done" | "failed">;
+  /** Results of its checks; null if none was run. */
+  readonly checked: readonly CheckResult[] | null;
   /** Why it failed; null if it is done. */
   readonly error: { readonly code: string; readonly sentence: string } | null;
 }
 
 /** Stores how an attempt of a running phase ended. Error codes: as `holdFence`. */
 export const endPhase: Operation<EndPhase, void> = async (tx, input) => {
-  const { fence, key, attempt, state, error } = input;
+  const { fence, key, attempt, state, error, checked } = input;
   await holdFence(tx, fence);
   await tx.db
     .updateTable("plan_phases")
     .set({
       state,
-      ...(state === "waiting" ? { attempt: attempt + 1, artifact_hash: null } : { attempt }),
+      ...(state === "waiting"
+        ? { attempt: attempt + 1, artifact_hash: null, checked: null }
+        : { attempt, checked: checked === null ? null : JSON.stringify(checked) }),
       error_code: error?.code ?? null,
       error_sentence: error?.sentence ?? null,
       ended_at: tx.dialect.now(),

@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 
 import { RepriseError } from "../../../core/errors.ts";
-import { PLAN_AGENT, type RunOptions } from "../../../core/plan-runs.ts";
+import { PLAN_AGENT, type PlanChecks, type RunOptions } from "../../../core/plan-runs.ts";
 import type { ExchangeRecord, Session } from "../../../core/sessions.ts";
 import type { Operation } from "../../store.ts";
 import type { PlanRunTable } from "../../tables/plans.ts";
@@ -10,9 +10,13 @@ import { readSession, resolveSession } from "../sessions/read.ts";
 import { readPhases, type StoredPhase } from "./phases.ts";
 
 /** A run as it is stored. */
-export interface StoredRun extends Omit<Selectable<PlanRunTable>, "options" | "project_key"> {
+export interface StoredRun extends Omit<
+  Selectable<PlanRunTable>,
+  "options" | "checks" | "project_key"
+> {
   readonly session: Session;
   readonly options: RunOptions;
+  readonly checks: PlanChecks | null;
   readonly phases: readonly StoredPhase[];
   /** The last exchange of its session; null before it begins. */
   readonly exchange: ExchangeRecord | null;
@@ -58,10 +62,11 @@ export const readRunOf: Operation<{ readonly session_id: string }, StoredRun> = 
   if (row === undefined) {
     throw runMissing(session);
   }
-  const { options, project_key: _, ...run } = row;
+  const { options, checks, project_key: _, ...run } = row;
   return {
     ...run,
     options: JSON.parse(options) as RunOptions,
+    checks: checks === null ? null : (JSON.parse(checks) as PlanChecks),
     session,
     phases: await readPhases(tx, { session_id }),
     exchange: await readCurrentExchange(tx, { session_id }),

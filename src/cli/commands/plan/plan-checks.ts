@@ -1,0 +1,182 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+
+import { RepriseError } from "../../../core/errors.ts";
+import { MAX_FAULTS } from "../../../core/limits.ts";
+import type { PlanChecks } from "../../../core/plan-runs.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
+import { checkStart, type JudgedCheck, type PlannedRun } from "../../../plans/check-start.ts";
+import { planOf } from "../../../plans/plan-of-run.ts";
+import { acceptChecks } from "../../../store/records/plans/create-run.ts";
+import type { StoredRun } from "../../../store/records/plans/read-runs.ts";
+import { readPermissions } from "../../../store/records/sessions/permissions.ts";
+import type { Store } from "../../../store/store.ts";
+import { principalOf } from "../chat/new-session.ts";
+import { ask, isYes } from "../../process/ask.ts";
+import { databaseLocation, exchangerConfig } from "../../process/config.ts";
+import { type CliContext, noticeLine } from "../../process/context.ts";
+import { wrongUsage } from "../../process/wrong-usage.ts";
+import { type PlanChecker, readArtifact } from "./checks.ts";
+import type { FileReport } from "./findings.ts";
+
+const END = ".checks.yaml";
+
+/** True for the name of a file of checks: it is no plan. */
+export function isChecksFile(file: string): boolean {
+  return file.endsWith(END);
+}
+
+/** The file of checks beside a plan; null if there is none. */
+export async function checksBeside(cli: CliContext, plan: string): Promise<string | null> {
+  const file = plan.replace(/\.(?:json|ya?ml)$/i, "") + END;
+  const found = await stat(resolve(cli.cwd, file)).catch(() => null);
+  return plan === "-" || found === null ? null : file;
+}
+
+export type ChecksFileReport = FileReport & { readonly checks: PlanChecks | null };
+
+/** Validates a file of checks of a plan with these keys; null for an unknown plan. */
+export async function reportChecks(
+  cli: CliContext,
+  { registry }: Pick<PlanChecker, "registry">,
+  { file, keys }: { readonly file: string; readonly keys: readonly string[] | null },
+): Promise<ChecksFileReport> {
+  const [{ validateChecks }, { PLAN_CHECKS }, { toReport }] = await Promise.all([
+    import("../../../artifacts/plans/plan-checks.ts"),
+    import("../../../artifacts/registry.ts"),
+    import("../../../artifacts/finding.ts"),
+  ]);
+  const artifact = await readArtifact(cli, file);
+  const schema = await registry.schema(PLAN_CHECKS);
+  if ("code" in artifact || schema === null) {
+    return { file, ...toReport("code" in artifact ? [artifact] : []), checks: null };
+  }
+  return { file, ...(await validateChecks(artifact, { schema, keys })) };
+}
+
+/**
+ * Reads the checks of a plan: those of a named file, else those beside the plan; null for none.
+ *
+ * Error codes: `plan_invalid` with the first errors; `file_unreadable`.
+ */
+export async function readChecks(
+  cli: CliContext,
+  checker: Pick<PlanChecker, "registry">,
+  plan: {
+    readonly file: string;
+    readonly named: string | undefined;
+    readonly keys: readonly string[];
+  },
+): Promise<PlanChecks | null> {
+  const file = plan.named ?? (await checksBeside(cli, plan.file));
+  if (file === null) {
+    return null;
+  }
+  const { checks, findings } = await reportChecks(cli, checker, { file, keys: plan.keys });
+  if (checks !== null) {
+    return checks;
+  }
+  const { findingLine } = await import("./findings.ts");
+  const unreadable = findings.find(({ code }) => code === "file_unreadable");
+  if (unreadable !== undefined) {
+    throw new RepriseError("file_unreadable", `The checks cannot be read: ${unreadable.message}.`);
+  }
+  const faults = findings
+    .slice(0, MAX_FAULTS)
+    .map((finding) => ({ pointer: finding.pointer, message: findingLine(finding) }));
+  const message = "These are not valid checks; `reprise plan validate` lists all errors.";
+  throw new RepriseError("plan_invalid", message, { faults });
+}
+
+export interface Starting extends PlannedRun {
+  readonly store: Store;
+  /** As of `--database`. */
+  readonly database: string | undefined;
+  /** Rules of `--allow`. */
+  readonly allow: readonly string[];
+}
+
+/** Refuses a run that could not be done, and returns its checks. Error codes: as `checkStart`. */
+export function judgeStart(
+  cli: CliContext,
+  { store, database, allow, ...run }: Starting,
+): Promise<readonly JudgedCheck[]> {
+  const location = databaseLocation(cli, database);
+  const config = exchangerConfig(cli, store, { location });
+  return checkStart({ ...config, permission: { allow, asks: true } }, run);
+}
+
+/** One line for each check, with what is decided about it. */
+export function checkLines(checks: readonly JudgedCheck[]): string[] {
+  return checks.map(({ argv, decision }) => {
+    const what = { allow: "runs", ask: "needs your consent", deny: "is denied" }[decision.effect];
+    return `check ${shownArgv(argv)}: ${what} (${oneLine(`${decision.rule}, ${decision.layer}`)})`;
+  });
+}
+
+/**
+ * Shows the checks, and asks about those that need it. False if the person says no.
+ *
+ * Error codes: `invalid_usage` for what is denied, or would ask where nobody can be asked.
+ */
+export async function confirmChecks(
+  cli: CliContext,
+  checks: readonly JudgedCheck[],
+  { asks }: { readonly asks: boolean },
+): Promise<boolean> {
+  for (const line of checkLines(checks)) {
+    noticeLine(cli, line);
+  }
+  const denied = checks.find(({ decision }) => decision.effect === "deny");
+  if (denied !== undefined) {
+    throw wrongUsage(
+      `The check ${shownArgv(denied.argv)} is denied by the rule ${oneLine(denied.decision.rule)}. Remove the check or the rule.`,
+    );
+  }
+  const first = checks.find(({ decision }) => decision.effect === "ask");
+  if (first === undefined) {
+    return true;
+  }
+  if (!asks) {
+    throw wrongUsage(
+      `The checks need your consent, and nobody can be asked. Use --allow for each, such as --allow 'run_command(${first.argv.join(" ")})', or --permission auto.`,
+    );
+  }
+  const question = "Let Reprise run these checks in the sandbox, without a network? [y/N] ";
+  return isYes(await ask(cli, { question, on: cli.stderr }));
+}
+
+/**
+ * Asks about the checks of a run that came from another database, as for a new run; nothing for any other run. False if the
+ * person says no.
+ */
+export async function confirmImported(
+  cli: CliContext,
+  run: StoredRun,
+  {
+    store,
+    database,
+    allow,
+    asks,
+  }: Pick<Starting, "store" | "database" | "allow"> & { readonly asks: boolean },
+): Promise<boolean> {
+  const { checks, session } = run;
+  if (checks === null || run.checks_accepted === 1 || session.repo_path === null) {
+    return true;
+  }
+  const { mode } = await store.read(readPermissions, { id: session.id });
+  const starting = { plan: planOf(run), checks, repo_path: session.repo_path, mode };
+  const judged = await judgeStart(cli, { ...starting, store, database, allow });
+  const isAccepted = await confirmChecks(cli, judged, { asks });
+  if (isAccepted) {
+    const principal = principalOf(cli, {});
+    await store.write(acceptChecks, { session_id: run.session_id, principal });
+  }
+  return isAccepted;
+}
+
+function shownArgv(argv: readonly string[]): string {
+  return oneLine(
+    argv.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : JSON.stringify(word))).join(" "),
+  );
+}
