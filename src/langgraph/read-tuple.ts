@@ -82,13 +82,11 @@ export function rememberPage(parts: {
 }
 
 function sharedValues(cache: ThreadCache, read: KnownValue | null): SharedValues {
-  let last = read;
   return {
     // the chunks of what was known were not read, whatever was kept since
-    known: (key) => [read, last].find((value) => value?.key === key) ?? null,
+    known: (key) => [read, cache.value].find((value) => value?.key === key) ?? null,
     keep: (key, value) => {
-      last = { key, value: frozen(value), weight: JSON.stringify(value).length };
-      keepValue(cache, last);
+      keepValue(cache, { key, value: frozen(value), weight: JSON.stringify(value).length });
     },
   };
 }
