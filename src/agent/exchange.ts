@@ -199,7 +199,8 @@ async function prepare(
   const open = options.openModel ?? openModel;
   const { answering, config } = await openAnswering({ name: modelName, models, effort, open });
   const folder = await workFolder(session.repo_path, options.personas.trust);
-  const phase = await options.store.read(readOwnPhase, given);
+  // only a sub-agent works on a phase
+  const phase = isDelegated(given) ? await options.store.read(readOwnPhase, given) : null;
   const repository = await repositoryConfig(session.repo_path, options.personas.trust);
   const others = (await options.secrets?.()) ?? [];
   const known = [...secretsOfModels(config), ...others];
