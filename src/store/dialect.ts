@@ -45,4 +45,6 @@ export interface Dialect {
   readonly changeNumber: { readonly changed?: RawBuilder<number> };
   /** Text after the closing parenthesis of CREATE TABLE. */
   readonly tableOptions: string;
+  /** The same for short rows that are found by their primary key: SQLite keeps them in its index. */
+  readonly keyedTable: string;
 }

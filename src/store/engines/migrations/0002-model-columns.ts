@@ -27,7 +27,7 @@ function fallbackStatements({ column: { key } }: Dialect): readonly string[] {
   ];
 }
 
-function costStatements({ column, tableOptions }: Dialect): readonly string[] {
+function costStatements({ column, keyedTable }: Dialect): readonly string[] {
   const { key, integer } = column;
   const counts = `input ${integer},
       cache_read ${integer},
@@ -51,13 +51,13 @@ function costStatements({ column, tableOptions }: Dialect): readonly string[] {
       ended TEXT NOT NULL,
       ts ${key} NOT NULL,
       PRIMARY KEY (session_id, n, epoch, call)
-    )${tableOptions}`,
+    )${keyedTable}`,
     `CREATE TABLE model_usage (
       session_id ${key} NOT NULL PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
       calls ${integer} NOT NULL,
       unpriced ${integer} NOT NULL,
       ${counts},
       cost_micros ${integer}
-    )${tableOptions}`,
+    )${keyedTable}`,
   ];
 }

@@ -4,7 +4,7 @@ import type { Migration } from "./migration.ts";
 export const planRuns: Migration = {
   version: 3,
   name: "plan runs",
-  statements: ({ column, tableOptions }) => {
+  statements: ({ column, tableOptions, keyedTable }) => {
     const { key, integer } = column;
     return [
       `CREATE TABLE plan_runs (
@@ -34,7 +34,7 @@ export const planRuns: Migration = {
         begun_at ${key},
         ended_at ${key},
         PRIMARY KEY (session_id, key)
-      )${tableOptions}`,
+      )${keyedTable}`,
     ];
   },
 };

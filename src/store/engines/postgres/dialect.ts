@@ -32,4 +32,5 @@ export const postgresDialect: Dialect = {
   numberedChanges,
   changeNumber: {},
   tableOptions: "",
+  keyedTable: "",
 };

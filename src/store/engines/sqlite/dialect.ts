@@ -28,4 +28,5 @@ export const sqliteDialect: Dialect = {
   numberedChanges,
   changeNumber: { changed: sql<number>`(select next from change_position)` },
   tableOptions: " STRICT",
+  keyedTable: " STRICT, WITHOUT ROWID",
 };

@@ -1,17 +1,17 @@
 import type { Dialect } from "../../../dialect.ts";
 
 /** Who is logged in on the page, links that show one session (`access/schema.ts`), and what a readiness probe writes into. */
-export function accessTables({ column, tableOptions }: Dialect): readonly string[] {
+export function accessTables({ column, tableOptions, keyedTable }: Dialect): readonly string[] {
   const { key } = column;
   return [
     `CREATE TABLE page_secrets (
       id ${key} NOT NULL PRIMARY KEY,
       value TEXT NOT NULL
-    )${tableOptions}`,
+    )${keyedTable}`,
     `CREATE TABLE login_codes (
       hash ${key} NOT NULL PRIMARY KEY,
       expires_at ${key} NOT NULL
-    )${tableOptions}`,
+    )${keyedTable}`,
 
     `CREATE TABLE session_shares (
       id ${key} NOT NULL PRIMARY KEY,
@@ -29,11 +29,11 @@ export function accessTables({ column, tableOptions }: Dialect): readonly string
       share_id ${key} REFERENCES session_shares (id) ON DELETE CASCADE,
       created_at ${key} NOT NULL,
       last_used_at ${key} NOT NULL
-    )${tableOptions}`,
+    )${keyedTable}`,
     `CREATE INDEX page_logins_of ON page_logins (share_id)`,
 
     `CREATE TABLE readiness_probes (
       id ${key} NOT NULL PRIMARY KEY
-    )${tableOptions}`,
+    )${keyedTable}`,
   ];
 }

@@ -5,7 +5,7 @@ import type { Dialect } from "../../../dialect.ts";
  * the numbers, so that no writer can forget them.
  */
 export function changeTables(dialect: Dialect): readonly string[] {
-  const { column, tableOptions, numberedChanges } = dialect;
+  const { column, keyedTable, numberedChanges } = dialect;
   const { key, integer, randomId } = column;
   return [
     ...["sessions", "exchanges", "questions"].map(
@@ -15,14 +15,14 @@ export function changeTables(dialect: Dialect): readonly string[] {
       id ${key} NOT NULL PRIMARY KEY,
       changed ${integer} NOT NULL,
       deleted_at ${key} NOT NULL
-    )${tableOptions}`,
+    )${keyedTable}`,
     `CREATE INDEX deleted_sessions_changed ON deleted_sessions (changed)`,
     `INSERT INTO deleted_sessions (id, changed, deleted_at) VALUES ('', 0, '')`,
 
     `CREATE TABLE change_numbers (
       id ${key} NOT NULL PRIMARY KEY,
       last ${integer} NOT NULL
-    )${tableOptions}`,
+    )${keyedTable}`,
     // says which database the numbers are of
     `INSERT INTO change_numbers (id, last) VALUES (substr(${randomId}, 1, 8), 0)`,
     ...numberedChanges,

@@ -4,7 +4,7 @@ import type { Dialect } from "../../../dialect.ts";
  * The agent's checkpoints; see `checkpoints/schema.ts`. Rows refer to bodies without a foreign
  * key: checking one would need an index over every list item to delete a body.
  */
-export function checkpointTables({ column, tableOptions }: Dialect): readonly string[] {
+export function checkpointTables({ column, tableOptions, keyedTable }: Dialect): readonly string[] {
   const { key, integer, serial, now } = column;
   const inThread = `thread ${integer} NOT NULL REFERENCES threads (id) ON DELETE CASCADE`;
   return [
@@ -42,7 +42,7 @@ export function checkpointTables({ column, tableOptions }: Dialect): readonly st
       position ${integer} NOT NULL,
       body ${integer} NOT NULL,
       PRIMARY KEY (list, position)
-    )${tableOptions}`,
+    )${keyedTable}`,
 
     `CREATE TABLE checkpoints (
       id ${serial},
@@ -66,6 +66,6 @@ export function checkpointTables({ column, tableOptions }: Dialect): readonly st
       task_id ${key} NOT NULL,
       writes TEXT NOT NULL DEFAULT '[]',
       PRIMARY KEY (thread, ns, checkpoint_id, task_id)
-    )${tableOptions}`,
+    )${keyedTable}`,
   ];
 }

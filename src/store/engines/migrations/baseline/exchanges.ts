@@ -4,7 +4,7 @@ import type { Dialect } from "../../../dialect.ts";
  * Tables of what happens in sessions: records of exchanges, questions, consents, changed files and the text that is
  * being written.
  */
-export function exchangeTables({ column, tableOptions }: Dialect): readonly string[] {
+export function exchangeTables({ column, tableOptions, keyedTable }: Dialect): readonly string[] {
   const { key, integer } = column;
   return [
     `CREATE TABLE exchanges (
@@ -51,7 +51,7 @@ export function exchangeTables({ column, tableOptions }: Dialect): readonly stri
       agent TEXT,
       folders TEXT NOT NULL,
       seen_at ${key} NOT NULL
-    )${tableOptions}`,
+    )${keyedTable}`,
 
     `CREATE TABLE questions (
       session_id ${key} NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -89,7 +89,7 @@ export function exchangeTables({ column, tableOptions }: Dialect): readonly stri
       who TEXT NOT NULL,
       at ${key} NOT NULL,
       PRIMARY KEY (session_id, number)
-    )${tableOptions}`,
+    )${keyedTable}`,
 
     `CREATE TABLE file_changes (
       session_id ${key} NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,

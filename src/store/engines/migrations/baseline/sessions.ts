@@ -4,7 +4,7 @@ import type { Dialect } from "../../../dialect.ts";
  * Sessions and the message mirror. Every column beyond the key has a default: a row that names nothing else is valid.
  * Long texts come last, so that a read of the others does not walk through them.
  */
-export function sessionTables({ column, tableOptions }: Dialect): readonly string[] {
+export function sessionTables({ column, tableOptions, keyedTable }: Dialect): readonly string[] {
   const { key, integer, now, randomId, lowerCase } = column;
   return [
     `CREATE TABLE sessions (
@@ -83,7 +83,7 @@ export function sessionTables({ column, tableOptions }: Dialect): readonly strin
       key ${key} NOT NULL,
       value ${key} NOT NULL,
       PRIMARY KEY (session_id, key)
-    )${tableOptions}`,
+    )${keyedTable}`,
     `CREATE INDEX session_metadata_by_value ON session_metadata (key, value, session_id)`,
 
     `CREATE TABLE session_changes (
@@ -96,7 +96,7 @@ export function sessionTables({ column, tableOptions }: Dialect): readonly strin
       accepted_at TEXT,
       ts ${key} NOT NULL DEFAULT (${now}),
       PRIMARY KEY (session_id, number)
-    )${tableOptions}`,
+    )${keyedTable}`,
 
     `CREATE TABLE messages (
       session_id ${key} NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
