@@ -18,6 +18,7 @@ import {
   type WriteBatch,
   type StoredIds,
   type StoredChannels,
+  metadataText,
   storedText,
   type ValueInput,
 } from "./value.ts";
@@ -112,7 +113,7 @@ async function keepCheckpoint(
     shape: at(ids.bodies, input.shape),
     versions: input.versions,
     channels: channelsText(input.channels, { parent, ids }),
-    metadata: storedText(input.metadata, ids),
+    metadata: metadataText(storedText(input.metadata, ids)),
   };
   const row = { thread, ns, parent_id: input.parent_id, ...columns };
   const [stored] = await tx.rows(upsertCheckpoint, row);

@@ -141,9 +141,22 @@ export function parseChannels(text: string): StoredChannels {
   return storedChannels(JSON.parse(text));
 }
 
+/** The JSON of what LangGraph itself notes of a step, and how the `metadata` column has it: it is in every checkpoint. */
+const STEP = /^\[\{"source":"([a-z]+)","step":(-?\d+),"parents":\{\}\}\]$/;
+const SHORT_STEP = /^([a-z]+) (-?\d+)$/;
+
+/** Makes the `metadata` column of the JSON text of a StoredValue. */
+export function metadataText(json: string): string {
+  const [, source, step] = STEP.exec(json) ?? [];
+  return step === undefined ? json : `${source} ${step}`;
+}
+
 /** The `metadata` column. Error codes: `database_corrupt`. */
 export function parseMetadata(text: string): StoredValue {
-  return storedValue(JSON.parse(text));
+  const [, source, step] = SHORT_STEP.exec(text) ?? [];
+  return step === undefined
+    ? storedValue(JSON.parse(text))
+    : [{ source, step: Number(step), parents: {} }];
 }
 
 /** The `writes` column. Error codes: `database_corrupt`. */

@@ -2,7 +2,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { threadId } from "../../core/threads.ts";
 import { batches, keepBodies, textHash } from "../records/threads/bodies.ts";
 import { findThread, keepThread, markLatest } from "../checkpoints/threads.ts";
-import { at } from "../checkpoints/value.ts";
+import { at, metadataText } from "../checkpoints/value.ts";
 import type { Tx } from "../store.ts";
 import type { PortableThread, ThreadContent, ThreadStructure } from "./portable-threads.ts";
 import { mapMemberIds, mapWriteIds } from "./read-thread.ts";
@@ -119,7 +119,7 @@ async function writeCheckpoints(
       thread,
       shape: ids.body(checkpoint.shape),
       channels: JSON.stringify(mapMemberIds(checkpoint.channels, ids)),
-      metadata: JSON.stringify(mapIds(checkpoint.metadata, ids)),
+      metadata: metadataText(JSON.stringify(mapIds(checkpoint.metadata, ids))),
     }));
     const added = await tx.db.insertInto("checkpoints").values(rows).returning("id").execute();
     stored.push(...added.map(({ id }) => id));

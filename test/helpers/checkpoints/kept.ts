@@ -1,4 +1,5 @@
 import {
+  parseMetadata,
   refsOf,
   type StoredValue,
   type StoredWrite,
@@ -30,7 +31,7 @@ export const readKept: Operation<null, Kept> = async ({ db }) => {
   const items = await db.selectFrom("checkpoint_list_items").selectAll().execute();
   const values = [
     ...checkpoints.flatMap(({ channels, metadata }) => [
-      JSON.parse(metadata) as StoredValue,
+      parseMetadata(metadata),
       ...Object.values(JSON.parse(channels) as Record<string, StoredValue>),
     ]),
     ...writes.flatMap((row) =>
