@@ -23,6 +23,8 @@ interface LedgerInput {
 export class CallLedger implements PendingCalls {
   readonly #input: LedgerInput;
   #calls: readonly NumberedCall[] = [];
+  /** Those that a write has taken. */
+  #taken: readonly NumberedCall[] = [];
   #count = 0;
   #unpriced: string | null = null;
 
@@ -43,24 +45,34 @@ export class CallLedger implements PendingCalls {
     this.#calls = [...this.#calls, { ...call, call: this.#count }];
   }
 
-  pending(): NewCalls | null {
-    return this.#calls.length === 0 ? null : { n: this.#input.n(), calls: this.#calls };
+  take(): NewCalls | null {
+    const calls = this.#calls.filter((call) => !this.#taken.includes(call));
+    this.#taken = this.#calls;
+    return calls.length === 0 ? null : { n: this.#input.n(), calls };
   }
 
-  stored({ calls }: NewCalls): void {
-    this.#calls = this.#calls.filter((call) => !calls.includes(call));
+  ended({ calls }: NewCalls, isStored: boolean): void {
+    const others = (call: NumberedCall): boolean => !calls.includes(call);
+    this.#taken = this.#taken.filter(others);
+    if (isStored) {
+      this.#calls = this.#calls.filter(others);
+    }
   }
 
-  /** Stores what no checkpoint has stored. A lease that is lost stores nothing more. Error codes: `database_*`. */
+  /**
+   * Stores what no checkpoint has stored, also what a write has taken and not ended. A lease that is lost stores nothing
+   * more. Error codes: `database_*`.
+   */
   async flush(): Promise<void> {
-    const pending = this.pending();
-    if (pending === null) {
+    const calls = this.#calls;
+    if (calls.length === 0) {
       return;
     }
     const { store, fence } = this.#input;
+    const given = { n: this.#input.n(), calls };
     try {
-      await store.write(storeCallsAlone, { ...pending, fence });
-      this.stored(pending);
+      await store.write(storeCallsAlone, { ...given, fence });
+      this.ended(given, true);
     } catch (error) {
       if (!isRepriseError(error, "lease_lost") && !isRepriseError(error, "session_ended")) {
         throw error;

@@ -196,10 +196,10 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     await this.#writeKnowing(key, parent_id, async (cache, whole) => {
       const put = { key, parent_id, checkpoint, metadata, newVersions, whole };
       const draft = draftPut(put, cache);
-      const calls = this.#calls?.pending() ?? null;
-      const stored = await this.#run(putCheckpoint, { ...draft.input, fence, calls });
+      const stored = await this.#withCalls((calls) =>
+        this.#run(putCheckpoint, { ...draft.input, fence, calls }),
+      );
       if (stored !== "stale") {
-        this.#keep(calls);
         draft.learn(stored);
         this.#onStored?.(stored.messages, messagesIn(checkpoint));
       }
@@ -229,10 +229,10 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
       }));
       const { batch } = builder;
       const named = { ...key, checkpoint_id, task_id: taskId, task_path: taskPath, questions };
-      const calls = this.#calls?.pending() ?? null;
-      const stored = await this.#run(putWrites, { ...named, writes: inputs, batch, fence, calls });
+      const stored = await this.#withCalls((calls) =>
+        this.#run(putWrites, { ...named, writes: inputs, batch, fence, calls }),
+      );
       if (stored !== "stale") {
-        this.#keep(calls);
         builder.learn(stored);
       }
       return stored;
@@ -247,10 +247,20 @@ class CheckpointSaver extends BaseCheckpointSaver implements SessionSaver {
     this.#caches.forget(thread_id);
   }
 
-  #keep(calls: NewCalls | null): void {
-    if (calls !== null) {
-      this.#calls?.stored(calls);
+  /** Writes with the requests that no other write is storing. */
+  async #withCalls<Stored>(
+    write: (calls: NewCalls | null) => Promise<Stored | "stale">,
+  ): Promise<Stored | "stale"> {
+    const calls = this.#calls?.take() ?? null;
+    let stored: Stored | "stale" = "stale";
+    try {
+      stored = await write(calls);
+    } finally {
+      if (calls !== null) {
+        this.#calls?.ended(calls, stored !== "stale");
+      }
     }
+    return stored;
   }
 
   forgetPruned(threadId: string, pruned: PrunedIds): void {

@@ -23,11 +23,11 @@ export interface SaverParts {
 /** Called with the rows of a checkpoint's messages, and with all of its messages. */
 export type OnStored = (stored: readonly StoredMessage[], messages: readonly unknown[]) => void;
 
-/** Requests of models that are not stored yet: each write stores those that there are. */
+/** Requests of models that are not stored yet: each write stores those that no other one is storing. */
 export interface PendingCalls {
-  pending(): NewCalls | null;
-  /** Called with those that a write has stored. */
-  stored(calls: NewCalls): void;
+  take(): NewCalls | null;
+  /** Called when a write that took some has ended. */
+  ended(calls: NewCalls, isStored: boolean): void;
 }
 
 export interface Holding {
