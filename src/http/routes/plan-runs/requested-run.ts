@@ -51,6 +51,7 @@ export async function requestedRun(
     plan: JSON.stringify(plan),
     keys: plan.phases.map(({ key }) => key),
     path: null,
+    checks: null,
     options: { parallel, retries, approve },
     request: `Run the plan ${plan.runId}: ${plural(plan.phases.length, "phase")}.`,
     again,
