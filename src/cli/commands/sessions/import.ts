@@ -34,6 +34,9 @@ export function importCommand(cli: CliContext): Command {
           `${plural(stopped, "queued exchange")} will not run here; send the messages again.`,
         );
       }
+      if (hasReasoning(tree)) {
+        note(cli, REASONING_MAY_GO);
+      }
       if (options.json === true) {
         printJson(cli, { id: tree.session.id, ids });
         return;
@@ -45,6 +48,25 @@ export function importCommand(cli: CliContext): Command {
       showFolders(cli, tree);
     });
   return withStore(command);
+}
+
+const REASONING_MAY_GO =
+  "The model's earlier reasoning is sent to it only if its instructions and tools are the same here to the last character. If another version or persona answers, it is left out; messages, calls and results stay.";
+
+/** Members of a stored message, in the forms of all providers; in its text, quotes would be escaped. */
+const REASONING =
+  /"type":"(?:thinking|redacted_thinking|reasoning)"|"reasoning_(?:content|details)":/;
+
+/** True if a thread that may be continued holds reasoning. */
+function hasReasoning(tree: SessionTree): boolean {
+  return [...sessionsOf(tree)].some(
+    ({ session, threads }) =>
+      session.state === "active" &&
+      threads.some(
+        ({ suffix, bodies }) =>
+          suffix === session.thread_suffix && bodies.some((body) => REASONING.test(body)),
+      ),
+  );
 }
 
 /** The file's author chose the folder that tools will work in: the user should know it beforehand. */
