@@ -73,3 +73,19 @@ export function unreadNotes(lines: readonly number[], form: string): string[] {
   const more = lines.length > MAX_LINES ? ", …" : "";
   return [`open boxes without a number such as ${form} are not imported: line ${named}${more}`];
 }
+
+/** Phases of one plan, at most. */
+const MAX_PHASES = 1000;
+
+/** Returns a plan without tasks if a file has too many open ones; checked first, before anything is made of each. */
+export function tooMany(
+  open: readonly { readonly line: number }[],
+  left: ForeignPlan["left"],
+): ForeignPlan | null {
+  const first = open[MAX_PHASES];
+  if (first === undefined) {
+    return null;
+  }
+  const message = `the file has ${open.length} open tasks, and a plan ${MAX_PHASES} phases at most; split it`;
+  return { tasks: [], left, notes: [], problems: [{ line: first.line, message }] };
+}

@@ -38,16 +38,16 @@ const FORMS: Readonly<Record<ForeignFormat, string>> = {
   taskmaster: '`{"id": 1, "title": "Text", "status": "pending"}`',
 };
 
-/** Phases of one plan, and characters of the instructions of one phase, at most. */
-const MAX_PHASES = 1000;
+/** Characters of a file, and of the instructions of one phase, at most. */
+const MAX_TEXT = 2_000_000;
 const MAX_INSTRUCTIONS = 100_000;
 
 /** Makes a phase plan of the file of another tool. Every plan that it returns is valid. */
 export function importPlan(text: string, options: ImportOptions): ImportedPlan {
-  const controls = controlProblems(text, options.format);
+  const unread = unreadable(text, options.format);
   const read: ForeignPlan =
-    controls.length > 0
-      ? { tasks: [], left: new Map(), notes: [], problems: controls }
+    unread.length > 0
+      ? { tasks: [], left: new Map(), notes: [], problems: unread }
       : READERS[options.format](text, options);
   const problems = [
     ...read.problems,
@@ -64,8 +64,11 @@ export function importPlan(text: string, options: ImportOptions): ImportedPlan {
 /** Characters that a terminal obeys, that turn the direction of a text, and half ones. */
 const CONTROL = /(?![\t\n\r])\p{Cc}|[\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 
-/** JSON has them as escapes, too. */
-function controlProblems(text: string, format: ForeignFormat): Problem[] {
+/** Returns why a text is not read at all. JSON has control characters as escapes, too. */
+function unreadable(text: string, format: ForeignFormat): Problem[] {
+  if (text.length > MAX_TEXT) {
+    return [{ line: 1, message: `the file has more than ${MAX_TEXT} characters; split it` }];
+  }
   const lines = text.replaceAll(/\r\n?/g, "\n").split("\n");
   return lines.flatMap((each, at) => {
     const found = CONTROL.exec(format === "taskmaster" ? unescaped(each) : each)?.[0];
@@ -90,11 +93,6 @@ function wrong({ tasks, left }: ForeignPlan, text: string, { format }: ImportOpt
   }
   if (tasks.length === 0) {
     return [{ line: 1, message: left.size === 0 ? noTasks(text, format) : allLeft(left) }];
-  }
-  if (tasks.length > MAX_PHASES) {
-    const { line = 1 } = tasks[MAX_PHASES] ?? {};
-    const message = `the file has ${tasks.length} open tasks, and a plan ${MAX_PHASES} phases at most; split it`;
-    return [{ line, message }];
   }
   return tasks.flatMap(({ id, line, title, instructions }) => {
     if (title === "") {

@@ -5,6 +5,7 @@ import {
   type Problem,
   type ReadOptions,
   readFirst,
+  tooMany,
   unreadNotes,
 } from "./foreign-plan.ts";
 import { dependenciesInOrder, withNamed } from "./in-order.ts";
@@ -40,6 +41,8 @@ export interface KiroTask {
 
 const TASK = /^(\d+(?:\.\d+){0,4})\.?(\*?)(?:[ \t]+(.*)|$)/;
 const PARALLEL = /^\(P\)[ \t]*/;
+/** Characters of the text of a task that each of its subtasks gets. */
+const MAX_CONTEXT = 4000;
 const DEPENDS = /^[ \t]*[-*+]?[ \t]*_Depends:\s*([^_]*)_/gim;
 
 /**
@@ -50,6 +53,10 @@ export function readKiro(text: string, { documents }: ReadOptions): ForeignPlan 
   const { tasks, fences, unread } = tasksIn(taskLines(text));
   const { byId, problems } = distinctTasks(tasks);
   const { open, left } = openTasks([...byId.values()]);
+  const crowd = tooMany(open, left);
+  if (crowd !== null) {
+    return crowd;
+  }
   const graph = readWaves(fences, [...byId.values()]);
   const order = orderOf(open, graph.waves);
   const named = open.map((task) => [task, namedIn(task, byId)] as const);
@@ -238,7 +245,10 @@ function instructionsOf(
   const context =
     parent === undefined
       ? ""
-      : [`It belongs to task ${parent.id}: ${parent.text}`, dedented(parent.details)]
+      : [
+          `It belongs to task ${parent.id}: ${parent.text}`,
+          dedented(parent.details).slice(0, MAX_CONTEXT).toWellFormed(),
+        ]
           .filter((each) => each !== "")
           .join("\n");
   return paragraphs(

@@ -7,6 +7,7 @@ import {
   type Problem,
   type ReadOptions,
   readFirst,
+  tooMany,
   unreadNotes,
 } from "./foreign-plan.ts";
 import { dependenciesInOrder, type OrderedTask, withNamed } from "./in-order.ts";
@@ -62,6 +63,9 @@ export function readSpecKit(text: string, { documents }: ReadOptions): ForeignPl
   }
   return reader.plan(documents);
 }
+
+/** Characters of a goal or a checkpoint beyond which no further line is added. */
+const MAX_LABEL = 5000;
 
 class SpecKitReader {
   readonly #tasks: SpecTask[] = [];
@@ -166,7 +170,11 @@ class SpecKitReader {
 
   #continueLabel(label: string, text: string): void {
     const { labels } = this.#section;
-    const whole = `${labels.get(label) ?? ""} ${text}`.trim();
+    const before = labels.get(label) ?? "";
+    if (before.length > MAX_LABEL) {
+      return;
+    }
+    const whole = `${before} ${text}`.trim();
     labels.set(label, whole);
     const last = this.#lastOpen === null ? undefined : this.#checkpoints.get(this.#lastOpen);
     if (label === "checkpoint" && last !== undefined) {
@@ -183,6 +191,17 @@ class SpecKitReader {
 
   plan(documents: readonly string[]): ForeignPlan {
     const open = this.#tasks.filter((task) => task.left === null);
+    const left = leftOf(this.#tasks);
+    return tooMany(open, left) ?? this.#planOf(open, { left, documents });
+  }
+
+  #planOf(
+    open: readonly SpecTask[],
+    {
+      left,
+      documents,
+    }: { readonly left: ForeignPlan["left"]; readonly documents: readonly string[] },
+  ): ForeignPlan {
     const steps = open.flatMap((task) => {
       const checkpoint = this.#checkpoints.get(task);
       return checkpoint === undefined ? [task] : [task, checkpoint];
@@ -198,7 +217,7 @@ class SpecKitReader {
     });
     return {
       tasks,
-      left: leftOf(this.#tasks),
+      left,
       notes: unreadNotes(this.#unread, "T001"),
       problems: [...this.#placeholders, ...duplicates(this.#tasks), ...named.problems],
     };
@@ -280,12 +299,10 @@ function namedIn(
   { id, line, text, details }: SpecTask,
   known: ReadonlyMap<string, SpecTask>,
 ): { readonly ids: string[]; readonly problems: Problem[] } {
-  const names = [...[text, ...details].join("\n").matchAll(DEPENDS)].flatMap(([, list = ""]) =>
-    [...list.matchAll(RANGE)].flatMap(([, from = "", to]) => rangeOf(from, to)),
-  );
+  const names = namesIn([text, ...details].join("\n"));
   const ids: string[] = [];
   const problems: Problem[] = [];
-  for (const name of new Set(names)) {
+  for (const name of names) {
     const task = known.get(name);
     if (task === undefined) {
       problems.push({
@@ -304,13 +321,27 @@ function namedIn(
   return { ids, problems };
 }
 
-/** Ids that one range may have. */
-const MAX_RANGE = 1000;
+/** Ids that one task may name, and that one range may have. */
+const MAX_NAMES = 1000;
+
+function namesIn(text: string): Set<string> {
+  const names = new Set<string>();
+  let left = MAX_NAMES;
+  for (const [, list = ""] of text.matchAll(DEPENDS)) {
+    for (const [, from = "", to] of list.matchAll(RANGE)) {
+      for (const name of left > 0 ? rangeOf(from, to) : []) {
+        names.add(name);
+        left -= 1;
+      }
+    }
+  }
+  return names;
+}
 
 function rangeOf(from: string, to: string | undefined): string[] {
   const first = from.toUpperCase().replace(/[A-Z]$/, (letter) => letter.toLowerCase());
   const [low, high] = [first, to ?? first].map((id) => Number(/\d+/.exec(id)?.[0]));
-  if (to === undefined || low === undefined || high === undefined || high - low > MAX_RANGE) {
+  if (to === undefined || low === undefined || high === undefined || high - low > MAX_NAMES) {
     return [first];
   }
   const digits = (/\d+/.exec(first)?.[0] ?? "").length;

@@ -43,7 +43,8 @@ const HEADING = /^(#{1,6})[ \t]+(.*?)[ \t]*#*$/;
 const FENCE = /^[ \t]*(`{3,}|~{3,})/;
 /** The block of fields at the beginning of a file. */
 const FRONT = /^---\n[^]*?\n---(?:\n|$)/;
-const COMMENT = /^[ \t]*<!--[^]*?-->/gm;
+const COMMENT = /^[ \t]*<!--/gm;
+const COMMENT_END = "-->";
 
 /**
  * Reads the lines of Markdown, without comments, front matter and what only looks like a task inside a block of code.
@@ -88,7 +89,25 @@ function fenceEnd(lines: readonly string[], begin: number): number | null {
 /** Empties front matter and comments, so that every line keeps its number. */
 function blanked(text: string): string {
   const empty = (found: string) => found.replaceAll(/[^\n]/g, "");
-  return text.replace(FRONT, empty).replaceAll(COMMENT, empty);
+  return withoutComments(text.replace(FRONT, empty), empty);
+}
+
+function withoutComments(text: string, empty: (found: string) => string): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { index } of text.matchAll(COMMENT)) {
+    const end = index < at ? at : text.indexOf(COMMENT_END, index);
+    if (end === -1) {
+      // no later one is closed either
+      break;
+    }
+    if (index >= at) {
+      const after = end + COMMENT_END.length;
+      parts.push(text.slice(at, index), empty(text.slice(index, after)));
+      at = after;
+    }
+  }
+  return [...parts, text.slice(at)].join("");
 }
 
 function lineOf(text: string, line: number): TaskLine {
@@ -117,7 +136,7 @@ function indentOf(text: string): number {
 /** Returns lines without the indentation that they share, and without empty ones around them. */
 export function dedented(lines: readonly string[]): string {
   const filled = lines.filter((line) => line.trim() !== "");
-  const least = Math.min(...filled.map(indentOf));
+  const least = filled.reduce((min, line) => Math.min(min, indentOf(line)), Infinity);
   return lines
     .map((line) => line.replaceAll("\t", " ".repeat(TAB)).slice(least).trimEnd())
     .join("\n")

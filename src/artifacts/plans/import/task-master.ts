@@ -12,6 +12,7 @@ import {
   type Problem,
   type ReadOptions,
   readFirst,
+  tooMany,
 } from "./foreign-plan.ts";
 import { titleOf } from "./task-lines.ts";
 
@@ -139,8 +140,12 @@ function planOf(
       addTo(left, reason, id);
     }
   }
-  notes.push(...unknownStates(tasks));
   const open = [...tasks.values()].filter(({ status }) => reasonOf(status) === null);
+  const crowd = tooMany(open, left);
+  if (crowd !== null) {
+    return crowd;
+  }
+  notes.push(...unknownStates(tasks));
   const depends = new Map(
     open.map((task) => [task.id, dependenciesOf(task, { tasks, notes, problems })]),
   );

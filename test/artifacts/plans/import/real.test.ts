@@ -40,6 +40,25 @@ it.each(REAL_PLANS)(
   },
 );
 
+it("[PLANRUN-64] a huge file is refused or gives a plan of its size", () => {
+  const long = (line: string, count: number) => line.repeat(count);
+  const files = [
+    ["spec-kit", `- [ ] T1 depends on ${long("T1-T999, ", 200_000)}`],
+    ["spec-kit", long("- [ ] T1 x\n**Checkpoint**: y\n", 60_000)],
+    ["spec-kit", `- [ ] T1 x\n**Checkpoint**: y\n${long("z\n", 900_000)}`],
+    ["spec-kit", long("<!-- \n", 300_000)],
+    ["kiro", `- [ ] 1. x\n${long("  - y\n", 300_000)}`],
+    ["kiro", `- [ ] 1. x\n${long("  - y\n", 15_000)}- [ ] 1.1 z\n`],
+    ["kiro", long("```\n", 400_000)],
+    ["taskmaster", `{"tasks": [${long('{"id": 1, "title": "x"},', 60_000)}{}]}`],
+  ] as const;
+  for (const [format, text] of files) {
+    const runId = crypto.randomUUID();
+    const { plan } = importPlan(text, { format, role: "assistant", runId, documents: [] });
+    expect(JSON.stringify(plan).length).toBeLessThan(text.length + 10_000);
+  }
+});
+
 it("[PLANRUN-64] a real plan whose lines were mixed, cut or joined gives a valid plan or says what is wrong, whatever the format", () => {
   const texts = REAL_PLANS.map((real) => textOf(real).split("\n"));
   const changes = fc.array(fc.record({ at: fc.nat(), to: fc.nat(), kind: fc.nat(3) }), {

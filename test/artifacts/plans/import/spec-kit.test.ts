@@ -158,6 +158,9 @@ it("[PLANRUN-64] says of a whole file why no plan can be made of it", () => {
   expect(problems(...many)).toEqual([
     "1001: the file has 1001 open tasks, and a plan 1000 phases at most; split it",
   ]);
+  expect(problems("x".repeat(2_000_001))).toEqual([
+    "1: the file has more than 2000000 characters; split it",
+  ]);
   expect(problems(`- [ ] T001 ${"x".repeat(100_001)}`)).toEqual([
     "1: T001 has more than 100000 characters; shorten it",
   ]);
