@@ -46,19 +46,16 @@ const PATH = "/api/plan-runs";
 export function planRunCalls(connection: Connection): PlanRunCalls {
   const pathOf = (id: string): string => `${PATH}/${encodeURIComponent(id)}`;
   return {
-    createPlanRun: async (body, { idempotencyKey } = {}) => {
-      const headers = { "idempotency-key": idempotencyKey };
-      return connection.json<RunDetail>("POST", PATH, { body, headers });
-    },
+    createPlanRun: (body, { idempotencyKey } = {}) =>
+      connection.json("POST", PATH, { body, headers: { "idempotency-key": idempotencyKey } }),
     listPlanRuns: async (query = {}) => {
       const { body, headers } = await connection.call<RunSummary[]>("GET", PATH, {
         query: { ...query },
       });
       return { runs: body, next: nextOf(headers, "cursor") };
     },
-    getPlanRun: (id) => connection.json<RunDetail>("GET", pathOf(id)),
-    resumePlanRun: (id, body = {}) =>
-      connection.json<RunDetail>("POST", `${pathOf(id)}/resume`, { body }),
+    getPlanRun: (id) => connection.json("GET", pathOf(id)),
+    resumePlanRun: (id, body = {}) => connection.json("POST", `${pathOf(id)}/resume`, { body }),
     reportPlanRun: (id) => connection.text(`${pathOf(id)}/report`),
   };
 }

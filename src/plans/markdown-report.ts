@@ -73,9 +73,15 @@ function section(phase: RunPhase): string {
     ...(error === null || shown === "done"
       ? []
       : [`- error ${code(error.code)}: ${code(error.sentence)}`]),
+    ...(phase.artifact === null ? [] : [artifactLine(phase.artifact)]),
     ...phase.approvals.map(approvalLine),
     ...fileLines(phase),
   ].join("\n");
+}
+
+function artifactLine({ path, schema, hash }: NonNullable<RunPhase["artifact"]>): string {
+  const stored = hash === null ? "not handed in" : `SHA-256 ${code(hash)}`;
+  return `- artifact ${code(path)} of ${code(schema)}: ${stored}`;
 }
 
 function approvalLine({

@@ -1,5 +1,6 @@
 import { costOf } from "../core/cost/cost-fields.ts";
 import { totalUsage } from "../core/cost/model-calls.ts";
+import { isRepriseError } from "../core/errors.ts";
 import {
   approvalCallId,
   MAX_PHASE_FILES,
@@ -12,7 +13,7 @@ import { type AttemptUse, readAttemptUse } from "../store/records/plans/attempt-
 import { type GivenApproval, readGivenApprovals } from "../store/records/plans/given-approvals.ts";
 import type { StoredPhase } from "../store/records/plans/phases.ts";
 import type { ListedRun } from "../store/records/plans/list-runs.ts";
-import { readRun, type StoredRun } from "../store/records/plans/read-runs.ts";
+import { readRun, readRunOf, type StoredRun } from "../store/records/plans/read-runs.ts";
 import { readUnread } from "../store/records/plans/unread.ts";
 import type { Operation } from "../store/store.ts";
 import { phaseOf, planOf, type RunPlan } from "./plan-of-run.ts";
@@ -35,6 +36,22 @@ export const readRunDetail: Operation<{ readonly reference: string }, RunDetail>
     phases: runPhases(run, known),
     unread: await readUnread(tx, run),
   };
+};
+
+/** Reads the phases of a run in the order of its plan; none if it is gone. */
+export const readRunPhases: Operation<
+  { readonly session_id: string },
+  readonly RunPhase[]
+> = async (tx, input) => {
+  try {
+    const run = await readRunOf(tx, input);
+    return runPhases(run, await readKnown(tx, run));
+  } catch (error) {
+    if (isRepriseError(error, "run_missing", "session_not_found")) {
+      return [];
+    }
+    throw error;
+  }
 };
 
 /** Returns the fields of a run that a list shows. */
@@ -76,7 +93,7 @@ function runPhases(run: StoredRun, { use, approvals }: KnownOfAttempts): RunPhas
   const plan = planOf(run);
   const shown = shownOf(run, plan);
   return run.phases.map((row): RunPhase => {
-    const { title, role, depends_on = [] } = phaseOf(plan, row);
+    const { title, role, depends_on = [], expected_artifact: artifact } = phaseOf(plan, row);
     const { key, state, attempt, child, error_code, error_sentence, begun_at, ended_at } = row;
     return {
       key,
@@ -88,6 +105,7 @@ function runPhases(run: StoredRun, { use, approvals }: KnownOfAttempts): RunPhas
       attempt,
       session_id: child,
       ...usedBy(row, use),
+      artifact: artifact === undefined ? null : { ...artifact, hash: row.artifact_hash },
       approvals: decisionsAbout(row, approvals),
       error: error_code === null ? null : { code: error_code, sentence: error_sentence ?? "" },
       begun_at,

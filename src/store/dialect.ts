@@ -41,6 +41,8 @@ export interface Dialect {
   };
   /** Statements of the baseline: they number what changes. */
   readonly numberedChanges: readonly string[];
+  /** The same for phases of plans, which came later. */
+  readonly numberedPhases: readonly string[];
   /** For an UPDATE of `sessions` that runs often: the number of its change, if that costs less than the trigger. */
   readonly changeNumber: { readonly changed?: RawBuilder<number> };
   /** Text after the closing parenthesis of CREATE TABLE. */

@@ -34,6 +34,7 @@ function runOf(text: string): RunDetail {
     cost_micros: null,
     files: [{ path: text, undone: true }],
     files_changed: 1,
+    artifact: { path: text, schema: text, hash: null },
     approvals: [
       {
         attempt: 1,

@@ -55,6 +55,18 @@ const PhaseFile = Type.Object(
   closed,
 );
 
+/** The artifact that a phase has to hand in. */
+const PhaseArtifact = Type.Object(
+  {
+    path: Type.String(),
+    schema: Type.String(),
+    hash: nullable(
+      Type.String({ description: "SHA-256 of what the attempt handed in; null before it has." }),
+    ),
+  },
+  closed,
+);
+
 /** Decision of a person about an attempt of a phase. */
 const PhaseApproval = Type.Object(
   {
@@ -95,6 +107,9 @@ export const RunPhase = Type.Object(
       description: "Paths that were changed, of all attempts and their sub-agents; 100 at most.",
     }),
     files_changed: Type.Integer({ minimum: 0, description: "The number of all such paths." }),
+    artifact: Type.Unsafe<Static<typeof PhaseArtifact> | null>(
+      Type.Union([PhaseArtifact, Type.Null()]),
+    ),
     approvals: Type.Array(PhaseApproval, { description: "The earliest first." }),
     error: Type.Unsafe<Static<typeof PhaseError> | null>(Type.Union([PhaseError, Type.Null()])),
     begun_at: time(),

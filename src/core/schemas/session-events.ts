@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 
 import { closed } from "./field-schemas.ts";
+import { RunPhase } from "./plan-run-schemas.ts";
 import { ExchangeInfo, named, QuestionInfo, SessionSummary } from "./schemas.ts";
 
 /** The events of `GET /api/events`, as docs/protocol/http.md describes them ("Events of all sessions"). */
@@ -13,6 +14,11 @@ const DATA = {
   deleted: Type.Object({ id: Type.String({ format: "uuid" }) }, closed),
   exchange: named(ExchangeInfo),
   question: named(QuestionInfo),
+  /** `session_id` is that of the run. */
+  phase: Type.Object(
+    { session_id: Type.String({ format: "uuid" }), phase: named(RunPhase) },
+    closed,
+  ),
 } as const;
 type EventData = { readonly [Name in keyof typeof DATA]: Static<(typeof DATA)[Name]> };
 

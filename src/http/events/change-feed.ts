@@ -9,14 +9,17 @@ import {
   type ReadChanges,
   type SentAhead,
 } from "../../store/records/changes/read-changes.ts";
+import type { PhaseTexts } from "../../store/records/changes/read-values.ts";
 import type { LostSessions } from "../../store/records/changes/lost-sessions.ts";
 import type { Store } from "../../store/store.ts";
+import { readRunPhases } from "../../plans/run-detail.ts";
 import { pauseAfter } from "../../exchange/live/pause-after.ts";
 import { readWhenThere } from "../../exchange/live/read-when-there.ts";
 import type { SessionWatcher } from "../../exchange/live/session-watcher.ts";
 import { SharedReads } from "../../exchange/live/shared-reads.ts";
 import type { Source } from "../../exchange/live/source.ts";
 import type { SentPortion } from "../stream/serving.ts";
+import { phaseFor } from "../shown-failure.ts";
 import { bytesOf } from "./change-events.ts";
 
 /** Where a reader is. */
@@ -83,7 +86,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
       return readChanges(tx, given);
     };
     const limits = { max_rows: CHANGES_PAGE_ROWS, max_bytes: unsentBytes };
-    return store.read(operation, { ...input, ...limits });
+    return store.read(operation, { ...input, ...limits, phases: readPhaseTexts });
   };
   const begun = read({ after: null, ahead: NOTHING_AHEAD, lost: NONE_LOST });
   begun.catch(onOver);
@@ -166,6 +169,12 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     },
   };
 }
+
+/** The texts of providers are left out: all callers get the same event. */
+const readPhaseTexts: PhaseTexts = async (tx, input) => {
+  const phases = await readRunPhases(tx, input);
+  return phases.map((phase) => JSON.stringify({ ...input, phase: phaseFor("reader", phase) }));
+};
 
 function encoded(page: ChangesPage, next: number | null): EncodedChanges {
   return {

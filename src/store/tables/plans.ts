@@ -1,4 +1,7 @@
+import type { Generated } from "kysely";
+
 import type { PhaseState } from "../../core/plan-runs.ts";
+import type { ChangeNumber } from "./changes.ts";
 
 /** Plans that are run, with the run's session. How the run is, its exchanges say. */
 export interface PlanTables {
@@ -48,4 +51,5 @@ export interface PlanPhaseTable {
   /** When the attempt began, and when the phase was done, failed or refused. */
   begun_at: string | null;
   ended_at: string | null;
+  changed: Generated<ChangeNumber>;
 }

@@ -45,6 +45,7 @@ export const NOT_COPIED: Readonly<Record<string, string>> = {
   "sessions.changed": "the numbers of changes are of one database",
   "sessions.created_change": "the numbers of changes are of one database",
   "exchanges.changed": "the numbers of changes are of one database",
+  "plan_phases.changed": "the numbers of changes are of one database",
   "questions.changed": "the numbers of changes are of one database",
   "threads.prunes": "it only shows a waiting writer that rows are gone",
   "threads.head_hash": "it depends on numbers of rows, and is created again",

@@ -17,7 +17,7 @@ const schema = {
   operationId: "followEvents",
   summary: "Streams what changes in all sessions, as server-sent events",
   description:
-    "For lists of sessions. `created` and `changed` have the session as the list shows it, `deleted` its id, `exchange` and `question` what changed in a session: always the value of now. The stream resumes after `Last-Event-ID`. Without one, or if that is too old, it begins with `reset`: read the list after it.",
+    "For lists of sessions. `created` and `changed` have the session as the list shows it, `deleted` its id, `exchange`, `question` and `phase` what changed in a session: always the value of now. The stream resumes after `Last-Event-ID`. Without one, or if that is too old, it begins with `reset`: read the list after it.",
   querystring: NoQuery,
   headers: lastEventIdHeader("The id of the last event received."),
   response: {

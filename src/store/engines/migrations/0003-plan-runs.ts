@@ -4,7 +4,7 @@ import type { Migration } from "./migration.ts";
 export const planRuns: Migration = {
   version: 3,
   name: "plan runs",
-  statements: ({ column, tableOptions, keyedTable }) => {
+  statements: ({ column, tableOptions, keyedTable, numberedPhases }) => {
     const { key, integer } = column;
     return [
       `CREATE TABLE plan_runs (
@@ -33,8 +33,11 @@ export const planRuns: Migration = {
         error_sentence TEXT,
         begun_at ${key},
         ended_at ${key},
+        changed ${integer} NOT NULL DEFAULT 0,
         PRIMARY KEY (session_id, key)
       )${keyedTable}`,
+      `CREATE INDEX plan_phases_changed ON plan_phases (changed) WHERE changed > 0`,
+      ...numberedPhases,
     ];
   },
 };

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { type Dialect, MAX_OFFSET_MS } from "../../dialect.ts";
-import { numberedChanges } from "./numbered-changes.ts";
+import { numberedChanges, numberedPhases } from "./numbered-changes.ts";
 
 /** `clock_timestamp`, because `now()` is the time at which the transaction began. */
 const NOW = `to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -30,6 +30,7 @@ export const postgresDialect: Dialect = {
     lowerCase: (column) => `lower(${column} COLLATE "C")`,
   },
   numberedChanges,
+  numberedPhases,
   changeNumber: {},
   tableOptions: "",
   keyedTable: "",

@@ -50,3 +50,8 @@ export const numberedChanges: readonly string[] = [
   `CREATE TRIGGER questions_changed BEFORE INSERT OR UPDATE OF state ON questions
     FOR EACH ROW EXECUTE FUNCTION reprise_number_change()`,
 ];
+
+export const numberedPhases: readonly string[] = [
+  `CREATE TRIGGER plan_phases_changed BEFORE INSERT OR UPDATE OF state, attempt ON plan_phases
+    FOR EACH ROW EXECUTE FUNCTION reprise_number_change()`,
+];

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { type Dialect, MAX_OFFSET_MS } from "../../dialect.ts";
-import { numberedChanges } from "./numbered-changes.ts";
+import { numberedChanges, numberedPhases } from "./numbered-changes.ts";
 
 const NOW = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 
@@ -26,6 +26,7 @@ export const sqliteDialect: Dialect = {
     lowerCase: (column) => `lower(${column})`,
   },
   numberedChanges,
+  numberedPhases,
   changeNumber: { changed: sql<number>`(select next from change_position)` },
   tableOptions: " STRICT",
   keyedTable: " STRICT, WITHOUT ROWID",

@@ -36,6 +36,12 @@ export const numberedChanges: readonly string[] = [
   ...numbered("questions", "state", "id = NEW.id"),
 ];
 
+export const numberedPhases: readonly string[] = numbered(
+  "plan_phases",
+  "state, attempt",
+  "session_id = NEW.session_id AND key = NEW.key",
+);
+
 function numbered(table: string, columns: string, key: string): string[] {
   return ["INSERT", `UPDATE OF ${columns}`].map(
     (

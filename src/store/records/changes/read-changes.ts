@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { Operation, Tx } from "../../store.ts";
 import { type FoundLost, type LostSessions, readLost } from "./lost-sessions.ts";
-import { type ChangeKind, readValues } from "./read-values.ts";
+import { type ChangeKind, type PhaseTexts, readValues } from "./read-values.ts";
 import type { ChangeNumber } from "../../tables/changes.ts";
 
 /** A reader here has everything that happened before. */
@@ -15,7 +15,7 @@ export interface ChangePosition {
 /** A change with what it made of a session, an exchange or a question: their values now. */
 export interface SessionChange {
   readonly kind: ChangeKind;
-  /** Id of the session; of a question, its own. */
+  /** Id of the session, also of a phase that it runs; of a question, its own. */
   readonly id: string;
   readonly json: string;
   readonly at: ChangeNumber;
@@ -33,6 +33,7 @@ export interface ReadChanges {
   readonly lost: LostSessions | null;
   readonly max_rows: number;
   readonly max_bytes: number;
+  readonly phases: PhaseTexts;
 }
 
 export interface ChangesPage {
@@ -67,10 +68,14 @@ export const readChanges: Operation<ReadChanges, ChangesPage> = async (tx, input
   const changed = new Set(marks.map(({ id }) => id));
   const { lost, found } = page.more ? NOT_ASKED : await readLost(tx, input.lost, changed);
   const isCreated = (mark: Mark): boolean => mark.n >= after.at && !ahead.has(keyOf(mark));
-  const values = await readValues(tx, [
-    ...withSessions(marks.map((mark) => ({ ...mark, kind: kindOf(mark, isCreated(mark)) }))),
-    ...found.map((mark) => ({ ...mark, at: stable })),
-  ]);
+  const values = await readValues(
+    tx,
+    [
+      ...withSessions(marks.map((mark) => ({ ...mark, kind: kindOf(mark, isCreated(mark)) }))),
+      ...found.map((mark) => ({ ...mark, at: stable })),
+    ],
+    input.phases,
+  );
   const cut = cutOf(values, max_bytes, stable);
   if (page.more || cut !== null) {
     const at = cut ?? page.next;
@@ -123,19 +128,20 @@ function isKnown(
   return numbers === state.numbers && at >= state.first && at <= state.stable;
 }
 
-/** A row that changed; `n` is the number of the session's creation, or of the exchange in its session. */
+/** A row that changed; `n` is the number of the session's creation or of the exchange in its session, or the position of the phase. */
 interface Mark {
-  readonly table: 0 | 1 | 2 | 3;
+  readonly table: 0 | 1 | 2 | 3 | 4;
   readonly at: ChangeNumber;
   readonly id: string;
   readonly n: number;
 }
 
 /** A session that was deleted and imported again was deleted first. */
-const TABLES = ["deleted", "changed", "exchange", "question"] as const;
+const TABLES = ["deleted", "changed", "exchange", "question", "phase"] as const;
 
 function keyOf({ table, id, n }: Mark): string {
-  return table === 2 ? `${id} ${n}` : `${table} ${id}`;
+  const isOne = table === 2 || table === 4;
+  return isOne ? `${table} ${id} ${n}` : `${table} ${id}`;
 }
 
 function kindOf({ table }: Mark, isCreated: boolean): ChangeKind {
@@ -195,6 +201,7 @@ async function readMarks(
     union all select 1, changed, id, created_change from sessions where changed > 0 and ${inRange}
     union all select 2, changed, session_id, n from exchanges where changed > 0 and ${inRange}
     union all select 3, changed, id, 0 from questions where changed > 0 and ${inRange}
+    union all select 4, changed, session_id, position from plan_phases where changed > 0 and ${inRange}
     order by at, "table", id, n ${max_rows === undefined ? sql`` : sql`limit ${max_rows}`}`.execute(
     db,
   );

@@ -2,12 +2,15 @@ import { batches } from "../threads/bodies.ts";
 import { readRecordsOf } from "../exchanges/read.ts";
 import { readQuestions } from "../questions/read.ts";
 import { readSummaryTexts } from "../sessions/summaries.ts";
-import type { Tx } from "../../store.ts";
+import type { Operation, Tx } from "../../store.ts";
 
 /** Kind of a change, and the event that a reader gets. */
-export type ChangeKind = "created" | "changed" | "deleted" | "exchange" | "question";
+export type ChangeKind = "created" | "changed" | "deleted" | "exchange" | "question" | "phase";
 
-/** A value to read: of a session or a question by its id, of an exchange by its session and `n`. */
+/** Reads the JSON of each phase of a run, in the order of its plan; none of a run that is gone. */
+export type PhaseTexts = Operation<{ readonly session_id: string }, readonly string[]>;
+
+/** A value to read: of a session or a question by its id, of an exchange or a phase by its session and `n`. */
 interface Wanted {
   readonly kind: ChangeKind;
   readonly id: string;
@@ -18,6 +21,7 @@ interface Wanted {
 export async function readValues<Each extends Wanted>(
   tx: Tx,
   wanted: readonly Each[],
+  readPhases: PhaseTexts,
 ): Promise<(Each & { readonly json: string })[]> {
   const ofKind = (...kinds: ChangeKind[]): readonly Each[] =>
     wanted.filter(({ kind }) => kinds.includes(kind));
@@ -38,6 +42,10 @@ export async function readValues<Each extends Wanted>(
       questions.set(question.id, JSON.stringify(question));
     }
   }
+  const phases = new Map<string, readonly string[]>();
+  for (const session_id of new Set(ofKind("phase").map(({ id }) => id))) {
+    phases.set(session_id, await readPhases(tx, { session_id }));
+  }
   const jsonOf = ({ kind, id, n }: Wanted): string | undefined => {
     switch (kind) {
       case "created":
@@ -49,6 +57,8 @@ export async function readValues<Each extends Wanted>(
         return exchanges.get(`${id} ${n}`);
       case "question":
         return questions.get(id);
+      case "phase":
+        return phases.get(id)?.[n];
     }
   };
   return wanted.flatMap((each) => {

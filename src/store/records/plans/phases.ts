@@ -7,7 +7,7 @@ import { type Fence, holdFence } from "../leases/fence.ts";
 import { withinDelegation } from "../questions/tree.ts";
 
 /** A phase as it is stored, with the sub-agent of its attempt. */
-export interface StoredPhase extends Omit<Selectable<PlanPhaseTable>, "session_id"> {
+export interface StoredPhase extends Omit<Selectable<PlanPhaseTable>, "session_id" | "changed"> {
   /** Session of the sub-agent; null before it begins. */
   readonly child: string | null;
   /** True for a running phase that can do nothing before a person answers. */
@@ -33,7 +33,7 @@ export const readPhases: Operation<
     .execute();
   const byCall = new Map(children.map(({ id, parent_call_id }) => [parent_call_id, id]));
   const phases: StoredPhase[] = [];
-  for (const { session_id: _, ...row } of rows) {
+  for (const { session_id: _, changed: __, ...row } of rows) {
     const child = byCall.get(phaseCallId(row.key, row.attempt)) ?? null;
     const asks = row.state === "running" && child !== null && (await waitsForPeople(tx, child));
     phases.push({ ...row, child, asks });

@@ -28,6 +28,8 @@ import { tokenHolder } from "../../../../src/core/principal.ts";
 
 const principal = tokenHolder("owner");
 
+const noPhases = () => Promise.resolve([]);
+
 /** A reader that keeps what `readChanges` asks it to keep. */
 function readerOf(store: Store, limits = { max_rows: 100, max_bytes: 1_000_000 }) {
   let last: Pick<ChangesPage, "ahead" | "lost"> & { position: ChangePosition | null } = {
@@ -39,7 +41,7 @@ function readerOf(store: Store, limits = { max_rows: 100, max_bytes: 1_000_000 }
     position: () => last.position,
     next: async () => {
       const { position, ahead, lost } = last;
-      const input = { after: position, ahead, lost, ...limits };
+      const input = { after: position, ahead, lost, ...limits, phases: noPhases };
       const page = await store.read(readChanges, input);
       last = page;
       return page;
@@ -189,6 +191,7 @@ describeEngines("changes of sessions", (engine) => {
         lost: null,
         max_rows: 10,
         max_bytes: 1000,
+        phases: noPhases,
       });
     expect(await read({ numbers, at })).toMatchObject({ isReset: false });
     expect(await read({ numbers: "other", at })).toMatchObject({ isReset: true });
@@ -213,6 +216,7 @@ describeEngines("changes of sessions", (engine) => {
         lost: null,
         max_rows: 10,
         max_bytes: 1000,
+        phases: noPhases,
       });
     expect(await read(own)).toMatchObject({ isReset: false });
     expect(await read({ ...own, numbers })).toMatchObject({ isReset: true });
@@ -302,6 +306,7 @@ it("[EVENTS-8] a transaction that ends late is not lost, however many began afte
       lost: null,
       max_rows: 100,
       max_bytes: 100_000,
+      phases: noPhases,
     });
     expect(new Set(changes.map(({ id }) => id))).toEqual(new Set([slow.id, quick.id]));
   } finally {

@@ -1,0 +1,54 @@
+import { expect, it, onTestFinished } from "vitest";
+
+import type { SessionEvent } from "../../src/core/schemas/session-events.ts";
+import { describeEngine } from "../helpers/engines.ts";
+import { startModelServer } from "../helpers/model-server.ts";
+import { DIAMOND, PlanBench, storeRun } from "../helpers/plan-bench.ts";
+import { startTestServer } from "../helpers/server.ts";
+import { openEvents } from "../helpers/session-events.ts";
+
+type PhaseEvent = Extract<SessionEvent, { event: "phase" }>;
+
+function phasesIn(events: readonly SessionEvent[]): readonly PhaseEvent[] {
+  return events.filter((each) => each.event === "phase");
+}
+
+describeEngine("changes of phases", (engine) => {
+  it("[EVENTS-16] each has an event with the phase as the run shows it, whichever process makes it, and a reader that was away gets it", async () => {
+    const server = await startModelServer({ answer: () => ({ content: "a result" }) });
+    const database = await engine.create();
+    const bench = await PlanBench.open(database, server);
+    const t = await startTestServer({ store: await database.open() });
+    onTestFinished(() => t[Symbol.asyncDispose]());
+    const reader = await openEvents(t.url);
+    const [reset] = await reader.until(({ event }) => event === "reset");
+    const { id } = await storeRun({ store: bench.store, phases: DIAMOND });
+    const first = await reader.until(
+      (each) => each.event === "phase" && each.data.phase.key === "check",
+    );
+    expect(phasesIn(first)[0]?.data).toMatchObject({
+      session_id: id,
+      phase: { key: "design", state: "waiting", shown: "ready", attempt: 1, session_id: null },
+    });
+    await bench.run(id);
+    const isDone = (each: SessionEvent): boolean =>
+      each.event === "phase" && each.data.phase.key === "check" && each.data.phase.state === "done";
+    const all = phasesIn(await reader.until(isDone));
+    expect(all.at(-1)?.data.phase).toMatchObject({ shown: "done", model: "openai:gpt-test" });
+    for (const { key } of DIAMOND) {
+      const states = all.filter((each) => each.data.phase.key === key);
+      expect(states.at(-1)?.data.phase).toMatchObject({ state: "done" });
+    }
+    const late = await openEvents(t.url, { lastId: reset!.id });
+    const missed = phasesIn(await late.until(isDone));
+    expect(missed.map((each) => [each.data.session_id, each.data.phase.key]).toSorted()).toEqual(
+      DIAMOND.map(({ key }) => [id, key]).toSorted(),
+    );
+    const end = await openEvents(t.url, { lastId: all.at(-1)!.id });
+    await bench.store.write(
+      (tx) => tx.db.deleteFrom("plan_runs").where("session_id", "=", id).execute(),
+      null,
+    );
+    expect(phasesIn(end.events())).toEqual([]);
+  });
+});
