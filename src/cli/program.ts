@@ -197,7 +197,13 @@ export async function createProgram(cli: CliContext): Promise<Command> {
         throw noSuchCommand(wrong, commandNames());
       }
       const { chatAction } = await import("./commands/chat/chat.ts");
-      await chatAction(cli, program, options);
+      await chatAction(cli, program, {
+        options,
+        watchRun: async (store, session_id) => {
+          const { watchRun } = await import("./commands/plan/watch.ts");
+          await watchRun(cli, store, { command: program, session_id, json: false });
+        },
+      });
     });
   withStore(program);
   for (const command of await load(cli, COMMANDS, needsAll(cli))) {

@@ -5,13 +5,14 @@ import type { Command } from "commander";
 import { holdsAnything } from "../../../rules/trust/holds-anything.ts";
 import { workFolder } from "../../../rules/trust/wide-folder.ts";
 import { isFolder } from "../../../workspace/files/is-folder.ts";
+import { PLAN_AGENT } from "../../../core/plan-runs.ts";
 import { isRepriseError } from "../../../core/errors.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { failureLine, readFailures } from "../../../store/records/sessions/failures.ts";
 import { readSession } from "../../../store/records/sessions/read.ts";
 import type { Store } from "../../../store/store.ts";
 import { type ChatOptions, refuseBadOptions, runsOnce, whenBusy } from "./chat-options.ts";
-import { isOwnChoice, selectSession } from "./select-session.ts";
+import { findSession, isOwnChoice, selectSession } from "./select-session.ts";
 import { databaseLocation, exchangerConfig, trustSource } from "../../process/config.ts";
 import { type CliContext, type Consent, note, noticeLine } from "../../process/context.ts";
 import { databaseOption, openDatabase } from "../../process/database.ts";
@@ -44,12 +45,21 @@ import { wrongUsage } from "../../process/wrong-usage.ts";
 export async function chatAction(
   cli: CliContext,
   program: Command,
-  options: ChatOptions,
+  { options, watchRun }: { readonly options: ChatOptions; readonly watchRun: WatchRun },
 ): Promise<void> {
   refuseBadOptions(options);
   await using store = await openDatabase(cli, program);
+  const talks = cli.stdin.isTTY === true && !runsOnce(options);
+  const run = talks ? await namedRun(store, options) : null;
+  if (run !== null) {
+    await watchRun(store, run);
+    return;
+  }
   await chat({ cli, store, command: program, options });
 }
+
+/** Shows the run of a session in the place of a conversation. */
+type WatchRun = (store: Store, session_id: string) => Promise<void>;
 
 /** The way from the options to a session that talks; `sessions resume` comes in here too. */
 export async function chat(input: {
@@ -190,6 +200,12 @@ export async function chat(input: {
   if (session !== null && !json && (await isActive(store, session.id))) {
     noticeLine(cli, `Resume with: ${resumeCommand(cli, input.command, session.id)}`);
   }
+}
+
+/** The session of `--session` if it runs a plan: it has no conversation. Null for another one. */
+async function namedRun(store: Store, { session }: ChatOptions): Promise<string | null> {
+  const named = session === undefined ? null : await findSession(store, session);
+  return named?.agent === PLAN_AGENT ? named.id : null;
 }
 
 /** A screen for a person at a terminal, unless plain lines are asked for; lines for everybody else. */

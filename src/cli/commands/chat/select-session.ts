@@ -117,7 +117,7 @@ async function existingSession(selection: Selection): Promise<Session | null> {
 }
 
 /** Null for a full id that no session has. */
-async function findSession(store: Store, text: string): Promise<Session | null> {
+export async function findSession(store: Store, text: string): Promise<Session | null> {
   try {
     return await store.read(resolveSession, { reference: text });
   } catch (error) {

@@ -9,21 +9,14 @@ import { readCurrentExchange } from "../../../store/records/exchanges/current.ts
 import { localUser } from "../../../store/records/leases/local-user.ts";
 import { listOpenQuestions } from "../../../store/records/questions/read.ts";
 import type { Store } from "../../../store/store.ts";
-import { questionLines, reasonLine } from "../../output/question-lines.ts";
 import { databaseLocation, exchangerConfig } from "../../process/config.ts";
-import {
-  type CliContext,
-  noticeLine,
-  printJson,
-  printLine,
-  printLines,
-} from "../../process/context.ts";
+import { type CliContext, noticeLine } from "../../process/context.ts";
 import { databaseOption } from "../../process/database.ts";
-import { ASKS } from "../../process/exit-code.ts";
 import { ownSecrets } from "../../process/own-secrets.ts";
-import { answerCommandLine, resumeRunCommand } from "../../process/resume-command.ts";
 import { onSignals } from "../../process/signals.ts";
-import { phaseLine, runLines } from "./run-lines.ts";
+import { answeredHere } from "./answer-here.ts";
+import { RunFollower } from "./follow-run.ts";
+import { showRunEnd } from "./run-end.ts";
 
 export interface Foreground {
   readonly store: Store;
@@ -41,34 +34,25 @@ export interface Foreground {
  * Error codes: as `Exchanger.exchange`, but for phases that failed.
  */
 export async function runForeground(cli: CliContext, run: Foreground): Promise<void> {
-  const { store, session_id, json } = run;
+  const { store, command, session_id, json } = run;
   const read = (): Promise<RunDetail> => store.read(readRunDetail, { reference: session_id });
   const exchanger = await openedExchanger(cli, run);
-  const follow = json ? null : new PhaseLines(cli, store, { session_id, read });
-  let end: RunEnd;
-  try {
-    end = await runUntilEnd(cli, run, exchanger);
-  } finally {
-    await follow?.end();
-  }
-  const detail = await read();
-  const asked =
-    end === "waiting" ? await store.read(listOpenQuestions, { reference: session_id }) : [];
-  if (json) {
-    printJson(cli, detail, 2);
-  } else {
-    printLines(cli, runLines(detail));
-    for (const each of asked) {
-      printLines(cli, [...questionLines(each), ...reasonLine(each)]);
+  for (;;) {
+    const follow = json ? null : new RunFollower(cli, store, { session_id, read });
+    let end: Ended;
+    try {
+      end = await runUntilEnd(cli, run, exchanger);
+    } finally {
+      await follow?.end();
+    }
+    const asked =
+      end === "waiting" ? await store.read(listOpenQuestions, { reference: session_id }) : [];
+    // a person at a terminal answers at once
+    if (json || cli.stdin.isTTY !== true || !(await answeredHere(cli, store, asked))) {
+      showRunEnd(cli, { command, end, detail: await read(), asked, json, isOwn: true });
+      return;
     }
   }
-  if (end === "waiting") {
-    noticeLine(cli, `Answer with: ${answerCommandLine(cli, run.command, session_id)}`);
-  }
-  if (end !== "done") {
-    noticeLine(cli, `Then continue with: ${resumeRunCommand(cli, run.command, session_id)}`);
-  }
-  cli.exitCode = end === "done" ? 0 : end === "waiting" ? ASKS : 1;
 }
 
 async function openedExchanger(
@@ -83,13 +67,13 @@ async function openedExchanger(
   });
 }
 
-type RunEnd = "done" | "failed" | "stopped" | "waiting";
+type Ended = "done" | "failed" | "stopped" | "waiting";
 
 async function runUntilEnd(
   cli: CliContext,
   { store, session_id, json }: Foreground,
   exchanger: Exchanger,
-): Promise<RunEnd> {
+): Promise<Ended> {
   const stop = new AbortController();
   // a second signal ends the program in the system's own way
   const stopListening = onSignals(cli, () => {
@@ -120,56 +104,5 @@ async function runUntilEnd(
     return "failed";
   } finally {
     stopListening();
-  }
-}
-
-/** Prints a line whenever what is shown of a phase has changed. */
-class PhaseLines {
-  readonly #cli: CliContext;
-  readonly #read: () => Promise<RunDetail>;
-  readonly #shown = new Map<string, string>();
-  readonly #stopListening: () => void;
-  #reading: Promise<void> = Promise.resolve();
-  #isDue = false;
-
-  constructor(
-    cli: CliContext,
-    store: Store,
-    run: { readonly session_id: string; readonly read: () => Promise<RunDetail> },
-  ) {
-    this.#cli = cli;
-    this.#read = run.read;
-    this.#stopListening = store.onCommit((ids) => {
-      if (ids.has(run.session_id)) {
-        this.#update();
-      }
-    });
-  }
-
-  async end(): Promise<void> {
-    this.#stopListening();
-    await this.#reading;
-  }
-
-  /** However many commits come while it reads, it reads once more after them. */
-  #update(): void {
-    if (this.#isDue) {
-      return;
-    }
-    this.#isDue = true;
-    this.#reading = this.#reading.then(async () => {
-      this.#isDue = false;
-      const { phases } = await this.#read();
-      for (const phase of phases) {
-        const text = `${phase.shown} ${phase.attempt}`;
-        const isNews = !["waiting", "ready"].includes(phase.shown);
-        if (isNews && this.#shown.get(phase.key) !== text) {
-          printLine(this.#cli, phaseLine(phase));
-        }
-        this.#shown.set(phase.key, text);
-      }
-    });
-    // what cannot be read now is shown at the end, or is why the run fails
-    this.#reading = this.#reading.catch(() => undefined);
   }
 }

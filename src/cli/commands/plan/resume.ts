@@ -4,6 +4,7 @@ import { readRun } from "../../../store/records/plans/read-runs.ts";
 import type { CliContext } from "../../process/context.ts";
 import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
 import { addAllowed } from "../permission-options.ts";
+import { queueRun, refuseDetached, showDetached } from "./detach.ts";
 import { confirmImported } from "./plan-checks.ts";
 import { runForeground } from "./foreground.ts";
 
@@ -15,19 +16,27 @@ export function resumeCommand(cli: CliContext): Command {
       "<run>",
       "id of its session, the first 6 or more characters of it, or the plan's runId",
     )
+    .option("--detach", "let a service continue it")
     .option("--allow <call>", "permit such calls in this process; can be repeated", addAllowed)
     .option("--json", "print one JSON document, for programs")
     .action(
       async (
         reference: string,
-        { allow = [], json = false }: { allow?: readonly string[]; json?: boolean },
+        options: { detach?: true; allow?: readonly string[]; json?: boolean },
       ) => {
+        refuseDetached(options);
+        const { allow = [], json = false } = options;
         await using store = await openDatabase(cli, command);
         const run = await store.read(readRun, { reference });
         const { session_id } = run;
         const asks = cli.stdin.isTTY === true && !json;
         const database = databaseOption(command);
         if (!(await confirmImported(cli, run, { store, database, allow, asks }))) {
+          return;
+        }
+        if (options.detach === true) {
+          const exchange = await store.write((tx) => queueRun(cli, tx, session_id), null);
+          await showDetached(cli, store, { command, exchange, json });
           return;
         }
         await runForeground(cli, { store, command, session_id, allow, json });

@@ -11,11 +11,13 @@ import { type CliContext, noticeLine } from "../../process/context.ts";
 import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
 import { ownSecrets } from "../../process/own-secrets.ts";
 import { addAllowed } from "../permission-options.ts";
+import { queueRun, refuseDetached, showDetached } from "./detach.ts";
 import { confirmImported } from "./plan-checks.ts";
 import { runForeground } from "./foreground.ts";
 
 interface RetryOptions {
   readonly undo?: true;
+  readonly detach?: true;
   readonly allow?: readonly string[];
   readonly json?: true;
 }
@@ -30,9 +32,11 @@ export function retryCommand(cli: CliContext): Command {
     )
     .argument("[phase...]", "keys of such phases (default: all of them)")
     .option("--undo", "first take back what their attempts changed in files")
+    .option("--detach", "let a service continue it")
     .option("--allow <call>", "permit such calls in this process; can be repeated", addAllowed)
     .option("--json", "print one JSON document, for programs")
     .action(async (reference: string, keys: readonly string[], options: RetryOptions) => {
+      refuseDetached(options);
       await using store = await openDatabase(cli, command);
       const { allow = [], json = false } = options;
       const run = await store.read(readRun, { reference });
@@ -46,6 +50,14 @@ export function retryCommand(cli: CliContext): Command {
       if (options.undo === true && !(await undoAttempts(cli, store, { command, chosen }))) {
         noticeLine(cli, "No phase is tried again. Restore these files, or retry without --undo.");
         cli.exitCode = 1;
+        return;
+      }
+      if (options.detach === true) {
+        const exchange = await store.write(async (tx) => {
+          await retryPhases(tx, chosen);
+          return queueRun(cli, tx, session_id);
+        }, null);
+        await showDetached(cli, store, { command, exchange, json });
         return;
       }
       await store.write(retryPhases, chosen);

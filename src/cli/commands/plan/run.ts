@@ -20,6 +20,7 @@ import { newSession } from "../chat/new-session.ts";
 import { addPriceLimit, addTokenLimit } from "../limit-options.ts";
 import { addAllowed, PERMISSION_HELP, permissionMode } from "../permission-options.ts";
 import { enterFolder } from "../trust/enter-folder.ts";
+import { queueRun, refuseDetached, showDetached } from "./detach.ts";
 import { runForeground } from "./foreground.ts";
 import type { JudgedCheck } from "../../../plans/check-start.ts";
 import { createPlanChecker } from "./checks.ts";
@@ -38,6 +39,7 @@ interface RunCommandOptions {
   readonly priceLimit?: ScopedLimits;
   readonly trust?: true;
   readonly again?: true;
+  readonly detach?: true;
   readonly dryRun?: true;
   readonly json?: true;
 }
@@ -79,6 +81,7 @@ export function runCommand(cli: CliContext): Command {
     )
     .option("--trust", "for this run, use the personas and the AGENTS.md in the folder")
     .option("--again", "run a plan once more whose run has ended")
+    .option("--detach", "let a service run it: reprise serve")
     .option("--dry-run", "only show what would run, with which models")
     .option("--json", "print one JSON document, for programs")
     .action(async (file: string, options: RunCommandOptions) => {
@@ -87,6 +90,7 @@ export function runCommand(cli: CliContext): Command {
           "Phases do work, so a plan cannot be run in planning mode. Use another --permission.",
         );
       }
+      refuseDetached(options);
       const json = options.json === true;
       if (options.trust === true) {
         cli.consent = { ...cli.consent, forThisRun: { folder: cli.cwd } };
@@ -128,7 +132,7 @@ export function runCommand(cli: CliContext): Command {
       if (!(await confirmChecks(cli, judged, { asks: ask }))) {
         return;
       }
-      const { id } = await store.write(createRun, {
+      const run = {
         session: { ...columns, persona_name: null, model },
         run_id: plan.runId,
         plan: JSON.stringify(plan),
@@ -138,7 +142,16 @@ export function runCommand(cli: CliContext): Command {
         options: { parallel: options.parallel, retries: options.retries, approve },
         request: `Run the plan ${plan.runId}: ${plural(plan.phases.length, "phase")}.`,
         again: options.again === true,
-      });
+      };
+      if (options.detach === true) {
+        const exchange = await store.write(async (tx) => {
+          const { id } = await createRun(tx, run);
+          return queueRun(cli, tx, id);
+        }, null);
+        await showDetached(cli, store, { command, exchange, json });
+        return;
+      }
+      const { id } = await store.write(createRun, run);
       await runForeground(cli, { store, command, session_id: id, allow, json });
     });
   return withStore(command);

@@ -1,0 +1,68 @@
+import type { Command } from "commander";
+
+import { exactLine } from "../../../core/text/terminal-text.ts";
+import { localPrincipal } from "../../../core/principal.ts";
+import type { ExchangeRecord } from "../../../core/sessions.ts";
+import { whetherRuns } from "../../../exchange/runnable.ts";
+import { readRunDetail } from "../../../plans/run-detail.ts";
+import { queueExchange } from "../../../store/records/exchanges/queue.ts";
+import { localUser } from "../../../store/records/leases/local-user.ts";
+import type { Store, Tx } from "../../../store/store.ts";
+import { type CliContext, noticeLine, printJson, printLine } from "../../process/context.ts";
+import { databaseWords } from "../../process/resume-command.ts";
+import { startOf } from "../../process/started-as.ts";
+import { wrongUsage } from "../../process/wrong-usage.ts";
+
+/** Error codes: `invalid_usage` for calls that only this process would permit. */
+export function refuseDetached({
+  detach,
+  allow,
+}: {
+  readonly detach?: true;
+  readonly allow?: readonly string[];
+}): void {
+  if (detach === true && allow !== undefined) {
+    throw wrongUsage(
+      "--allow permits calls in this process only, and --detach hands the run to a service. Leave one of them out.",
+    );
+  }
+}
+
+/** Queues the exchange that begins or continues a run, in the transaction of the caller. Error codes: as `queueExchange`. */
+export function queueRun(cli: CliContext, tx: Tx, session_id: string): Promise<ExchangeRecord> {
+  const origin = cli.stdin.isTTY === true ? "terminal" : "prompt";
+  return queueExchange(tx, {
+    reference: session_id,
+    content: null,
+    asked_by: "prompt",
+    principal: localPrincipal(origin, localUser()),
+  });
+}
+
+/** Says what was queued, and how to start a service if none takes it. */
+export async function showDetached(
+  cli: CliContext,
+  store: Store,
+  detached: {
+    readonly command: Command;
+    readonly exchange: ExchangeRecord;
+    readonly json: boolean;
+  },
+): Promise<void> {
+  const { command, exchange, json } = detached;
+  const { session_id } = exchange;
+  if (json) {
+    printJson(cli, await store.read(readRunDetail, { reference: session_id }), 2);
+  } else {
+    printLine(cli, `Queued: run ${session_id}`);
+  }
+  const words = databaseWords(cli, command);
+  const { command: start } = await whetherRuns(store, exchange, { besides: false });
+  if (start !== null) {
+    noticeLine(
+      cli,
+      `No running service takes it. Start one with: ${exactLine(`${start}${words}`)}`,
+    );
+  }
+  noticeLine(cli, `Watch it with: ${startOf(cli)} plan status ${session_id} --watch${words}`);
+}

@@ -1,0 +1,45 @@
+import type { Command } from "commander";
+
+import type { RunDetail } from "../../../core/schemas/plan-run-schemas.ts";
+import type { OpenQuestion } from "../../../store/records/questions/read.ts";
+import { questionLines, reasonLine } from "../../output/question-lines.ts";
+import { type CliContext, noticeLine, printJson, printLines } from "../../process/context.ts";
+import { ASKS } from "../../process/exit-code.ts";
+import { answerCommandLine, resumeRunCommand } from "../../process/resume-command.ts";
+import { runLines } from "./run-lines.ts";
+
+/** How a run was left. */
+export interface RunEnd {
+  readonly command: Command;
+  readonly end: "done" | "failed" | "stopped" | "interrupted" | "waiting";
+  readonly detail: RunDetail;
+  /** Questions that it waits for. */
+  readonly asked: readonly OpenQuestion[];
+  readonly json: boolean;
+  /** True if the caller ran it: then it is continued by a command. */
+  readonly isOwn: boolean;
+}
+
+/** Shows how a run was left, with the questions that it waits for, and sets the exit code. */
+export function showRunEnd(cli: CliContext, run: RunEnd): void {
+  const { command, end, detail, asked, json, isOwn } = run;
+  const { session_id } = detail;
+  if (json) {
+    printJson(cli, detail, 2);
+  } else {
+    printLines(cli, runLines(detail));
+    for (const each of asked) {
+      const named = asked.length > 1 ? [`question ${each.id}`] : [];
+      printLines(cli, [...named, ...questionLines(each), ...reasonLine(each)]);
+    }
+  }
+  if (end === "waiting") {
+    const which = asked.length > 1 ? " --question ID" : "";
+    noticeLine(cli, `Answer with: ${answerCommandLine(cli, command, session_id)}${which}`);
+  }
+  if (end !== "done" && (isOwn || end !== "waiting")) {
+    const then = isOwn ? "Then continue" : "Continue it";
+    noticeLine(cli, `${then} with: ${resumeRunCommand(cli, command, session_id)}`);
+  }
+  cli.exitCode = end === "done" ? 0 : end === "waiting" ? ASKS : 1;
+}
