@@ -44,6 +44,19 @@ function nestedMessages() {
 }
 
 describe("a checkpoint that was read", () => {
+  it("has each of its large values, also if one of them was known and not read again", async () => {
+    await using opened = await openSaver();
+    const values = { first: ["one ".repeat(100)], second: ["two ".repeat(100)] };
+    const channel_versions = { first: 1, second: 1 };
+    const checkpoint = { ...checkpointOf([], 1), channel_values: values, channel_versions };
+    await opened.saver.put(thread, checkpoint, metadata, channel_versions);
+    const parts = { store: opened.store, frozen: true, isShownOnly: true };
+    const saver = createCheckpointSaver(parts);
+    for (let read = 0; read < 3; read += 1) {
+      expect((await saver.get(thread))?.channel_values).toEqual(values);
+    }
+  });
+
   it("can be changed in place without changing another read or the stored checkpoint", async () => {
     await using opened = await openSaver();
     const { saver } = opened;
