@@ -63,7 +63,7 @@ it("[PLANRUN-15] refuses a run before anything is stored, and stores nothing in 
   expect((await plan("runs")).stdout).toBe("");
 });
 
-it("[PLANRUN-24] [PLANRUN-25] shows the checks beside a plan, asks for consent, and refuses them where nobody can be asked", async () => {
+it("[PLANRUN-24] [PLANRUN-25] shows the checks beside a plan, asks for consent, and refuses them if nobody can be asked", async () => {
   const { plan, cwd } = folderOf(DIAMOND);
   const file = join(cwd, "plan.checks.yaml");
   writeFileSync(file, "phases:\n  desing: { checks: [[npm, test]] }\n");
@@ -85,7 +85,7 @@ it("[PLANRUN-24] [PLANRUN-25] shows the checks beside a plan, asks for consent, 
     const refused = await plan("run", "plan.json");
     expect(refused).toMatchObject({ code: 2 });
     expect(refused.stderr).toContain("--allow 'run_command(npm test)'");
-    writeFileSync(file, "phases:\n  design: { checks: [[sh, -c, 'exit 0']] }\n");
+    writeFileSync(file, "phases:\n  design: { checks: [[/bin/sh, -c, 'exit 0']] }\n");
     const allowed = await plan("run", "plan.json", "--permission", "auto");
     expect(allowed).toMatchObject({ code: 0 });
   }

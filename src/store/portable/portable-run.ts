@@ -1,6 +1,11 @@
 import { insertRun, lastRun } from "../records/plans/create-run.ts";
 import type { Tx } from "../store.ts";
-import { PHASE_COLUMNS, type PortableRun, type PortableSession } from "./export-schema.ts";
+import {
+  PHASE_COLUMNS,
+  type PortablePhase,
+  type PortableRun,
+  type PortableSession,
+} from "./export-schema.ts";
 
 /** The run of a session; null for a session that runs no plan. */
 export async function readPortableRun(tx: Tx, session_id: string): Promise<PortableRun | null> {
@@ -21,17 +26,13 @@ export async function readPortableRun(tx: Tx, session_id: string): Promise<Porta
   const { options, checks, ...run } = row;
   return {
     ...run,
-    checks: parsed<PortableRun["checks"]>(checks),
+    checks: checks === null ? null : (JSON.parse(checks) as PortableRun["checks"]),
     options: JSON.parse(options) as PortableRun["options"],
     phases: phases.map(({ checked, ...phase }) => ({
       ...phase,
-      checked: parsed<PortableRun["phases"][number]["checked"]>(checked),
+      checked: checked === null ? null : (JSON.parse(checked) as PortablePhase["checked"]),
     })),
   };
-}
-
-function parsed<Value>(json: string | null): Value | null {
-  return json === null ? null : (JSON.parse(json) as Value);
 }
 
 /** Stores the run of a session, as the latest one of its plan in the project. Nobody here has accepted its checks. */

@@ -34,8 +34,16 @@ async function failedRun(database: Parameters<typeof PlanBench.open>[0]) {
   return { bench, server, id, runId, recover: () => (fails = false) };
 }
 
-async function moved(store: Store, id: string): Promise<Omit<StoredRun, "session" | "exchange">> {
-  const { session: _, exchange: _e, ...run } = await store.read(readRun, { reference: id });
+async function moved(
+  store: Store,
+  id: string,
+): Promise<Omit<StoredRun, "session" | "exchange" | "checks_accepted">> {
+  const {
+    session: _,
+    exchange: _e,
+    checks_accepted: _c,
+    ...run
+  } = await store.read(readRun, { reference: id });
   return run;
 }
 

@@ -21,7 +21,7 @@ import type { FileReport } from "./findings.ts";
 
 const END = ".checks.yaml";
 
-/** True for the name of a file of checks: it is no plan. */
+/** True for the name of a file of checks, which has no plan. */
 export function isChecksFile(file: string): boolean {
   return file.endsWith(END);
 }
