@@ -103,7 +103,7 @@ describe("the OpenAPI document", () => {
     expect(json.servers).toEqual([{ url: "/", description: expect.any(String) }]);
     expect(json.info).toMatchObject({ license: { identifier: "MIT" }, contact: expect.anything() });
     const tags = json.tags.map(({ name }) => name);
-    expect(tags).toEqual(["sessions", "page", "artifacts", "service"]);
+    expect(tags).toEqual(["sessions", "plan-runs", "page", "artifacts", "service"]);
     expect(json.security).toEqual([{ token: [] }]);
     for (const [path, methods] of Object.entries(json.paths)) {
       for (const operation of Object.values(methods)) {
@@ -134,6 +134,8 @@ describe("the OpenAPI document", () => {
     ).toEqual(
       [
         "get /api/sessions",
+        "post /api/plan-runs",
+        "post /api/plan-runs/{id}/resume",
         "post /api/sessions",
         "get /api/sessions/{id}",
         "delete /api/sessions/{id}",
@@ -172,6 +174,9 @@ describe("the OpenAPI document", () => {
         "get /api/personas",
         "get /api/models",
         "post /api/models/refresh",
+        "get /api/plan-runs",
+        "get /api/plan-runs/{id}",
+        "get /api/plan-runs/{id}/report",
         "get /api/queue",
         "get /api/sessions/{id}/shares",
         "post /api/sessions/{id}/shares",

@@ -200,8 +200,8 @@ export const CreatePlanRunRequest = Type.Object(
   {
     plan: DescribePlanRequest,
     repo_path: repoPath(),
-    parallel: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PARALLEL, default: 1 })),
-    retries: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_RETRIES, default: 0 })),
+    parallel: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PARALLEL })),
+    retries: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_RETRIES })),
     approve: Type.Optional(
       phaseKeys("keys of phases that a person has to approve, or `all` for each of them"),
     ),
@@ -210,7 +210,7 @@ export const CreatePlanRunRequest = Type.Object(
     token_limits,
     price_limits,
     again: Type.Optional(
-      Type.Boolean({ default: false, description: "true to run a plan once more that has ended" }),
+      Type.Boolean({ description: "true to run a plan once more that has ended" }),
     ),
   },
   { ...closed, $id: "CreatePlanRunRequest" },
