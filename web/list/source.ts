@@ -164,6 +164,7 @@ export function createListSource({ client, follow, filters, pauseMs = PAUSE_MS }
         break;
       case "exchange":
       case "question":
+      case "phase":
         // their session has a change, too
         break;
     }

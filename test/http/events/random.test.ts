@@ -85,6 +85,7 @@ function createView() {
           exchanges.set(`${event.data.session_id} ${event.data.n}`, event.data);
           return;
         case "question":
+        case "phase":
       }
     },
   };
