@@ -8,7 +8,11 @@ import { testSize } from "../helpers/size.ts";
 /** A plan whose phases depend on earlier ones only, with its steps as numbers. */
 const lives = fc.record({
   phases: fc.array(
-    fc.record({ depends: fc.array(fc.nat(), { maxLength: 4 }), isWriter: fc.boolean() }),
+    fc.record({
+      depends: fc.array(fc.nat(), { maxLength: 4 }),
+      isWriter: fc.boolean(),
+      asksFirst: fc.boolean(),
+    }),
     { minLength: 1, maxLength: 60 },
   ),
   parallel: fc.integer({ min: 1, max: 8 }),
@@ -22,12 +26,18 @@ interface Row {
   state: PhaseState;
   asks: boolean;
   isApproved: boolean;
+  /** True if each attempt has to be approved. */
+  readonly asksFirst: boolean;
 }
 
 function rowsOf(
-  phases: readonly { readonly depends: readonly number[]; readonly isWriter: boolean }[],
+  phases: readonly {
+    readonly depends: readonly number[];
+    readonly isWriter: boolean;
+    readonly asksFirst: boolean;
+  }[],
 ) {
-  return phases.map(({ depends, isWriter }, at): Row => {
+  return phases.map(({ depends, isWriter, asksFirst }, at): Row => {
     const before = at === 0 ? [] : depends.map((each) => `p${each % at}`);
     return {
       key: `p${at}`,
@@ -35,7 +45,8 @@ function rowsOf(
       isWriter,
       state: "waiting",
       asks: false,
-      isApproved: true,
+      isApproved: !asksFirst,
+      asksFirst,
     };
   });
 }
@@ -48,6 +59,7 @@ function live(
   check: (scheduled: ReturnType<typeof schedule>, active: ReadonlySet<string>) => void,
 ): ReturnType<typeof schedule>["outcome"] {
   let active = new Set<string>();
+  let retries = 2;
   const rowOf = (key: string): Row => rows.find((row) => row.key === key)!;
   for (let turn = 0; turn < 2000; turn += 1) {
     const scheduled = schedule(rows, { parallel, active });
@@ -56,14 +68,32 @@ function live(
       rowOf(key).state = "running";
       active.add(key);
     }
+    for (const key of scheduled.ask) {
+      rowOf(key).state = "approval";
+    }
+    const chance = next();
+    for (const row of rows.filter(({ state }) => state === "approval")) {
+      // people answer while others run, and at last when nothing else can
+      if (scheduled.outcome === "waiting" || chance % 4 === 0) {
+        const isRefused = (chance + row.key.length) % 5 === 0;
+        row.state = isRefused ? "refused" : "waiting";
+        row.isApproved = !isRefused;
+      }
+    }
     if (scheduled.outcome === "waiting") {
       rows.forEach((row) => (row.asks = false));
+    } else if (scheduled.outcome === "failed" && retries > 0) {
+      retries -= 1;
+      for (const row of rows.filter(({ state }) => state === "failed" || state === "refused")) {
+        row.state = "waiting";
+        row.isApproved = !row.asksFirst;
+      }
+      continue;
     } else if (scheduled.outcome !== null) {
       return scheduled.outcome;
     }
-    const chance = next();
     if (chance < 100) {
-      // the process died
+      // the process died, or was stopped
       active = new Set();
       continue;
     }
@@ -79,6 +109,8 @@ function live(
           : chance > 800
             ? "waiting"
             : "done";
+      // another attempt
+      row.isApproved = row.state === "waiting" ? !row.asksFirst : row.isApproved;
     }
   }
   return null;
@@ -87,7 +119,7 @@ function live(
 const RUNS = { numRuns: testSize("plan-schedule"), endOnFailure: true };
 
 describe("the scheduler of a run", () => {
-  it("[PLANRUN-2] begins a phase after its dependencies, one writer at a time and never more than there are slots, and ends", () => {
+  it("[PLANRUN-2] [PLANRUN-30] begins a phase after its dependencies, one writer at a time and never more than there are slots, and ends", () => {
     const property = fc.property(lives, ({ phases, parallel, steps }) => {
       const rows = rowsOf(phases);
       const stateOf = (key: string): PhaseState => rows.find((row) => row.key === key)!.state;
@@ -95,7 +127,12 @@ describe("the scheduler of a run", () => {
         rows,
         parallel,
         () => steps.next().value,
-        ({ begin }, active) => {
+        ({ begin, ask }, active) => {
+          for (const key of ask) {
+            const row = rows.find((each) => each.key === key)!;
+            expect([row.state, row.isApproved]).toEqual(["waiting", false]);
+            expect(row.depends_on.map(stateOf).every((state) => state === "done")).toBe(true);
+          }
           expect(new Set(begin).size).toBe(begin.length);
           expect(begin.length + active.size).toBeLessThanOrEqual(parallel);
           for (const key of begin) {
@@ -103,6 +140,7 @@ describe("the scheduler of a run", () => {
             const row = rows.find((each) => each.key === key)!;
             expect(["waiting", "running"]).toContain(row.state);
             expect(row.asks).toBe(false);
+            expect(row.isApproved).toBe(true);
             expect(row.depends_on.map(stateOf).every((state) => state === "done")).toBe(true);
           }
           const writing = rows.filter(
@@ -116,7 +154,7 @@ describe("the scheduler of a run", () => {
       const left = rows.filter(({ state }) => state === "waiting");
       // whatever could still be done was done
       expect(left.every(({ key }) => shown.get(key) === "blocked")).toBe(true);
-      expect(rows.some(({ state }) => state === "running")).toBe(false);
+      expect(rows.some(({ state }) => state === "running" || state === "approval")).toBe(false);
       expect(outcome === "done").toBe(rows.every(({ state }) => state === "done"));
     });
     fc.assert(property, RUNS);
