@@ -26,6 +26,7 @@ import { markChosen } from "../../../src/store/records/sessions/choose.ts";
 import { createSession, type NewSession } from "../../../src/store/records/sessions/create.ts";
 import { createSessionOnce } from "../../../src/store/records/sessions/create-once.ts";
 import { acceptChoices, acceptMessages } from "../../../src/store/records/messages/waiting.ts";
+import { createRun } from "../../../src/store/records/plans/create-run.ts";
 import { answerQuestion } from "../../../src/store/records/questions/answer.ts";
 import { insertQuestion } from "../../../src/store/records/questions/ask.ts";
 import { listOpenQuestions } from "../../../src/store/records/questions/read.ts";
@@ -147,6 +148,58 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
   }
   if (index % 7 === 6) {
     await store.write(endSession, { id });
+  }
+  if (index % 5 === 4) {
+    await planRun(maker);
+  }
+}
+
+const PHASE_STATES = ["waiting", "approval", "running", "done", "failed", "refused"] as const;
+
+/** A run of a plan, with a phase of each state. */
+async function planRun({ store, index }: Maker): Promise<void> {
+  const runId = newId();
+  const phases = PHASE_STATES.map((state) => ({
+    key: `${state}-${index}`,
+    title: WORDS[index % WORDS.length] ?? "",
+    role: "assistant",
+    instructions: `does its part of ${index}`,
+  }));
+  const { id } = await store.write(createRun, {
+    session: { repo_path: `/home/ada/проект ${index}`, model: "openai:gpt-test" },
+    run_id: runId,
+    plan: JSON.stringify({ runId, phaseKey: "planning", phases }),
+    keys: phases.map(({ key }) => key),
+    path: index % 2 === 0 ? `größer ${index}.json` : null,
+    checks: index % 2 === 0 ? { all: [["npm", "test", `${index}`]] } : null,
+    options: { parallel: 1 + (index % 3), retries: index % 2, approve: [`approval-${index}`] },
+    request: `Run the plan ${index}.`,
+    again: false,
+  });
+  for (const [at, state] of PHASE_STATES.entries()) {
+    const time = (second: number): string => `2026-11-2${at}T09:00:${second}.000Z`;
+    const isOver = at > 2;
+    const checked = [{ argv: ["npm", "test"], code: 0, ms: index }];
+    await store.write(
+      ({ db }) =>
+        db
+          .updateTable("plan_phases")
+          .set({
+            state,
+            attempt: 1 + at + index,
+            approved: at,
+            artifact_hash: state === "done" ? String(index).padStart(64, "0") : null,
+            checked: state === "done" ? JSON.stringify(checked) : null,
+            error_code: state === "failed" ? "check_failed" : null,
+            error_sentence: state === "failed" ? `größer 😀 ${index}` : null,
+            begun_at: at > 1 ? time(10 + (index % 40)) : null,
+            ended_at: isOver ? time(11 + (index % 40)) : null,
+          })
+          .where("session_id", "=", id)
+          .where("key", "=", `${state}-${index}`)
+          .execute(),
+      null,
+    );
   }
 }
 

@@ -144,6 +144,8 @@ const ORDER: Readonly<Record<string, string>> = {
   model_usage: "session_id",
   questions: "session_id, thread_suffix, call_id, number",
   session_metadata: "session_id, key",
+  plan_runs: "session_id",
+  plan_phases: "session_id, key",
   threads: "thread_id",
   checkpoint_bodies: "t.thread_id, checkpoint_bodies.id",
   checkpoint_lists: "t.thread_id, checkpoint_lists.id",
