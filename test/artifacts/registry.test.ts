@@ -33,6 +33,7 @@ describe("the registry", () => {
     const registry = await load(null);
     expect(registry.entries).toEqual([
       { id: PHASE_PLAN, title: "Dev Phase Plan", published: true, source: "built-in" },
+      { id: "reprise/plan-checks@1", title: "Plan Checks", published: true, source: "built-in" },
       ...["dev/spec@1", "dev/review-finding-batch@1", "common/final-report@1"].map((id) => ({
         id,
         title: null,
@@ -60,7 +61,7 @@ describe("the registry", () => {
       },
     };
     const registry = await load(project({ "name.json": name, "team/note.json": note }));
-    expect(registry.entries.slice(4).map(({ id, source }) => `${source} ${id}`)).toEqual([
+    expect(registry.entries.slice(5).map(({ id, source }) => `${source} ${id}`)).toEqual([
       "project dev/name@1",
       "project team/deep/note@1",
     ]);
@@ -189,7 +190,7 @@ describe("the registry", () => {
     writeFileSync(outside, JSON.stringify({ $id: "dev/outside@1" }));
     symlinkSync(outside, join(folder, ".reprise/schemas/link.json"));
     symlinkSync(dirname(outside), join(folder, ".reprise/schemas/folder"));
-    expect([...(await load(folder)).ids].slice(4)).toEqual(["dev/name@1"]);
+    expect([...(await load(folder)).ids].slice(5)).toEqual(["dev/name@1"]);
   });
 
   it("[TRUST-23] ignores a folder of schemas that is a link out of the project or too large", async () => {
@@ -207,7 +208,7 @@ describe("the registry", () => {
       [deep, "The folder .reprise/schemas has more than 10,000 entries or 16 levels"],
     ] as const) {
       const registry = await load(folder);
-      expect([...registry.ids].slice(4)).toEqual([]);
+      expect([...registry.ids].slice(5)).toEqual([]);
       expect(await registry.broken()).toMatchObject([
         { error: { message: expect.stringContaining(sentence) } },
       ]);

@@ -41,6 +41,7 @@ describe("the schemas", () => {
     expect(status).toBe(200);
     expect(json.map(({ id, published }) => `${id} ${published}`)).toEqual([
       "dev/phase-plan@1 true",
+      "reprise/plan-checks@1 true",
       "dev/spec@1 false",
       "dev/review-finding-batch@1 false",
       "common/final-report@1 false",
@@ -205,7 +206,7 @@ it("[PLAN-17] [SCHEMA-20] [PLAN-74] a folder's schemas are known too; a broken o
       SCHEMAS,
     );
     expect(status).toBe(200);
-    return json.slice(4).map(({ id, error }) => [id, error ?? null]);
+    return json.slice(5).map(({ id, error }) => [id, error ?? null]);
   };
   const file = "The schema file .reprise/schemas";
   const mend = "correct or remove it.";

@@ -41,6 +41,7 @@ it.each([[["schema"]], [["schema", "list"]]])("[PLAN-15] %j lists the known ids"
   expect(code).toBe(0);
   expect(stdout.split("\n").map((line) => line.split(" ")[0])).toEqual([
     "dev/phase-plan@1",
+    "reprise/plan-checks@1",
     "dev/spec@1",
     "dev/review-finding-batch@1",
     "common/final-report@1",

@@ -4,7 +4,7 @@ import type { ForeignFormat } from "../../../src/artifacts/plans/import/foreign-
 import { importPlan } from "../../../src/artifacts/plans/import/import-plan.ts";
 import type { PhasePlan } from "../../../src/artifacts/plans/phase-plan.ts";
 
-/** A plan of another tool in `test/fixtures/plans/real`. */
+/** A plan of another tool in `test/fixtures/real-plans`. */
 export interface RealPlan {
   readonly file: string;
   readonly format: ForeignFormat;
@@ -21,7 +21,7 @@ export const REAL_PLANS: readonly RealPlan[] = [
   { file: "taskmaster-keyproxy.json", format: "taskmaster" },
 ];
 
-const FOLDER = new URL("../../fixtures/plans/real/", import.meta.url);
+const FOLDER = new URL("../../fixtures/real-plans/", import.meta.url);
 
 export function textOf({ file }: RealPlan): string {
   return readFileSync(new URL(file, FOLDER), "utf8");
