@@ -37,12 +37,14 @@ export class ScriptedThoughts {
       return [text("SUMMARY")];
     }
     const thought = thinks ? [reasoning(this.#thought())] : [];
-    const way = this.way;
-    this.way = null;
+    const { messages } = sentRequest(received);
+    // a process stops at half of an answer of the session itself, and a sub-agent's would hang
+    const isHeard = this.way !== "stop" || messages[0]?.content?.startsWith(TASK) !== true;
+    const way = isHeard ? this.way : null;
     if (way !== null) {
+      this.way = null;
       return [...thought, text("half"), ...this.#broken(way)];
     }
-    const { messages } = sentRequest(received);
     const at = messages.findLastIndex(({ role }) => role === "user");
     const [kind] = (messages[at]?.content ?? "").split(" ");
     const rounds = messages.slice(at).filter(({ tool_calls }) => tool_calls !== undefined).length;
