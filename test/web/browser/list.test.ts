@@ -135,7 +135,7 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
     await expect.poll(() => titles(page)).toEqual(["Rent of May"]);
     await page.getByLabel("Archive").selectOption("all");
     await row(page, "Rent of April").waitFor();
-    expect(new URL(page.url()).search).toBe("?q=rent&archived=all");
+    expect(new URL(page.url()).search).toBe("?title=rent&archived=all");
     await page.reload();
     await expect.poll(() => titles(page)).toEqual(["Rent of April", "Rent of May"]);
     await page.getByLabel("Model").selectOption("anthropic:opus");
