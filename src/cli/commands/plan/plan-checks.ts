@@ -5,7 +5,7 @@ import { RepriseError } from "../../../core/errors.ts";
 import { MAX_FAULTS } from "../../../core/limits.ts";
 import type { PlanChecks } from "../../../core/plan-runs.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
-import { checkStart, type JudgedCheck, type PlannedRun } from "../../../plans/check-start.ts";
+import type { JudgedCheck, PlannedRun } from "../../../plans/check-start.ts";
 import { planOf } from "../../../plans/plan-of-run.ts";
 import { acceptChecks } from "../../../store/records/plans/create-run.ts";
 import type { StoredRun } from "../../../store/records/plans/read-runs.ts";
@@ -97,12 +97,13 @@ export interface Starting extends PlannedRun {
 }
 
 /** Refuses a run that could not be done, and returns its checks. Error codes: as `checkStart`. */
-export function judgeStart(
+export async function judgeStart(
   cli: CliContext,
   { store, database, allow, ...run }: Starting,
 ): Promise<readonly JudgedCheck[]> {
   const location = databaseLocation(cli, database);
   const config = exchangerConfig(cli, store, { location });
+  const { checkStart } = await import("../../../plans/check-start.ts");
   return checkStart({ ...config, permission: { allow, asks: true } }, run);
 }
 
