@@ -59,15 +59,20 @@ export async function changeDecision(
   }
 }
 
+// without `await using`: an older Node.js parses the library before it reads that its version is too old
 async function readOwnFile(file: string): Promise<string | null> {
   try {
-    await using handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    const found = await handle.stat();
-    const isOwn = found.uid === userInfo().uid && (found.mode & 0o022) === 0;
-    if (!found.isFile() || !isOwn || found.size > MAX_TRUST_FILE_BYTES) {
-      throw unusable();
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const found = await handle.stat();
+      const isOwn = found.uid === userInfo().uid && (found.mode & 0o022) === 0;
+      if (!found.isFile() || !isOwn || found.size > MAX_TRUST_FILE_BYTES) {
+        throw unusable();
+      }
+      return await handle.readFile("utf8");
+    } finally {
+      await handle.close();
     }
-    return await handle.readFile("utf8");
   } catch (error) {
     if (error instanceof RepriseError) {
       throw error;
@@ -119,9 +124,13 @@ async function replace(file: string, folders: readonly Decision[]): Promise<void
   }
   const temporary = `${file}.${randomUUID()}.tmp`;
   try {
-    await using handle = await open(temporary, "wx", 0o600);
-    await handle.writeFile(text);
-    await handle.sync();
+    const handle = await open(temporary, "wx", 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
     await rename(temporary, file);
   } catch (cause) {
     await rm(temporary, { force: true });

@@ -8,7 +8,6 @@ import { MAX_PARALLEL, MAX_RETRIES } from "../../../core/plan-runs.ts";
 import { plural } from "../../../core/text/text.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { approvalKeys } from "../../../plans/approvals.ts";
-import { checkRoles } from "../../../plans/roles.ts";
 import { defaultModel } from "../../../rules/models/config.ts";
 import { createRun } from "../../../store/records/plans/create-run.ts";
 import { aligned } from "../../output/aligned.ts";
@@ -113,6 +112,7 @@ export function runCommand(cli: CliContext): Command {
         repo_path: columns.repo_path,
         model,
       };
+      const { checkRoles } = await import("../../../plans/roles.ts");
       const roles = await checkRoles(plan, source);
       await using store = await openDatabase(cli, command);
       const allow = options.allow ?? [];
