@@ -25,7 +25,8 @@ describe("the tables of PostgreSQL", () => {
     for (const { finished } of nodes) {
       const { code, stdout, stderr } = await finished;
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-      expect(JSON.parse(stdout)).toEqual({ sessions: expect.any(Number) });
+      // a node that reads the version between two steps of another one announces the rest
+      expect(JSON.parse(stdout.split("\n").at(-1) ?? "")).toEqual({ sessions: expect.any(Number) });
     }
     const store = await open(database.url);
     expect((await store.read(listSessions, { limit: 200 })).sessions).toHaveLength(5);
