@@ -98,10 +98,12 @@ export function approvalCallId({
   return `approval:${key}:${attempt}`;
 }
 
-/** Returns the phase and the attempt that a call of this id is about; null for a call of a tool. */
+/** Returns the attempt of a phase that an id of `phaseCallId` or `approvalCallId` names; null for another id. */
 export function attemptOfCall(
   id: string | null,
+  kind: "phase" | "approval" = "phase",
 ): { readonly key: string; readonly attempt: number } | null {
-  const [, key, attempt] = /^phase:([a-z][a-z0-9-]*):([0-9]+)$/.exec(id ?? "") ?? [];
-  return key === undefined ? null : { key, attempt: Number(attempt) };
+  const [, found, key, attempt] =
+    /^(phase|approval):([a-z][a-z0-9-]*):([0-9]+)$/.exec(id ?? "") ?? [];
+  return key === undefined || found !== kind ? null : { key, attempt: Number(attempt) };
 }

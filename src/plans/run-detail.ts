@@ -1,12 +1,7 @@
 import { costOf } from "../core/cost/cost-fields.ts";
 import { totalUsage } from "../core/cost/model-calls.ts";
 import { isRepriseError } from "../core/errors.ts";
-import {
-  approvalCallId,
-  MAX_PHASE_FILES,
-  phaseCallId,
-  type ShownPhase,
-} from "../core/plan-runs.ts";
+import { attemptOfCall, MAX_PHASE_FILES, type ShownPhase } from "../core/plan-runs.ts";
 import { APPROVAL_CHOICES } from "../core/questions.ts";
 import type { RunDetail, RunPhase, RunSummary } from "../core/schemas/plan-run-schemas.ts";
 import { type AttemptUse, readAttemptUse } from "../store/records/plans/attempt-use.ts";
@@ -74,8 +69,7 @@ function asksPeople({ asks, state }: StoredPhase): boolean {
 
 /** Facts about the attempts of a run's phases. */
 interface KnownOfAttempts {
-  /** By the call ids of the attempts. */
-  readonly use: ReadonlyMap<string, AttemptUse>;
+  readonly use: readonly AttemptUse[];
   readonly approvals: readonly GivenApproval[];
 }
 
@@ -89,8 +83,10 @@ const readKnown: Operation<{ readonly session_id: string }, KnownOfAttempts> = a
 });
 
 /** Returns the phases of a run in the order of its plan. */
-function runPhases(run: StoredRun, { use, approvals }: KnownOfAttempts): RunPhase[] {
+function runPhases(run: StoredRun, known: KnownOfAttempts): RunPhase[] {
   const plan = planOf(run);
+  const use = byPhase(known.use, "phase");
+  const approvals = byPhase(known.approvals, "approval");
   const shown = shownOf(run, plan);
   return run.phases.map((row): RunPhase => {
     const { title, role, depends_on = [], expected_artifact: artifact } = phaseOf(plan, row);
@@ -104,9 +100,9 @@ function runPhases(run: StoredRun, { use, approvals }: KnownOfAttempts): RunPhas
       shown: shown.get(key) ?? state,
       attempt,
       session_id: child,
-      ...usedBy(row, use),
+      ...usedBy(use.get(key) ?? []),
       artifact: artifact === undefined ? null : { ...artifact, hash: row.artifact_hash },
-      approvals: decisionsAbout(row, approvals),
+      approvals: decisionsIn(approvals.get(key) ?? []),
       error: error_code === null ? null : { code: error_code, sentence: error_sentence ?? "" },
       begun_at,
       ended_at,
@@ -124,13 +120,25 @@ function shownOf({ phases, exchange }: StoredRun, plan: RunPlan): ReadonlyMap<st
 
 type UsedBy = Pick<RunPhase, "model" | "usage" | "cost_micros" | "files" | "files_changed">;
 
+/** Returns facts about attempts by the keys of their phases, those of an earlier attempt first. */
+function byPhase<Fact extends { readonly call_id: string }>(
+  facts: readonly Fact[],
+  kind: "phase" | "approval",
+): ReadonlyMap<string, readonly OfAttempt<Fact>[]> {
+  const named = facts.flatMap((fact) => {
+    const attempt = attemptOfCall(fact.call_id, kind);
+    return attempt === null ? [] : [{ ...fact, ...attempt }];
+  });
+  return Map.groupBy(
+    named.toSorted((one, other) => one.attempt - other.attempt),
+    ({ key }) => key,
+  );
+}
+
+type OfAttempt<Fact> = Fact & { readonly attempt: number };
+
 /** Sums the attempts of a phase up. */
-function usedBy(
-  { key, attempt: last }: Pick<StoredPhase, "key" | "attempt">,
-  use: ReadonlyMap<string, AttemptUse>,
-): UsedBy {
-  const attempts = Array.from({ length: last }, (_, at) => use.get(phaseCallId(key, at + 1)));
-  const begun = attempts.filter((attempt) => attempt !== undefined);
+function usedBy(begun: readonly OfAttempt<AttemptUse>[]): UsedBy {
   const files = new Map<string, boolean>();
   for (const { path, undone } of begun.flatMap((attempt) => attempt.files)) {
     files.set(path, undone && (files.get(path) ?? true));
@@ -146,17 +154,10 @@ function usedBy(
   };
 }
 
-function decisionsAbout(
-  { key, attempt: last }: Pick<StoredPhase, "key" | "attempt">,
-  approvals: readonly GivenApproval[],
-): RunPhase["approvals"] {
-  const attempts = new Map(
-    Array.from({ length: last }, (_, at) => [approvalCallId({ key, attempt: at + 1 }), at + 1]),
-  );
-  return approvals.flatMap(({ call_id, answer, note, is_own, answered_by, answered_at }) => {
-    const attempt = attempts.get(call_id);
+function decisionsIn(given: readonly OfAttempt<GivenApproval>[]): RunPhase["approvals"] {
+  return given.flatMap(({ attempt, answer, note, is_own, answered_by, answered_at }) => {
     const choice = APPROVAL_CHOICES.find((each) => each === answer);
-    return attempt === undefined || choice === undefined
+    return choice === undefined
       ? []
       : [{ attempt, answer: choice, note, by: answered_by, at: answered_at, counts: is_own }];
   });

@@ -1,4 +1,4 @@
-import { insertRun, lastRun } from "../records/plans/create-run.ts";
+import { insertPhases, insertRun, lastRun } from "../records/plans/create-run.ts";
 import type { Tx } from "../store.ts";
 import {
   PHASE_COLUMNS,
@@ -60,7 +60,7 @@ export async function writePortableRun(
     session_id,
     position,
   }));
-  await tx.db.insertInto("plan_phases").values(rows).execute();
+  await insertPhases(tx, rows);
 }
 
 /**

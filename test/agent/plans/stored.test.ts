@@ -7,6 +7,7 @@ import { importTree, withNewIds } from "../../../src/store/portable/import-tree.
 import { parseExport } from "../../../src/store/portable/parse.ts";
 import { copySession } from "../../../src/store/portable/copy-session.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
+import { readRunDetail } from "../../../src/plans/run-detail.ts";
 import { queueExchange } from "../../../src/store/records/exchanges/queue.ts";
 import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
 import { readRun, type StoredRun } from "../../../src/store/records/plans/read-runs.ts";
@@ -15,8 +16,10 @@ import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tr
 import type { Store } from "../../../src/store/store.ts";
 import { describeEngine } from "../../helpers/engines.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
-import { DIAMOND, phaseIn, PlanBench, storeRun } from "../../helpers/plan-bench.ts";
+import { DIAMOND, phase, phaseIn, PlanBench, storeRun } from "../../helpers/plan-bench.ts";
 import { localPrincipal } from "../../../src/core/principal.ts";
+
+const TIME = "2026-01-01T00:00:00.000Z";
 
 /** A run of which one phase has failed. */
 async function failedRun(database: Parameters<typeof PlanBench.open>[0]) {
@@ -83,7 +86,7 @@ describeEngine("a stored run", (engine) => {
     const { store } = bench;
     const other = await (await engine.create()).open();
     const tree = await store.read(readSessionTree, { id });
-    const text = [...exportText(tree, "2026-01-01T00:00:00.000Z")].join("");
+    const text = [...exportText(tree, TIME)].join("");
     await importTree(other, parseExport(text));
     expect(await moved(other, id)).toEqual(await moved(store, id));
     const third = await (await engine.create()).open();
@@ -97,6 +100,36 @@ describeEngine("a stored run", (engine) => {
     });
     const changed = text.replace('"key":"docs","state"', '"key":"other","state"');
     expect(() => parseExport(changed)).toThrow(expect.objectContaining({ code: "export_invalid" }));
+  });
+
+  it("[PLANRUN-11] is stored, exported and imported with thousands of phases", async () => {
+    const store = await (await engine.create()).open();
+    const phases = Array.from({ length: 6000 }, (_, n) => phase(`phase-${n}`));
+    const { id } = await storeRun({ store, phases });
+    const text = [...exportText(await store.read(readSessionTree, { id }), TIME)].join("");
+    const other = await (await engine.create()).open();
+    await importTree(other, parseExport(text));
+    expect((await other.read(readRun, { reference: id })).phases).toHaveLength(phases.length);
+  });
+
+  it("[PLANRUN-45] is shown whatever number of attempts an import claims", async () => {
+    const { bench, id } = await failedRun(await engine.create());
+    const attempt = Number.MAX_SAFE_INTEGER;
+    await bench.store.write(
+      ({ db }) =>
+        db
+          .updateTable("plan_phases")
+          .set({ attempt })
+          .where("session_id", "=", id)
+          .where("state", "=", "waiting")
+          .execute(),
+      null,
+    );
+    const forged = [...exportText(await bench.store.read(readSessionTree, { id }), TIME)].join("");
+    const other = await (await engine.create()).open();
+    await importTree(other, parseExport(forged));
+    const { phases } = await other.read(readRunDetail, { reference: id });
+    expect(phases.map((each) => each.attempt)).toEqual([1, 1, 1, attempt]);
   });
 
   it("[PLANRUN-12] asks no model without the rows of its run", async () => {

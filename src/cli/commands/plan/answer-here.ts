@@ -7,7 +7,7 @@ import type { OpenQuestion } from "../../../store/records/questions/read.ts";
 import type { Store } from "../../../store/store.ts";
 import { answerOf, questionLines, reasonLine, replyOf } from "../../output/question-lines.ts";
 import { ask } from "../../process/ask.ts";
-import { type CliContext, noticeLine, printLines } from "../../process/context.ts";
+import { type CliContext, noticeLine, printLine, printLines } from "../../process/context.ts";
 
 /** Asks the person at the terminal what a run waits for. Returns false if nothing was answered. */
 export async function answeredHere(
@@ -51,6 +51,10 @@ async function answerTo(cli: CliContext, question: OpenQuestion) {
       on: cli.stdout,
     });
     const text = line?.trim() ?? "";
+    if (line === null) {
+      // Ctrl-C and Ctrl-D leave the cursor in the line of the prompt
+      printLine(cli, "");
+    }
     if (text === "") {
       return null;
     }

@@ -6,6 +6,8 @@ import type { Operation, Tx } from "../../store.ts";
 
 /** Usage and changed files of an attempt of a phase, with its sub-agents. */
 export interface AttemptUse {
+  /** Names the attempt, as of `phaseCallId`. */
+  readonly call_id: string;
   /** The model that answered last; null before any has. */
   readonly model: string | null;
   readonly usage: Usage;
@@ -20,19 +22,19 @@ export interface ChangedFile {
   readonly undone: boolean;
 }
 
-/** Adds up the attempts of a run, by the call ids of their sub-agents, with two queries. */
+/** Adds up each attempt of a run, with two queries for all of them. */
 export const readAttemptUse: Operation<
   { readonly session_id: string },
-  ReadonlyMap<string, AttemptUse>
+  readonly AttemptUse[]
 > = async (tx, { session_id }) => {
   const used = await readUsage(tx, session_id);
   const files = await readFiles(tx, session_id);
-  return new Map(
-    used.map(({ call_id, model, ...usage }) => [
-      call_id,
-      { model, usage: usageIn(usage), files: files.get(call_id) ?? [] },
-    ]),
-  );
+  return used.map(({ call_id, model, ...usage }) => ({
+    call_id,
+    model,
+    usage: usageIn(usage),
+    files: files.get(call_id) ?? [],
+  }));
 };
 
 /** The sessions of a run's attempts and all below them, each with the call id of its attempt. */

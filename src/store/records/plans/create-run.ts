@@ -1,16 +1,20 @@
 import { createHash } from "node:crypto";
 
+import type { Insertable } from "kysely";
+
 import { RepriseError } from "../../../core/errors.ts";
 import { isFinal } from "../../../core/exchanges.ts";
 import { PLAN_AGENT, type PlanChecks, type RunOptions } from "../../../core/plan-runs.ts";
 import { consenterOf, type Principal } from "../../../core/principal.ts";
 import type { Session } from "../../../core/sessions.ts";
 import type { Operation, Tx } from "../../store.ts";
+import type { PlanPhaseTable } from "../../tables/plans.ts";
 import { readCurrent } from "../exchanges/current.ts";
 import { insertMessage } from "../messages/append.ts";
 import { createSession, type NewSession } from "../sessions/create.ts";
 import { recordConsent } from "../sessions/consents.ts";
 import { readSession } from "../sessions/read.ts";
+import { batches } from "../threads/bodies.ts";
 
 export interface CreateRun {
   /** Columns of the run's session, which has a folder. */
@@ -63,7 +67,7 @@ export const createRun: Operation<CreateRun, Session> = async (tx, input) => {
     attempt: 1,
     approved: 0,
   }));
-  await tx.db.insertInto("plan_phases").values(phases).execute();
+  await insertPhases(tx, phases);
   if (input.checks !== null) {
     const subject = acceptedHash(input.plan, JSON.stringify(input.checks));
     await recordConsent(tx, { session_id: id, kind: "run", subject, who: consenterOf(principal) });
@@ -77,6 +81,16 @@ export const createRun: Operation<CreateRun, Session> = async (tx, input) => {
   });
   return readSession(tx, { id });
 };
+
+/** Stores phases of a run, however many they are. */
+export async function insertPhases(
+  { db }: Tx,
+  phases: readonly Insertable<PlanPhaseTable>[],
+): Promise<void> {
+  for (const rows of batches(phases)) {
+    await db.insertInto("plan_phases").values(rows).execute();
+  }
+}
 
 /** Names a plan with its checks. */
 function acceptedHash(plan: string, checks: string): string {
@@ -145,8 +159,8 @@ async function nextNumber(
   const current = (await readCurrent(tx, [last.session_id])).get(last.session_id);
   const hasEnded = current !== undefined && isFinal(current.state);
   if (!again || !hasEnded) {
-    const why = `session ${last.session_id} runs it`;
-    throw runExists(hasEnded ? `session ${last.session_id} has run it` : why, hasEnded);
+    const why = `session ${last.session_id} ${hasEnded ? "has run" : "runs"} it`;
+    throw runExists(why, hasEnded);
   }
   return last.number + 1;
 }
