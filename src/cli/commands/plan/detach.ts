@@ -5,9 +5,8 @@ import { localPrincipal } from "../../../core/principal.ts";
 import type { ExchangeRecord } from "../../../core/sessions.ts";
 import { whetherRuns } from "../../../exchange/runnable.ts";
 import { readRunDetail } from "../../../plans/run-detail.ts";
-import { queueExchange } from "../../../store/records/exchanges/queue.ts";
 import { localUser } from "../../../store/records/leases/local-user.ts";
-import type { Store, Tx } from "../../../store/store.ts";
+import type { Store } from "../../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../../process/context.ts";
 import { databaseWords } from "../../process/resume-command.ts";
 import { startOf } from "../../process/started-as.ts";
@@ -28,15 +27,10 @@ export function refuseDetached({
   }
 }
 
-/** Queues the exchange that begins or continues a run, in the transaction of the caller. Error codes: as `queueExchange`. */
-export function queueRun(cli: CliContext, tx: Tx, session_id: string): Promise<ExchangeRecord> {
+/** Returns who asks for a run that a service begins or continues. */
+export function detachedBy(cli: CliContext) {
   const origin = cli.stdin.isTTY === true ? "terminal" : "prompt";
-  return queueExchange(tx, {
-    reference: session_id,
-    content: null,
-    asked_by: "prompt",
-    principal: localPrincipal(origin, localUser()),
-  });
+  return { asked_by: "prompt", principal: localPrincipal(origin, localUser()) } as const;
 }
 
 /** Says what was queued, and how to start a service if none takes it. */
@@ -45,7 +39,7 @@ export async function showDetached(
   store: Store,
   detached: {
     readonly command: Command;
-    readonly exchange: ExchangeRecord;
+    readonly exchange: Pick<ExchangeRecord, "session_id" | "state">;
     readonly json: boolean;
   },
 ): Promise<void> {

@@ -1,10 +1,11 @@
 import { Command } from "commander";
 
+import { resumeRun } from "../../../store/records/plans/queue-run.ts";
 import { readRun } from "../../../store/records/plans/read-runs.ts";
 import type { CliContext } from "../../process/context.ts";
 import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
 import { addAllowed } from "../permission-options.ts";
-import { queueRun, refuseDetached, showDetached } from "./detach.ts";
+import { detachedBy, refuseDetached, showDetached } from "./detach.ts";
 import { confirmImported } from "./plan-checks.ts";
 import { runForeground } from "./foreground.ts";
 
@@ -35,8 +36,9 @@ export function resumeCommand(cli: CliContext): Command {
           return;
         }
         if (options.detach === true) {
-          const exchange = await store.write((tx) => queueRun(cli, tx, session_id), null);
-          await showDetached(cli, store, { command, exchange, json });
+          const asked = { reference: session_id, retry: null, ...detachedBy(cli) };
+          const { record } = await store.write(resumeRun, asked);
+          await showDetached(cli, store, { command, exchange: record, json });
           return;
         }
         await runForeground(cli, { store, command, session_id, allow, json });

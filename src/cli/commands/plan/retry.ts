@@ -2,6 +2,7 @@ import { Command } from "commander";
 
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { localPrincipal } from "../../../core/principal.ts";
+import { resumeRun } from "../../../store/records/plans/queue-run.ts";
 import { readRun } from "../../../store/records/plans/read-runs.ts";
 import { readRetryable, retryPhases } from "../../../store/records/plans/retry.ts";
 import type { Store } from "../../../store/store.ts";
@@ -11,7 +12,7 @@ import { type CliContext, noticeLine } from "../../process/context.ts";
 import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
 import { ownSecrets } from "../../process/own-secrets.ts";
 import { addAllowed } from "../permission-options.ts";
-import { queueRun, refuseDetached, showDetached } from "./detach.ts";
+import { detachedBy, refuseDetached, showDetached } from "./detach.ts";
 import { confirmImported } from "./plan-checks.ts";
 import { runForeground } from "./foreground.ts";
 
@@ -53,11 +54,9 @@ export function retryCommand(cli: CliContext): Command {
         return;
       }
       if (options.detach === true) {
-        const exchange = await store.write(async (tx) => {
-          await retryPhases(tx, chosen);
-          return queueRun(cli, tx, session_id);
-        }, null);
-        await showDetached(cli, store, { command, exchange, json });
+        const asked = { reference: session_id, retry: keys, ...detachedBy(cli) };
+        const { record } = await store.write(resumeRun, asked);
+        await showDetached(cli, store, { command, exchange: record, json });
         return;
       }
       await store.write(retryPhases, chosen);

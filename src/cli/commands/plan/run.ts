@@ -10,6 +10,7 @@ import { oneLine } from "../../../core/text/terminal-text.ts";
 import { approvalKeys } from "../../../plans/approvals.ts";
 import { defaultModel } from "../../../rules/models/config.ts";
 import { createRun } from "../../../store/records/plans/create-run.ts";
+import { queueRun } from "../../../store/records/plans/queue-run.ts";
 import { aligned } from "../../output/aligned.ts";
 import { personaFolderPaths, settingsOf } from "../../process/config.ts";
 import { type CliContext, printJson, printLines } from "../../process/context.ts";
@@ -19,7 +20,7 @@ import { newSession } from "../chat/new-session.ts";
 import { addPriceLimit, addTokenLimit } from "../limit-options.ts";
 import { addAllowed, PERMISSION_HELP, permissionMode } from "../permission-options.ts";
 import { enterFolder } from "../trust/enter-folder.ts";
-import { queueRun, refuseDetached, showDetached } from "./detach.ts";
+import { detachedBy, refuseDetached, showDetached } from "./detach.ts";
 import { runForeground } from "./foreground.ts";
 import type { JudgedCheck } from "../../../plans/check-start.ts";
 import { createPlanChecker } from "./checks.ts";
@@ -144,10 +145,8 @@ export function runCommand(cli: CliContext): Command {
         again: options.again === true,
       };
       if (options.detach === true) {
-        const exchange = await store.write(async (tx) => {
-          const { id } = await createRun(tx, run);
-          return queueRun(cli, tx, id);
-        }, null);
+        const { id } = await store.write(queueRun, { ...run, ...detachedBy(cli) });
+        const exchange = { session_id: id, state: "queued" } as const;
         await showDetached(cli, store, { command, exchange, json });
         return;
       }

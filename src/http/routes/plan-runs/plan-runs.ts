@@ -160,7 +160,12 @@ export function planRunRoutes(app: Api, service: SessionService, checks: RunChec
       const { requestedRun } = await import("./requested-run.ts");
       const run = await requestedRun({ body, principal }, checks);
       const create_key = headers["idempotency-key"];
-      const { id, repo_path } = await store.write(queueRun, { ...run, principal, create_key });
+      const { id, repo_path } = await store.write(queueRun, {
+        ...run,
+        principal,
+        asked_by: "http",
+        create_key,
+      });
       reply.code(201).header("location", publicPath(request, `${PATH}/${id}`));
       const nodes = await store.read(readSessionNodes, { session_id: id });
       const { runnable } = await runnableOn(nodes, { besides: true });
@@ -207,7 +212,7 @@ export function planRunRoutes(app: Api, service: SessionService, checks: RunChec
     preValidation: emptyBodyAsObject,
     handler: async ({ params, body, principal }, reply) => {
       const { retry = null } = body;
-      const asked = { reference: params.id, principal, retry };
+      const asked = { reference: params.id, principal, asked_by: "http", retry } as const;
       const { record } = await store.write(resumeRun, asked);
       reply.code(202);
       return detail(record.session_id);

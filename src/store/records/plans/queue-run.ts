@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 
+import type { AskedBy } from "../../../core/exchanges.ts";
 import type { Principal } from "../../../core/principal.ts";
 import type { Session } from "../../../core/sessions.ts";
 import type { Operation } from "../../store.ts";
@@ -11,8 +12,9 @@ import { retryPhases } from "./retry.ts";
 
 export interface QueueRun extends CreateRun {
   readonly principal: Principal;
+  readonly asked_by: AskedBy;
   /** A repeated request with the same key gets the same run. */
-  readonly create_key: string | undefined;
+  readonly create_key?: string | undefined;
 }
 
 /**
@@ -21,11 +23,11 @@ export interface QueueRun extends CreateRun {
  */
 export const queueRun: Operation<QueueRun, Session> = async (
   tx,
-  { create_key, principal, ...input },
+  { create_key, principal, asked_by, ...input },
 ) => {
   const create = async (): Promise<Session> => {
     const session = await createRun(tx, input);
-    await queueAndRead(tx, { reference: session.id, content: null, asked_by: "http", principal });
+    await queueAndRead(tx, { reference: session.id, content: null, asked_by, principal });
     return session;
   };
   const { session, run_id, plan, options } = input;
@@ -39,6 +41,7 @@ export const queueRun: Operation<QueueRun, Session> = async (
 export interface ResumeRun {
   readonly reference: string;
   readonly principal: Principal;
+  readonly asked_by: AskedBy;
   /** Keys of phases to try again, none for all that failed or were refused; null to try none again. */
   readonly retry: readonly string[] | null;
 }
@@ -46,11 +49,11 @@ export interface ResumeRun {
 /** Queues the next exchange of a run, in one transaction. Error codes: as `readRun`, `retryPhases` and `queueExchange`. */
 export const resumeRun: Operation<ResumeRun, Queued> = async (
   tx,
-  { reference, principal, retry },
+  { reference, principal, asked_by, retry },
 ) => {
   const { session_id } = await readRun(tx, { reference });
   if (retry !== null) {
     await retryPhases(tx, { session_id, keys: retry });
   }
-  return queueAndRead(tx, { reference: session_id, content: null, asked_by: "http", principal });
+  return queueAndRead(tx, { reference: session_id, content: null, asked_by, principal });
 };
