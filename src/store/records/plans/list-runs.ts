@@ -2,7 +2,7 @@ import type { ExchangeState } from "../../../core/exchanges.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { readCurrent } from "../exchanges/current.ts";
 import type { ListPosition } from "../sessions/list.ts";
-import { readPhases, type StoredPhase } from "./phases.ts";
+import { readPhasesOf, type StoredPhase } from "./phases.ts";
 
 /** A run in a list. */
 export interface ListedRun {
@@ -18,13 +18,13 @@ export interface ListRuns {
   readonly limit: number;
   /** State of the last exchange; `queued` before the first one. */
   readonly state?: ExchangeState | undefined;
-  /** Where a page ended. */
+  /** End of the page before. */
   readonly after?: ListPosition | undefined;
 }
 
 export interface RunPage {
   readonly runs: readonly ListedRun[];
-  /** Where the next page begins; null on the last one. */
+  /** Beginning of the next page; null on the last one. */
   readonly next: ListPosition | null;
 }
 
@@ -39,11 +39,14 @@ export const listRuns: Operation<ListRuns, RunPage> = async (tx, { limit, state,
       rows.map(({ session_id }) => session_id),
     );
     const page = rows.slice(0, limit);
+    const phases = await readPhasesOf(tx, {
+      session_ids: page.map(({ session_id }) => session_id),
+    });
     next = null;
     for (const { at, ...run } of page) {
       const exchange = current.get(run.session_id) ?? null;
       if (state === undefined || (exchange?.state ?? "queued") === state) {
-        runs.push({ ...run, exchange, phases: await readPhases(tx, run) });
+        runs.push({ ...run, exchange, phases: phases.get(run.session_id) ?? [] });
       }
       const isLast = rows.at(-1)?.session_id === run.session_id;
       next = isLast ? null : { at, id: run.session_id };

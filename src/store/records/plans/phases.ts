@@ -4,6 +4,7 @@ import { type CheckResult, phaseCallId, type PhaseState } from "../../../core/pl
 import type { Operation, Tx } from "../../store.ts";
 import type { PlanPhaseTable } from "../../tables/plans.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
+import { batches } from "../threads/bodies.ts";
 import { withinDelegation } from "../questions/tree.ts";
 
 /** A phase as it is stored, with the sub-agent of its attempt. */
@@ -18,25 +19,36 @@ export interface StoredPhase extends Omit<Selectable<PlanPhaseTable>, "session_i
 export const readPhases: Operation<
   { readonly session_id: string },
   readonly StoredPhase[]
-> = async (tx, { session_id }) => {
-  const rows = await tx.db
-    .selectFrom("plan_phases")
-    .selectAll()
-    .where("session_id", "=", session_id)
-    .orderBy("position")
-    .execute();
-  const children = await tx.db
-    .selectFrom("sessions")
-    .select(["id", "parent_call_id"])
-    .where("parent_session_id", "=", session_id)
-    .where("parent_call_id", "is not", null)
-    .execute();
-  const byCall = new Map(children.map(({ id, parent_call_id }) => [parent_call_id, id]));
-  const phases: StoredPhase[] = [];
-  for (const { session_id: _, changed: __, ...row } of rows) {
-    const child = byCall.get(phaseCallId(row.key, row.attempt)) ?? null;
-    const asks = row.state === "running" && child !== null && (await waitsForPeople(tx, child));
-    phases.push({ ...row, child, asks });
+> = async (tx, { session_id }) =>
+  (await readPhasesOf(tx, { session_ids: [session_id] })).get(session_id) ?? [];
+
+/** As `readPhases`, for runs by the ids of their sessions: with as many statements for many runs as for one that runs nothing. */
+export const readPhasesOf: Operation<
+  { readonly session_ids: readonly string[] },
+  ReadonlyMap<string, readonly StoredPhase[]>
+> = async (tx, { session_ids }) => {
+  const phases = new Map(session_ids.map((id): [string, StoredPhase[]] => [id, []]));
+  for (const ids of batches(session_ids)) {
+    const rows = await tx.db
+      .selectFrom("plan_phases")
+      .selectAll()
+      .where("session_id", "in", ids)
+      .orderBy("position")
+      .execute();
+    const children = await tx.db
+      .selectFrom("sessions")
+      .select(["id", "parent_session_id", "parent_call_id"])
+      .where("parent_session_id", "in", ids)
+      .where("parent_call_id", "is not", null)
+      .execute();
+    const byCall = new Map(
+      children.map((child) => [`${child.parent_session_id} ${child.parent_call_id}`, child.id]),
+    );
+    for (const { session_id: run, changed: _, ...row } of rows) {
+      const child = byCall.get(`${run} ${phaseCallId(row.key, row.attempt)}`) ?? null;
+      const asks = row.state === "running" && child !== null && (await waitsForPeople(tx, child));
+      phases.get(run)?.push({ ...row, child, asks });
+    }
   }
   return phases;
 };
@@ -95,7 +107,7 @@ export interface EndPhase extends BeginPhase {
   readonly state: Extract<PhaseState, "waiting" | "done" | "failed">;
   /** Results of its checks; null if none was run. */
   readonly checked: readonly CheckResult[] | null;
-  /** Why it failed; null if it is done. */
+  /** Error of the attempt; null if it is done. */
   readonly error: { readonly code: string; readonly sentence: string } | null;
 }
 
