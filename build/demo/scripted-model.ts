@@ -53,9 +53,9 @@ const WRITES: Readonly<Record<string, string>> = { store: "notes.js", list: "lis
 
 export interface ScriptedModel extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
-  /** How often a phase has asked it. */
+  /** Number of requests of each phase. */
   asked(phase: string): number;
-  /** Why requests were refused, as the real provider refuses them. */
+  /** Reasons for which requests were refused, as the real provider refuses them. */
   refusals(): readonly string[];
 }
 

@@ -23,7 +23,7 @@ interface LedgerInput {
 export class CallLedger implements PendingCalls {
   readonly #input: LedgerInput;
   #calls: readonly NumberedCall[] = [];
-  /** Those that a write has taken. */
+  /** Requests that a write has taken. */
   #taken: readonly NumberedCall[] = [];
   #count = 0;
   #unpriced: string | null = null;

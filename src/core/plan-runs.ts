@@ -13,11 +13,11 @@ export type PhaseState = (typeof PHASE_STATES)[number];
 export const SHOWN_PHASES = [...PHASE_STATES, "ready", "blocked", "asking", "interrupted"] as const;
 export type ShownPhase = (typeof SHOWN_PHASES)[number];
 
-/** How a plan is run. */
+/** Options of a run. */
 export interface RunOptions {
   /** Phases that run at once, at most. */
   readonly parallel: number;
-  /** How often a phase that failed is tried again. */
+  /** Further attempts of a phase that failed. */
   readonly retries: number;
   /** Keys of the phases of which each attempt begins only after a person has approved it. */
   readonly approve: readonly string[];

@@ -24,7 +24,7 @@ export interface ArtifactFolder {
   readonly root?: string | null;
   readonly protectedPaths: readonly string[];
   readonly judge: Judge;
-  /** Whose configuration of git names files that direct other programs. */
+  /** User whose configuration of git names files that direct other programs. */
   readonly gitUser: GitUser;
 }
 

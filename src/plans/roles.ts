@@ -8,7 +8,7 @@ import type { PersonaFolders } from "../rules/personas/folders.ts";
 import { loadPersona } from "../rules/personas/load.ts";
 import type { Persona } from "../rules/personas/persona.ts";
 
-/** Where the personas and models of a run come from. */
+/** Sources of the personas and models of a run. */
 export interface RoleSource {
   readonly personas: PersonaFolders;
   readonly models: ModelConfig;

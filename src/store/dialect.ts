@@ -41,12 +41,12 @@ export interface Dialect {
   };
   /** Statements of the baseline: they number what changes. */
   readonly numberedChanges: readonly string[];
-  /** The same for phases of plans, which came later. */
+  /** Statements that number the changes of phases, for migration 3. */
   readonly numberedPhases: readonly string[];
   /** For an UPDATE of `sessions` that runs often: the number of its change, if that costs less than the trigger. */
   readonly changeNumber: { readonly changed?: RawBuilder<number> };
   /** Text after the closing parenthesis of CREATE TABLE. */
   readonly tableOptions: string;
-  /** The same for short rows that are found by their primary key: SQLite keeps them in its index. */
+  /** Options of a table with short rows that are found by their primary key: SQLite keeps them in its index. */
   readonly keyedTable: string;
 }

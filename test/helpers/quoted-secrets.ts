@@ -5,7 +5,7 @@ export const PASSWORD = "hunter2-Tz9-marmot";
 export const QUESTION =
   "Please tell my landlord at 12 Elm Street that the third pipe is leaking again today";
 
-/** What of a text somebody can read who decodes it, at any length of its pieces. */
+/** Returns the part of a text that somebody who decodes it can read, at any length of its pieces. */
 const body = OWN_KEY.slice(8);
 const pieces = (text: string, length: number, between: string): string =>
   (text.match(new RegExp(`.{1,${length}}`, "g")) ?? []).join(between);

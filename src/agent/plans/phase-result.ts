@@ -6,7 +6,7 @@ import type { StoredPhase } from "../../store/records/plans/phases.ts";
 import type { Checked } from "./run-checks.ts";
 import type { RunContext } from "./run-context.ts";
 
-/** Why an attempt whose sub-agent has answered is not done. */
+/** Reason for which an attempt is not done although its sub-agent has answered. */
 export interface Lack {
   readonly code: "artifact_missing" | "check_failed";
   /** For a person. */

@@ -132,7 +132,7 @@ export class PhaseRunner {
     return end ?? { state: "stopped" };
   }
 
-  /** What the phases that this one depends on have left. */
+  /** Reads the results of the phases that this one depends on. */
   async #material(row: StoredPhase, phases: readonly StoredPhase[]): Promise<readonly Material[]> {
     const { store, plan } = this.#context;
     const material: Material[] = [];

@@ -29,9 +29,9 @@ export class PlanWorker implements Worker {
   readonly #stop = new AbortController();
   readonly #runner: PhaseRunner;
   readonly #approvals: Approvals;
-  /** What runs now, by the keys of the phases. None rejects. */
+  /** Running phases by their keys. None rejects. */
   readonly #active = new Map<string, Promise<void>>();
-  /** Why the whole run ends. */
+  /** Error that ends the whole run. */
   #failure: { readonly error: unknown } | null = null;
   readonly #writers = new Map<string, boolean>();
 

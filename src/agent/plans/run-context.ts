@@ -16,7 +16,7 @@ import type { ChildPlace } from "../exchange-context.ts";
 export interface RunContext {
   readonly store: Store;
   readonly personas: PersonaFolders;
-  /** Where the artifacts of its phases are. */
+  /** Folder of the artifacts of its phases. */
   readonly place: ArtifactPlace;
   /** Runs its checks; null for a run without checks. */
   readonly checks: RunChecks | null;

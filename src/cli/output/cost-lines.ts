@@ -27,7 +27,7 @@ export function costText(usage: Usage): string {
   return prices.length === 0 ? "" : [...prices, ...cachedTexts(usage)].join(", ");
 }
 
-/** What is known of the cost, and how many requests have no known price; empty if all is free. */
+/** Returns the known cost, and how many requests have no known price; empty if all is free. */
 export function priceTexts(usage: Usage): string[] {
   const { cost_micros, unpriced } = usage;
   return [

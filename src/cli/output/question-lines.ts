@@ -91,7 +91,7 @@ export function answerOf({ choices, kind }: Answerable, given: string): GivenAns
     : null;
 }
 
-/** How to deny or refuse with a reason; empty if the question takes none. */
+/** Returns how to deny or refuse with a reason; empty if the question takes none. */
 export function reasonLine({ choices, kind }: Answerable): string[] {
   const denial = choices?.find(({ id }) => id === DENIALS[kind]);
   const of = kind === "permission" ? "give the agent" : "keep";

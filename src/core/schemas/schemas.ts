@@ -286,7 +286,7 @@ export const permissionMode = () => oneOf(PERMISSION_MODES);
 export const effort = () => nullableOneOf(EFFORTS);
 /** How long the provider keeps what it has read; null is the default. */
 export const cacheLife = () => nullableOneOf(CACHE_LIVES);
-/** The same as a client sets them. */
+/** Returns the schema of the models that a client sets in place of one that cannot answer: each has a provider, and none is named twice. */
 export function chosenFallback() {
   const named = { pattern: NAMED_MODEL, description: "a model as provider:model" };
   return Type.Array(Type.String({ ...name(), ...named }), { ...FALLBACK, uniqueItems: true });

@@ -36,7 +36,7 @@ const WORDS = /^(?:[a-z]{1,20}|[A-Z]?[a-z]{1,19}|[A-Z]{1,20}|\d{1,8}|[a-z]{1,12}
 const MASKED = /([\w+/-]*)([*•●]{2,}|\.{3,}|…)([\w+/-]*)/g;
 const CODE = /[\w+/-]{4,}/g;
 
-/** What shows secrets: any part of `PART` characters of one of their forms, their ends, and whole short ones. */
+/** Texts that show secrets: any part of `PART` characters of one of their forms, their ends, and whole short ones. */
 interface Known {
   readonly parts: ReadonlySet<string>;
   readonly forms: readonly string[];

@@ -18,7 +18,7 @@ export async function checkPersona(
   return loadPersona({ name, repoPath: repo_path, ...personas });
 }
 
-/** Who answers in a session. */
+/** Names the persona and the model that answer in a session. */
 export interface Answering {
   readonly persona_name: string | null;
   readonly model: string | null;
@@ -31,7 +31,7 @@ interface NewAnswering extends Answering {
   readonly isPriceLimited: boolean;
 }
 
-/** Who answers in a session that is made of these columns. */
+/** Names the persona and the model of a session that is made of these columns. */
 export function answeringIn(columns: NewSession): NewAnswering {
   const { persona_name = null, model = null, repo_path = null, effort = null } = columns;
   const isPriceLimited = columns.price_limits !== undefined;

@@ -20,7 +20,7 @@ export interface PlanRunTable {
   plan: string;
   /** SHA-256 of `plan` in hexadecimal digits. */
   plan_hash: string;
-  /** Where the plan was read; only shown. Null for standard input. */
+  /** File of the plan; only shown. Null for standard input. */
   path: string | null;
   /** JSON of PlanChecks, as they were when the run began; null without checks. */
   checks: string | null;
@@ -45,7 +45,7 @@ export interface PlanPhaseTable {
   artifact_hash: string | null;
   /** JSON of a list of CheckResult: the last run of its checks, for that artifact. */
   checked: string | null;
-  /** Why the last attempt failed, or was refused. */
+  /** Reason for which the last attempt failed or was refused. */
   error_code: string | null;
   error_sentence: string | null;
   /** When the attempt began, and when the phase was done, failed or refused. */

@@ -10,7 +10,7 @@ export interface RealPlan {
   readonly format: ForeignFormat;
 }
 
-/** One of each tool first. */
+/** Plans; the first ones are of different tools. */
 export const REAL_PLANS: readonly RealPlan[] = [
   { file: "spec-kit-mcp-server.md", format: "spec-kit" },
   { file: "kiro-github-actions-ci.md", format: "kiro" },

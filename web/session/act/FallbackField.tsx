@@ -21,7 +21,7 @@ type Kind = keyof typeof KINDS;
 interface FallbackFieldProps {
   /** The list that the session has. */
   readonly given: FallbackList;
-  /** What is chosen, with empty names that do not count; undefined for no change. */
+  /** Chosen models, with empty names that do not count; undefined for no change. */
   readonly chosen: Signal<FallbackList | undefined>;
   /** Models that can be named. */
   readonly models: readonly ModelInfo[];

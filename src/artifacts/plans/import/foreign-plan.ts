@@ -6,7 +6,7 @@ export type ForeignFormat = (typeof FOREIGN_FORMATS)[number];
 export interface Problem {
   /** From 1. */
   readonly line: number;
-  /** One sentence in which names from the file are quoted. */
+  /** A sentence in which names from the file are quoted. */
   readonly message: string;
 }
 
@@ -16,13 +16,13 @@ export interface ForeignTask {
   readonly id: string;
   readonly line: number;
   readonly title: string;
-  /** What is to be done, for somebody who sees nothing else of the file. */
+  /** Text for somebody who sees nothing else of the file. */
   readonly instructions: string;
   /** Ids of open tasks. */
   readonly depends: readonly string[];
 }
 
-/** What a reader of a format found in a file. */
+/** Tasks and problems that a reader of a format found in a file. */
 export interface ForeignPlan {
   /** The open tasks, in their order in the file. */
   readonly tasks: readonly ForeignTask[];

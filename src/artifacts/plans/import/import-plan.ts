@@ -31,7 +31,7 @@ const READERS: Readonly<
   Record<ForeignFormat, (text: string, options: ReadOptions) => ForeignPlan>
 > = { "spec-kit": readSpecKit, kiro: readKiro, taskmaster: readTaskMaster };
 
-/** What the tasks of each format are known by. */
+/** Marks by which the tasks of each format are recognised. */
 const FORMS: Readonly<Record<ForeignFormat, string>> = {
   "spec-kit": "`- [ ] T001 Text`",
   kiro: "`- [ ] 1. Text`",
@@ -86,7 +86,7 @@ function unescaped(line: string): string {
   );
 }
 
-/** What makes a whole file useless, or one task. */
+/** Returns the problems of a whole file or of one task. */
 function wrong({ tasks, left }: ForeignPlan, text: string, { format }: ImportOptions): Problem[] {
   if (text.trim() === "") {
     return [{ line: 1, message: "the file is empty" }];

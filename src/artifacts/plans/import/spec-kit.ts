@@ -76,7 +76,7 @@ class SpecKitReader {
   #section: Section = { name: "", labels: new Map() };
   #block = 0;
   #indent = 0;
-  /** Where lines that continue the last one go; null after an empty line. */
+  /** Label of the section whose text the next line continues; null after an empty line. */
   #label: string | null = null;
   #isInTask = false;
   /** The last open task of the section. */

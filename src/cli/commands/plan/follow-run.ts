@@ -3,7 +3,7 @@ import type { Store } from "../../../store/store.ts";
 import type { CliContext } from "../../process/context.ts";
 import { phaseView, type PhaseView } from "./phase-view.ts";
 
-/** How often a run is read that another process may run. */
+/** Time between two reads of a run that another process may run. */
 const POLL_MS = 500;
 
 /** Shows a run again and again until its end, whichever process runs it. */

@@ -107,7 +107,7 @@ export async function judgeStart(
   return checkStart({ ...config, permission: { allow, asks: true } }, run);
 }
 
-/** One line for each check, with what is decided about it. */
+/** Returns a line for each check, with the decision about it. */
 export function checkLines(checks: readonly JudgedCheck[]): string[] {
   return checks.map(({ argv, decision }) => {
     const what = { allow: "runs", ask: "needs your consent", deny: "is denied" }[decision.effect];

@@ -8,7 +8,7 @@ import { ASKS } from "../../process/exit-code.ts";
 import { answerCommandLine, resumeRunCommand } from "../../process/resume-command.ts";
 import { runLines } from "./run-lines.ts";
 
-/** How a run was left. */
+/** State in which a run was left. */
 export interface RunEnd {
   readonly command: Command;
   readonly end: "done" | "failed" | "stopped" | "interrupted" | "waiting";

@@ -13,12 +13,12 @@ export function runLines(run: RunDetail): string[] {
   return [`${summaryLine(run)}, plan ${run.run_id}`, ...aligned(rows)];
 }
 
-/** One line for a change of a phase. */
+/** Returns the line for a change of a phase. */
 export function phaseLine(phase: RunPhase): string {
   return `${oneLine(phase.key)}: ${phase.shown}, ${phaseText(phase)}`;
 }
 
-/** One line for a run in a list. */
+/** Returns the line for a run in a list. */
 export function summaryLine(run: RunSummary): string {
   const asking = run.asking.length === 0 ? "" : `, asks in ${run.asking.map(oneLine).join(", ")}`;
   const times = run.number === 1 ? "" : `, number ${run.number}`;

@@ -14,7 +14,7 @@ import { databaseWords, resumeRunCommand } from "../../process/resume-command.ts
 import { phaseView } from "./phase-view.ts";
 import { showRunEnd } from "./run-end.ts";
 
-/** How often the run is read. */
+/** Time between two reads of the run. */
 const POLL_MS = 500;
 
 interface Watched {

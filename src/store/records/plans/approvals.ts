@@ -61,7 +61,7 @@ export interface MovedPhase {
   readonly from: PhaseState;
   readonly to: Extract<PhaseState, "waiting" | "refused">;
   readonly approved: number;
-  /** Why it was refused; null if it was not. */
+  /** Reason of a refusal; null for another change. */
   readonly refused: string | null;
 }
 
