@@ -157,10 +157,15 @@ function phaseFailed(phases: readonly StoredPhase[]): RepriseError {
   const over = phases.filter(({ state }) => state === "failed" || state === "refused");
   const left = phases.filter(({ state }) => state === "waiting").length;
   const names = over.map(({ key, state }) => (state === "failed" ? key : `${key} (refused)`));
-  const waiting = left === 0 ? "" : ` Phases that depend on these were not begun: ${left}.`;
-  const why = over[0]?.error_sentence ?? "";
-  return new RepriseError(
-    "phase_failed",
-    `Of the plan's phases, these failed: ${names.join(", ")}. ${why}${waiting} Let them be tried again with \`reprise plan retry\`.`,
-  );
+  const waiting = left === 0 ? "" : `Phases that depend on these were not begun: ${left}.`;
+  const [first] = over;
+  // the phase has it: what a provider wrote is not for everybody who may read the run's exchange
+  const why = first?.error_code?.startsWith("model_") === true ? "" : (first?.error_sentence ?? "");
+  const sentences = [
+    `Of the plan's phases, these failed: ${names.join(", ")}.`,
+    why,
+    waiting,
+    "Let them be tried again with `reprise plan retry`.",
+  ];
+  return new RepriseError("phase_failed", sentences.filter((text) => text !== "").join(" "));
 }

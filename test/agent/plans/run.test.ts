@@ -66,7 +66,7 @@ describeEngine("a plan that is run", (engine) => {
     const server = await startModelServer({
       answer: (messages) =>
         phaseIn(messages) === "build"
-          ? { error: { message: "no" }, status: 400 }
+          ? { error: { message: "words of the provider" }, status: 400 }
           : finishing(messages),
     });
     const bench = await PlanBench.open(await engine.create(), server);
@@ -80,7 +80,13 @@ describeEngine("a plan that is run", (engine) => {
     });
     const { phases, exchange } = await bench.store.read(readRun, { reference: id });
     expect(exchange).toMatchObject({ state: "failed", error_code: "phase_failed" });
-    expect(phases[1]).toMatchObject({ attempt: 2, error_code: "model_failed" });
+    // readers without the right to write get it whole
+    expect(exchange?.error_sentence).not.toContain("words of the provider");
+    expect(phases[1]).toMatchObject({
+      attempt: 2,
+      error_code: "model_failed",
+      error_sentence: expect.stringContaining("words of the provider"),
+    });
     const again = server.requests().filter((each) => phaseIn(each) === "build");
     expect(String(again.at(-1)?.[0]?.content)).toContain(
       "An earlier attempt at this phase failed:",
