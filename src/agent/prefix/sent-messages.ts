@@ -105,7 +105,7 @@ class SentThread {
         this.#sent.push(this.#request);
       }
       this.#sent.push(sent);
-      this.#request = requestAfter(sent);
+      this.#request = requestAfter(message);
     }
   }
 

@@ -101,3 +101,15 @@ it("[PREFIX-14] a message that was changed in its place is sent as it is now", (
   expect(textsOf([first, answer("new")])).toEqual(["question", "new"]);
   expect(textsOf([first])).toEqual(["question"]);
 });
+
+it.each(["one/chat", "two/chat"])(
+  "[ANSWER-47] an answer that was cut off is followed by a request for its rest, made by %s",
+  (maker) => {
+    const question = new HumanMessage({ id: "1", content: "question" });
+    const response_metadata = endMetadata({ end: "cut", reason: "length", category: null });
+    const answer = new AIMessage({ id: "2", content: "half", response_metadata });
+    keepMaker(answer, maker);
+    const sent = sentMessages([question, answer], { maker: "one/chat", after: null });
+    expect(sent.map(({ type }) => type)).toEqual(["human", "ai", "human"]);
+  },
+);
