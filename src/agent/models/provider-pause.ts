@@ -24,29 +24,41 @@ export interface ProviderPauses {
   ): Promise<void>;
 }
 
-const NONE = { until: 0, reason: "", refusal: null } as const;
+const NONE = { until: 0, heldUntil: 0, reason: "", refusal: null } as const;
+
+/** A refusal counts so long, without a request: a person who has lifted the limit is not refused until a restart. */
+const HELD_MS = 10_000;
 
 /** A shorter wait is not worth a report. */
 const REPORTED_MS = 1000;
 
-export function createProviderPauses(): ProviderPauses {
-  const pauses = new Map<string, Omit<ProviderPause, "ms"> & { readonly until: number }>();
+interface KeptPause extends Omit<ProviderPause, "ms"> {
+  readonly until: number;
+  readonly heldUntil: number;
+}
+
+/** `now` gives milliseconds of a clock that only moves forward. */
+export function createProviderPauses(now = (): number => performance.now()): ProviderPauses {
+  const pauses = new Map<string, KeptPause>();
   return {
     keep: (name, { ms, ...pause }) => {
-      const until = performance.now() + ms;
-      if (until > (pauses.get(name)?.until ?? 0)) {
-        pauses.set(name, { until, ...pause });
+      const until = now() + ms;
+      if (until > (pauses.get(name)?.until ?? 0) || pause.refusal !== null) {
+        pauses.set(name, { until, heldUntil: now() + HELD_MS, ...pause });
       }
     },
     over: async (name, signal, onWait) => {
       for (;;) {
-        const { until, reason, refusal } = pauses.get(name) ?? NONE;
-        const ms = Math.ceil(until - performance.now());
+        const { until, heldUntil, reason, refusal } = pauses.get(name) ?? NONE;
+        const ms = Math.ceil(until - now());
         if (ms <= 0) {
           return;
         }
         if (refusal !== null && ms > MAX_RETRY_AFTER_MS) {
-          throw refusal;
+          if (now() < heldUntil) {
+            throw refusal;
+          }
+          return;
         }
         if (ms >= REPORTED_MS) {
           onWait(ms, reason);
