@@ -66,6 +66,7 @@ export type {
   PersonaInfo,
   VerificationInfo,
 } from "./core/schemas/service-schemas.ts";
+export type { StatInfo } from "./core/schemas/stats-schemas.ts";
 export { openPostgresStore, openSqliteStore } from "./entries/stores.ts";
 export { type App, createApp } from "./http/app.ts";
 export type { AppOptions } from "./http/app-options.ts";

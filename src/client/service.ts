@@ -6,6 +6,7 @@ import type {
   PersonaInfo,
   WaitingInfo,
 } from "../core/schemas/service-schemas.ts";
+import type { StatInfo, StatsQuery } from "../core/schemas/stats-schemas.ts";
 import type { Connection } from "./connection.ts";
 
 /** Facts that the service finds out about itself, and names for new sessions. */
@@ -26,6 +27,8 @@ export interface ServiceCalls {
   listPersonas(options?: { repo_path?: string }): Promise<readonly PersonaInfo[]>;
   /** The default one first. Others can be named, too. */
   listModels(): Promise<readonly ModelInfo[]>;
+  /** Sums what the requests of models have used and cost; `since` is a time as in JSON. At most 1,000 groups. */
+  getStats(query: StatsQuery): Promise<readonly StatInfo[]>;
 }
 
 export function serviceCalls(connection: Connection): ServiceCalls {
@@ -39,5 +42,6 @@ export function serviceCalls(connection: Connection): ServiceCalls {
     listPersonas: (query = {}) =>
       connection.json<PersonaInfo[]>("GET", "/api/personas", { query: { ...query } }),
     listModels: () => connection.json<ModelInfo[]>("GET", "/api/models"),
+    getStats: (query) => connection.json<StatInfo[]>("GET", "/api/stats", { query }),
   };
 }

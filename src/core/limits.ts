@@ -49,6 +49,8 @@ export const LARGE_SESSION_BYTES = 8 * 1024 * 1024;
 /** Sessions in one page of the list. */
 export const DEFAULT_LIST_LIMIT = 50;
 export const MAX_LIST_LIMIT = 200;
+/** Groups of `reprise stats` at most: the latest days, and of others those that cost most. */
+export const MAX_STATS = 1000;
 /** Characters of persona names, models, idempotency keys. */
 export const MAX_NAME_LENGTH = 255;
 /** UTF-8 bytes of the id of a thread that belongs to no session. */

@@ -177,3 +177,7 @@ export type ListOrder = (typeof LIST_ORDERS)[number];
 /** By `seq`: the oldest message first, or the latest. */
 export const MESSAGE_ORDERS = ["asc", "desc"] as const;
 export type MessageOrder = (typeof MESSAGE_ORDERS)[number];
+
+/** Groups into which the requests of models are summed. A session's have those of its sub-agents. */
+export const STATS_BY = ["day", "session", "folder", "model"] as const;
+export type StatsBy = (typeof STATS_BY)[number];

@@ -74,3 +74,4 @@ export type {
   PersonaInfo,
   VerificationInfo,
 } from "../core/schemas/service-schemas.ts";
+export type { StatInfo } from "../core/schemas/stats-schemas.ts";

@@ -16,6 +16,7 @@ import { compressAnswers, createCompressors, tagAnswers } from "./encoding.ts";
 import { keptBytesIn } from "../workspace/undo/kept-bytes.ts";
 import { createSchemas } from "./routes/artifacts/read-schemas.ts";
 import { planRunRoutes } from "./routes/plan-runs/plan-runs.ts";
+import { statsRoute } from "./routes/stats.ts";
 import { changeRoutes } from "./routes/changes.ts";
 import { createSessionRoute } from "./routes/sessions/create-session.ts";
 import { deleteSessionRoute } from "./routes/sessions/delete-session.ts";
@@ -162,6 +163,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     exchangeRoutes(api, service);
     questionRoutes(api, service);
     changeRoutes(api, service);
+    statsRoute(api, store);
     planRunRoutes(api, service, { schemas, catalogue: options.catalogue });
     serviceRoutes(api, store, catalogue);
     queueRoute(api, store);

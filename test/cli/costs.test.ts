@@ -88,3 +88,25 @@ it("[COST-16] the status line shows the cost once it is known and above 0", asyn
   screen.type("two\r");
   await screen.until(/^ready · .* context · \$0\.16 · assistant\b/m);
 });
+
+it("[COST-24] stats shows what models have read, written and cost, and fits a terminal of 80 columns", async () => {
+  const home = await aHome(() => [text("answer"), counted]);
+  const none = await home.call(["stats"]);
+  expect(none).toMatchObject({ code: 0, stdout: "", stderr: "No model was asked yet.\n" });
+  await home.call(["-p", "the first question of a session with a long title, which is cut"]);
+  await home.call(["-p", "two"]);
+  const { stdout } = await home.call(["stats", "--by", "model"]);
+  expect(stdout.split("\n").map((line) => line.replaceAll(/ {2,}/g, "  "))).toEqual([
+    "MODEL  REQUESTS  INPUT  CACHED  OUTPUT  COST",
+    `${MODEL}  2  60k  0 %  4.0k  $0.16`,
+    "",
+  ]);
+  const json = await home.call(["stats", "--by", "session", "--since", "1h", "--json"]);
+  expect(JSON.parse(json.stdout)).toMatchObject([
+    { calls: 1, input: 30_000, output: 2000, cost_micros: 80_000, unknown_calls: 0 },
+    { calls: 1 },
+  ]);
+  const wrong = await home.call(["stats", "--by", "year"]);
+  expect(wrong).toMatchObject({ code: 2, stdout: "" });
+  expect(wrong.stderr).toContain("--by <group> takes day, session, folder or model.");
+});

@@ -69,3 +69,30 @@ it("[COST-13] a link shows no cost", async () => {
   const shown = await page.call("GET", `/api/sessions/${id}`);
   expect(shown.json).toMatchObject({ usage: null, cost_micros: null });
 });
+
+it("[COST-22] [COST-23] GET /api/stats sums requests in groups; a link does not open it", async () => {
+  const client = createClient({ baseUrl: t.url, token: "t".repeat(20) });
+  expect(await client.getStats({ by: "session" })).toEqual([
+    {
+      key: id,
+      title: "a question",
+      calls: 5,
+      input: 3000,
+      cached: 1800,
+      output: 150,
+      cost_micros: 3702,
+      unknown_calls: 2,
+    },
+  ]);
+  expect(await client.getStats({ by: "day", since: "9999-01-01T00:00:00+01:00" })).toEqual([]);
+  const { secret } = await client.createShare(id);
+  const page = openPage(t);
+  await page.login({ share: secret });
+  expect((await page.call("GET", "/api/stats?by=day")).status).toBe(403);
+  await expect(client.getStats({ by: "year" as "day" })).rejects.toMatchObject({
+    code: "invalid_request",
+  });
+  await expect(client.getStats({ by: "day", since: "2026-11-27" })).rejects.toMatchObject({
+    code: "invalid_request",
+  });
+});

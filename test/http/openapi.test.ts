@@ -186,6 +186,7 @@ describe("the OpenAPI document", () => {
         "post /page/login",
         "post /page/logout",
         "get /page/me",
+        "get /api/stats",
         "get /livez",
         "get /metrics",
         "get /readyz",

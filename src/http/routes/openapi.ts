@@ -54,6 +54,7 @@ import {
   PersonaInfo,
   VerificationInfo,
 } from "../../core/schemas/service-schemas.ts";
+import { StatInfo } from "../../core/schemas/stats-schemas.ts";
 import { UsageInfo } from "../../core/schemas/usage-schemas.ts";
 import { type Api, BODY_PROBLEMS } from "./api.ts";
 import { mayCall, needOf } from "../guards/needs.ts";
@@ -96,6 +97,7 @@ export async function describeApi(
     SessionAck,
     DeletedSession,
     UsageInfo,
+    StatInfo,
     ExchangeInfo,
     ListedExchange,
     ExchangeDetail,
