@@ -56,23 +56,26 @@ export function schedule(
   const done = new Set(keysIn(ordered, "done"));
   const running = ordered.filter(({ state }) => state === "running");
   let free = parallel - active.size;
-  let hasWriter = running.some(({ isWriter }) => isWriter);
+  const hasWriter = running.some(({ isWriter }) => isWriter);
+  let isWriting = running.some(({ key, isWriter }) => isWriter && active.has(key));
   const begin: string[] = [];
   const ask: string[] = [];
-  for (const { key, asks } of running) {
-    if (free > 0 && !active.has(key) && !asks) {
+  for (const { key, asks, isWriter } of running) {
+    // roles may become writers while their phases run
+    if (free > 0 && !active.has(key) && !asks && !(isWriter && isWriting)) {
       begin.push(key);
       free -= 1;
+      isWriting ||= isWriter;
     }
   }
   for (const { key, state, depends_on, isWriter, isApproved } of ordered) {
     const isReady = state === "waiting" && depends_on.every((each) => done.has(each));
     if (isReady && !isApproved) {
       ask.push(key);
-    } else if (isReady && free > 0 && !(isWriter && hasWriter)) {
+    } else if (isReady && free > 0 && !(isWriter && (hasWriter || isWriting))) {
       begin.push(key);
       free -= 1;
-      hasWriter ||= isWriter;
+      isWriting ||= isWriter;
     }
   }
   const isOver = active.size === 0 && begin.length === 0 && ask.length === 0;

@@ -41,9 +41,21 @@ const REPORT = {
   additionalProperties: false,
 };
 
-/** A folder with the schema of a report. */
+/** A persona that writes no files and asks people. */
+const ASKER = `---
+name: asker
+description: Asks.
+tools: [list_files, ask_user]
+---
+
+You ask.
+`;
+
+/** A folder with the schema of a report, and the persona `asker`. */
 export function reportFolder(): string {
   const repo = temporaryFolder();
+  mkdirSync(join(repo, ".reprise/personas"), { recursive: true });
+  writeFileSync(join(repo, ".reprise/personas/asker.md"), ASKER);
   mkdirSync(join(repo, ".reprise/schemas"), { recursive: true });
   writeFileSync(join(repo, ".reprise/schemas/report.json"), JSON.stringify(REPORT));
   return repo;

@@ -22,7 +22,7 @@ const lives = fc.record({
 interface Row {
   readonly key: string;
   readonly depends_on: readonly string[];
-  readonly isWriter: boolean;
+  isWriter: boolean;
   state: PhaseState;
   asks: boolean;
   isApproved: boolean;
@@ -95,6 +95,10 @@ function live(
     if (chance < 100) {
       // the process died, or was stopped
       active = new Set();
+      if (chance < 20) {
+        // roles are changed meanwhile
+        rows.forEach((row) => (row.isWriter = (chance + row.key.length) % 3 === 0));
+      }
       continue;
     }
     const key = [...active][chance % Math.max(1, active.size)];
@@ -116,6 +120,25 @@ function live(
   return null;
 }
 
+/** A phase is blocked exactly if one that it depends on, at whatever distance, has failed or was refused. */
+function expectCauses(rows: readonly Row[]): void {
+  const shown = shownPhases(rows, true);
+  const isStuck = (key: string): boolean => {
+    const { state, depends_on } = rows.find((row) => row.key === key)!;
+    return state === "failed" || state === "refused" || depends_on.some(isBlocked);
+  };
+  const stuck = new Map<string, boolean>();
+  const isBlocked = (key: string): boolean => {
+    const known = stuck.get(key) ?? isStuck(key);
+    stuck.set(key, known);
+    return known;
+  };
+  for (const { key, state, depends_on } of rows) {
+    const isWanted = state === "waiting" && depends_on.some(isBlocked);
+    expect([key, shown.get(key) === "blocked"]).toEqual([key, isWanted]);
+  }
+}
+
 const RUNS = { numRuns: testSize("plan-schedule"), endOnFailure: true };
 
 describe("the scheduler of a run", () => {
@@ -123,11 +146,14 @@ describe("the scheduler of a run", () => {
     const property = fc.property(lives, ({ phases, parallel, steps }) => {
       const rows = rowsOf(phases);
       const stateOf = (key: string): PhaseState => rows.find((row) => row.key === key)!.state;
+      const isWriterOf = (key: string): boolean => rows.find((row) => row.key === key)!.isWriter;
       const outcome = live(
         rows,
         parallel,
         () => steps.next().value,
-        ({ begin, ask }, active) => {
+        ({ begin, ask, outcome: end }, active) => {
+          // it ends exactly if nothing can be done
+          expect(end === null).toBe(begin.length + ask.length + active.size > 0);
           for (const key of ask) {
             const row = rows.find((each) => each.key === key)!;
             expect([row.state, row.isApproved]).toEqual(["waiting", false]);
@@ -144,9 +170,14 @@ describe("the scheduler of a run", () => {
             expect(row.depends_on.map(stateOf).every((state) => state === "done")).toBe(true);
           }
           const writing = rows.filter(
-            (row) => row.isWriter && (row.state === "running" || begin.includes(row.key)),
+            ({ key, isWriter }) => isWriter && (active.has(key) || begin.includes(key)),
           );
           expect(writing.length).toBeLessThanOrEqual(1);
+          // nothing begins to write beside a writer that asks
+          const isWriting = rows.some(({ state, isWriter }) => isWriter && state === "running");
+          const beside = begin.filter((key) => stateOf(key) === "waiting" && isWriterOf(key));
+          expect(isWriting && beside.length > 0).toBe(false);
+          expectCauses(rows);
         },
       );
       expect(outcome).not.toBeNull();
@@ -169,6 +200,7 @@ describe("the scheduler of a run", () => {
         () => steps.next().value,
         (scheduled, active) => {
           const at = turn % rows.length;
+          expect(schedule(structuredClone(rows), { parallel, active })).toEqual(scheduled);
           const turned = [...rows.slice(at), ...rows.slice(0, at)].toReversed();
           expect(schedule(turned, { parallel, active })).toEqual(scheduled);
         },

@@ -398,6 +398,20 @@ export const SIZED_TESTS = {
     short: 20,
     long: 4000,
   },
+  "plan-kills": {
+    what: "Runs of a plan of 23 phases with --parallel 4, killed at random while another process answers, on both engines: kills",
+    files: ["test/torture/plan-kills.test.ts"],
+    test: 0,
+    short: 8,
+    long: 200,
+  },
+  "plan-lives": {
+    what: "Random lives of runs that are answered, stopped, tried again, killed and frozen, against a reference: lives",
+    files: ["test/agent/plans/random-lives.test.ts"],
+    test: 4,
+    short: 25,
+    long: 1500,
+  },
   "plan-schedule": {
     what: "Random plans whose phases fail, ask, and lose their process: plans",
     files: ["test/plans/schedule.test.ts"],
@@ -621,6 +635,10 @@ export const ONLY_TORTURE = {
   "loaded-modules": {
     what: "The modules that a command loads",
     files: ["test/cli/without-agent.test.ts"],
+  },
+  "plan-nodes": {
+    what: "Three nodes that run a plan: one is frozen for two leases, and ten are killed",
+    files: ["test/torture/plan-nodes.test.ts"],
   },
   "question-nodes": {
     what: "A question that is asked, answered and continued by three services, and copied while it waits",
