@@ -46,5 +46,6 @@ export const BENCHES: Readonly<Record<string, { load: () => Promise<Bench>; byDe
     web: { load: async () => (await import("./web.ts")).bench, byDefault: false },
     memory: { load: async () => (await import("./memory.ts")).bench, byDefault: true },
     start: { load: async () => (await import("./start.ts")).bench, byDefault: true },
+    "plan-run": { load: async () => (await import("./plan-run.ts")).bench, byDefault: true },
     plan: { load: async () => (await import("./plan.ts")).bench, byDefault: true },
   };

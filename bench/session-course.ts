@@ -112,7 +112,7 @@ interface ExchangeOptions {
 
 /** Runs exchanges on a model that answers at once. */
 export function exchangerOn(store: Store, options: ExchangeOptions = {}): Exchanger {
-  return createExchanger(partsOf(store, options));
+  return createExchanger(agentOn(store, options));
 }
 
 type Exchange = (text: string) => Promise<unknown>;
@@ -126,7 +126,11 @@ function exchangeWith(exchanger: Exchanger, session_id: string): Exchange {
   return (text) => exchanger.exchange({ session_id, text }, live);
 }
 
-function partsOf(store: Store, { rounds = 0, contextTokens }: ExchangeOptions): AgentOptions {
+/** What runs exchanges on such a model. */
+export function agentOn(
+  store: Store,
+  { rounds = 0, contextTokens }: ExchangeOptions = {},
+): AgentOptions {
   return {
     store,
     models: modelConfig({

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 
 import type { Phase } from "../../src/artifacts/plans/phase-plan.ts";
 import { attemptOfCall } from "../../src/core/plan-runs.ts";
-import { localPrincipal } from "../../src/core/principal.ts";
+import { tokenHolder } from "../../src/core/principal.ts";
 import { isRepriseError } from "../../src/core/errors.ts";
 import { queueAndRead } from "../../src/store/records/exchanges/queue-and-read.ts";
 import { readCurrentExchange } from "../../src/store/records/exchanges/current.ts";
@@ -163,7 +163,7 @@ describeEngines("runs of a plan of 23 phases whose processes are killed", (engin
 });
 
 async function resume(store: Store, id: string): Promise<void> {
-  const principal = localPrincipal();
+  const principal = tokenHolder("owner");
   await store.write(queueAndRead, { reference: id, content: null, asked_by: "http", principal });
 }
 

@@ -1,5 +1,5 @@
 import { createRunExchanger } from "../../../src/agent/plans/run-exchanger.ts";
-import { isRepriseError, RepriseError } from "../../../src/core/errors.ts";
+import { isRepriseError } from "../../../src/core/errors.ts";
 import { attemptOfCall, type RunOptions } from "../../../src/core/plan-runs.ts";
 import { tokenHolder } from "../../../src/core/principal.ts";
 import type { QuestionRecord } from "../../../src/core/sessions.ts";

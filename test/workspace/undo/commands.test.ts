@@ -15,6 +15,10 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
+import {
+  createCommandRecorder,
+  settleLeft,
+} from "../../../src/workspace/undo/commands/record-command.ts";
 import { SNAPSHOT_LIMITS } from "../../../src/workspace/undo/commands/snapshot.ts";
 import { changesOfExchange } from "../../../src/exchange/undo/show-changes.ts";
 import { startProgram } from "../../helpers/start-program.ts";
@@ -96,6 +100,19 @@ describe("undo of a command", () => {
       expect(outcomes(files)).toMatchObject({ ignored: "unchanged", "a/one.txt": "restored" });
       expect(withoutIgnored(bench.tree())).toEqual(withoutIgnored(before));
     }
+  });
+
+  it("[UNDO-32] [PLANRUN-112] stores nothing that others changed after another process had taken the session", async () => {
+    const { store, session, kept, repo, undo } = await undoBench({ a: "a\n" });
+    const session_id = session.id;
+    const record = createCommandRecorder({ store, session_id, n: () => 1, kept });
+    await record({ call_id: "call", tool: "run_command", root: repo, own: [] }, async () => {
+      writeFileSync(join(repo, "mine"), "");
+      await settleLeft({ store, session_id, kept }, { isHeld: true });
+      writeFileSync(join(repo, "other"), "");
+    });
+    expect(outcomes((await undo({ n: 1 })).files)).toEqual({ mine: "restored" });
+    expect(readdirSync(repo).toSorted()).toEqual(["a", "other"]);
   });
 
   it("[UNDO-33] refuses what was changed after Reprise was killed: a person may have done it", async () => {

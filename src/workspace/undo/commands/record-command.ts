@@ -90,10 +90,7 @@ export function createCommandRecorder(options: RecorderOptions): RecordCommand {
     } finally {
       clearInterval(timer);
       // changes that are not stored now are stored before the next exchange, or before undoing
-      await settle(
-        { ...options, kept, at },
-        { snapshot, running, untilMs: Number.POSITIVE_INFINITY },
-      ).catch(() => undefined);
+      await settleOwn({ ...options, kept, at }, { snapshot, running }).catch(() => undefined);
     }
   };
 }
@@ -171,6 +168,17 @@ async function readRunning(at: string): Promise<Running | null> {
     return JSON.parse(await readFile(join(at, RUNNING), "utf8"));
   } catch {
     return null;
+  }
+}
+
+/** Nothing if another process has taken the session, and has stored what the command had changed. */
+async function settleOwn(
+  recording: Recording,
+  { snapshot, running }: { readonly snapshot: Snapshot; readonly running: Running },
+): Promise<void> {
+  const left = await readRunning(recording.at);
+  if (JSON.stringify(left) === JSON.stringify(running)) {
+    await settle(recording, { snapshot, running, untilMs: Number.POSITIVE_INFINITY });
   }
 }
 
