@@ -191,6 +191,17 @@ describe("the scheduler of a run", () => {
     fc.assert(property, RUNS);
   });
 
+  it("[PLANRUN-2] continues one writer after the other if roles have become writers while their phases ran", () => {
+    const running = (key: string, asks: boolean): ScheduledPhase => {
+      return { key, asks, state: "running", depends_on: [], isWriter: true, isApproved: true };
+    };
+    const phases = [running("a", true), running("b", false), running("c", false)];
+    const begun = (active: readonly string[]) =>
+      schedule(phases, { parallel: 4, active: new Set(active) }).begin;
+    expect(begun([])).toEqual(["b"]);
+    expect(begun(["c"])).toEqual([]);
+  });
+
   it("[PLANRUN-2] decides the same for the same phases in another order", () => {
     const property = fc.property(lives, fc.nat(), ({ phases, parallel, steps }, turn) => {
       const rows = rowsOf(phases);

@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import type { Phase } from "../../src/artifacts/plans/phase-plan.ts";
 import { MAX_ATTEMPTS } from "../../src/core/exchanges.ts";
 import type { PlanChecks } from "../../src/core/plan-runs.ts";
-import { localPrincipal } from "../../src/core/principal.ts";
+import { tokenHolder } from "../../src/core/principal.ts";
 import { queueAndRead } from "../../src/store/records/exchanges/queue-and-read.ts";
 import { readCurrentExchange } from "../../src/store/records/exchanges/current.ts";
 import { readRun } from "../../src/store/records/plans/read-runs.ts";
@@ -90,7 +90,10 @@ describeEngines("three nodes of which one that runs a plan is frozen for two lea
     async () => {
       const line = "echo begun >> begun; test $(wc -l < begun) -gt 1 || sleep 1000";
       const world = await openWorld([phase("first"), phase("second", ["first"])], {
-        answer: () => ({ content: "a result" }),
+        answer: (messages) =>
+          phaseIn(messages) === "second" && messages.at(-1)?.role === "user"
+            ? { toolCalls: [{ name: "write_file", arguments: '{"path":"b","content":"b"}' }] }
+            : { content: "a result" },
         checks: { phases: { first: { checks: [["/bin/sh", "-c", line]] } } },
       });
       const first = await world.start();
@@ -159,7 +162,7 @@ describeEngines("three nodes of which one that runs a plan is frozen for two lea
       reference: id,
       content: null,
       asked_by: "http",
-      principal: localPrincipal(),
+      principal: tokenHolder("owner"),
     });
     const start = async (more: object = {}): Promise<Running> => {
       const options = { state, effects, leaseMs: LEASE_MS, ...more };
