@@ -1,4 +1,7 @@
-import type { Expression, RawBuilder } from "kysely";
+import type { Expression, Kysely, RawBuilder } from "kysely";
+
+import type { Database } from "./tables/database.ts";
+import type { SearchDocumentTable } from "./tables/search.ts";
 
 /** About 1,965 years: no time before year 1, whose text has no sign, or after year 9999. */
 export const MAX_OFFSET_MS = 62_000_000_000_000;
@@ -45,8 +48,35 @@ export interface Dialect {
   readonly numberedPhases: readonly string[];
   /** For an UPDATE of `sessions` that runs often: the number of its change, if that costs less than the trigger. */
   readonly changeNumber: { readonly changed?: RawBuilder<number> };
+  /** Index of the search. */
+  readonly search: SearchIndex;
   /** Text after the closing parenthesis of CREATE TABLE. */
   readonly tableOptions: string;
   /** Options of a table with short rows that are found by their primary key: SQLite keeps them in its index. */
   readonly keyedTable: string;
+}
+
+/** An engine's index of documents by the trigrams in them. It may find a document that does not have the words, and misses none that has. */
+export interface SearchIndex {
+  /** Columns of `search_documents` besides, and the statements that make the index. */
+  readonly columns: string;
+  readonly statements: readonly string[];
+  /** An expression: which server numbers the changes. Other numbers than those of the same one cannot be compared. */
+  readonly server: RawBuilder<string>;
+  /** Stores documents, ascending by their ids. */
+  store(
+    db: Kysely<Database>,
+    documents: readonly (SearchDocumentTable & { readonly text: string })[],
+  ): Promise<void>;
+  /** The last documents below an id that may have all of the trigrams, in descending order. */
+  find(
+    db: Kysely<Database>,
+    query: {
+      readonly grams: readonly string[];
+      readonly before: number;
+      readonly limit: number;
+    },
+  ): Promise<readonly SearchDocumentTable[]>;
+  /** Does a step of removing what is left of deleted documents; false if there is nothing more to do. */
+  merge(db: Kysely<Database>, isFirst: boolean): Promise<boolean>;
 }

@@ -2,6 +2,8 @@ import { latestVersion } from "../../src/store/engines/migrations/history.ts";
 
 /** The step that `fixtures/later-version.js` adds to the history. */
 export const LATER_VERSION = latestVersion() + 1;
+/** As `upgrade` names it. */
+export const LATER_STEP = `${String(LATER_VERSION).padStart(4, "0")}-later`;
 
 /**
  * The environment of programs of a later version, whose history has one step more than this one's: for them, what this

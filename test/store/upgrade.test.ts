@@ -14,7 +14,7 @@ import { describeEngines, type Engine, execute } from "../helpers/engines.ts";
  * triggers.
  */
 const ADDS =
-  /^(CREATE (TABLE|VIEW|FUNCTION|TRIGGER) \w+|CREATE INDEX \w+ ON |ALTER TABLE \w+ ADD COLUMN \w+ \w+( COLLATE "C")?( NOT NULL DEFAULT \S+)?$)/;
+  /^(CREATE (TABLE|VIRTUAL TABLE|VIEW|FUNCTION|TRIGGER) \w+|CREATE INDEX \w+ ON |ALTER TABLE \w+ ADD COLUMN \w+ \w+( COLLATE "C")?( NOT NULL DEFAULT \S+)?$)/;
 
 /** A key of rows with a value in a column of the same step, which an older program leaves empty. */
 function isNewKey(statement: string, statements: readonly string[]): boolean {
@@ -23,10 +23,17 @@ function isNewKey(statement: string, statements: readonly string[]): boolean {
   return statements.some((other) => other.startsWith(`ALTER TABLE ${table} ADD COLUMN ${column} `));
 }
 
+/** A row of a table of the same step. */
+function isNewRow(statement: string, statements: readonly string[]): boolean {
+  const [, table] = /^INSERT INTO (\w+) /.exec(statement) ?? [];
+  return statements.some((other) => other.startsWith(`CREATE TABLE ${table} (`));
+}
+
 /** The statements of a step that a program of the version before would notice. */
 function breaking(statements: readonly string[]): string[] {
   return statements.filter(
-    (statement) => !ADDS.test(statement) && !isNewKey(statement, statements),
+    (statement) =>
+      !ADDS.test(statement) && !isNewKey(statement, statements) && !isNewRow(statement, statements),
   );
 }
 
@@ -39,6 +46,7 @@ it("[OPS-11] the steps after the baseline only add", () => {
   expect(
     breaking([
       "CREATE TABLE later (id TEXT)",
+      "INSERT INTO later (id) VALUES ('x')",
       "CREATE INDEX later_by_id ON later (id)",
       "ALTER TABLE sessions ADD COLUMN owner TEXT",
       "ALTER TABLE sessions ADD COLUMN rank BIGINT NOT NULL DEFAULT 0",
@@ -48,6 +56,7 @@ it("[OPS-11] the steps after the baseline only add", () => {
   const noticed = [
     "ALTER TABLE sessions ADD COLUMN other TEXT",
     "DROP TABLE messages",
+    "INSERT INTO messages (id) VALUES ('x')",
     "ALTER TABLE sessions RENAME TO conversations",
     "ALTER TABLE sessions RENAME COLUMN title TO name",
     "ALTER TABLE sessions ADD COLUMN owner TEXT NOT NULL",

@@ -539,6 +539,20 @@ export const SIZED_TESTS = {
     short: 8,
     long: 200,
   },
+  search: {
+    what: "Messages with CJK, code, emoji and right-to-left text, of which a search finds what a scan finds",
+    files: ["test/store/records/search/search.test.ts"],
+    test: 300,
+    short: 2000,
+    long: 10_000,
+  },
+  "search-killed": {
+    what: "Pairs of processes that are killed while they index: kills",
+    files: ["test/store/records/search/killed.test.ts"],
+    test: 3,
+    short: 10,
+    long: 200,
+  },
   "tool-exchanges": {
     what: "The bytes of the file that an exchange with tools takes: exchanges among which they are divided",
     files: ["test/agent/exchange/cost.test.ts"],

@@ -13,12 +13,14 @@ import type { QuestionTables } from "./questions.ts";
 import type { FileChangeTable } from "./file-changes.ts";
 import type { ModelCallTables } from "./model-calls.ts";
 import type { PlanTables } from "./plans.ts";
+import type { SearchTables } from "./search.ts";
 
 /**
  * The tables as kysely sees them. Times are ISO 8601 text in UTC, flags are 0 or 1, JSON is text:
  * the same on both engines. The checkpoint tables are described in `checkpoints/schema.ts`, those
  * of changes in `changes/schema.ts`, those of questions in `questions/schema.ts`, those of the page's logins in
- * `access/schema.ts`, those of costs in `model-calls.ts`, those of plans in `plans.ts`.
+ * `access/schema.ts`, those of costs in `model-calls.ts`, those of plans in `plans.ts`, those of the
+ * search in `search.ts`.
  */
 export interface Database
   extends
@@ -27,7 +29,8 @@ export interface Database
     QuestionTables,
     AccessTables,
     ModelCallTables,
-    PlanTables {
+    PlanTables,
+    SearchTables {
   sessions: SessionTable;
   messages: MessageTable;
   session_changes: SessionChangeTable;

@@ -5,6 +5,7 @@ import { RepriseError } from "../../core/errors.ts";
 import { batches } from "../records/threads/bodies.ts";
 import { type Fence, holdFence } from "../records/leases/fence.ts";
 import type { ReleaseLease } from "../records/leases/lease.ts";
+import { forgetIndexed } from "../records/search/forget.ts";
 import { lockSession } from "../records/sessions/lock.ts";
 import type { SessionTable } from "../tables/database.ts";
 import type { Operation, Store, Tx } from "../store.ts";
@@ -191,6 +192,7 @@ export const rewriteMirror: Operation<RewriteMirror, "rewritten" | "stale"> = as
   if (mirrorVersion(mirror) !== input.version) {
     return "stale";
   }
+  await forgetIndexed(tx, input);
   await removeRows(tx, input);
   for (const rows of batches(input.insert)) {
     await tx.db.insertInto("messages").values(rows).execute();

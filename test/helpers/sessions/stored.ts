@@ -83,7 +83,8 @@ export const NUMBERS_INSIDE = [
 
 /**
  * Tables that hold nothing that belongs to a session for good: versions, numbers given out, probes, nodes that
- * run now, what exchanges are writing now, what can be undone on one machine, and who gets into one database.
+ * run now, what exchanges are writing now, what can be undone on one machine, who gets into one database, and the index of the
+ * search.
  */
 const BOOKKEEPING = new Set([
   "reprise_versions",
@@ -107,7 +108,7 @@ export function allColumns(store: Readable): Promise<string[]> {
   return store.read(async ({ db }) => {
     const tables = await db.introspection.getTables();
     return tables
-      .filter(({ name }) => !BOOKKEEPING.has(name))
+      .filter(({ name }) => !BOOKKEEPING.has(name) && !name.startsWith("search_"))
       .flatMap((table) => table.columns.map(({ name }) => `${table.name}.${name}`))
       .sort();
   }, null);

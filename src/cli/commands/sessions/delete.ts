@@ -7,6 +7,7 @@ import {
   previewDeletion,
 } from "../../../store/records/sessions/delete-tree.ts";
 import { type CliContext, printJson, printLines } from "../../process/context.ts";
+import { forgetDeleted } from "../../../store/search.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
 import { confirmDeletion } from "../confirm-deletion.ts";
 import { forgetKept } from "../forget-kept.ts";
@@ -30,6 +31,7 @@ export function deleteCommand(cli: CliContext): Command {
       }
       const deleted = await store.write(deleteSessionTree, { id });
       await forgetKept(cli, deleted);
+      await forgetDeleted(store);
       if (options.json === true) {
         printJson(cli, deleted.map(deletedSession));
       } else {

@@ -7,6 +7,7 @@ import {
 } from "../../../store/records/sessions/delete-tree.ts";
 import { pruneSession, readPrunable } from "../../../store/records/sessions/prune.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../../process/context.ts";
+import { forgetDeleted } from "../../../store/search.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
 import { olderThan } from "../../output/ages.ts";
 import { confirmDeletion } from "../confirm-deletion.ts";
@@ -62,6 +63,7 @@ export function pruneCommand(cli: CliContext): Command {
         root === undefined ? [] : store.write(pruneSession, { ...prunable, id: root.session.id }),
       );
       await forgetKept(cli, deleted.flat());
+      await forgetDeleted(store);
       show(cli, options, { verb: "Deleted", sessions: deleted.flat() });
     });
   return withStore(command);

@@ -4,6 +4,7 @@ import { LEASE_MS } from "../../../core/limits.ts";
 import { holdLease } from "../../../exchange/lease-holder.ts";
 import { thisProcess } from "../../../store/records/leases/this-process.ts";
 import { readSession, resolveSession } from "../../../store/records/sessions/read.ts";
+import { forgetIndexed } from "../../../store/records/search/forget.ts";
 import { type Repair, repairSession } from "../../../store/verify/repair.ts";
 import { type CliContext, note, noticeLine, printJson, printLine } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
@@ -33,6 +34,7 @@ export function repairCommand(cli: CliContext): Command {
           signal: new AbortController().signal,
         });
       const repair = await repairSession({ store, session_id: id, hold });
+      await store.write(forgetIndexed, { session_id: id });
       const after = await store.read(readSession, { id });
       if (after.total_input_tokens < before.total_input_tokens) {
         const fell = `from ${before.total_input_tokens} to ${after.total_input_tokens}`;

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import { type Dialect, MAX_OFFSET_MS } from "../../dialect.ts";
 import { numberedChanges, numberedPhases } from "./numbered-changes.ts";
+import { postgresSearchIndex } from "./search-index.ts";
 
 /** `clock_timestamp`, because `now()` is the time at which the transaction began. */
 const NOW = `to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -32,6 +33,7 @@ export const postgresDialect: Dialect = {
   numberedChanges,
   numberedPhases,
   changeNumber: {},
+  search: postgresSearchIndex,
   tableOptions: "",
   keyedTable: "",
 };

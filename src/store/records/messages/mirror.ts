@@ -8,6 +8,7 @@ import { batches } from "../threads/bodies.ts";
 import { type Parameter, prepared } from "../../prepared.ts";
 import type { Fence } from "../leases/fence.ts";
 import { deletePieces } from "../live/store-live.ts";
+import { indexAgain } from "../search/forget.ts";
 import { lockSession } from "../sessions/lock.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { ALL_MIRROR_COLUMNS, type MirrorMessage, mirrorColumns } from "./mirror-message.ts";
@@ -80,6 +81,10 @@ export const mirrorMessages: Operation<MirrorInput, readonly StoredMessage[]> = 
     const ts = counted.last_activity_at;
     await tx.rows(upsertMessages, { session_id, ts, rows: batch.map(rowOf) });
   }
+  const rewritten = kept.filter(isRewritten).map(({ seq }) => seq);
+  if (rewritten.length > 0) {
+    await indexAgain(tx, input.session_id, Math.min(...rewritten));
+  }
   await deletePieces(tx, input);
   tx.touch(input.session_id);
   return placed.map(({ seq, message }) => ({ ...message, seq }));
@@ -111,8 +116,8 @@ interface KnownRow {
   readonly token_count: number;
   readonly is_summary: number;
   readonly checkpointed: number;
-  /** The content of a row without tokens, else empty. */
-  readonly uncounted: string;
+  readonly content: string;
+  readonly tool_calls: string | null;
 }
 
 async function knownRows(tx: Tx, input: MirrorInput): Promise<Map<string, KnownRow>> {
@@ -129,20 +134,15 @@ const rowsById = prepared(
   ({ db }, given: Parameter<Pick<MirrorInput, "session_id" | "messages">>) =>
     db
       .selectFrom("messages")
-      .select((eb) => [
+      .select([
         "message_id",
         "seq",
         "role",
         "token_count",
         "is_summary",
         "checkpointed",
-        eb
-          .case()
-          .when("token_count", "=", 0)
-          .then(eb.ref("content"))
-          .else("")
-          .end()
-          .as("uncounted"),
+        "content",
+        "tool_calls",
       ])
       .where("session_id", "=", given("session_id"))
       .where("message_id", "in", given.all("messages", "message_id")),
@@ -181,7 +181,13 @@ function titleIn(fresh: readonly MirrorMessage[]): string | undefined {
 
 /** True for an answer in the place of what had arrived of one, for which nothing was counted. */
 function isReplaced({ row, message }: KeptMessage): boolean {
-  return row.role === "assistant" && row.uncounted !== "" && row.uncounted !== message.content;
+  const isUncounted = row.token_count === 0 && row.content !== "";
+  return row.role === "assistant" && isUncounted && row.content !== message.content;
+}
+
+/** True for a row whose text is another from here on. */
+function isRewritten({ row, message }: KeptMessage): boolean {
+  return row.content !== message.content || row.tool_calls !== mirrorColumns(message).tool_calls;
 }
 
 interface Counted {

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { expect, it } from "vitest";
 
 import { latestVersion } from "../../../../src/store/engines/migrations/history.ts";
-import { LATER, LATER_VERSION } from "../../../helpers/later-version.ts";
+import { LATER, LATER_STEP, LATER_VERSION } from "../../../helpers/later-version.ts";
 import { makeOlderDatabase, readTables } from "../../../helpers/older-database.ts";
 import { freshHome, type Home } from "../../../helpers/reprise.ts";
 
@@ -21,7 +21,7 @@ it("[UPGRADE-7] upgrade --dry-run shows what would happen and changes nothing", 
   expect(JSON.parse(plan.stdout)).toMatchObject({
     from: latestVersion(),
     to: LATER_VERSION,
-    steps: ["0004-later"],
+    steps: [LATER_STEP],
     backup: { path: backupOf(home), needed: expect.any(Number), free: expect.any(Number) },
   });
   expect(readFileSync(home.database)).toEqual(before);
@@ -34,7 +34,7 @@ it("[UPGRADE-2] [UPGRADE-10] upgrade runs once and reports the upgrade once", as
   const done = await home.run(["upgrade"], LATER);
   const again = await home.run(["upgrade"], LATER);
 
-  expect(done).toMatchObject({ code: 0, stdout: "Applied 0004-later.\n" });
+  expect(done).toMatchObject({ code: 0, stdout: `Applied ${LATER_STEP}.\n` });
   expect(`${done.stdout}${done.stderr}`.match(/upgraded/gi)).toHaveLength(1);
   expect(done.stderr).toContain(backupOf(home));
   expect(again).toMatchObject({

@@ -1,0 +1,59 @@
+import type { Operation, Tx } from "../../store.ts";
+
+/** Takes a session out of the index: the next search indexes it again. Error codes: none. */
+export const forgetIndexed: Operation<{ readonly session_id: string }, void> = async (
+  { db },
+  { session_id },
+) => {
+  await db.deleteFrom("search_marks").where("session_id", "=", session_id).execute();
+};
+
+/** Has the messages from a position on indexed again, because the text of one is another. */
+export async function indexAgain(tx: Tx, session_id: string, seq: number): Promise<void> {
+  await tx.db
+    .updateTable("search_marks")
+    .set(({ eb, val }) => ({
+      indexed_seq: eb
+        .case()
+        .when("indexed_seq", "<", seq)
+        .then(eb.ref("indexed_seq"))
+        .else(val(seq - 1))
+        .end(),
+    }))
+    // whatever the mark says: a process that indexes the session now holds it
+    .where("session_id", "=", session_id)
+    .execute();
+}
+
+/**
+ * Does a step of removing what the index still holds of deleted messages. False once nothing is left. Error codes: none.
+ */
+export const mergeStep: Operation<{ readonly isFirst: boolean }, boolean> = async (
+  { db, dialect },
+  { isFirst },
+) => {
+  const { unmerged } = await db
+    .selectFrom("search_state")
+    .select("unmerged")
+    .executeTakeFirstOrThrow();
+  if (unmerged === 0) {
+    return false;
+  }
+  // 1: something was deleted since a merge began, so all of the index is merged once more
+  const isBeginning = isFirst || unmerged === 1;
+  const more = await dialect.search.merge(db, isBeginning);
+  await db
+    .updateTable("search_state")
+    .set({ unmerged: more ? 2 : 0 })
+    .execute();
+  return more;
+};
+
+/** True if a merge is needed. Error codes: none. */
+export const readUnmerged: Operation<null, boolean> = async ({ db }) => {
+  const { unmerged } = await db
+    .selectFrom("search_state")
+    .select("unmerged")
+    .executeTakeFirstOrThrow();
+  return unmerged !== 0;
+};

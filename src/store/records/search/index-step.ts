@@ -1,0 +1,247 @@
+import { hash } from "node:crypto";
+
+import {
+  documentNumber,
+  foldedText,
+  searchedLabels,
+  searchedText,
+  searchRank,
+} from "../../../core/search.ts";
+import type { Operation, Tx } from "../../store.ts";
+import { batches } from "../threads/bodies.ts";
+import { messageBytes, rowsThatFit } from "../messages/stream-page.ts";
+
+/** Messages of one step at most, and bytes of their texts. */
+const STEP_MESSAGES = 200;
+const STEP_BYTES = 512 * 1024;
+
+export interface IndexStep {
+  /** Messages that were indexed. */
+  readonly messages: number;
+  /** False once every session was in the index. */
+  readonly more: boolean;
+  /** When the next session that is not in the index was last used; null for none. */
+  readonly next: string | null;
+}
+
+/**
+ * Indexes the next messages that are not in the index, or nothing if all are. A step is a transaction: a process that is
+ * killed leaves the index of a step before. Error codes: none.
+ */
+export const indexStep: Operation<null, IndexStep> = async (tx) => {
+  await holdIndex(tx);
+  const state = await readState(tx);
+  const session = await nextSession(tx, state.changed);
+  if (session === undefined) {
+    await setPosition(tx, state, state.stable);
+    return { messages: 0, more: false, next: null };
+  }
+  await setPosition(tx, state, Math.min(session.changed, state.stable));
+  const next = session.last_activity_at;
+  if (session.indexed_seq === null) {
+    // a writer that changes a message waits for its mark from the next step on
+    await tx.db
+      .insertInto("search_marks")
+      .values({ session_id: session.id, indexed_seq: 0, changed: 0, labels: "" })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    return { messages: 0, more: true, next };
+  }
+  return { messages: await indexSession(tx, session), more: true, next };
+};
+
+/** One process indexes at a time. */
+export async function holdIndex({ db, dialect }: Tx): Promise<void> {
+  await dialect.holdName("reprise search")?.execute(db);
+}
+
+interface IndexState {
+  /** Every session whose last change has a lower number is in the index. */
+  readonly changed: number;
+  readonly stored: { readonly changed: number; readonly server: string };
+  readonly server: string;
+  readonly stable: number;
+}
+
+async function readState({ db, dialect }: Tx): Promise<IndexState> {
+  const { changed, server, stable, now } = await db
+    .selectFrom("search_state")
+    .innerJoin("change_position", (join) => join.onTrue())
+    .select([
+      "search_state.changed",
+      "search_state.server",
+      "stable",
+      dialect.search.server.as("now"),
+    ])
+    .executeTakeFirstOrThrow();
+  const stored = { changed, server };
+  return { changed: server === now ? changed : 0, stored, server: now, stable };
+}
+
+async function setPosition(
+  { db }: Tx,
+  { server, stored }: IndexState,
+  changed: number,
+): Promise<void> {
+  if (stored.changed !== changed || stored.server !== server) {
+    await db.updateTable("search_state").set({ server, changed }).execute();
+  }
+}
+
+/** When the session that is indexed next was last used; null if all are in the index. Error codes: none. */
+export const readUnindexed: Operation<null, string | null> = async (tx) => {
+  const { changed } = await readState(tx);
+  return (await nextSession(tx, changed))?.last_activity_at ?? null;
+};
+
+function nextSession({ db }: Tx, changed: number) {
+  return db
+    .selectFrom("sessions")
+    .leftJoin("search_marks", "search_marks.session_id", "sessions.id")
+    .select([
+      "sessions.id",
+      "sessions.changed",
+      "sessions.last_seq",
+      "sessions.name",
+      "sessions.title",
+      "sessions.created_at",
+      "sessions.last_activity_at",
+      "search_marks.indexed_seq",
+    ])
+    .where("sessions.changed", ">", 0)
+    .where("sessions.changed", ">=", changed)
+    .where(({ or, eb, ref }) =>
+      or([
+        eb("search_marks.session_id", "is", null),
+        eb("search_marks.changed", "<>", ref("sessions.changed")),
+        eb("search_marks.indexed_seq", "<", ref("sessions.last_seq")),
+      ]),
+    )
+    .orderBy("sessions.changed")
+    .orderBy("sessions.id")
+    .limit(1)
+    .executeTakeFirst();
+}
+
+type ListedSession = NonNullable<Awaited<ReturnType<typeof nextSession>>>;
+
+/** Indexes messages of a session from its mark on; the mark is held, so that a writer that sets it back comes after. */
+async function indexSession(tx: Tx, session: ListedSession): Promise<number> {
+  const { id: session_id } = session;
+  const mark = await tx.db
+    .selectFrom("search_marks")
+    .select(["indexed_seq", "labels"])
+    .where("session_id", "=", session_id)
+    .modifyEnd(tx.dialect.forUpdate)
+    .executeTakeFirst();
+  if (mark === undefined) {
+    return 0;
+  }
+  const { messages, more } = await nextMessages(tx, session_id, mark.indexed_seq);
+  const indexed_seq = more
+    ? (messages.at(-1)?.seq ?? session.last_seq)
+    : Math.max(session.last_seq, messages.at(-1)?.seq ?? 0);
+  await tx.db
+    .deleteFrom("search_documents")
+    .where("session_id", "=", session_id)
+    .where("seq", ">", mark.indexed_seq)
+    .execute();
+  const documents = messages.map(({ seq, role, ts, ...message }) => ({
+    seq,
+    id: documentNumber(searchRank(role), ts),
+    text: foldedText(searchedText(message)),
+  }));
+  const labels = searchedLabels(session.name, session.title);
+  const hashed = labels === "" ? "" : hash("sha256", labels, "base64url");
+  if (hashed !== mark.labels) {
+    await tx.db
+      .deleteFrom("search_documents")
+      .where("session_id", "=", session_id)
+      .where("seq", "=", 0)
+      .execute();
+    const id = documentNumber(searchRank(null), session.last_activity_at);
+    documents.push({ seq: 0, id, text: foldedText(labels) });
+  }
+  await storeDocuments(
+    tx,
+    session_id,
+    documents.filter(({ text }) => text !== ""),
+  );
+  await tx.db
+    .updateTable("search_marks")
+    .set({ indexed_seq, labels: hashed, ...(more ? {} : { changed: session.changed }) })
+    .where("session_id", "=", session_id)
+    .execute();
+  return messages.length;
+}
+
+async function nextMessages({ db }: Tx, session_id: string, after: number) {
+  const later = db
+    .selectFrom("messages")
+    .where("session_id", "=", session_id)
+    .where("seq", ">", after)
+    .orderBy("seq");
+  const sizes = await later
+    .select(["seq", messageBytes()])
+    .limit(STEP_MESSAGES + 1)
+    .execute();
+  const fitting = rowsThatFit(
+    sizes.map(({ bytes }) => bytes),
+    { max_rows: STEP_MESSAGES, max_bytes: STEP_BYTES },
+  );
+  const messages = await later
+    .select(["seq", "role", "ts", "content", "tool_calls"])
+    .limit(fitting)
+    .execute();
+  return { messages, more: fitting < sizes.length };
+}
+
+interface NewDocument {
+  readonly seq: number;
+  /** The least number that it may have. */
+  readonly id: number;
+  readonly text: string;
+}
+
+async function storeDocuments(
+  tx: Tx,
+  session_id: string,
+  documents: readonly NewDocument[],
+): Promise<void> {
+  const sorted = documents.toSorted((a, b) => a.id - b.id || a.seq - b.seq);
+  for (const batch of batches(sorted)) {
+    const numbered = await withFreeNumbers(tx, batch);
+    await tx.dialect.search.store(
+      tx.db,
+      numbered.map((document) => ({ ...document, session_id })),
+    );
+  }
+}
+
+/** Gives each the first number that no document has, in their order. */
+async function withFreeNumbers(
+  { db }: Tx,
+  documents: readonly NewDocument[],
+): Promise<NewDocument[]> {
+  let last = 0;
+  const numbered = documents.map((document) => {
+    last = Math.max(document.id, last + 1);
+    return { ...document, id: last };
+  });
+  // many messages of one moment have a long run of numbers
+  for (let step = 1; ; step *= 2) {
+    const ids = numbered.map(({ id }) => id);
+    const taken = await db
+      .selectFrom("search_documents")
+      .select("id")
+      .where("id", "in", ids)
+      .limit(1)
+      .executeTakeFirst();
+    if (taken === undefined) {
+      return numbered;
+    }
+    for (const document of numbered) {
+      document.id += step;
+    }
+  }
+}
