@@ -73,6 +73,7 @@ const COMMANDS: CommandTable = {
       name: "threads",
       description: "list, show, export, import, delete and prune threads that belong to no session",
     }),
+  search: async (cli) => (await import("./commands/search.ts")).searchCommand(cli),
   resume: async (cli) => (await import("./commands/sessions/resume.ts")).resumeCommand(cli),
   send: async (cli) => (await import("./commands/chat/send.ts")).sendCommand(cli),
   follow: async (cli) => (await import("./commands/chat/follow.ts")).followCommand(cli),

@@ -52,6 +52,8 @@ export const ERROR_CODES = [
   "price_limit_reached",
   "price_unknown",
   "not_confirmed",
+  // the search
+  "search_off",
   // threads
   "thread_not_found",
   "thread_exists",

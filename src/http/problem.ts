@@ -57,6 +57,7 @@ const STATUSES: Record<ErrorCode, number> = {
   budget_reached: 409,
   price_limit_reached: 409,
   price_unknown: 422,
+  search_off: 409,
   not_confirmed: 409,
   thread_not_found: 404,
   thread_exists: 409,

@@ -6,7 +6,7 @@ import {
   queryGrams,
   SCANNED_MESSAGES,
   searchWords,
-} from "../core/search.ts";
+} from "../core/search/search.ts";
 import { findMessages, type SearchFilters, type SearchResult } from "./records/search/find.ts";
 import { mergeStep, readUnmerged } from "./records/search/forget.ts";
 import { indexStep, readUnindexed } from "./records/search/index-step.ts";

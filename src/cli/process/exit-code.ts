@@ -8,6 +8,7 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   config_invalid: 2,
   effort_unknown: 2,
   price_unknown: 2,
+  search_off: 2,
   folder_not_trusted: 2,
   folder_missing: 2,
   folder_moved: 2,

@@ -86,6 +86,11 @@ export function settingOrigins(
       value: config?.notifications ?? "bell",
       from: (config?.notifications ?? null) === null ? "default" : "config",
     },
+    {
+      key: "search",
+      value: config?.search ?? "on",
+      from: (config?.search ?? null) === null ? "default" : "config",
+    },
     ...Object.entries(config?.providers ?? {}).flatMap(([name, entry]) =>
       providerOrigins(name, entry, env),
     ),

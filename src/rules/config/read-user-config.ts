@@ -35,6 +35,7 @@ export function readUserConfig(root: Node, report: Report, home: string): UserCo
     ...sectionOf(text, home),
     theme: text.theme ?? null,
     notifications: text.notifications ?? null,
+    search: text.search ?? null,
     providers: Object.fromEntries(
       Object.entries(providers).map(([name, provider]) => [name, providerOf(provider, home)]),
     ),

@@ -4,7 +4,7 @@ import { CACHE_LIVES, EFFORTS, MAX_FALLBACKS, WHEN_LIMITED } from "../../core/mo
 import { PERMISSION_MODES } from "../../core/permissions.ts";
 import { MODEL_NAME, PROVIDER_NAME } from "../models/name.ts";
 import { APIS } from "../models/providers.ts";
-import { NOTIFICATIONS, THEMES } from "./user-config.ts";
+import { NOTIFICATIONS, SEARCH_SETTINGS, THEMES } from "./user-config.ts";
 
 /*
  * The form of config files: `readValue` reads by it, `docs/config.schema.json` is made of it, and the keys of
@@ -222,6 +222,9 @@ export const ConfigForm = some(
     }),
     notifications: Type.Enum([...NOTIFICATIONS], {
       description: "How the screen notifies when an exchange of over 20 s ends or asks.",
+    }),
+    search: Type.Enum([...SEARCH_SETTINGS], {
+      description: "Whether messages are indexed and can be searched.",
     }),
     providers: map(ProviderForm, {
       description:

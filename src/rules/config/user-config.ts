@@ -54,10 +54,15 @@ export type ThemeSetting = (typeof THEMES)[number];
 export const NOTIFICATIONS = ["off", "bell", "system"] as const;
 export type Notifications = (typeof NOTIFICATIONS)[number];
 
+/** Whether messages are indexed and searched. */
+export const SEARCH_SETTINGS = ["on", "off"] as const;
+export type SearchSetting = (typeof SEARCH_SETTINGS)[number];
+
 export interface UserConfig extends ConfigSection {
   /** Theme of the screen. */
   readonly theme: ThemeSetting | null;
   readonly notifications: Notifications | null;
+  readonly search: SearchSetting | null;
   /** By their names: some that come with Reprise, and others. */
   readonly providers: Readonly<Record<string, ProviderEntry>>;
   /** What it says of models, by `provider:model`. */

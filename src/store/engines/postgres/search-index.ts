@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import { gramsOf } from "../../../core/search.ts";
+import { gramsOf } from "../../../core/search/search.ts";
 import type { SearchIndex } from "../../dialect.ts";
 import type { SearchDocumentTable } from "../../tables/search.ts";
 import { SERVER_LIFE } from "./server-life.ts";

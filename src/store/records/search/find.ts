@@ -2,13 +2,13 @@ import { sql } from "kysely";
 
 import {
   excerptOf,
-  foldedText,
+  comparedText,
   hasWords,
   queryGrams,
   type SearchedRole,
   searchedLabels,
   searchedText,
-} from "../../../core/search.ts";
+} from "../../../core/search/search.ts";
 import type { Role } from "../../../core/sessions.ts";
 import type { SearchDocumentTable } from "../../tables/search.ts";
 import type { Operation, Tx } from "../../store.ts";
@@ -73,7 +73,7 @@ export const findMessages: Operation<FindInput, Found> = async (tx, input) => {
         seq === 0
           ? searchedLabels(row.name, row.session_title)
           : searchedText({ content: row.content ?? "", tool_calls: row.tool_calls });
-      if (!hasWords(foldedText(text), words)) {
+      if (!hasWords(comparedText(text), words)) {
         continue;
       }
       results.push({

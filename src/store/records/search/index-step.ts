@@ -2,11 +2,11 @@ import { hash } from "node:crypto";
 
 import {
   documentNumber,
-  foldedText,
+  comparedText,
   searchedLabels,
   searchedText,
   searchRank,
-} from "../../../core/search.ts";
+} from "../../../core/search/search.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { batches } from "../threads/bodies.ts";
 import { messageBytes, rowsThatFit } from "../messages/stream-page.ts";
@@ -51,7 +51,7 @@ export const indexStep: Operation<null, IndexStep> = async (tx) => {
 };
 
 /** One process indexes at a time. */
-export async function holdIndex({ db, dialect }: Tx): Promise<void> {
+async function holdIndex({ db, dialect }: Tx): Promise<void> {
   await dialect.holdName("reprise search")?.execute(db);
 }
 
@@ -149,7 +149,7 @@ async function indexSession(tx: Tx, session: ListedSession): Promise<number> {
   const documents = messages.map(({ seq, role, ts, ...message }) => ({
     seq,
     id: documentNumber(searchRank(role), ts),
-    text: foldedText(searchedText(message)),
+    text: comparedText(searchedText(message)),
   }));
   const labels = searchedLabels(session.name, session.title);
   const hashed = labels === "" ? "" : hash("sha256", labels, "base64url");
@@ -160,7 +160,7 @@ async function indexSession(tx: Tx, session: ListedSession): Promise<number> {
       .where("seq", "=", 0)
       .execute();
     const id = documentNumber(searchRank(null), session.last_activity_at);
-    documents.push({ seq: 0, id, text: foldedText(labels) });
+    documents.push({ seq: 0, id, text: comparedText(labels) });
   }
   await storeDocuments(
     tx,
@@ -228,7 +228,7 @@ async function withFreeNumbers(
     last = Math.max(document.id, last + 1);
     return { ...document, id: last };
   });
-  // many messages of one moment have a long run of numbers
+  // messages that were stored together take a long run of numbers
   for (let step = 1; ; step *= 2) {
     const ids = numbered.map(({ id }) => id);
     const taken = await db

@@ -2,7 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it } from "vitest";
 
-import { foldedText, hasWords, searchedLabels, searchWords } from "../../../../src/core/search.ts";
+import {
+  comparedText,
+  hasWords,
+  searchedLabels,
+  searchWords,
+} from "../../../../src/core/search/search.ts";
 import { indexTail, searchMessages } from "../../../../src/store/search.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import { describeEngines } from "../../../helpers/engines.ts";
@@ -63,7 +68,7 @@ function scanned(store: Store, query: string): Promise<string[]> {
         text: searchedLabels(name, title),
       })),
     ]
-      .filter(({ text }) => hasWords(foldedText(text), words))
+      .filter(({ text }) => hasWords(comparedText(text), words))
       .map(({ key }) => key)
       .toSorted();
   }, null);

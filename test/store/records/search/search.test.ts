@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 
-import { foldedText, searchWords } from "../../../../src/core/search.ts";
+import { comparedText, searchWords } from "../../../../src/core/search/search.ts";
 import { newId } from "../../../../src/core/ids.ts";
 import { appendUserMessage } from "../../../../src/store/records/messages/append.ts";
 import { mirrorMessages } from "../../../../src/store/records/messages/mirror.ts";
@@ -206,7 +206,7 @@ describeEngines("the search", (engine) => {
     expect(page.results).toHaveLength(5);
   });
 
-  it("[SEARCH-9] keeps the order of messages that were stored at one moment", async () => {
+  it("[SEARCH-9] keeps the order of messages that were stored together", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
     await say(store, id, "first");
@@ -248,7 +248,7 @@ describeEngines("the search", (engine) => {
     while ((await indexTail(store)) !== null) {
       // until all is indexed
     }
-    const folded = texts.map(foldedText);
+    const compared = texts.map(comparedText);
     const queries = fc.sample(
       fc.tuple(fc.nat(texts.length - 1), fc.nat(), fc.integer({ min: 3, max: 12 }), fc.boolean()),
       { numRuns: Math.ceil(testSize("search") / 5), seed: 34 },
@@ -264,7 +264,7 @@ describeEngines("the search", (engine) => {
       if (part.includes('"') || words.length === 0) {
         continue;
       }
-      const expected = folded.flatMap((each, n) =>
+      const expected = compared.flatMap((each, n) =>
         words.every((word) => each.includes(word)) ? [n + 1] : [],
       );
       const found: number[] = [];

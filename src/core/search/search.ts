@@ -1,15 +1,12 @@
-import type { Role } from "./sessions.ts";
+import type { Role } from "../sessions.ts";
 
 /** Roles of messages that a search can be limited to. */
 export const SEARCHED_ROLES = ["user", "assistant", "tool"] as const satisfies readonly Role[];
 export type SearchedRole = (typeof SEARCHED_ROLES)[number];
 
-/** UTF-16 units of a query. */
-export const MAX_QUERY_LENGTH = 255;
-export const MAX_SEARCH_RESULTS = 50;
 export const DEFAULT_SEARCH_RESULTS = 20;
 /** Code points of an excerpt. */
-export const EXCERPT_LENGTH = 160;
+const EXCERPT_LENGTH = 160;
 /** Messages that are read for words too short for the index. */
 export const SCANNED_MESSAGES = 50_000;
 /** Messages that are indexed before an answer, and for how long at most. */
@@ -19,10 +16,10 @@ export const INDEXED_BEFORE_MS = 1000;
 const MAX_GRAMS = 40;
 
 /**
- * A text as it is compared: capital letters become small ones, each by itself and only where that keeps its length, so
+ * A text as it is compared: capital letters become small ones, each by itself and only if that keeps its length, so
  * that positions are those of the text.
  */
-export function foldedText(text: string): string {
+export function comparedText(text: string): string {
   return text.replace(/[\p{Lu}\p{Lt}]/gu, (letter) => {
     const small = letter.toLowerCase();
     return small.length === letter.length ? small : letter;
@@ -30,11 +27,11 @@ export function foldedText(text: string): string {
 }
 
 /**
- * The words of a query, folded, each once: between blanks, or all that is between two `"`. There are no operators, so
+ * The words of a query, compared, each once: between blanks, or all that is between two `"`. There are no operators, so
  * any text is a query. Empty for one without words.
  */
 export function searchWords(query: string): readonly string[] {
-  const found = [...foldedText(query).matchAll(/"([^"]*)(?:"|$)|([^\s"]+)/gu)];
+  const found = [...comparedText(query).matchAll(/"([^"]*)(?:"|$)|([^\s"]+)/gu)];
   const words = found.map(([, phrase, word]) => phrase ?? word ?? "");
   return [...new Set(words.filter((word) => word.trim() !== ""))];
 }
@@ -46,7 +43,7 @@ export function queryGrams(words: readonly string[]): readonly string[] {
   return grams.filter((_, at) => at % step === 0);
 }
 
-/** Every run of three code points of a folded text, each once. */
+/** Every run of three code points of a compared text, each once. */
 export function gramsOf(text: string): ReadonlySet<string> {
   const grams = new Set<string>();
   let [first, second] = ["", ""];
@@ -59,9 +56,9 @@ export function gramsOf(text: string): ReadonlySet<string> {
   return grams;
 }
 
-/** True if a folded text has all of the words. */
-export function hasWords(folded: string, words: readonly string[]): boolean {
-  return words.every((word) => folded.includes(word));
+/** True if a compared text has all of the words. */
+export function hasWords(compared: string, words: readonly string[]): boolean {
+  return words.every((word) => compared.includes(word));
 }
 
 /** Fields of a message that are searched. */
@@ -122,8 +119,8 @@ const BEFORE = 40;
 
 /** Blanks become spaces, so that an excerpt is one line. */
 export function excerptOf(text: string, words: readonly string[]): Excerpt {
-  const folded = foldedText(text);
-  const places = words.map((word) => folded.indexOf(word)).filter((at) => at >= 0);
+  const compared = comparedText(text);
+  const places = words.map((word) => compared.indexOf(word)).filter((at) => at >= 0);
   const first = places.length === 0 ? 0 : Math.min(...places);
   // two units a code point at most
   const before = Array.from(text.slice(Math.max(0, first - 2 * BEFORE), first)).slice(-BEFORE);
@@ -132,12 +129,12 @@ export function excerptOf(text: string, words: readonly string[]): Excerpt {
   const shown = Array.from(text.slice(start, start + 2 * EXCERPT_LENGTH))
     .slice(0, EXCERPT_LENGTH)
     .join("");
-  return { excerpt: shown.replace(/\s/gu, " "), marks: marksIn(foldedText(shown), words) };
+  return { excerpt: shown.replace(/\s/gu, " "), marks: marksIn(comparedText(shown), words) };
 }
 
-function marksIn(folded: string, words: readonly string[]): [number, number][] {
+function marksIn(compared: string, words: readonly string[]): [number, number][] {
   const found = words
-    .flatMap((word) => occurrences(folded, word))
+    .flatMap((word) => occurrences(compared, word))
     .toSorted(([from, to], [other, end]) => from - other || end - to);
   const marks: [number, number][] = [];
   for (const [from, to] of found) {

@@ -1,0 +1,71 @@
+import { Command, Option } from "commander";
+
+import { SEARCHED_ROLES, type SearchedRole } from "../../core/search/search.ts";
+import { projectKeyOf } from "../../store/project-key.ts";
+import { searchMessages } from "../../store/search.ts";
+import { since } from "../output/ages.ts";
+import { incompleteNote, searchLines } from "../output/search-lines.ts";
+import { type CliContext, note, noticeLine, printJson, printLines } from "../process/context.ts";
+import { openDatabase, withStore } from "../process/database.ts";
+import { requireSearch } from "../process/search.ts";
+import { wrongUsage } from "../process/wrong-usage.ts";
+
+interface SearchOptions {
+  readonly here?: true;
+  readonly since?: Date;
+  readonly role?: SearchedRole;
+  readonly archived?: true;
+  readonly json?: true;
+}
+
+/** Results of one search. */
+const LIMIT = 20;
+
+/** `search <words…>`: messages, names, titles and calls that have all of the words. */
+export function searchCommand(cli: CliContext): Command {
+  const command = new Command("search")
+    .description("find messages by their words, in all sessions")
+    .argument("<words...>", 'all of them have to be there; "…" in quotes is one word')
+    .option("--here", "only sessions of the working folder")
+    .option("--since <time>", "only messages stored since then: 36h, 7d, 2w or a day", since)
+    .addOption(new Option("--role <role>", "only messages of it").choices([...SEARCHED_ROLES]))
+    .option("--archived", "also archived sessions, and messages that /clear archived")
+    .option("--json", "print one JSON document")
+    .action(async (words: readonly string[], options: SearchOptions) => {
+      await requireSearch(cli);
+      const query = words.join(" ");
+      if (query.replaceAll('"', "").trim() === "") {
+        throw wrongUsage("A search needs a word.");
+      }
+      const project_key = options.here === true ? await projectKeyOf(cli.cwd) : undefined;
+      await using store = await openDatabase(cli, command);
+      const page = await searchMessages(store, {
+        query,
+        limit: LIMIT,
+        project_key,
+        role: options.role,
+        since: options.since?.toISOString(),
+        archived: options.archived,
+      });
+      if (options.json === true) {
+        const { results, complete, indexed_until } = page;
+        printJson(cli, { results, complete, indexed_until });
+        return;
+      }
+      if (page.results.length === 0) {
+        noticeLine(cli, "Nothing was found.");
+      }
+      printLines(
+        cli,
+        searchLines(page.results, (word) => word),
+      );
+      if (page.next !== null) {
+        noticeLine(cli, "There are more; add a word.");
+      }
+      const incomplete = incompleteNote(page);
+      if (incomplete !== null) {
+        note(cli, incomplete);
+      }
+    });
+  return withStore(command);
+}
