@@ -1,3 +1,4 @@
+import type { SearchInfo } from "../core/schemas/search-schemas.ts";
 import type { LiveEvent } from "../core/schemas/live.ts";
 import type { PatchSessionRequest } from "../core/schemas/patch-session.ts";
 import type { QuestionsQuery, ReasoningQuery } from "../core/schemas/query-schemas.ts";
@@ -81,6 +82,8 @@ export interface Client extends ArtifactCalls, ChangeCalls, PlanRunCalls, Servic
     change: PatchSessionRequest,
     options?: WarningOptions,
   ): Promise<SessionSummary>;
+  /** Messages, names and titles that have all words of the query, in all sessions. Code among others: `search_off`. */
+  searchMessages(query: string, options?: SearchOptions): Promise<SearchPage>;
   /** Returns what `reprise sessions export` writes, as text: `sessions import` reads it. */
   exportSession(id: string): Promise<string>;
   /** Whether the messages are those of the agent's checkpoints. Changes nothing. */
@@ -199,6 +202,24 @@ export interface ListOptions {
   readonly cursor?: string;
 }
 
+export interface SearchOptions {
+  /** 20 by default, 50 at most. */
+  readonly limit?: number;
+  readonly role?: "user" | "assistant" | "tool";
+  /** A day or a time in UTC. */
+  readonly since?: string;
+  /** An absolute path on the service's machine. */
+  readonly repo_path?: string;
+  /** True to find archived sessions and messages, too. */
+  readonly archived?: boolean;
+  readonly cursor?: string;
+}
+
+export interface SearchPage extends SearchInfo {
+  /** Cursor of the next page; null on the last one. */
+  readonly next: string | null;
+}
+
 export interface WarningOptions {
   /** Called with the code of a warning; later versions may add others. */
   readonly onWarning?: (code: string) => void;
@@ -212,6 +233,12 @@ export function createClient(options: ClientOptions): Client {
         query: { ...query },
       });
       return { sessions: body, next: nextOf(headers, "cursor") };
+    },
+    searchMessages: async (q, query = {}) => {
+      const { body, headers } = await connection.call<SearchInfo>("GET", "/api/search", {
+        query: { q, ...query },
+      });
+      return { ...body, next: nextOf(headers, "cursor") };
     },
     createSession: async (body = {}, options) =>
       warned(await connection.call<SessionSummary>("POST", "/api/sessions", { body }), options),

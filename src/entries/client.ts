@@ -5,6 +5,8 @@ export {
   type ListOptions,
   type MessagePage,
   type MessagesOptions,
+  type SearchOptions,
+  type SearchPage,
   type SessionPage,
 } from "../client/client.ts";
 export { ClientError, type ClientErrorCode } from "../client/client-error.ts";

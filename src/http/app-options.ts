@@ -53,6 +53,8 @@ export interface AppOptions extends PublicPathOptions {
   readonly secrets?: Secrets | undefined;
   /** Keeps outputs of commands, which deleting a session deletes. None by default. */
   readonly outputFolder?: string | null | undefined;
+  /** Whether messages may be searched now; without it, they may. Error codes: `config_invalid`. */
+  readonly isSearchOn?: (() => Promise<boolean>) | undefined;
   /** The folder of the built web page; without it, the service has no page. */
   readonly page?: string | undefined;
   /** The number of this process among those that share a port, for its metrics. */

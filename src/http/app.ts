@@ -45,6 +45,7 @@ import { createReadiness } from "./metrics/readiness.ts";
 import { readSessionRoute } from "./routes/sessions/read-session.ts";
 import { logFailure } from "./metrics/request-log.ts";
 import { sessionEventsRoute } from "./routes/sessions/session-events.ts";
+import { searchRoute } from "./routes/search.ts";
 import { queueRoute } from "./routes/queue.ts";
 import { serviceRoutes } from "./routes/service.ts";
 import { createEventStreams } from "./events/event-streams.ts";
@@ -167,6 +168,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     planRunRoutes(api, service, { schemas, catalogue: options.catalogue });
     serviceRoutes(api, store, catalogue);
     queueRoute(api, store);
+    searchRoute(api, service, options.isSearchOn ?? (() => Promise.resolve(true)));
     healthRoutes(api, readiness);
     metricsRoute(api, metrics);
     streamSessionRoute(api, service, streams);

@@ -133,6 +133,7 @@ describe("the OpenAPI document", () => {
         .sort(),
     ).toEqual(
       [
+        "get /api/search",
         "get /api/sessions",
         "post /api/plan-runs",
         "post /api/plan-runs/{id}/resume",

@@ -116,6 +116,15 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
   "POST /api/models/refresh": {},
   "GET /api/nodes": {},
   "GET /api/personas": { queries: ["?repo_path=/", `?repo_path=/${MARK}/%00`, "?repo_path=//.."] },
+  "GET /api/search": {
+    queries: [
+      `?q=${MARK}`,
+      "?q=%22%22",
+      "?q=a%20NEAR(b)*&cursor=W10",
+      `?q=x&since=${MARK}`,
+      `?q=${HUGE}`,
+    ],
+  },
   "GET /api/sessions": {
     queries: [
       "?limit=1&cursor=eyJhIjoxfQ",

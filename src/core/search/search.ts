@@ -4,6 +4,9 @@ import type { Role } from "../sessions.ts";
 export const SEARCHED_ROLES = ["user", "assistant", "tool"] as const satisfies readonly Role[];
 export type SearchedRole = (typeof SEARCHED_ROLES)[number];
 
+/** UTF-16 units of a query over HTTP. */
+export const MAX_QUERY_LENGTH = 255;
+export const MAX_SEARCH_RESULTS = 50;
 export const DEFAULT_SEARCH_RESULTS = 20;
 /** Code points of an excerpt. */
 const EXCERPT_LENGTH = 160;

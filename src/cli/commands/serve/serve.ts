@@ -7,6 +7,7 @@ import { QUEUE_POLL_MS } from "../../../core/limits.ts";
 import { packageFile } from "../../../core/package-file.ts";
 import { type CliContext, printLines } from "../../process/context.ts";
 import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
+import { isSearchOn } from "../../process/search.ts";
 import {
   databaseLocation,
   type NamedFiles,
@@ -93,6 +94,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     undoFolder: undoFolderPath(cli),
     secrets,
     outputFolder: outputFolderPath(cli),
+    isSearchOn: () => isSearchOn(cli),
     page: options.page ? fileURLToPath(packageFile("dist/page")) : undefined,
     jobs: () => ({ running: node?.running ?? 0, max: options.jobs }),
     folders: options.jobs === 0 ? undefined : folders,
