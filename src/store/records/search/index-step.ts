@@ -10,6 +10,7 @@ import {
 import type { Operation, Tx } from "../../store.ts";
 import { batches } from "../threads/bodies.ts";
 import { messageBytes, rowsThatFit } from "../messages/stream-page.ts";
+import { type Unnumbered, withNumbers } from "./document-numbers.ts";
 
 /** Messages of one step at most, and bytes of their texts. */
 const STEP_MESSAGES = 200;
@@ -148,7 +149,7 @@ async function indexSession(tx: Tx, session: ListedSession): Promise<number> {
     .execute();
   const documents = messages.map(({ seq, role, ts, ...message }) => ({
     seq,
-    id: documentNumber(searchRank(role), ts),
+    wanted: documentNumber(searchRank(role), ts),
     text: comparedText(searchedText(message)),
   }));
   const labels = searchedLabels(session.name, session.title);
@@ -159,8 +160,8 @@ async function indexSession(tx: Tx, session: ListedSession): Promise<number> {
       .where("session_id", "=", session_id)
       .where("seq", "=", 0)
       .execute();
-    const id = documentNumber(searchRank(null), session.last_activity_at);
-    documents.push({ seq: 0, id, text: comparedText(labels) });
+    const wanted = documentNumber(searchRank(null), session.last_activity_at);
+    documents.push({ seq: 0, wanted, text: comparedText(labels) });
   }
   await storeDocuments(
     tx,
@@ -196,10 +197,7 @@ async function nextMessages({ db }: Tx, session_id: string, after: number) {
   return { messages, more: fitting < sizes.length };
 }
 
-interface NewDocument {
-  readonly seq: number;
-  /** The least number that it may have. */
-  readonly id: number;
+interface NewDocument extends Unnumbered {
   readonly text: string;
 }
 
@@ -208,40 +206,12 @@ async function storeDocuments(
   session_id: string,
   documents: readonly NewDocument[],
 ): Promise<void> {
-  const sorted = documents.toSorted((a, b) => a.id - b.id || a.seq - b.seq);
-  for (const batch of batches(sorted)) {
-    const numbered = await withFreeNumbers(tx, batch);
+  const sorted = documents.toSorted((a, b) => a.wanted - b.wanted || a.seq - b.seq);
+  const numbered = await withNumbers(tx, sorted);
+  for (const batch of batches(numbered)) {
     await tx.dialect.search.store(
       tx.db,
-      numbered.map((document) => ({ ...document, session_id })),
+      batch.map(({ id, seq, text }) => ({ id, session_id, seq, text })),
     );
-  }
-}
-
-/** Gives each the first number that no document has, in their order. */
-async function withFreeNumbers(
-  { db }: Tx,
-  documents: readonly NewDocument[],
-): Promise<NewDocument[]> {
-  let last = 0;
-  const numbered = documents.map((document) => {
-    last = Math.max(document.id, last + 1);
-    return { ...document, id: last };
-  });
-  // messages that were stored together take a long run of numbers
-  for (let step = 1; ; step *= 2) {
-    const ids = numbered.map(({ id }) => id);
-    const taken = await db
-      .selectFrom("search_documents")
-      .select("id")
-      .where("id", "in", ids)
-      .limit(1)
-      .executeTakeFirst();
-    if (taken === undefined) {
-      return numbered;
-    }
-    for (const document of numbered) {
-      document.id += step;
-    }
   }
 }

@@ -226,6 +226,42 @@ describeEngines("the search", (engine) => {
     expect(found).toEqual(Array.from({ length: 50 }, (_, n) => `${id} ${701 - n}`));
   });
 
+  it("[SEARCH-3] [SEARCH-9] orders thousands of messages that many sessions stored at the same time", async () => {
+    const store = await openFresh(engine);
+    const moment = Date.UTC(2026, 0, 31, 12);
+    const stored: string[] = [];
+    for (let n = 0; n <= 60; n += 1) {
+      const { id } = await newSession(store);
+      // the last session is of a second later: among the numbers that the others have taken
+      const ts = new Date(n < 60 ? moment : moment + 1000).toISOString();
+      const rows = Array.from({ length: 60 }, (_, at) => ({
+        session_id: id,
+        seq: at + 1,
+        content: `close ${n}`,
+        checkpointed: 1,
+        ts,
+      }));
+      await store.write(async ({ db }) => {
+        await db.insertInto("messages").values(rows).execute();
+        await db.updateTable("sessions").set({ last_seq: 60 }).where("id", "=", id).execute();
+      }, null);
+      stored.unshift(...rows.map(({ seq }) => `${id} ${seq}`).toReversed());
+    }
+    while ((await indexTail(store)) !== null) {
+      // until all is indexed
+    }
+    const found: string[] = [];
+    for (let cursor: string | undefined; ;) {
+      const page = await searchMessages(store, { query: "close", limit: 50, cursor });
+      found.push(...page.results.map(({ session_id, seq }) => `${session_id} ${seq}`));
+      if (page.next === null) {
+        break;
+      }
+      cursor = page.next;
+    }
+    expect(found).toEqual(stored);
+  });
+
   it("[SEARCH-10] finds everything that a scan finds, from three characters on", async () => {
     const store = await openFresh(engine);
     const texts = fc.sample(text(), {
