@@ -8,8 +8,6 @@ export type SearchedRole = (typeof SEARCHED_ROLES)[number];
 export const MAX_QUERY_LENGTH = 255;
 export const MAX_SEARCH_RESULTS = 50;
 export const DEFAULT_SEARCH_RESULTS = 20;
-/** Code points of an excerpt. */
-const EXCERPT_LENGTH = 160;
 /** Messages that are read for words too short for the index. */
 export const SCANNED_MESSAGES = 50_000;
 /** Messages that are indexed before an answer, and for how long at most. */
@@ -34,7 +32,9 @@ export function comparedText(text: string): string {
  * any text is a query. Empty for one without words.
  */
 export function searchWords(query: string): readonly string[] {
-  const found = [...comparedText(query).matchAll(/"([^"]*)(?:"|$)|([^\s"]+)/gu)];
+  // half of a character would be found in whole ones; no text that is stored has one, or NUL
+  const text = comparedText(query.toWellFormed().replaceAll("\0", " "));
+  const found = [...text.matchAll(/"([^"]*)(?:"|$)|([^\s"]+)/gu)];
   const words = found.map(([, phrase, word]) => phrase ?? word ?? "");
   return [...new Set(words.filter((word) => word.trim() !== ""))];
 }
@@ -74,7 +74,11 @@ export interface SearchedMessage {
 /** The text of a message as it is searched: its content, then the names and the values of its calls, a line each. */
 export function searchedText({ content, tool_calls }: SearchedMessage): string {
   const lines = tool_calls === null ? [] : callLines(tool_calls);
-  return [content, ...lines].filter((line) => line !== "").join("\n");
+  // values of calls may hold halves of characters
+  return [content, ...lines]
+    .filter((line) => line !== "")
+    .join("\n")
+    .toWellFormed();
 }
 
 /** A damaged list of calls has no lines: `verify` reports it. */
@@ -109,54 +113,6 @@ function valuesOf(value: unknown): string[] {
 /** The name and the title of a session as they are searched. */
 export function searchedLabels(name: string | null, title: string | null): string {
   return [name, title].filter((label) => label !== null && label !== "").join("\n");
-}
-
-/** Part of a text around the first word, and where words are in it, in UTF-16 units. */
-export interface Excerpt {
-  readonly excerpt: string;
-  readonly marks: readonly (readonly [from: number, to: number])[];
-}
-
-/** Code points of an excerpt before the first word. */
-const BEFORE = 40;
-
-/** Blanks become spaces, so that an excerpt is one line. */
-export function excerptOf(text: string, words: readonly string[]): Excerpt {
-  const compared = comparedText(text);
-  const places = words.map((word) => compared.indexOf(word)).filter((at) => at >= 0);
-  const first = places.length === 0 ? 0 : Math.min(...places);
-  // two units a code point at most
-  const before = Array.from(text.slice(Math.max(0, first - 2 * BEFORE), first)).slice(-BEFORE);
-  const isHalf = /^[\udc00-\udfff]/.test(before[0] ?? "");
-  const start = first - before.slice(isHalf ? 1 : 0).join("").length;
-  const shown = Array.from(text.slice(start, start + 2 * EXCERPT_LENGTH))
-    .slice(0, EXCERPT_LENGTH)
-    .join("");
-  return { excerpt: shown.replace(/\s/gu, " "), marks: marksIn(comparedText(shown), words) };
-}
-
-function marksIn(compared: string, words: readonly string[]): [number, number][] {
-  const found = words
-    .flatMap((word) => occurrences(compared, word))
-    .toSorted(([from, to], [other, end]) => from - other || end - to);
-  const marks: [number, number][] = [];
-  for (const [from, to] of found) {
-    const last = marks.at(-1);
-    if (last !== undefined && from <= last[1]) {
-      last[1] = Math.max(last[1], to);
-    } else {
-      marks.push([from, to]);
-    }
-  }
-  return marks;
-}
-
-function occurrences(text: string, word: string): [number, number][] {
-  const found: [number, number][] = [];
-  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
-    found.push([at, at + word.length]);
-  }
-  return found;
 }
 
 /** Documents of one rank are found before those of a lower one: labels of sessions, then what people and models wrote, then tools. */

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 
 import {
-  excerptOf,
   comparedText,
   hasWords,
   queryGrams,
@@ -9,6 +8,7 @@ import {
   searchedLabels,
   searchedText,
 } from "../../../core/search/search.ts";
+import { excerptOf } from "../../../core/search/excerpt.ts";
 import type { Role } from "../../../core/sessions.ts";
 import type { SearchDocumentTable } from "../../tables/search.ts";
 import type { Operation, Tx } from "../../store.ts";
