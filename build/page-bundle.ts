@@ -98,7 +98,10 @@ function neededAtOnce(entry: string): (id: string, source: ModuleSource) => stri
   };
 }
 
-/** All styles as one file: the base first, then by name. Comments and indentation are left out. */
+/**
+ * All styles as one file: the base first, then by name. Comments and blanks around signs are left out: no text in quotes may have
+ * braces, a semicolon or a comma before a blank.
+ */
 function styleOf(folder: string): string {
   const names = readdirSync(folder).filter((name) => name.endsWith(".css"));
   const first = ["base.css", "shell.css"];
@@ -107,7 +110,9 @@ function styleOf(folder: string): string {
     .map((name) => readFileSync(join(folder, name), "utf8"))
     .join("\n")
     .replaceAll(/\/\*[^]*?\*\//g, "")
-    .replaceAll(/\n\s*/g, "\n")
+    .replaceAll(/\s*([{};])\s*/g, "$1")
+    .replaceAll(/,\s+/g, ",")
+    .replaceAll(";}", "}")
     .trim();
 }
 

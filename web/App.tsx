@@ -11,9 +11,11 @@ import { Guard } from "./parts/Guard.tsx";
 import { lazy } from "./parts/Lazy.tsx";
 import { Link } from "./parts/Link.tsx";
 import { type Route, route } from "./route.ts";
+import { isSearching, openSearch } from "./search/is-searching.ts";
 import { connection } from "./streams/streams.ts";
 
 const Session = lazy(async () => (await import("./session/Session.tsx")).Session);
+const Search = lazy(async () => (await import("./search/Search.tsx")).Search, null);
 const Plans = lazy(async () => (await import("./plans/Plans.tsx")).Plans);
 const Service = lazy(async () => (await import("./service/Service.tsx")).Service);
 const LoginPage = lazy(async () => (await import("./login/LoginPage.tsx")).LoginPage);
@@ -24,6 +26,7 @@ export function App(): JSX.Element {
   const main = useRef<HTMLElement>(null);
   const key = keyOf(route.value);
   useEffect(showAttention, []);
+  useEffect(searchOnKey, []);
   useEffect(() => {
     // the link that was followed may be gone with its page, and the focus with it
     if (document.activeElement === document.body) {
@@ -48,8 +51,26 @@ export function App(): JSX.Element {
           <Page route={route.value} />
         </Guard>
       </main>
+      {isSearching.value ? <Search /> : null}
     </>
   );
+}
+
+/** Opens the search with Ctrl-K, or Command-K. A visitor of a link sees one session alone. */
+function searchOnKey(): () => void {
+  const search = (event: KeyboardEvent): void => {
+    if (event.key === "k" && (event.ctrlKey || event.metaKey) && mayRead()) {
+      event.preventDefault();
+      openSearch();
+    }
+  };
+  addEventListener("keydown", search);
+  return () => removeEventListener("keydown", search);
+}
+
+function mayRead(): boolean {
+  const role = whoami.value?.role ?? "visitor";
+  return role !== "visitor" && route.value.page !== "shared" && !needsLogin.value;
 }
 
 /** Another session is another page: nothing of the one before is kept. */

@@ -9,6 +9,7 @@ import { Icon } from "../parts/icons.tsx";
 import { lazy } from "../parts/Lazy.tsx";
 import { Notice } from "../parts/Notice.tsx";
 import { query } from "../route.ts";
+import { openSearch } from "../search/is-searching.ts";
 import { connection, followList } from "../streams/streams.ts";
 import { Filters } from "./Filters.tsx";
 import { filtersOf, hasFilter, stateOf } from "./filters.ts";
@@ -46,6 +47,9 @@ export function List(): JSX.Element {
         <h1>Sessions</h1>
         <Count source={source} waiting={waiting.value} />
         <span class="space" />
+        <Button title="Ctrl-K" onClick={openSearch}>
+          Search messages
+        </Button>
         {mayCreate() ? (
           <Button
             kind="primary"
