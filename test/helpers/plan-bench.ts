@@ -169,6 +169,11 @@ export class PlanBench {
     this.#options = options;
   }
 
+  /** Runs the runs of another database in the same way. */
+  at(store: Store): PlanBench {
+    return new PlanBench(store, this.#env, this.#options);
+  }
+
   /** Runs a run, or continues it. */
   run(session_id: string, stop = new AbortController()): Promise<ExchangeResult> {
     onTestFinished(() => stop.abort());

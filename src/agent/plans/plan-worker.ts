@@ -5,8 +5,8 @@ import { interrupt } from "@langchain/langgraph";
 
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import { runReport } from "../../core/text/run-report.ts";
 import { phaseOf } from "../../plans/plan-of-run.ts";
-import { runReport } from "../../plans/report.ts";
 import { mayWrite } from "../../plans/roles.ts";
 import { schedule, type ScheduledPhase } from "../../plans/schedule.ts";
 import { loadPersona } from "../../rules/personas/load.ts";
@@ -52,7 +52,8 @@ export class PlanWorker implements Worker {
     if (outcome === "failed") {
       throw phaseFailed(phases);
     }
-    const report = runReport(this.#context.plan, phases);
+    const attempts = new Map(phases.map(({ key, attempt }) => [key, attempt]));
+    const report = runReport(this.#context.plan.phases, attempts);
     // no model was asked
     const usage_metadata = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
     return {

@@ -1,5 +1,5 @@
 import { PLAN_AGENT } from "../../core/plan-runs.ts";
-import { planKeys } from "./portable-run.ts";
+import { phasesOfPlan } from "../records/plans/plan-phases.ts";
 import { isAbsolute, win32 } from "node:path";
 
 import { TOKEN_KINDS, usageOf } from "../../core/cost/model-calls.ts";
@@ -283,7 +283,7 @@ function* runProblems({ session }: SessionTree, pointer: string): Problems {
   if (run === undefined) {
     return;
   }
-  const keys = planKeys(run.plan);
+  const keys = phasesOfPlan(run.plan)?.map(({ key }) => key) ?? null;
   yield* broken(pointer, [
     ["run_id", agent === PLAN_AGENT, "Must be there only in the session of a run."],
     [

@@ -33,6 +33,8 @@ export const DIFFERENCE_KINDS = [
   "exchange",
   /** A question has an impossible value. */
   "question",
+  /** The run of a plan, or one of its phases, has a value that no run leaves. */
+  "run",
   /** The sums of a session's requests of models are not what these add up to. */
   "usage",
   /** Messages whose session has no row. */
@@ -62,6 +64,7 @@ export const LEFT_ALONE: ReadonlySet<DifferenceKind> = new Set([
   "project_key",
   "exchange",
   "question",
+  "run",
 ]);
 
 /** Kinds that forbid a repair. */

@@ -3,6 +3,7 @@ import { realpath } from "node:fs/promises";
 import type { Selectable } from "kysely";
 
 import { isFinal } from "../../core/exchanges.ts";
+import { PLAN_AGENT } from "../../core/plan-runs.ts";
 import { isDelegated } from "../../core/session-tree.ts";
 import { isTime } from "../../core/time.ts";
 import { type CheckedRecord, recordProblems } from "../records/exchanges/check.ts";
@@ -13,6 +14,8 @@ import { MAX_ANCESTORS, threadRange } from "../records/sessions/tree-ids.ts";
 import type { Operation, Tx } from "../store.ts";
 import { about, type Difference } from "./difference.ts";
 import { hasRow } from "./has-row.ts";
+import { runFindings } from "./run-findings.ts";
+import { readRunRecord, type RunRecord } from "./run-record.ts";
 import { readUsageRecord, usageFindings, type UsageRecord } from "./usage.ts";
 
 /** Columns of a session's row besides what follows from its messages. */
@@ -33,6 +36,7 @@ const COLUMNS = [
   "ready_at",
   "lease_owner",
   "exchange_open",
+  "agent",
 ] as const;
 type SessionRecord = Pick<Selectable<SessionTable>, (typeof COLUMNS)[number]>;
 
@@ -41,6 +45,8 @@ export interface StoredRecord {
   readonly exchanges: readonly CheckedRecord[];
   readonly questions: readonly CheckedQuestion[];
   readonly usage: UsageRecord;
+  /** The plan that the session runs; null if it runs none. */
+  readonly run: RunRecord | null;
   /** The parent; null if none is named or the named one does not exist. */
   readonly parent: { readonly depth: number; readonly knowsCall: boolean } | null;
   /** How many sessions are above this one; null if they form a cycle. */
@@ -50,9 +56,16 @@ export interface StoredRecord {
 }
 
 export async function readRecord(tx: Tx, session_id: string): Promise<StoredRecord> {
-  const row = await tx.db
+  const { has_run, ...row } = await tx.db
     .selectFrom("sessions")
     .select(COLUMNS)
+    .select(({ exists, selectFrom, lit }) =>
+      exists(
+        selectFrom("plan_runs")
+          .select(lit(1).as("one"))
+          .whereRef("plan_runs.session_id", "=", "sessions.id"),
+      ).as("has_run"),
+    )
     .where("id", "=", session_id)
     .executeTakeFirstOrThrow();
   const exchanges = await tx.db
@@ -85,7 +98,8 @@ export async function readRecord(tx: Tx, session_id: string): Promise<StoredReco
     .orderBy("number")
     .execute();
   const usage = await readUsageRecord(tx, session_id);
-  return { row, exchanges, questions, usage, ...(await readParents(tx, row)) };
+  const run = has_run ? await readRunRecord(tx, row) : null;
+  return { row, exchanges, questions, usage, run, ...(await readParents(tx, row)) };
 }
 
 type Parents = Pick<StoredRecord, "parent" | "above" | "root">;
@@ -173,7 +187,19 @@ export function compareRecord(record: StoredRecord): Difference[] {
     ...questionFindings(record),
     ...readyFindings(record),
     ...usageFindings(record.usage),
+    ...planFindings(record),
   ];
+}
+
+function planFindings({ row: { agent }, run, exchanges }: StoredRecord): Difference[] {
+  if ((agent === PLAN_AGENT) !== (run !== null)) {
+    const sentence =
+      run === null
+        ? "The session runs a plan, and the rows of its run are missing."
+        : "The session has the rows of a run, and another agent.";
+    return [about("run", sentence)];
+  }
+  return run === null ? [] : runFindings(run, exchanges.at(-1) ?? null);
 }
 
 function parentProblem({ row, parent, above }: StoredRecord): string | null {

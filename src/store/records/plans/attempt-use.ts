@@ -38,7 +38,7 @@ export const readAttemptUse: Operation<
 };
 
 /** The sessions of a run's attempts and all below them, each with the call id of its attempt. */
-function attemptsOf(session_id: string) {
+export function attemptsOf(session_id: string) {
   return sql`with recursive attempt (id, call_id) as (
       select sessions.id, sessions.parent_call_id from sessions
       where sessions.parent_session_id = ${session_id} and sessions.parent_call_id is not null
