@@ -34,6 +34,8 @@ export interface ModelServer {
   readonly url: string;
   /** The messages of each request so far, system prompts left out. */
   requests(): SentMessage[][];
+  /** The messages of each request whose answer was sent to its end. */
+  completed(): SentMessage[][];
   /** Why requests were refused with 400, as the real provider refuses them. */
   refused(): readonly string[];
   /** The system prompt of each request so far. */
@@ -82,6 +84,10 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     url,
     refused: () => server.refusals().map(({ rule, message }) => `${rule}: ${message}`),
     requests: () => sent().map(({ messages }) => messages),
+    completed: () =>
+      server.received
+        .filter(({ usage }) => usage !== null)
+        .map((one: Received) => sentRequest(one).messages),
     systemPrompts: () => sent().map(({ system }) => system),
     offeredTools: () => sent().map(({ tools }) => tools),
     env: (provider): Record<string, string> => ({

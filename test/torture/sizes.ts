@@ -106,6 +106,13 @@ export const SIZED_TESTS = {
     short: 1000,
     long: 100_000,
   },
+  "plan-kills": {
+    what: "Runs of a plan whose process is killed at a write, on the engine of the run: writes, each before, within and after",
+    files: ["test/agent/plans/killed-points.test.ts"],
+    test: 3,
+    short: 12,
+    long: 78,
+  },
   "real-plans": {
     what: "Plans of spec-kit, Kiro and Task Master that are imported and run, each with --parallel 1 and 4: plans",
     files: ["test/agent/plans/imported.test.ts"],
