@@ -97,6 +97,18 @@ function writing(path: string): ModelAnswer {
   };
 }
 
+/** Starts a process that runs the run of a session in a database, and keeps what it needs in a folder. */
+export async function startLives(
+  server: Pick<ModelServer, "env">,
+  [location, session_id, folder]: readonly [string, string, string],
+): Promise<Running> {
+  const running = startProgram("plan-lives.ts", [location, session_id, folder], {
+    env: { ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" },
+  });
+  await running.waitFor(/^ready$/m);
+  return running;
+}
+
 /** A run whose processes are killed, and the people of it. */
 export class PlanLives {
   readonly store: Store;
@@ -172,12 +184,8 @@ export class PlanLives {
     return how;
   }
 
-  async #start(): Promise<Running> {
-    const running = startProgram("plan-lives.ts", [this.#location, this.id, this.#folder], {
-      env: { ...this.#server.env("openai"), REPRISE_MODEL: "openai:gpt-test" },
-    });
-    await running.waitFor(/^ready$/m);
-    return running;
+  #start(): Promise<Running> {
+    return startLives(this.#server, [this.#location, this.id, this.#folder]);
   }
 
   /** Answers what is asked; lets phases that failed be tried again. */
@@ -200,10 +208,14 @@ export class PlanLives {
     }
   }
 
-  /** Lets the run continue until it is done. */
+  /** Lets the run continue until it is done; it may be that already. */
   async finish(): Promise<void> {
-    for (let ended = await this.live(null); ended !== "done"; ended = await this.live(null)) {
-      await this.help(ended ?? "killed");
+    for (;;) {
+      const ended = (await this.live(null)) ?? "killed";
+      if (ended === "done" || ended.startsWith("nothing_to_continue")) {
+        return;
+      }
+      await this.help(ended);
     }
   }
 

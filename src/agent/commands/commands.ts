@@ -26,6 +26,8 @@ export interface CommandOptions {
   readonly visible?: readonly string[];
   /** Of commands in the sandbox; `SANDBOX_LIMITS` by default. */
   readonly limits?: SandboxLimits;
+  /** Time that a check of a plan may take; `CHECK_TIMEOUT_MS` if it is not given. */
+  readonly checkTimeoutMs?: number;
   /** Without it no command runs in a sandbox. */
   readonly sandbox?: CommandSandbox | undefined;
 }

@@ -77,7 +77,7 @@ export class RunChecks {
         const end = await this.#runOne({ commands, argv, call_id, attempt, signal });
         signal.throwIfAborted();
         results.push({ argv, code: end.code, ms: Math.round(end.durationMs) });
-        const how = failureOf(end);
+        const how = failureOf(end, this.#timeoutMs());
         if (how !== null) {
           const { head, tail } = end.output;
           const output = this.#options.conceal(`${head}${tail}`.slice(-MAX_OUTPUT));
@@ -88,6 +88,10 @@ export class RunChecks {
     } finally {
       await commands?.end();
     }
+  }
+
+  #timeoutMs(): number {
+    return this.#options.commands?.checkTimeoutMs ?? CHECK_TIMEOUT_MS;
   }
 
   #commandsOf(session_id: string): Commands | null {
@@ -120,7 +124,7 @@ export class RunChecks {
         command: { kind: "argv", argv },
         cwd: root,
         sandbox: { confine, folder: root, network: false, hidden },
-        timeoutMs: CHECK_TIMEOUT_MS,
+        timeoutMs: this.#timeoutMs(),
         signal,
         onText: () => {},
       }),
@@ -143,13 +147,13 @@ async function confineIn(
 }
 
 /** Says how a check did not pass; null if it passed. */
-function failureOf({ code, signal, ended, sandbox }: CommandEnd): string | null {
+function failureOf({ code, signal, ended, sandbox }: CommandEnd, timeoutMs: number): string | null {
   if (sandbox !== null && sandbox.ended !== null) {
     return sandbox.ended;
   }
   switch (ended) {
     case "time_out":
-      return "it took longer than 10 minutes";
+      return `it took longer than ${timeoutMs / 60_000} minutes`;
     case "output_limit":
       return "it wrote too much";
     case "stopped":

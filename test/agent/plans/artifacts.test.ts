@@ -233,4 +233,65 @@ describeEngine("an artifact", (engine) => {
     expect(readFileSync(join(run.repo, "review.md"), "utf8")).toBe("# All is well\n");
     expect(existsSync(join(run.repo, "huge.json"))).toBe(false);
   });
+
+  it("[PLANRUN-18] [PLANRUN-103] that is never valid is never on the disk, and the attempt fails", async () => {
+    const wrong = handingIn('{"name":"x"}');
+    const run = await runOf(
+      await engine.create(),
+      { review: [wrong, { content: "done" }, wrong, { content: "done" }, wrong] },
+      [reporting("review", "out/report.json")],
+    );
+    const before = entriesIn(run.repo);
+    await expect(run.bench.run(run.id)).rejects.toMatchObject({ code: "phase_failed" });
+    expect(await run.row("review")).toMatchObject({
+      state: "failed",
+      error_code: "artifact_missing",
+      artifact_hash: null,
+    });
+    expect(promptsIn(run.server.requests(), "review")).toHaveLength(3);
+    expect(entriesIn(run.repo)).toEqual(before);
+    const { store } = run.bench;
+    expect(await store.read(readFileChanges, { session_id: run.id, n: 1 })).toEqual([]);
+  });
+
+  it("[PLANRUN-103] is not accepted if the sub-agent puts a link, a folder or a twin in its place, before or after", async () => {
+    let repo = "";
+    const outside = temporaryFolder();
+    const places: Readonly<Record<string, (path: string) => void>> = {
+      link: (path) => {
+        writeFileSync(join(outside, "same.json"), VALID);
+        symlinkSync(join(outside, "same.json"), path);
+      },
+      folder: (path) => mkdirSync(path),
+      twin: (path) => writeFileSync(path.replace("report", "Report"), VALID),
+    };
+    const put = (key: string): Turn => {
+      return () => {
+        rmSync(join(repo, key), { recursive: true, force: true });
+        mkdirSync(join(repo, key));
+        places[key]?.(join(repo, key, "report.json"));
+        return { content: "done" };
+      };
+    };
+    const keys = Object.keys(places);
+    const run = await runOf(
+      await engine.create(),
+      {
+        ...Object.fromEntries(
+          keys.map((key) => [key, [handingIn(VALID), put(key), handingIn(VALID), put(key)]]),
+        ),
+      },
+      keys.map((key) => reporting(key, `${key}/report.json`)),
+    );
+    ({ repo } = run);
+    await expect(run.bench.run(run.id)).rejects.toMatchObject({ code: "phase_failed" });
+    for (const key of keys) {
+      expect([key, (await run.row(key))?.error_code]).toEqual([key, "artifact_missing"]);
+      const [stored, refused] = resultsIn(run.server.requests(), key);
+      expect(stored).toMatch(/^the artifact is stored/);
+      expect([key, refused]).toEqual([key, expect.stringMatching(/^Error: /)]);
+    }
+    expect(readdirSync(outside)).toEqual(["same.json"]);
+    expect((await verifySession(run.bench.store, run.id)).findings).toEqual([]);
+  });
 });

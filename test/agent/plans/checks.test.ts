@@ -1,11 +1,16 @@
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 
 import { createCommandSandbox } from "../../../src/agent/sandbox/command-sandbox.ts";
+import type { Phase } from "../../../src/artifacts/plans/phase-plan.ts";
 import type { CheckResult, PlanChecks } from "../../../src/core/plan-runs.ts";
 import { undoExchange } from "../../../src/exchange/undo/undo-exchange.ts";
+import { markdownReport } from "../../../src/plans/markdown-report.ts";
+import { readRunDetail } from "../../../src/plans/run-detail.ts";
 import { exportText } from "../../../src/store/portable/export-text.ts";
 import { importTree } from "../../../src/store/portable/import-tree.ts";
 import { parseExport } from "../../../src/store/portable/parse.ts";
@@ -18,7 +23,15 @@ import { createSandboxProbe } from "../../../src/workspace/sandbox/probe.ts";
 import { createKeptBytes } from "../../../src/workspace/undo/kept-bytes.ts";
 import { describeEngine, type TestDatabase } from "../../helpers/engines.ts";
 import { type ModelAnswer, startModelServer } from "../../helpers/model-server.ts";
-import { phase, PlanBench, phaseIn, storeRun } from "../../helpers/plan-bench.ts";
+import {
+  handingIn,
+  phase,
+  PlanBench,
+  phaseIn,
+  reportFolder,
+  reporting,
+  storeRun,
+} from "../../helpers/plan-bench.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 const { bubblewrap } = await createSandboxProbe()();
@@ -27,18 +40,28 @@ interface CheckedRun {
   readonly checks: PlanChecks;
   /** Called with the number of the answer of the model, from 0. */
   readonly answer?: (turn: number, repo: string) => ModelAnswer;
+  /** The same for several phases. */
+  readonly answerOf?: (key: string, turn: number) => ModelAnswer;
+  readonly phases?: readonly Phase[];
+  readonly repo?: string;
   readonly hasSandbox?: boolean;
+  readonly checkTimeoutMs?: number;
 }
 
 /** A run of one phase, `build`, with checks; the model writes files in the meantime. */
 async function checkedRun(database: TestDatabase, given: CheckedRun) {
   const { checks, answer = () => ({ content: "built" }), hasSandbox = true } = given;
+  const { answerOf = (_, turn) => answer(turn, repo), phases = [phase("build")] } = given;
   const outside = temporaryFolder();
-  const [repo, state] = [join(outside, "repo"), join(outside, "state")];
-  mkdirSync(repo);
+  const { repo = join(outside, "repo") } = given;
+  const state = join(outside, "state");
+  mkdirSync(repo, { recursive: true });
   mkdirSync(state);
   const server = await startModelServer({
-    answer: (messages) => answer(messages.filter(({ role }) => role === "assistant").length, repo),
+    answer: (messages) => {
+      const turn = messages.filter(({ role }) => role === "assistant").length;
+      return answerOf(phaseIn(messages) ?? "", turn);
+    },
   });
   const kept = createKeptBytes(join(outside, "undo"));
   const env = { PATH: process.env["PATH"] };
@@ -52,11 +75,12 @@ async function checkedRun(database: TestDatabase, given: CheckedRun) {
       env,
       outputFolder: join(outside, "commands"),
       maxOutputBytes: 1_000_000,
+      ...(given.checkTimeoutMs === undefined ? {} : { checkTimeoutMs: given.checkTimeoutMs }),
       ...(hasSandbox ? { sandbox } : {}),
     },
   });
-  const { id } = await storeRun({ store: bench.store, phases: [phase("build")], repo, checks });
-  const row = async () => (await bench.store.read(readRun, { reference: id })).phases[0];
+  const { id } = await storeRun({ store: bench.store, phases, repo, checks });
+  const row = async () => (await bench.store.read(readRun, { reference: id })).phases.at(-1);
   const prompts = () =>
     (server.requests().findLast((messages) => phaseIn(messages) === "build") ?? []).flatMap(
       ({ role, content }) => (role === "user" ? [content] : []),
@@ -173,6 +197,104 @@ describeEngine("the checks of a phase", (engine) => {
       await undoExchange({ store, kept, command: "test" }, undoing);
       expect(existsSync(join(run.repo, "by-check"))).toBe(false);
       expect(existsSync(join(run.repo, "test.sh"))).toBe(false);
+    },
+  );
+
+  it.skipIf(bubblewrap === null)(
+    "[PLANRUN-21] reach no program of this machine, and end with their limit of time",
+    async () => {
+      const heard: string[] = [];
+      const listener = createServer((socket) => {
+        heard.push(socket.remoteAddress ?? "");
+        socket.destroy();
+      });
+      listener.listen(0, "127.0.0.1");
+      await once(listener, "listening");
+      onTestFinished(() => void listener.close());
+      const address = listener.address();
+      const port = typeof address === "object" ? address?.port : 0;
+      const connect = `require("node:net").connect(${port}, "127.0.0.1")`;
+      const outcome = `${connect}.on("error", () => process.exit(0)).on("connect", () => process.exit(3))`;
+      const alone = await checkedRun(await engine.create(), {
+        checks: { all: [["node", "-e", outcome]] },
+      });
+      expect((await alone.bench.run(alone.id)).state).toBe("done");
+      expect(heard).toEqual([]);
+      const hanging = await checkedRun(await engine.create(), {
+        checks: { all: [shell("sleep 1000 & sleep 1000")] },
+        checkTimeoutMs: 300,
+      });
+      expect(await failed(hanging)).toContain("it took longer than 0.005 minutes");
+      expect(hanging.prompts()).toHaveLength(3);
+    },
+  );
+
+  it.skipIf(bubblewrap === null)(
+    "[PLANRUN-101] that a model has emptied are in the report as a changed file, with what they changed",
+    async () => {
+      const empties: ModelAnswer = {
+        toolCalls: [
+          {
+            name: "edit_file",
+            arguments: JSON.stringify({ path: "test.sh", old_text: "exit 1", new_text: "exit 0" }),
+          },
+        ],
+      };
+      const run = await checkedRun(await engine.create(), {
+        checks: { all: [shell("sh ./test.sh && echo passed > result")] },
+        answer: (turn) =>
+          turn === 0
+            ? { toolCalls: [{ name: "read_file", arguments: JSON.stringify({ path: "test.sh" }) }] }
+            : turn === 1
+              ? empties
+              : { content: "built" },
+      });
+      writeFileSync(join(run.repo, "test.sh"), "exit 1\n");
+      expect((await run.bench.run(run.id)).state).toBe("done");
+      const detail = await run.bench.store.read(readRunDetail, { reference: run.id });
+      expect(detail.phases[0]?.files).toEqual([
+        { path: "result", undone: false },
+        { path: "test.sh", undone: false },
+      ]);
+      expect(markdownReport(detail)).toMatch(/`test\.sh`/);
+    },
+  );
+
+  it.skipIf(bubblewrap === null)(
+    "[PLANRUN-102] find an artifact that another phase has changed, and that phase corrects it",
+    async () => {
+      const good = '{"title":"Good"}';
+      const reads: ModelAnswer = {
+        toolCalls: [{ name: "read_file", arguments: JSON.stringify({ path: "report.json" }) }],
+      };
+      const overwrite = (content: string): ModelAnswer => ({
+        toolCalls: [
+          { name: "write_file", arguments: JSON.stringify({ path: "report.json", content }) },
+        ],
+      });
+      const run = await checkedRun(await engine.create(), {
+        repo: reportFolder(),
+        phases: [reporting("design", "report.json"), phase("build", ["design"])],
+        checks: { phases: { build: { checks: [["grep", "-q", "Good", "report.json"]] } } },
+        answerOf: (key, turn) =>
+          key === "design"
+            ? ([handingIn(good)][turn] ?? { content: "designed" })
+            : ([reads, overwrite("bad"), { content: "built" }, overwrite(good)][turn] ?? {
+                content: "built",
+              }),
+      });
+      expect((await run.bench.run(run.id)).state).toBe("done");
+      expect(run.prompts()[1]).toMatch(/grep -q Good report\.json.*did not pass \(exit code 1\)/s);
+      const { store } = run.bench;
+      const changes = await store.read(readFileChanges, { session_id: run.id, n: 1 });
+      expect(changes.map(({ tool, path }) => [tool, path])).toEqual([
+        ["hand_in", "report.json"],
+        ["write_file", "report.json"],
+        ["write_file", "report.json"],
+      ]);
+      const undoing = { reference: run.id, direction: "undo" } as const;
+      await undoExchange({ store, kept: run.kept, command: "test" }, undoing);
+      expect(existsSync(join(run.repo, "report.json"))).toBe(false);
     },
   );
 
