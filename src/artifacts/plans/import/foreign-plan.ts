@@ -74,11 +74,40 @@ export function unreadNotes(lines: readonly number[], form: string): string[] {
   return [`open boxes without a number such as ${form} are not imported: line ${named}${more}`];
 }
 
+/** Tasks of a file: those that become phases, and why others do not. */
+export interface SplitTasks<Task> {
+  readonly open: readonly Task[];
+  readonly left: ReadonlyMap<string, readonly string[]>;
+  /** A plan without tasks, if too many are open. */
+  readonly crowd: ForeignPlan | null;
+}
+
+/** Splits tasks; a reason leaves a task out. */
+export function splitTasks<Task extends { readonly id: string; readonly line: number }>(
+  tasks: readonly Task[],
+  reasonOf: (task: Task) => string | null,
+): SplitTasks<Task> {
+  const left = new Map<string, string[]>();
+  const open = tasks.filter((task) => {
+    const reason = reasonOf(task);
+    if (reason !== null) {
+      addTo(left, reason, task.id);
+    }
+    return reason === null;
+  });
+  return { open, left, crowd: tooMany(open, left) };
+}
+
+/** Returns the paragraph that keeps a phase to its task. */
+export function onlyTask(id: string): string {
+  return `This is task ${id}. The other tasks of its list are done in other phases: leave them alone.`;
+}
+
 /** Phases of one plan, at most. */
 const MAX_PHASES = 1000;
 
 /** Returns a plan without tasks if a file has too many open ones; checked first, before anything is made of each. */
-export function tooMany(
+function tooMany(
   open: readonly { readonly line: number }[],
   left: ForeignPlan["left"],
 ): ForeignPlan | null {

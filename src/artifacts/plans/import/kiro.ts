@@ -1,15 +1,18 @@
 import {
   addTo,
   type ForeignPlan,
+  onlyTask,
   paragraphs,
   type Problem,
   type ReadOptions,
   readFirst,
-  tooMany,
+  splitTasks,
+  type SplitTasks,
   unreadNotes,
 } from "./foreign-plan.ts";
 import { dependenciesInOrder, withNamed } from "./in-order.ts";
 import { readWaves } from "./kiro-waves.ts";
+import { namedBefore } from "./named-before.ts";
 import {
   type CheckLine,
   dedented,
@@ -52,14 +55,13 @@ const DEPENDS = /^[ \t]*[-*+]?[ \t]*_Depends:\s*([^_]*)_/gim;
 export function readKiro(text: string, { documents }: ReadOptions): ForeignPlan {
   const { tasks, fences, unread } = tasksIn(taskLines(text));
   const { byId, problems } = distinctTasks(tasks);
-  const { open, left } = openTasks([...byId.values()]);
-  const crowd = tooMany(open, left);
+  const { open, left, crowd } = splitPhases([...byId.values()]);
   if (crowd !== null) {
     return crowd;
   }
   const graph = readWaves(fences, [...byId.values()]);
   const order = orderOf(open, graph.waves);
-  const named = open.map((task) => [task, namedIn(task, byId)] as const);
+  const named = open.map((task) => [task, namedBefore(task, namesIn(task), byId)] as const);
   return {
     tasks: named.map(([task, { ids }]) => ({
       id: task.id,
@@ -178,60 +180,28 @@ function parentOf(id: string): string {
   return id.split(".").slice(0, -1).join(".");
 }
 
-/** Returns the tasks that become phases, and why others do not. */
-function openTasks(tasks: readonly KiroTask[]): {
-  readonly open: KiroTask[];
-  readonly left: Map<string, string[]>;
-} {
+/** Splits tasks whose work is not that of their subtasks. */
+function splitPhases(tasks: readonly KiroTask[]): SplitTasks<KiroTask> {
   const children = new Map<string, KiroTask[]>();
+  const optional = new Set<string>();
   for (const task of tasks) {
     addTo(children, parentOf(task.id), task);
-  }
-  const left = new Map<string, string[]>();
-  const optional = new Set<string>();
-  const open = tasks.filter((task) => {
     if (task.isOptional || optional.has(parentOf(task.id))) {
       optional.add(task.id);
     }
-    if ((children.get(task.id) ?? []).some(({ isOptional }) => !isOptional)) {
-      // its subtasks are the work
-      return false;
-    }
-    const reason = task.isDone ? "done" : optional.has(task.id) ? "optional" : null;
-    if (reason !== null) {
-      addTo(left, reason, task.id);
-    }
-    return reason === null;
-  });
-  return { open, left };
+  }
+  const hasSubtasks = ({ id }: KiroTask): boolean =>
+    (children.get(id) ?? []).some(({ isOptional }) => !isOptional);
+  return splitTasks(
+    tasks.filter((task) => !hasSubtasks(task)),
+    (task) => (task.isDone ? "done" : optional.has(task.id) ? "optional" : null),
+  );
 }
 
 /** Tasks that the text of one names in `_Depends: 1.1, 2_`, as cc-sdd writes it. */
-function namedIn(
-  { id, line, details }: KiroTask,
-  byId: ReadonlyMap<string, KiroTask>,
-): { readonly ids: string[]; readonly problems: Problem[] } {
+function namesIn({ details }: KiroTask): Set<string> {
   const lists = [...details.join("\n").matchAll(DEPENDS)].map(([, list = ""]) => list);
-  const names = lists.flatMap((list) => list.match(/\d+(?:\.\d+)*/g) ?? []);
-  const ids: string[] = [];
-  const problems: Problem[] = [];
-  for (const name of new Set(names)) {
-    const task = byId.get(name);
-    if (task === undefined) {
-      problems.push({
-        line,
-        message: `${id} depends on ${name}, which is not in this file; correct it, or remove it`,
-      });
-    } else if (task.line >= line) {
-      problems.push({
-        line,
-        message: `${id} depends on ${name}, which comes later (line ${task.line}); move it up`,
-      });
-    } else {
-      ids.push(name);
-    }
-  }
-  return { ids, problems };
+  return new Set(lists.flatMap((list) => list.match(/\d+(?:\.\d+)*/g) ?? []));
 }
 
 function instructionsOf(
@@ -256,6 +226,6 @@ function instructionsOf(
     context,
     section.text === "" ? "" : `It is listed under "${section.text}".`,
     ...readFirst(documents),
-    `This is task ${id}. The other tasks of its list are done in other phases: leave them alone.`,
+    onlyTask(id),
   );
 }

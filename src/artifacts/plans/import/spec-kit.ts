@@ -1,51 +1,24 @@
 import { quote } from "../../../core/text/terminal-text.ts";
 import {
-  addTo,
   type ForeignPlan,
   type ForeignTask,
-  paragraphs,
   type Problem,
   type ReadOptions,
-  readFirst,
-  tooMany,
+  splitTasks,
   unreadNotes,
 } from "./foreign-plan.ts";
 import { dependenciesInOrder, type OrderedTask, withNamed } from "./in-order.ts";
+import { namedBefore } from "./named-before.ts";
+import { namesIn } from "./spec-kit-names.ts";
 import {
-  type CheckLine,
-  dedented,
-  isDone,
-  type TaskLine,
-  taskLines,
-  titleOf,
-} from "./task-lines.ts";
-
-/** A heading of the second level with what is below it. */
-interface Section {
-  readonly name: string;
-  /** Texts of `**Goal**:` and the like, by their names in lower case. */
-  readonly labels: Map<string, string>;
-}
-
-interface SpecTask {
-  readonly id: string;
-  readonly line: number;
-  readonly text: string;
-  readonly details: string[];
-  readonly section: Section;
-  readonly block: number;
-  readonly isParallel: boolean;
-  /** Null for an open task. */
-  readonly left: string | null;
-}
-
-/** The check at the end of a section: it needs the tasks before it. */
-interface Checkpoint {
-  readonly after: SpecTask;
-  readonly line: number;
-  readonly section: Section;
-  readonly text: string;
-}
+  type Checkpoint,
+  checkOf,
+  idOf,
+  type Section,
+  type SpecTask,
+  taskOf,
+} from "./spec-kit-phases.ts";
+import { type CheckLine, isDone, type TaskLine, taskLines, titleOf } from "./task-lines.ts";
 
 const TASK = /^\*{0,2}(T-?\d+[a-z]?)\*{0,2}[:.]?(?:\s+(.*)|$)/i;
 const PARALLEL = /^\[P\]$/i;
@@ -190,9 +163,8 @@ class SpecKitReader {
   }
 
   plan(documents: readonly string[]): ForeignPlan {
-    const open = this.#tasks.filter((task) => task.left === null);
-    const left = leftOf(this.#tasks);
-    return tooMany(open, left) ?? this.#planOf(open, { left, documents });
+    const { open, left, crowd } = splitTasks(this.#tasks, (task) => task.left);
+    return crowd ?? this.#planOf(open, { left, documents });
   }
 
   #planOf(
@@ -224,10 +196,6 @@ class SpecKitReader {
   }
 }
 
-function idOf(step: SpecTask | Checkpoint): string {
-  return "after" in step ? `checkpoint ${step.after.id}` : step.id;
-}
-
 function placeOf(step: SpecTask | Checkpoint): OrderedTask {
   const isTask = !("after" in step);
   return {
@@ -235,16 +203,6 @@ function placeOf(step: SpecTask | Checkpoint): OrderedTask {
     isParallel: isTask && step.isParallel,
     block: isTask ? String(step.block) : "",
   };
-}
-
-function leftOf(tasks: readonly SpecTask[]): Map<string, string[]> {
-  const left = new Map<string, string[]>();
-  for (const { id, left: reason } of tasks) {
-    if (reason !== null) {
-      addTo(left, reason, id);
-    }
-  }
-  return left;
 }
 
 function labelsOf(text: string): { readonly labels: string[]; readonly text: string } {
@@ -278,9 +236,6 @@ function duplicates(tasks: readonly SpecTask[]): Problem[] {
   });
 }
 
-const DEPENDS = /\bdepends on((?:[\s,&+–-]|\band\b|T-?\d+[a-z]?)+)/gi;
-const RANGE = /(T-?\d+[a-z]?)(?:\s*[–-]\s*(T-?\d+))?/gi;
-
 /** Tasks that the texts of others name as their dependencies. */
 function namedDependencies(
   open: readonly SpecTask[],
@@ -288,103 +243,15 @@ function namedDependencies(
 ): { readonly ids: ReadonlyMap<string, readonly string[]>; readonly problems: Problem[] } {
   // of two tasks with one id the first counts
   const known = new Map(all.toReversed().map((task) => [task.id, task]));
-  const named = open.map((task) => [task.id, namedIn(task, known)] as const);
+  const named = open.map(
+    (task) =>
+      [
+        task.id,
+        namedBefore(task, namesIn([task.text, ...task.details].join("\n")), known),
+      ] as const,
+  );
   return {
     ids: new Map(named.map(([id, { ids }]) => [id, ids])),
     problems: named.flatMap(([, { problems }]) => problems),
   };
-}
-
-function namedIn(
-  { id, line, text, details }: SpecTask,
-  known: ReadonlyMap<string, SpecTask>,
-): { readonly ids: string[]; readonly problems: Problem[] } {
-  const names = namesIn([text, ...details].join("\n"));
-  const ids: string[] = [];
-  const problems: Problem[] = [];
-  for (const name of names) {
-    const task = known.get(name);
-    if (task === undefined) {
-      problems.push({
-        line,
-        message: `${id} depends on ${name}, which is not in this file; correct it, or remove it`,
-      });
-    } else if (task.line >= line) {
-      problems.push({
-        line,
-        message: `${id} depends on ${name}, which comes later (line ${task.line}); move it up`,
-      });
-    } else {
-      ids.push(name);
-    }
-  }
-  return { ids, problems };
-}
-
-/** Ids that one task may name, and that one range may have. */
-const MAX_NAMES = 1000;
-
-function namesIn(text: string): Set<string> {
-  const names = new Set<string>();
-  let left = MAX_NAMES;
-  for (const [, list = ""] of text.matchAll(DEPENDS)) {
-    for (const [, from = "", to] of list.matchAll(RANGE)) {
-      for (const name of left > 0 ? rangeOf(from, to) : []) {
-        names.add(name);
-        left -= 1;
-      }
-    }
-  }
-  return names;
-}
-
-function rangeOf(from: string, to: string | undefined): string[] {
-  const first = from.toUpperCase().replace(/[A-Z]$/, (letter) => letter.toLowerCase());
-  const [low, high] = [first, to ?? first].map((id) => Number(/\d+/.exec(id)?.[0]));
-  if (to === undefined || low === undefined || high === undefined || high - low > MAX_NAMES) {
-    return [first];
-  }
-  const digits = (/\d+/.exec(first)?.[0] ?? "").length;
-  return Array.from(
-    { length: Math.max(1, high - low + 1) },
-    (_, at) => `T${String(low + at).padStart(digits, "0")}`,
-  );
-}
-
-function taskOf(
-  { id, line, text, details, section }: SpecTask,
-  documents: readonly string[],
-): Omit<ForeignTask, "depends"> {
-  const instructions = paragraphs(
-    [text, dedented(details)].filter((each) => each !== "").join("\n"),
-    sectionText(section, ["purpose", "goal", "independent test"]),
-    ...readFirst(documents),
-    `This is task ${id}. The other tasks of its list are done in other phases: leave them alone.`,
-  );
-  return { id, line, title: titleOf(text), instructions };
-}
-
-function sectionText({ name, labels }: Section, wanted: readonly string[]): string {
-  const lines = wanted.flatMap((label) => {
-    const text = labels.get(label) ?? "";
-    return text === "" ? [] : [`${label.charAt(0).toUpperCase()}${label.slice(1)}: ${text}`];
-  });
-  return [...(name === "" ? [] : [`It belongs to "${name}".`]), ...lines].join("\n");
-}
-
-function checkOf(
-  step: Checkpoint,
-  {
-    documents,
-    checked,
-  }: { readonly documents: readonly string[]; readonly checked: readonly SpecTask[] },
-): Omit<ForeignTask, "depends"> {
-  const { line, section, text } = step;
-  const instructions = paragraphs(
-    `Check the work of ${checked.map(({ id }) => id).join(", ")}. This must hold:\n${text}`,
-    sectionText(section, ["independent test"]),
-    ...readFirst(documents),
-    "Run what shows it, fix what does not hold, and answer with what you checked and found.",
-  );
-  return { id: idOf(step), line, title: titleOf(`Checkpoint: ${section.name}`), instructions };
 }

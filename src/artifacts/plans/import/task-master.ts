@@ -12,7 +12,7 @@ import {
   type Problem,
   type ReadOptions,
   readFirst,
-  tooMany,
+  splitTasks,
 } from "./foreign-plan.ts";
 import { titleOf } from "./task-lines.ts";
 
@@ -133,15 +133,7 @@ function planOf(
     const status = textIn(item, "status").toLowerCase();
     tasks.set(id, { id, node: item, line, status, depends: namesIn(item, lines) });
   }
-  const left = new Map<string, string[]>();
-  for (const { id, status } of tasks.values()) {
-    const reason = reasonOf(status);
-    if (reason !== null) {
-      addTo(left, reason, id);
-    }
-  }
-  const open = [...tasks.values()].filter(({ status }) => reasonOf(status) === null);
-  const crowd = tooMany(open, left);
+  const { open, left, crowd } = splitTasks([...tasks.values()], ({ status }) => reasonOf(status));
   if (crowd !== null) {
     return crowd;
   }
