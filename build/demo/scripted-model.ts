@@ -92,7 +92,7 @@ export async function startScriptedModel(held: () => Promise<void>): Promise<Scr
 
 function phaseOf(received: Received): string | null {
   const first = sentRequest(received).messages.find(({ role }) => role === "user");
-  return /^Phase ([a-z-]+):/.exec(first?.content ?? "")?.[1] ?? null;
+  return /\nThis is phase ([a-z-]+) of a plan\./.exec(first?.content ?? "")?.[1] ?? null;
 }
 
 function answer(received: Received, phase: string | null): Step[] {

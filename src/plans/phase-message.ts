@@ -22,8 +22,10 @@ export function phaseMessage(
 ): string {
   const { expected_artifact: artifact } = phase;
   return [
-    `Phase ${phase.key}: ${phase.title}`,
+    // the title of the sub-agent's session is the beginning of this
+    phase.title,
     phase.instructions,
+    `This is phase ${phase.key} of a plan.`,
     ...(artifact === undefined
       ? []
       : [

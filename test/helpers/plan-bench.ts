@@ -82,7 +82,7 @@ export const DIAMOND = [
 /** Key of the phase that a request is about; null for another request. */
 export function phaseIn(messages: readonly SentMessage[]): string | null {
   const first = messages.find(({ role }) => role === "user");
-  return /^Phase ([a-z0-9-]+):/.exec(first?.content ?? "")?.[1] ?? null;
+  return /\nThis is phase ([a-z0-9-]+) of a plan\./.exec(first?.content ?? "")?.[1] ?? null;
 }
 
 export interface NewRun {
