@@ -106,7 +106,7 @@ export const SIZED_TESTS = {
     short: 1000,
     long: 100_000,
   },
-  "plan-kills": {
+  "plan-writes": {
     what: "Runs of a plan whose process is killed at a write, on the engine of the run: writes, each before, within and after",
     files: ["test/agent/plans/killed-points.test.ts"],
     test: 3,

@@ -61,7 +61,7 @@ const KILLS = MOMENTS.flatMap((when) =>
 const STRIDE = 7;
 
 function chosenKills(): readonly (LifeEnd & Point)[] {
-  const count = Math.min(testSize("plan-kills"), KILLS.length);
+  const count = Math.min(testSize("plan-writes"), KILLS.length);
   return Array.from({ length: count }, (_, n) => KILLS[(n * STRIDE) % KILLS.length]!);
 }
 
