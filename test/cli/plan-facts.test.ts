@@ -35,6 +35,16 @@ const FINISHING: Answer = () => ({
   usage: { prompt_tokens: 1000, completion_tokens: 234 },
 });
 
+it("[PLANRUN-82] runs the exchange that a detached run has queued, and leaves none", async () => {
+  const { plan, call, server, status } = await folderWith([phase("build")]);
+  expect((await plan("run", "plan.json", "--detach")).code).toBe(0);
+  const { session_id } = await status();
+  expect((await plan("resume", session_id)).code).toBe(0);
+  expect(await status()).toMatchObject({ state: "done", exchange: { n: 1, state: "done" } });
+  expect(server.requests()).toHaveLength(1);
+  expect((await call("sessions", "verify", session_id)).code).toBe(0);
+});
+
 it("[PLANRUN-83] the sessions of phases have the titles of their phases", async () => {
   const { plan, call } = await folderWith([{ ...phase("report"), title: "Report what was found" }]);
   await plan("run", "plan.json");

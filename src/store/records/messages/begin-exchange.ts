@@ -11,7 +11,7 @@ import {
   type RunningRecord,
   stopRecords,
 } from "../exchanges/records.ts";
-import { type ClaimedExchange, claimQueued } from "../exchanges/ready.ts";
+import { BEGUN_FIRST, type ClaimedExchange, claimQueued } from "../exchanges/ready.ts";
 import { questionBefore, waitsFor } from "../exchanges/waits-for.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
 import { type Lease, type LeaseState, type TakeLease, takeLease } from "../leases/lease.ts";
@@ -203,13 +203,18 @@ function usedBefore(session: Session, record: RunningRecord | null): BegunExchan
 /** The record that the exchange continues, or that waited in line; null for a new one. */
 async function continuedRecord(
   tx: Tx,
-  { fence, claim, isOpen, model, persona_name }: Beginning,
+  { fence, claim: given, isOpen, model, persona_name, agent }: Beginning,
   continues: boolean,
 ): Promise<RunningRecord | null> {
-  if (claim === undefined) {
-    return continues && isOpen ? continueRecord(tx, fence) : null;
-  }
   const { session_id, epoch } = fence;
+  if (given === undefined && continues && isOpen) {
+    return continueRecord(tx, fence);
+  }
+  // an exchange of a run that is queued is for the same phases
+  const claim = given ?? (agent === PLAN_AGENT ? await queuedBefore(tx, session_id) : undefined);
+  if (claim === undefined) {
+    return null;
+  }
   const claimed = await claimQueued(tx, { session_id, epoch, ...claim, model, persona_name });
   if (claimed === null) {
     throw new RepriseError(
@@ -218,6 +223,20 @@ async function continuedRecord(
     );
   }
   return claimed;
+}
+
+/** The queued exchange of a session that no other one comes before; undefined for none. */
+async function queuedBefore({ db }: Tx, session_id: string): Promise<ClaimedExchange | undefined> {
+  const next = await db
+    .selectFrom("exchanges")
+    .select(["n", "revision", "state"])
+    .where("session_id", "=", session_id)
+    .where("ended_at", "is", null)
+    .orderBy(BEGUN_FIRST)
+    .orderBy("n")
+    .limit(1)
+    .executeTakeFirst();
+  return next?.state === "queued" ? { n: next.n, revision: next.revision } : undefined;
 }
 
 async function newMessages(
