@@ -30,6 +30,8 @@ export const PLAN_AGENT = "plan";
 export const MAX_PARALLEL = 8;
 /** Further attempts that a phase may have. */
 export const MAX_RETRIES = 9;
+/** Characters of a phase's key: the ids of its calls, such as `approval:<key>:<attempt>`, have 255 at most. */
+export const MAX_PHASE_KEY = 200;
 /** Keys of phases that a request may name. */
 export const MAX_PHASE_KEYS = 1000;
 /** Changed paths of a phase that are listed. */

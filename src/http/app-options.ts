@@ -1,4 +1,5 @@
 import type { Catalogue } from "../rules/catalogue.ts";
+import type { StartSource } from "../plans/check-start.ts";
 import type { ServedFolders } from "../exchange/served-folders.ts";
 import type { OpenStore, Store } from "../store/store.ts";
 import type { Secrets } from "../core/secrets.ts";
@@ -47,6 +48,8 @@ export interface AppOptions extends PublicPathOptions {
   readonly folders?: ServedFolders | undefined;
   /** Personas and models that new sessions can name; without it, the service lists none. */
   readonly catalogue?: Catalogue | undefined;
+  /** By what artifacts and checks of new runs are judged; without it, no run may have checks. */
+  readonly runStart?: StartSource | undefined;
   /** Keeps the bytes of files that tools changed: see `createKeptBytes`. None by default. */
   readonly undoFolder?: string | null | undefined;
   /** They are replaced in the diffs of changes; none by default. */

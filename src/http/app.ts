@@ -165,7 +165,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     questionRoutes(api, service);
     changeRoutes(api, service);
     statsRoute(api, store);
-    planRunRoutes(api, service, { schemas, catalogue: options.catalogue });
+    planRunRoutes(api, service, { schemas, catalogue, runStart: options.runStart });
     serviceRoutes(api, store, catalogue);
     queueRoute(api, store);
     searchRoute(api, service, options.isSearchOn ?? (() => Promise.resolve(true)));

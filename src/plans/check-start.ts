@@ -13,6 +13,7 @@ import { RUN_COMMAND } from "../rules/tools/built-in.ts";
 import { mayRunCommands } from "../rules/trust/command-folder.ts";
 import { workFolder, type WorkFolder } from "../rules/trust/wide-folder.ts";
 import { realPathOf } from "../store/project-key.ts";
+import { isFolder } from "../workspace/files/is-folder.ts";
 import type { SandboxSource } from "../workspace/sandbox/probe.ts";
 import { ArtifactPlace } from "./artifact-file.ts";
 
@@ -41,13 +42,14 @@ export interface JudgedCheck {
  * checks, each once: those that are to be asked about need somebody who lets them be run.
  *
  * Error codes: `schema_unknown`, `schema_invalid`, `file_unreadable`, `plan_invalid` for the path of an artifact,
- * `folder_not_trusted`, `sandbox_missing`, `config_invalid`.
+ * `folder_not_trusted`, `folder_missing`, `sandbox_missing`, `config_invalid`.
  */
 export async function checkStart(
   source: StartSource,
   run: PlannedRun,
 ): Promise<readonly JudgedCheck[]> {
   const { personas } = source;
+  await refuseNoFolder(run);
   const root = await realPathOf(run.repo_path);
   const folder = await workFolder(run.repo_path, personas.trust);
   const judge = await Judge.open(
@@ -62,6 +64,18 @@ export async function checkStart(
   );
   await checkArtifacts(source, run, judge, root);
   return judgedChecks(source, run, { judge, folder });
+}
+
+/** A plan that leaves no artifacts and has no checks needs the folder only when it runs. */
+async function refuseNoFolder({ plan, checks, repo_path }: PlannedRun): Promise<void> {
+  const isJudged =
+    checks !== null || plan.phases.some(({ expected_artifact }) => expected_artifact !== undefined);
+  if (isJudged && !(await isFolder(repo_path))) {
+    throw new RepriseError(
+      "folder_missing",
+      "The folder of the run does not exist on this machine, so its artifacts and checks cannot be judged. Begin the run on the machine that has the folder.",
+    );
+  }
 }
 
 async function checkArtifacts(

@@ -1,6 +1,7 @@
 import type { PhasePlan } from "../artifacts/plans/phase-plan.ts";
 import { isRepriseError, RepriseError } from "../core/errors.ts";
 import { isHarmless, type ToolSet } from "../core/tools.ts";
+import { checkPrice } from "../rules/models/check-model.ts";
 import { ownModel } from "../rules/models/choose.ts";
 import { type ModelConfig, withKey } from "../rules/models/config.ts";
 import { modelSettings } from "../rules/models/settings.ts";
@@ -15,9 +16,13 @@ export interface RoleSource {
   readonly repo_path: string;
   /** Model of the run, for roles that choose none. */
   readonly model: string;
+  readonly isPriceLimited: boolean;
 }
 
-/** Returns the model of each role of a plan. Error codes: `role_unknown`, `persona_invalid`, `folder_not_trusted`, `model_*`. */
+/**
+ * Returns the model of each role of a plan. Error codes: `role_unknown`, `persona_invalid`, `folder_not_trusted`, `model_*`,
+ * `price_unknown`.
+ */
 export async function checkRoles(
   { phases }: PhasePlan,
   source: RoleSource,
@@ -28,6 +33,7 @@ export async function checkRoles(
       const persona = await personaOf(source, { key, role });
       const name = ownModel(persona) ?? source.model;
       const settings = modelSettings({ name, config: source.models });
+      checkPrice(source.isPriceLimited, name, settings.facts);
       modelSettings({ name, config: await withKey(source.models, settings.provider) });
       models.set(role, name);
     }

@@ -7,7 +7,7 @@ import type { Phase } from "../../src/artifacts/plans/phase-plan.ts";
 import type { RunDetail } from "../../src/core/schemas/plan-run-schemas.ts";
 import { callProgram } from "../helpers/call-program.ts";
 import { type ModelAnswer, type SentMessage, startModelServer } from "../helpers/model-server.ts";
-import { phase } from "../helpers/plan-bench.ts";
+import { DIAMOND, phase, phaseIn } from "../helpers/plan-bench.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 
 type Answer = (messages: readonly SentMessage[]) => ModelAnswer;
@@ -33,6 +33,38 @@ async function folderWith(phases: readonly Phase[], answer: Answer = FINISHING) 
 const FINISHING: Answer = () => ({
   content: "a result",
   usage: { prompt_tokens: 1000, completion_tokens: 234 },
+});
+
+it("[PLANRUN-79] runs some phases with those that they depend on, from a copy of the plan that has no others", async () => {
+  const { plan, server, status } = await folderWith(DIAMOND);
+  const dry = await plan("run", "plan.json", "--only", "docs", "--dry-run");
+  expect(dry.stdout).toMatch(/^wave 1 +design .*\nwave 2 +docs .*\nNothing was stored/);
+  const unknown = await plan("run", "plan.json", "--only", "dcos");
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('"dcos"')]);
+  const approving = await plan("run", "plan.json", "--only", "docs", "--approve", "build");
+  expect(approving.code).toBe(2);
+  expect((await plan("run", "plan.json", "--only", "docs", "--only", "design")).code).toBe(0);
+  expect(server.requests().map(phaseIn)).toEqual(["design", "docs"]);
+  const run = await status();
+  expect(run).toMatchObject({ state: "done", phases_total: 2 });
+  expect(run.plan.phases.map(({ key }) => key)).toEqual(["design", "docs"]);
+  expect((await plan("run", "plan.json")).code).toBe(6);
+  expect((await plan("run", "plan.json", "--again")).code).toBe(0);
+});
+
+it("[PLANRUN-81] refuses a price limit with a model whose price nobody knows, and a key that is too long, before anything is stored", async () => {
+  const priced = await folderWith(DIAMOND);
+  const refused = await priced.plan("run", "plan.json", "--price-limit", "tree=1");
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("[price_unknown]")]);
+  const long = await folderWith([phase("x".repeat(201))]);
+  const named = await long.plan("run", "plan.json");
+  expect([named.code, named.stderr]).toEqual([2, expect.stringContaining("201 characters")]);
+  expect((await priced.plan("runs")).stdout + (await long.plan("runs")).stdout).toBe("");
+  const longest = await folderWith([phase("x".repeat(200))]);
+  expect((await longest.plan("run", "plan.json", "--approve", "all")).code).toBe(7);
+  const { session_id } = await longest.status();
+  await longest.call("sessions", "answer", session_id, "approve");
+  expect((await longest.plan("resume", session_id)).code).toBe(0);
 });
 
 it("[PLANRUN-82] runs the exchange that a detached run has queued, and leaves none", async () => {

@@ -200,6 +200,15 @@ export const CreatePlanRunRequest = Type.Object(
   {
     plan: DescribePlanRequest,
     repo_path: repoPath(),
+    checks: Type.Optional(
+      Type.Object(DescribePlanRequest.properties, {
+        ...closed,
+        description: "commands that decide whether phases are done: `reprise/plan-checks@1`",
+      }),
+    ),
+    only: Type.Optional(
+      phaseKeys("keys of the phases to run, with those that they depend on; none for all"),
+    ),
     parallel: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PARALLEL })),
     retries: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_RETRIES })),
     approve: Type.Optional(

@@ -5,7 +5,13 @@ import { RepriseError } from "../../../core/errors.ts";
 import { MAX_FAULTS } from "../../../core/limits.ts";
 import type { PlanChecks } from "../../../core/plan-runs.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
-import type { JudgedCheck, PlannedRun } from "../../../plans/check-start.ts";
+import {
+  firstAsking,
+  refuseAsking,
+  refuseDenied,
+  shownArgv,
+} from "../../../plans/check-consent.ts";
+import type { JudgedCheck, PlannedRun, StartSource } from "../../../plans/check-start.ts";
 import { planOf } from "../../../plans/plan-of-run.ts";
 import { acceptChecks } from "../../../store/records/plans/create-run.ts";
 import type { StoredRun } from "../../../store/records/plans/read-runs.ts";
@@ -15,7 +21,6 @@ import { principalOf } from "../chat/new-session.ts";
 import { ask, isYes } from "../../process/ask.ts";
 import { databaseLocation, exchangerConfig } from "../../process/config.ts";
 import { type CliContext, noticeLine } from "../../process/context.ts";
-import { wrongUsage } from "../../process/wrong-usage.ts";
 import { type PlanChecker, readArtifact } from "./checks.ts";
 import type { FileReport } from "./findings.ts";
 
@@ -88,7 +93,7 @@ export async function readChecks(
   throw new RepriseError("plan_invalid", message, { faults });
 }
 
-export interface Starting extends PlannedRun {
+export interface Starting {
   readonly store: Store;
   /** As of `--database`. */
   readonly database: string | undefined;
@@ -96,15 +101,11 @@ export interface Starting extends PlannedRun {
   readonly allow: readonly string[];
 }
 
-/** Refuses a run that could not be done, and returns its checks. Error codes: as `checkStart`. */
-export async function judgeStart(
-  cli: CliContext,
-  { store, database, allow, ...run }: Starting,
-): Promise<readonly JudgedCheck[]> {
+/** Source of what a run is judged by before it begins. */
+export function startSource(cli: CliContext, { store, database, allow }: Starting): StartSource {
   const location = databaseLocation(cli, database);
   const config = exchangerConfig(cli, store, { location });
-  const { checkStart } = await import("../../../plans/check-start.ts");
-  return checkStart({ ...config, permission: { allow, asks: true } }, run);
+  return { ...config, permission: { allow, asks: true } };
 }
 
 /** Returns a line for each check, with the decision about it. */
@@ -128,19 +129,14 @@ export async function confirmChecks(
   for (const line of checkLines(checks)) {
     noticeLine(cli, line);
   }
-  const denied = checks.find(({ decision }) => decision.effect === "deny");
-  if (denied !== undefined) {
-    throw wrongUsage(
-      `The check ${shownArgv(denied.argv)} is denied by the rule ${oneLine(denied.decision.rule)}. Remove the check or the rule.`,
-    );
-  }
-  const first = checks.find(({ decision }) => decision.effect === "ask");
-  if (first === undefined) {
+  refuseDenied(checks);
+  if (firstAsking(checks) === null) {
     return true;
   }
   if (!asks) {
-    throw wrongUsage(
-      `The checks need your consent, and nobody can be asked. Use --allow for each, such as --allow 'run_command(${first.argv.join(" ")})', or --permission auto.`,
+    refuseAsking(
+      checks,
+      (call) => `Use --allow '${call}' for each such check, or --permission auto.`,
     );
   }
   const question = "Let Reprise run these checks in the sandbox, without a network? [y/N] ";
@@ -154,30 +150,21 @@ export async function confirmChecks(
 export async function confirmImported(
   cli: CliContext,
   run: StoredRun,
-  {
-    store,
-    database,
-    allow,
-    asks,
-  }: Pick<Starting, "store" | "database" | "allow"> & { readonly asks: boolean },
+  { asks, ...starting }: Starting & { readonly asks: boolean },
 ): Promise<boolean> {
   const { checks, session } = run;
   if (checks === null || run.checks_accepted === 1 || session.repo_path === null) {
     return true;
   }
+  const { store } = starting;
   const { mode } = await store.read(readPermissions, { id: session.id });
-  const starting = { plan: planOf(run), checks, repo_path: session.repo_path, mode };
-  const judged = await judgeStart(cli, { ...starting, store, database, allow });
+  const planned: PlannedRun = { plan: planOf(run), checks, repo_path: session.repo_path, mode };
+  const { checkStart } = await import("../../../plans/check-start.ts");
+  const judged = await checkStart(startSource(cli, starting), planned);
   const isAccepted = await confirmChecks(cli, judged, { asks });
   if (isAccepted) {
     const principal = principalOf(cli, {});
     await store.write(acceptChecks, { session_id: run.session_id, principal });
   }
   return isAccepted;
-}
-
-function shownArgv(argv: readonly string[]): string {
-  return oneLine(
-    argv.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : JSON.stringify(word))).join(" "),
-  );
 }

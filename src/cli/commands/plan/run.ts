@@ -1,13 +1,11 @@
 import { Command } from "commander";
 
 import { phaseGraph } from "../../../artifacts/plans/phase-graph.ts";
-import type { PhasePlan } from "../../../artifacts/plans/phase-plan.ts";
 import type { ScopedLimits } from "../../../core/cost/limits.ts";
 import type { PermissionMode } from "../../../core/permissions.ts";
 import { MAX_PARALLEL, MAX_RETRIES } from "../../../core/plan-runs.ts";
-import { plural } from "../../../core/text/text.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
-import { approvalKeys } from "../../../plans/approvals.ts";
+import type { PreparedRun } from "../../../plans/new-run.ts";
 import { defaultModel } from "../../../rules/models/config.ts";
 import { createRun } from "../../../store/records/plans/create-run.ts";
 import { queueRun } from "../../../store/records/plans/queue-run.ts";
@@ -22,15 +20,15 @@ import { addAllowed, PERMISSION_HELP, permissionMode } from "../permission-optio
 import { enterFolder } from "../trust/enter-folder.ts";
 import { detachedBy, refuseDetached, showDetached } from "./detach.ts";
 import { runForeground } from "./foreground.ts";
-import type { JudgedCheck } from "../../../plans/check-start.ts";
 import { createPlanChecker } from "./checks.ts";
-import { checkLines, confirmChecks, judgeStart, readChecks } from "./plan-checks.ts";
+import { checkLines, confirmChecks, readChecks, startSource } from "./plan-checks.ts";
 import { readPlan } from "./read-plan.ts";
 
 interface RunCommandOptions {
   readonly parallel: number;
   readonly retries: number;
   readonly approve?: readonly string[];
+  readonly only?: readonly string[];
   readonly checks?: string;
   readonly model?: string;
   readonly permission?: PermissionMode;
@@ -38,7 +36,7 @@ interface RunCommandOptions {
   readonly tokenLimit?: ScopedLimits;
   readonly priceLimit?: ScopedLimits;
   readonly trust?: true;
-  readonly again?: true;
+  readonly again?: boolean;
   readonly detach?: true;
   readonly dryRun?: true;
   readonly json?: true;
@@ -62,6 +60,11 @@ export function runCommand(cli: CliContext): Command {
       0,
     )
     .option("--approve <key|all>", "ask a person before such phases begin; can be repeated", addKey)
+    .option(
+      "--only <key>",
+      "run such phases and those that they depend on; can be repeated",
+      addKey,
+    )
     .option(
       "--checks <file>",
       "commands that decide whether phases are done (default: the plan's name with .checks.yaml)",
@@ -99,7 +102,6 @@ export function runCommand(cli: CliContext): Command {
       const plan = await readPlan(cli, file, checker);
       const keys = plan.phases.map(({ key }) => key);
       const checks = await readChecks(cli, checker, { file, named: options.checks, keys });
-      const approve = approvalKeys(plan.phases, options.approve ?? []);
       const ask = cli.stdin.isTTY === true && !json;
       if (!(await enterFolder({ cli, folder: cli.cwd, from: cli.cwd, ask }))) {
         return;
@@ -107,43 +109,32 @@ export function runCommand(cli: CliContext): Command {
       const columns = await newSession(cli, options);
       const { models } = await settingsOf(cli).at(columns.repo_path);
       const model = options.model ?? defaultModel(models);
-      const source = {
-        personas: personaFolderPaths(cli),
-        models,
-        repo_path: columns.repo_path,
-        model,
-      };
-      const { checkRoles } = await import("../../../plans/roles.ts");
-      const roles = await checkRoles(plan, source);
+      const { parallel, retries, approve = [], only = [], again = false, allow = [] } = options;
       await using store = await openDatabase(cli, command);
-      const allow = options.allow ?? [];
-      const judged = await judgeStart(cli, {
-        plan,
-        checks,
-        repo_path: columns.repo_path,
-        mode: columns.permission ?? null,
-        store,
-        database: databaseOption(command),
-        allow,
-      });
+      const { prepareRun } = await import("../../../plans/new-run.ts");
+      const prepared = await prepareRun(
+        {
+          plan,
+          checks,
+          only,
+          options: { parallel, retries, approve },
+          session: { ...columns, persona_name: null, model },
+          path: file === "-" ? null : file,
+          again,
+        },
+        {
+          roles: { personas: personaFolderPaths(cli), models },
+          start: startSource(cli, { store, database: databaseOption(command), allow }),
+        },
+      );
       if (options.dryRun === true) {
-        showDryRun(cli, { plan, roles, judged, json });
+        showDryRun(cli, prepared, { json });
         return;
       }
-      if (!(await confirmChecks(cli, judged, { asks: ask }))) {
+      if (!(await confirmChecks(cli, prepared.judged, { asks: ask }))) {
         return;
       }
-      const run = {
-        session: { ...columns, persona_name: null, model },
-        run_id: plan.runId,
-        plan: JSON.stringify(plan),
-        keys,
-        path: file === "-" ? null : file,
-        checks,
-        options: { parallel: options.parallel, retries: options.retries, approve },
-        request: `Run the plan ${plan.runId}: ${plural(plan.phases.length, "phase")}.`,
-        again: options.again === true,
-      };
+      const { run } = prepared;
       if (options.detach === true) {
         const { id } = await store.write(queueRun, { ...run, ...detachedBy(cli) });
         const exchange = { session_id: id, state: "queued" } as const;
@@ -171,15 +162,11 @@ function wholeUpTo(max: number, min: number): (text: string) => number {
   };
 }
 
-interface DryRun {
-  readonly plan: PhasePlan;
-  /** Models by role. */
-  readonly roles: ReadonlyMap<string, string>;
-  readonly judged: readonly JudgedCheck[];
-  readonly json: boolean;
-}
-
-function showDryRun(cli: CliContext, { plan, roles, judged, json }: DryRun): void {
+function showDryRun(
+  cli: CliContext,
+  { plan, roles, judged }: PreparedRun,
+  { json }: { readonly json: boolean },
+): void {
   const { waves } = phaseGraph(plan);
   const modelOf = (role: string): string => roles.get(role) ?? "";
   if (json) {

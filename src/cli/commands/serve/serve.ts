@@ -10,6 +10,7 @@ import { databaseOption, openDatabase, withStore } from "../../process/database.
 import { isSearchOn } from "../../process/search.ts";
 import {
   databaseLocation,
+  exchangerConfig,
   type NamedFiles,
   outputFolderPath,
   modelListFile,
@@ -71,6 +72,8 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   await using store = await openDatabase(cli, command, {
     notice: (sentence) => log({ level: "warn", event: "notice", sentence }),
   });
+  const { tokenFile, readTokenFile, metricsTokenFile } = options;
+  const files = { location, tokenFiles: [tokenFile, readTokenFile, metricsTokenFile] };
   const { startServer } = await import("../../../http/serve.ts");
   const feed = options.jobs === 0 ? undefined : await createServiceFeed(store, log);
   let node: RunningNode | null = null;
@@ -108,11 +111,14 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
             modelLists: modelListFile(cli),
           })
         : undefined,
+    // nobody is asked over HTTP, and what would ask is refused with a sentence that says so
+    runStart:
+      agent === null
+        ? { ...exchangerConfig(cli, store, files), permission: { allow: [], asks: true } }
+        : undefined,
   });
   const { jobs, answerAfter: defaultAnswer } = options;
   const onEvent = server.app.countUse;
-  const { tokenFile, readTokenFile, metricsTokenFile } = options;
-  const files = { location, tokenFiles: [tokenFile, readTokenFile, metricsTokenFile] };
   const running = {
     store,
     jobs,
@@ -185,9 +191,8 @@ async function runNode(
     readonly feed: Feed | undefined;
   },
 ): Promise<RunningNode> {
-  const [{ startNode }, { exchangerConfig }, { logFailure }] = await Promise.all([
+  const [{ startNode }, { logFailure }] = await Promise.all([
     import("../../../exchange/nodes/node.ts"),
-    import("../../process/config.ts"),
     import("../../../http/metrics/request-log.ts"),
   ]);
   const openExchanger = agent?.openExchanger ?? cli.openExchanger;

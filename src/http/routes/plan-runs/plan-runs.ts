@@ -14,7 +14,6 @@ import { folderWarning } from "../../../exchange/folder-warning.ts";
 import { runnableOn } from "../../../exchange/runnable.ts";
 import { markdownReport } from "../../../plans/markdown-report.ts";
 import { readRunDetail, runSummary } from "../../../plans/run-detail.ts";
-import type { Catalogue } from "../../../rules/catalogue.ts";
 import { readSessionNodes } from "../../../store/records/exchanges/nodes.ts";
 import { listRuns } from "../../../store/records/plans/list-runs.ts";
 import { queueRun, resumeRun } from "../../../store/records/plans/queue-run.ts";
@@ -29,7 +28,7 @@ import {
   type SessionService,
   WARNING_HEADER,
 } from "../api.ts";
-import type { Schemas } from "../artifacts/artifact-text.ts";
+import type { RunRequestSource } from "./requested-run.ts";
 import { runFor } from "./run-for.ts";
 
 /** Right to read: errors and paths of phases hold what files and commands do. */
@@ -69,8 +68,9 @@ const createSchema = {
     ...problems({
       ...BODY_PROBLEMS,
       403: RUN_PROBLEMS[403],
+      404: "`schema_unknown`: the schema of an artifact is not known in the folder.",
       409: "`run_exists`: the project has a run of this plan.",
-      422: "`plan_invalid`, with the findings in `faults`; `role_unknown`, `model_unknown`, or a field does not fit.",
+      422: "`plan_invalid`, with the findings in `faults`; `role_unknown`, `model_unknown`, `price_unknown`; `sandbox_missing`, `folder_not_trusted`, `folder_missing` or `invalid_usage` for its checks; or a field does not fit.",
     }),
   },
 };
@@ -140,13 +140,7 @@ const reportSchema = {
   },
 } as const;
 
-/** Checks of a request: the schemas of plans, and the personas and models of this service. */
-interface RunChecks {
-  readonly schemas: Schemas;
-  readonly catalogue: Catalogue | undefined;
-}
-
-export function planRunRoutes(app: Api, service: SessionService, checks: RunChecks): void {
+export function planRunRoutes(app: Api, service: SessionService, source: RunRequestSource): void {
   const { store, publicPath, folders: own, unsent } = service;
   const detail = (reference: string) => store.read(readRunDetail, { reference });
   app.route({
@@ -158,7 +152,7 @@ export function planRunRoutes(app: Api, service: SessionService, checks: RunChec
     handler: async (request, reply) => {
       const { body, headers, principal } = request;
       const { requestedRun } = await import("./requested-run.ts");
-      const run = await requestedRun({ body, principal }, checks);
+      const run = await requestedRun({ body, principal }, source);
       const create_key = headers["idempotency-key"];
       const { id, repo_path } = await store.write(queueRun, {
         ...run,

@@ -1,12 +1,15 @@
+import { type ArtifactReport, toReport } from "../../../artifacts/finding.ts";
 import type { PhasePlan } from "../../../artifacts/plans/phase-plan.ts";
+import { PLAN_CHECKS } from "../../../artifacts/registry.ts";
 import { RepriseError } from "../../../core/errors.ts";
 import { invalidRequest } from "../../../core/invalid-request.ts";
 import { MAX_FAULTS } from "../../../core/limits.ts";
+import type { PlanChecks } from "../../../core/plan-runs.ts";
 import type { Principal } from "../../../core/principal.ts";
 import type { CreatePlanRunRequest } from "../../../core/schemas/plan-run-schemas.ts";
-import { plural } from "../../../core/text/text.ts";
-import { approvalKeys } from "../../../plans/approvals.ts";
-import { checkRoles } from "../../../plans/roles.ts";
+import { refuseAsking, refuseDenied } from "../../../plans/check-consent.ts";
+import type { StartSource } from "../../../plans/check-start.ts";
+import { prepareRun } from "../../../plans/new-run.ts";
 import type { Catalogue } from "../../../rules/catalogue.ts";
 import { defaultModel } from "../../../rules/models/config.ts";
 import { projectKeyOf } from "../../../store/project-key.ts";
@@ -18,44 +21,59 @@ interface Asked {
   readonly principal: Principal;
 }
 
-interface Checks {
+/** What a request for a run is checked with. */
+export interface RunRequestSource {
   readonly schemas: Schemas;
-  /** Null for a service that runs an agent of others: it names no personas. */
+  /** Undefined for a service that runs an agent of others: it names no personas. */
   readonly catalogue: Catalogue | undefined;
+  /** Undefined for a service that cannot judge artifacts and checks. */
+  readonly runStart: StartSource | undefined;
 }
 
 /**
  * Checks a request for a run, before anything is stored. Error codes: `body_too_large`, `plan_invalid` with the findings,
- * `invalid_usage` for a key that is none of the plan, and as `checkRoles`.
+ * `invalid_usage` for checks that nobody permits, and as `prepareRun`.
  */
 export async function requestedRun(
   { body, principal }: Asked,
-  { schemas, catalogue }: Checks,
+  { schemas, catalogue, runStart }: RunRequestSource,
 ): Promise<CreateRun> {
-  const { repo_path, parallel = 1, retries = 0, permission, again = false } = body;
-  const { token_limits, price_limits } = body;
+  const { repo_path, parallel = 1, retries = 0, approve = [], permission } = body;
+  const { token_limits, price_limits, only = [], again = false } = body;
   const plan = await planIn(body, schemas);
-  const approve = approvalKeys(plan.phases, body.approve ?? []);
-  const model = await modelOf(plan, body, catalogue);
-  return {
-    session: {
-      repo_path,
-      project_key: await projectKeyOf(repo_path),
-      model,
-      principal,
-      ...(permission === undefined ? {} : { permission }),
-      ...(token_limits === undefined ? {} : { token_limits }),
-      ...(price_limits === undefined ? {} : { price_limits }),
+  const roles = (await catalogue?.sourceOf(repo_path)) ?? null;
+  const model = body.model ?? (roles === null ? undefined : defaultModel(roles.models));
+  if (model === undefined) {
+    throw invalidRequest([
+      { pointer: "/model", message: "Must be given: this service names no models." },
+    ]);
+  }
+  const { run, judged } = await prepareRun(
+    {
+      plan,
+      checks: await checksIn(body, plan, schemas),
+      only,
+      options: { parallel, retries, approve },
+      session: {
+        repo_path,
+        project_key: await projectKeyOf(repo_path),
+        model,
+        principal,
+        ...(permission === undefined ? {} : { permission }),
+        ...(token_limits === undefined ? {} : { token_limits }),
+        ...(price_limits === undefined ? {} : { price_limits }),
+      },
+      path: null,
+      again,
     },
-    run_id: plan.runId,
-    plan: JSON.stringify(plan),
-    keys: plan.phases.map(({ key }) => key),
-    path: null,
-    checks: null,
-    options: { parallel, retries, approve },
-    request: `Run the plan ${plan.runId}: ${plural(plan.phases.length, "phase")}.`,
-    again,
-  };
+    { roles, start: runStart ?? null },
+  );
+  refuseDenied(judged);
+  refuseAsking(
+    judged,
+    (call) => `Allow ${call} in the service's config, or send \`permission\` as \`auto\`.`,
+  );
+  return run;
 }
 
 /** Error codes: `body_too_large`, `plan_invalid`. */
@@ -66,39 +84,56 @@ async function planIn({ plan: given }: CreatePlanRunRequest, schemas: Schemas): 
   const { validatePlan } = await import("../../../artifacts/plans/validate-plan.ts");
   const schema = await registry.phasePlan();
   const known = { schemas: registry.ids };
-  const { plan, findings } = validatePlan(text, { syntax, limits: ARTIFACT_LIMITS, schema, known });
+  const { plan, ...report } = validatePlan(text, {
+    syntax,
+    limits: ARTIFACT_LIMITS,
+    schema,
+    known,
+  });
   if (plan === null) {
-    const faults = findings
-      .filter(({ severity }) => severity === "error")
-      .slice(0, MAX_FAULTS)
-      .map(({ pointer, line, column, message }) => ({
-        pointer,
-        message: `Line ${line}, column ${column}: ${message}`,
-      }));
-    throw new RepriseError(
-      "plan_invalid",
+    throw invalid(
+      report,
       "This is not a valid phase plan. `POST /api/artifacts/plan` lists all findings.",
-      { faults },
     );
   }
   return plan;
 }
 
-/** Error codes: as `checkRoles`; `invalid_request` if nothing names a model. */
-async function modelOf(
-  plan: PhasePlan,
-  { repo_path, model: asked }: CreatePlanRunRequest,
-  catalogue: Catalogue | undefined,
-): Promise<string> {
-  const source = await catalogue?.sourceOf(repo_path);
-  const model = asked ?? (source === undefined ? undefined : defaultModel(source.models));
-  if (model === undefined) {
-    throw invalidRequest([
-      { pointer: "/model", message: "Must be given: this service names no models." },
-    ]);
+/** Null for a request without checks. Error codes: `body_too_large`, `plan_invalid`. */
+async function checksIn(
+  { checks: given }: CreatePlanRunRequest,
+  { phases }: PhasePlan,
+  schemas: Schemas,
+): Promise<PlanChecks | null> {
+  if (given === undefined) {
+    return null;
   }
-  if (source !== undefined) {
-    await checkRoles(plan, { ...source, repo_path, model });
+  const { text, syntax = "json" } = given;
+  refuseLarge(text, syntax);
+  const { validateChecks } = await import("../../../artifacts/plans/plan-checks.ts");
+  const schema = await (await schemas()).schema(PLAN_CHECKS);
+  const artifact = { text, syntax, limits: ARTIFACT_LIMITS };
+  const keys = phases.map(({ key }) => key);
+  const { checks, ...report } =
+    schema === null
+      ? { ...toReport([]), checks: null }
+      : await validateChecks(artifact, { schema, keys });
+  if (checks === null) {
+    throw invalid(
+      report,
+      "These are not valid checks of the plan. `reprise schema reprise/plan-checks@1` prints their schema.",
+    );
   }
-  return model;
+  return checks;
+}
+
+function invalid({ findings }: Pick<ArtifactReport, "findings">, message: string): RepriseError {
+  const faults = findings
+    .filter(({ severity }) => severity === "error")
+    .slice(0, MAX_FAULTS)
+    .map(({ pointer, line, column, message: fault }) => ({
+      pointer,
+      message: `Line ${line}, column ${column}: ${fault}`,
+    }));
+  return new RepriseError("plan_invalid", message, { faults });
 }

@@ -30,8 +30,8 @@ export const queueRun: Operation<QueueRun, Session> = async (
     await queueAndRead(tx, { reference: session.id, content: null, asked_by, principal });
     return session;
   };
-  const { session, run_id, plan, options } = input;
-  const asked = JSON.stringify([requestHash(session), run_id, plan, options]);
+  const { session, run_id, plan, checks, options } = input;
+  const asked = JSON.stringify([requestHash(session), run_id, plan, checks, options]);
   const create_request = createHash("sha256").update(asked).digest("hex");
   return create_key === undefined
     ? create()
