@@ -21,9 +21,9 @@ export type {
   CreatePlanRunRequest,
   ResumePlanRunRequest,
   RunDetail,
-  RunPhase,
   RunSummary,
 } from "./core/schemas/plan-run-schemas.ts";
+export type { RunPhase } from "./core/schemas/run-phase-schemas.ts";
 export type { EventsOptions, FollowOptions, LiveOptions } from "./client/follow.ts";
 export type {
   CreateShareRequest,

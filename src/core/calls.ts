@@ -60,7 +60,8 @@ export function factsIn(value: unknown): CallFacts {
   };
 }
 
-function shownSubject(subject: string | null): string | null {
+/** Cleans a text of a model for one line, and cuts it; null if nothing is left. */
+export function shownSubject(subject: string | null): string | null {
   // a text that is cut off is not cleaned: an argument may have megabytes
   const line = oneLine((subject ?? "").slice(0, 2 * MAX_SUBJECT))
     .slice(0, MAX_SUBJECT)

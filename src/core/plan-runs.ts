@@ -36,6 +36,8 @@ export const MAX_PHASE_KEY = 200;
 export const MAX_PHASE_KEYS = 1000;
 /** Changed paths of a phase that are listed. */
 export const MAX_PHASE_FILES = 100;
+/** UTF-16 units of the last action of a phase that are shown. */
+export const MAX_ACTION = 200;
 /** Messages in a run's session that are listed, and the code points of each. */
 export const MAX_UNREAD = { messages: 20, length: 200 } as const;
 /** UTF-8 bytes of a dependency's answer that the phase after it gets. */
@@ -62,6 +64,19 @@ export interface CheckResult {
   /** Null if a signal ended it. */
   readonly code: number | null;
   readonly ms: number;
+  /** How it did not pass, such as `exit code 1`; null if it passed. */
+  readonly failure: string | null;
+}
+
+/** The last run of the checks of a phase: all of them passed, or the last one did not. */
+export interface PhaseChecked {
+  /** Attempt that they were run for. */
+  readonly attempt: number;
+  /** Messages about what its result lacked that the sub-agent had got before. */
+  readonly corrections: number;
+  /** SHA-256 of the artifact on the disk that they were run for; null for a phase that leaves none. */
+  readonly artifact_hash: string | null;
+  readonly commands: readonly CheckResult[];
 }
 
 /** Time that a check may take. */

@@ -16,9 +16,9 @@ export type {
   CreatePlanRunRequest,
   ResumePlanRunRequest,
   RunDetail,
-  RunPhase,
   RunSummary,
 } from "../core/schemas/plan-run-schemas.ts";
+export type { RunPhase } from "../core/schemas/run-phase-schemas.ts";
 export type { EventsOptions, FollowOptions, LiveOptions } from "../client/follow.ts";
 export type { RunOptions } from "../client/run.ts";
 export { commandNotes } from "../core/text/command-notes.ts";

@@ -1,6 +1,8 @@
 import { shownCost } from "../core/cost/money.ts";
-import type { RunDetail, RunPhase } from "../core/schemas/plan-run-schemas.ts";
+import type { RunDetail } from "../core/schemas/plan-run-schemas.ts";
+import type { RunPhase } from "../core/schemas/run-phase-schemas.ts";
 import { plural } from "../core/text/text.ts";
+import { shownArgv } from "./check-consent.ts";
 import { code } from "./markdown-code.ts";
 
 /** Returns what a run did, as Markdown for a pull request. Every text from outside is in a code span. */
@@ -10,6 +12,9 @@ export function markdownReport(run: RunDetail): string {
     [
       `- ${run.state}, ${run.phases_done} of ${plural(run.phases_total, "phase")} done`,
       `- session ${code(run.session_id)}${run.number === 1 ? "" : `, run number ${run.number} of this plan`}`,
+      ...(run.checks_consent === null
+        ? []
+        : [`- checks let run by ${code(run.checks_consent.who)}, ${run.checks_consent.at}`]),
       ...(run.path === null ? [] : [`- plan file ${code(run.path)}`]),
       ...(run.exchange?.error_sentence ? [`- error: ${code(run.exchange.error_sentence)}`] : []),
     ].join("\n"),
@@ -30,6 +35,7 @@ const COLUMNS = [
   "tokens in",
   "tokens out",
   "cost",
+  "checks",
   "files",
 ];
 
@@ -44,12 +50,21 @@ function table(phases: readonly RunPhase[]): string {
       String(usage?.input_tokens ?? ""),
       String(usage?.output_tokens ?? ""),
       costText(phase, usage),
+      checkedText(phase),
       String(files_changed),
     ],
   );
   return [COLUMNS, COLUMNS.map(() => "---"), ...rows]
     .map((cells) => `| ${cells.join(" | ")} |`)
     .join("\n");
+}
+
+function checkedText({ checked }: Pick<RunPhase, "checked">): string {
+  return checked === null ? "" : checked.commands.every(passed) ? "passed" : "failed";
+}
+
+function passed({ failure }: RanCommand): boolean {
+  return failure === null;
 }
 
 /** Empty for a phase without a known price, and for one that asked no model. */
@@ -74,6 +89,7 @@ function section(phase: RunPhase): string {
       ? []
       : [`- error ${code(error.code)}: ${code(error.sentence)}`]),
     ...(phase.artifact === null ? [] : [artifactLine(phase.artifact)]),
+    ...(phase.checked === null ? [] : checkLines(phase.checked)),
     ...phase.approvals.map(approvalLine),
     ...fileLines(phase),
   ].join("\n");
@@ -84,17 +100,33 @@ function artifactLine({ path, schema, hash }: NonNullable<RunPhase["artifact"]>)
   return `- artifact ${code(path)} of ${code(schema)}: ${stored}`;
 }
 
+type Checked = NonNullable<RunPhase["checked"]>;
+type RanCommand = Checked["commands"][number];
+
+function checkLines({ attempt, corrections, artifact_hash, commands }: Checked): string[] {
+  const after = corrections === 0 ? "" : `, after ${plural(corrections, "correction")}`;
+  const about = artifact_hash === null ? "" : `, of the artifact ${code(artifact_hash)}`;
+  return [
+    `- checks of attempt ${attempt}${after}${about}:`,
+    ...commands.map(
+      ({ argv, code: exit, failure, ms }) =>
+        `  - ${code(shownArgv(argv))}: ${exit === null ? "no exit code" : `exit code ${exit}`}, ${ms} ms${failure === null || failure === `exit code ${exit}` ? "" : `, ${code(failure)}`}`,
+    ),
+  ];
+}
+
 function approvalLine({
   attempt,
   answer,
   by,
+  who,
   at,
   counts,
   note,
 }: RunPhase["approvals"][number]): string {
   const why = note === null || note === "" ? "" : `: ${code(note)}`;
   const what = answer === "approve" ? "approved" : "refused";
-  return `- attempt ${attempt} ${what} from ${PLACES[by]}, ${at}${counts ? "" : " (not in this database, so it does not count)"}${why}`;
+  return `- attempt ${attempt} ${what}${who === null ? "" : ` by ${code(who)}`} from ${PLACES[by]}, ${at}${counts ? "" : " (not in this database, so it does not count)"}${why}`;
 }
 
 const PLACES: Readonly<Record<RunPhase["approvals"][number]["by"], string>> = {

@@ -1,11 +1,24 @@
+import { shownSubject } from "../core/calls.ts";
 import { costOf } from "../core/cost/cost-fields.ts";
 import { totalUsage } from "../core/cost/model-calls.ts";
 import { isRepriseError } from "../core/errors.ts";
-import { attemptOfCall, MAX_PHASE_FILES, type ShownPhase } from "../core/plan-runs.ts";
+import {
+  attemptOfCall,
+  MAX_ACTION,
+  MAX_PHASE_FILES,
+  type PhaseChecked,
+  type ShownPhase,
+} from "../core/plan-runs.ts";
 import { APPROVAL_CHOICES } from "../core/questions.ts";
-import type { RunDetail, RunPhase, RunSummary } from "../core/schemas/plan-run-schemas.ts";
+import type { RunDetail, RunSummary } from "../core/schemas/plan-run-schemas.ts";
+import type { RunPhase } from "../core/schemas/run-phase-schemas.ts";
 import { type AttemptUse, readAttemptUse } from "../store/records/plans/attempt-use.ts";
-import { type GivenApproval, readGivenApprovals } from "../store/records/plans/given-approvals.ts";
+import {
+  type GivenApproval,
+  readChecksConsent,
+  readGivenApprovals,
+} from "../store/records/plans/given-approvals.ts";
+import { type LastMessage, readLastActions } from "../store/records/plans/last-actions.ts";
 import type { StoredPhase } from "../store/records/plans/phases.ts";
 import type { ListedRun } from "../store/records/plans/list-runs.ts";
 import { readRun, readRunOf, type StoredRun } from "../store/records/plans/read-runs.ts";
@@ -21,11 +34,13 @@ export const readRunDetail: Operation<{ readonly reference: string }, RunDetail>
 ) => {
   const run = await readRun(tx, input);
   const known = await readKnown(tx, run);
-  const { path, options, exchange } = run;
+  const { path, options, checks, exchange } = run;
   return {
     ...runSummary(run),
     path,
     plan: planOf(run),
+    checks,
+    checks_consent: checks === null ? null : await readChecksConsent(tx, run),
     options,
     exchange,
     phases: runPhases(run, known),
@@ -71,6 +86,7 @@ function asksPeople({ asks, state }: StoredPhase): boolean {
 interface KnownOfAttempts {
   readonly use: readonly AttemptUse[];
   readonly approvals: readonly GivenApproval[];
+  readonly actions: readonly LastMessage[];
 }
 
 /** Reads them with as many statements for many phases as for one. */
@@ -80,6 +96,7 @@ const readKnown: Operation<{ readonly session_id: string }, KnownOfAttempts> = a
 ) => ({
   use: await readAttemptUse(tx, input),
   approvals: await readGivenApprovals(tx, input),
+  actions: await readLastActions(tx, input),
 });
 
 /** Returns the phases of a run in the order of its plan. */
@@ -87,6 +104,7 @@ function runPhases(run: StoredRun, known: KnownOfAttempts): RunPhase[] {
   const plan = planOf(run);
   const use = byPhase(known.use, "phase");
   const approvals = byPhase(known.approvals, "approval");
+  const actions = new Map(known.actions.map((message) => [message.id, message]));
   const shown = shownOf(run, plan);
   return run.phases.map((row): RunPhase => {
     const { title, role, depends_on = [], expected_artifact: artifact } = phaseOf(plan, row);
@@ -102,6 +120,8 @@ function runPhases(run: StoredRun, known: KnownOfAttempts): RunPhase[] {
       session_id: child,
       ...usedBy(use.get(key) ?? []),
       artifact: artifact === undefined ? null : { ...artifact, hash: row.artifact_hash },
+      checked: checkedIn(row),
+      last_action: actionOf(actions.get(child ?? "")),
       approvals: decisionsIn(approvals.get(key) ?? []),
       error: error_code === null ? null : { code: error_code, sentence: error_sentence ?? "" },
       begun_at,
@@ -154,11 +174,27 @@ function usedBy(begun: readonly OfAttempt<AttemptUse>[]): UsedBy {
   };
 }
 
+function checkedIn({ checked }: StoredPhase): PhaseChecked | null {
+  return checked === null ? null : (JSON.parse(checked) as PhaseChecked);
+}
+
+/** The last call of a message, or its text; null for neither. */
+function actionOf(message: LastMessage | undefined): RunPhase["last_action"] {
+  const call = message?.tool_calls.at(-1);
+  const kind = call === undefined ? "message" : "call";
+  const text = call === undefined ? message?.content : `${call.name} ${call.subject ?? ""}`;
+  const shown =
+    shownSubject(text ?? "")
+      ?.slice(0, MAX_ACTION)
+      .toWellFormed() ?? null;
+  return message === undefined || shown === null ? null : { kind, text: shown, at: message.ts };
+}
+
 function decisionsIn(given: readonly OfAttempt<GivenApproval>[]): RunPhase["approvals"] {
-  return given.flatMap(({ attempt, answer, note, is_own, answered_by, answered_at }) => {
+  return given.flatMap(({ attempt, answer, note, who, is_own, answered_by, answered_at }) => {
     const choice = APPROVAL_CHOICES.find((each) => each === answer);
     return choice === undefined
       ? []
-      : [{ attempt, answer: choice, note, by: answered_by, at: answered_at, counts: is_own }];
+      : [{ attempt, answer: choice, note, by: answered_by, who, at: answered_at, counts: is_own }];
   });
 }

@@ -60,7 +60,7 @@ it("[PLANRUN-45] [PLANRUN-47] reports what each phase used and changed, over all
   });
   const { stdout: markdown } = await call("plan", "report", runId);
   expect(markdown).toContain(
-    "| `build` | `assistant` | `openai:gpt-test` | done | 2 | 300 | 30 | unknown | 2 |",
+    "| `build` | `assistant` | `openai:gpt-test` | done | 2 | 300 | 30 | unknown |  | 2 |",
   );
   expect(markdown).toContain("  - `made/first.txt`\n  - `second.txt`\n");
   expect((await call("sessions", "undo", done.session_id, "--exchange", "1")).code).toBe(0);

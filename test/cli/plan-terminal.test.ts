@@ -11,7 +11,7 @@ import { CTRL_D, openTerminal } from "../helpers/terminal.ts";
 
 const PROMPT = "Answer, or nothing to leave it open: $";
 
-it("[PLANRUN-38] [PLANRUN-39] a terminal asks about approvals itself, draws the phases over the last ones, and opens a run to watch it", async () => {
+it("[PLANRUN-38] [PLANRUN-39] [PLANRUN-84] a terminal asks about approvals itself, draws the phases over the last ones, and opens a run to watch it", async () => {
   const server = await startModelServer({ answer: () => ({ content: "a result" }) });
   const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" });
   const phases = [phase("first"), phase("second", ["first"]), phase("third", ["second"])];
@@ -32,6 +32,7 @@ it("[PLANRUN-38] [PLANRUN-39] a terminal asks about approvals itself, draws the 
   expect(code).toBe(7);
   expect(screen).toMatch(/leave it open: *\n.*waiting, 2 of 3 phases done, asks in third/);
   expect(screen).toContain("Then continue with:");
+  expect(screen.split("Begin phase third?")).toHaveLength(2);
   // a line for the run and one for each phase
   expect(terminal.written()).toContain("\u001b[4A\r\u001b[J");
 

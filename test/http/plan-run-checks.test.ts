@@ -12,12 +12,14 @@ import { createCatalogue } from "../../src/rules/catalogue.ts";
 import { createSettings } from "../../src/rules/config/settings.ts";
 import type { TrustSource } from "../../src/rules/trust/trust.ts";
 import { readConsents } from "../../src/store/records/sessions/consents.ts";
+import { readLimits } from "../../src/store/records/sessions/limits.ts";
 import { createSandboxProbe } from "../../src/workspace/sandbox/probe.ts";
 import { createDatabase } from "../helpers/database.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { openStoreAt } from "../helpers/open-store.ts";
 import { DIAMOND, phase, PlanBench } from "../helpers/plan-bench.ts";
 import { startTestServer } from "../helpers/server.ts";
+import { homeOfNodes, startNode } from "../helpers/service-node.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 import { TRUSTED, UNTRUSTED } from "../helpers/trust.ts";
 
@@ -77,6 +79,57 @@ function checks(...all: readonly (readonly string[])[]): CreatePlanRunRequest["c
 }
 
 const ALLOWED = { permission: "auto", checks: checks(["true"]) } as const;
+
+it.skipIf(!hasSandbox)(
+  "[HTTP-316] [PLANRUN-75] a node runs the checks of a run that was begun over HTTP, and says what they did",
+  async () => {
+    const home = homeOfNodes();
+    const repo_path = temporaryFolder();
+    const { client } = await startNode(home, ["--repos", repo_path]);
+    const text =
+      "phases:\n  design: { checks: [[test, -d, .]] }\n  docs: { checks: [[/bin/sh, -c, exit 3]] }\n";
+    const request = asked(DIAMOND, {
+      repo_path,
+      permission: "auto",
+      checks: { text, syntax: "yaml" },
+    });
+    const { session_id, checks_consent } = await client.createPlanRun(request);
+    expect(checks_consent).toMatchObject({ who: "token" });
+    for await (const event of client.live(session_id)) {
+      if (event.event === "exchange" && event.data.ended_at !== null) {
+        break;
+      }
+    }
+    const run = await client.getPlanRun(session_id);
+    expect(run).toMatchObject({
+      state: "failed",
+      checks: { phases: { design: { checks: [["test", "-d", "."]] } } },
+      phases: [
+        {
+          key: "design",
+          state: "done",
+          checked: {
+            attempt: 1,
+            corrections: 0,
+            artifact_hash: null,
+            commands: [{ argv: ["test", "-d", "."], code: 0, failure: null }],
+          },
+        },
+        { key: "build", state: "done", checked: null },
+        {
+          key: "docs",
+          state: "failed",
+          checked: { attempt: 1, corrections: 2, commands: [{ code: 3, failure: "exit code 3" }] },
+          error: { code: "check_failed" },
+        },
+        { key: "check", checked: null },
+      ],
+    });
+    expect(await client.reportPlanRun(session_id)).toMatch(
+      /- checks of attempt 1, after 2 corrections:\n {2}- `\/bin\/sh -c "exit 3"`: exit code 3, \d+ ms\n/,
+    );
+  },
+);
 
 it("[HTTP-316] takes checks with the token of the service only, and stores who let them be run", async () => {
   const { t, client, store } = await openService();
@@ -200,4 +253,23 @@ it("[HTTP-319] runs the phases that are asked for and those that they depend on,
   await expect(
     client.createPlanRun(asked(DIAMOND, { only: ["docs", "nothing"] })),
   ).rejects.toMatchObject({ code: "invalid_usage" });
+});
+
+it("[HTTP-320] [PLANRUN-80] a limit of the tree ends a run and leaves its phases, and a higher one lets it continue", async () => {
+  const { client, store, bench, server } = await openService();
+  const request = asked(DIAMOND, { token_limits: { tree: 20 } });
+  const { session_id: id } = await client.createPlanRun(request);
+  await expect(bench.runQueued(id)).rejects.toMatchObject({ code: "budget_reached" });
+  const stopped = await client.getPlanRun(id);
+  expect(stopped).toMatchObject({ state: "failed", exchange: { error_code: "budget_reached" } });
+  const left = stopped.phases.map(({ state }) => state);
+  expect(left).not.toContain("failed");
+  expect(left).toContain("waiting");
+  const done = server.requests().length;
+  await client.resumePlanRun(id);
+  await expect(bench.runQueued(id)).rejects.toMatchObject({ code: "budget_reached" });
+  expect(server.requests()).toHaveLength(done);
+  await client.resumePlanRun(id, { token_limits: { tree: 1_000_000 } });
+  expect((await bench.runQueued(id)).state).toBe("done");
+  expect(await store.read(readLimits, { id })).toMatchObject({ tokens: { tree: 1_000_000 } });
 });

@@ -35,12 +35,20 @@ function runOf(text: string): RunDetail {
     files: [{ path: text, undone: true }],
     files_changed: 1,
     artifact: { path: text, schema: text, hash: null },
+    checked: {
+      attempt: 1,
+      corrections: 1,
+      artifact_hash: text,
+      commands: [{ argv: [text], code: null, ms: 5, failure: text }],
+    },
+    last_action: null,
     approvals: [
       {
         attempt: 1,
         answer: "refuse",
         note: text,
         by: "http",
+        who: text,
         at: "2026-01-01T00:00:00.000Z",
         counts: true,
       },
@@ -59,6 +67,8 @@ function runOf(text: string): RunDetail {
     asking: [],
     path: text,
     plan: { runId: text, phaseKey: "planning", phases: [] },
+    checks: { all: [[text]] },
+    checks_consent: { who: text, at: "2026-01-01T00:00:00.000Z" },
     options: { parallel: 1, retries: 0, approve: [] },
     exchange: null,
     phases: [phase],
@@ -89,7 +99,7 @@ it("[PLANRUN-46] shows no text from outside but in a code span on one line", () 
     expect(table(shown).rows[0]).toHaveLength(table(plain).rows[0]!.length);
     // oxlint-disable-next-line no-control-regex -- none of them may come through
     expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f\u202e]/);
-    expect(shown.length).toBeLessThan(6000);
+    expect(shown.length).toBeLessThan(8000);
   }
   expect(markdownReport(runOf(""))).toContain("## (empty): (empty)");
 });

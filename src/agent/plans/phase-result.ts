@@ -1,8 +1,7 @@
-import type { CheckResult } from "../../core/plan-runs.ts";
 import { oneLine } from "../../core/text/terminal-text.ts";
 import type { PlannedPhase } from "../../plans/plan-of-run.ts";
 import type { StoredAttempt } from "../../store/records/plans/attempt.ts";
-import type { StoredPhase } from "../../store/records/plans/phases.ts";
+import { keepChecked, type StoredPhase } from "../../store/records/plans/phases.ts";
 import type { Checked } from "./run-checks.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -15,13 +14,6 @@ export interface Lack {
   readonly message: string;
 }
 
-export interface PhaseResult {
-  /** Null if the phase is done. */
-  readonly lack: Lack | null;
-  /** The checks that were run; null for none. */
-  readonly checked: readonly CheckResult[] | null;
-}
-
 export interface Answered {
   readonly phase: PlannedPhase;
   readonly row: StoredPhase;
@@ -29,17 +21,29 @@ export interface Answered {
   readonly signal: AbortSignal;
 }
 
-/** Finds out whether a phase is done whose sub-agent has answered. Error codes: as `RunChecks.run`. */
-export async function resultOf(context: RunContext, answered: Answered): Promise<PhaseResult> {
+/**
+ * Finds out what a phase lacks whose sub-agent has answered; null if it is done. What its checks did is stored.
+ *
+ * Error codes: as `RunChecks.run` and `keepChecked`.
+ */
+export async function lackOf(context: RunContext, answered: Answered): Promise<Lack | null> {
   const missing = await artifactLack(context, answered);
-  const { checks } = context;
-  if (missing !== null || checks === null || !checks.has(answered.row.key)) {
-    return { lack: missing, checked: null };
+  const { checks, store, thread } = context;
+  const { row, attempt, signal } = answered;
+  const { key } = row;
+  if (missing !== null || checks === null || !checks.has(key)) {
+    return missing;
   }
-  const { results, failed } = await checks.run(answered.row, answered.attempt, answered.signal);
+  const { results, failed } = await checks.run(row, attempt, signal);
+  const checked = {
+    attempt: row.attempt,
+    corrections: attempt.prompts - 1,
+    artifact_hash: attempt.artifact_hash,
+    commands: results,
+  };
+  await store.write(keepChecked, { fence: thread.held.fence, key, checked });
   // a check may change files
-  const lack = failed === null ? await artifactLack(context, answered) : checkLack(failed);
-  return { lack, checked: results };
+  return failed === null ? artifactLack(context, answered) : checkLack(failed);
 }
 
 /** The file on the disk must be the one that was handed in. */

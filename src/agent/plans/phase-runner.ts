@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 import { isRepriseError, type RepriseError } from "../../core/errors.ts";
-import { type CheckResult, MAX_CORRECTIONS, phaseCallId } from "../../core/plan-runs.ts";
+import { MAX_CORRECTIONS, phaseCallId } from "../../core/plan-runs.ts";
 import {
   type ChildEnd,
   lastAnswer,
@@ -16,7 +16,7 @@ import { phaseOf } from "../../plans/plan-of-run.ts";
 import { readAttempt } from "../../store/records/plans/attempt.ts";
 import { endPhase, type StoredPhase } from "../../store/records/plans/phases.ts";
 import { endsExchange } from "../tools-node.ts";
-import { resultOf } from "./phase-result.ts";
+import { lackOf } from "./phase-result.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** Runs attempts of phases: each is a sub-agent with its own tree, and its end is stored before it is reported. */
@@ -44,12 +44,11 @@ export class PhaseRunner {
       return;
     }
     const end = { fence: thread.held.fence, key, attempt };
-    const { checked } = ended;
     if (ended.state === "failed") {
       const state = attempt <= run.options.retries ? "waiting" : "failed";
-      await store.write(endPhase, { ...end, state, checked, error: ended.error });
+      await store.write(endPhase, { ...end, state, error: ended.error });
     } else {
-      await store.write(endPhase, { ...end, state: "done", checked, error: null });
+      await store.write(endPhase, { ...end, state: "done", error: null });
     }
   }
 
@@ -60,13 +59,13 @@ export class PhaseRunner {
         return end;
       }
       this.#signal.throwIfAborted();
-      return { state: "failed", error: STOPPED, checked: null };
+      return { state: "failed", error: STOPPED };
     } catch (error) {
       this.#signal.throwIfAborted();
       if (!isRepriseError(error) || endsRun(error)) {
         throw error;
       }
-      return { state: "failed", error: failureOf(error), checked: null };
+      return { state: "failed", error: failureOf(error) };
     }
   }
 
@@ -98,16 +97,16 @@ export class PhaseRunner {
     let end = await this.#inTree(tree, (exchanger) => runChildSession({ ...input, exchanger }));
     while (end.state === "done") {
       if (phase.expected_artifact === undefined && this.#context.checks?.has(row.key) !== true) {
-        return { state: "done", checked: null };
+        return { state: "done" };
       }
       const attempt = await store.read(readAttempt, { session_id: run.session_id, ...row });
       const answered = { phase, row, attempt, signal: this.#signal };
-      const { lack, checked } = await this.#outsideTheGraph(resultOf, this.#context, answered);
+      const lack = await this.#outsideTheGraph(lackOf, this.#context, answered);
       if (lack === null) {
-        return { state: "done", checked };
+        return { state: "done" };
       }
       if (attempt.prompts > MAX_CORRECTIONS) {
-        return { state: "failed", error: lack, checked };
+        return { state: "failed", error: lack };
       }
       this.#signal.throwIfAborted();
       const message = { id: attempt.child, text: lack.message };
@@ -146,12 +145,10 @@ export class PhaseRunner {
 }
 
 type AttemptEnd =
-  | { readonly state: "done"; readonly checked: readonly CheckResult[] | null }
-  | { readonly state: "waiting" }
+  | { readonly state: "done" | "waiting" }
   | {
       readonly state: "failed";
       readonly error: { readonly code: string; readonly sentence: string };
-      readonly checked: readonly CheckResult[] | null;
     };
 
 const STOPPED = { code: "stopped", sentence: "Somebody stopped the phase before it was done." };

@@ -76,8 +76,8 @@ export class RunChecks {
         const call_id = checkCallId(phase, index);
         const end = await this.#runOne({ commands, argv, call_id, attempt, signal });
         signal.throwIfAborted();
-        results.push({ argv, code: end.code, ms: Math.round(end.durationMs) });
         const how = failureOf(end, this.#timeoutMs());
+        results.push({ argv, code: end.code, ms: Math.round(end.durationMs), failure: how });
         if (how !== null) {
           const { head, tail } = end.output;
           const output = this.#options.conceal(`${head}${tail}`.slice(-MAX_OUTPUT));

@@ -3,24 +3,17 @@ import { type Static, Type } from "typebox";
 import { EXCHANGE_STATES } from "../exchanges.ts";
 import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT, MAX_NAME_LENGTH } from "../limits.ts";
 import { PERMISSION_MODES } from "../permissions.ts";
-import {
-  MAX_PARALLEL,
-  MAX_PHASE_KEYS,
-  MAX_RETRIES,
-  PHASE_STATES,
-  SHOWN_PHASES,
-} from "../plan-runs.ts";
-import { ANSWERERS, APPROVAL_CHOICES } from "../questions.ts";
+import { MAX_PARALLEL, MAX_PHASE_KEYS, MAX_RETRIES, type PlanChecks } from "../plan-runs.ts";
 import { closed, nullable, oneOf } from "./field-schemas.ts";
 import { DescribePlanRequest } from "./artifact-schemas.ts";
+import { PatchSessionRequest } from "./patch-session.ts";
 import { CreateSessionRequest, ExchangeInfo, name, named, repoPath } from "./schemas.ts";
 import { ListQuery } from "./query-schemas.ts";
-import { costFields } from "./usage-schemas.ts";
+import { RunPhase } from "./run-phase-schemas.ts";
 
 /** Runs of plans, in the HTTP API and on the command line. */
 
 const uuid = () => Type.String({ format: "uuid" });
-const time = () => nullable(Type.String({ format: "date-time" }));
 const count = () => Type.Integer({ minimum: 0 });
 const keys = (description: string) =>
   Type.Unsafe<readonly string[]>(Type.Array(Type.String(), { description }));
@@ -44,80 +37,6 @@ const summary = {
 /** A run in a list. */
 export const RunSummary = Type.Object(summary, { ...closed, $id: "RunSummary" });
 export type RunSummary = Static<typeof RunSummary>;
-
-const PhaseError = Type.Object({ code: Type.String(), sentence: Type.String() }, closed);
-
-const PhaseFile = Type.Object(
-  {
-    path: Type.String(),
-    undone: Type.Boolean({ description: "Whether all changes of the path were taken back." }),
-  },
-  closed,
-);
-
-/** The artifact that a phase has to hand in. */
-const PhaseArtifact = Type.Object(
-  {
-    path: Type.String(),
-    schema: Type.String(),
-    hash: nullable(
-      Type.String({ description: "SHA-256 of what the attempt handed in; null before it has." }),
-    ),
-  },
-  closed,
-);
-
-/** Decision of a person about an attempt of a phase. */
-const PhaseApproval = Type.Object(
-  {
-    attempt: Type.Integer({ minimum: 1 }),
-    answer: oneOf(APPROVAL_CHOICES),
-    note: nullable(Type.String()),
-    by: oneOf(ANSWERERS),
-    at: Type.String({ format: "date-time" }),
-    counts: Type.Boolean({
-      description: "False for one of an import or a copy: it was not given in this database.",
-    }),
-  },
-  closed,
-);
-
-/** A phase of a run, as a person sees it. */
-export const RunPhase = Type.Object(
-  {
-    key: Type.String(),
-    title: Type.String(),
-    role: Type.String(),
-    depends_on: keys("Keys of phases."),
-    state: oneOf(PHASE_STATES),
-    shown: Type.Unsafe<(typeof SHOWN_PHASES)[number]>({
-      ...oneOf(SHOWN_PHASES),
-      description: "The state, with what follows from other phases, questions and the run.",
-    }),
-    attempt: Type.Integer({ minimum: 1 }),
-    session_id: nullable(
-      Type.String({
-        format: "uuid",
-        description: "Session of the attempt's sub-agent; null before it begins.",
-      }),
-    ),
-    model: nullable(Type.String({ description: "The model that answered last." })),
-    ...costFields,
-    files: Type.Array(PhaseFile, {
-      description: "Paths that were changed, of all attempts and their sub-agents; 100 at most.",
-    }),
-    files_changed: Type.Integer({ minimum: 0, description: "The number of all such paths." }),
-    artifact: Type.Unsafe<Static<typeof PhaseArtifact> | null>(
-      Type.Union([PhaseArtifact, Type.Null()]),
-    ),
-    approvals: Type.Array(PhaseApproval, { description: "The earliest first." }),
-    error: Type.Unsafe<Static<typeof PhaseError> | null>(Type.Union([PhaseError, Type.Null()])),
-    begun_at: time(),
-    ended_at: time(),
-  },
-  { ...closed, $id: "RunPhase" },
-);
-export type RunPhase = Static<typeof RunPhase>;
 
 /** A message in a run's session, which no model gets. */
 const UnreadMessage = Type.Object(
@@ -165,6 +84,30 @@ interface PlanPhase {
   readonly depends_on?: readonly string[];
 }
 
+const commands = Type.Array(Type.Array(Type.String()));
+
+/** Commands that decide whether phases are done. */
+const Checks = Type.Object(
+  {
+    phases: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Object({ setup: Type.Optional(commands), checks: commands }, closed),
+      ),
+    ),
+    all: Type.Optional(commands),
+  },
+  closed,
+);
+
+const ChecksConsent = Type.Object(
+  {
+    who: Type.String({ description: "`user@host`, or `token`." }),
+    at: Type.String({ format: "date-time" }),
+  },
+  closed,
+);
+
 const options = {
   parallel: Type.Integer({ minimum: 1, maximum: MAX_PARALLEL }),
   retries: Type.Integer({ minimum: 0, maximum: MAX_RETRIES }),
@@ -177,6 +120,14 @@ export const RunDetail = Type.Object(
     ...summary,
     path: nullable(Type.String({ description: "Where the plan was read; only shown." })),
     plan: Plan,
+    checks: Type.Unsafe<PlanChecks | null>(
+      Type.Union([Checks, Type.Null()], { description: "`reprise/plan-checks@1`" }),
+    ),
+    checks_consent: Type.Unsafe<Static<typeof ChecksConsent> | null>(
+      Type.Union([ChecksConsent, Type.Null()], {
+        description: "Who let the checks be run in this database; null for nobody that is known.",
+      }),
+    ),
     options: Type.Object(options, closed),
     exchange: Type.Unsafe<ExchangeInfo | null>(Type.Union([named(ExchangeInfo), Type.Null()])),
     phases: Type.Array(named(RunPhase), { description: "In the order of the plan." }),
@@ -231,6 +182,7 @@ export const ResumePlanRunRequest = Type.Object(
     retry: Type.Optional(
       phaseKeys("keys of phases that failed or were refused, to try again; none for all of them"),
     ),
+    token_limits: PatchSessionRequest.properties.token_limits,
   },
   { ...closed, $id: "ResumePlanRunRequest" },
 );

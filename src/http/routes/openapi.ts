@@ -23,9 +23,9 @@ import {
   CreatePlanRunRequest,
   ResumePlanRunRequest,
   RunDetail,
-  RunPhase,
   RunSummary,
 } from "../../core/schemas/plan-run-schemas.ts";
+import { RunPhase } from "../../core/schemas/run-phase-schemas.ts";
 import { NoQuery } from "../../core/schemas/query-schemas.ts";
 import {
   AnswerRequest,

@@ -160,7 +160,26 @@ const Checks = Type.Object(
 
 /** A command of checks that was run. */
 const CheckResult = Type.Object(
-  { argv: Argv, code: nullable(Type.Integer()), ms: Type.Integer({ minimum: 0 }) },
+  {
+    argv: Argv,
+    code: nullable(Type.Integer()),
+    ms: Type.Integer({ minimum: 0 }),
+    failure: nullable(text()),
+  },
+  closed,
+);
+
+const artifactHash = () => nullable(Type.String({ pattern: "^[0-9a-f]{64}$" }));
+const attempt = () => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+
+/** The last run of the checks of a phase. */
+const PhaseChecked = Type.Object(
+  {
+    attempt: attempt(),
+    corrections: count(),
+    artifact_hash: artifactHash(),
+    commands: Type.Array(CheckResult, { minItems: 1 }),
+  },
   closed,
 );
 
@@ -169,10 +188,10 @@ const PortablePhase = Type.Object(
   {
     key: name(),
     state: oneOf(PHASE_STATES),
-    attempt: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    attempt: attempt(),
     approved: count(),
-    artifact_hash: nullable(Type.String({ pattern: "^[0-9a-f]{64}$" })),
-    checked: nullable(Type.Array(CheckResult)),
+    artifact_hash: artifactHash(),
+    checked: nullable(PhaseChecked),
     error_code: nullable(text()),
     error_sentence: nullable(text()),
     begun_at: nullable(time()),

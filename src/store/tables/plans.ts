@@ -43,7 +43,7 @@ export interface PlanPhaseTable {
   approved: number;
   /** SHA-256 of the artifact that the attempt has handed in, in hexadecimal digits. */
   artifact_hash: string | null;
-  /** JSON of a list of CheckResult: the last run of its checks, for that artifact. */
+  /** JSON of PhaseChecked: the last run of its checks, which may be of an earlier attempt. */
   checked: string | null;
   /** Reason for which the last attempt failed or was refused. */
   error_code: string | null;

@@ -1,13 +1,14 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 
 import { createCommandSandbox } from "../../../src/agent/sandbox/command-sandbox.ts";
 import type { Phase } from "../../../src/artifacts/plans/phase-plan.ts";
-import type { CheckResult, PlanChecks } from "../../../src/core/plan-runs.ts";
+import type { PhaseChecked, PlanChecks } from "../../../src/core/plan-runs.ts";
 import { undoExchange } from "../../../src/exchange/undo/undo-exchange.ts";
 import { markdownReport } from "../../../src/plans/markdown-report.ts";
 import { readRunDetail } from "../../../src/plans/run-detail.ts";
@@ -18,6 +19,7 @@ import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { readFileChanges } from "../../../src/store/records/file-changes/read.ts";
 import { acceptChecks } from "../../../src/store/records/plans/create-run.ts";
 import { readRun } from "../../../src/store/records/plans/read-runs.ts";
+import type { Operation } from "../../../src/store/store.ts";
 import { localPrincipal } from "../../../src/core/principal.ts";
 import { createSandboxProbe } from "../../../src/workspace/sandbox/probe.ts";
 import { createKeptBytes } from "../../../src/workspace/undo/kept-bytes.ts";
@@ -46,12 +48,16 @@ interface CheckedRun {
   readonly repo?: string;
   readonly hasSandbox?: boolean;
   readonly checkTimeoutMs?: number;
+  /** True for a phase that has to leave a text. */
+  readonly leaves?: boolean;
 }
 
 /** A run of one phase, `build`, with checks; the model writes files in the meantime. */
 async function checkedRun(database: TestDatabase, given: CheckedRun) {
   const { checks, answer = () => ({ content: "built" }), hasSandbox = true } = given;
-  const { answerOf = (_, turn) => answer(turn, repo), phases = [phase("build")] } = given;
+  const expected_artifact = { path: "report.txt", schema: "common/final-report@1" };
+  const build = given.leaves === true ? { ...phase("build"), expected_artifact } : phase("build");
+  const { answerOf = (_, turn) => answer(turn, repo), phases = [build] } = given;
   const outside = temporaryFolder();
   const { repo = join(outside, "repo") } = given;
   const state = join(outside, "state");
@@ -99,6 +105,14 @@ function shell(line: string): readonly string[] {
   return ["/bin/sh", "-c", line];
 }
 
+/** As if the sub-agent had handed in something else. */
+const otherArtifact: Operation<string, unknown> = (tx, id) =>
+  tx.db
+    .updateTable("plan_phases")
+    .set({ artifact_hash: "0".repeat(64) })
+    .where("session_id", "=", id)
+    .execute();
+
 describeEngine("the checks of a phase", (engine) => {
   it.skipIf(bubblewrap === null)(
     "[PLANRUN-18] [PLANRUN-20] run after its sub-agent, and their results are kept",
@@ -111,8 +125,9 @@ describeEngine("the checks of a phase", (engine) => {
       });
       expect((await run.bench.run(run.id)).state).toBe("done");
       expect(run.prompts()).toHaveLength(1);
-      const results = JSON.parse((await run.row())?.checked ?? "null") as readonly CheckResult[];
-      expect(results.map(({ argv, code }) => [argv[0], code])).toEqual([
+      const checked = JSON.parse((await run.row())?.checked ?? "null") as PhaseChecked;
+      expect(checked).toMatchObject({ attempt: 1, corrections: 0, artifact_hash: null });
+      expect(checked.commands.map(({ argv, code }) => [argv[0], code])).toEqual([
         ["/bin/sh", 0],
         ["test", 0],
         ["/bin/sh", 0],
@@ -143,8 +158,48 @@ describeEngine("the checks of a phase", (engine) => {
       });
       expect(await failed(never)).toContain("exit code 7");
       expect(never.prompts()).toHaveLength(3);
-      const results = JSON.parse((await never.row())?.checked ?? "null") as readonly CheckResult[];
-      expect(results).toMatchObject([{ code: 7 }]);
+      expect(JSON.parse((await never.row())?.checked ?? "null")).toMatchObject({
+        attempt: 1,
+        corrections: 2,
+        commands: [{ code: 7, failure: "exit code 7" }],
+      });
+    },
+  );
+
+  it.skipIf(bubblewrap === null)(
+    "[PLANRUN-75] are kept with the artifact that they were run for, and with no other one",
+    async () => {
+      const leaving = (text: string): ModelAnswer => handingIn(text);
+      const corrected = await checkedRun(await engine.create(), {
+        leaves: true,
+        checks: { all: [shell("grep right report.txt")] },
+        answer: (turn) =>
+          turn % 2 === 1 ? { content: "built" } : leaving(turn === 0 ? "wrong" : "right"),
+      });
+      expect((await corrected.bench.run(corrected.id)).state).toBe("done");
+      const row = await corrected.row();
+      const hash = createHash("sha256").update("right").digest("hex");
+      expect(row?.artifact_hash).toBe(hash);
+      expect(JSON.parse(row?.checked ?? "null")).toMatchObject({
+        corrections: 1,
+        artifact_hash: hash,
+        commands: [{ code: 0, failure: null }],
+      });
+      const replaced = await checkedRun(await engine.create(), {
+        leaves: true,
+        checks: { all: [shell("touch begun; until test -f go; do sleep 0.05; done")] },
+        answer: (turn) => (turn === 0 ? leaving("first") : { content: "built" }),
+      });
+      const running = replaced.bench.run(replaced.id);
+      await vi.waitUntil(() => existsSync(join(replaced.repo, "begun")), { timeout: 60_000 });
+      await replaced.bench.store.write(otherArtifact, replaced.id);
+      writeFileSync(join(replaced.repo, "go"), "");
+      await expect(running).rejects.toMatchObject({ code: "phase_failed" });
+      expect(await replaced.row()).toMatchObject({
+        state: "failed",
+        error_code: "invalid_request",
+        checked: null,
+      });
     },
   );
 

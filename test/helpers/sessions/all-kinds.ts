@@ -179,7 +179,15 @@ async function planRun({ store, index }: Maker): Promise<void> {
   for (const [at, state] of PHASE_STATES.entries()) {
     const time = (second: number): string => `2026-11-2${at}T09:00:${second}.000Z`;
     const isOver = at > 2;
-    const checked = [{ argv: ["npm", "test"], code: 0, ms: index }];
+    const checked = {
+      attempt: index + 1,
+      corrections: index,
+      artifact_hash: String(index).padStart(64, "0"),
+      commands: [
+        { argv: ["npm", "test"], code: 0, ms: index, failure: null },
+        { argv: ["größer"], code: null, ms: index + 1, failure: "SIGKILL ended it" },
+      ],
+    };
     await store.write(
       ({ db }) =>
         db

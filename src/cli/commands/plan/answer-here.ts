@@ -9,18 +9,26 @@ import { answerOf, questionLines, reasonLine, replyOf } from "../../output/quest
 import { ask } from "../../process/ask.ts";
 import { type CliContext, noticeLine, printLine, printLines } from "../../process/context.ts";
 
-/** Asks the person at the terminal what a run waits for. Returns false if nothing was answered. */
+/** What a person at the terminal was asked. */
+export interface AskedHere {
+  /** False if nothing was answered. */
+  readonly isAnswered: boolean;
+  /** How many of the questions were shown, from the first one. */
+  readonly shown: number;
+}
+
+/** Asks the person at the terminal what a run waits for, until a question is left open. */
 export async function answeredHere(
   cli: CliContext,
   store: Store,
   asked: readonly OpenQuestion[],
-): Promise<boolean> {
+): Promise<AskedHere> {
   let isAnswered = false;
-  for (const question of asked) {
+  for (const [before, question] of asked.entries()) {
     printLines(cli, [...questionLines(question), ...reasonLine(question)]);
     const given = await answerTo(cli, question);
     if (given === null) {
-      return isAnswered;
+      return { isAnswered, shown: before + 1 };
     }
     isAnswered = true;
     try {
@@ -40,7 +48,7 @@ export async function answeredHere(
       noticeLine(cli, error.message);
     }
   }
-  return isAnswered;
+  return { isAnswered, shown: asked.length };
 }
 
 /** Null if the person leaves it open. */

@@ -48,8 +48,13 @@ export async function runForeground(cli: CliContext, run: Foreground): Promise<v
     const asked =
       end === "waiting" ? await store.read(listOpenQuestions, { reference: session_id }) : [];
     // a person at a terminal answers at once
-    if (json || cli.stdin.isTTY !== true || !(await answeredHere(cli, store, asked))) {
-      showRunEnd(cli, { command, end, detail: await read(), asked, json, isOwn: true });
+    const asks = !json && cli.stdin.isTTY === true;
+    const { isAnswered, shown } = asks
+      ? await answeredHere(cli, store, asked)
+      : { isAnswered: false, shown: 0 };
+    if (!isAnswered) {
+      const detail = await read();
+      showRunEnd(cli, { command, end, detail, asked, shown, json, isOwn: true });
       return;
     }
   }

@@ -2,7 +2,6 @@ import type { RunDetail } from "../../../core/schemas/plan-run-schemas.ts";
 import { type CliContext, printLine } from "../../process/context.ts";
 import type { Drawing } from "../../process/output.ts";
 import type { RawTerminal } from "../../process/raw-terminal.ts";
-import { cutLine } from "../../terminal/text/fold.ts";
 import { phaseLine, runLines } from "./run-lines.ts";
 
 /** Shows a run while it runs. */
@@ -55,11 +54,12 @@ class DrawnLines implements PhaseView {
 
   show(run: RunDetail): void {
     const { columns, rows } = this.#terminal.size();
-    const lines = runLines(run);
+    const lines = runLines(run, columns - 1);
     // what has left the screen cannot be drawn over
     const max = Math.max(1, rows - 1);
-    const shown = lines.length > max ? [...lines.slice(0, 1), ...busiest(run, max - 1)] : lines;
-    const text = shown.map((line) => `${cutLine(line, columns - 1)}\n`).join("");
+    const shown =
+      lines.length > max ? [...lines.slice(0, 1), ...busiest(run, max - 1, columns - 1)] : lines;
+    const text = shown.map((line) => `${line}\n`).join("");
     this.#drawing.write(`${this.#back()}${text}`);
     this.#drawn = shown.length;
   }
@@ -76,10 +76,11 @@ class DrawnLines implements PhaseView {
 }
 
 /** The lines of phases that run or wait for a person, and of others as many as fit. */
-function busiest(run: RunDetail, max: number): string[] {
+function busiest(run: RunDetail, max: number, columns: number): string[] {
   const isBusy = ({ shown }: RunDetail["phases"][number]): boolean =>
     ["running", "asking", "approval"].includes(shown);
   const { phases } = run;
   const ordered = [...phases.filter(isBusy), ...phases.filter((phase) => !isBusy(phase))];
-  return runLines({ ...run, phases: ordered.slice(0, Math.max(0, max)) }).slice(1);
+  const fitting = ordered.slice(0, Math.max(0, max));
+  return runLines({ ...run, phases: fitting }, columns).slice(1);
 }

@@ -1,9 +1,12 @@
 import { Command } from "commander";
 
+import type { ScopedLimits } from "../../../core/cost/limits.ts";
 import { resumeRun } from "../../../store/records/plans/queue-run.ts";
 import { readRun } from "../../../store/records/plans/read-runs.ts";
+import { setLimits } from "../../../store/records/sessions/limits.ts";
 import type { CliContext } from "../../process/context.ts";
 import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
+import { addTokenLimit } from "../limit-options.ts";
 import { addAllowed } from "../permission-options.ts";
 import { detachedBy, refuseDetached, showDetached } from "./detach.ts";
 import { confirmImported } from "./plan-checks.ts";
@@ -19,14 +22,24 @@ export function resumeCommand(cli: CliContext): Command {
     )
     .option("--detach", "let a service continue it")
     .option("--allow <call>", "permit such calls in this process; can be repeated", addAllowed)
+    .option(
+      "--token-limit <what=n>",
+      "tokens that the run may use from now on; can be repeated",
+      addTokenLimit,
+    )
     .option("--json", "print one JSON document, for programs")
     .action(
       async (
         reference: string,
-        options: { detach?: true; allow?: readonly string[]; json?: boolean },
+        options: {
+          detach?: true;
+          allow?: readonly string[];
+          tokenLimit?: ScopedLimits;
+          json?: boolean;
+        },
       ) => {
         refuseDetached(options);
-        const { allow = [], json = false } = options;
+        const { allow = [], json = false, tokenLimit: token_limits } = options;
         await using store = await openDatabase(cli, command);
         const run = await store.read(readRun, { reference });
         const { session_id } = run;
@@ -36,10 +49,13 @@ export function resumeCommand(cli: CliContext): Command {
           return;
         }
         if (options.detach === true) {
-          const asked = { reference: session_id, retry: null, ...detachedBy(cli) };
+          const asked = { reference: session_id, retry: null, token_limits, ...detachedBy(cli) };
           const { record } = await store.write(resumeRun, asked);
           await showDetached(cli, store, { command, exchange: record, json });
           return;
+        }
+        if (token_limits !== undefined) {
+          await store.write(setLimits, { id: session_id, tokens: token_limits });
         }
         await runForeground(cli, { store, command, session_id, allow, json });
       },

@@ -6,7 +6,7 @@ import { questionLines, reasonLine } from "../../output/question-lines.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../../process/context.ts";
 import { ASKS } from "../../process/exit-code.ts";
 import { answerCommandLine, resumeRunCommand } from "../../process/resume-command.ts";
-import { runLines } from "./run-lines.ts";
+import { wholeRunLines } from "./run-lines.ts";
 
 /** State in which a run was left. */
 export interface RunEnd {
@@ -15,6 +15,8 @@ export interface RunEnd {
   readonly detail: RunDetail;
   /** Questions that it waits for. */
   readonly asked: readonly OpenQuestion[];
+  /** How many of them the person has seen, from the first one. */
+  readonly shown?: number;
   readonly json: boolean;
   /** True if the caller ran it: then it is continued by a command. */
   readonly isOwn: boolean;
@@ -22,15 +24,18 @@ export interface RunEnd {
 
 /** Shows how a run was left, with the questions that it waits for, and sets the exit code. */
 export function showRunEnd(cli: CliContext, run: RunEnd): void {
-  const { command, end, detail, asked, json, isOwn } = run;
+  const { command, end, detail, asked, shown = 0, json, isOwn } = run;
   const { session_id } = detail;
   if (json) {
     printJson(cli, detail, 2);
   } else {
-    printLines(cli, runLines(detail));
-    for (const each of asked) {
+    printLines(cli, wholeRunLines(cli, detail));
+    for (const [index, each] of asked.entries()) {
       const named = asked.length > 1 ? [`question ${each.id}`] : [];
-      printLines(cli, [...named, ...questionLines(each), ...reasonLine(each)]);
+      const lines = [...questionLines(each), ...reasonLine(each)];
+      // the beginning says which of several it is
+      const begin = named.length === 0 ? 0 : 1;
+      printLines(cli, [...named, ...(index < shown ? lines.slice(0, begin) : lines)]);
     }
   }
   if (end === "waiting") {

@@ -4,12 +4,12 @@ import { readRunDetail } from "../../../plans/run-detail.ts";
 import { readRun } from "../../../store/records/plans/read-runs.ts";
 import { type CliContext, printJson, printLines } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
-import { runLines } from "./run-lines.ts";
+import { wholeRunLines } from "./run-lines.ts";
 
-/** `plan status <run>`: each phase with its state, attempt and session. */
+/** `plan status <run>`: each phase with its state, session, time, tokens and last action. */
 export function statusCommand(cli: CliContext): Command {
   const command = new Command("status")
-    .description("show the phases of a run with their states")
+    .description("show the phases of a run: state, session, time, tokens and what was done last")
     .argument(
       "<run>",
       "id of its session, the first 6 or more characters of it, or the plan's runId",
@@ -29,7 +29,7 @@ export function statusCommand(cli: CliContext): Command {
       if (json) {
         printJson(cli, run, 2);
       } else {
-        printLines(cli, runLines(run));
+        printLines(cli, wholeRunLines(cli, run));
       }
     });
   return withStore(command);

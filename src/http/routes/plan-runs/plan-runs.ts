@@ -110,7 +110,7 @@ const resumeSchema = {
   operationId: "resumePlanRun",
   summary: "Continues a run after a stop, a kill, an answer or a failure",
   description:
-    "The next free node runs it. With `retry`, phases that failed or were refused get another attempt first.",
+    "The next free node runs it. With `retry`, phases that failed or were refused get another attempt first; `token_limits` replaces limits of the run, as for one that has reached them.",
   params: RunParams,
   querystring: NoQuery,
   body: named(ResumePlanRunRequest),
@@ -205,8 +205,9 @@ export function planRunRoutes(app: Api, service: SessionService, source: RunRequ
     bodyLimit: MAX_BODY_BYTES,
     preValidation: emptyBodyAsObject,
     handler: async ({ params, body, principal }, reply) => {
-      const { retry = null } = body;
-      const asked = { reference: params.id, principal, asked_by: "http", retry } as const;
+      const { retry = null, token_limits } = body;
+      const reference = params.id;
+      const asked = { reference, principal, asked_by: "http", retry, token_limits } as const;
       const { record } = await store.write(resumeRun, asked);
       reply.code(202);
       return detail(record.session_id);

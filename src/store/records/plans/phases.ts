@@ -1,6 +1,7 @@
 import type { Selectable } from "kysely";
 
-import { type CheckResult, phaseCallId, type PhaseState } from "../../../core/plan-runs.ts";
+import { RepriseError } from "../../../core/errors.ts";
+import { type PhaseChecked, phaseCallId, type PhaseState } from "../../../core/plan-runs.ts";
 import type { Operation, Tx } from "../../store.ts";
 import type { PlanPhaseTable } from "../../tables/plans.ts";
 import { type Fence, holdFence } from "../leases/fence.ts";
@@ -101,27 +102,51 @@ export const beginPhase: Operation<BeginPhase, void> = async (tx, { fence, key }
   tx.touch(fence.session_id);
 };
 
+/**
+ * Stores a run of the checks of a running attempt, in place of an earlier one. Error codes: as `holdFence`; `invalid_request` if
+ * another artifact was handed in meanwhile.
+ */
+export const keepChecked: Operation<BeginPhase & { readonly checked: PhaseChecked }, void> = async (
+  tx,
+  { fence, key, checked },
+) => {
+  await holdFence(tx, fence);
+  const { artifact_hash: hash } = checked;
+  const updated = await tx.db
+    .updateTable("plan_phases")
+    .set({ checked: JSON.stringify(checked) })
+    .where("session_id", "=", fence.session_id)
+    .where("key", "=", key)
+    .where("attempt", "=", checked.attempt)
+    .where("state", "=", "running")
+    .where("artifact_hash", hash === null ? "is" : "=", hash)
+    .returning("key")
+    .executeTakeFirst();
+  if (updated === undefined) {
+    throw new RepriseError(
+      "invalid_request",
+      "Another artifact was handed in while the checks of this phase ran. Let the phase be tried again.",
+    );
+  }
+};
+
 export interface EndPhase extends BeginPhase {
   readonly attempt: number;
   /** State after the attempt; `waiting` lets another attempt begin. */
   readonly state: Extract<PhaseState, "waiting" | "done" | "failed">;
-  /** Results of its checks; null if none was run. */
-  readonly checked: readonly CheckResult[] | null;
   /** Error of the attempt; null if it is done. */
   readonly error: { readonly code: string; readonly sentence: string } | null;
 }
 
 /** Stores how an attempt of a running phase ended. Error codes: as `holdFence`. */
 export const endPhase: Operation<EndPhase, void> = async (tx, input) => {
-  const { fence, key, attempt, state, error, checked } = input;
+  const { fence, key, attempt, state, error } = input;
   await holdFence(tx, fence);
   await tx.db
     .updateTable("plan_phases")
     .set({
       state,
-      ...(state === "waiting"
-        ? { attempt: attempt + 1, artifact_hash: null, checked: null }
-        : { attempt, checked: checked === null ? null : JSON.stringify(checked) }),
+      ...(state === "waiting" ? { attempt: attempt + 1, artifact_hash: null } : {}),
       error_code: error?.code ?? null,
       error_sentence: error?.sentence ?? null,
       ended_at: tx.dialect.now(),

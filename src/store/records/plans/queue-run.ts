@@ -6,6 +6,7 @@ import type { Session } from "../../../core/sessions.ts";
 import type { Operation } from "../../store.ts";
 import { queueAndRead, type Queued } from "../exchanges/queue-and-read.ts";
 import { onceByKey, requestHash } from "../sessions/create-once.ts";
+import { type LimitChanges, setLimits } from "../sessions/limits.ts";
 import { createRun, type CreateRun } from "./create-run.ts";
 import { readRun } from "./read-runs.ts";
 import { retryPhases } from "./retry.ts";
@@ -44,14 +45,19 @@ export interface ResumeRun {
   readonly asked_by: AskedBy;
   /** Keys of phases to try again, none for all that failed or were refused; null to try none again. */
   readonly retry: readonly string[] | null;
+  /** Limits of the run's session from then on; those that are not given stay. */
+  readonly token_limits?: LimitChanges | undefined;
 }
 
-/** Queues the next exchange of a run, in one transaction. Error codes: as `readRun`, `retryPhases` and `queueExchange`. */
+/** Queues the next exchange of a run, in one transaction. Error codes: as `readRun`, `retryPhases`, `setLimits` and `queueExchange`. */
 export const resumeRun: Operation<ResumeRun, Queued> = async (
   tx,
-  { reference, principal, asked_by, retry },
+  { reference, principal, asked_by, retry, token_limits },
 ) => {
   const { session_id } = await readRun(tx, { reference });
+  if (token_limits !== undefined) {
+    await setLimits(tx, { id: session_id, tokens: token_limits });
+  }
   if (retry !== null) {
     await retryPhases(tx, { session_id, keys: retry });
   }

@@ -26,7 +26,6 @@ export const retryPhases: Operation<RetryPhases, readonly string[]> = async (tx,
       state: "waiting" as const,
       attempt: eb("attempt", "+", 1),
       artifact_hash: null,
-      checked: null,
     }))
     .where("session_id", "=", session_id)
     .where("key", "in", chosen)
