@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { type Client, createClient } from "../../src/client/client.ts";
+import { openPage } from "../helpers/page-client.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { makeFolder } from "../helpers/temp.ts";
 
@@ -91,4 +92,18 @@ it("[HTTP-333] is refused if the config turns the search off", async () => {
     status: 409,
   });
   isOn = true;
+});
+
+it("[HTTP-334] shows readers and guests what the list shows them, and visitors with a link nothing", async () => {
+  await using service = await startTestServer({ token: TOKEN, readToken: "read-only" });
+  const owner = createClient({ baseUrl: service.url, token: TOKEN });
+  const { id: session } = await owner.createSession({});
+  await owner.postMessage(session, "the rent of June");
+  const reader = createClient({ baseUrl: service.url, token: "read-only" });
+  expect((await reader.searchMessages("june", { role: "user" })).results).toHaveLength(1);
+  const page = openPage(service);
+  const { secret } = await owner.createShare(session, {});
+  expect((await page.login({ share: secret })).status).toBe(200);
+  expect((await page.call("GET", `/api/sessions/${session}`)).status).toBe(200);
+  expect((await page.call("GET", "/api/search?q=june")).status).toBe(403);
 });

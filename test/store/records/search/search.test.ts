@@ -14,6 +14,7 @@ import { indexTail, type SearchInput, searchMessages } from "../../../../src/sto
 import type { Store } from "../../../../src/store/store.ts";
 import { tokenHolder } from "../../../../src/core/principal.ts";
 import { describeEngines, execute, newSession, openFresh } from "../../../helpers/engines.ts";
+import { seededRandom } from "../../../helpers/random.ts";
 import { testSize } from "../../../helpers/size.ts";
 
 const say = (store: Store, id: string, content: string) =>
@@ -260,6 +261,45 @@ describeEngines("the search", (engine) => {
       cursor = page.next;
     }
     expect(found).toEqual(stored);
+  });
+
+  it("[SEARCH-10] [SEARCH-4] finds what is beside NUL, halves of characters and non-characters, and in 10 MB", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    const base = { token_count: 1, is_summary: false, usage: null, tool_calls: null };
+    const args = { text: "before\0after \ud83d half \udc00", "\ud800key": "\uffff\ufffe end" };
+    const random = seededRandom("search-large");
+    const large = Array.from({ length: 3_500_000 }, () =>
+      String.fromCharCode(0x4e00 + Math.floor(random() * 0x5000)),
+    ).join("");
+    await store.write(mirrorMessages, {
+      session_id: id,
+      messages: [
+        {
+          ...base,
+          message_id: newId(),
+          role: "assistant",
+          content: "hostile",
+          tool_calls: [{ id: "c", name: "x", args, effect: null, subject: null }],
+        },
+        { ...base, message_id: newId(), role: "tool", content: `${large} 🚀 the last word` },
+      ],
+    });
+    while ((await indexTail(store)) !== null) {
+      // until all is indexed
+    }
+    for (const query of ["after", "half", "key", "\ufffe end", "before\0after", "\ud83d half"]) {
+      const { results } = await searchMessages(store, { query });
+      expect(
+        results.map(({ seq }) => seq),
+        JSON.stringify(query),
+      ).toEqual([1]);
+      expect(results[0]?.excerpt.isWellFormed()).toBe(true);
+    }
+    // the half that is alone, not that of the rocket
+    expect(await foundIn(store, "\ud83d")).toEqual([`${id} 1`]);
+    expect(await foundIn(store, large.slice(2_000_000, 2_000_030))).toEqual([`${id} 2`]);
+    expect(await foundIn(store, '"the last word"')).toEqual([`${id} 2`]);
   });
 
   it("[SEARCH-10] finds everything that a scan finds, from three characters on", async () => {
