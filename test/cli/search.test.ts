@@ -82,3 +82,18 @@ it("[SEARCH-6] [SEARCH-12] what was deleted is gone, and repair has a session in
   expect(await home.call(["sessions", "delete", id, "--yes"])).toMatchObject({ code: 0 });
   expect((await home.call(["search", "harbour"])).stdout).toBe("");
 });
+
+it("[TERM-159] /search lists what is found, and says what to do without a word or with the search off", async () => {
+  const home = freshHome();
+  const id = idLike("eeeeee1");
+  await seed(home, { id, messages: ["First", "about the harbour"] });
+  const typed = await home.call([], { input: "/search HARBOUR\n/search nowhere\n/search\n" });
+  expect(typed.stderr).toContain(`${id}  First`);
+  expect(typed.stderr).toMatch(/ {2}2 user, .* {2}about the harbour/);
+  expect(typed.stderr).toContain("Write /search and the words that a message has.");
+  expect(typed.stderr).toContain("Nothing was found.");
+  expect((await home.call(["config", "set", "search", "off"])).code).toBe(0);
+  const off = await home.call([], { input: "/search harbour\n" });
+  expect(off.stderr).toContain("reprise config set search on");
+  expect(off.stderr).not.toContain(id);
+});

@@ -2,12 +2,11 @@ import { Command, Option } from "commander";
 
 import { SEARCHED_ROLES, type SearchedRole } from "../../core/search/search.ts";
 import { projectKeyOf } from "../../store/project-key.ts";
-import { searchMessages } from "../../store/search.ts";
 import { since } from "../output/ages.ts";
-import { incompleteNote, searchLines } from "../output/search-lines.ts";
-import { type CliContext, note, noticeLine, printJson, printLines } from "../process/context.ts";
+import { searchLines, searchNotices } from "../output/search-lines.ts";
+import { type CliContext, noticeLine, printJson, printLines } from "../process/context.ts";
 import { openDatabase, withStore } from "../process/database.ts";
-import { requireSearch } from "../process/search.ts";
+import { firstResults, requireSearch } from "../process/search.ts";
 import { wrongUsage } from "../process/wrong-usage.ts";
 
 interface SearchOptions {
@@ -17,9 +16,6 @@ interface SearchOptions {
   readonly archived?: true;
   readonly json?: true;
 }
-
-/** Results of one search. */
-const LIMIT = 20;
 
 /** `search <words…>`: messages, names, titles and calls that have all of the words. */
 export function searchCommand(cli: CliContext): Command {
@@ -39,9 +35,8 @@ export function searchCommand(cli: CliContext): Command {
       }
       const project_key = options.here === true ? await projectKeyOf(cli.cwd) : undefined;
       await using store = await openDatabase(cli, command);
-      const page = await searchMessages(store, {
+      const page = await firstResults(store, {
         query,
-        limit: LIMIT,
         project_key,
         role: options.role,
         since: options.since?.toISOString(),
@@ -52,19 +47,9 @@ export function searchCommand(cli: CliContext): Command {
         printJson(cli, { results, complete, indexed_until });
         return;
       }
-      if (page.results.length === 0) {
-        noticeLine(cli, "Nothing was found.");
-      }
-      printLines(
-        cli,
-        searchLines(page.results, (word) => word),
-      );
-      if (page.next !== null) {
-        noticeLine(cli, "There are more; add a word.");
-      }
-      const incomplete = incompleteNote(page);
-      if (incomplete !== null) {
-        note(cli, incomplete);
+      printLines(cli, searchLines(page.results));
+      for (const sentence of searchNotices(page)) {
+        noticeLine(cli, sentence);
       }
     });
   return withStore(command);

@@ -1,4 +1,6 @@
 import { RepriseError } from "../../core/errors.ts";
+import { searchMessages, type SearchInput, type SearchPage } from "../../store/search.ts";
+import type { Store } from "../../store/store.ts";
 import { settingsOf } from "./config.ts";
 import type { CliContext } from "./context.ts";
 
@@ -15,4 +17,24 @@ export async function requireSearch(cli: CliContext): Promise<void> {
       "The search is off in the config. Turn it on with `reprise config set search on`.",
     );
   }
+}
+
+/** Results that a terminal shows of one search. */
+const LIMIT = 20;
+
+/** The first results, however many messages have to be read for them. Error codes: `invalid_request`. */
+export async function firstResults(
+  store: Store,
+  input: Omit<SearchInput, "limit" | "cursor">,
+  signal?: AbortSignal,
+): Promise<SearchPage> {
+  let page = await searchMessages(store, { ...input, limit: LIMIT });
+  const results = [...page.results];
+  while (page.next !== null && results.length < LIMIT) {
+    signal?.throwIfAborted();
+    const limit = LIMIT - results.length;
+    page = await searchMessages(store, { ...input, limit, cursor: page.next });
+    results.push(...page.results);
+  }
+  return { ...page, results };
 }

@@ -239,7 +239,7 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "show",
     argument: "<n>",
-    help: "open the last tool call in full, or the n-th",
+    help: "open a call in full (/search: in all sessions)",
     brief: "open a tool call in full",
     run: async ({ cli, front }, argument) => {
       if (!/^\d{0,9}$/.test(argument)) {
@@ -250,6 +250,14 @@ const COMMANDS: readonly SlashCommand[] = [
         noticeLine(cli, sentence);
       }
     },
+  },
+  {
+    name: "search",
+    argument: "<words>",
+    help: "find messages of all sessions by their words",
+    isListed: false,
+    canStop: true,
+    run: async (context, query) => (await import("./search.ts")).searchSlash(context, query),
   },
   {
     name: "stop",
