@@ -7,13 +7,18 @@ import {
   SCANNED_MESSAGES,
   searchWords,
 } from "../core/search/search.ts";
-import { findMessages, type SearchFilters, type SearchResult } from "./records/search/find.ts";
-import { mergeStep, readUnmerged } from "./records/search/forget.ts";
-import { indexStep, readUnindexed } from "./records/search/index-step.ts";
-import type { Store } from "./store.ts";
+import {
+  type FindInput,
+  type Found,
+  findMessages,
+  type SearchFilters,
+  type SearchResult,
+} from "./records/search/find.ts";
+import { mergeStep } from "./records/search/forget.ts";
+import { type IndexNeeds, indexStep, readIndexNeeds } from "./records/search/index-step.ts";
+import type { Operation, Store } from "./store.ts";
 
-/** Documents that are read at a time: other readers get their turn in between. */
-const FIRST_DOCUMENTS = 100;
+/** Documents that are read at a time, after as many as results are wanted: other readers get their turn in between. */
 const MAX_DOCUMENTS = 500;
 /** Milliseconds after which a search that has found too little returns what it has, and where it continues. */
 const SEARCH_MS = 2000;
@@ -47,20 +52,21 @@ export async function searchMessages(store: Store, input: SearchInput): Promise<
     throw invalidRequest([{ pointer: "/q", message: "Must have a word." }]);
   }
   const start = cursor === undefined ? FIRST : readCursor(cursor);
-  const indexed_until = await indexTail(store);
-  const results: SearchResult[] = [];
   const isScan = queryGrams(words).length === 0;
-  const until = performance.now() + SEARCH_MS;
   let { before, scanned } = start;
-  for (let documents = FIRST_DOCUMENTS; ; documents = MAX_DOCUMENTS) {
-    const left = isScan ? SCANNED_MESSAGES - scanned : documents;
-    const found = await store.read(findMessages, {
-      ...filters,
-      words,
-      before,
-      limit: limit - results.length,
-      documents: Math.min(documents, left),
-    });
+  const inputOf = (documents: number): FindInput => ({
+    ...filters,
+    words,
+    before,
+    limit: limit - results.length,
+    documents: isScan ? Math.min(documents, SCANNED_MESSAGES - scanned) : documents,
+  });
+  const results: SearchResult[] = [];
+  const begun = await store.read(findIfIndexed, inputOf(limit));
+  const indexed_until = begun.found === null ? await indexTail(store, {}, begun.needs) : null;
+  const until = performance.now() + SEARCH_MS;
+  let found = begun.found ?? (await store.read(findMessages, inputOf(limit)));
+  for (;;) {
     results.push(...found.results);
     scanned += found.documents;
     const isCut = isScan && scanned >= SCANNED_MESSAGES;
@@ -72,8 +78,19 @@ export async function searchMessages(store: Store, input: SearchInput): Promise<
       const next = cursorOf({ before, scanned });
       return { results, complete: indexed_until === null, indexed_until, next };
     }
+    found = await store.read(findMessages, inputOf(MAX_DOCUMENTS));
   }
 }
+
+/** Most searches find everything indexed: then one read is enough. Null for `found` if something is to be done first. */
+const findIfIndexed: Operation<
+  FindInput,
+  { readonly needs: IndexNeeds; readonly found: Found | null }
+> = async (tx, input) => {
+  const needs = await readIndexNeeds(tx, null);
+  const isIndexed = needs.next === null && !needs.isUnmerged;
+  return { needs, found: isIndexed ? await findMessages(tx, input) : null };
+};
 
 /**
  * Indexes what was stored since, as much as a search waits for. Returns when the next session was last used; null if
@@ -82,21 +99,24 @@ export async function searchMessages(store: Store, input: SearchInput): Promise<
 export async function indexTail(
   store: Store,
   { messages = INDEXED_BEFORE, ms = INDEXED_BEFORE_MS } = {},
+  known?: IndexNeeds,
 ): Promise<string | null> {
   const until = performance.now() + ms;
-  let next = await store.read(readUnindexed, null);
-  for (let indexed = 0; next !== null && indexed < messages && performance.now() < until;) {
+  let needs = known ?? (await store.read(readIndexNeeds, null));
+  for (let indexed = 0; needs.next !== null && indexed < messages && performance.now() < until;) {
     const step = await store.write(indexStep, null);
     indexed += step.messages;
-    next = step.more ? await store.read(readUnindexed, null) : null;
+    needs = await store.read(readIndexNeeds, null);
   }
-  await forgetDeleted(store, MERGE_MS);
-  return next;
+  if (needs.isUnmerged) {
+    await forgetDeleted(store, MERGE_MS);
+  }
+  return needs.next;
 }
 
 /** Removes what the index still holds of deleted messages, for so long at most. Error codes: none. */
 export async function forgetDeleted(store: Store, ms = Infinity): Promise<void> {
-  if (!(await store.read(readUnmerged, null))) {
+  if (!(await store.read(readIndexNeeds, null)).isUnmerged) {
     return;
   }
   const until = performance.now() + ms;

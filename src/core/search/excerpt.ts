@@ -7,6 +7,8 @@ const BEFORE = 40;
 /** UTF-16 units of a text that are split into characters: two a code point, and a few for the last character. */
 const SPLIT_UNITS = 2 * EXCERPT_LENGTH + 80;
 
+const CHARACTERS = new Intl.Segmenter("en");
+
 /** Part of a text around the first word, and where words are in it, in UTF-16 units. */
 export interface Excerpt {
   readonly excerpt: string;
@@ -56,7 +58,7 @@ function endOf(text: string, start: number, first: number): number {
 
 /** Parts of a text between which a cursor can be. */
 function charactersOf(text: string): string[] {
-  return Array.from(new Intl.Segmenter("en").segment(text), ({ segment }) => segment);
+  return Array.from(CHARACTERS.segment(text), ({ segment }) => segment);
 }
 
 /** Places of words up to an end; of a word that goes beyond it, the part before. */

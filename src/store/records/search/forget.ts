@@ -48,12 +48,3 @@ export const mergeStep: Operation<{ readonly isFirst: boolean }, boolean> = asyn
     .execute();
   return more;
 };
-
-/** True if a merge is needed. Error codes: none. */
-export const readUnmerged: Operation<null, boolean> = async ({ db }) => {
-  const { unmerged } = await db
-    .selectFrom("search_state")
-    .select("unmerged")
-    .executeTakeFirstOrThrow();
-  return unmerged !== 0;
-};

@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
 
+import { sql } from "kysely";
+
 import {
   documentNumber,
   comparedText,
@@ -7,6 +9,7 @@ import {
   searchedText,
   searchRank,
 } from "../../../core/search/search.ts";
+import { type Parameter, prepared } from "../../prepared.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { batches } from "../threads/bodies.ts";
 import { messageBytes, rowsThatFit } from "../messages/stream-page.ts";
@@ -62,22 +65,31 @@ interface IndexState {
   readonly stored: { readonly changed: number; readonly server: string };
   readonly server: string;
   readonly stable: number;
+  readonly unmerged: number;
 }
 
-async function readState({ db, dialect }: Tx): Promise<IndexState> {
-  const { changed, server, stable, now } = await db
+async function readState(tx: Tx): Promise<IndexState> {
+  const [row] = await tx.rows(stateRow, {});
+  if (row === undefined) {
+    throw new Error("search_state has a row");
+  }
+  const { changed, server, stable, now, unmerged } = row;
+  const stored = { changed, server };
+  return { changed: server === now ? changed : 0, stored, server: now, stable, unmerged };
+}
+
+const stateRow = prepared(({ db, dialect }) =>
+  db
     .selectFrom("search_state")
     .innerJoin("change_position", (join) => join.onTrue())
     .select([
       "search_state.changed",
       "search_state.server",
+      "unmerged",
       "stable",
       dialect.search.server.as("now"),
-    ])
-    .executeTakeFirstOrThrow();
-  const stored = { changed, server };
-  return { changed: server === now ? changed : 0, stored, server: now, stable };
-}
+    ]),
+);
 
 async function setPosition(
   { db }: Tx,
@@ -89,14 +101,28 @@ async function setPosition(
   }
 }
 
-/** When the session that is indexed next was last used; null if all are in the index. Error codes: none. */
-export const readUnindexed: Operation<null, string | null> = async (tx) => {
-  const { changed } = await readState(tx);
-  return (await nextSession(tx, changed))?.last_activity_at ?? null;
+/** What is to be done before the index can be asked. */
+export interface IndexNeeds {
+  /** When the session that is indexed next was last used; null if all are in the index. */
+  readonly next: string | null;
+  /** Whether something of deleted messages is left in the index. */
+  readonly isUnmerged: boolean;
+}
+
+/** Error codes: none. */
+export const readIndexNeeds: Operation<null, IndexNeeds> = async (tx) => {
+  const { changed, unmerged } = await readState(tx);
+  const session = await nextSession(tx, changed);
+  return { next: session?.last_activity_at ?? null, isUnmerged: unmerged !== 0 };
 };
 
-function nextSession({ db }: Tx, changed: number) {
-  return db
+async function nextSession(tx: Tx, changed: number) {
+  const [session] = await tx.rows(unindexedSession, { changed });
+  return session;
+}
+
+const unindexedSession = prepared(({ db }, given: Parameter<{ readonly changed: number }>) =>
+  db
     .selectFrom("sessions")
     .leftJoin("search_marks", "search_marks.session_id", "sessions.id")
     .select([
@@ -105,12 +131,11 @@ function nextSession({ db }: Tx, changed: number) {
       "sessions.last_seq",
       "sessions.name",
       "sessions.title",
-      "sessions.created_at",
       "sessions.last_activity_at",
       "search_marks.indexed_seq",
     ])
     .where("sessions.changed", ">", 0)
-    .where("sessions.changed", ">=", changed)
+    .where("sessions.changed", ">=", given("changed"))
     .where(({ or, eb, ref }) =>
       or([
         eb("search_marks.session_id", "is", null),
@@ -120,9 +145,8 @@ function nextSession({ db }: Tx, changed: number) {
     )
     .orderBy("sessions.changed")
     .orderBy("sessions.id")
-    .limit(1)
-    .executeTakeFirst();
-}
+    .limit(1),
+);
 
 type ListedSession = NonNullable<Awaited<ReturnType<typeof nextSession>>>;
 
