@@ -1,9 +1,8 @@
 import type {
   CreatePlanRunRequest,
   ResumePlanRunRequest,
-  RunDetail,
-  RunSummary,
-} from "../core/schemas/plan-run-schemas.ts";
+} from "../core/schemas/plan-run-requests.ts";
+import type { RunDetail, RunSummary } from "../core/schemas/plan-run-schemas.ts";
 import { type Connection, nextOf } from "./connection.ts";
 
 export interface PlanRunPage {

@@ -15,10 +15,8 @@ export type { ListRunsOptions, PlanRunPage } from "../client/plan-runs.ts";
 export type {
   CreatePlanRunRequest,
   ResumePlanRunRequest,
-  RunDetail,
-  RunSummary,
-} from "../core/schemas/plan-run-schemas.ts";
-export type { RunPhase } from "../core/schemas/run-phase-schemas.ts";
+} from "../core/schemas/plan-run-requests.ts";
+export type { RunDetail, RunPhase, RunSummary } from "../core/schemas/plan-run-schemas.ts";
 export type { EventsOptions, FollowOptions, LiveOptions } from "../client/follow.ts";
 export type { RunOptions } from "../client/run.ts";
 export { commandNotes } from "../core/text/command-notes.ts";

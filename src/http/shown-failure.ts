@@ -1,5 +1,5 @@
 import type { AccessRole } from "../core/principal.ts";
-import type { RunPhase } from "../core/schemas/run-phase-schemas.ts";
+import type { RunPhase } from "../core/schemas/plan-run-schemas.ts";
 import type { ExchangeRecord } from "../core/sessions.ts";
 
 type Failed = Pick<ExchangeRecord, "error_code" | "error_sentence">;

@@ -1,6 +1,5 @@
 import { shownCost } from "../core/cost/money.ts";
-import type { RunDetail } from "../core/schemas/plan-run-schemas.ts";
-import type { RunPhase } from "../core/schemas/run-phase-schemas.ts";
+import type { RunDetail, RunPhase } from "../core/schemas/plan-run-schemas.ts";
 import { plural } from "../core/text/text.ts";
 import { shownArgv } from "./check-consent.ts";
 import { code } from "./markdown-code.ts";

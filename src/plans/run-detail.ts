@@ -10,8 +10,7 @@ import {
   type ShownPhase,
 } from "../core/plan-runs.ts";
 import { APPROVAL_CHOICES } from "../core/questions.ts";
-import type { RunDetail, RunSummary } from "../core/schemas/plan-run-schemas.ts";
-import type { RunPhase } from "../core/schemas/run-phase-schemas.ts";
+import type { RunDetail, RunPhase, RunSummary } from "../core/schemas/plan-run-schemas.ts";
 import { type AttemptUse, readAttemptUse } from "../store/records/plans/attempt-use.ts";
 import {
   type GivenApproval,

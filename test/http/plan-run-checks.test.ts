@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from "vitest";
 
 import type { Phase } from "../../src/artifacts/plans/phase-plan.ts";
 import { createClient } from "../../src/client/client.ts";
-import type { CreatePlanRunRequest } from "../../src/core/schemas/plan-run-schemas.ts";
+import type { CreatePlanRunRequest } from "../../src/core/schemas/plan-run-requests.ts";
 import type { StartSource } from "../../src/plans/check-start.ts";
 import { createCatalogue } from "../../src/rules/catalogue.ts";
 import { createSettings } from "../../src/rules/config/settings.ts";

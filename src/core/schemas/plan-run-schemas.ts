@@ -1,19 +1,22 @@
 import { type Static, Type } from "typebox";
 
 import { EXCHANGE_STATES } from "../exchanges.ts";
-import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT, MAX_NAME_LENGTH } from "../limits.ts";
-import { PERMISSION_MODES } from "../permissions.ts";
-import { MAX_PARALLEL, MAX_PHASE_KEYS, MAX_RETRIES, type PlanChecks } from "../plan-runs.ts";
+import {
+  MAX_PARALLEL,
+  MAX_RETRIES,
+  PHASE_STATES,
+  type PlanChecks,
+  SHOWN_PHASES,
+} from "../plan-runs.ts";
+import { ANSWERERS, APPROVAL_CHOICES } from "../questions.ts";
 import { closed, nullable, oneOf } from "./field-schemas.ts";
-import { DescribePlanRequest } from "./artifact-schemas.ts";
-import { PatchSessionRequest } from "./patch-session.ts";
-import { CreateSessionRequest, ExchangeInfo, name, named, repoPath } from "./schemas.ts";
-import { ListQuery } from "./query-schemas.ts";
-import { RunPhase } from "./run-phase-schemas.ts";
+import { ExchangeInfo, named } from "./schemas.ts";
+import { costFields } from "./usage-schemas.ts";
 
 /** Runs of plans, in the HTTP API and on the command line. */
 
 const uuid = () => Type.String({ format: "uuid" });
+const time = () => nullable(Type.String({ format: "date-time" }));
 const count = () => Type.Integer({ minimum: 0 });
 const keys = (description: string) =>
   Type.Unsafe<readonly string[]>(Type.Array(Type.String(), { description }));
@@ -37,6 +40,142 @@ const summary = {
 /** A run in a list. */
 export const RunSummary = Type.Object(summary, { ...closed, $id: "RunSummary" });
 export type RunSummary = Static<typeof RunSummary>;
+
+const PhaseError = Type.Object({ code: Type.String(), sentence: Type.String() }, closed);
+
+const PhaseFile = Type.Object(
+  {
+    path: Type.String(),
+    undone: Type.Boolean({ description: "Whether all changes of the path were taken back." }),
+  },
+  closed,
+);
+
+/** The artifact that a phase has to hand in. */
+const PhaseArtifact = Type.Object(
+  {
+    path: Type.String(),
+    schema: Type.String(),
+    hash: nullable(
+      Type.String({ description: "SHA-256 of what the attempt handed in; null before it has." }),
+    ),
+  },
+  closed,
+);
+
+/** A command of the checks of a phase that was run. */
+const RanCommand = Type.Object(
+  {
+    argv: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
+    code: nullable(
+      Type.Integer({ description: "The exit code; null if a signal or a limit ended it." }),
+    ),
+    ms: count(),
+    failure: nullable(
+      Type.String({
+        description: "How it did not pass, such as `exit code 1`; null if it passed.",
+      }),
+    ),
+  },
+  closed,
+);
+
+/** The last run of the checks of a phase. */
+const PhaseChecks = Type.Object(
+  {
+    attempt: Type.Integer({ minimum: 1, description: "The attempt that they were run for." }),
+    corrections: Type.Integer({
+      minimum: 0,
+      description: "Messages about what its result lacked that the sub-agent had got before.",
+    }),
+    artifact_hash: nullable(
+      Type.String({
+        description: "SHA-256 of the artifact that they were run for; null without one.",
+      }),
+    ),
+    commands: Type.Unsafe<readonly Static<typeof RanCommand>[]>(
+      Type.Array(RanCommand, { description: "In their order; the first that fails is the last." }),
+    ),
+  },
+  closed,
+);
+
+/** What the sub-agent of a phase did last. */
+const PhaseAction = Type.Object(
+  {
+    kind: oneOf(["call", "message"]),
+    text: Type.String({
+      description: "The tool with the subject of the call, or the message: one line, cut.",
+    }),
+    at: Type.String({ format: "date-time" }),
+  },
+  closed,
+);
+
+/** Decision of a person about an attempt of a phase. */
+const PhaseApproval = Type.Object(
+  {
+    attempt: Type.Integer({ minimum: 1 }),
+    answer: oneOf(APPROVAL_CHOICES),
+    note: nullable(Type.String()),
+    by: oneOf(ANSWERERS),
+    who: nullable(
+      Type.String({
+        description: "`user@host`, or `token`; null if this database does not know it.",
+      }),
+    ),
+    at: Type.String({ format: "date-time" }),
+    counts: Type.Boolean({
+      description: "False for one of an import or a copy: it was not given in this database.",
+    }),
+  },
+  closed,
+);
+
+/** A phase of a run, as a person sees it. */
+export const RunPhase = Type.Object(
+  {
+    key: Type.String(),
+    title: Type.String(),
+    role: Type.String(),
+    depends_on: keys("Keys of phases."),
+    state: oneOf(PHASE_STATES),
+    shown: Type.Unsafe<(typeof SHOWN_PHASES)[number]>({
+      ...oneOf(SHOWN_PHASES),
+      description: "The state, with what follows from other phases, questions and the run.",
+    }),
+    attempt: Type.Integer({ minimum: 1 }),
+    session_id: nullable(
+      Type.String({
+        format: "uuid",
+        description: "Session of the attempt's sub-agent; null before it begins.",
+      }),
+    ),
+    model: nullable(Type.String({ description: "The model that answered last." })),
+    ...costFields,
+    files: Type.Array(PhaseFile, {
+      description: "Paths that were changed, of all attempts and their sub-agents; 100 at most.",
+    }),
+    files_changed: Type.Integer({ minimum: 0, description: "The number of all such paths." }),
+    artifact: Type.Unsafe<Static<typeof PhaseArtifact> | null>(
+      Type.Union([PhaseArtifact, Type.Null()]),
+    ),
+    checked: Type.Unsafe<Static<typeof PhaseChecks> | null>(
+      Type.Union([PhaseChecks, Type.Null()], {
+        description: "The last run of its checks, passed or not; null before any.",
+      }),
+    ),
+    last_action: Type.Unsafe<Static<typeof PhaseAction> | null>(
+      Type.Union([PhaseAction, Type.Null()]),
+    ),
+    approvals: Type.Array(PhaseApproval, { description: "The earliest first." }),
+    error: Type.Unsafe<Static<typeof PhaseError> | null>(Type.Union([PhaseError, Type.Null()])),
+    begun_at: time(),
+    ended_at: time(),
+  },
+  { ...closed, $id: "RunPhase" },
+);
+export type RunPhase = Static<typeof RunPhase>;
 
 /** A message in a run's session, which no model gets. */
 const UnreadMessage = Type.Object(
@@ -138,63 +277,3 @@ export const RunDetail = Type.Object(
   { ...closed, $id: "RunDetail" },
 );
 export type RunDetail = Static<typeof RunDetail>;
-
-const { token_limits, price_limits } = CreateSessionRequest.properties;
-const PHASE_MODES = PERMISSION_MODES.filter((mode) => mode !== "plan");
-const phaseKeys = (description: string) =>
-  Type.Array(Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH }), {
-    maxItems: MAX_PHASE_KEYS,
-    description,
-  });
-
-export const CreatePlanRunRequest = Type.Object(
-  {
-    plan: DescribePlanRequest,
-    repo_path: repoPath(),
-    checks: Type.Optional(
-      Type.Object(DescribePlanRequest.properties, {
-        ...closed,
-        description: "commands that decide whether phases are done: `reprise/plan-checks@1`",
-      }),
-    ),
-    only: Type.Optional(
-      phaseKeys("keys of the phases to run, with those that they depend on; none for all"),
-    ),
-    parallel: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PARALLEL })),
-    retries: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_RETRIES })),
-    approve: Type.Optional(
-      phaseKeys("keys of phases that a person has to approve, or `all` for each of them"),
-    ),
-    model: Type.Optional(name()),
-    permission: Type.Optional(oneOf(PHASE_MODES)),
-    token_limits,
-    price_limits,
-    again: Type.Optional(
-      Type.Boolean({ description: "true to run a plan once more that has ended" }),
-    ),
-  },
-  { ...closed, $id: "CreatePlanRunRequest" },
-);
-export type CreatePlanRunRequest = Static<typeof CreatePlanRunRequest>;
-
-export const ResumePlanRunRequest = Type.Object(
-  {
-    retry: Type.Optional(
-      phaseKeys("keys of phases that failed or were refused, to try again; none for all of them"),
-    ),
-    token_limits: PatchSessionRequest.properties.token_limits,
-  },
-  { ...closed, $id: "ResumePlanRunRequest" },
-);
-export type ResumePlanRunRequest = Static<typeof ResumePlanRunRequest>;
-
-export const PlanRunsQuery = Type.Object(
-  {
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MAX_LIST_LIMIT, default: DEFAULT_LIST_LIMIT }),
-    ),
-    cursor: ListQuery.properties.cursor,
-    state: Type.Optional(oneOf(EXCHANGE_STATES)),
-  },
-  closed,
-);

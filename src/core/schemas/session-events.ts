@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 
 import { closed } from "./field-schemas.ts";
-import { RunPhase } from "./run-phase-schemas.ts";
+import { RunPhase } from "./plan-run-schemas.ts";
 import { ExchangeInfo, named, QuestionInfo, SessionSummary } from "./schemas.ts";
 
 /** The events of `GET /api/events`, as docs/protocol/http.md describes them ("Events of all sessions"). */

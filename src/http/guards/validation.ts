@@ -8,7 +8,10 @@ import { CreateShareRequest, LoginRequest } from "../../core/schemas/access-sche
 import type { Fault, RepriseError } from "../../core/errors.ts";
 import { invalidRequest } from "../../core/invalid-request.ts";
 import { PatchSessionRequest } from "../../core/schemas/patch-session.ts";
-import { CreatePlanRunRequest, ResumePlanRunRequest } from "../../core/schemas/plan-run-schemas.ts";
+import {
+  CreatePlanRunRequest,
+  ResumePlanRunRequest,
+} from "../../core/schemas/plan-run-requests.ts";
 import { UndoRequest } from "../../core/schemas/file-change-schemas.ts";
 import { faultsOf, STORABLE_TEXT } from "../../core/schemas/schema-errors.ts";
 import {

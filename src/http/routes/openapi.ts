@@ -22,10 +22,8 @@ import {
 import {
   CreatePlanRunRequest,
   ResumePlanRunRequest,
-  RunDetail,
-  RunSummary,
-} from "../../core/schemas/plan-run-schemas.ts";
-import { RunPhase } from "../../core/schemas/run-phase-schemas.ts";
+} from "../../core/schemas/plan-run-requests.ts";
+import { RunDetail, RunPhase, RunSummary } from "../../core/schemas/plan-run-schemas.ts";
 import { NoQuery } from "../../core/schemas/query-schemas.ts";
 import {
   AnswerRequest,

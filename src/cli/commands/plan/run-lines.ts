@@ -1,6 +1,5 @@
 import { oneLine } from "../../../core/text/terminal-text.ts";
-import type { RunDetail, RunSummary } from "../../../core/schemas/plan-run-schemas.ts";
-import type { RunPhase } from "../../../core/schemas/run-phase-schemas.ts";
+import type { RunDetail, RunPhase, RunSummary } from "../../../core/schemas/plan-run-schemas.ts";
 import { aligned } from "../../output/aligned.ts";
 import type { CliContext } from "../../process/context.ts";
 import { inSeconds, shortCount } from "../../terminal/text/amounts.ts";

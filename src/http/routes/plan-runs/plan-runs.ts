@@ -5,9 +5,8 @@ import {
   CreatePlanRunRequest,
   PlanRunsQuery,
   ResumePlanRunRequest,
-  RunDetail,
-  RunSummary,
-} from "../../../core/schemas/plan-run-schemas.ts";
+} from "../../../core/schemas/plan-run-requests.ts";
+import { RunDetail, RunSummary } from "../../../core/schemas/plan-run-schemas.ts";
 import { NoQuery } from "../../../core/schemas/query-schemas.ts";
 import { named } from "../../../core/schemas/schemas.ts";
 import { folderWarning } from "../../../exchange/folder-warning.ts";

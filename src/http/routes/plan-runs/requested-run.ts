@@ -6,7 +6,7 @@ import { invalidRequest } from "../../../core/invalid-request.ts";
 import { MAX_FAULTS } from "../../../core/limits.ts";
 import type { PlanChecks } from "../../../core/plan-runs.ts";
 import type { Principal } from "../../../core/principal.ts";
-import type { CreatePlanRunRequest } from "../../../core/schemas/plan-run-schemas.ts";
+import type { CreatePlanRunRequest } from "../../../core/schemas/plan-run-requests.ts";
 import { refuseAsking, refuseDenied } from "../../../plans/check-consent.ts";
 import type { StartSource } from "../../../plans/check-start.ts";
 import { prepareRun } from "../../../plans/new-run.ts";

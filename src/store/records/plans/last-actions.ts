@@ -27,8 +27,9 @@ export const readLastActions: Operation<
     from sessions as child join messages on messages.session_id = child.id
     where child.parent_session_id = ${session_id} and child.parent_call_id is not null
       and messages.seq = (
-        select max(seq) from messages as latest
+        select seq from messages as latest
         where latest.session_id = child.id and latest.role = 'assistant'
+        order by seq desc limit 1
       )`.execute(db);
   return rows.map(({ tool_calls, ...row }) => ({
     ...row,
