@@ -103,7 +103,9 @@ describeEngines("three nodes of which one that runs a plan is frozen for two lea
       expect(await world.finish(first)).toEqual({ "phase:first:1": 1, "phase:second:1": 1 });
       expect(readFileSync(begun, "utf8")).toBe("begun\nbegun\n");
       const { phases } = await world.store.read(readRun, { reference: world.id });
-      expect(JSON.parse(phases[0]?.checked ?? "null")).toMatchObject([{ code: 0 }]);
+      expect(JSON.parse(phases[0]?.checked ?? "null")).toMatchObject({
+        commands: [{ code: 0 }],
+      });
     },
   );
 

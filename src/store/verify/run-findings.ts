@@ -3,11 +3,12 @@ import { createHash } from "node:crypto";
 import {
   approvalCallId,
   attemptOfCall,
-  type CheckResult,
   commandsOfPhase,
   phaseCallId,
   type PlanChecks,
   type RunOptions,
+  type CheckResult,
+  type PhaseChecked,
 } from "../../core/plan-runs.ts";
 import type { ExchangeState } from "../../core/exchanges.ts";
 import { runReport } from "../../core/text/run-report.ts";
@@ -135,7 +136,9 @@ function doneFindings(phase: CheckedPhase): Difference[] {
     findings.push(wrong(`Phase ${key} ${sentence}.`));
   }
   if (isDone && !hasPassed(phase)) {
-    findings.push(wrong(`Phase ${key} is done, and not each of its checks has passed.`));
+    findings.push(
+      wrong(`Phase ${key} is done, and its checks have not all passed for its artifact.`),
+    );
   }
   return findings;
 }
@@ -150,9 +153,19 @@ function decisive({ row, exchanges }: CheckedPhase): AttemptExchange | undefined
 
 function hasPassed({ row, checks }: CheckedPhase): boolean {
   const commands = commandsOfPhase(checks, row.key);
-  const results = (readJson(row.checked) ?? []) as readonly CheckResult[];
-  const isSame = JSON.stringify(results.map(({ argv }) => argv)) === JSON.stringify(commands);
-  return isSame && results.every(({ code }) => code === 0);
+  if (commands.length === 0) {
+    return true;
+  }
+  const checked = readJson(row.checked) as Partial<PhaseChecked> | null;
+  const commandsRun: readonly (Partial<CheckResult> | null)[] = Array.isArray(checked?.commands)
+    ? checked.commands
+    : [];
+  return (
+    checked?.attempt === row.attempt &&
+    checked.artifact_hash === row.artifact_hash &&
+    JSON.stringify(commandsRun.map((each) => each?.argv)) === JSON.stringify(commands) &&
+    commandsRun.every((each) => each?.code === 0 && each.failure === null)
+  );
 }
 
 /** A text that cannot be read counts as none. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
-import type { CheckResult, PlanChecks } from "../../../src/core/plan-runs.ts";
+import type { PhaseChecked, PlanChecks } from "../../../src/core/plan-runs.ts";
 import { undoExchange } from "../../../src/exchange/undo/undo-exchange.ts";
 import { readDetail } from "../../../src/store/records/messages/read.ts";
 import { readRun } from "../../../src/store/records/plans/read-runs.ts";
@@ -108,8 +108,8 @@ describeEngine("a process that is killed", (engine) => {
       expect(sleeping()).toEqual([]);
       expect(run.server.requests()).toHaveLength(1);
       expect(readFileSync(join(run.repo, "begun"), "utf8")).toBe("begun\nbegun\n");
-      const results = JSON.parse((await run.row()).checked ?? "null") as readonly CheckResult[];
-      expect(results).toMatchObject([{ code: 0 }]);
+      const checked = JSON.parse((await run.row()).checked ?? "null") as PhaseChecked;
+      expect(checked.commands).toMatchObject([{ code: 0 }]);
       await run.undo();
       expect([existsSync(join(run.repo, "begun")), existsSync(join(run.repo, "slept"))]).toEqual([
         false,

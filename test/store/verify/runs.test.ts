@@ -148,6 +148,8 @@ interface Falsified {
 const BUILD = "UPDATE plan_phases SET";
 const OF_BUILD = "WHERE key = 'build'";
 const CHECKS = '{"phases":{"build":{"checks":[["true"]]}}}';
+const RAN = { argv: ["true"], code: 0, ms: 1, failure: null };
+const PASSED = { attempt: 1, corrections: 0, artifact_hash: null, commands: [RAN] };
 const LEASE = JSON.stringify(owner);
 
 /** Statements have `$column` for the value that a column of `build` had. */
@@ -206,7 +208,7 @@ const FALSIFIED: readonly Falsified[] = [
     name: "PLANRUN-93 a check that was not run",
     change: `UPDATE plan_runs SET checks = '${CHECKS}'`,
     back: "UPDATE plan_runs SET checks = NULL",
-    says: ["Phase build is done, and not each of its checks has passed."],
+    says: ["Phase build is done, and its checks have not all passed for its artifact."],
   },
   {
     name: "PLANRUN-94 two phases that change files at the same time",
@@ -329,6 +331,31 @@ describeEngines("verifying a run", (engine: Engine) => {
     expect(await sentences(store, id)).toEqual([
       "The session runs a plan, and the rows of its run are missing.",
     ]);
+  });
+
+  it("[PLANRUN-93] finds a done phase whose checks passed for something else", async () => {
+    const { store, id } = await doneRun(await engine.create());
+    const storeChecked = (checked: unknown) =>
+      execute(store, `${BUILD} checked = '${JSON.stringify(checked)}' ${OF_BUILD}`);
+    await execute(store, `UPDATE plan_runs SET checks = '${CHECKS}'`);
+    await storeChecked(PASSED);
+    expect(await sentences(store, id)).toEqual([]);
+    for (const checked of [
+      { ...PASSED, artifact_hash: "00" },
+      { ...PASSED, attempt: 2 },
+      { ...PASSED, commands: [{ ...RAN, code: 1, failure: "exit code 1" }] },
+      { ...PASSED, commands: [{ ...RAN, argv: ["false"] }] },
+      { ...PASSED, commands: [null] },
+      { ...PASSED, commands: 5 },
+      5,
+      null,
+    ]) {
+      await storeChecked(checked);
+      expect([checked, await sentences(store, id)]).toEqual([
+        checked,
+        ["Phase build is done, and its checks have not all passed for its artifact."],
+      ]);
+    }
   });
 
   it("[PLANRUN-98] finds nothing in a run at any time of its life, here, imported and copied", async () => {
