@@ -45,7 +45,7 @@ import {
 } from "./run-reference.ts";
 
 const STEPS = 14;
-/** What happens to the process that runs the run. `dies` and `freezes` do so at one of its writes. */
+/** Ends of a process that runs the run. `dies` and `freezes` do so at one of its writes. */
 const WAYS = ["whole", "whole", "dies", "dies", "freezes", "stops", "stopped", "refused"] as const;
 type Way = (typeof WAYS)[number];
 
@@ -120,7 +120,7 @@ class World {
   readonly #runId = crypto.randomUUID();
   #reference = new RunReference([], 0);
   #options: RunOptions = { parallel: 1, retries: 0, approve: [] };
-  /** What happens at the next request of a model. */
+  /** Called at the next request of a model. */
   #event: (() => ModelAnswer | null) | null = null;
   #answering: Promise<unknown>[] = [];
   /** Processes that are frozen. */
@@ -310,7 +310,7 @@ class World {
     return how === "phase_failed" ? "failed" : how;
   }
 
-  /** What happens at the request of this number. */
+  /** Makes the event of the request of this number. */
   #eventOf(way: Way, stop: AbortController, requests: number): () => ModelAnswer | null {
     const event = (): ModelAnswer | null => {
       requests -= 1;

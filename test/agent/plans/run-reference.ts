@@ -1,8 +1,8 @@
 import type { PhaseState } from "../../../src/core/plan-runs.ts";
 
-/** What the sub-agent of an attempt does. */
+/** Ways in which a sub-agent works on an attempt. */
 export const BEHAVIOURS = ["ok", "ok", "ok", "writes", "fails", "asks", "asks-fails"] as const;
-/** The same of phases with an artifact. */
+/** Ways of a sub-agent that has to leave an artifact. */
 export const HANDING = ["ok", "ok", "corrects", "forgets", "never", "asks"] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number] | (typeof HANDING)[number];
 
@@ -12,7 +12,7 @@ export interface ReferencePhase {
   readonly approves: boolean;
   readonly isWriter: boolean;
   readonly artifact: string | null;
-  /** Of the attempts after none, one and more failures. */
+  /** Ways of the first attempt, and of those after one and two failures. */
   readonly behaviours: readonly Behaviour[];
   state: PhaseState;
   attempt: number;
@@ -23,7 +23,7 @@ export interface ReferencePhase {
   why: string;
 }
 
-/** What a sub-agent does that has learned why an earlier attempt failed. */
+/** Returns how a sub-agent works that has learned why an earlier attempt failed. */
 export function behaviourOf({ behaviours }: ReferencePhase, why: string): Behaviour {
   const failed = /failed-(\d)/.exec(why)?.[1];
   return why === "" ? behaviours[0]! : (behaviours[Number(failed ?? 9)] ?? "ok");

@@ -9,7 +9,7 @@ import type { Operation, Tx } from "../../../src/store/store.ts";
 /** The role of the plans of tests that may change files. */
 const WRITER = "assistant";
 
-/** Returns what must be in the rows of no run, whatever was done to it before. */
+/** Returns the invariants that the rows of a run break. */
 export const runFaults: Operation<{ readonly session_id: string }, readonly string[]> = async (
   tx,
   { session_id },
