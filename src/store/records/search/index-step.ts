@@ -1,7 +1,5 @@
 import { hash } from "node:crypto";
 
-import { sql } from "kysely";
-
 import {
   documentNumber,
   comparedText,
