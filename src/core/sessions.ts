@@ -73,7 +73,8 @@ export type FieldValues<T extends FieldTable> = { readonly [Name in keyof T]: Fi
 
 /**
  * Fields of a session's row that the API shows, in their order. Its schema, the columns that are read for it
- * and its JSON follow from this table. `activity` is not a column.
+ * and its JSON follow from this table. `activity` is not a column. `agent` names the agent that runs the session: null for
+ * the built-in one, or if none has run it yet; `plan` for a run of a plan.
  */
 export const SESSION_FIELDS = {
   id: "id",
@@ -83,6 +84,7 @@ export const SESSION_FIELDS = {
   name: "text?",
   persona_name: "text?",
   model: "text?",
+  agent: "text?",
   repo_path: "text?",
   project_key: "text?",
   plan_mode: "flag",
@@ -105,8 +107,6 @@ export interface Session extends FieldValues<typeof SESSION_FIELDS> {
   readonly thread_suffix: number;
   /** The call of the session above it that began it: see `isDelegated`. */
   readonly parent_call_id: string | null;
-  /** The name of the agent that runs it; null for the built-in one, or if none has run it yet. */
-  readonly agent: string | null;
 }
 
 /**

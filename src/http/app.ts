@@ -50,6 +50,7 @@ import { queueRoute } from "./routes/queue.ts";
 import { serviceRoutes } from "./routes/service.ts";
 import { createEventStreams } from "./events/event-streams.ts";
 import { createLiveStreams, type LiveStreams } from "./live/live-streams.ts";
+import { readRunPhases } from "../plans/run-detail.ts";
 import { NO_SOURCE } from "../exchange/live/live-source.ts";
 import { liveSessionRoute } from "./routes/sessions/live-session.ts";
 import { uiRoutes } from "./routes/ui.ts";
@@ -102,7 +103,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const watcher = createSessionWatcher(streaming);
   const streams = createStreams({ ...streaming, watcher });
   const source = options.live ?? NO_SOURCE;
-  const live = createLiveStreams({ ...streaming, watcher, source });
+  const live = createLiveStreams({ ...streaming, watcher, source, readPhases: readRunPhases });
   const events = createEventStreams({ ...streaming, watcher });
   const closeStreams = async (): Promise<void> => {
     await Promise.all([streams.close(), live.close(), events.close()]);

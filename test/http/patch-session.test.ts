@@ -294,10 +294,15 @@ it("[PERMISSION-87] a session shows the mode that counts while it does not plan"
   expect(permission).toBeNull();
 });
 
-it("[HTTP-157] every answer with a session has its name, since when it is archived and its metadata", async () => {
+it("[HTTP-157] every answer with a session has its name, since when it is archived, its agent and its metadata", async () => {
   const made = await client.createSession({ metadata: { team: "green" } });
   const { id } = made;
-  expect(made).toMatchObject({ name: null, archived_at: null, metadata: { team: "green" } });
+  expect(made).toMatchObject({
+    name: null,
+    archived_at: null,
+    agent: null,
+    metadata: { team: "green" },
+  });
   const session = await client.patchSession(id, { name: "N", archived: true });
   expect(session).toMatchObject({ name: "N", archived_at: expect.any(String) as string });
   expect((await client.listSessions({ limit: 1 })).sessions).toEqual([session]);

@@ -16,6 +16,7 @@ function session(id: string, more: Partial<SessionSummary> = {}): SessionSummary
     title: id,
     persona_name: null,
     model: null,
+    agent: null,
     repo_path: null,
     project_key: null,
     plan_mode: false,

@@ -60,6 +60,8 @@ function changed(
         retry: event.data,
         reasoning: event.data === null ? state.reasoning : null,
       };
+    case "phase":
+      return state;
   }
 }
 

@@ -7,6 +7,7 @@ import { isRepriseError } from "../../core/errors.ts";
 import type { Session } from "../../core/sessions.ts";
 import { readMessagesAfter } from "../../store/records/messages/read.ts";
 import { readQuestion } from "../../store/records/questions/read.ts";
+import { NO_PHASES } from "../../exchange/live/live-view.ts";
 import type { Store } from "../../store/store.ts";
 import { noticeLine } from "../process/context.ts";
 import { shortened } from "../output/tool-lines.ts";
@@ -244,8 +245,8 @@ async function* eventsOf(
   const { followSession } = await import("../../exchange/live/follow-session.ts");
   const { beginningOf } = await import("../../store/records/live/beginning-of.ts");
   const after_seq = await store.read(beginningOf, { session_id });
-  const place = { session_id, after_seq, all: false, signal, onFailure: () => undefined };
-  yield* followSession(store, place);
+  const place = { session_id, after_seq, all: false, signal };
+  yield* followSession(store, { ...place, readPhases: NO_PHASES, onFailure: () => undefined });
 }
 
 function exchangeOf({ event, data }: LiveEvent): ExchangeInfo | null {

@@ -1,3 +1,4 @@
+import { PLAN_AGENT } from "../../core/plan-runs.ts";
 import type { ExchangeFailure, Session } from "../../core/sessions.ts";
 import { oneLine, titleLine } from "../../core/text/terminal-text.ts";
 import { plural } from "../../core/text/text.ts";
@@ -37,12 +38,17 @@ export async function sessionTable(
     shownState(session, failures),
     age(now - Date.parse(session.last_message_at ?? session.created_at)),
     String(session.last_seq),
-    oneLine(session.agent ?? session.model ?? "-"),
+    oneLine(answererOf(session) ?? "-"),
     ...(hasFolders ? [shownFolder(session, home)] : []),
     `${titleLine(session)}${marksOf(session, subagents.get(session.id) ?? 0)}`,
   ]);
   const folder = hasFolders ? ["FOLDER"] : [];
   return aligned([["ID", "STATE", "ACTIVE", "MESSAGES", "MODEL", ...folder, "TITLE"], ...rows]);
+}
+
+/** Returns the agent of another program, or the model; null if neither is known. */
+export function answererOf({ agent, model }: Pick<Session, "agent" | "model">): string | null {
+  return agent === null || agent === PLAN_AGENT ? model : agent;
 }
 
 function shownFolder({ repo_path: path }: Session, home: string | undefined): string {
@@ -59,8 +65,9 @@ export function withTilde(path: string, home: string | undefined): string {
   return isInHome ? `~${path.slice(home.length)}` : path;
 }
 
-function marksOf({ archived_at }: Session, subagents: number): string {
+function marksOf({ archived_at, agent }: Session, subagents: number): string {
   const marks = [
+    ...(agent === PLAN_AGENT ? ["plan"] : []),
     ...(archived_at === null ? [] : ["archived"]),
     ...(subagents === 0 ? [] : [plural(subagents, "sub-agent")]),
   ];

@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from "typebox";
 import { LIVE_CALL_STATUSES } from "../calls.ts";
 import { ERROR_CODES } from "../errors.ts";
 import { callFacts, closed, nullable, oneOf } from "./field-schemas.ts";
+import { RunPhase } from "./plan-run-schemas.ts";
 import { ExchangeInfo, MessageInfo, named, QuestionInfo, SessionSummary } from "./schemas.ts";
 
 /** The events of the live feed, as docs/protocol/http.md describes them ("The live feed"). */
@@ -72,6 +73,7 @@ const DATA = {
   tool_call: Call,
   usage: Usage,
   retry: nullable(Retry),
+  phase: named(RunPhase),
 } as const;
 type LiveData = { readonly [Name in keyof typeof DATA]: Static<(typeof DATA)[Name]> };
 export type LiveEventName = keyof LiveData;

@@ -97,6 +97,8 @@ export class EventReader {
       case "retry":
         sink.retry(data);
         break;
+      case "phase":
+        break;
     }
   }
 

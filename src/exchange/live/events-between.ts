@@ -12,8 +12,9 @@ import type { LiveView } from "./live-view.ts";
 import {
   exchangeNews,
   type LiveNews,
+  phaseNews,
   reasoningNews,
-  type Shown,
+  type ShownStates,
   shownOf,
   stateNews,
 } from "./state-events.ts";
@@ -24,7 +25,7 @@ export interface LiveCursor {
   /** Where the position's text ends, in UTF-16 units; null until it was compared with the text. */
   readonly at: number | null;
   /** Null before the snapshot. */
-  readonly shown: Shown | null;
+  readonly shown: ShownStates | null;
 }
 
 /** Events that are sent next, and the cursor after them. */
@@ -56,9 +57,10 @@ export function eventsBetween(cursor: LiveCursor, view: LiveView): LiveStep {
   writer.sendNews(reasoningNews(shown, view));
   writer.sendText();
   writer.sendNews(stateNews(shown, view));
+  writer.sendNews(phaseNews(shown.phases, view));
   // an exchange that ends or waits is shown after what it did
   writer.sendNews(begun ? [] : exchangeNews(shown, view));
-  return writer.step(shownOf(view));
+  return writer.step({ ...shownOf(view), phases: view.phases });
 }
 
 function isAtWork({ exchange }: LiveView): boolean {
@@ -156,7 +158,7 @@ function createWriter(cursor: LiveCursor, view: LiveView) {
 
   return {
     /** The text is in the snapshot, unless something comes before it. */
-    snapshot: (): Shown => {
+    snapshot: (): ShownStates => {
       const { session, exchange } = view;
       const isNext = view.messages.length === 0 && !view.more && mayContinue();
       move({ revision: exchange?.revision ?? 0 });
@@ -175,7 +177,7 @@ function createWriter(cursor: LiveCursor, view: LiveView) {
           last_seq,
         },
       });
-      return shown;
+      return { ...shown, phases: view.phases };
     },
     /** True if there was any. */
     sendNews: (news: readonly LiveNews[]): boolean => {
@@ -202,6 +204,6 @@ function createWriter(cursor: LiveCursor, view: LiveView) {
         send({ event: "text", data: text });
       }
     },
-    step: (shown: Shown): LiveStep => ({ events, cursor: { position, at, shown } }),
+    step: (shown: ShownStates): LiveStep => ({ events, cursor: { position, at, shown } }),
   };
 }

@@ -4,6 +4,7 @@ import type { ExchangeRecord } from "../../core/sessions.ts";
 import { readExchange } from "../../store/records/exchanges/read.ts";
 import type { Store } from "../../store/store.ts";
 import { followSession } from "./follow-session.ts";
+import { NO_PHASES } from "./live-view.ts";
 import type { LivePlace } from "./session-feeds.ts";
 
 export interface FollowedExchange extends Omit<Followed, "signal"> {
@@ -43,7 +44,8 @@ export async function* followElsewhere(
 ): AsyncGenerator<FollowStep<ExchangeRecord>, void> {
   const lost = new AbortController();
   const onFailure = (error: unknown): void => lost.abort(error);
-  const events: Events = (place) => followSession(store, { ...place, onFailure });
+  const events: Events = (place) =>
+    followSession(store, { ...place, onFailure, readPhases: NO_PHASES });
   yield* followStored({ store, events }, { ...followed, signal: lost.signal });
   lost.signal.throwIfAborted();
 }

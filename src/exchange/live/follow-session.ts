@@ -2,6 +2,7 @@ import type { LiveEvent } from "../../core/schemas/live.ts";
 import { LIVE_POLL_MS, STREAM_POLL_MS, STREAM_UNSENT_BYTES } from "../../core/limits.ts";
 import type { Store } from "../../store/store.ts";
 import { stepTo } from "./feed-step.ts";
+import type { ReadPhases } from "../../store/records/live/read-live-feed.ts";
 import { NO_SOURCE } from "./live-source.ts";
 import { createSessionFeeds, type LivePlace } from "./session-feeds.ts";
 import { createSessionWatcher } from "./session-watcher.ts";
@@ -14,8 +15,12 @@ export async function* followSession(
   store: Store,
   {
     onFailure,
+    readPhases,
     ...place
-  }: Omit<LivePlace<never>, "pages"> & { readonly onFailure: (error: unknown) => void },
+  }: Omit<LivePlace<never>, "pages"> & {
+    readonly onFailure: (error: unknown) => void;
+    readonly readPhases: ReadPhases;
+  },
 ): AsyncGenerator<LiveEvent, void> {
   const watcher = createSessionWatcher({
     store,
@@ -28,6 +33,7 @@ export async function* followSession(
     watcher,
     source: NO_SOURCE,
     unsentBytes: STREAM_UNSENT_BYTES,
+    readPhases,
     stepsTo: (view) => (cursor) => stepTo(cursor, view),
   });
   try {

@@ -1,6 +1,8 @@
 import type { LiveState } from "../../core/live/live-state.ts";
+import type { RunPhase } from "../../core/schemas/plan-run-schemas.ts";
 import type { ExchangeInfo, QuestionInfo, SessionSummary } from "../../core/schemas/schemas.ts";
 import type { Message } from "../../core/sessions.ts";
+import type { ReadPhases } from "../../store/records/live/read-live-feed.ts";
 
 /** Text that arrives now: the part of a running exchange that no message holds. */
 export interface LiveText {
@@ -30,4 +32,15 @@ export interface LiveView {
   /** Null unless an exchange runs. */
   readonly live: LiveText | null;
   readonly state: LiveState | null;
+  /** Phases of the run, in the order of its plan; none in a session that runs no plan. */
+  readonly phases: readonly LivePhase[];
 }
+
+/** A phase, and its JSON, which is compared with what a reader was shown. */
+export interface LivePhase {
+  readonly phase: RunPhase;
+  readonly json: string;
+}
+
+/** For readers that show no phases. */
+export const NO_PHASES: ReadPhases = () => Promise.resolve([]);

@@ -6,12 +6,16 @@ import type { QuestionInfo } from "../../core/schemas/schemas.ts";
 import type { QuestionRecord } from "../../core/sessions.ts";
 import type { LiveAnswer } from "../../store/records/live/read-live.ts";
 import { isGone, type LeaseOwner } from "../../store/records/leases/this-process.ts";
-import { type LiveFeedSnapshot, readLiveFeed } from "../../store/records/live/read-live-feed.ts";
+import {
+  type LiveFeedSnapshot,
+  readLiveFeed,
+  type ReadPhases,
+} from "../../store/records/live/read-live-feed.ts";
 import type { Store } from "../../store/store.ts";
 import type { LiveCursor } from "./events-between.ts";
 import type { FeedStep, StepsTo } from "./feed-step.ts";
 import type { LiveSource } from "./live-source.ts";
-import type { LiveText, LiveView } from "./live-view.ts";
+import type { LivePhase, LiveText, LiveView } from "./live-view.ts";
 import type { LiveWake } from "./session-watcher.ts";
 
 export interface SessionFeedOptions<Step extends FeedStep> {
@@ -21,6 +25,7 @@ export interface SessionFeedOptions<Step extends FeedStep> {
   readonly unsentBytes: number;
   /** Called once for each view; what it returns, once for each cursor. */
   readonly stepsTo: StepsTo<Step>;
+  readonly readPhases: ReadPhases;
 }
 
 /** Reads that the readers of one session share, and each step from the same cursor. */
@@ -44,6 +49,7 @@ interface Page<Step> {
   readonly snapshot: LiveFeedSnapshot;
   readonly stored: StoredText | null;
   readonly questions: readonly QuestionInfo[];
+  readonly phases: readonly LivePhase[];
   /** The steps to it, as of a change of the source. */
   steps: { readonly change: number; readonly next: (cursor: LiveCursor) => Step } | null;
 }
@@ -60,7 +66,7 @@ const MAX_ENDED = 200;
 
 export function createSessionFeed<Step extends FeedStep>(
   session_id: string,
-  { store, source, unsentBytes, stepsTo }: SessionFeedOptions<Step>,
+  { store, source, unsentBytes, stepsTo, readPhases }: SessionFeedOptions<Step>,
 ): SessionFeed<Step> {
   const pages = new Map<string, Promise<Page<Step>>>();
   const changes = new ChangeCounter();
@@ -109,13 +115,15 @@ export function createSessionFeed<Step extends FeedStep>(
               offset: isStored ? before.offset : 0,
             },
       asked: [...asked],
+      readPhases,
     });
     isRunning = snapshot.exchange?.state === "running";
     ({ runner } = snapshot);
     stored = addStored(before, snapshot.live);
     noteQuestions(snapshot);
     const questions = snapshot.questions.map(({ path, ...each }) => ({ ...each, path: [...path] }));
-    return { snapshot, stored, questions, steps: null };
+    const phases = snapshot.phases.map((phase) => ({ phase, json: JSON.stringify(phase) }));
+    return { snapshot, stored, questions, phases, steps: null };
   };
   const noteQuestions = (snapshot: LiveFeedSnapshot): void => {
     for (const { id } of snapshot.questions) {
@@ -158,7 +166,7 @@ export function createSessionFeed<Step extends FeedStep>(
     }, forgetPage);
     return page;
   };
-  const viewOf = ({ snapshot, stored, questions }: Page<Step>): LiveView => {
+  const viewOf = ({ snapshot, stored, questions, phases }: Page<Step>): LiveView => {
     const { session, messages, more, answer, exchange, live } = snapshot;
     const here = seen !== null && seen.attempt >= (live?.attempt ?? 0) ? seen : null;
     const text = here ?? stored;
@@ -174,6 +182,7 @@ export function createSessionFeed<Step extends FeedStep>(
       ended: (id) => ended.get(id) ?? null,
       live: isShown || text === null ? text : { ...text, message_id: null, text: "" },
       state: here?.state ?? live?.state ?? null,
+      phases,
     };
   };
 

@@ -1,7 +1,7 @@
 import type { LiveEvent, LiveUsage } from "../../core/schemas/live.ts";
 import type { LiveCall, LiveReasoning, LiveRetry } from "../../core/live/live-state.ts";
 import type { ExchangeInfo, QuestionInfo } from "../../core/schemas/schemas.ts";
-import type { LiveView } from "./live-view.ts";
+import type { LivePhase, LiveView } from "./live-view.ts";
 
 /** The states that a reader was shown last. */
 export interface Shown {
@@ -11,6 +11,11 @@ export interface Shown {
   readonly usage: LiveUsage | null;
   readonly retry: LiveRetry | null;
   readonly reasoning: LiveReasoning | null;
+}
+
+/** As `Shown`, with what no snapshot has. */
+export interface ShownStates extends Shown {
+  readonly phases: readonly LivePhase[];
 }
 
 /** An event without its id. */
@@ -72,6 +77,14 @@ export function stateNews(shown: Shown, view: LiveView): LiveNews[] {
     news.push({ event: "retry", data: retry });
   }
   return [...news, ...questionNews(shown.questions, view)];
+}
+
+/** The phases that are not as they were shown. */
+export function phaseNews(before: readonly LivePhase[], { phases }: LiveView): LiveNews[] {
+  const shown = new Map(before.map(({ phase, json }) => [phase.key, json]));
+  return phases
+    .filter(({ phase, json }) => shown.get(phase.key) !== json)
+    .map(({ phase }) => ({ event: "phase", data: phase }));
 }
 
 function questionNews(shown: readonly QuestionInfo[], view: LiveView): LiveNews[] {

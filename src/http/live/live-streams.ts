@@ -1,6 +1,7 @@
 import type { AccessRole } from "../../core/principal.ts";
 import type { LivePosition } from "../../core/live/live-position.ts";
 import { cursorAt, type LiveCursor } from "../../exchange/live/events-between.ts";
+import type { ReadPhases } from "../../store/records/live/read-live-feed.ts";
 import type { LiveSource } from "../../exchange/live/live-source.ts";
 import { createSessionFeeds, type SessionFeeds } from "../../exchange/live/session-feeds.ts";
 import type { Source } from "../../exchange/live/source.ts";
@@ -32,6 +33,7 @@ export interface LiveStreams extends Serving<FollowedSession> {
 
 export interface LiveStreamsOptions extends StreamsOptions {
   readonly source: LiveSource;
+  readonly readPhases: ReadPhases;
 }
 
 export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {

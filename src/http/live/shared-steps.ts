@@ -3,7 +3,7 @@ import { writePosition } from "../../core/live/live-position.ts";
 import type { LiveCursor } from "../../exchange/live/events-between.ts";
 import { type FeedStep, stepTo } from "../../exchange/live/feed-step.ts";
 import type { LiveView } from "../../exchange/live/live-view.ts";
-import { recordFor } from "../shown-failure.ts";
+import { phaseFor, recordFor } from "../shown-failure.ts";
 import type { SentPortion } from "../stream/serving.ts";
 
 /** A step as bytes. */
@@ -85,6 +85,10 @@ function eventForReader(event: LiveEvent): LiveEvent {
       const { exchange } = event.data;
       const shown = exchange === null ? null : recordFor("reader", exchange);
       return shown === exchange ? event : { ...event, data: { ...event.data, exchange: shown } };
+    }
+    case "phase": {
+      const data = phaseFor("reader", event.data);
+      return data === event.data ? event : { ...event, data };
     }
     default:
       return event;

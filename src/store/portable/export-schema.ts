@@ -266,6 +266,7 @@ const {
   activity: _activity,
   title,
   name: _name,
+  agent: _agent,
   archived_at: _archivedAt,
   effort: _effort,
   cache: _cache,

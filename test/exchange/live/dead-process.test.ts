@@ -4,6 +4,7 @@ import { positionAfter } from "../../../src/core/live/live-position.ts";
 import { cursorAt } from "../../../src/exchange/live/events-between.ts";
 import { stepTo } from "../../../src/exchange/live/feed-step.ts";
 import { NO_SOURCE } from "../../../src/exchange/live/live-source.ts";
+import { NO_PHASES } from "../../../src/exchange/live/live-view.ts";
 import { createSessionFeed } from "../../../src/exchange/live/session-feed.ts";
 import { takeLease } from "../../../src/store/records/leases/lease.ts";
 import { thisProcess } from "../../../src/store/records/leases/this-process.ts";
@@ -24,6 +25,7 @@ describeEngine("an exchange whose process dies", (engine) => {
       store,
       source: NO_SOURCE,
       unsentBytes: 1_000_000,
+      readPhases: NO_PHASES,
       stepsTo: (view) => (cursor) => stepTo(cursor, view),
     });
     const { events, cursor } = await feed.next(cursorAt(positionAfter(1)), false);

@@ -20,6 +20,7 @@ function viewOf(reasoning: LiveReasoning | null, text = ""): LiveView {
     ended: () => null,
     live: { n: 1, attempt: 1, message_id: text === "" ? null : "a", text },
     state: { calls: [], usage: { input_tokens: 0, output_tokens: 0 }, retry: null, reasoning },
+    phases: [],
   };
 }
 

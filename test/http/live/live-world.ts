@@ -162,6 +162,7 @@ export function createWorld(random: () => number) {
           retry: isAskedAgain ? { attempt: 2, code: "model_failed", reason: "y", until: AT } : null,
           reasoning: null,
         },
+        phases: [],
       };
     },
   };

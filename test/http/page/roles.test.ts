@@ -121,6 +121,7 @@ describe("a visitor, on every route", () => {
       repo_path: null,
       project_key: null,
       persona_name: null,
+      agent: null,
       parent_session_id: null,
       metadata: {},
       permission: null,

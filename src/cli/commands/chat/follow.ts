@@ -6,6 +6,7 @@ import { isRepriseError, RepriseError } from "../../../core/errors.ts";
 import type { Session } from "../../../core/sessions.ts";
 import { titleLine } from "../../../core/text/terminal-text.ts";
 import { followSession } from "../../../exchange/live/follow-session.ts";
+import { readRunPhases } from "../../../plans/run-detail.ts";
 import { readMessagesAfter } from "../../../store/records/messages/read.ts";
 import { readSession, resolveSession } from "../../../store/records/sessions/read.ts";
 import type { Store } from "../../../store/store.ts";
@@ -116,7 +117,7 @@ function eventsAfter({ cli, store, session, signal }: Following, after_seq: numb
   const onFailure = (): void =>
     noticeNow(cli, "note: The database cannot be read now; trying again.");
   const place = { session_id: session.id, after_seq, all: false, signal };
-  return followSession(store, { ...place, onFailure });
+  return followSession(store, { ...place, readPhases: readRunPhases, onFailure });
 }
 
 /** The feed ends if the session has ended or was deleted. Error codes: `session_not_found`. */

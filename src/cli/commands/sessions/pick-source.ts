@@ -1,5 +1,6 @@
 import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT } from "../../../core/limits.ts";
 import type { MessageInfo } from "../../../core/schemas/schemas.ts";
+import { PLAN_AGENT } from "../../../core/plan-runs.ts";
 import type { Session } from "../../../core/sessions.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { isStorableText, plural } from "../../../core/text/text.ts";
@@ -26,7 +27,7 @@ import type {
 } from "../../terminal/picker/picker-source.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 import { statesOf } from "../../output/facts.ts";
-import { withTilde } from "../../output/table.ts";
+import { answererOf, withTilde } from "../../output/table.ts";
 import { localPrincipal } from "../../../core/principal.ts";
 
 /** Messages of a preview, and the bytes that are read for them. */
@@ -142,7 +143,7 @@ function pickedOf(
   state: string,
   { here, home }: Pick<PickSource, "here" | "home">,
 ): PickedSession {
-  const { id, name, title, repo_path, project_key, agent, model, depth } = session;
+  const { id, name, title, repo_path, project_key, depth } = session;
   const { total_input_tokens, total_output_tokens, last_seq, archived_at } = session;
   return {
     id,
@@ -151,12 +152,13 @@ function pickedOf(
     folder: repo_path === null ? null : oneLine(withTilde(repo_path, home)),
     isHere: project_key === here,
     state,
-    model: oneLine(agent ?? model ?? "-"),
+    model: oneLine(answererOf(session) ?? "-"),
     tokens: total_input_tokens + total_output_tokens,
     messages: last_seq,
     usedAt: Date.parse(session.last_message_at ?? session.created_at),
     createdAt: Date.parse(session.created_at),
     archived: archived_at !== null,
+    isRun: session.agent === PLAN_AGENT,
     depth,
   };
 }

@@ -19,6 +19,8 @@ export interface PickedSession {
   readonly usedAt: number;
   readonly createdAt: number;
   readonly archived: boolean;
+  /** Whether it runs a plan. */
+  readonly isRun: boolean;
   readonly depth: number;
 }
 

@@ -134,7 +134,7 @@ function sessionRow(
   cells.push(width < WITH_STATE ? ago.replace(" ago", "").padStart(8) : ago.padStart(10));
   const right = cells.map((text) => `  ${text}`).join("");
   const nested = "  ".repeat(session.depth);
-  const mark = session.archived ? "[archived] " : "";
+  const mark = `${session.isRun ? "[plan] " : ""}${session.archived ? "[archived] " : ""}`;
   const title = cell(
     `${nested}${mark}${titleOf(session)}`,
     Math.max(1, width - 2 - visibleWidth(right)),

@@ -1,3 +1,4 @@
+import { PLAN_AGENT } from "../../../core/plan-runs.ts";
 import type { Session } from "../../../core/sessions.ts";
 import { isRoot } from "../../../core/session-tree.ts";
 import { oneLine, titleLine } from "../../../core/text/terminal-text.ts";
@@ -6,7 +7,7 @@ import { MODEL_NAME } from "../../../rules/models/name.ts";
 import type { Store } from "../../../store/store.ts";
 import { shortAge } from "../../output/ages.ts";
 import { statesOf } from "../../output/facts.ts";
-import { shortIds, withTilde } from "../../output/table.ts";
+import { answererOf, shortIds, withTilde } from "../../output/table.ts";
 import { shortCount } from "../text/amounts.ts";
 import { measureFor } from "../text/measure.ts";
 import { type Column, tableRows } from "../text/table.ts";
@@ -181,8 +182,9 @@ function marksOf({ session, level, subagents }: SessionRow): string[] {
   const archived = (session.archived_at ?? null) === null ? [] : ["archived"];
   const parent = isRoot(session) || level > 0 ? [] : ["sub-agent"];
   const count = subagents === 0 ? [] : [plural(subagents, "sub-agent")];
-  const long = [...archived, ...parent, ...count];
-  const short = [...archived, ...parent, ...(subagents === 0 ? [] : [`+${subagents}`])];
+  const plan = session.agent === PLAN_AGENT ? ["plan"] : [];
+  const long = [...plan, ...archived, ...parent, ...count];
+  const short = [...plan, ...archived, ...parent, ...(subagents === 0 ? [] : [`+${subagents}`])];
   return long.length === 0 ? [] : [`[${long.join(", ")}]`, `[${short.join(", ")}]`];
 }
 
@@ -199,9 +201,9 @@ function folderCell({ repo_path: path, project_key }: Session, { here, home, the
 }
 
 /** In full, and without the provider. */
-function modelNames({ agent, model }: Session): string[] {
-  const name = oneLine(agent ?? model ?? "");
-  return agent !== null || !new RegExp(MODEL_NAME).test(name)
+function modelNames(session: Session): string[] {
+  const name = oneLine(answererOf(session) ?? "");
+  return answererOf(session) !== session.model || !new RegExp(MODEL_NAME).test(name)
     ? [name]
     : [name, name.slice(name.indexOf(":") + 1)];
 }

@@ -36,7 +36,7 @@ export function readSessionRoute(app: Api, { store, unsent }: SessionService): v
 }
 
 /**
- * Returns what a link shows of a session: neither its folder nor its persona, metadata, permissions, costs, exchange and
+ * Returns what a link shows of a session: neither its folder nor its persona, agent, metadata, permissions, costs, exchange and
  * the session above it.
  */
 function withoutSurroundings(text: string): string {
@@ -44,6 +44,7 @@ function withoutSurroundings(text: string): string {
   return JSON.stringify({
     ...detail,
     persona_name: null,
+    agent: null,
     repo_path: null,
     project_key: null,
     parent_session_id: null,

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import { PLAN_AGENT } from "../../../core/plan-runs.ts";
 import type { Operation } from "../../store.ts";
 
 /**
@@ -29,6 +30,8 @@ export const readLiveProgress: Operation<
             and epoch = live_states.epoch)`.as("position"),
         sql<string | null>`(select n || '.' || revision from exchanges
           where session_id = sessions.id order by n desc limit 1)`.as("exchange"),
+        sql<number | null>`case when agent = ${PLAN_AGENT} then (select max(changed)
+          from plan_phases where session_id = sessions.id) end`.as("phases"),
       ])
       .where("sessions.id", "in", ids)
       .execute();

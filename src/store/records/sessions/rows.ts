@@ -12,7 +12,6 @@ const COLUMNS = {
   ...SESSION_FIELDS,
   thread_suffix: "count",
   parent_call_id: "text?",
-  agent: "text?",
 } as const;
 const NAMES = [...columnNames(COLUMNS), "exchange_open"] as const;
 

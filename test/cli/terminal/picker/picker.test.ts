@@ -299,6 +299,7 @@ function session(index: number, change: Partial<PickedSession> = {}): PickedSess
     usedAt: NOW - index * HOUR,
     createdAt: NOW - 30 * 24 * HOUR,
     archived: false,
+    isRun: false,
     depth: 0,
     ...change,
   };
