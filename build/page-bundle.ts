@@ -58,6 +58,7 @@ async function bundleScripts(root: string): Promise<RolldownOutput> {
     input: { page: "web/main.tsx" },
     platform: "browser",
     tsconfig: join(root, "web/tsconfig.json"),
+    plugins: [styleAsText],
     onLog: (level, { message }) => {
       if (level === "warn") {
         warnings.push(message);
@@ -98,17 +99,29 @@ function neededAtOnce(entry: string): (id: string, source: ModuleSource) => stri
   };
 }
 
-/**
- * All styles as one file: the base first, then by name. Comments and blanks around signs are left out: no text in quotes may have
- * braces, a semicolon or a comma before a blank.
- */
+/** A style that a part of the page imports, which is loaded with it: a module with its text. */
+const styleAsText = {
+  name: "style-as-text",
+  load: (id: string) =>
+    id.endsWith(".css")
+      ? {
+          code: `export const style = ${JSON.stringify(shortStyle(readFileSync(id, "utf8")))};`,
+          moduleType: "js" as const,
+        }
+      : null,
+};
+
+/** Styles of every page as one file: the base first, then by name. */
 function styleOf(folder: string): string {
   const names = readdirSync(folder).filter((name) => name.endsWith(".css"));
   const first = ["base.css", "shell.css"];
   const ordered = [...first, ...names.filter((name) => !first.includes(name)).sort()];
-  return ordered
-    .map((name) => readFileSync(join(folder, name), "utf8"))
-    .join("\n")
+  return shortStyle(ordered.map((name) => readFileSync(join(folder, name), "utf8")).join("\n"));
+}
+
+/** Leaves out comments and blanks around signs: no text in quotes may have braces, a semicolon or a comma before a blank. */
+function shortStyle(text: string): string {
+  return text
     .replaceAll(/\/\*[^]*?\*\//g, "")
     .replaceAll(/\s*([{};])\s*/g, "$1")
     .replaceAll(/,\s+/g, ",")

@@ -74,7 +74,14 @@ it("[PAGE-100] [PAGE-101] [PAGE-103] describes a valid plan", async () => {
       estimated_duration_hours: 2,
       phases: TAGS as never,
     }),
+    boxes: expect.any(Array) as unknown[],
   });
+  expect(found?.boxes.map(({ key }) => key).toSorted()).toEqual(["check", "list", "store"]);
+  for (const { x, y, width, height } of found?.boxes ?? []) {
+    const drawn = /translate\((\d+) (\d+)\)/.exec(found?.picture ?? "");
+    const corner = `x="${x - Number(drawn?.[1])}" y="${y - Number(drawn?.[2])}"`;
+    expect(found?.picture).toContain(`${corner} width="${width}" height="${height}"`);
+  }
   expect(found?.picture).not.toContain("<b>");
 });
 
@@ -130,7 +137,7 @@ it.each([
   "[PAGE-102] draws no picture of %s, and gives the rest",
   async (_name, size, dependsOn, title) => {
     const found = await described(size, dependsOn, title);
-    expect([found.picture, found.phases.length]).toEqual([null, size]);
+    expect([found.picture, found.boxes, found.phases.length]).toEqual([null, [], size]);
   },
 );
 

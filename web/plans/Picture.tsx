@@ -1,14 +1,23 @@
 import { useSignal, type Signal } from "@preact/signals";
-import type { JSX, RefObject } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
 import type { PlanInfo } from "../../src/entries/client.ts";
 import { Button } from "../parts/Button.tsx";
+import "./adopt.ts";
 import { plural } from "./plan-text.ts";
-import { PictureWindow } from "./picture-window.ts";
+import { type PictureParts, PictureWindow } from "./picture-window.ts";
+
+interface PictureProps {
+  readonly plan: PlanInfo;
+  /** The least scale at which all of it is shown without a request. */
+  readonly leastScale?: number;
+  /** Elements over the picture, whose sizes are multiples of `--scale`. */
+  readonly children?: ComponentChildren;
+}
 
 /** The plan as a picture that can be enlarged and moved. It is an image: nothing in it can run. */
-export function Picture({ plan }: { readonly plan: PlanInfo }): JSX.Element {
+export function Picture({ plan, leastScale = 0, children }: PictureProps): JSX.Element {
   const address = useAddress(plan.picture);
   if (plan.picture === null) {
     return (
@@ -24,7 +33,10 @@ export function Picture({ plan }: { readonly plan: PlanInfo }): JSX.Element {
       address={address.value}
       label={`Picture of the plan: ${size}. The lists after it say the same in words.`}
       name={`plan-${plan.run_id.slice(0, 8)}.svg`}
-    />
+      leastScale={leastScale}
+    >
+      {children}
+    </Viewer>
   );
 }
 
@@ -46,12 +58,14 @@ function Viewer(props: {
   readonly address: string | null;
   readonly label: string;
   readonly name: string;
+  readonly leastScale: number;
+  readonly children: ComponentChildren;
 }): JSX.Element {
-  const { address, label, name } = props;
+  const { address, label, name, leastScale, children } = props;
   const box = useRef<HTMLDivElement>(null);
   const image = useRef<HTMLImageElement>(null);
   const scale = useSignal(1);
-  const window = usePictureWindow(box, image, scale);
+  const window = usePictureWindow({ box, image, scale, leastScale });
   return (
     <figure class="plan-picture">
       <div class="plan-actions">
@@ -78,25 +92,24 @@ function Viewer(props: {
         tabIndex={0}
       >
         {address === null ? null : (
-          <img
-            ref={image}
-            src={address}
-            alt={label}
-            draggable={false}
-            onLoad={() => window.fit()}
-          />
+          <div class="picture-sheet" style={{ "--scale": scale.value }}>
+            <img
+              ref={image}
+              src={address}
+              alt={label}
+              draggable={false}
+              onLoad={() => window.begin()}
+            />
+            {children}
+          </div>
         )}
       </section>
     </figure>
   );
 }
 
-function usePictureWindow(
-  box: RefObject<HTMLDivElement | null>,
-  image: RefObject<HTMLImageElement | null>,
-  scale: Signal<number>,
-): PictureWindow {
-  const window = useMemo(() => new PictureWindow(box, image, scale), []);
+function usePictureWindow(parts: PictureParts): PictureWindow {
+  const window = useMemo(() => new PictureWindow(parts), []);
   useLayoutEffect(() => window.attach(), []);
   return window;
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { pageTitle } from "../parts/attention.ts";
 import { Button } from "../parts/Button.tsx";
 import { Notice } from "../parts/Notice.tsx";
+import "./adopt.ts";
 import { attempts, checkDraft, checked, shownPlan } from "./check.ts";
 import { draft, isKept } from "./draft.ts";
 import { Editor, goToFinding } from "./Editor.tsx";

@@ -3,24 +3,31 @@ import type { RefObject } from "preact";
 
 import { fitting, type Point, type Size, zoomed } from "./zoom.ts";
 
+/** Elements of the picture, and the scale at which it is shown. */
+export interface PictureParts {
+  readonly box: RefObject<HTMLDivElement | null>;
+  readonly image: RefObject<HTMLImageElement | null>;
+  readonly scale: Signal<number>;
+  /** The least scale that it begins with: a larger picture is scrolled. */
+  readonly leastScale: number;
+}
+
 /**
  * Sizes and scrolls a picture in an element that scrolls: by keys, by the wheel with Ctrl, and by dragging with a
  * mouse. Fingers scroll it as everything else. As long as nobody changed the scale, all of the picture is in view.
  */
 export class PictureWindow {
-  readonly #box: RefObject<HTMLDivElement | null>;
-  readonly #image: RefObject<HTMLImageElement | null>;
-  readonly #scale: Signal<number>;
+  readonly #box: PictureParts["box"];
+  readonly #image: PictureParts["image"];
+  readonly #scale: PictureParts["scale"];
+  readonly #leastScale: number;
   #isFitted = true;
 
-  constructor(
-    box: RefObject<HTMLDivElement | null>,
-    image: RefObject<HTMLImageElement | null>,
-    scale: Signal<number>,
-  ) {
+  constructor({ box, image, scale, leastScale }: PictureParts) {
     this.#box = box;
     this.#image = image;
     this.#scale = scale;
+    this.#leastScale = leastScale;
   }
 
   /** Begins to follow the wheel, the mouse and the size of the window; returns the function that ends it. */
@@ -37,7 +44,7 @@ export class PictureWindow {
     box.addEventListener("pointerdown", (event) => this.#onPress(event), { signal });
     const watched = new ResizeObserver(() => {
       if (this.#isFitted) {
-        this.fit();
+        this.begin();
       }
     });
     watched.observe(box);
@@ -47,13 +54,23 @@ export class PictureWindow {
     };
   }
 
+  /** Shows all of the picture, unless it would be too small to read. */
+  begin(): void {
+    this.#fit(this.#leastScale);
+  }
+
   /** Shows all of the picture. */
   fit(): void {
+    this.#fit(0);
+  }
+
+  #fit(least: number): void {
     const box = this.#box.current;
     const size = this.#size();
     if (box !== null && size !== null) {
       this.#isFitted = true;
-      this.#show(fitting(size, { width: box.clientWidth, height: box.clientHeight }));
+      const scale = fitting(size, { width: box.clientWidth, height: box.clientHeight });
+      this.#show(Math.max(least, scale));
     }
   }
 
@@ -103,7 +120,8 @@ export class PictureWindow {
 
   #onPress(event: PointerEvent): void {
     const box = this.#box.current;
-    if (box === null || event.pointerType !== "mouse" || event.button !== 0) {
+    const isLink = event.target instanceof Element && event.target.closest("a") !== null;
+    if (box === null || event.pointerType !== "mouse" || event.button !== 0 || isLink) {
       return;
     }
     const start = { x: box.scrollLeft + event.clientX, y: box.scrollTop + event.clientY };

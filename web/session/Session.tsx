@@ -4,7 +4,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { usePageTitle } from "../parts/attention.ts";
 import { Link } from "../parts/Link.tsx";
 import { Notice } from "../parts/Notice.tsx";
-import { Changes, Questions, SessionMenu } from "./act/later.ts";
+import { Changes, Questions, Run, SessionMenu } from "./act/later.ts";
 import { Composer } from "./act/Composer.tsx";
 import { createSessionModel, type SessionModel } from "./model.ts";
 import { SessionHead } from "./SessionHead.tsx";
@@ -20,6 +20,7 @@ export function Session({ id }: { readonly id: string }): JSX.Element {
   const session = model.session.value;
   const title = session === null ? null : (session.name ?? session.title);
   usePageTitle(title);
+  const isRun = session?.agent === "plan";
   return (
     <div class="session">
       <SessionProblemNotice model={model} />
@@ -32,9 +33,15 @@ export function Session({ id }: { readonly id: string }): JSX.Element {
           <SessionHead model={model} session={session} menu={<SessionMenu model={model} />}>
             <Changes model={model} />
           </SessionHead>
-          <Transcript model={model} />
+          {isRun ? (
+            <Run model={model}>
+              <Transcript model={model} />
+            </Run>
+          ) : (
+            <Transcript model={model} />
+          )}
           <Questions model={model} />
-          <Composer model={model} />
+          {isRun ? null : <Composer model={model} />}
         </>
       )}
     </div>

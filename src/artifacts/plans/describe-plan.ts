@@ -1,5 +1,5 @@
 import type { PlanInfo } from "../../core/schemas/artifact-schemas.ts";
-import { drawSvg } from "./drawing/svg.ts";
+import { drawPicture } from "./drawing/svg.ts";
 import { type Edge, phaseGraph } from "./phase-graph.ts";
 import type { PhasePlan } from "./phase-plan.ts";
 
@@ -31,7 +31,7 @@ export function describePlan(plan: PhasePlan): PlanInfo {
     })),
     waves,
     longest_chain: longestChain,
-    picture: isDrawable(plan, edges) ? drawSvg(plan) : null,
+    ...(isDrawable(plan, edges) ? drawPicture(plan) : { picture: null, boxes: [] }),
   };
 }
 

@@ -114,6 +114,13 @@ const PhaseInfo = Type.Object(
 export type PhaseInfo = Static<typeof PhaseInfo>;
 
 /** A valid phase plan, and the order that its dependencies leave. */
+const pixels = () => Type.Number({ minimum: 0 });
+const PlanBox = Type.Object(
+  { key: Type.String(), x: pixels(), y: pixels(), width: pixels(), height: pixels() },
+  closed,
+);
+export type PlanBox = Static<typeof PlanBox>;
+
 export const PlanInfo = Type.Object(
   {
     run_id: Type.String(),
@@ -134,6 +141,11 @@ export const PlanInfo = Type.Object(
       Type.String({
         description:
           "SVG 1.1 without scripts. Null for more than 400 phases, 2,000 dependencies or 300,000 letters in their names: `reprise plan graph --format svg` draws it.",
+      }),
+    ),
+    boxes: Type.Unsafe<readonly PlanBox[]>(
+      Type.Array(PlanBox, {
+        description: "Where the phases are in the picture, in its pixels; none without a picture.",
       }),
     ),
   },

@@ -1,5 +1,6 @@
 import { phaseGraph, type PhaseGraph } from "../phase-graph.ts";
 import type { Phase, PhasePlan } from "../phase-plan.ts";
+import type { PlanBox } from "../../../core/schemas/artifact-schemas.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { HEAD, layOut, type Layout, type Line } from "./layout.ts";
 import { BOX_HEIGHT, type Box, type Point } from "./sizes.ts";
@@ -29,6 +30,14 @@ const MIN_WIDTH = 420;
  * Error codes: `plan_invalid` as `phaseGraph`.
  */
 export function drawSvg(plan: PhasePlan): string {
+  return drawPicture(plan).picture;
+}
+
+/** As `drawSvg`, with the boxes of the phases in it. */
+export function drawPicture(plan: PhasePlan): {
+  readonly picture: string;
+  readonly boxes: readonly PlanBox[];
+} {
   const graph = phaseGraph(plan);
   const phases = new Map(plan.phases.map((phase) => [phase.key, phase]));
   const layout = layOut(graph, (key) => boxWidth(phases.get(key)));
@@ -38,7 +47,7 @@ export function drawSvg(plan: PhasePlan): string {
   const links = new Set(
     graph.longestChain.slice(1).map((to, at) => `${graph.longestChain[at]} ${to}`),
   );
-  return [
+  const picture = [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="plan-title plan-desc">`,
     `<title id="plan-title">${xml(caption(plan, graph))}</title>`,
     `<desc id="plan-desc">${xml(description(graph))}</desc>`,
@@ -56,6 +65,14 @@ export function drawSvg(plan: PhasePlan): string {
     "</g>",
     "</svg>",
   ].join("\n");
+  const boxes = layout.boxes.map(({ key, x, y, width: wide }): PlanBox => ({
+    key,
+    x: round(x + MARGIN),
+    y: round(y + MARGIN + HEAD),
+    width: wide,
+    height: BOX_HEIGHT,
+  }));
+  return { picture, boxes };
 }
 
 const STYLE = `<style>

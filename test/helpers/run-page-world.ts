@@ -1,0 +1,44 @@
+import type { Phase } from "../../src/artifacts/plans/phase-plan.ts";
+import type { CreatePlanRunRequest, RunDetail } from "../../src/core/schemas/plan-run-schemas.ts";
+import type { Page } from "playwright-core";
+import { openPages, type PageView } from "./page.ts";
+import { PAGE_TOKEN, startPageService } from "./page-service.ts";
+import { freshHome } from "./reprise.ts";
+import { startScriptedProvider, type Step, text } from "./scripted-provider.ts";
+
+/** Answers of the model by the key of the phase that asks; others end at once. */
+export type PhaseAnswers = Readonly<Record<string, () => readonly Step[]>>;
+
+/** A real service that runs plans with a model on loopback, and a browser. */
+export async function startRunWorld(answers: PhaseAnswers) {
+  const stack = new AsyncDisposableStack();
+  const provider = stack.use(
+    await startScriptedProvider("openai", (_, body) => {
+      const key = /Phase ([a-z0-9-]+): /.exec(body)?.[1] ?? "";
+      return answers[key]?.() ?? [text(`The work of ${key} is done.`)];
+    }),
+  );
+  const home = freshHome({ ...provider.env, REPRISE_MODEL: "openai:gpt-test" });
+  const { url, client, service } = await startPageService(home, { folder: home.project });
+  stack.defer(async () => void (await service.stop("SIGKILL")));
+  const pages = stack.use(await openPages(url));
+  return {
+    ...pages,
+    url,
+    client,
+    home,
+    /** Stores a run of these phases in the project. */
+    begin: (
+      phases: readonly Phase[],
+      options: Partial<CreatePlanRunRequest> = {},
+    ): Promise<RunDetail> => {
+      const plan = { runId: crypto.randomUUID(), phaseKey: "planning", phases };
+      const body = { plan: { text: JSON.stringify(plan) }, repo_path: home.project };
+      return client.createPlanRun({ ...body, ...options });
+    },
+    /** Opens a run's page, logged in. */
+    open: ({ session_id }: Pick<RunDetail, "session_id">, view: PageView = {}): Promise<Page> =>
+      pages.openPage(`/sessions/${session_id}`, { token: PAGE_TOKEN, ...view }),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
