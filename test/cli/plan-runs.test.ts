@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 
 import { expect, it } from "vitest";
 
@@ -7,17 +7,21 @@ import type { Phase } from "../../src/artifacts/plans/phase-plan.ts";
 import type { RunDetail } from "../../src/core/schemas/plan-run-schemas.ts";
 import { createSandboxProbe } from "../../src/workspace/sandbox/probe.ts";
 import { callProgram } from "../helpers/call-program.ts";
+import { startModelServer } from "../helpers/model-server.ts";
 import { DIAMOND, phase } from "../helpers/plan-bench.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
+
+const hasSandbox = (await createSandboxProbe()()).bubblewrap !== null;
 
 /** A folder with a plan in `plan.json`, and the command line in it, with the demo as the model. */
 function folderOf(phases: readonly Phase[]) {
   const cwd = temporaryFolder();
   const plan = { runId: crypto.randomUUID(), phaseKey: "planning", phases };
   writeFileSync(join(cwd, "plan.json"), JSON.stringify(plan));
-  const env = { HOME: temporaryFolder(), REPRISE_MODEL: "demo" };
+  const env: Record<string, string> = { HOME: temporaryFolder(), REPRISE_MODEL: "demo" };
   return {
     cwd,
+    env,
     plan: (...args: string[]) => callProgram(["plan", ...args], { script: "reprise", cwd, env }),
   };
 }
@@ -79,7 +83,7 @@ it("[PLANRUN-24] [PLANRUN-25] shows the checks beside a plan, asks for consent, 
   expect((await plan("validate", "plan.json", "plan.checks.yaml")).stdout).toBe(
     "plan.json: valid, 4 phases\nplan.checks.yaml: valid\n",
   );
-  if ((await createSandboxProbe()()).bubblewrap !== null) {
+  if (hasSandbox) {
     const dry = await plan("run", "plan.json", "--dry-run");
     expect(dry.stdout).toContain("check npm test: needs your consent");
     const refused = await plan("run", "plan.json");
@@ -90,6 +94,31 @@ it("[PLANRUN-24] [PLANRUN-25] shows the checks beside a plan, asks for consent, 
     expect(allowed).toMatchObject({ code: 0 });
   }
 });
+
+it.skipIf(!hasSandbox)(
+  "[PLANRUN-20] runs the checks that a run began with, whatever becomes of their file",
+  async () => {
+    const { plan, cwd, env } = folderOf([phase("build")]);
+    const file = join(cwd, "plan.checks.yaml");
+    writeFileSync(file, "all: [[test, -f, right]]\n");
+    const server = await startModelServer({
+      answer: () => {
+        writeFileSync(file, "all: [['true']]\n");
+        return { content: "I changed the checks." };
+      },
+    });
+    const model = ["--model", "openai:gpt-test"];
+    Object.assign(env, server.env("openai"));
+    const ran = await plan("run", "plan.json", "--permission", "auto", ...model, "--json");
+    expect(ran.code).toBe(1);
+    expect(server.requests()).toHaveLength(3);
+    const { session_id, phases } = JSON.parse(ran.stdout) as RunDetail;
+    expect(phases[0]?.error).toMatchObject({ code: "check_failed" });
+    rmSync(file);
+    expect(await plan("retry", session_id)).toMatchObject({ code: 1 });
+    expect(server.requests()).toHaveLength(6);
+  },
+);
 
 it("[PLANRUN-26] refuses artifacts that could not be written, and schemas that nobody knows", async () => {
   const writing = (...paths: readonly string[]) =>

@@ -10,7 +10,6 @@ import {
   isFromTerminal,
   type Live,
 } from "../../exchange/exchanger.ts";
-import { nothingToContinue } from "../../exchange/nothing-to-continue.ts";
 import { type Report, reportStored } from "../../exchange/report-events.ts";
 import { ArtifactPlace } from "../../plans/artifact-file.ts";
 import { planOf } from "../../plans/plan-of-run.ts";
@@ -97,8 +96,10 @@ async function exchangeOfRun(
   const { store, limits: _own, ...shared } = options;
   const run = await store.read(readRunOf, { session_id: session.id });
   if (run.exchange?.state === "done") {
-    // messages may wait there, which no exchange is for
-    throw await nothingToContinue(store, session.id);
+    throw new RepriseError(
+      "nothing_to_continue",
+      "Every phase of this run is done. `reprise plan report` shows them, and `reprise plan run --again` runs the plan once more.",
+    );
   }
   const plan = planOf(run);
   if (session.repo_path !== null) {

@@ -276,11 +276,9 @@ describeEngine("an artifact", (engine) => {
     const keys = Object.keys(places);
     const run = await runOf(
       await engine.create(),
-      {
-        ...Object.fromEntries(
-          keys.map((key) => [key, [handingIn(VALID), put(key), handingIn(VALID), put(key)]]),
-        ),
-      },
+      Object.fromEntries(
+        keys.map((key) => [key, [handingIn(VALID), put(key), handingIn(VALID), put(key)]]),
+      ),
       keys.map((key) => reporting(key, `${key}/report.json`)),
     );
     ({ repo } = run);

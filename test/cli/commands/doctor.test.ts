@@ -63,10 +63,10 @@ describe("doctor", () => {
       doctor(home, 0, ["--quick"]),
     ]);
     expect(text).toMatchObject({ code: 0, stderr: "" });
-    expect(text.stdout.trimEnd().split("\n").at(-1)).toBe("16 checks: all is well");
+    expect(text.stdout.trimEnd().split("\n").at(-1)).toBe("17 checks: all is well");
     expect(text.stdout).toMatch(/^ok {7}integrity {3}SQLite's integrity_check found no errors\.$/m);
     expect(json.checks.map(({ name }) => name)).toEqual(
-      "config token modes disk log sqlite integrity version references open exchanges queue threads personas sandbox models".split(
+      "config token modes disk log sqlite integrity version references open exchanges queue threads runs personas sandbox models".split(
         " ",
       ),
     );

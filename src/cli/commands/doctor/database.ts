@@ -9,6 +9,7 @@ import { databaseLocation } from "../../process/config.ts";
 import type { CliContext } from "../../process/context.ts";
 import { databaseOption, openDatabase } from "../../process/database.ts";
 import { resumeCommand } from "../../process/resume-command.ts";
+import { checkRuns } from "./runs.ts";
 
 /**
  * The database: first its files and, on a connection that only reads, what SQLite reports,
@@ -101,6 +102,7 @@ async function checkRows(cli: CliContext, command: Command): Promise<Check[]> {
     return [
       ok("open", "The database can be opened and read."),
       ...(await store.read(checkSessions, { resume: resumeCommand(cli, command, "<id>") })),
+      await checkRuns(store),
     ];
   } catch (error) {
     return [failedBy(error, "open")];
