@@ -120,7 +120,7 @@ describeEngines("runs of a plan of 23 phases whose processes are killed", (engin
     while (true) {
       const node = await start();
       const before = served;
-      const requests = 1 + Math.floor(random() * 6);
+      const requests = 1 + Math.floor(random() * 12);
       while (served < before + requests && (await openRuns(store, ids)).length > 0) {
         await sleep(5);
       }
