@@ -22,8 +22,9 @@ import type { Operation, Store } from "./store.ts";
 const MAX_DOCUMENTS = 500;
 /** Milliseconds after which a search that has found too little returns what it has, and where it continues. */
 const SEARCH_MS = 2000;
-/** Milliseconds for which a search removes what is left of deleted messages. */
+/** Milliseconds for which a search, and a deletion, removes what is left of deleted messages. */
 const MERGE_MS = 200;
+const DELETION_MS = 5000;
 
 export interface SearchInput extends SearchFilters {
   readonly query: string;
@@ -115,7 +116,7 @@ export async function indexTail(
 }
 
 /** Removes what the index still holds of deleted messages, for so long at most. Error codes: none. */
-export async function forgetDeleted(store: Store, ms = Infinity): Promise<void> {
+export async function forgetDeleted(store: Store, ms = DELETION_MS): Promise<void> {
   if (!(await store.read(readIndexNeeds, null)).isUnmerged) {
     return;
   }
