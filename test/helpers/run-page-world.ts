@@ -1,5 +1,6 @@
 import type { Phase } from "../../src/artifacts/plans/phase-plan.ts";
-import type { CreatePlanRunRequest, RunDetail } from "../../src/core/schemas/plan-run-schemas.ts";
+import type { CreatePlanRunRequest } from "../../src/core/schemas/plan-run-requests.ts";
+import type { RunDetail } from "../../src/core/schemas/plan-run-schemas.ts";
 import type { Page } from "playwright-core";
 import { openPages, type PageView } from "./page.ts";
 import { PAGE_TOKEN, startPageService } from "./page-service.ts";
