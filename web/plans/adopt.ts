@@ -1,4 +1,4 @@
-import { adoptStyle } from "../parts/adopt-style.ts";
+import { adoptStyle } from "../adopt-style.ts";
 import { style } from "./plans.css";
 
 adoptStyle(style);

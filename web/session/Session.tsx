@@ -2,14 +2,17 @@ import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 
 import { usePageTitle } from "../parts/attention.ts";
+import { lazy } from "../parts/Lazy.tsx";
 import { Link } from "../parts/Link.tsx";
 import { Notice } from "../parts/Notice.tsx";
-import { Changes, Questions, Run, SessionMenu } from "./act/later.ts";
+import { Changes, Questions, SessionMenu } from "./act/later.ts";
 import { Composer } from "./act/Composer.tsx";
 import { createSessionModel, type SessionModel } from "./model.ts";
 import { SessionHead } from "./SessionHead.tsx";
 import { loadMarkdown } from "./Text.tsx";
 import { Transcript } from "./Transcript.tsx";
+
+const Run = lazy(async () => (await import("./run/Run.tsx")).Run);
 
 void loadMarkdown();
 

@@ -7,7 +7,6 @@ export const EndSession = lazy(async () => (await import("./EndSession.tsx")).En
 export const Question = lazy(async () => (await import("./Question.tsx")).Question);
 export const Questions = lazy(async () => (await import("./Questions.tsx")).Questions, null);
 export const Queue = lazy(async () => (await import("./Queue.tsx")).Queue, null);
-export const Run = lazy(async () => (await import("../run/Run.tsx")).Run);
 export const SessionMenu = lazy(async () => (await import("./SessionMenu.tsx")).SessionMenu, null);
 export const Settings = lazy(async () => (await import("./Settings.tsx")).Settings);
 export const Share = lazy(async () => (await import("./Share.tsx")).Share);

@@ -3,7 +3,7 @@ import { useEffect, useMemo } from "preact/hooks";
 
 import { ClientError, type RunDetail } from "../../../src/entries/client.ts";
 import { isOwner, sending, whoami } from "../../api.ts";
-import { adoptStyle } from "../../parts/adopt-style.ts";
+import { adoptStyle } from "../../adopt-style.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Notice } from "../../parts/Notice.tsx";
 import { Time } from "../../parts/Time.tsx";

@@ -49,7 +49,7 @@ export function runSentence({ exchange, phases, asking }: RunDetail): string {
     case "done":
       return "All phases are done.";
     case "stopped":
-      return "The run was stopped. What had begun goes on when it is continued.";
+      return "The run was stopped. What had begun continues with it.";
     case "interrupted":
       return "The process of the run ended. A service continues it, or continue it here.";
     case "failed":
