@@ -90,7 +90,7 @@ describeEngine("a process that is killed", (engine) => {
   it.skipIf(!hasSandbox)(
     "[PLANRUN-21] [PLANRUN-104] in a check leaves none of its processes, and the check runs again",
     async () => {
-      // two sleeps with a time that no other process has, one of them in a session of its own
+      // two sleeps with a time that no other process has, one of them in a separate session
       const time = `${10_000 + Math.floor(Math.random() * 10_000)}.25`;
       const sleeps = `setsid sleep ${time} & exec sleep ${time}`;
       const line = `echo begun >> begun; test -f slept && exit 0; touch slept; ${sleeps}`;

@@ -137,7 +137,7 @@ async function expectClean(store: Store, id: string): Promise<void> {
   }
 }
 
-/** A falsified row: the statement, the one that puts it back, and what is said of it. */
+/** A falsified row: the statement, the one that puts it back, and what verify reports. */
 interface Falsified {
   readonly name: string;
   readonly change: string;
