@@ -1,3 +1,4 @@
+import { MAX_POSTPONED_MS } from "../../core/limits.ts";
 import { ENDED_EARLY } from "./follow-end.ts";
 import { resetOf } from "./limit-reset.ts";
 
@@ -55,7 +56,9 @@ export function readProviderError(error: unknown): ProviderError {
     resetsAt:
       retryAfterMs === null
         ? (chain.map((link) => resetIn(link, now)).find((at) => at !== null) ?? null)
-        : now + retryAfterMs,
+        : retryAfterMs > MAX_POSTPONED_MS
+          ? null
+          : now + retryAfterMs,
   };
 }
 
@@ -102,11 +105,11 @@ export function isLongWait(error: ProviderError): boolean {
 }
 
 /**
- * Milliseconds that a `Retry-After` means, which is a number of seconds or an HTTP date; null for
- * anything else.
+ * Milliseconds that a `Retry-After` means, which is a number of seconds of at most nine digits or an HTTP date; null
+ * for anything else.
  */
 export function parseRetryAfter(value: string, now: number): number | null {
-  if (/^\d+(?:\.\d+)?$/.test(value.trim())) {
+  if (/^\d{1,9}(?:\.\d+)?$/.test(value.trim())) {
     return Number(value) * 1000;
   }
   // a date begins with its weekday; Date.parse takes `-1` for one too

@@ -176,7 +176,7 @@ describe("the wait before the next attempt", () => {
     expect(parseRetryAfter("Sun, 22 Nov 2026 12:00:07 GMT", now)).toBe(7000);
     expect(parseRetryAfter("Sun, 22 Nov 2026 11:00:00 GMT", now)).toBe(0);
     expect(parseRetryAfter(" 1.5 ", now)).toBe(1500);
-    for (const other of ["soon", "-3", "-1", "1 2", "+5", "gar bage 9", ""]) {
+    for (const other of ["soon", "-3", "-1", "1 2", "+5", "gar bage 9", "", "9".repeat(20)]) {
       expect(parseRetryAfter(other, now), other).toBeNull();
     }
   });
@@ -186,6 +186,7 @@ describe("the wait before the next attempt", () => {
     { asked: "3601", wait: "61 minutes" },
     { asked: "7201", wait: "3 hours" },
     { asked: "2678400", wait: "31 days" },
+    { asked: "999999999", wait: "11575 days" },
   ])("[RETRY-10] [RETRY-14] is not $wait: the exchange fails and names it", async (one) => {
     const headers = { "retry-after": one.asked };
     const { bench, provider } = await benchOf([status(429, { headers })]);
@@ -196,6 +197,17 @@ describe("the wait before the next attempt", () => {
       ),
     });
     expect(provider.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ["31 days", 31 * 86_400, expect.any(String)],
+    ["longer", 32 * 86_400, null],
+  ])("[LIMITED-7] has an end that can be waited for if it is %s", async (_, seconds, resets_at) => {
+    const { bench } = await benchOf([status(429, { headers: { "retry-after": `${seconds}` } })]);
+    await expect(bench.run({ text: "question" })).rejects.toMatchObject({
+      code: "model_rate_limited",
+      failure: { resets_at },
+    });
   });
 
   it("[RETRY-10] a long one holds for other exchanges with the model, and not for other models", async () => {
