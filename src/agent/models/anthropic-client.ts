@@ -3,7 +3,7 @@ import { ChatAnthropic } from "@langchain/anthropic";
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
 
 import type { CacheLife } from "../../core/model-settings.ts";
-import { keepLastCounts, withReasoningCount } from "./anthropic-counts.ts";
+import { keepLastCounts, withAddedCounts } from "./anthropic-counts.ts";
 import type { CallOptions } from "./call-options.ts";
 
 type Streamed = Anthropic.MessageCreateParamsStreaming;
@@ -30,7 +30,7 @@ export class AnthropicClient extends ChatAnthropic {
     ...given: Parameters<ChatAnthropic["_streamResponseChunks"]>
   ): AsyncGenerator<ChatGenerationChunk> {
     for await (const chunk of super._streamResponseChunks(...given)) {
-      yield withReasoningCount(chunk);
+      yield withAddedCounts(chunk);
     }
   }
 

@@ -3,6 +3,7 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import {
   type CallEnd,
   type CallRecord,
+  MAX_COUNTED_TOKENS,
   NO_COUNTS,
   TOKEN_KINDS,
   type TokenCounts,
@@ -30,9 +31,10 @@ export class CallMeter {
     this.#hasBegun = true;
     if (AIMessage.isInstance(message) && message.usage_metadata !== undefined) {
       const counts = countsIn(message);
-      // Anthropic begins an answer with a count of what it has written so far
+      // Anthropic's first piece counts nothing that is written
       const isLast = api !== "anthropic" || "stop_reason" in message.additional_kwargs;
-      this.#counts = later(this.#counts, isLast ? counts : { ...counts, output: null });
+      const heard = isLast ? counts : { ...counts, output: null };
+      this.#counts = withCounts(this.#counts, heard, api === "anthropic" ? added : Math.max);
     }
     this.#hearEnd(message);
   }
@@ -94,11 +96,20 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** Counts that come later include those before, and a piece may repeat only some of them. */
-function later(before: TokenCounts, after: TokenCounts): TokenCounts {
+/** Takes the counts of a later piece, which may have only some of them. */
+function withCounts(
+  before: TokenCounts,
+  after: TokenCounts,
+  both: (old: number, fresh: number) => number,
+): TokenCounts {
   const counts = TOKEN_KINDS.map((kind) => {
     const [old, fresh] = [before[kind], after[kind]];
-    return [kind, old === null || fresh === null ? (old ?? fresh) : Math.max(old, fresh)] as const;
+    return [kind, old === null || fresh === null ? (old ?? fresh) : both(old, fresh)] as const;
   });
   return Object.fromEntries(counts) as Record<(typeof TOKEN_KINDS)[number], number | null>;
+}
+
+/** Of pieces that each count what they add; those of other APIs count all so far. */
+function added(old: number, fresh: number): number {
+  return Math.min(old + fresh, MAX_COUNTED_TOKENS);
 }

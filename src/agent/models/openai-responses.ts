@@ -1,4 +1,9 @@
-import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  AIMessageChunk,
+  type BaseMessage,
+  type UsageMetadata,
+} from "@langchain/core/messages";
 import { ChatGenerationChunk } from "@langchain/core/outputs";
 import {
   ChatOpenAIResponses,
@@ -143,11 +148,18 @@ function failedCounts(event: Event): ChatGenerationChunk | null {
   if (usage === undefined || usage === null) {
     return null;
   }
-  const usage_metadata = convertResponsesUsageToUsageMetadata(usage);
   return new ChatGenerationChunk({
     text: "",
-    message: new AIMessageChunk({ content: "", usage_metadata }),
+    message: new AIMessageChunk({ content: "", usage_metadata: countsOf(usage) }),
   });
+}
+
+/** Returns the counts of a response. LangChain reads a missing one as 0, which would cost nothing. */
+function countsOf(usage: OpenAIClient.Responses.ResponseUsage | null | undefined): UsageMetadata {
+  const given: Partial<OpenAIClient.Responses.ResponseUsage> = usage ?? {};
+  const { input_tokens = Number.NaN, output_tokens = Number.NaN } = given;
+  const converted = convertResponsesUsageToUsageMetadata(usage ?? undefined);
+  return { ...converted, input_tokens, output_tokens };
 }
 
 /** Null for an event that holds nothing of the answer. Throws for one that says that it failed. */
@@ -175,6 +187,9 @@ function chunkOf(event: Event): ChatGenerationChunk | null {
       : {}),
   };
   message.additional_kwargs = refusal === null ? {} : { refusal };
+  if (isEnd) {
+    message.usage_metadata = countsOf(event.response.usage);
+  }
   return new ChatGenerationChunk({
     text,
     message,
