@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
 
+import { sql } from "kysely";
+
 import {
   documentNumber,
   comparedText,
@@ -132,7 +134,8 @@ const unindexedSession = prepared(({ db }, given: Parameter<{ readonly changed: 
       "sessions.last_activity_at",
       "search_marks.indexed_seq",
     ])
-    .where("sessions.changed", ">", 0)
+    // a literal, as in the condition of the index
+    .where("sessions.changed", ">", sql.lit(0))
     .where("sessions.changed", ">=", given("changed"))
     .where(({ or, eb, ref }) =>
       or([
