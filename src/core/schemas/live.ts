@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type } from "typebox";
 import { LIVE_CALL_STATUSES } from "../calls.ts";
 import { ERROR_CODES } from "../errors.ts";
 import { callFacts, closed, nullable, oneOf } from "./field-schemas.ts";
-import { RunPhase } from "./run-phase-schemas.ts";
+import { RunPhase } from "./plan-run-schemas.ts";
 import { ExchangeInfo, MessageInfo, named, QuestionInfo, SessionSummary } from "./schemas.ts";
 
 /** The events of the live feed, as docs/protocol/http.md describes them ("The live feed"). */

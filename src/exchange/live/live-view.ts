@@ -1,5 +1,5 @@
 import type { LiveState } from "../../core/live/live-state.ts";
-import type { RunPhase } from "../../core/schemas/run-phase-schemas.ts";
+import type { RunPhase } from "../../core/schemas/plan-run-schemas.ts";
 import type { ExchangeInfo, QuestionInfo, SessionSummary } from "../../core/schemas/schemas.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { ReadPhases } from "../../store/records/live/read-live-feed.ts";

@@ -1,5 +1,5 @@
 import { PLAN_AGENT } from "../../../core/plan-runs.ts";
-import type { RunPhase } from "../../../core/schemas/run-phase-schemas.ts";
+import type { RunPhase } from "../../../core/schemas/plan-run-schemas.ts";
 import { isRepriseError } from "../../../core/errors.ts";
 import type { QuestionRecord } from "../../../core/sessions.ts";
 import { readQuestion } from "../questions/read.ts";
