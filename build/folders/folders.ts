@@ -38,7 +38,7 @@ export const COMPOSITION = ["compose.ts", "entries", "index.ts", "main.ts"];
 /** Folders that belong together, from the inside out: each may import those before it. Every folder is named. */
 export const ORDER: Readonly<Record<string, readonly string[]>> = {
   "src/store": ["tables", "engines", "records", "checkpoints", "verify", "portable"],
-  "src/exchange": ["live", "nodes", "undo"],
+  "src/exchange": ["live", "nodes", "undo", "transcript"],
   "src/cli": ["process", "output", "chat", "lines", "terminal", "commands"],
   "src/cli/terminal": ["pi", "text", "screen", "markdown", "rows", "editor", "questions", "picker"],
 };

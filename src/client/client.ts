@@ -1,7 +1,7 @@
 import type { SearchInfo } from "../core/schemas/search-schemas.ts";
 import type { LiveEvent } from "../core/schemas/live.ts";
 import type { PatchSessionRequest } from "../core/schemas/patch-session.ts";
-import type { QuestionsQuery, ReasoningQuery } from "../core/schemas/query-schemas.ts";
+import type { ExportQuery, QuestionsQuery, ReasoningQuery } from "../core/schemas/query-schemas.ts";
 import type {
   CreateSessionRequest,
   DeletedSession,
@@ -84,8 +84,11 @@ export interface Client extends ArtifactCalls, ChangeCalls, PlanRunCalls, Servic
   ): Promise<SessionSummary>;
   /** Messages, names and titles that have all words of the query, in all sessions. Code among others: `search_off`. */
   searchMessages(query: string, options?: SearchOptions): Promise<SearchPage>;
-  /** Returns what `reprise sessions export` writes, as text: `sessions import` reads it. */
-  exportSession(id: string): Promise<string>;
+  /**
+   * Returns what `reprise sessions export` writes, as text: `sessions import` reads it, unless `format` is one for
+   * people. With `redact`, secrets and other texts that nobody would publish are left out.
+   */
+  exportSession(id: string, options?: ExportQuery): Promise<string>;
   /** Whether the messages are those of the agent's checkpoints. Changes nothing. */
   verifySession(id: string): Promise<VerificationInfo>;
   /** The latest first. Give the `n` of the last one as `before_n` for those before it. */
@@ -263,7 +266,8 @@ export function createClient(options: ClientOptions): Client {
       warned(await connection.call<SessionSummary>("PATCH", pathOf(id), { body }), options),
     endSession: (id) => connection.json<SessionAck>("POST", `${pathOf(id)}/end`),
     deleteSession: (id) => connection.json<DeletedSession[]>("DELETE", pathOf(id)),
-    exportSession: (id) => connection.text(`${pathOf(id)}/export`),
+    exportSession: (id, query = {}) =>
+      connection.text(`${pathOf(id)}/export`, { query: { ...query } }),
     verifySession: (id) => connection.json<VerificationInfo>("GET", `${pathOf(id)}/verify`),
     listExchanges: (id, query = {}) =>
       connection.json<ListedExchange[]>("GET", `${pathOf(id)}/exchanges`, {

@@ -70,8 +70,8 @@ export function createConnection(options: ClientOptions) {
     (await call<T>(method, path, options)).body;
 
   /** The answer's text. Error codes: as `call`. */
-  const text = async (path: string): Promise<string> => {
-    const answer = await open("GET", path);
+  const text = async (path: string, options?: CallOptions): Promise<string> => {
+    const answer = await open("GET", path, options);
     if (!answer.ok) {
       throw await errorOf(answer);
     }

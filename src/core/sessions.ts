@@ -181,3 +181,6 @@ export type MessageOrder = (typeof MESSAGE_ORDERS)[number];
 /** Groups into which the requests of models are summed. A session's have those of its sub-agents. */
 export const STATS_BY = ["day", "session", "folder", "model"] as const;
 export type StatsBy = (typeof STATS_BY)[number];
+
+/** Forms of an export: `json` can be imported, the others are for people. */
+export const EXPORT_FORMATS = ["json", "md", "html"] as const;

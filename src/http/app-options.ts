@@ -2,6 +2,7 @@ import type { Catalogue } from "../rules/catalogue.ts";
 import type { StartSource } from "../plans/check-start.ts";
 import type { ServedFolders } from "../exchange/served-folders.ts";
 import type { OpenStore, Store } from "../store/store.ts";
+import type { RedactSource } from "../core/redact/clean.ts";
 import type { Secrets } from "../core/secrets.ts";
 import type { AllowedHosts } from "./guards/hosts.ts";
 import type { Jobs } from "./observation.ts";
@@ -54,6 +55,8 @@ export interface AppOptions extends PublicPathOptions {
   readonly undoFolder?: string | null | undefined;
   /** They are replaced in the diffs of changes; none by default. */
   readonly secrets?: Secrets | undefined;
+  /** What an export with `redact` leaves out besides what every such export does. */
+  readonly redact?: RedactSource | undefined;
   /** Keeps outputs of commands, which deleting a session deletes. None by default. */
   readonly outputFolder?: string | null | undefined;
   /** Whether messages may be searched now; without it, they may. Error codes: `config_invalid`. */

@@ -157,7 +157,11 @@ export async function createApp(given: AppOptions): Promise<App> {
     patchSessionRoute(api, service);
     endSessionRoute(api, service);
     deleteSessionRoute(api, service);
-    exportSessionRoute(api, service, { inTurn, stallMs: options.stream?.stallMs });
+    exportSessionRoute(api, service, {
+      inTurn,
+      redact: options.redact,
+      stallMs: options.stream?.stallMs,
+    });
     verifySessionRoute(api, service, { inTurn });
     listMessagesRoute(api, service);
     listReasoningRoute(api, service);

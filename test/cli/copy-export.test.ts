@@ -61,7 +61,7 @@ it("[TERM-49] /export writes a new file for its user alone", async () => {
     return stderr;
   };
   expect(await exported("a b.md")).toContain(`Exported: ${join(home.project, "a b.md")}\n`);
-  const whole = await home.call(["sessions", "export", ID, "--format", "markdown"]);
+  const whole = await home.call(["sessions", "export", ID, "--format", "md"]);
   expect(await readFile(join(home.project, "a b.md"), "utf8")).toBe(whole.stdout);
   expect(((await lstat(join(home.project, "a b.md"))).mode & 0o777).toString(8)).toBe("600");
   expect(await exported("a b.md")).toMatch(/a b\.md is there already; name another file\./);

@@ -171,7 +171,7 @@ describe("hostile text in a terminal", () => {
         "reprise sessions show abcdef",
         "reprise sessions show abcdef --json",
         "reprise sessions export abcdef1",
-        "reprise sessions export abcdef1 --format markdown",
+        "reprise sessions export abcdef1 --format md",
         "reprise sessions prune --older-than 1d --dry-run",
         "reprise sessions verify",
         "reprise sessions verify abcdef1 --json",

@@ -70,7 +70,7 @@ describe("what a terminal shows", () => {
   it("[SCREEN-4] a Markdown export with controls escaped, in a file too", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1"), messages: [HOSTILE] });
-    const { stdout } = await home.call(["sessions", "export", "abcdef", "--format", "markdown"]);
+    const { stdout } = await home.call(["sessions", "export", "abcdef", "--format", "md"]);
     expect(stdout).toContain(`\n${VISIBLE}\n`);
     expect(stdout).not.toMatch(OBEYED);
   });

@@ -128,13 +128,7 @@ it("[MOVE-9] a Markdown export is a transcript that no message can break out of"
     messages: ["# <b>*bold*</b> `x`", hostile, "last"],
     archived: 1,
   });
-  const { code, stdout } = await home.call([
-    "sessions",
-    "export",
-    "abcdef",
-    "--format",
-    "markdown",
-  ]);
+  const { code, stdout } = await home.call(["sessions", "export", "abcdef", "--format", "md"]);
   expect(code).toBe(0);
   expect(stdout).toContain("# \\# \\<b\\>\\*bold\\*\\</b\\> \\`x\\`\n");
   expect(stdout).toContain(`\`\`\`\`\`text\n${hostile}\`\`\`\`\`\n`);

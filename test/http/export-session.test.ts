@@ -153,3 +153,25 @@ it("[HTTP-187] verifies a session, and names what differs", async () => {
     findings: [{ kind: "checkpoint_damaged" }],
   });
 });
+
+it("[HTTP-316] returns a page or Markdown, without secrets if it is asked to, that can run nothing", async () => {
+  const bench = await openBench();
+  await using t = await serve(bench);
+  await bench.exchange("<script>alert(1)</script> of ada@analytical.org");
+  const address = `${t.url}/api/sessions/${bench.id}/export`;
+  const page = await fetch(`${address}?format=html&redact=true`);
+  const text = await page.text();
+  expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  expect(page.headers.get("x-content-type-options")).toBe("nosniff");
+  expect(page.headers.get("content-disposition")).toBe(
+    `attachment; filename="session-${bench.id}.html"`,
+  );
+  expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'.*; sandbox;/);
+  expect(text).toContain("&lt;script&gt;alert(1)&lt;/script&gt; of [redacted: e-mail address]");
+  expect(text).not.toContain("<script");
+  const markdown = await t.client.exportSession(bench.id, { format: "md" });
+  expect(markdown).toContain("ada@analytical.org");
+  const json = await t.client.exportSession(bench.id, { redact: true });
+  expect(json).not.toContain("ada@analytical.org");
+  expect(parseExport(json).messages).toHaveLength(2);
+});

@@ -9,7 +9,7 @@ import {
 import { failureLine } from "../../store/records/sessions/failures.ts";
 import { createAnswerText } from "./answer-text.ts";
 import { questionLines } from "../output/question-lines.ts";
-import { marksText } from "../output/transcript.ts";
+import { marksText } from "../../exchange/transcript/texts.ts";
 import { resultLine, shortened, toolCallLine } from "../output/tool-lines.ts";
 
 /** The live feed as text. Each function returns what is printed next. */

@@ -13,7 +13,7 @@ import { SETTING_NAMES } from "./setting-names.ts";
 import { fallbackWords } from "../process/model-settings.ts";
 import type { ShownExchange, ShownSession } from "./shown.ts";
 import { type Failures, shownState } from "./table.ts";
-import { marksText } from "./transcript.ts";
+import { marksText } from "../../exchange/transcript/texts.ts";
 
 /** Line about a session. */
 export interface Fact {

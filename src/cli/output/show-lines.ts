@@ -3,7 +3,7 @@ import { changeLines } from "./change-lines.ts";
 import { type CliContext, noticeLine, printLine, printLines } from "../process/context.ts";
 import { type Fact, factsOf, messageMarks, sendAgainLine, unsentMarks } from "./show-facts.ts";
 import { QUEUED_SHOWN, type ShownSession } from "./shown.ts";
-import { marksText, statusMarks } from "./transcript.ts";
+import { marksText, statusMarks } from "../../exchange/transcript/texts.ts";
 
 /** Lines of a file's diff under its call; `sessions changes` shows more. */
 export const DIFF_LINES_SHOWN = 30;

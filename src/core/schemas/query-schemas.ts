@@ -9,11 +9,31 @@ import {
   MAX_REASONING_BYTES,
 } from "../limits.ts";
 import { repoPath } from "./schemas.ts";
-import { ACTIVITIES, LIST_ORDERS, MESSAGE_ORDERS, SESSION_STATES } from "../sessions.ts";
+import {
+  ACTIVITIES,
+  EXPORT_FORMATS,
+  LIST_ORDERS,
+  MESSAGE_ORDERS,
+  SESSION_STATES,
+} from "../sessions.ts";
 
 /** Queries of the HTTP API. All are closed, as the objects of `schemas.ts` are. */
 
 export const NoQuery = Type.Object({}, closed);
+
+export const ExportQuery = Type.Object(
+  {
+    format: Type.Optional(oneOf(EXPORT_FORMATS)),
+    redact: Type.Optional(
+      Type.Boolean({
+        description:
+          "true to leave out keys, tokens, e-mail addresses, home paths and texts of the config",
+      }),
+    ),
+  },
+  closed,
+);
+export type ExportQuery = Static<typeof ExportQuery>;
 
 /** A filter of the list is an AND with the others. */
 export const ListQuery = Type.Object(

@@ -91,6 +91,7 @@ export function settingOrigins(
       value: config?.search ?? "on",
       from: (config?.search ?? null) === null ? "default" : "config",
     },
+    ...(config?.redact ?? []).map((value) => ({ key: "redact", value, from: "config" })),
     ...Object.entries(config?.providers ?? {}).flatMap(([name, entry]) =>
       providerOrigins(name, entry, env),
     ),

@@ -36,6 +36,7 @@ export function readUserConfig(root: Node, report: Report, home: string): UserCo
     theme: text.theme ?? null,
     notifications: text.notifications ?? null,
     search: text.search ?? null,
+    redact: text.redact ?? [],
     providers: Object.fromEntries(
       Object.entries(providers).map(([name, provider]) => [name, providerOf(provider, home)]),
     ),

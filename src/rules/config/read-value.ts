@@ -270,6 +270,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map([
   ["path", "This must be an absolute path, or one that begins with ~/."],
   ["variable", "This must be the exact name of a variable, such as JAVA_HOME."],
   ["address", "This must be an address with its scheme, like http://127.0.0.1:8080/v1."],
+  ["redacted", "This must begin with 3 characters or more that are no *, and have one * at most."],
   ["header", "The value of a header has visible ASCII characters and spaces only."],
   [
     "below_home",

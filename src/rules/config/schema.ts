@@ -14,6 +14,9 @@ import { NOTIFICATIONS, SEARCH_SETTINGS, THEMES } from "./user-config.ts";
 /** Characters of a text, and entries of a list. */
 export const MAX_TEXT = 4096;
 export const MAX_ITEMS = 1000;
+/** Characters of a text that exports leave out, and such texts. */
+const MAX_REDACTED = 200;
+const MAX_REDACTED_TEXTS = 100;
 /** 1 TiB, as memory and files have MiB. */
 const MAX_SANDBOX = 1024 * 1024;
 /** More than any model costs. */
@@ -226,6 +229,15 @@ export const ConfigForm = some(
     search: Type.Enum([...SEARCH_SETTINGS], {
       description: "Whether messages are indexed and can be searched.",
     }),
+    redact: list(
+      "Texts that sessions export --redact leaves out, such as acme-*: a * is up to 64 characters without white space.",
+      Type.String({
+        maxLength: MAX_REDACTED,
+        pattern: "^[^*]{3,}(?:\\*[^*]*)?$",
+        reads: "redacted",
+      }),
+      { maxItems: MAX_REDACTED_TEXTS },
+    ),
     providers: map(ProviderForm, {
       description:
         "Addresses and keys of providers by their names: those that come with Reprise, and others.",

@@ -63,6 +63,8 @@ export interface UserConfig extends ConfigSection {
   readonly theme: ThemeSetting | null;
   readonly notifications: Notifications | null;
   readonly search: SearchSetting | null;
+  /** Texts that an export with `--redact` leaves out, each with at most one `*`. */
+  readonly redact: readonly string[];
   /** By their names: some that come with Reprise, and others. */
   readonly providers: Readonly<Record<string, ProviderEntry>>;
   /** What it says of models, by `provider:model`. */

@@ -485,7 +485,8 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     const link = await page.locator(".share-made code").innerText();
     await button(page, "Close").click();
     const download = page.waitForEvent("download");
-    await choose("Export");
+    await choose("Export …");
+    await button(page, "Save the file").click();
     const exported = await (await download).path();
     expect(readFileSync(exported, "utf8")).toContain("You said: hello");
     const visitor = await world.openPage(link);

@@ -7,10 +7,9 @@ import { client, isOwner } from "../../api.ts";
 import { Button } from "../../parts/Button.tsx";
 import { useCall } from "../../parts/use-call.tsx";
 import type { SessionModel } from "../model.ts";
-import { DeleteSession, EndSession, Settings, Share } from "./later.ts";
-import { download } from "./download.ts";
+import { DeleteSession, EndSession, ExportSession, Settings, Share } from "./later.ts";
 
-type Step = "settings" | "share" | "end" | "delete";
+type Step = "settings" | "share" | "export" | "end" | "delete";
 
 /** What is done with a whole session: its settings, a link to it, export, archive, end, delete. */
 export function SessionMenu({ model }: { readonly model: SessionModel }): JSX.Element | null {
@@ -49,15 +48,8 @@ export function SessionMenu({ model }: { readonly model: SessionModel }): JSX.El
               </Button>
             </>
           ) : null}
-          <Button
-            kind="quiet"
-            disabled={isBusy}
-            onClick={() => {
-              closeMenu();
-              run(() => exportSession(session));
-            }}
-          >
-            Export
+          <Button kind="quiet" onClick={() => choose("export")}>
+            Export …
           </Button>
           {isOwner.value ? (
             <>
@@ -109,6 +101,8 @@ function StepDialog({ step, ...props }: StepProps): JSX.Element | null {
       return <Settings {...props} />;
     case "share":
       return <Share {...props} />;
+    case "export":
+      return <ExportSession {...props} />;
     case "end":
       return <EndSession {...props} />;
     case "delete":
@@ -154,12 +148,4 @@ function useClosing(menu: RefObject<HTMLDetailsElement | null>, isThere: boolean
     );
     return () => controller.abort();
   }, [isThere]);
-}
-
-/** What `reprise sessions export` writes, as a file. */
-async function exportSession({ id }: SessionSummary): Promise<void> {
-  download(await client.exportSession(id), {
-    name: `session-${id}.jsonl`,
-    type: "application/jsonl",
-  });
 }

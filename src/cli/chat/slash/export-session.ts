@@ -2,11 +2,11 @@ import { open, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 
 import { isRepriseError, RepriseError, systemCode } from "../../../core/errors.ts";
+import { NOTHING_CLEANED } from "../../../core/redact/clean.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
-import { readSessionTree } from "../../../store/portable/read-tree.ts";
 import type { Store } from "../../../store/store.ts";
 import { type CliContext, noticeLine } from "../../process/context.ts";
-import { transcript } from "../../output/transcript.ts";
+import { transcriptText } from "../../output/transcript-text.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 import type { Talk } from "../talk.ts";
 
@@ -37,7 +37,7 @@ export async function exportCommand(
 }
 
 /**
- * Writes a session with its sub-agents as Markdown, as `sessions export --format markdown`, into a file that is not
+ * Writes a session with its sub-agents as Markdown, or as HTML if its name ends with `.html`, into a file that is not
  * there yet and that the user alone can read. Returns its path. Error codes: `invalid_usage` if there
  * is such a file, `file_unwritable`, `database_*`.
  */
@@ -48,12 +48,14 @@ async function exportSession(
   const home = cli.env["HOME"] ?? cli.cwd;
   const named = file === "" ? `reprise-${session_id.slice(0, 8)}.md` : file;
   const path = resolve(cli.cwd, named.replace(/^~(?=\/)/, home));
-  const tree = await store.read(readSessionTree, { id: session_id });
+  const format = path.endsWith(".html") ? "html" : "md";
+  const shown = { cli, store, id: session_id, cleaner: NOTHING_CLEANED };
+  const text = await transcriptText(shown, format);
   const handle = await open(path, "wx", 0o600).catch((error: unknown) => {
     throw notWritten(path, error);
   });
   try {
-    for (const piece of transcript(tree, { level: 1 })) {
+    for await (const piece of text) {
       signal.throwIfAborted();
       await handle.appendFile(piece);
     }

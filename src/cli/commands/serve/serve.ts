@@ -19,6 +19,7 @@ import {
   undoFolderPath,
 } from "../../process/config.ts";
 import { ownSecrets } from "../../process/own-secrets.ts";
+import { redactSource } from "../../output/redact-source.ts";
 import { createServiceLog } from "./service-log.ts";
 import { createCatalogue } from "../../../rules/catalogue.ts";
 import type { ExchangeListener } from "../../../exchange/events.ts";
@@ -96,6 +97,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     trustProxy: options.trustProxy === true,
     undoFolder: undoFolderPath(cli),
     secrets,
+    redact: redactSource(cli, secrets),
     outputFolder: outputFolderPath(cli),
     isSearchOn: () => isSearchOn(cli),
     page: options.page ? fileURLToPath(packageFile("dist/page")) : undefined,

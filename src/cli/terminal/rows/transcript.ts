@@ -4,7 +4,7 @@ import type { QueuedMessage } from "../../../store/records/exchanges/read.ts";
 import { localTime } from "../../output/ages.ts";
 import { factsOf, messageMarks, sendAgainLine, unsentMarks } from "../../output/show-facts.ts";
 import { QUEUED_SHOWN, type ShownSession } from "../../output/shown.ts";
-import { marksText } from "../../output/transcript.ts";
+import { marksText } from "../../../exchange/transcript/texts.ts";
 import { foldLine } from "../text/fold.ts";
 import { createMarkdown, type Markdown } from "../markdown.ts";
 import { createHighlighter } from "../markdown/highlight.ts";

@@ -1,0 +1,83 @@
+import type { FileChangeInfo } from "../../core/schemas/file-change-schemas.ts";
+import type { Message } from "../../core/sessions.ts";
+import {
+  readTranscriptPage,
+  readTranscriptSession,
+  type TranscriptSession,
+} from "../../store/records/messages/transcript-page.ts";
+import { type ChangeSource, changesOfCalls } from "../undo/show-changes.ts";
+
+/**
+ * A session for people, in the order in which it is shown: `begin`, its messages, `end`. A sub-agent has the same after
+ * the message with the call that began it, or at the end if there is none.
+ */
+export type TranscriptItem =
+  | { readonly type: "begin"; readonly session: TranscriptSession; readonly depth: number }
+  | {
+      readonly type: "message";
+      readonly message: Message;
+      readonly isPending: boolean;
+      /** What its calls changed in files, by the id of the call. */
+      readonly changes: ReadonlyMap<string, readonly FileChangeInfo[]>;
+    }
+  | { readonly type: "end"; readonly depth: number };
+
+/** Where a transcript is read. `changes` is null for a reader who may not see what files held. */
+export interface TranscriptSource {
+  readonly store: ChangeSource["store"];
+  readonly changes: ChangeSource | null;
+}
+
+/**
+ * Reads up to the last message that was stored when it began, in pages of 1 MiB, so that memory does not grow with the
+ * session. What models thought is left out.
+ *
+ * Error codes: as `resolveSession`; `database_corrupt`.
+ */
+export async function* readTranscript(
+  source: TranscriptSource,
+  { id, depth = 0 }: { readonly id: string; readonly depth?: number },
+): AsyncGenerator<TranscriptItem> {
+  const { store } = source;
+  const session = await store.read(readTranscriptSession, { id });
+  const session_id = session.session.id;
+  const left = new Map(session.children.map((child) => [child.id, child.call_id]));
+  yield { type: "begin", session, depth };
+  let after_seq = 0;
+  while (after_seq < session.session.last_seq) {
+    const page = await store.read(readTranscriptPage, { session_id, after_seq });
+    for (const message of page.messages) {
+      yield await itemOf(source, message, page.pending);
+      const calls = new Set(message.tool_calls?.map((call) => call.id));
+      for (const [child, call] of left) {
+        if (call !== null && calls.has(call)) {
+          left.delete(child);
+          yield* readTranscript(source, { id: child, depth: depth + 1 });
+        }
+      }
+    }
+    after_seq = page.messages.at(-1)?.seq ?? session.session.last_seq;
+  }
+  for (const child of left.keys()) {
+    yield* readTranscript(source, { id: child, depth: depth + 1 });
+  }
+  yield { type: "end", depth };
+}
+
+async function itemOf(
+  { changes }: TranscriptSource,
+  message: Message,
+  pending: ReadonlySet<number>,
+): Promise<TranscriptItem> {
+  const { session_id, seq } = message;
+  const call_ids = (message.tool_calls ?? []).map(({ id }) => id);
+  return {
+    type: "message",
+    message,
+    isPending: pending.has(seq),
+    changes:
+      changes === null || call_ids.length === 0
+        ? new Map()
+        : await changesOfCalls(changes, { session_id, call_ids }),
+  };
+}
