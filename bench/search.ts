@@ -192,6 +192,6 @@ async function indexBytes(store: Store): Promise<number> {
             (select count(*) * 60 from search_documents) as bytes`
         : sql<{ bytes: number }>`select pg_total_relation_size('search_documents')::bigint as bytes`
     ).execute(db);
-    return Number(rows[0]?.bytes ?? 0);
+    return rows[0]?.bytes ?? 0;
   }, null);
 }

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 
 /*
- * `node build/secret-rules.ts <gitleaks.toml> <commit> <date>` writes `src/core/redact/gitleaks-rules.ts` from the rules
+ * `npm run secret-rules -- <gitleaks.toml> <commit> <date>` writes `src/core/redact/gitleaks-rules.ts` from the rules
  * of gitleaks (https://github.com/gitleaks/gitleaks, `config/gitleaks.toml`, MIT license).
  */
 
@@ -100,7 +100,7 @@ export interface SecretRule {
   readonly flags: string;
   /** One of these is in each text with such a secret, in lower case; none if any text may have one. */
   readonly keywords: readonly string[];
-  /** Bits of a character that such a secret has at least; less is no secret. */
+  /** Bits of a character that such a secret has at least. */
   readonly entropy: number;
 }
 

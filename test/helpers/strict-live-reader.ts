@@ -51,6 +51,7 @@ export function createStrictReader() {
           }
           break;
         case "question":
+        case "phase":
         case "tool_call":
         case "usage":
         case "retry":

@@ -38,6 +38,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   "GET /api/nodes": open(200),
   "GET /api/queue": open(200),
   "GET /api/search": open(422),
+  "GET /api/stats": open(422),
   "GET /api/personas": open(200),
   "GET /api/sessions": open(200),
   "GET /api/sessions/{id}": open(200),

@@ -154,7 +154,7 @@ it("[HTTP-187] verifies a session, and names what differs", async () => {
   });
 });
 
-it("[HTTP-316] returns a page or Markdown, without secrets if it is asked to, that can run nothing", async () => {
+it("[HTTP-340] returns a page or Markdown, without secrets if it is asked to, that can run nothing", async () => {
   const bench = await openBench();
   await using t = await serve(bench);
   await bench.exchange("<script>alert(1)</script> of ada@analytical.org");

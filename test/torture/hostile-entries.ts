@@ -116,6 +116,9 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
   "POST /api/models/refresh": {},
   "GET /api/nodes": {},
   "GET /api/personas": { queries: ["?repo_path=/", `?repo_path=/${MARK}/%00`, "?repo_path=//.."] },
+  "GET /api/stats": {
+    queries: [`?by=${MARK}`, `?by=day&since=${MARK}`, `?by=day&since=${HUGE}`, "?by=day&by=model"],
+  },
   "GET /api/search": {
     queries: [
       `?q=${MARK}`,

@@ -11,7 +11,7 @@ export interface SecretRule {
   readonly flags: string;
   /** One of these is in each text with such a secret, in lower case; none if any text may have one. */
   readonly keywords: readonly string[];
-  /** Bits of a character that such a secret has at least; less is no secret. */
+  /** Bits of a character that such a secret has at least. */
   readonly entropy: number;
 }
 

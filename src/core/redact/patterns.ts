@@ -3,7 +3,7 @@ export interface Pattern {
   readonly kind: string;
   /** Has the flags `d` and `g`. */
   readonly regex: RegExp;
-  /** False for a match that is no secret. `value` is what would be replaced. */
+  /** False for a match that is not a secret. `value` is what would be replaced. */
   readonly counts?: (value: string, match: RegExpExecArray) => boolean;
 }
 

@@ -54,7 +54,7 @@ export function createFinder({ home, patterns = [], secrets = [] }: RedactOption
   };
 }
 
-/** The text with blanks in the place of escaped line feeds, in JSON within JSON too: the `n` is no part of a word. */
+/** The text with blanks in the place of escaped line feeds, in JSON within JSON too: the `n` does not belong to a word. */
 function withoutEscapes(text: string): string {
   return text.replace(/\\{1,16}[nrt]/g, (escape) => " ".repeat(escape.length));
 }

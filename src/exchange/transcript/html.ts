@@ -155,7 +155,7 @@ const GIST = 80;
 function gist(args: unknown): string {
   const values = typeof args === "object" && args !== null ? Object.values(args) : [];
   const first = values.find((value) => typeof value === "string") ?? "";
-  const line = Array.from(oneLine(String(first).slice(0, 4 * GIST)));
+  const line = Array.from(oneLine(first.slice(0, 4 * GIST)));
   return line.length > GIST ? `${line.slice(0, GIST).join("")}…` : line.join("");
 }
 

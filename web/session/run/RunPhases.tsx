@@ -5,7 +5,7 @@ import { Button } from "../../parts/Button.tsx";
 import { Link } from "../../parts/Link.tsx";
 import { Time } from "../../parts/Time.tsx";
 import { plural, tookText } from "../call-text.ts";
-import { hasFailed, PHASE_TEXTS, PHASE_TONES, useText } from "./run-text.ts";
+import { hasFailed, PHASE_TEXTS, PHASE_TONES, usedTexts } from "./run-text.ts";
 
 interface RunPhasesProps {
   readonly run: RunDetail;
@@ -41,7 +41,7 @@ function Phase(props: {
   const facts = [
     ...(depends_on.length === 0 ? [] : [`after ${depends_on.join(", ")}`]),
     ...(model === null ? [] : [model]),
-    ...useText(phase),
+    ...usedTexts(phase),
     ...(took === null ? [] : [took]),
     ...(phase.files_changed === 0 ? [] : [`${plural(phase.files_changed, "file")} changed`]),
   ];

@@ -5,7 +5,7 @@ import { client } from "../../api.ts";
 import { Link } from "../../parts/Link.tsx";
 import { useRead } from "../../parts/use-call.tsx";
 import { Picture } from "../../plans/Picture.tsx";
-import { PHASE_TEXTS, PHASE_TONES, useText } from "./run-text.ts";
+import { PHASE_TEXTS, PHASE_TONES, usedTexts } from "./run-text.ts";
 
 /** The least scale at which the words in a box can be read. */
 const LEAST_SCALE = 0.8;
@@ -25,11 +25,12 @@ export function RunPicture({ run }: { readonly run: RunDetail }): JSX.Element | 
   const phases = new Map(run.phases.map((phase) => [phase.key, phase]));
   const height = plan.boxes.reduce((most, box) => Math.max(most, box.y + box.height), 0) + FOOT;
   return (
-    <div class="run-picture" style={{ "--picture-height": `${height}px` } as CSSProperties}>
+    <div class="run-picture" style={{ "--picture-height": `${height}px` }}>
       <Picture plan={plan} leastScale={LEAST_SCALE}>
-        {plan.boxes.map((box) => (
-          <Node key={box.key} box={box} phase={phases.get(box.key)} />
-        ))}
+        {plan.boxes.map((box) => {
+          const phase = phases.get(box.key);
+          return phase === undefined ? null : <Node key={box.key} box={box} phase={phase} />;
+        })}
       </Picture>
     </div>
   );
@@ -37,14 +38,8 @@ export function RunPicture({ run }: { readonly run: RunDetail }): JSX.Element | 
 
 type Box = PlanInfo["boxes"][number];
 
-function Node(props: {
-  readonly box: Box;
-  readonly phase: RunPhase | undefined;
-}): JSX.Element | null {
+function Node(props: { readonly box: Box; readonly phase: RunPhase }): JSX.Element {
   const { box, phase } = props;
-  if (phase === undefined) {
-    return null;
-  }
   const { key, title, role, shown } = phase;
   const { x, y, width, height } = box;
   const size = { "--x": x, "--y": y, "--width": width, "--height": height } as CSSProperties;
@@ -58,7 +53,7 @@ function Node(props: {
           {key} · <bdi>{role}</bdi>
         </span>
         <span class="phase-box-state">
-          <span class="phase-word">{PHASE_TEXTS[shown]}</span> {useText(phase).join(" · ")}
+          <span class="phase-word">{PHASE_TEXTS[shown]}</span> {usedTexts(phase).join(" · ")}
         </span>
       </Session>
     </div>

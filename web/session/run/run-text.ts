@@ -85,7 +85,7 @@ function countText(
 }
 
 /** Attempt and use of a phase, as far as they say something. */
-export function useText({ attempt, usage, cost_micros }: RunPhase): readonly string[] {
+export function usedTexts({ attempt, usage, cost_micros }: RunPhase): readonly string[] {
   const tokens = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
   const cost = costText({ usage, cost_micros });
   return [

@@ -73,19 +73,18 @@ function redactedSession(session: PortableSession, cleaner: Cleaner): PortableSe
 type Question = NonNullable<PortableSession["questions"]>[number];
 
 function redactedQuestion(cleaner: Cleaner): (question: Question) => Question {
-  return (question) =>
-    ({
-      ...question,
-      text: cleaner.text(question.text, "question"),
-      choices:
-        question.choices && (cleaner.value(question.choices, "question") as Question["choices"]),
-      ...(question.permission === undefined
-        ? {}
-        : { permission: cleaner.value(question.permission, "question") as Question["permission"] }),
-      answer: question.answer && cleaner.text(question.answer, "answer"),
-      default_answer: question.default_answer && cleaner.text(question.default_answer, "question"),
-      note: question.note && cleaner.text(question.note, "answer"),
-    }) as Question;
+  return (question) => ({
+    ...question,
+    text: cleaner.text(question.text, "question"),
+    choices:
+      question.choices && (cleaner.value(question.choices, "question") as Question["choices"]),
+    ...(question.permission === undefined
+      ? {}
+      : { permission: cleaner.value(question.permission, "question") as Question["permission"] }),
+    answer: question.answer && cleaner.text(question.answer, "answer"),
+    default_answer: question.default_answer && cleaner.text(question.default_answer, "question"),
+    note: question.note && cleaner.text(question.note, "answer"),
+  });
 }
 
 function redactedMessage(message: PortableMessage, cleaner: Cleaner): PortableMessage {
@@ -100,7 +99,7 @@ function redactedMessage(message: PortableMessage, cleaner: Cleaner): PortableMe
         ...(typeof call.subject === "string"
           ? (cleaner.value({ subject: call.subject }, where) as Pick<typeof call, "subject">)
           : {}),
-        args: cleaner.value(call.args, `${where}, call of ${call.name}`) as typeof call.args,
+        args: cleaner.value(call.args, `${where}, call of ${call.name}`),
       })) ?? null,
   };
   // an estimate is one of the text; the count of a provider stays

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import { MAX_STATS } from "../../../core/limits.ts";
-import { type StatsBy } from "../../../core/sessions.ts";
+import type { StatsBy } from "../../../core/sessions.ts";
 import type { StatInfo } from "../../../core/schemas/stats-schemas.ts";
 import type { Operation } from "../../store.ts";
 import { summedCalls } from "./read-usage.ts";
