@@ -15,7 +15,7 @@ export async function startRunWorld(answers: PhaseAnswers) {
   const stack = new AsyncDisposableStack();
   const provider = stack.use(
     await startScriptedProvider("openai", (_, body) => {
-      const key = /Phase ([a-z0-9-]+): /.exec(body)?.[1] ?? "";
+      const key = /This is phase ([a-z0-9-]+) of a plan\./.exec(body)?.[1] ?? "";
       return answers[key]?.() ?? [text(`The work of ${key} is done.`)];
     }),
   );

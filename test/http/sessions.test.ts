@@ -28,6 +28,7 @@ const SUMMARY_FIELDS = [
   "name",
   "persona_name",
   "model",
+  "agent",
   "repo_path",
   "project_key",
   "plan_mode",
