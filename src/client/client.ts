@@ -233,7 +233,7 @@ export function createClient(options: ClientOptions): Client {
   const client: Client = {
     listSessions: async (query = {}) => {
       const { body, headers } = await connection.call<SessionSummary[]>("GET", "/api/sessions", {
-        query: { ...query },
+        query,
       });
       return { sessions: body, next: nextOf(headers, "cursor") };
     },
@@ -245,18 +245,17 @@ export function createClient(options: ClientOptions): Client {
     },
     createSession: async (body = {}, options) =>
       warned(await connection.call<SessionSummary>("POST", "/api/sessions", { body }), options),
-    getSession: (id, query = {}) =>
-      connection.json<SessionDetail>("GET", pathOf(id), { query: { ...query } }),
+    getSession: (id, query = {}) => connection.json<SessionDetail>("GET", pathOf(id), { query }),
     listMessages: async (id, query = {}) => {
       const path = `${pathOf(id)}/messages`;
       const { body, headers } = await connection.call<MessageInfo[]>("GET", path, {
-        query: { ...query },
+        query,
       });
       const next = nextOf(headers, query.order === "desc" ? "before_seq" : "after_seq");
       return { messages: body, next: next === null ? null : Number(next) };
     },
     listReasoning: (id, query = {}) =>
-      connection.json<ReasoningInfo[]>("GET", `${pathOf(id)}/reasoning`, { query: { ...query } }),
+      connection.json<ReasoningInfo[]>("GET", `${pathOf(id)}/reasoning`, { query }),
     postMessage: async (id, content, { idempotencyKey } = {}) => {
       const headers = { "idempotency-key": idempotencyKey };
       const message = { body: { content }, headers };
@@ -266,12 +265,11 @@ export function createClient(options: ClientOptions): Client {
       warned(await connection.call<SessionSummary>("PATCH", pathOf(id), { body }), options),
     endSession: (id) => connection.json<SessionAck>("POST", `${pathOf(id)}/end`),
     deleteSession: (id) => connection.json<DeletedSession[]>("DELETE", pathOf(id)),
-    exportSession: (id, query = {}) =>
-      connection.text(`${pathOf(id)}/export`, { query: { ...query } }),
+    exportSession: (id, query = {}) => connection.text(`${pathOf(id)}/export`, { query }),
     verifySession: (id) => connection.json<VerificationInfo>("GET", `${pathOf(id)}/verify`),
     listExchanges: (id, query = {}) =>
       connection.json<ListedExchange[]>("GET", `${pathOf(id)}/exchanges`, {
-        query: { ...query },
+        query,
       }),
     getExchange: (id, n) => connection.json<ExchangeDetail>("GET", exchangePath(id, n)),
     queueExchange: async (id, content, options = {}) => {

@@ -9,7 +9,8 @@ export interface ClientOptions {
 }
 
 export interface CallOptions {
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** Values are text, numbers, booleans, or undefined for what is left out. */
+  readonly query?: object;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
@@ -94,7 +95,7 @@ export function createConnection(options: ClientOptions) {
   return { open, call, json, text, empty };
 }
 
-function queryOf(query: NonNullable<CallOptions["query"]>): string {
+function queryOf(query: object): string {
   const parameters = new URLSearchParams(withValues(query)).toString();
   return parameters === "" ? "" : `?${parameters}`;
 }
@@ -108,8 +109,8 @@ function headersOf(call: CallOptions, token: string | undefined): Record<string,
 }
 
 /** Without the names whose value is undefined. */
-function withValues(values: NonNullable<CallOptions["query"]>): Record<string, string> {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+function withValues(values: object): Record<string, string> {
+  const given = Object.entries<unknown>({ ...values }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }
 

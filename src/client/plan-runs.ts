@@ -49,7 +49,7 @@ export function planRunCalls(connection: Connection): PlanRunCalls {
       connection.json("POST", PATH, { body, headers: { "idempotency-key": idempotencyKey } }),
     listPlanRuns: async (query = {}) => {
       const { body, headers } = await connection.call<RunSummary[]>("GET", PATH, {
-        query: { ...query },
+        query,
       });
       return { runs: body, next: nextOf(headers, "cursor") };
     },

@@ -39,8 +39,7 @@ export function serviceCalls(connection: Connection): ServiceCalls {
     listAccess: () => connection.json<AccessInfo[]>("GET", "/api/access"),
     revokeAccess: (id) => connection.empty("DELETE", `/api/access/${encodeURIComponent(id)}`),
     readMetrics: () => connection.text("/metrics"),
-    listPersonas: (query = {}) =>
-      connection.json<PersonaInfo[]>("GET", "/api/personas", { query: { ...query } }),
+    listPersonas: (query = {}) => connection.json<PersonaInfo[]>("GET", "/api/personas", { query }),
     listModels: () => connection.json<ModelInfo[]>("GET", "/api/models"),
     getStats: (query) => connection.json<StatInfo[]>("GET", "/api/stats", { query }),
   };

@@ -55,7 +55,7 @@ function textFields(schema: Schema): string[] {
 }
 
 /** Fields that another row's key or the program itself fills; an error's are in the tests below. */
-const OWN = ["parent_session_id", "type", "pointer", "detail", "message", "usage"];
+const OWN = ["agent", "parent_session_id", "type", "pointer", "detail", "message", "usage"];
 
 /** Writes the text into every column that a DTO shows, as a damaged or planted row would have it. */
 function plant(home: Home): string[] {

@@ -6,7 +6,6 @@ import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
 
 import { type Cleaner, NOTHING_CLEANED, type RedactSource } from "../../../core/redact/clean.ts";
-import { readTranscript } from "../../../exchange/transcript/read-transcript.ts";
 import type { SessionTree } from "../../../store/portable/export-schema.ts";
 import { resolveSession } from "../../../store/records/sessions/read.ts";
 import { STREAM_STALL_MS } from "../../../core/limits.ts";
@@ -79,6 +78,7 @@ export function exportSessionRoute(
       const { id } = await store.read(resolveSession, { reference: params.id });
       const mayReadFiles = principal.role === "owner" || principal.role === "reader";
       const changes = mayReadFiles ? { store, kept, secrets, pause: nextTurn } : null;
+      const { readTranscript } = await import("../../../exchange/transcript/read-transcript.ts");
       const items = readTranscript({ store, changes }, { id });
       const { type, text, policy } = await writerOf(format);
       return reply
