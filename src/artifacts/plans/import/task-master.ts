@@ -15,6 +15,18 @@ import {
   splitTasks,
 } from "./foreign-plan.ts";
 import { titleOf } from "./task-lines.ts";
+import {
+  DONE,
+  idIn,
+  idOf,
+  itemsIn,
+  labelled,
+  OPEN,
+  PUT_OFF,
+  reasonOf,
+  textIn,
+} from "./task-master-fields.ts";
+import { stepsOf } from "./task-master-steps.ts";
 
 /** Task as the file has it. */
 interface MasterTask {
@@ -25,10 +37,6 @@ interface MasterTask {
   /** As the file names them, with their lines. */
   readonly depends: readonly { readonly name: string; readonly line: number }[];
 }
-
-const DONE: ReadonlySet<string> = new Set(["done", "completed"]);
-const PUT_OFF: ReadonlySet<string> = new Set(["cancelled", "canceled", "deferred"]);
-const OPEN: ReadonlySet<string> = new Set(["pending", "in-progress", "review", "blocked"]);
 
 /** Tag of the tasks of which nobody chose another. */
 const MAIN = "master";
@@ -155,13 +163,6 @@ function planOf(
   };
 }
 
-function reasonOf(status: string): string | null {
-  if (DONE.has(status)) {
-    return "done";
-  }
-  return PUT_OFF.has(status) ? status : null;
-}
-
 function unknownStates(tasks: ReadonlyMap<string, MasterTask>): string[] {
   const byStatus = new Map<string, string[]>();
   for (const { id, status } of tasks.values()) {
@@ -250,57 +251,8 @@ function instructionsOf({ id, node }: MasterTask, documents: readonly string[]):
   );
 }
 
-function labelled(label: string, text: string): string {
-  return text === "" ? "" : `${label}: ${text}`;
-}
-
-/** Lists the subtasks that are not done, in their order, and names those that are. */
-function stepsOf(node: ObjectNode): string {
-  const value = node.members.get("subtasks")?.value;
-  const steps = (value?.kind === "array" ? value.items : []).filter(
-    (item) => item.kind === "object",
-  );
-  const open = steps.filter((step) => reasonOf(textIn(step, "status").toLowerCase()) === null);
-  const done = steps.filter((step) => DONE.has(textIn(step, "status").toLowerCase()));
-  return paragraphs(
-    open.length === 0 ? "" : ["Steps:", ...open.map(stepOf)].join("\n"),
-    labelled("Done already", done.map((step) => textIn(step, "title")).join("; ")),
-  );
-}
-
-function stepOf(step: ObjectNode, at: number): string {
-  const check = labelled("Check", textIn(step, "testStrategy"));
-  const texts = [textIn(step, "description"), textIn(step, "details"), check]
-    .filter((text) => text !== "")
-    .join("\n")
-    .replaceAll("\n", "\n   ");
-  return `${at + 1}. ${textIn(step, "title")}${texts === "" ? "" : `\n   ${texts}`}`;
-}
-
-function textIn(node: ObjectNode, name: string): string {
-  const value = node.members.get(name)?.value;
-  return value?.kind === "scalar" && typeof value.value === "string" ? value.value.trim() : "";
-}
-
-/** An id is a number or a text, such as 3, "3" or "3.1". */
-function idIn(node: ObjectNode, name: string): string | null {
-  const value = node.members.get(name)?.value;
-  return value === undefined ? null : idOf(value);
-}
-
-function idOf(node: SourceNode): string | null {
-  if (node.kind !== "scalar") {
-    return null;
-  }
-  const { value } = node;
-  const text = typeof value === "number" || typeof value === "string" ? String(value).trim() : "";
-  return text === "" ? null : text;
-}
-
 function namesIn(node: ObjectNode, lines: LineIndex): MasterTask["depends"] {
-  const value = node.members.get("dependencies")?.value;
-  const items = value?.kind === "array" ? value.items : [];
-  return items.flatMap((item) => {
+  return itemsIn(node, "dependencies").flatMap((item) => {
     const name = idOf(item);
     return name === null ? [] : [{ name, line: lines(item.start).line }];
   });

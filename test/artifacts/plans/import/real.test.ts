@@ -42,6 +42,10 @@ it.each(REAL_PLANS)(
 
 it("[PLANRUN-64] a huge file is refused or gives a plan of its size", () => {
   const long = (line: string, count: number) => line.repeat(count);
+  const chain = (count: number) =>
+    Array.from({ length: count }, (_, at) =>
+      JSON.stringify({ id: at, title: "x", dependencies: [at + 1] }),
+    ).join(",");
   const files = [
     ["spec-kit", `- [ ] T1 depends on ${long("T1-T999, ", 200_000)}`],
     ["spec-kit", long("- [ ] T1 x\n**Checkpoint**: y\n", 60_000)],
@@ -51,6 +55,7 @@ it("[PLANRUN-64] a huge file is refused or gives a plan of its size", () => {
     ["kiro", `- [ ] 1. x\n${long("  - y\n", 15_000)}- [ ] 1.1 z\n`],
     ["kiro", long("```\n", 400_000)],
     ["taskmaster", `{"tasks": [${long('{"id": 1, "title": "x"},', 60_000)}{}]}`],
+    ["taskmaster", `{"tasks": [{"id": 1, "title": "x", "subtasks": [${chain(30_000)}]}]}`],
   ] as const;
   for (const [format, text] of files) {
     const runId = crypto.randomUUID();

@@ -61,6 +61,29 @@ it("[PLANRUN-63] writes details, open subtasks, criteria and the test strategy i
   );
 });
 
+it("[PLANRUN-63] reads subtasks that are texts, have no title or depend on a later one", () => {
+  const instructionsOf = (subtasks: readonly unknown[]) =>
+    imported({ tasks: [task(7, { subtasks })] }).plan?.phases[0]?.instructions;
+  const end =
+    "This is task 7. The other tasks of its list are done in other phases: leave them alone.";
+  expect(instructionsOf(["Write it", " ", "Test it", {}])).toBe(
+    `Title 7\n\nSteps:\n1. Write it\n2. Test it\n\n${end}`,
+  );
+  const untitled = [
+    { id: 1, description: "Write it", details: "All of it" },
+    { id: 2, description: "Read it", status: "done" },
+  ];
+  expect(instructionsOf(untitled)).toBe(
+    `Title 7\n\nSteps:\n1. Write it\n   All of it\n\nDone already: Read it\n\n${end}`,
+  );
+  const dependent = [
+    { id: 1, title: "Ship", dependencies: ["7.3", 2] },
+    { id: 2, title: "Sign", dependencies: [3, 1] },
+    { id: 3, title: "Build", dependencies: [99, "8.1"] },
+  ];
+  expect(instructionsOf(dependent)).toBe(`Title 7\n\nSteps:\n1. Build\n2. Sign\n3. Ship\n\n${end}`);
+});
+
 it("[PLANRUN-63] reads one tag: the chosen one, the only one or master", () => {
   const tags = { master: { tasks: [task(1)] }, other: { tasks: [task(2)] } };
   expect(imported(tags).plan?.phases[0]?.key).toBe("task-1");
