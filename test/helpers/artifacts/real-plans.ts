@@ -19,6 +19,7 @@ export const REAL_PLANS: readonly RealPlan[] = [
   { file: "kiro-parity-program.md", format: "kiro" },
   { file: "kiro-watch-logs.md", format: "kiro" },
   { file: "taskmaster-keyproxy.json", format: "taskmaster" },
+  { file: "taskmaster-tursi.json", format: "taskmaster" },
 ];
 
 const FOLDER = new URL("../../fixtures/real-plans/", import.meta.url);

@@ -21,6 +21,8 @@ const WAVES: Readonly<Record<string, string>> = {
   "kiro-parity-program.md":
     "task-1-1 > task-1-2 > task-2-1 > task-2-2 > task-2-3 > task-2-4 > task-3-1 > task-3-2",
   "taskmaster-keyproxy.json": "task-13",
+  "taskmaster-tursi.json":
+    "task-1+task-10+task-2+task-3+task-4+task-5+task-6+task-7+task-8+task-9",
   "kiro-watch-logs.md":
     "task-1-1 > task-1-2 > task-2-1 > task-2-2 > task-2-3 > task-3-1 > task-3-2 > task-4-1 > task-4-2",
 };
