@@ -20,6 +20,7 @@ export const REAL_PLANS: readonly RealPlan[] = [
   { file: "kiro-watch-logs.md", format: "kiro" },
   { file: "taskmaster-keyproxy.json", format: "taskmaster" },
   { file: "taskmaster-tursi.json", format: "taskmaster" },
+  { file: "spec-kit-vpn-off.md", format: "spec-kit" },
 ];
 
 const FOLDER = new URL("../../fixtures/real-plans/", import.meta.url);
