@@ -21,6 +21,7 @@ export const REAL_PLANS: readonly RealPlan[] = [
   { file: "taskmaster-keyproxy.json", format: "taskmaster" },
   { file: "taskmaster-tursi.json", format: "taskmaster" },
   { file: "spec-kit-vpn-off.md", format: "spec-kit" },
+  { file: "taskmaster-skill-porter.json", format: "taskmaster" },
 ];
 
 const FOLDER = new URL("../../fixtures/real-plans/", import.meta.url);
