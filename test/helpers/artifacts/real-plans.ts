@@ -22,6 +22,7 @@ export const REAL_PLANS: readonly RealPlan[] = [
   { file: "taskmaster-tursi.json", format: "taskmaster" },
   { file: "spec-kit-vpn-off.md", format: "spec-kit" },
   { file: "taskmaster-skill-porter.json", format: "taskmaster" },
+  { file: "spec-kit-timeout.md", format: "spec-kit" },
 ];
 
 const FOLDER = new URL("../../fixtures/real-plans/", import.meta.url);
