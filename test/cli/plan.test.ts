@@ -410,6 +410,28 @@ describe("plan show", () => {
     ]);
   });
 
+  it("[PLAN-12] keeps the order of the plan inside a wave, and wraps the longest chain at 80 columns", async () => {
+    const keys = Array.from({ length: 15 }, (_, at) => `task-${at + 1}`);
+    const side = keys.map((key) => phase({ key }));
+    const wide = await call(["plan", "show", "-"], {
+      stdin: JSON.stringify(plan({ phases: side })),
+    });
+    expect(Array.from(wide.stdout.matchAll(/^ {2}(\S+)/gm), ([, key]) => key)).toEqual(keys);
+    const chain = keys.map((key, at) =>
+      phase({ key, ...(at === 0 ? {} : { depends_on: [`task-${at}`] }) }),
+    );
+    const long = await call(["plan", "show", "-"], {
+      stdin: JSON.stringify(plan({ phases: chain })),
+    });
+    expect(long.stdout.split("\n").slice(-5)).toEqual([
+      "Longest chain, 15 phases",
+      "  task-1 -> task-2 -> task-3 -> task-4 -> task-5 -> task-6 -> task-7 ->",
+      "  task-8 -> task-9 -> task-10 -> task-11 -> task-12 -> task-13 -> task-14 ->",
+      "  task-15",
+      "",
+    ]);
+  });
+
   it("[PLAN-12] [PLAN-69] gives programs the same as JSON", async () => {
     const { stdout } = await call(["plan", "show", "--json", "valid.json"], { cwd: directory });
     expect(JSON.parse(stdout)).toMatchObject({

@@ -52,7 +52,9 @@ function artifactsOf({ phases }: PhasePlan) {
 function planLines(plan: PhasePlan, graph: PhaseGraph): string[] {
   const row = ({ key, role, title }: Phase): string[] => [key, role, title].map(oneLine);
   const rows = new Map(plan.phases.map((phase) => [phase.key, row(phase)]));
-  const waves = graph.waves.map((wave) => wave.map((key) => rows.get(key) ?? []));
+  const places = new Map(plan.phases.map(({ key }, at) => [key, at]));
+  const inOrder = (a: string, b: string) => (places.get(a) ?? 0) - (places.get(b) ?? 0);
+  const waves = graph.waves.map((wave) => wave.toSorted(inOrder).map((key) => rows.get(key) ?? []));
   const artifacts = artifactsOf(plan).map((artifact) =>
     [artifact.path, artifact.schema, artifact.phase].map(oneLine),
   );
@@ -77,7 +79,25 @@ function chainLines(chain: readonly string[]): string[] {
   if (chain.length < 2) {
     return [];
   }
-  return ["", `Longest chain, ${plural(chain.length, "phase")}`, `  ${chain.join(" -> ")}`];
+  return ["", `Longest chain, ${plural(chain.length, "phase")}`, ...arrowLines(chain)];
+}
+
+/** Columns of a line of the longest chain. */
+const MAX_COLUMNS = 80;
+const ARROW = " ->";
+
+function arrowLines(chain: readonly string[]): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const [at, key] of chain.entries()) {
+    const step = ` ${key}${at === chain.length - 1 ? "" : ARROW}`;
+    if (line !== "" && line.length + step.length > MAX_COLUMNS) {
+      lines.push(line);
+      line = "";
+    }
+    line += line === "" ? ` ${step}` : step;
+  }
+  return [...lines, line];
 }
 
 function headline(

@@ -27,8 +27,7 @@ const WAVES: Readonly<Record<string, string>> = {
     "t001 > t002 > t003 > t004 > t005 > checkpoint-t005 > t006 > t007 > t008 > t009 > checkpoint-t009 > t010 > t011 > t012 > t013 > t014 > t015 > t016 > t017 > t018 > t019 > t020 > checkpoint-t020 > t021 > t022 > t023 > t024 > t025 > checkpoint-t025 > t026+t027+t028 > t029 > t030",
   "taskmaster-skill-porter.json":
     "task-1 > task-2+task-3 > task-4 > task-5 > task-6+task-9 > task-7 > task-8 > task-10",
-  "taskmaster-tursi.json":
-    "task-1+task-10+task-2+task-3+task-4+task-5+task-6+task-7+task-8+task-9",
+  "taskmaster-tursi.json": "task-1+task-10+task-2+task-3+task-4+task-5+task-6+task-7+task-8+task-9",
   "kiro-watch-logs.md":
     "task-1-1 > task-1-2 > task-2-1 > task-2-2 > task-2-3 > task-3-1 > task-3-2 > task-4-1 > task-4-2",
 };
