@@ -118,7 +118,7 @@ export const SIZED_TESTS = {
     files: ["test/agent/plans/imported.test.ts"],
     test: 3,
     short: 3,
-    long: 11,
+    long: 12,
   },
   copy: {
     what: "A file to PostgreSQL and back, each copy killed on the way: sessions, from 1,000 on with 100 messages each",

@@ -23,6 +23,7 @@ export const REAL_PLANS: readonly RealPlan[] = [
   { file: "spec-kit-vpn-off.md", format: "spec-kit" },
   { file: "taskmaster-skill-porter.json", format: "taskmaster" },
   { file: "spec-kit-timeout.md", format: "spec-kit" },
+  { file: "taskmaster-prophy.json", format: "taskmaster" },
 ];
 
 const FOLDER = new URL("../../fixtures/real-plans/", import.meta.url);

@@ -23,6 +23,8 @@ const WAVES: Readonly<Record<string, string>> = {
   "taskmaster-keyproxy.json": "task-13",
   "spec-kit-vpn-off.md":
     "t001 > t002 > t003 > checkpoint-t003 > t004 > t005 > t006 > t007 > t008+t009+t010+t011 > checkpoint-t011 > t012 > t013 > t014+t015 > checkpoint-t015 > t016 > t017 > t018+t019 > checkpoint-t019 > t020+t021+t022+t023+t024+t025 > checkpoint-t025",
+  "taskmaster-prophy.json":
+    "task-11+task-12+task-4+task-6 > task-10+task-13+task-14+task-16+task-20+task-5+task-7+task-8+task-9 > task-15+task-17+task-18+task-19 > task-21+task-23+task-24 > task-22 > task-25",
   "spec-kit-timeout.md":
     "t001 > t002 > t003 > t004 > t005 > checkpoint-t005 > t006 > t007 > t008 > t009 > checkpoint-t009 > t010 > t011 > t012 > t013 > t014 > t015 > t016 > t017 > t018 > t019 > t020 > checkpoint-t020 > t021 > t022 > t023 > t024 > t025 > checkpoint-t025 > t026+t027+t028 > t029 > t030",
   "taskmaster-skill-porter.json":
