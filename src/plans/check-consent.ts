@@ -1,6 +1,7 @@
 import { RepriseError } from "../core/errors.ts";
 import type { Argv } from "../core/plan-runs.ts";
 import { oneLine } from "../core/text/terminal-text.ts";
+import { plainLine } from "../workspace/commands/plain-line.ts";
 import type { JudgedCheck } from "./check-start.ts";
 
 /** Refuses checks that rules deny. Error codes: `invalid_usage`. */
@@ -20,20 +21,22 @@ export function firstAsking(judged: readonly JudgedCheck[]): JudgedCheck | null 
 }
 
 /**
- * Refuses checks about which a person would have to be asked, where nobody can be. `advice` says how to permit a call.
+ * Refuses checks about which a person would have to be asked, where nobody can be. `advice` says how to permit a call with
+ * this rule, which is null if no rule can name the command.
  *
  * Error codes: `invalid_usage`.
  */
 export function refuseAsking(
   judged: readonly JudgedCheck[],
-  advice: (call: string) => string,
+  advice: (rule: string | null) => string,
 ): void {
   const first = firstAsking(judged);
   if (first !== null) {
-    const call = `run_command(${oneLine(first.argv.join(" "))})`;
+    const words = plainLine(first.argv);
+    const rule = words === null ? null : `run_command(${words})`;
     throw new RepriseError(
       "invalid_usage",
-      `The check ${shownArgv(first.argv)} needs your consent, and nobody can be asked. ${advice(call)}`,
+      `The check ${shownArgv(first.argv)} needs your consent, and nobody can be asked. ${advice(rule)}`,
     );
   }
 }

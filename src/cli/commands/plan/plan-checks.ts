@@ -1,9 +1,10 @@
-import { stat } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { resolve } from "node:path";
 
-import { RepriseError } from "../../../core/errors.ts";
+import { RepriseError, systemCode } from "../../../core/errors.ts";
 import { MAX_FAULTS } from "../../../core/limits.ts";
 import type { PlanChecks } from "../../../core/plan-runs.ts";
+import { quoted } from "../../../core/text/shell-words.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import {
   firstAsking,
@@ -31,11 +32,19 @@ export function isChecksFile(file: string): boolean {
   return file.endsWith(END);
 }
 
-/** The file of checks beside a plan; null if there is none. */
+/** The file of checks beside a plan, also one that cannot be read; null if there is none. */
 export async function checksBeside(cli: CliContext, plan: string): Promise<string | null> {
+  if (plan === "-") {
+    return null;
+  }
   const file = plan.replace(/\.(?:json|ya?ml)$/i, "") + END;
-  const found = await stat(resolve(cli.cwd, file)).catch(() => null);
-  return plan === "-" || found === null ? null : file;
+  try {
+    // a link that leads nowhere must not leave the checks out
+    await lstat(resolve(cli.cwd, file));
+    return file;
+  } catch (error) {
+    return systemCode(error) === "ENOENT" ? null : file;
+  }
 }
 
 export type ChecksFileReport = FileReport & { readonly checks: PlanChecks | null };
@@ -134,9 +143,10 @@ export async function confirmChecks(
     return true;
   }
   if (!asks) {
-    refuseAsking(
-      checks,
-      (call) => `Use --allow '${call}' for each such check, or --permission auto.`,
+    refuseAsking(checks, (rule) =>
+      rule === null
+        ? "Use --permission auto."
+        : `Use --allow ${quoted(rule)} for each such check, or --permission auto.`,
     );
   }
   const question = "Let Reprise run these checks in the sandbox, without a network? [y/N] ";

@@ -71,7 +71,8 @@ export async function requestedRun(
   refuseDenied(judged);
   refuseAsking(
     judged,
-    (call) => `Allow ${call} in the service's config, or send \`permission\` as \`auto\`.`,
+    (rule) =>
+      `${rule === null ? "Send" : `Allow ${rule} in the service's config, or send`} \`permission\` as \`auto\`.`,
   );
   return run;
 }

@@ -1,0 +1,50 @@
+import { symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, it } from "vitest";
+
+import { createSandboxProbe } from "../../src/workspace/sandbox/probe.ts";
+import { callProgram } from "../helpers/call-program.ts";
+import { phase } from "../helpers/plan-bench.ts";
+import { temporaryFolder } from "../helpers/temp.ts";
+
+const hasSandbox = (await createSandboxProbe()()).bubblewrap !== null;
+
+/** A folder with a plan of one phase in `plan.json`, and the command line in it, with the demo as the model. */
+function folderOfPlan() {
+  const cwd = temporaryFolder();
+  const plan = { runId: crypto.randomUUID(), phaseKey: "planning", phases: [phase("build")] };
+  writeFileSync(join(cwd, "plan.json"), JSON.stringify(plan));
+  const env: Record<string, string> = { HOME: temporaryFolder(), REPRISE_MODEL: "demo" };
+  const call = (...args: string[]) => callProgram(args, { script: "reprise", cwd, env });
+  return { cwd, call, plan: (...args: string[]) => call("plan", ...args) };
+}
+
+it.skipIf(!hasSandbox)(
+  "[PLANRUN-24] names a rule that permits the check, also one whose words need quotes",
+  async () => {
+    const { cwd, plan } = folderOfPlan();
+    writeFileSync(join(cwd, "plan.checks.yaml"), "all: [[/bin/sh, -c, \"echo 'x y' | read x\"]]\n");
+    const refused = await plan("run", "plan.json");
+    expect(refused).toMatchObject({ code: 2 });
+    const advised = /--allow ('.*') for each/.exec(refused.stderr)?.[1] ?? "";
+    // what a shell makes of the word
+    const rule = advised.slice(1, -1).replaceAll("'\\''", "'");
+    expect(await plan("run", "plan.json", "--allow", rule)).toMatchObject({ code: 0 });
+  },
+);
+
+it.skipIf(!hasSandbox)("[PLANRUN-24] advises no rule if none can name the check", async () => {
+  const { cwd, plan } = folderOfPlan();
+  writeFileSync(join(cwd, "plan.checks.yaml"), "all: [[A=1]]\n");
+  const { code, stderr } = await plan("run", "plan.json");
+  expect(code).toBe(2);
+  expect(stderr).toContain("nobody can be asked. Use --permission auto. [invalid_usage]");
+});
+
+it("[PLANRUN-25] does not leave out checks that are a link to nothing", async () => {
+  const { cwd, plan } = folderOfPlan();
+  symlinkSync("missing.yaml", join(cwd, "plan.checks.yaml"));
+  expect((await plan("run", "plan.json", "--dry-run")).stderr).toContain("[file_unreadable]");
+  expect(await plan("validate", "plan.json")).toMatchObject({ code: 1 });
+});
