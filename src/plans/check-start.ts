@@ -16,6 +16,7 @@ import { realPathOf } from "../store/project-key.ts";
 import { isFolder } from "../workspace/files/is-folder.ts";
 import type { SandboxSource } from "../workspace/sandbox/probe.ts";
 import { ArtifactPlace } from "./artifact-file.ts";
+import { untrustedChecks } from "./untrusted-checks.ts";
 
 export interface StartSource extends JudgeSource {
   readonly protectedPaths: readonly string[];
@@ -143,10 +144,7 @@ async function judgedChecks(
     return [];
   }
   if (!(await mayRunCommands(folder, personas.trust))) {
-    throw new RepriseError(
-      "folder_not_trusted",
-      "The plan has checks, and commands may not be run in this folder. Use --trust, or `reprise trust add` in the folder.",
-    );
+    throw untrustedChecks();
   }
   const found = await sandbox?.probe();
   if (found === undefined || found.bubblewrap === null) {

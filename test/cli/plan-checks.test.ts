@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
+import type { RunDetail } from "../../src/core/schemas/plan-run-schemas.ts";
 import { createSandboxProbe } from "../../src/workspace/sandbox/probe.ts";
 import { callProgram } from "../helpers/call-program.ts";
 import { phase } from "../helpers/plan-bench.ts";
@@ -41,6 +42,23 @@ it.skipIf(!hasSandbox)("[PLANRUN-24] advises no rule if none can name the check"
   expect(code).toBe(2);
   expect(stderr).toContain("nobody can be asked. Use --permission auto. [invalid_usage]");
 });
+
+it.skipIf(!hasSandbox)(
+  "[PLANRUN-23] a run in a folder that is not trusted continues with --trust, and says why without",
+  async () => {
+    const { cwd, plan } = folderOfPlan();
+    writeFileSync(join(cwd, "AGENTS.md"), "Be kind.\n");
+    writeFileSync(join(cwd, "plan.checks.yaml"), "all: [[/bin/sh, -c, 'exit 3']]\n");
+    const ran = await plan("run", "plan.json", "--permission", "auto", "--trust", "--json");
+    expect(ran).toMatchObject({ code: 1 });
+    const { session_id } = JSON.parse(ran.stdout) as RunDetail;
+    expect((await plan("retry", session_id)).stderr).toContain("[folder_not_trusted]");
+    const resumed = await plan("resume", session_id, "--trust", "--json");
+    const { phases } = JSON.parse(resumed.stdout) as RunDetail;
+    expect(phases[0]).toMatchObject({ attempt: 2, error: { code: "check_failed" } });
+    expect(await plan("retry", session_id, "--trust")).toMatchObject({ code: 1 });
+  },
+);
 
 it("[PLANRUN-25] does not leave out checks that are a link to nothing", async () => {
   const { cwd, plan } = folderOfPlan();

@@ -13,6 +13,7 @@ import {
 import { type Report, reportStored } from "../../exchange/report-events.ts";
 import { ArtifactPlace } from "../../plans/artifact-file.ts";
 import { planOf } from "../../plans/plan-of-run.ts";
+import { untrustedChecks } from "../../plans/untrusted-checks.ts";
 import {
   lowered,
   loweredSandbox,
@@ -182,7 +183,7 @@ interface CheckedPlace {
   readonly repository: RepositoryConfig;
 }
 
-/** Makes what runs the checks of a run; null without checks. Error codes: `not_confirmed`, `sandbox_missing`. */
+/** Makes what runs the checks of a run; null without checks. Error codes: `not_confirmed`, `folder_not_trusted`, `sandbox_missing`. */
 async function checksOf(
   options: AgentOptions,
   { run, place, folder, configured, repository }: CheckedPlace,
@@ -200,21 +201,24 @@ async function checksOf(
   const { trust } = options.personas;
   const { commands, models, secrets, store, kept } = options;
   const hidden = [...secretsOfModels(configured?.models ?? models), ...((await secrets?.()) ?? [])];
-  const given = commands !== undefined && (await mayRunCommands(folder, trust));
+  if (!(await mayRunCommands(folder, trust))) {
+    throw untrustedChecks();
+  }
   const running = new RunChecks({
     store,
     kept: kept ?? null,
     place,
     checks,
     conceal: createConceal(hidden),
-    commands: given
-      ? {
-          ...commands,
-          environment: configured?.environment ?? [],
-          visible: configured?.visible ?? [],
-          limits: loweredSandbox(configured?.sandbox ?? {}, repository.sandbox),
-        }
-      : undefined,
+    commands:
+      commands === undefined
+        ? undefined
+        : {
+            ...commands,
+            environment: configured?.environment ?? [],
+            visible: configured?.visible ?? [],
+            limits: loweredSandbox(configured?.sandbox ?? {}, repository.sandbox),
+          },
   });
   await running.requireSandbox();
   return running;

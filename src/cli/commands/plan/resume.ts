@@ -8,6 +8,7 @@ import type { CliContext } from "../../process/context.ts";
 import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
 import { addTokenLimit } from "../limit-options.ts";
 import { addAllowed } from "../permission-options.ts";
+import { TRUST_HELP, trustHere } from "../trust/trust-here.ts";
 import { detachedBy, refuseDetached, showDetached } from "./detach.ts";
 import { confirmImported } from "./plan-checks.ts";
 import { runForeground } from "./foreground.ts";
@@ -22,6 +23,7 @@ export function resumeCommand(cli: CliContext): Command {
     )
     .option("--detach", "let a service continue it")
     .option("--allow <call>", "permit such calls in this process; can be repeated", addAllowed)
+    .option("--trust", TRUST_HELP)
     .option(
       "--token-limit <what=n>",
       "tokens that the run may use from now on; can be repeated",
@@ -34,11 +36,13 @@ export function resumeCommand(cli: CliContext): Command {
         options: {
           detach?: true;
           allow?: readonly string[];
+          trust?: true;
           tokenLimit?: ScopedLimits;
           json?: boolean;
         },
       ) => {
         refuseDetached(options);
+        trustHere(cli, options);
         const { allow = [], json = false, tokenLimit: token_limits } = options;
         await using store = await openDatabase(cli, command);
         const run = await store.read(readRun, { reference });

@@ -12,6 +12,7 @@ import { type CliContext, noticeLine } from "../../process/context.ts";
 import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
 import { ownSecrets } from "../../process/own-secrets.ts";
 import { addAllowed } from "../permission-options.ts";
+import { TRUST_HELP, trustHere } from "../trust/trust-here.ts";
 import { detachedBy, refuseDetached, showDetached } from "./detach.ts";
 import { confirmImported } from "./plan-checks.ts";
 import { runForeground } from "./foreground.ts";
@@ -20,6 +21,7 @@ interface RetryOptions {
   readonly undo?: true;
   readonly detach?: true;
   readonly allow?: readonly string[];
+  readonly trust?: true;
   readonly json?: true;
 }
 
@@ -35,9 +37,11 @@ export function retryCommand(cli: CliContext): Command {
     .option("--undo", "first take back what their attempts changed in files")
     .option("--detach", "let a service continue it")
     .option("--allow <call>", "permit such calls in this process; can be repeated", addAllowed)
+    .option("--trust", TRUST_HELP)
     .option("--json", "print one JSON document, for programs")
     .action(async (reference: string, keys: readonly string[], options: RetryOptions) => {
       refuseDetached(options);
+      trustHere(cli, options);
       await using store = await openDatabase(cli, command);
       const { allow = [], json = false } = options;
       const run = await store.read(readRun, { reference });

@@ -18,6 +18,7 @@ import { newSession } from "../chat/new-session.ts";
 import { addPriceLimit, addTokenLimit } from "../limit-options.ts";
 import { addAllowed, PERMISSION_HELP, permissionMode } from "../permission-options.ts";
 import { enterFolder } from "../trust/enter-folder.ts";
+import { TRUST_HELP, trustHere } from "../trust/trust-here.ts";
 import { detachedBy, refuseDetached, showDetached } from "./detach.ts";
 import { runForeground } from "./foreground.ts";
 import { createPlanChecker } from "./checks.ts";
@@ -82,7 +83,7 @@ export function runCommand(cli: CliContext): Command {
       "dollars that an exchange, the session or its tree may cost; can be repeated",
       addPriceLimit,
     )
-    .option("--trust", "for this run, use the personas and the AGENTS.md in the folder")
+    .option("--trust", TRUST_HELP)
     .option("--again", "run a plan once more whose run has ended")
     .option("--detach", "let a service run it: reprise serve")
     .option("--dry-run", "only show what would run, with which models")
@@ -95,9 +96,7 @@ export function runCommand(cli: CliContext): Command {
       }
       refuseDetached(options);
       const json = options.json === true;
-      if (options.trust === true) {
-        cli.consent = { ...cli.consent, forThisRun: { folder: cli.cwd } };
-      }
+      trustHere(cli, options);
       const checker = await createPlanChecker(cli);
       const plan = await readPlan(cli, file, checker);
       const keys = plan.phases.map(({ key }) => key);
