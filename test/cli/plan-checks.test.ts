@@ -7,7 +7,9 @@ import type { RunDetail } from "../../src/core/schemas/plan-run-schemas.ts";
 import { createSandboxProbe } from "../../src/workspace/sandbox/probe.ts";
 import { callProgram } from "../helpers/call-program.ts";
 import { phase } from "../helpers/plan-bench.ts";
+import { freshHome } from "../helpers/reprise.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
+import { openTerminal } from "../helpers/terminal.ts";
 
 const hasSandbox = (await createSandboxProbe()()).bubblewrap !== null;
 
@@ -44,7 +46,7 @@ it.skipIf(!hasSandbox)("[PLANRUN-24] advises no rule if none can name the check"
 });
 
 it.skipIf(!hasSandbox)(
-  "[PLANRUN-23] a run in a folder that is not trusted continues with --trust, and says why without",
+  "[PLANRUN-23] [PLANRUN-14] a run in a folder that is not trusted continues with --trust, and says why without",
   async () => {
     const { cwd, plan } = folderOfPlan();
     writeFileSync(join(cwd, "AGENTS.md"), "Be kind.\n");
@@ -52,11 +54,32 @@ it.skipIf(!hasSandbox)(
     const ran = await plan("run", "plan.json", "--permission", "auto", "--trust", "--json");
     expect(ran).toMatchObject({ code: 1 });
     const { session_id } = JSON.parse(ran.stdout) as RunDetail;
+    expect(ran.stderr).toContain(
+      `Try its failed phases again with: reprise plan retry ${session_id}`,
+    );
+    expect(ran.stderr).not.toContain("plan resume");
     expect((await plan("retry", session_id)).stderr).toContain("[folder_not_trusted]");
     const resumed = await plan("resume", session_id, "--trust", "--json");
     const { phases } = JSON.parse(resumed.stdout) as RunDetail;
     expect(phases[0]).toMatchObject({ attempt: 2, error: { code: "check_failed" } });
     expect(await plan("retry", session_id, "--trust")).toMatchObject({ code: 1 });
+  },
+);
+
+it.skipIf(!hasSandbox)(
+  "[PLANRUN-14] [PLANRUN-24] ends with 1 and runs nothing if the person does not let the checks be run",
+  async () => {
+    const home = freshHome({ REPRISE_MODEL: "demo" });
+    const plan = { runId: crypto.randomUUID(), phaseKey: "planning", phases: [phase("build")] };
+    writeFileSync(join(home.project, "plan.json"), JSON.stringify(plan));
+    writeFileSync(join(home.project, "plan.checks.yaml"), "all: [[npm, test]]\n");
+    const terminal = openTerminal(home, "reprise plan run plan.json");
+    await terminal.shows(/without a network\? \[y\/N\]/);
+    terminal.type("n\r");
+    const { code, screen } = await terminal.finished;
+    expect(code).toBe(1);
+    expect(screen).toContain("Nothing was run: you did not let its checks be run.");
+    expect((await home.call(["plan", "runs"])).stdout).toBe("");
   },
 );
 

@@ -26,6 +26,11 @@ export function resumeRunCommand(cli: CliContext, command: Command, id: string):
   return `${startOf(cli)} plan resume ${id}${databaseWords(cli, command)}`;
 }
 
+/** The command that tries the phases of a run again that failed or were refused. */
+export function retryRunCommand(cli: CliContext, command: Command, id: string): string {
+  return `${startOf(cli)} plan retry ${id}${databaseWords(cli, command)}`;
+}
+
 /** The command that runs a plan in a folder. */
 export function runPlanCommand(
   cli: CliContext,

@@ -126,7 +126,7 @@ export function checkLines(checks: readonly JudgedCheck[]): string[] {
 }
 
 /**
- * Shows the checks, and asks about those that need it. False if the person says no.
+ * Shows the checks, and asks about those that need it. False, with the exit code 1, if the person says no.
  *
  * Error codes: `invalid_usage` for what is denied, or would ask where nobody can be asked.
  */
@@ -150,7 +150,12 @@ export async function confirmChecks(
     );
   }
   const question = "Let Reprise run these checks in the sandbox, without a network? [y/N] ";
-  return isYes(await ask(cli, { question, on: cli.stderr }));
+  const isAccepted = isYes(await ask(cli, { question, on: cli.stderr }));
+  if (!isAccepted) {
+    noticeLine(cli, "Nothing was run: you did not let its checks be run.");
+    cli.exitCode = 1;
+  }
+  return isAccepted;
 }
 
 /**

@@ -5,7 +5,11 @@ import type { OpenQuestion } from "../../../store/records/questions/read.ts";
 import { questionLines, reasonLine } from "../../output/question-lines.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../../process/context.ts";
 import { ASKS } from "../../process/exit-code.ts";
-import { answerCommandLine, resumeRunCommand } from "../../process/resume-command.ts";
+import {
+  answerCommandLine,
+  resumeRunCommand,
+  retryRunCommand,
+} from "../../process/resume-command.ts";
 import { wholeRunLines } from "./run-lines.ts";
 
 /** State in which a run was left. */
@@ -42,8 +46,11 @@ export function showRunEnd(cli: CliContext, run: RunEnd): void {
     const which = asked.length > 1 ? " --question ID" : "";
     noticeLine(cli, `Answer with: ${answerCommandLine(cli, command, session_id)}${which}`);
   }
-  if (end !== "done" && (isOwn || end !== "waiting")) {
-    const then = isOwn ? "Then continue" : "Continue it";
+  if (detail.exchange?.error_code === "phase_failed") {
+    const retry = retryRunCommand(cli, command, session_id);
+    noticeLine(cli, `Try its failed phases again with: ${retry}`);
+  } else if (end !== "done" && (isOwn || end !== "waiting")) {
+    const then = isOwn && end === "waiting" ? "Then continue" : "Continue it";
     noticeLine(cli, `${then} with: ${resumeRunCommand(cli, command, session_id)}`);
   }
   cli.exitCode = end === "done" ? 0 : end === "waiting" ? ASKS : 1;
