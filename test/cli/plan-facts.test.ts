@@ -134,6 +134,17 @@ it("[PLANRUN-78] shows each phase in 80 columns: state, session, time, tokens an
   expect(lines[5]).toBe(`plan ${run_id}`);
 });
 
+it("[PLANRUN-78] shows the beginning of a long title, outside a terminal and in a dry run too", async () => {
+  const title = `Begin ${"x".repeat(10_000)}`;
+  const { plan } = await folderWith([{ ...phase("build"), title }, phase("test")]);
+  for (const args of [["--dry-run"], []]) {
+    const { code, stdout } = await plan("run", "plan.json", ...args);
+    expect(code).toBe(0);
+    expect(stdout).toContain("Begin xxx");
+    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThan(150);
+  }
+});
+
 it("[PLANRUN-79] runs some phases with those that they depend on, from a copy of the plan that has no others", async () => {
   const { plan, server, status } = await folderWith(DIAMOND);
   const dry = await plan("run", "plan.json", "--only", "docs", "--dry-run");

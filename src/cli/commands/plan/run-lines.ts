@@ -7,6 +7,8 @@ import { cutLine } from "../../terminal/text/fold.ts";
 
 /** Columns of an output that is not a terminal. */
 const COLUMNS = 80;
+/** Columns of a title that are shown. */
+const TITLE_COLUMNS = 60;
 /** Columns of a key that are shown. */
 const KEY_COLUMNS = 20;
 /** Characters of a session's id that are shown. */
@@ -79,5 +81,10 @@ function doingText(phase: RunPhase): string {
 function phaseText({ title, role, attempt, error, shown }: RunPhase): string {
   const tried = attempt === 1 ? "" : `, attempt ${attempt}`;
   const why = error === null || shown === "done" ? "" : `: ${oneLine(error.sentence)}`;
-  return `${oneLine(title)} (${oneLine(role)}${tried})${why}`;
+  return `${shownTitle(title)} (${oneLine(role)}${tried})${why}`;
+}
+
+/** Returns the beginning of a phase's title, on one line. */
+export function shownTitle(title: string): string {
+  return cutLine(oneLine(title), TITLE_COLUMNS);
 }

@@ -24,6 +24,7 @@ import { runForeground } from "./foreground.ts";
 import { createPlanChecker } from "./checks.ts";
 import { checkLines, confirmChecks, readChecks, startSource } from "./plan-checks.ts";
 import { readPlan } from "./read-plan.ts";
+import { shownTitle } from "./run-lines.ts";
 
 interface RunCommandOptions {
   readonly parallel: number;
@@ -178,7 +179,13 @@ function showDryRun(
   const rows = waves.flatMap((wave, at) =>
     wave.map((key) => {
       const { title = "", role = "" } = byKey.get(key) ?? {};
-      return [`wave ${at + 1}`, ...[key, title, role, modelOf(role)].map(oneLine)];
+      return [
+        `wave ${at + 1}`,
+        oneLine(key),
+        shownTitle(title),
+        oneLine(role),
+        oneLine(modelOf(role)),
+      ];
     }),
   );
   printLines(cli, [
