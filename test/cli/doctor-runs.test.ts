@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 
 import { runsCheck } from "../../src/cli/commands/doctor/runs.ts";
+import { startModelServer } from "../helpers/model-server.ts";
 import { openStoreAt } from "../helpers/open-store.ts";
-import { phase, storeRun } from "../helpers/plan-bench.ts";
+import { phase, reportFolder, reporting, storeRun } from "../helpers/plan-bench.ts";
 import { hasSandbox } from "../helpers/plan-lives.ts";
 import { freshHome } from "../helpers/reprise.ts";
 
@@ -29,6 +30,19 @@ it("[PLANRUN-105] doctor names the runs that are not done", async () => {
   });
   await storeRun({ store, phases: [phase("build")], checks: { all: [["true"]] } });
   expect(await runs()).toMatchObject({ status: hasSandbox ? "ok" : "warning" });
+});
+
+it("[PLANRUN-105] doctor says how a run that failed is continued, beside conversations", async () => {
+  const server = await startModelServer({ answer: () => ({ content: "no artifact" }) });
+  const home = freshHome(server.env("openai"));
+  await using store = await openStoreAt(home.database);
+  const phases = [reporting("review", "review.json")];
+  const { id } = await storeRun({ store, repo: reportFolder(), phases });
+  expect(await home.call(["plan", "resume", id])).toMatchObject({ code: 1 });
+  const { checks } = await home.json<Doctor>(["doctor", "--quick", "--json"]);
+  const { sentence = "" } = checks.find(({ name }) => name === "exchanges") ?? {};
+  expect(sentence).toContain("Continue runs of plans with `reprise plan resume`. Nothing that was");
+  expect(sentence).not.toContain("--session");
 });
 
 it("[PLANRUN-105] doctor warns of runs with checks if there is no sandbox", () => {

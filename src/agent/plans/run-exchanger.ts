@@ -104,7 +104,7 @@ async function exchangeOfRun(
   }
   const plan = planOf(run);
   if (session.repo_path !== null) {
-    await refuseMissingFolder(session.repo_path);
+    await refuseMissingFolder(session.repo_path, "continue the run with `reprise plan resume`");
   }
   const root = await sessionFolder(session);
   const configured = await options.settings?.at(root);

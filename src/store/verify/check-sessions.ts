@@ -1,3 +1,4 @@
+import { PLAN_AGENT } from "../../core/plan-runs.ts";
 import type { ExchangeFailure } from "../../core/sessions.ts";
 import { quote } from "../../core/text/terminal-text.ts";
 import { plural } from "../../core/text/text.ts";
@@ -78,10 +79,14 @@ async function checkExchanges(tx: Tx, resume: string): Promise<Check> {
       ? []
       : [`failed in ${plural(failed.length, "session")} (${names(failed)})`]),
   ].join("; ");
-  return warning(
-    "exchanges",
-    `Exchanges: ${found}. Nothing that was stored is lost; type /continue or a new message there. Resume with: ${resume}${forAgents(others)}${asked === "" ? "" : `.${asked}`}`,
-  );
+  const talks = others.filter(({ agent }) => agent !== PLAN_AGENT);
+  const runs =
+    talks.length === others.length ? "" : " Continue runs of plans with `reprise plan resume`.";
+  const then =
+    talks.length === 0
+      ? `.${asked}`
+      : `; type /continue or a new message there. Resume with: ${resume}${forAgents(talks)}${asked === "" ? "" : `.${asked}`}`;
+  return warning("exchanges", `Exchanges: ${found}.${runs} Nothing that was stored is lost${then}`);
 }
 
 /** Returns what the command lacks for sessions of agents that are not ours. */

@@ -8,12 +8,15 @@ export async function isFolder(path: string): Promise<boolean> {
   return found?.isDirectory() === true;
 }
 
-/** Error codes: `folder_missing`. */
-export async function refuseMissingFolder(path: string): Promise<void> {
+/** `then` says what to do once the folder is there. Error codes: `folder_missing`. */
+export async function refuseMissingFolder(
+  path: string,
+  then = "send the message again",
+): Promise<void> {
   if (!(await isFolder(path))) {
     throw new RepriseError(
       "folder_missing",
-      "The session's folder does not exist on the machine that runs its exchanges. Restore the folder, then send the message again.",
+      `The session's folder does not exist on the machine that runs its exchanges. Restore the folder, then ${then}.`,
     );
   }
 }

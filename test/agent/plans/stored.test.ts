@@ -76,7 +76,12 @@ describeEngine("a stored run", (engine) => {
     const refused = { code: "run_exists", message: expect.stringContaining(id) };
     await expect(storeRun(plan)).rejects.toMatchObject(refused);
     await expect(storeRun({ ...plan, again: true })).rejects.toMatchObject(refused);
-    await expect(bench.run(id)).rejects.toMatchObject({ code: "folder_missing" });
+    await expect(bench.run(id)).rejects.toMatchObject({
+      code: "folder_missing",
+      message: expect.stringContaining(
+        "then continue the run with `reprise plan resume`",
+      ) as string,
+    });
     expect(server.requests()).toEqual([]);
     expect(await store.read(readRun, { reference: plan.runId })).toMatchObject({ session_id: id });
   });
