@@ -12,6 +12,8 @@ import { createSettings } from "../../src/rules/config/settings.ts";
 import type { Operation } from "../../src/store/store.ts";
 import { type ModelAnswer, startModelServer } from "../helpers/model-server.ts";
 import { DIAMOND, phase, phaseIn, PlanBench } from "../helpers/plan-bench.ts";
+import { startProvider } from "../helpers/providers/start.ts";
+import { text } from "../helpers/providers/steps.ts";
 import { startTestServer } from "../helpers/server.ts";
 import { homeOfNodes, startNode } from "../helpers/service-node.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
@@ -202,7 +204,40 @@ it("[HTTP-313] gives phases another attempt and queues the run, together or not 
   });
   fails = false;
   expect((await bench.runQueued(id)).state).toBe("done");
-  await expect(client.resumePlanRun(id)).rejects.toMatchObject({ code: "nothing_to_continue" });
+  await expect(client.resumePlanRun(id)).rejects.toMatchObject({
+    code: "nothing_to_continue",
+    message: expect.stringContaining("The run has ended") as string,
+  });
+});
+
+it("[HTTP-313] says why a run cannot be continued: it is queued, runs, or asks", async () => {
+  const running = Promise.withResolvers<void>();
+  const refused = Promise.withResolvers<unknown>();
+  await using provider = await startProvider("openai", async () => {
+    running.resolve();
+    await refused.promise;
+    return [text("a result")];
+  });
+  const { t, client } = await openService();
+  const bench = new PlanBench(t.store, provider.env);
+  const { session_id: id } = await client.createPlanRun(asked([phase("build")]));
+  await expect(client.resumePlanRun(id)).rejects.toMatchObject({
+    code: "nothing_to_continue",
+    message: expect.stringContaining("queued already") as string,
+  });
+  const run = bench.runQueued(id);
+  await running.promise;
+  const error: unknown = await client.resumePlanRun(id).catch((caught: unknown) => caught);
+  refused.resolve(null);
+  expect(error).toMatchObject({ code: "session_busy" });
+  expect((await run).state).toBe("done");
+  const approved = asked([phase("build")], { approve: ["build"] });
+  const { session_id: asking } = await client.createPlanRun(approved);
+  expect((await bench.runQueued(asking)).state).toBe("waiting");
+  await expect(client.resumePlanRun(asking)).rejects.toMatchObject({
+    code: "question_open",
+    message: expect.stringContaining("Answer it; then the run continues.") as string,
+  });
 });
 
 it("[HTTP-314] shows a run to who may read it, without the texts of providers, and reports it as Markdown", async () => {
@@ -220,9 +255,9 @@ it("[HTTP-314] shows a run to who may read it, without the texts of providers, a
   const headers = { authorization: `Bearer ${READ}` };
   const report = await fetch(`${t.url}/api/plan-runs/${id}/report`, { headers });
   expect(report.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
-  const text = await report.text();
-  expect(text).toMatch(/^# Run of plan `/);
-  expect(text.slice(text.indexOf("| phase |"))).not.toContain("a secret");
+  const markdown = await report.text();
+  expect(markdown).toMatch(/^# Run of plan `/);
+  expect(markdown.slice(markdown.indexOf("| phase |"))).not.toContain("a secret");
   for (const [method, path] of [
     ["POST", ""],
     ["POST", `/${id}/resume`],

@@ -14,6 +14,7 @@ import { type Parameter, prepared } from "../../prepared.ts";
 import type { ExchangeTable } from "../../tables/database.ts";
 import { revokeDeadLease } from "../leases/revoke.ts";
 import { readPending } from "../messages/read.ts";
+import { whyNoResume } from "../plans/no-resume.ts";
 import { runTakesNoMessage } from "../plans/takes-no-message.ts";
 import { queueWaiting } from "../questions/continue.ts";
 import { firstOpenQuestion } from "../questions/read.ts";
@@ -77,9 +78,10 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
     throw priceUnknown(null);
   }
   if (content === null) {
+    const isRun = agent === PLAN_AGENT;
     // no exchange of a run is for a message but its first
-    const mayHandOver = agent !== PLAN_AGENT || held.exchange_count === 0;
-    const again = { idempotency_key, request, not_before, mayHandOver };
+    const mayHandOver = !isRun || held.exchange_count === 0;
+    const again = { idempotency_key, request, not_before, mayHandOver, isRun };
     const n = await queueAgain(tx, held, again);
     if (n !== null) {
       return readRecord(tx, id, n);
@@ -203,12 +205,12 @@ async function skipWaiting(tx: Tx, { id, begun }: HeldQueue): Promise<void> {
 }
 
 /** Error codes: `question_open` if a question has no answer. */
-async function continueWaiting(tx: Tx, id: string): Promise<void> {
+async function continueWaiting(tx: Tx, id: string, isRun: boolean): Promise<void> {
   const open = await firstOpenQuestion(tx, id);
   if (open !== null) {
     throw new RepriseError(
       "question_open",
-      `The exchange waits for the answer to question ${open}. Answer it, or send a message with \`supersede\`.`,
+      `The exchange waits for the answer to question ${open}. ${isRun ? "Answer it; then the run continues." : "Answer it, or send a message with `supersede`."}`,
       { open_question: open },
     );
   }
@@ -221,23 +223,25 @@ interface QueueAgain {
   readonly not_before: string | null;
   /** False if pending messages alone are nothing to continue. */
   readonly mayHandOver: boolean;
+  /** True for the session of a run, which takes no message. */
+  readonly isRun: boolean;
 }
 
 /**
  * Queues the interrupted exchange again, or gives one that waits for its time another one, and returns its number. Null if there is none, but something
  * else to continue: what an exchange that failed has left, or messages that are pending.
  *
- * Error codes: `nothing_to_continue`, `question_open`.
+ * Error codes: `nothing_to_continue`, `question_open`; `session_busy` for a run that runs.
  */
 async function queueAgain(
   tx: Tx,
   { id, begun, isOpen }: HeldQueue,
-  { not_before, mayHandOver, ...key }: QueueAgain,
+  { not_before, mayHandOver, isRun, ...key }: QueueAgain,
 ): Promise<number | null> {
   // the key that queued it first is the one that stays
   const isKeyless = key.idempotency_key !== null && begun?.idempotency_key === null;
   if (begun?.state === "waiting") {
-    await continueWaiting(tx, id);
+    await continueWaiting(tx, id, isRun);
     if (isKeyless) {
       await tx.db
         .updateTable("exchanges")
@@ -286,6 +290,9 @@ async function queueAgain(
     return open.n;
   }
   const hasMore = isOpen || (mayHandOver && (await readPending(tx, { session_id: id })).length > 0);
+  if (isRun && (open !== undefined || !hasMore)) {
+    throw whyNoResume(open?.state);
+  }
   if (open !== undefined || !hasMore) {
     throw new RepriseError(
       "nothing_to_continue",
