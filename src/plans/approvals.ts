@@ -105,7 +105,10 @@ export function approvalMove(
 }
 
 function refusal(note: string | null): string {
-  return note === null || note === ""
-    ? "A person refused to let it begin."
-    : `A person refused to let it begin: ${note}`;
+  if (note === null || note === "") {
+    return "A person refused to let it begin.";
+  }
+  // other sentences follow it
+  const end = /[.!?…]$/.test(note) ? "" : ".";
+  return `A person refused to let it begin: ${note}${end}`;
 }

@@ -82,7 +82,7 @@ describeEngine("a phase that needs approval", (engine) => {
     await answerRun(store, question!, { choice: "refuse", note: "use the old one" });
     await expect(bench.run(id)).rejects.toMatchObject({
       code: "phase_failed",
-      message: expect.stringContaining("use the old one"),
+      message: expect.stringContaining("use the old one. "),
     });
     const { phases } = await store.read(readRun, { reference: id });
     expect(phases.map(({ state }) => state)).toEqual(["done", "refused", "done", "waiting"]);
