@@ -42,7 +42,7 @@ it.skipIf(!hasSandbox)("[PLANRUN-24] advises no rule if none can name the check"
   writeFileSync(join(cwd, "plan.checks.yaml"), "all: [[A=1]]\n");
   const { code, stderr } = await plan("run", "plan.json");
   expect(code).toBe(2);
-  expect(stderr).toContain("nobody can be asked. Use --permission auto. [invalid_usage]");
+  expect(stderr).toContain("No rule can name it, so use --permission auto. [invalid_usage]");
 });
 
 it.skipIf(!hasSandbox)(
@@ -82,6 +82,19 @@ it.skipIf(!hasSandbox)(
     expect((await home.call(["plan", "runs"])).stdout).toBe("");
   },
 );
+
+it.skipIf(!hasSandbox)("[PLANRUN-24] advises for a copied run what plan resume takes", async () => {
+  const { cwd, call, plan } = folderOfPlan();
+  writeFileSync(join(cwd, "plan.checks.yaml"), "all: [[/bin/sh, -c, 'exit 3']]\n");
+  const ran = await plan("run", "plan.json", "--permission", "auto", "--json");
+  const { session_id } = JSON.parse(ran.stdout) as RunDetail;
+  const copy = ["--database", join(temporaryFolder(), "copy.db")];
+  expect(await call("copy", "--to", copy[1] ?? "")).toMatchObject({ code: 0 });
+  const { code, stderr } = await plan("resume", session_id, ...copy);
+  expect(code).toBe(2);
+  expect(stderr).toContain("or continue the run in a terminal, which asks.");
+  expect(stderr).not.toContain("--permission");
+});
 
 it("[PLANRUN-25] does not leave out checks that are a link to nothing", async () => {
   const { cwd, plan } = folderOfPlan();

@@ -133,7 +133,7 @@ export function checkLines(checks: readonly JudgedCheck[]): string[] {
 export async function confirmChecks(
   cli: CliContext,
   checks: readonly JudgedCheck[],
-  { asks }: { readonly asks: boolean },
+  { asks, isImported = false }: { readonly asks: boolean; readonly isImported?: boolean },
 ): Promise<boolean> {
   for (const line of checkLines(checks)) {
     noticeLine(cli, line);
@@ -143,10 +143,14 @@ export async function confirmChecks(
     return true;
   }
   if (!asks) {
+    // the mode of a run that is there is not chosen again
+    const other = isImported
+      ? "continue the run in a terminal, which asks"
+      : "use --permission auto";
     refuseAsking(checks, (rule) =>
       rule === null
-        ? "Use --permission auto."
-        : `Use --allow ${quoted(rule)} for each such check, or --permission auto.`,
+        ? `No rule can name it, so ${other}.`
+        : `Use --allow ${quoted(rule)} for each such check, or ${other}.`,
     );
   }
   const question = "Let Reprise run these checks in the sandbox, without a network? [y/N] ";
@@ -176,7 +180,7 @@ export async function confirmImported(
   const planned: PlannedRun = { plan: planOf(run), checks, repo_path: session.repo_path, mode };
   const { checkStart } = await import("../../../plans/check-start.ts");
   const judged = await checkStart(startSource(cli, starting), planned);
-  const isAccepted = await confirmChecks(cli, judged, { asks });
+  const isAccepted = await confirmChecks(cli, judged, { asks, isImported: true });
   if (isAccepted) {
     const principal = principalOf(cli, {});
     await store.write(acceptChecks, { session_id: run.session_id, principal });
