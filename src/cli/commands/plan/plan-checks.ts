@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { resolve } from "node:path";
 
-import { RepriseError, systemCode } from "../../../core/errors.ts";
+import { RepriseError } from "../../../core/errors.ts";
 import { MAX_FAULTS } from "../../../core/limits.ts";
 import type { PlanChecks } from "../../../core/plan-runs.ts";
 import { quoted } from "../../../core/text/shell-words.ts";
@@ -32,19 +32,11 @@ export function isChecksFile(file: string): boolean {
   return file.endsWith(END);
 }
 
-/** The file of checks beside a plan, also one that cannot be read; null if there is none. */
+/** The file of checks beside a plan, also a link to nothing; null if there is none. */
 export async function checksBeside(cli: CliContext, plan: string): Promise<string | null> {
-  if (plan === "-") {
-    return null;
-  }
   const file = plan.replace(/\.(?:json|ya?ml)$/i, "") + END;
-  try {
-    // a link that leads nowhere must not leave the checks out
-    await lstat(resolve(cli.cwd, file));
-    return file;
-  } catch (error) {
-    return systemCode(error) === "ENOENT" ? null : file;
-  }
+  const found = await lstat(resolve(cli.cwd, file)).catch(() => null);
+  return plan === "-" || found === null ? null : file;
 }
 
 export type ChecksFileReport = FileReport & { readonly checks: PlanChecks | null };
