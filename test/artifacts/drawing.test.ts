@@ -203,6 +203,18 @@ describe("the layout", () => {
     expect(lines.join(" ")).toBe(title);
   });
 
+  it("[PLAN-32] cuts a title that is too long for two lines only at its end", () => {
+    const title = "Verify Rust project structure and dependencies are in place";
+    const svg = drawSvg(planOf([{ key: "a", title }]));
+    const [first = "", second = "", ...more] = Array.from(
+      svg.matchAll(/<text class="title"[^>]*>([^<]*)</g),
+      ([, line]) => line ?? "",
+    );
+    expect(more).toEqual([]);
+    expect(second).toMatch(/.…$/);
+    expect(title.startsWith(`${first} ${second.slice(0, -1)}`)).toBe(true);
+  });
+
   it("[PLAN-13] writes a role in full beside its key if the widest box has space for both", () => {
     const roles = ["assistant", "reviewer", "Writer of Manuals"];
     const svg = drawSvg(

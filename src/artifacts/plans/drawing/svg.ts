@@ -4,7 +4,7 @@ import type { PlanBox } from "../../../core/schemas/artifact-schemas.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { HEAD, layOut, type Layout, type Line } from "./layout.ts";
 import { BOX_HEIGHT, type Box, type Point } from "./sizes.ts";
-import { fitted, onTwoLines, widthOf, xml } from "./text.ts";
+import { cutOnTwoLines, fitted, onTwoLines, widthOf, xml } from "./text.ts";
 
 const MARGIN = 24;
 const PADDING = 14;
@@ -181,15 +181,14 @@ function node(
 ): string {
   const { title = "", role = "" } = phase ?? {};
   const textWidth = width - 2 * PADDING;
-  const lines = onTwoLines(title, textWidth / TITLE_LETTER);
+  const lines = cutOnTwoLines(title, textWidth / TITLE_LETTER);
   const top = lines.length === 1 ? 34 : 25;
   const at = (down: number): string => `x="${round(x + PADDING)}" y="${round(y + down)}"`;
   return [
     `<g><title>${xml(`${key}: ${title} (${role})`)}</title>`,
     `<rect class="box${strong ? " strong" : ""}" x="${round(x)}" y="${round(y)}" width="${width}" height="${BOX_HEIGHT}" rx="8"/>`,
     ...lines.map(
-      (line, index) =>
-        `<text class="title" ${at(top + 17 * index)}>${xml(fitted(line, textWidth / TITLE_LETTER))}</text>`,
+      (line, index) => `<text class="title" ${at(top + 17 * index)}>${xml(line)}</text>`,
     ),
     `<text class="key" ${at(62)}>${xml(fitted(key, textWidth / SMALL_LETTER))}<tspan dx="${ROLE_GAP}" class="role">${xml(roleBeside(key, role, textWidth))}</tspan></text>`,
     "</g>",

@@ -41,17 +41,34 @@ export function onTwoLines(
   text: string,
   width: number,
 ): readonly [string] | readonly [string, string] {
-  // a title of a megabyte is cut anyway
-  const words = text.slice(0, 500).split(" ");
-  if (words.length === 1 || widthOf(text.slice(0, 500)) <= width) {
+  const lines = splitsOf(text);
+  if (lines.length === 0 || widthOf(text.slice(0, MAX_SPLIT)) <= width) {
     return [text];
   }
-  const lines = words.slice(1).map((_, at): [string, string] => {
-    return [words.slice(0, at + 1).join(" "), words.slice(at + 1).join(" ")];
-  });
-  const longer = ([first, second]: readonly [string, string]): number =>
-    Math.max(widthOf(first), widthOf(second));
   return lines.reduce((best, each) => (longer(each) < longer(best) ? each : best));
+}
+
+/** A text on lines as `onTwoLines` has them; one too long for two lines fills the first, and only its end is cut. */
+export function cutOnTwoLines(text: string, width: number): readonly string[] {
+  const even = onTwoLines(text, width);
+  const isCut = even.some((line) => widthOf(line) > width);
+  const full = isCut ? splitsOf(text).findLast(([first]) => widthOf(first) <= width) : undefined;
+  return (full ?? even).map((line) => fitted(line, width));
+}
+
+/** Characters that are split into lines: a title of a megabyte is cut anyway. */
+const MAX_SPLIT = 500;
+
+/** The ways to put the words of a text on two lines. */
+function splitsOf(text: string): [string, string][] {
+  const words = text.slice(0, MAX_SPLIT).split(" ");
+  return words
+    .slice(1)
+    .map((_, at) => [words.slice(0, at + 1).join(" "), words.slice(at + 1).join(" ")]);
+}
+
+function longer([first, second]: readonly [string, string]): number {
+  return Math.max(widthOf(first), widthOf(second));
 }
 
 function charWidth(char: string): number {
