@@ -1,6 +1,7 @@
 import { type BigIntStats, closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 
 import { isOpenHere } from "./foreign-wal.ts";
+import { corruptFile } from "./failure.ts";
 
 /** Parts of a file's state that are compared. */
 type FileState = Pick<BigIntStats, "size" | "mtimeNs">;
@@ -14,6 +15,8 @@ export interface FileWatch extends Disposable {
 interface Header {
   /** False for a file without a write-ahead log, as a backup is. */
   readonly isLogged: boolean;
+  /** Bytes at the end of each page that SQLite leaves alone: 0 in what Reprise makes, else long texts are read wrongly. */
+  readonly reserved: number;
   /** Never goes back. */
   readonly changes: number;
   /** Never goes back; VACUUM raises it. */
@@ -32,7 +35,8 @@ interface Seen {
  * checkpoints only, so its size and time say when to read its header. What cannot be noticed is
  * listed in docs/databases.md.
  *
- * Dispose of it after the connections of its store are closed.
+ * Dispose of it after the connections of its store are closed. Error codes: `database_corrupt` for a header that no
+ * database of Reprise has.
  */
 export function createFileWatch(path: string): FileWatch {
   const held = holdDescriptor(path);
@@ -40,6 +44,14 @@ export function createFileWatch(path: string): FileWatch {
   const readState = (file: FileState): Seen => ({ file, header: readHeader(descriptor) });
   let seen = readState(fstatSync(descriptor, { bigint: true }));
   let intact = true;
+  const release = (): void => {
+    held.watches -= 1;
+    closeUnusedDescriptors();
+  };
+  if (seen.header.reserved !== 0) {
+    release();
+    throw corruptFile();
+  }
   return {
     isIntact: (file) => {
       if (intact && (seen.file.mtimeNs !== file.mtimeNs || seen.file.size !== file.size)) {
@@ -49,10 +61,7 @@ export function createFileWatch(path: string): FileWatch {
       }
       return intact;
     },
-    [Symbol.dispose]: () => {
-      held.watches -= 1;
-      closeUnusedDescriptors();
-    },
+    [Symbol.dispose]: release,
   };
 }
 
@@ -109,6 +118,7 @@ function readHeader(descriptor: number): Header {
   const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
   return {
     isLogged: header.toString("latin1", 0, 16) === "SQLite format 3\0" && header[19] === 2,
+    reserved: header.readUInt8(20),
     changes: header.readUInt32BE(24),
     schema: header.readUInt32BE(40),
     bytes: BigInt(pageSize) * BigInt(header.readUInt32BE(28)),
