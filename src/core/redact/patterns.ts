@@ -18,6 +18,7 @@ export const SECRET_KEY = new RegExp(`(?:${SECRET_NAME})s?$`, "i");
  * secret in its first group that matches, or is one as a whole.
  */
 export const PATTERNS: readonly Pattern[] = [
+  { kind: "anthropic key", regex: /(?<![\w-])sk-ant-[a-z0-9]{3,20}-[\w-]{20,200}/dg },
   {
     kind: "authorization header",
     regex: /\b(?:bearer|basic)[ \t]{1,4}([\w.~+/-]{16,4096}={0,2})/dgi,

@@ -4,7 +4,7 @@ import { entropyOf, isRandom, type Pattern, PATTERNS, SECRET_KEY } from "./patte
 
 /** Part of a text that is taken out. */
 export interface Finding {
-  /** What it is, for a person: `github pat`. */
+  /** Name for a person: `github pat`. */
   readonly kind: string;
   readonly from: number;
   readonly to: number;
@@ -70,7 +70,7 @@ export function withoutFindings(text: string, findings: readonly Finding[]): str
   return left + text.slice(at);
 }
 
-/** What a person may see of a secret: its beginning and its length. */
+/** Shows a secret to a person: its beginning and its length. */
 export function masked(secret: string): string {
   const shown = Array.from(secret).slice(0, Math.min(4, Math.floor(secret.length / 4)));
   return `${shown.join("")}… (${secret.length} characters)`;
@@ -132,7 +132,7 @@ function matchesOf(text: string, { kind, regex, counts }: Pattern): Finding[] {
 
 const KEY_BEGIN = /-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----/g;
 const KEY_END = /-----END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----/;
-/** What is in a key whose end is missing: base64 and headers. */
+/** Lines of a key whose end is missing: base64 and headers. */
 const KEY_LINES = /^(?:[A-Za-z0-9+/=\s]|\\[nrt]|[A-Za-z-]{3,20}: [^\n]{0,200}\n)*/;
 /** Longer than any private key. */
 const MAX_KEY = 32 * 1024;

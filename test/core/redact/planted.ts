@@ -28,7 +28,7 @@ export function plantedSecrets(seed: number, perKind: number) {
       bearer: () => within(`${word(30)}4_`, (it) => `curl -H "Authorization: Bearer ${it}"`),
       assignment: () => within(`${word(16)}7x9`, (it) => `DB_PASSWORD=${it}`),
       email: () => plain(`${from(LETTERS, 8)}.${from(LETTERS, 5)}@${from(LETTERS, 7)}.org`),
-      home: () => within(`/home/${from(LETTERS, 7)}`, (it) => `${it}/work/shop/src/main.ts`),
+      home: () => within(`/home/${from(LETTERS, 7)}`, (it) => `${it}/code/shop/src/main.ts`),
     };
   return Object.entries(kinds).flatMap(([kind, make]) =>
     Array.from({ length: perKind }, () => ({ kind, ...make() })),

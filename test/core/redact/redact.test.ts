@@ -41,7 +41,7 @@ it("[EXPORT-5] texts of the config, the home folder and keys that Reprise was gi
   );
 });
 
-/** Of 10 million characters of code and documents; example addresses, examples of passwords and paths of homes. */
+/** Findings that are allowed in 10 million characters of code and documents; example addresses, examples of passwords and paths of homes. */
 const MAX_FALSE = 40;
 
 it("[EXPORT-6] ordinary code and prose keeps nearly all of its text", () => {
