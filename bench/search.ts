@@ -15,14 +15,14 @@ const MESSAGES = 1_000_000;
 const SESSION = 100;
 const SAMPLES = 100;
 const LIMIT = 20;
-/** Of the messages, which are those of a year. */
+/** Share of the messages, which are those of a year. */
 const FIRST_TIME = Date.UTC(2025, 10, 1);
 const PAUSE_MS = 30_000;
 const PAIRS = 10;
 const APPENDS = 200;
 const MOST = 2;
 
-/** What is searched: in every message, in few, in none, and two words. */
+/** Queries: a word of every message, of few, of none, and two words. */
 const QUERIES = ["message", "needle", "nowhere", "needle message"];
 
 /** Searches among a million messages, against the engine's index asked directly. */

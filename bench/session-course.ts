@@ -126,7 +126,7 @@ function exchangeWith(exchanger: Exchanger, session_id: string): Exchange {
   return (text) => exchanger.exchange({ session_id, text }, live);
 }
 
-/** What runs exchanges on such a model. */
+/** Makes an agent on such a model. */
 export function agentOn(
   store: Store,
   { rounds = 0, contextTokens }: ExchangeOptions = {},

@@ -55,7 +55,7 @@ export interface AppOptions extends PublicPathOptions {
   readonly undoFolder?: string | null | undefined;
   /** They are replaced in the diffs of changes; none by default. */
   readonly secrets?: Secrets | undefined;
-  /** What an export with `redact` leaves out besides what every such export does. */
+  /** Texts that an export with `redact` leaves out besides those that every such export does. */
   readonly redact?: RedactSource | undefined;
   /** Keeps outputs of commands, which deleting a session deletes. None by default. */
   readonly outputFolder?: string | null | undefined;

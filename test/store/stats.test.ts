@@ -62,13 +62,13 @@ describeEngines("stats", (engine) => {
       calls: [PRICED_CALL, UNKNOWN],
       ts: "2026-11-25T23:59:59.999Z",
       name: "first",
-      repo_path: "/work/a",
+      repo_path: "/srv/a",
     });
     await stored(store, {
       calls: [PRICED_CALL],
       ts: "2026-11-26T00:00:00.000Z",
       parent_session_id: first,
-      repo_path: "/work/a",
+      repo_path: "/srv/a",
     });
     const second = await stored(store, { calls: [UNKNOWN], ts: "2026-11-27T12:00:00.000Z" });
 
@@ -100,7 +100,7 @@ describeEngines("stats", (engine) => {
       { key: second, title: null, calls: 1, ...unknown },
     ]);
     expect(await by("folder")).toEqual([
-      { key: "/work/a", title: null, ...sum },
+      { key: "/srv/a", title: null, ...sum },
       { key: null, title: null, calls: 1, ...unknown },
     ]);
     expect(await by("model")).toEqual([

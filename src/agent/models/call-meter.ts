@@ -109,7 +109,7 @@ function withCounts(
   return Object.fromEntries(counts) as Record<(typeof TOKEN_KINDS)[number], number | null>;
 }
 
-/** Of pieces that each count what they add; those of other APIs count all so far. */
+/** Sums pieces that each count what they add; those of other APIs count all so far. */
 function added(old: number, fresh: number): number {
   return Math.min(old + fresh, MAX_COUNTED_TOKENS);
 }

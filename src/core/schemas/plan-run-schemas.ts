@@ -100,7 +100,7 @@ const PhaseChecks = Type.Object(
   closed,
 );
 
-/** What the sub-agent of a phase did last. */
+/** Last action of a phase's sub-agent. */
 const PhaseAction = Type.Object(
   {
     kind: oneOf(["call", "message"]),

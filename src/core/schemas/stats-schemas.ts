@@ -19,7 +19,7 @@ export const StatsQuery = Type.Object(
 );
 export type StatsQuery = Static<typeof StatsQuery>;
 
-/** What a group of requests has used and cost. */
+/** Sums of a group of requests. */
 export const StatInfo = Type.Object(
   {
     key: nullable(

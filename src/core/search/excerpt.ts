@@ -2,7 +2,7 @@ import { comparedText } from "./search.ts";
 
 /** Code points of an excerpt. */
 const EXCERPT_LENGTH = 160;
-/** Those of them before the first word. */
+/** Characters of an excerpt before the first word. */
 const BEFORE = 40;
 /** UTF-16 units of a text that are split into characters: two a code point, and a few for the last character. */
 const SPLIT_UNITS = 2 * EXCERPT_LENGTH + 80;

@@ -17,7 +17,7 @@ export type TranscriptItem =
       readonly type: "message";
       readonly message: Message;
       readonly isPending: boolean;
-      /** What its calls changed in files, by the id of the call. */
+      /** Changes of files by the id of their call. */
       readonly changes: ReadonlyMap<string, readonly FileChangeInfo[]>;
     }
   | { readonly type: "end"; readonly depth: number };

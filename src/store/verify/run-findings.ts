@@ -23,7 +23,7 @@ type PhaseRow = RunRecord["phases"][number];
 interface CheckedPhase {
   readonly planned: StoredPlanPhase;
   readonly row: PhaseRow;
-  /** One without a number for a sub-agent that has no exchange; none without a sub-agent. */
+  /** An entry without a number for a sub-agent that has no exchange; none without a sub-agent. */
   readonly exchanges: readonly AttemptExchange[];
   /** Null without checks. */
   readonly checks: PlanChecks | null;

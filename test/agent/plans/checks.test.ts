@@ -42,7 +42,7 @@ interface CheckedRun {
   readonly checks: PlanChecks;
   /** Called with the number of the answer of the model, from 0. */
   readonly answer?: (turn: number, repo: string) => ModelAnswer;
-  /** The same for several phases. */
+  /** As `answer`, for several phases. */
   readonly answerOf?: (key: string, turn: number) => ModelAnswer;
   readonly phases?: readonly Phase[];
   readonly repo?: string;

@@ -66,7 +66,7 @@ interface RunStateProps {
   readonly model: SessionModel;
 }
 
-/** What the run does and what a person can do about it, with the picture and the phases. */
+/** State of the run and what a person can do about it, with the picture and the phases. */
 function RunState({ run, followed, model }: RunStateProps): JSX.Element {
   const calling = useCall();
   const done = run.phases.filter(({ state }) => state === "done").length;
@@ -163,7 +163,7 @@ function Unread({ run }: { readonly run: RunDetail }): JSX.Element | null {
   );
 }
 
-/** It ended while the button was pressed: that is what was wanted. */
+/** Ignores an end while the button was pressed: that is what was wanted. */
 function unlessEnded(error: unknown): void {
   if (!(error instanceof ClientError && error.code === "exchange_ended")) {
     throw error;

@@ -34,7 +34,7 @@ export const PHASE_TONES: Readonly<Record<Shown, Tone>> = {
   refused: "tone-bad",
 };
 
-/** What happens with the run now, as a sentence. */
+/** Says in a sentence what happens with the run now. */
 export function runSentence({ exchange, phases, asking }: RunDetail): string {
   switch (exchange?.state) {
     case undefined:

@@ -9,7 +9,7 @@ import { answerOf, questionLines, reasonLine, replyOf } from "../../output/quest
 import { ask } from "../../process/ask.ts";
 import { type CliContext, noticeLine, printLine, printLines } from "../../process/context.ts";
 
-/** What a person at the terminal was asked. */
+/** Questions that a person at the terminal was asked. */
 export interface AskedHere {
   /** False if nothing was answered. */
   readonly isAnswered: boolean;

@@ -21,7 +21,7 @@ interface Asked {
   readonly principal: Principal;
 }
 
-/** What a request for a run is checked with. */
+/** Parts with which a request for a run is checked. */
 export interface RunRequestSource {
   readonly schemas: Schemas;
   /** Undefined for a service that runs an agent of others: it names no personas. */

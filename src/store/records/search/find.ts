@@ -117,7 +117,7 @@ function candidatesOf(
 /** Bytes of messages that are read at a time. */
 const READ_BYTES = 4 * 1024 * 1024;
 
-/** Those that pass the filters, in batches that fit into memory. */
+/** Documents that pass the filters, in batches that fit into memory. */
 async function readable(
   tx: Tx,
   candidates: readonly SearchDocumentTable[],

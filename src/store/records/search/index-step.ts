@@ -54,7 +54,7 @@ export const indexStep: Operation<null, IndexStep> = async (tx) => {
   return { messages: await indexSession(tx, session), more: true, next };
 };
 
-/** One process indexes at a time. */
+/** Holds the index: only a single process may change it. */
 async function holdIndex({ db, dialect }: Tx): Promise<void> {
   await dialect.holdName("reprise search")?.execute(db);
 }
@@ -101,7 +101,7 @@ async function setPosition(
   }
 }
 
-/** What is to be done before the index can be asked. */
+/** Work that has to be done before the index can be asked. */
 export interface IndexNeeds {
   /** When the session that is indexed next was last used; null if all are in the index. */
   readonly next: string | null;
