@@ -33,6 +33,13 @@ End
 `);
 });
 
+it("[TERM-20] code in an item is as wide as the narrowest window at most", () => {
+  expect(rows("-     ab漢\n", 4)).toBe(`
+• ab
+  漢
+`);
+});
+
 it("[TERM-20] lists keep their numbers, and text below a marker is indented", () => {
   const text = [
     "1. one is long enough to wrap",

@@ -20,8 +20,10 @@ export interface Code {
 const MAX_HIGHLIGHTED = 200_000;
 /** Lines; more are not kept until the highlighter is loaded. */
 const MAX_HELD = 500;
-/** Code is set apart by this, as colours may be missing. */
-const INDENT = "  ";
+/** Columns that set code apart, as colours may be missing. */
+const INDENT = 2;
+/** Columns of the widest character. */
+const MIN_COLUMNS = 2;
 
 export function newCode(language: string | null): Code {
   return { language, context: [], held: [], size: 0, carry: [], hasRows: false };
@@ -57,11 +59,11 @@ export function readCode(
   const runs = [...code.carry, { text, style: null }];
   if (ends) {
     code.carry = [];
-    return wrapRuns(runs, widthOf(drawing)).map(drawn);
+    return wrapRuns(runs, widthOf(drawing)).map((row) => drawn(row, drawing));
   }
   const { rows, carry } = wrapOpen(runs, widthOf(drawing));
   code.carry = carry;
-  return rows.map(drawn);
+  return rows.map((row) => drawn(row, drawing));
 }
 
 /** The rows of lines that waited. */
@@ -71,18 +73,23 @@ export function flushCode(code: Code, drawing: Drawing, language: string | null)
   [code.held, code.language] = [[], language];
   return held.flatMap((text) => {
     if (language === null) {
-      return wrapRuns([{ text, style: null }], widthOf(drawing)).map(drawn);
+      return wrapRuns([{ text, style: null }], widthOf(drawing)).map((row) => drawn(row, drawing));
     }
     const { runs, context } = highlighter.line(language, code.context, text);
     code.context = context;
-    return wrapRuns(runs, widthOf(drawing)).map(drawn);
+    return wrapRuns(runs, widthOf(drawing)).map((row) => drawn(row, drawing));
   });
 }
 
 function widthOf({ columns }: Drawing): number {
-  return Math.max(1, columns - INDENT.length);
+  return Math.max(1, columns - indentOf(columns));
 }
 
-function drawn(row: Row): string {
-  return `${INDENT}${drawRow(row)}`;
+/** Narrower where the widest character would not fit beside it. */
+function indentOf(columns: number): number {
+  return Math.max(0, Math.min(INDENT, columns - MIN_COLUMNS));
+}
+
+function drawn(row: Row, { columns }: Drawing): string {
+  return `${" ".repeat(indentOf(columns))}${drawRow(row)}`;
 }

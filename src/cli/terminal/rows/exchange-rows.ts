@@ -3,7 +3,7 @@ import type { QuestionKind } from "../../../core/questions.ts";
 import type { ToolCall } from "../../../core/sessions.ts";
 import { plural } from "../../../core/text/text.ts";
 import type { CallLog } from "./call-log.ts";
-import { cutLine } from "../text/fold.ts";
+import { cutLine, foldLine } from "../text/fold.ts";
 import { createReadGroup, type ReadGroup } from "./read-group.ts";
 import { createShownCall, type ShownCall, type ShownResult } from "./shown-call.ts";
 import type { Theme } from "../text/theme.ts";
@@ -37,6 +37,7 @@ export interface RowsOptions {
   runningRows(call: ShownCall, layout: Layout): string[] | null;
 }
 
+const TEXT_IS_VOID = "The text above is void: it broke off.";
 /** Calls that are live rows. */
 const MAX_LIVE = 6;
 
@@ -185,10 +186,7 @@ export function createExchangeRows(options: RowsOptions): ExchangeRows {
       if (answer?.id === message_id) {
         const { hasRows } = answer;
         answer = null;
-        rows(
-          "void",
-          hasRows ? [options.theme.warning("The text above is void: it broke off.")] : [],
-        );
+        rows("void", hasRows ? foldLine(TEXT_IS_VOID, width()).map(options.theme.warning) : []);
       }
     },
     call,

@@ -59,6 +59,15 @@ it("[TERM-10] keeps the order of calls that end in another order", async () => {
   expect(printed.slice(0, 2)).toEqual(["✓ write_file a.ts  [1]", "✓ write_file b.ts  [2]"]);
 });
 
+it("[TERM-10] says in a narrow window that a text broke off", () => {
+  const { show, started, text, printed } = scriptedExchange({ width: 20 });
+  started();
+  text("a", "half\nan");
+  const broken = { message_id: "a", attempt: 2, code: "model_failed", delay_ms: 4000 } as const;
+  show({ type: "retry", ...broken, reason: "overloaded" });
+  expect(printed).toEqual(["half", "", "The text above is ", "void: it broke off."]);
+});
+
 it("[TERM-11] makes one group of consecutive calls that read, with the reasons of failures", async () => {
   const { view, printed, clock, live, started, call, result } = scriptedExchange();
   started();
