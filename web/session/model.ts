@@ -172,10 +172,12 @@ export function createSessionModel(
   };
   /** True if what was read of the exchanges may be from before: a gap in what is followed, or a poll. */
   const isGap = ({ id, data }: Extract<LiveEvent, { event: "snapshot" }>): boolean => {
-    const known = exchanges.value?.[0];
     const { exchange } = data;
-    const isOther = exchange?.n !== known?.n || exchange?.state !== known?.state;
-    return (state !== null && id !== "") || exchanges.value === null || isOther;
+    const isOther = (known: Pick<ListedExchange, "n" | "state"> | null | undefined): boolean =>
+      exchange?.n !== known?.n || exchange?.state !== known?.state;
+    // the session, with its cost, may have been read before an end that its exchanges show
+    const isBehind = isOther(session.value?.exchange) || isOther(exchanges.value?.[0]);
+    return (state !== null && id !== "") || exchanges.value === null || isBehind;
   };
   const hear = (event: LiveEvent, now: SessionState): void => {
     const isMissing = event.event === "snapshot" && isGap(event);

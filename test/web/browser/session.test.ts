@@ -388,6 +388,38 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     await page.context().close();
   });
 
+  it("[COST-17] shows the cost of an exchange that ends while the page reads the session", async () => {
+    const { id, talk } = await newTalk("How much is it in the end?");
+    const fence = { session_id: id, epoch: 1 };
+    const call = {
+      ...NO_COUNTS,
+      model: "openai:gpt-test",
+      price_table: "config",
+      call: 1,
+    } as const;
+    const calls = [{ ...call, price_micros: 123_456, ended: "whole" as const }];
+    const context = await world.newContext();
+    const exchanges = Promise.withResolvers<void>();
+    // the session is read before the end, its exchanges and its feed after it
+    await context.route(
+      /\/exchanges\?/,
+      async (route) => {
+        await world.store.write((tx) => storeCalls(tx, fence, { n: 1, calls }), null);
+        await talk.end();
+        await route.fulfill({ response: await route.fetch() });
+        exchanges.resolve();
+      },
+      { times: 1 },
+    );
+    await context.route(/\/live/, async (route) => {
+      await exchanges.promise;
+      await route.continue();
+    });
+    const page = await world.openPage(`/sessions/${id}`, { context });
+    await page.locator(".session-facts").getByText("$0.12").waitFor();
+    await context.close();
+  });
+
   it("[PAGE-67] says that the session has ended, or was deleted", async () => {
     const { id, talk } = await newTalk("A short one");
     await talk.end();
