@@ -17,6 +17,8 @@ it("[CLI-400] [CLI-402] search finds messages in all sessions, and prints them a
   expect(shown.stdout).toMatch(
     new RegExp(`^${rent}  First\n  2 user, .*  The rent ␛\\[31mof April\n$`),
   );
+  const inTerminal = await home.call(["search", "rent"], { terminal: true });
+  expect(inTerminal.stdout).toContain("`reprise sessions show <id> --at <n>`");
   expect(await home.json(["search", "rent", "--json"])).toEqual({
     results: [
       {

@@ -51,6 +51,27 @@ describe("sessions show", () => {
     expect(nothing.stderr).toMatch(/^reprise: No exchange is queued .*\[exchange_ended\]\n$/);
   });
 
+  it("[CLI-18] --at shows a message with those around it", async () => {
+    const home = freshHome();
+    const id = idLike("abcdef1");
+    const messages = Array.from({ length: 300 }, (_, index) => `message ${index + 1}`);
+    await seed(home, { id, messages, archived: 2 });
+    await home.call(["send", id, "one that waits"]);
+    const at = (n: number, ...more: string[]) =>
+      home.call(["sessions", "show", id, "--at", String(n), ...more]);
+    const middle = await at(50);
+    expect(middle.stdout.match(/^#\d+/gm)).toEqual(
+      Array.from({ length: 24 }, (_, index) => `#${47 + index}`),
+    );
+    expect(middle.stdout).not.toContain("one that waits");
+    expect(middle.stderr).toBe("Earlier messages: --before-seq 47\nLater messages: --at 71\n");
+    const last = await home.json<Detail>(["sessions", "show", id, "--at", "300", "--json"]);
+    expect(last.messages.map(({ seq }) => seq)).toEqual([297, 298, 299, 300]);
+    expect(await at(2)).toMatchObject({ code: 2, stderr: expect.stringContaining("--all") });
+    expect((await at(2, "--all")).stdout).toContain("#1 user");
+    expect(await at(301)).toMatchObject({ code: 2 });
+  });
+
   it("[CLI-18] shows the last 200 messages at most; --before-seq reads further back", async () => {
     const home = freshHome();
     const messages = Array.from({ length: 203 }, (_, index) => `message ${index + 1}`);

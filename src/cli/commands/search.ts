@@ -3,7 +3,7 @@ import { Command, Option } from "commander";
 import { SEARCHED_ROLES, type SearchedRole } from "../../core/search/search.ts";
 import { projectKeyOf } from "../../store/project-key.ts";
 import { since } from "../output/ages.ts";
-import { searchLines, searchNotices } from "../output/search-lines.ts";
+import { OPEN_RESULT, searchLines, searchNotices } from "../output/search-lines.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../process/context.ts";
 import { openDatabase, withStore } from "../process/database.ts";
 import { firstResults, requireSearch } from "../process/search.ts";
@@ -50,6 +50,9 @@ export function searchCommand(cli: CliContext): Command {
       printLines(cli, searchLines(page.results));
       for (const sentence of searchNotices(page)) {
         noticeLine(cli, sentence);
+      }
+      if (page.results.length > 0 && cli.stdout.terminal() !== null) {
+        noticeLine(cli, OPEN_RESULT);
       }
     });
   return withStore(command);

@@ -22,6 +22,10 @@ function placeOf({ seq, role, ts }: SearchResult): string {
   return seq === null ? `title, ${ago}` : `${seq} ${role ?? ""}, ${ago}`;
 }
 
+/** What a person does with results. */
+export const OPEN_RESULT =
+  "`reprise sessions show <id> --at <n>` shows a message and those around it; `reprise resume <id>` continues its session.";
+
 /** Sentences about what a search did not show. */
 export function searchNotices({ results, next, complete, indexed_until }: SearchPage): string[] {
   const incomplete =

@@ -1,7 +1,7 @@
 import { noticeLine } from "../../process/context.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 import { firstResults, requireSearch } from "../../process/search.ts";
-import { searchLines, searchNotices } from "../../output/search-lines.ts";
+import { OPEN_RESULT, searchLines, searchNotices } from "../../output/search-lines.ts";
 import type { SlashContext } from "./slash-context.ts";
 
 /** `/search`: messages of all sessions that have the words. Error codes: `invalid_usage`, `search_off`. */
@@ -18,6 +18,6 @@ export async function searchSlash(
     noticeLine(cli, line);
   }
   if (page.results.length > 0) {
-    noticeLine(cli, "`reprise resume <id>` opens a session.");
+    noticeLine(cli, OPEN_RESULT);
   }
 }
