@@ -44,9 +44,13 @@ export interface SearchPage {
 
 /**
  * Finds messages, names and titles by their words: those of a higher rank first, then those that are newer. Indexes the
- * newest messages before. Error codes: `invalid_request`.
+ * newest messages before. The signal ends it between two steps. Error codes: `invalid_request`.
  */
-export async function searchMessages(store: Store, input: SearchInput): Promise<SearchPage> {
+export async function searchMessages(
+  store: Store,
+  input: SearchInput,
+  signal?: AbortSignal,
+): Promise<SearchPage> {
   const { query, limit = DEFAULT_SEARCH_RESULTS, cursor, ...filters } = input;
   const words = searchWords(query);
   if (words.length === 0) {
@@ -64,7 +68,8 @@ export async function searchMessages(store: Store, input: SearchInput): Promise<
   });
   const results: SearchResult[] = [];
   const begun = await store.read(findIfIndexed, inputOf(limit));
-  const indexed_until = begun.found === null ? await indexTail(store, {}, begun.needs) : null;
+  const indexed_until =
+    begun.found === null ? await indexTail(store, { signal }, begun.needs) : null;
   const until = performance.now() + SEARCH_MS;
   let found = begun.found ?? (await store.read(findMessages, inputOf(limit)));
   for (;;) {
@@ -79,6 +84,7 @@ export async function searchMessages(store: Store, input: SearchInput): Promise<
       const next = cursorOf({ before, scanned });
       return { results, complete: indexed_until === null, indexed_until, next };
     }
+    signal?.throwIfAborted();
     found = await store.read(findMessages, inputOf(MAX_DOCUMENTS));
   }
 }
@@ -93,18 +99,25 @@ const findIfIndexed: Operation<
   return { needs, found: isIndexed ? await findMessages(tx, input) : null };
 };
 
+interface IndexLimits {
+  readonly messages?: number;
+  readonly ms?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Indexes what was stored since, as much as a search waits for. Returns when the next session was last used; null if
  * all are in the index. Error codes: none.
  */
 export async function indexTail(
   store: Store,
-  { messages = INDEXED_BEFORE, ms = INDEXED_BEFORE_MS } = {},
+  { messages = INDEXED_BEFORE, ms = INDEXED_BEFORE_MS, signal }: IndexLimits = {},
   known?: IndexNeeds,
 ): Promise<string | null> {
   const until = performance.now() + ms;
   let needs = known ?? (await store.read(readIndexNeeds, null));
   for (let indexed = 0; needs.next !== null && indexed < messages && performance.now() < until;) {
+    signal?.throwIfAborted();
     const step = await store.write(indexStep, null);
     indexed += step.messages;
     needs = await store.read(readIndexNeeds, null);

@@ -61,6 +61,36 @@ describe("choosing a session on a terminal", () => {
     expect(screen.written()).not.toMatch(/\u001b\[[23]J/);
   });
 
+  it("[TERM-160] finds a session by what was written in it, and with the search off by titles alone", async () => {
+    const home = await homeWith(3);
+    const id = idLike("abc00001");
+    const content = `${"long before ".repeat(9)}the \u001b[31mharbour master`;
+    {
+      await using store = await openSqliteStore({ path: home.database });
+      await store.write(appendUserMessage, { reference: id, content });
+    }
+    const screen = openScreen(
+      home,
+      "reprise resume; reprise config set search off; reprise resume",
+      {
+        env: { NO_COLOR: "1" },
+      },
+    );
+    await screen.until(/Esc leave$/);
+    screen.type("harbour");
+    const shown = await screen.until(/In messages\n.*harbour/);
+    expect(shown).toMatch(
+      /\n> Why is the start slow… {2}….{0,11}␛\[31mharbour master .*\n/u,
+    );
+    expect(shown).toMatch(/^reprise sessions show abc00001 --at 2$/m);
+    screen.type(ESC);
+    await screen.until(/Search: _/);
+    screen.type("harbour");
+    await screen.until(/No session matches/);
+    screen.type(ESC);
+    expect(await screen.finished).toBe(0);
+  });
+
   it("[TERM-52] [TERM-55] deletes after a question, and leaves at SIGTERM", async () => {
     const home = await homeWith(3);
     const screen = openScreen(home, "exec reprise resume", { columns: 60, rows: 16 });

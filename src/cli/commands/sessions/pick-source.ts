@@ -1,6 +1,7 @@
 import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT } from "../../../core/limits.ts";
 import type { MessageInfo } from "../../../core/schemas/schemas.ts";
 import { PLAN_AGENT } from "../../../core/plan-runs.ts";
+import { MAX_SEARCH_RESULTS, searchWords } from "../../../core/search/search.ts";
 import type { Session } from "../../../core/sessions.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { isStorableText, plural } from "../../../core/text/text.ts";
@@ -14,17 +15,21 @@ import {
 import type { ListFilters } from "../../../store/records/sessions/list-filters.ts";
 import { patchSession } from "../../../store/records/sessions/patch.ts";
 import { countSubagents } from "../../../store/records/sessions/subagents.ts";
+import type { SearchResult } from "../../../store/records/search/find.ts";
+import { searchMessages } from "../../../store/search.ts";
 import type { Store } from "../../../store/store.ts";
 import type { CliContext } from "../../process/context.ts";
 import { keptAfter } from "../forget-kept.ts";
-import type { PickedSession } from "../../terminal/picker/picked-sessions.ts";
+import type { PickedHit, PickedSession } from "../../terminal/picker/picked-sessions.ts";
 import type { PickerFilters } from "../../terminal/picker/picker-filters.ts";
 import type {
+  HitSearch,
   Preview,
   PreviewMessage,
   SessionPages,
   SessionSource,
 } from "../../terminal/picker/picker-source.ts";
+import { isSearchOn } from "../../process/search.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 import { statesOf } from "../../output/facts.ts";
 import { answererOf, withTilde } from "../../output/table.ts";
@@ -57,6 +62,7 @@ export function createPickSource(source: PickSource): SessionSource {
   };
   return {
     open: (filters) => openPages(source, filters),
+    search: (wanted) => searchHits(source, wanted),
     preview: (id) => readPreview(store, id),
     rename: async (id, name) => {
       if (name !== null && !isStorableText(name)) {
@@ -161,6 +167,51 @@ function pickedOf(
     isRun: session.agent === PLAN_AGENT,
     depth,
   };
+}
+
+/** Messages that are read at most, to find some of different sessions. */
+const SEARCHED_HITS = 200;
+/** Sessions of which a message is listed. */
+const LISTED_HITS = 20;
+
+async function searchHits(
+  { cli, store }: PickSource,
+  { query, archived, signal }: HitSearch,
+): Promise<PickedHit[]> {
+  if (searchWords(query).length === 0 || !(await isSearchOn(cli))) {
+    return [];
+  }
+  const hits = new Map<string, PickedHit>();
+  let cursor: string | null | undefined;
+  for (let read = 0; cursor !== null && read < SEARCHED_HITS && hits.size < LISTED_HITS;) {
+    const input = { query, archived, limit: MAX_SEARCH_RESULTS, cursor };
+    const { results, next } = await searchMessages(store, input, signal);
+    for (const result of results) {
+      const hit = hitOf(result);
+      if (hit !== null && !hits.has(result.session_id) && hits.size < LISTED_HITS) {
+        hits.set(result.session_id, hit);
+      }
+    }
+    read += results.length;
+    cursor = next;
+  }
+  return [...hits.values()];
+}
+
+/** Characters before the first word in a row. */
+const BEFORE_WORD = 12;
+
+/** Null for a name or a title. */
+function hitOf({ session_id, seq, ts, excerpt, marks }: SearchResult): PickedHit | null {
+  if (seq === null) {
+    return null;
+  }
+  const [from = 0] = marks[0] ?? [];
+  const before = Array.from(excerpt.slice(0, from));
+  const start = before.slice(-BEFORE_WORD).join("");
+  const short = `${start.length < from ? "…" : ""}${start}${excerpt.slice(from)}`;
+  const at = Date.parse(ts);
+  return { session_id, seq, excerpt: oneLine(excerpt).trim(), short: oneLine(short).trim(), at };
 }
 
 async function readPreview(store: Store, id: string): Promise<Preview> {

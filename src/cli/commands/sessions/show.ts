@@ -90,8 +90,9 @@ const AFTER = 20;
 async function readPart(
   store: Store,
   reference: string,
-  { all = false, beforeSeq, at }: ShowOptions,
+  { all: isAll, beforeSeq, at }: ShowOptions,
 ): Promise<Detail> {
+  const all = isAll === true;
   if (at === undefined) {
     return store.read(readDetail, { reference, all, before_seq: beforeSeq });
   }

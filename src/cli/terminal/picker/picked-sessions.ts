@@ -24,6 +24,29 @@ export interface PickedSession {
   readonly depth: number;
 }
 
+/** A message in which the search found what was typed. Texts are cleaned and on one line. */
+export interface PickedHit {
+  /** The id of its session. */
+  readonly session_id: string;
+  readonly seq: number;
+  /** What is around the first word, and the same from shortly before it on. */
+  readonly excerpt: string;
+  readonly short: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** A row of the list: a session, or a message in one. */
+export interface PickerEntry {
+  readonly session: PickedSession;
+  readonly hit: PickedHit | null;
+}
+
+/** The same for a row that was only moved. */
+export function entryKey({ session, hit }: PickerEntry): string {
+  return hit === null ? session.id : `${session.id} ${hit.seq}`;
+}
+
 export const SORTS = ["last used", "created", "tokens"] as const;
 export type PickerSort = (typeof SORTS)[number];
 
@@ -42,7 +65,7 @@ export function titleOf({ name, title }: PickedSession): string {
 const MIN_ID = 4;
 
 /** The sessions that match, those of the working folder first; the best matches first in each group. */
-export function arranged(
+function arranged(
   sessions: Iterable<PickedSession>,
   { query, sort, model }: Arrangement,
 ): readonly PickedSession[] {
@@ -50,6 +73,24 @@ export function arranged(
   const sorted = all.sort((a, b) => rank(b, sort) - rank(a, sort));
   const found = query.trim() === "" ? sorted : search(sorted, query.trim());
   return [...found.filter(({ isHere }) => isHere), ...found.filter(({ isHere }) => !isHere)];
+}
+
+/** The sessions that match, then messages that were found in sessions of which `known` has those that the filters let through. */
+export function entriesOf(
+  known: ReadonlyMap<string, PickedSession>,
+  hits: readonly PickedHit[],
+  arrangement: Arrangement,
+): readonly PickerEntry[] {
+  const { model } = arrangement;
+  const sessions = arranged(known.values(), arrangement);
+  return [
+    ...sessions.map((session) => ({ session, hit: null })),
+    ...hits.flatMap((hit) => {
+      const session = known.get(hit.session_id);
+      const fits = session !== undefined && (model === null || session.model === model);
+      return fits ? [{ session, hit }] : [];
+    }),
+  ];
 }
 
 function rank({ usedAt, createdAt, tokens }: PickedSession, sort: PickerSort): number {

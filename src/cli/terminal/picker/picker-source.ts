@@ -1,4 +1,4 @@
-import type { PickedSession } from "./picked-sessions.ts";
+import type { PickedHit, PickedSession } from "./picked-sessions.ts";
 import type { PickerFilters } from "./picker-filters.ts";
 
 /** Pages of sessions, read one after the other. */
@@ -7,10 +7,19 @@ export interface SessionPages {
   next(): Promise<{ readonly sessions: readonly PickedSession[]; readonly more: boolean }>;
 }
 
+export interface HitSearch {
+  readonly query: string;
+  /** True for what is archived, too. */
+  readonly archived: boolean;
+  readonly signal: AbortSignal;
+}
+
 /** Where the picker reads sessions and changes them. A rejection is an Error with a sentence for a person. */
 export interface SessionSource {
   /** Sessions of the working folder first, those that were used last first. */
   open(filters: PickerFilters): SessionPages;
+  /** Messages that have the words, at most one of each session; none if the search is off. */
+  search(wanted: HitSearch): Promise<readonly PickedHit[]>;
   preview(id: string): Promise<Preview>;
   /** Null removes the name. */
   rename(id: string, name: string | null): Promise<void>;

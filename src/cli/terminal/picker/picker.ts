@@ -1,7 +1,15 @@
 import { MAX_NAME_LENGTH } from "../../../core/limits.ts";
 import { quote } from "../../../core/text/terminal-text.ts";
-import { arranged, type PickedSession, SORTS, titleOf } from "./picked-sessions.ts";
+import {
+  entriesOf,
+  entryKey,
+  type PickedSession,
+  type PickerEntry,
+  SORTS,
+  titleOf,
+} from "./picked-sessions.ts";
 import { type Chosen, DEFAULT_FILTERS, FILTER_ROWS, next, stepped } from "./picker-filters.ts";
+import { createPickerHits } from "./picker-hits.ts";
 import { isLeaving, moveOf } from "./picker-keys.ts";
 import { createPickerReader } from "./picker-reader.ts";
 import { type PickerMode, pickerRows } from "./picker-rows.ts";
@@ -24,14 +32,14 @@ const MAX_QUERY = 200;
 const READ_AHEAD = 100;
 
 /**
- * Chooses a session: what is typed searches, the keys in the last rows act on the selected one. Sessions are read
+ * Chooses a session: what is typed searches titles, then messages; the keys in the last rows act on the selected one. Sessions are read
  * while they are needed: all of them for a search, another order or a filter by model.
  */
 export function createPicker({ theme, source, now, on }: PickerOptions): FullView {
   let chosen: Chosen = { filters: DEFAULT_FILTERS, sort: "last used", model: null };
-  let sessions: readonly PickedSession[] = [];
+  let entries: readonly PickerEntry[] = [];
   let selected = 0;
-  /** Whether a key chose the selected session; else it is the first one. */
+  /** Whether a key chose the selected row; else it is the first one. */
   let isMoved = false;
   let query = "";
   let mode: PickerMode = { kind: "list" };
@@ -42,7 +50,14 @@ export function createPicker({ theme, source, now, on }: PickerOptions): FullVie
   /** The session that is selected on the screen; sessions that came since do not change what a key means. */
   let drawn: string | undefined;
 
-  const current = (): PickedSession | undefined => sessions[selected];
+  const current = (): PickedSession | undefined => entries[selected]?.session;
+  const hits = createPickerHits(source, {
+    arrived: () => {
+      arrange();
+      on.changed();
+    },
+    failed: (error) => show(error),
+  });
   const reader = createPickerReader(source, {
     needsMore: () =>
       query.trim() !== "" ||
@@ -57,12 +72,13 @@ export function createPicker({ theme, source, now, on }: PickerOptions): FullVie
     failed: (error) => show(error),
   });
   const { known } = reader;
-  /** Arranges the sessions again; the one that a key chose stays selected, if it is still there. */
+  /** Arranges the rows again; the one that a key chose stays selected, if it is still there. */
   const arrange = (): void => {
-    const before = isMoved ? current()?.id : undefined;
-    sessions = arranged(known.values(), { query, ...chosen });
-    const index = sessions.findIndex(({ id }) => id === before);
-    selected = index === -1 ? Math.max(0, Math.min(selected, sessions.length - 1)) : index;
+    const [before] = isMoved ? entries.slice(selected, selected + 1) : [];
+    entries = entriesOf(known, hits.found(), { query, ...chosen });
+    const key = before === undefined ? null : entryKey(before);
+    const index = key === null ? -1 : entries.findIndex((entry) => entryKey(entry) === key);
+    selected = index === -1 ? Math.max(0, Math.min(selected, entries.length - 1)) : index;
     void reader.readPreview(() => current()?.id);
   };
   /** Arranges the sessions again, with the first one selected. */
@@ -76,7 +92,7 @@ export function createPicker({ theme, source, now, on }: PickerOptions): FullVie
   const moveBy = (rows: number): void => {
     isMoved = true;
     drawn = undefined;
-    selected = Math.max(0, Math.min(selected + rows, sessions.length - 1));
+    selected = Math.max(0, Math.min(selected + rows, entries.length - 1));
     void reader.readPreview(() => current()?.id);
     void reader.read();
   };
@@ -162,12 +178,15 @@ export function createPicker({ theme, source, now, on }: PickerOptions): FullVie
       // reads again: a key may come before the result of the search is read
       void during("Searching…", async () => {
         await reader.read();
-        choose(current());
+        const [first] = entries.slice(selected, selected + 1);
+        // nobody has seen what was found in messages
+        choose(first?.hit === null ? first.session : undefined);
       });
     }
   };
   const leave = (id: string | null): void => {
     reader.close();
+    hits.close();
     on.done(id);
   };
 
@@ -204,9 +223,13 @@ export function createPicker({ theme, source, now, on }: PickerOptions): FullVie
       searchFor(typed(query, key, MAX_QUERY) ?? query);
     }
   };
+  const searchMessages = (): void => {
+    hits.search(query, chosen.filters.archived !== "not archived");
+  };
   const searchFor = (text: string): void => {
     if (text !== query) {
       query = text;
+      searchMessages();
       rearrange();
     }
   };
@@ -231,6 +254,7 @@ export function createPicker({ theme, source, now, on }: PickerOptions): FullVie
       chosen = stepped(chosen, row, { step: matchesKey(key, "left") ? -1 : 1, models });
       if (chosen.filters !== filters) {
         reader.open(chosen.filters);
+        searchMessages();
       }
       rearrange();
     }
@@ -256,7 +280,8 @@ export function createPicker({ theme, source, now, on }: PickerOptions): FullVie
       isDrawn = true;
       drawn = current()?.id;
       const of = { more: reader.more(), preview: reader.preview(current()?.id), now: now() };
-      const state = { ...chosen, ...of, sessions, selected, query, mode, notice };
+      const isSearching = hits.isSearching();
+      const state = { ...chosen, ...of, entries, isSearching, selected, query, mode, notice };
       return pickerRows(state, { width, height }, theme);
     },
     key: (key) => {

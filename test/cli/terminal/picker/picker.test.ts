@@ -1,11 +1,18 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
-import type { PickedSession } from "../../../../src/cli/terminal/picker/picked-sessions.ts";
+import type {
+  PickedHit,
+  PickedSession,
+} from "../../../../src/cli/terminal/picker/picked-sessions.ts";
 import { createPicker } from "../../../../src/cli/terminal/picker/picker.ts";
 import type { PickerFilters } from "../../../../src/cli/terminal/picker/picker-filters.ts";
-import type { SessionSource } from "../../../../src/cli/terminal/picker/picker-source.ts";
+import type {
+  HitSearch,
+  SessionSource,
+} from "../../../../src/cli/terminal/picker/picker-source.ts";
 import { visibleWidth } from "../../../../src/cli/terminal/pi/text.ts";
 import { createTheme } from "../../../../src/cli/terminal/text/themes.ts";
+import { oneLine } from "../../../../src/core/text/terminal-text.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
 const HOUR = 3_600_000;
@@ -128,6 +135,64 @@ describe("the picker", () => {
     press(UP, UP, RIGHT, RIGHT, ENTER);
     await eventually(() => expect(titles()).toEqual(["with b"]));
     expect(screen()).toContain("Only: running, this folder, archived, with sub-agents, b");
+  });
+
+  it("[TERM-160] lists messages that were found after the sessions, each with its excerpt", async () => {
+    const sessions = [
+      session(1, { title: "about rent" }),
+      session(2, { title: "holidays", isHere: false }),
+      session(3, { title: "other model", model: "b" }),
+    ];
+    const wanted: HitSearch[] = [];
+    const { screen, press, done, titles } = await opened(sessions, {
+      search: (given) => {
+        wanted.push(given);
+        return Promise.resolve([
+          hit(2, "…so the \u202erent of April"),
+          hit(9, "rent"),
+          hit(3, "rent"),
+        ]);
+      },
+    });
+    press(...Array.from("rent"));
+    await eventually(() => expect(screen()).toContain("In messages"));
+    expect(wanted.map(({ query, archived }) => [query, archived])).toEqual([["rent", false]]);
+    expect(titles()).toEqual(["about rent"]);
+    expect(screen()).toMatch(
+      /1 of 3\nSearch: rent_\nThis folder\n> about rent .*\nIn messages\n {2}holidays +…so the <U\+202E>rent of April +2 h ago\n {2}other model +rent +2 h ago\n/,
+    );
+    press(DOWN);
+    expect(screen()).toMatch(
+      /\n> holidays .*[^\0]*\n {2}…so the .*\nreprise sessions show 00000002 --at 7\n/,
+    );
+    press(ENTER);
+    expect(done).toEqual([session(2).id]);
+  });
+
+  it("[TERM-160] takes keys while messages are searched, and only the last search counts", async () => {
+    const found: ((hits: PickedHit[]) => void)[] = [];
+    const signals: AbortSignal[] = [];
+    const { screen, press, done } = await opened([session(2, { title: "holidays" })], {
+      search: ({ signal }) => {
+        signals.push(signal);
+        return new Promise((resolve) => void found.push(resolve));
+      },
+    });
+    press("x");
+    await eventually(() => expect(found).toHaveLength(1));
+    expect(screen()).toContain("Searching messages…");
+    press("y");
+    expect(signals[0]?.aborted).toBe(true);
+    await eventually(() => expect(found).toHaveLength(2));
+    found[0]?.([hit(2, "of the first")]);
+    // nothing that was not drawn is chosen
+    press(ENTER);
+    found[1]?.([hit(2, "of the last")]);
+    await eventually(() => expect(screen()).toContain("> holidays                of the last"));
+    expect(screen()).not.toContain("of the first");
+    expect(done).toEqual([]);
+    press(ESC);
+    expect(done).toEqual([null]);
   });
 
   it("[TERM-52] renames, and an empty name gives the title again", async () => {
@@ -285,6 +350,12 @@ describe("the picker", () => {
   });
 });
 
+function hit(index: number, excerpt: string): PickedHit {
+  const { id } = session(index);
+  const text = oneLine(excerpt);
+  return { session_id: id, seq: 7, excerpt: text, short: text, at: NOW - 2 * HOUR };
+}
+
 function session(index: number, change: Partial<PickedSession> = {}): PickedSession {
   return {
     id: `${String(index).padStart(8, "0")}-0000-4000-8000-000000000000`,
@@ -324,6 +395,7 @@ async function opened(sessions: readonly PickedSession[], change: Partial<Sessio
         },
       };
     },
+    search: () => Promise.resolve([]),
     preview: (id) => {
       previewed.push(id);
       const messages = [
