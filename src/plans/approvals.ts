@@ -3,6 +3,7 @@ import { RepriseError } from "../core/errors.ts";
 import { approvalCallId, type RunOptions } from "../core/plan-runs.ts";
 import type { ApprovalChoice, Asking } from "../core/questions.ts";
 import { cutToBytes } from "../core/text/cut-to-bytes.ts";
+import { quote } from "../core/text/terminal-text.ts";
 import { storableText } from "../core/text/text.ts";
 import { approvalChoices } from "../core/text/words.ts";
 import type { MovedPhase } from "../store/records/plans/approvals.ts";
@@ -31,7 +32,7 @@ export function approvalKeys(
   if (unknown !== undefined) {
     throw new RepriseError(
       "invalid_usage",
-      `The plan has no phase ${JSON.stringify(unknown)} to approve. Name one of its keys, or all.`,
+      `The plan has no phase ${quote(unknown)} to approve. Name one of its keys, or all.`,
     );
   }
   // a phase may have the key `all`

@@ -4,6 +4,7 @@ import { basename, dirname } from "node:path";
 import type { ArtifactReport } from "../artifacts/finding.ts";
 import type { Phase } from "../artifacts/plans/phase-plan.ts";
 import { isRepriseError } from "../core/errors.ts";
+import { quote } from "../core/text/terminal-text.ts";
 import { type ResolvedPath, resolvePath } from "../rules/paths/resolve-path.ts";
 import { resolveSandbox, type Sandbox } from "../rules/paths/sandbox.ts";
 import type { Judge } from "../rules/permissions/judge.ts";
@@ -63,7 +64,7 @@ export class ArtifactPlace {
     const twin = await twinOf(target.path);
     if (twin !== null) {
       throw refusal(
-        `the artifact's path differs from ${twin} only in its spelling; the plan has to name another one`,
+        `the artifact's path differs from ${quote(twin)} only in its spelling; the plan has to name another one`,
       );
     }
     const { effect, reason, rule } = await this.#folder.judge.decideArtifact(target.file);

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import type { PhasePlan } from "../artifacts/plans/phase-plan.ts";
 import { isRepriseError, RepriseError } from "../core/errors.ts";
 import type { PermissionMode } from "../core/permissions.ts";
+import { quote } from "../core/text/terminal-text.ts";
 import { type Argv, commandsOfPhase, type PlanChecks } from "../core/plan-runs.ts";
 import { repositoryConfig } from "../rules/config/repository.ts";
 import type { Decision } from "../rules/permissions/decide.ts";
@@ -107,7 +108,7 @@ async function checkArtifacts(
     const folded = shown.normalize("NFC").toLowerCase();
     const other = paths.get(folded) ?? shown;
     if (other !== shown) {
-      throw unwritable(key, `its path differs from ${other} only in its spelling`);
+      throw unwritable(key, `its path differs from ${quote(other)} only in its spelling`);
     }
     paths.set(folded, shown);
   }

@@ -1,6 +1,7 @@
 import type { PhasePlan } from "../artifacts/plans/phase-plan.ts";
 import { RepriseError } from "../core/errors.ts";
 import type { PlanChecks } from "../core/plan-runs.ts";
+import { quote } from "../core/text/terminal-text.ts";
 
 /**
  * Returns the plan with these phases and all that they depend on, in its order; the whole plan for no keys.
@@ -18,7 +19,7 @@ export function onlyPhases(plan: PhasePlan, keys: readonly string[]): PhasePlan 
     if (phase === undefined) {
       throw new RepriseError(
         "invalid_usage",
-        `The plan has no phase ${JSON.stringify(key)}. Name one of its keys.`,
+        `The plan has no phase ${quote(key)}. Name one of its keys.`,
       );
     }
     for (const each of phase.depends_on ?? []) {

@@ -61,11 +61,12 @@ async function artifactLack(
     return null;
   }
   const isMissing = hash === null;
+  const shown = oneLine(path);
   return {
     code: "artifact_missing",
     sentence: isMissing
-      ? `The artifact ${path} was not handed in.`
-      : `The artifact ${path} is not the one that was handed in: it was changed or removed.`,
+      ? `The artifact ${shown} was not handed in.`
+      : `The artifact ${shown} is not the one that was handed in: it was changed or removed.`,
     message: isMissing
       ? `This phase is not done: its artifact ${path} is missing. Hand in its whole content with hand_in.`
       : `This phase is not done: ${path} was changed or removed after you handed it in. Hand in its whole content once more with hand_in.`,

@@ -1,3 +1,4 @@
+import { oneLine } from "../../core/text/terminal-text.ts";
 import { priceUnknown } from "../../core/cost/limits.ts";
 import type { Effort } from "../../core/model-settings.ts";
 import type { ModelConfig } from "./config.ts";
@@ -35,6 +36,6 @@ export function checkPrice(
   { price }: Pick<ModelFacts, "price">,
 ): void {
   if (isPriceLimited && price === null) {
-    throw priceUnknown(name);
+    throw priceUnknown(oneLine(name));
   }
 }

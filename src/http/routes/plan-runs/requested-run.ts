@@ -6,6 +6,7 @@ import { invalidRequest } from "../../../core/invalid-request.ts";
 import { MAX_FAULTS } from "../../../core/limits.ts";
 import type { PlanChecks } from "../../../core/plan-runs.ts";
 import type { Principal } from "../../../core/principal.ts";
+import { exactLine } from "../../../core/text/terminal-text.ts";
 import type { CreatePlanRunRequest } from "../../../core/schemas/plan-run-requests.ts";
 import { refuseAsking, refuseDenied } from "../../../plans/check-consent.ts";
 import type { StartSource } from "../../../plans/check-start.ts";
@@ -133,7 +134,7 @@ function invalid({ findings }: Pick<ArtifactReport, "findings">, message: string
     .filter(({ severity }) => severity === "error")
     .slice(0, MAX_FAULTS)
     .map(({ pointer, line, column, message: fault }) => ({
-      pointer,
+      pointer: exactLine(pointer),
       message: `Line ${line}, column ${column}: ${fault}`,
     }));
   return new RepriseError("plan_invalid", message, { faults });
