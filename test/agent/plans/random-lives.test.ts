@@ -266,8 +266,8 @@ class World {
 
   /** Runs the run in another process. Returns how the exchange ended; null if its process was killed or stopped. */
   async #act(way: Way): Promise<string | null> {
-    // the first write takes the lease
-    const at = 2 + Math.floor(this.#random() * 40);
+    // the first write takes the lease, or the second one from a process that is frozen
+    const at = 3 + Math.floor(this.#random() * 40);
     const when = this.#pick(["before", "after"] as const);
     const freezing =
       way === "dies" || way === "freezes" ? freezingStore(this.#store, at, when) : null;
@@ -397,6 +397,8 @@ class World {
       .then((keys) => keys, codeOf);
     this.story.push(`retry ${String(how)}`);
     if (typeof how !== "string") {
+      // a phase may have failed just before its run was stopped
+      this.#reference.settle();
       for (const key of how) {
         const row = this.#reference.of(key);
         expect(["failed", "refused"]).toContain(row.state);
