@@ -67,7 +67,7 @@ export const SIZED_TESTS = {
   "fallback-lives": {
     what: "Threads whose models fail and return, with providers that refuse what the real ones do: threads",
     files: ["test/agent/prefix/fallback-lives.test.ts"],
-    test: 6,
+    test: 3,
     short: 40,
     long: 1000,
   },
@@ -105,6 +105,13 @@ export const SIZED_TESTS = {
     test: 0,
     short: 1000,
     long: 100_000,
+  },
+  "plan-deaths": {
+    what: "Runs of a plan whose process is killed before, within and after each of its writes: moments",
+    files: ["test/agent/plans/killed.test.ts"],
+    test: 1,
+    short: 3,
+    long: 3,
   },
   "plan-writes": {
     what: "Runs of a plan whose process is killed at a write, on the engine of the run: writes, each before, within and after",
@@ -286,14 +293,14 @@ export const SIZED_TESTS = {
   "prefix-lives": {
     what: "Random lives of threads whose model binds its reasoning to all that came before: lives",
     files: ["test/agent/prefix/lives.test.ts", "test/agent/prefix/switch-lives.test.ts"],
-    test: 6,
+    test: 3,
     short: 30,
     long: 500,
   },
   "killed-lives": {
     what: "Lives of a thread whose processes are killed at each write of an exchange, and continued by others: lives, a quarter of them on PostgreSQL",
     files: ["test/agent/prefix/killed-lives.test.ts"],
-    test: 2,
+    test: 1,
     short: 4,
     long: 40,
   },
@@ -415,7 +422,7 @@ export const SIZED_TESTS = {
   "plan-lives": {
     what: "Random lives of runs that are answered, stopped, tried again, killed and frozen, against a reference: lives",
     files: ["test/agent/plans/random-lives.test.ts"],
-    test: 4,
+    test: 2,
     short: 25,
     long: 1500,
   },

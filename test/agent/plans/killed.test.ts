@@ -8,7 +8,10 @@ import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { describeEngine } from "../../helpers/engines.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { DIAMOND, phaseIn, storeRun } from "../../helpers/plan-bench.ts";
+import { testSize } from "../../helpers/size.ts";
 import { startProgram } from "../../helpers/start-program.ts";
+
+const MOMENTS = ["within", "before", "after"] as const;
 
 /** Lets a process continue a run until it ends, or kills itself at a write. Returns how it ended; null if it was killed. */
 async function live(
@@ -49,7 +52,7 @@ async function expectWhole(store: Store, id: string): Promise<void> {
 }
 
 describeEngine("a run whose processes are killed", (engine) => {
-  it.for(["before", "within", "after"] as const)(
+  it.for(MOMENTS.slice(0, testSize("plan-deaths")))(
     "[PLANRUN-8] begins no phase twice and loses none, whichever write is the last %s which a process dies",
     async (when) => {
       const server = await startModelServer({
