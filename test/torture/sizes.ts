@@ -57,6 +57,13 @@ export const SIZED_TESTS = {
     short: 1,
     long: 1,
   },
+  "cut-streams": {
+    what: "Streams of four APIs whose connection is cut between two events or within one: cuts of each",
+    files: ["test/agent/exchange/cut-streams.test.ts"],
+    test: 4,
+    short: 40,
+    long: 3000,
+  },
   escapes: {
     what: "Random repositories, and commands in the sandbox that leave programs for git, editors and shells there: repositories",
     files: ["test/agent/sandbox/escapes.test.ts"],

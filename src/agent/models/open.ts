@@ -5,6 +5,7 @@ import { isLevelled } from "../../rules/models/effort.ts";
 import type { ModelConfig } from "../../rules/models/config.ts";
 import { thinksAdaptively } from "../../rules/models/claude-thinking.ts";
 import { type ModelSettings, modelSettings } from "../../rules/models/settings.ts";
+import { withWholeLines } from "./json-lines.ts";
 import { receiveStreams } from "./receive-stream.ts";
 
 /**
@@ -122,7 +123,7 @@ async function openOllama(opening: Opening): Promise<BaseChatModel> {
     model,
     baseUrl,
     headers,
-    fetch: (input, init) => fetch(input, { ...init, ...NO_REDIRECTS }),
+    fetch: async (input, init) => withWholeLines(await fetch(input, { ...init, ...NO_REDIRECTS })),
     numCtx: window,
     maxRetries: 0,
     ...(effort === null ? {} : { think: effort !== "off" }),

@@ -73,7 +73,7 @@ class ChatClient extends ChatOpenAICompletions {
   ): Promise<AsyncIterable<CompletionChunk> | Completions> {
     const messages = request.messages.map(withoutMark);
     return request.stream === true
-      ? super.completionWithRetry({ ...request, messages }, options)
+      ? super.completionWithRetry({ ...request, messages }, options).then(countedAtEnd)
       : super.completionWithRetry({ ...request, messages, stream: false }, options);
   }
 
@@ -102,6 +102,18 @@ class ChatClient extends ChatOpenAICompletions {
     this.#extras.set(id, extras);
     extras.add(delta);
     return (choices[0]?.finish_reason ?? null) === null ? {} : extras.kept();
+  }
+}
+
+/**
+ * Leaves out the counts of all pieces but the last. LangChain keeps those of any piece and adds them at the end, as if
+ * a stream that breaks off had come to it.
+ */
+async function* countedAtEnd(chunks: AsyncIterable<CompletionChunk>) {
+  for await (const chunk of chunks) {
+    const [choice] = chunk.choices ?? [];
+    const isLast = choice === undefined || (choice.finish_reason ?? null) !== null;
+    yield isLast || !chunk.usage ? chunk : { ...chunk, usage: null };
   }
 }
 

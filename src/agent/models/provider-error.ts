@@ -1,5 +1,5 @@
 import { MAX_POSTPONED_MS } from "../../core/limits.ts";
-import { ENDED_EARLY } from "./follow-end.ts";
+import { BROKEN_OFF, ENDED_EARLY } from "./follow-end.ts";
 import { resetOf } from "./limit-reset.ts";
 
 /** Facts of a provider's failure, without its text. */
@@ -74,6 +74,7 @@ const PASSING_TYPES: readonly (string | null)[] = [
   "internal_server_error",
   "service_unavailable",
   ENDED_EARLY,
+  BROKEN_OFF,
 ];
 
 /** True for a failure that may be over in a moment. */

@@ -11,7 +11,7 @@ import type { CallMeter } from "./call-meter.ts";
 import type { CallOptions } from "./call-options.ts";
 import { BROKEN_OFF, BrokenAnswerError, followEnd } from "./follow-end.ts";
 import { gatherArguments } from "./gather-arguments.ts";
-import { readProviderError } from "./provider-error.ts";
+import { causes, readProviderError } from "./provider-error.ts";
 import { sentTo } from "./own-answers.ts";
 
 interface ReceiveInput {
@@ -112,12 +112,18 @@ async function* namingBroken(
       yield chunk;
     }
   } catch (error) {
-    throw hasBegun && readProviderError(error).connection !== null
+    const isBroken = hasBegun && readProviderError(error).connection !== null;
+    throw isBroken || isHalfEvent(error)
       ? new BrokenAnswerError(BROKEN_OFF, "The connection broke in the middle of the answer.", {
           cause: error,
         })
       : error;
   }
+}
+
+/** True for an event of a stream that is no JSON: a connection that ended within it. */
+function isHalfEvent(error: unknown): boolean {
+  return causes(error).some((link) => link instanceof SyntaxError);
 }
 
 async function* limitIdle(input: ReceiveInput): AsyncGenerator<ChatGenerationChunk> {

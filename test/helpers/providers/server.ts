@@ -7,7 +7,8 @@ import {
 } from "node:http";
 
 import type { Body, Broken } from "./rules.ts";
-import type { PartStep, Step } from "./steps.ts";
+import { partBeforeCut } from "./cut.ts";
+import { type PartStep, type Step, stepOf } from "./steps.ts";
 
 /** Tokens of a request and its answer. */
 export interface Usage {
@@ -38,6 +39,8 @@ export interface Received {
   readonly refusal: Broken | null;
   /** Rules that it breaks and that the test's options forgive. */
   readonly forgiven: readonly Broken[];
+  /** The stream of the answer, as far as it was sent. */
+  sent: string;
   /** Null until the answer has ended. */
   usage: Usage | null;
   dropped: readonly Dropped[];
@@ -112,6 +115,7 @@ export async function serveProvider(options: ServeOptions): Promise<ProviderServ
       body,
       refusal,
       forgiven: broken.filter(isForgiven),
+      sent: "",
       usage: null,
       dropped: [],
     };
@@ -161,6 +165,14 @@ function sendOther(request: IncomingMessage, response: ServerResponse): void {
   }
 }
 
+function cutOff(response: ServerResponse, how: "end" | "reset"): void {
+  if (how === "end") {
+    response.end();
+  } else {
+    response.socket?.resetAndDestroy();
+  }
+}
+
 function sendJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {
   response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(JSON.stringify(body));
@@ -184,11 +196,18 @@ async function play({ response, steps, api, received }: Playing): Promise<void> 
   const isStream = received.body["stream"] ?? answer.type === "application/x-ndjson";
   const write = (text: string): void => {
     if (isStream && text !== "") {
+      received.sent += text;
       response.write(text);
     }
   };
   if (isStream) {
     response.writeHead(200, { "content-type": answer.type });
+  }
+  const cut = stepOf(steps, "cut_at");
+  if (cut !== undefined) {
+    received.sent = partBeforeCut(answer, { steps });
+    response.write(received.sent, () => setImmediate(() => cutOff(response, cut.how)));
+    return;
   }
   write(answer.begin());
   for (const step of steps) {
@@ -210,6 +229,7 @@ async function play({ response, steps, api, received }: Playing): Promise<void> 
       case "stop":
       case "usage":
       case "answer_id":
+      case "cut_at":
         break;
       case "error":
         write(answer.write(step));

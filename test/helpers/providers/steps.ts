@@ -19,6 +19,16 @@ export type Step =
   | { readonly kind: "wait"; readonly until: Promise<unknown> | (() => Promise<unknown>) }
   /** The connection is closed without the end of the answer. */
   | { readonly kind: "drop" }
+  /**
+   * The connection is cut after so many events of the answer and so many characters of the next one: as if it had
+   * ended, or with a reset. The other steps are the answer that is not all sent.
+   */
+  | {
+      readonly kind: "cut_at";
+      readonly event: number;
+      readonly characters: number;
+      readonly how: "end" | "reset";
+    }
   /** The connection stays open, and nothing more comes. */
   | { readonly kind: "stall" }
   /** An error in the middle of a stream that has begun with status 200; nothing follows. */

@@ -170,7 +170,8 @@ export class ChatAnswer implements Answer {
   #delta(delta: Readonly<Record<string, unknown>>): string {
     const { quirks } = this.#memory;
     const sent = "role" in delta && "role" in quirks ? { ...delta, role: quirks.role } : delta;
-    return this.#chunk([{ index: 0, delta: sent, finish_reason: null }]);
+    const counted = quirks.countsAlways ? { usage: this.#usage() } : {};
+    return this.#chunk([{ index: 0, delta: sent, finish_reason: null }], counted);
   }
 
   #chunk(choices: readonly object[], more: object = {}): string {

@@ -6,6 +6,8 @@ export interface ChatQuirks {
   readonly role?: "" | null | undefined;
   /** Usage is not reported, even if the request asks for it. */
   readonly noUsage?: true;
+  /** Each piece has the usage so far, as with `continuous_usage_stats` of vLLM. */
+  readonly countsAlways?: true;
   /** Reasoning beside calls has to be sent back. */
   readonly passesReasoningBack?: true;
   /** Reasoning comes as `reasoning_details` too, and has to be sent back beside calls. */

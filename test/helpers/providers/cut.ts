@@ -1,0 +1,24 @@
+import type { Answer, Asked } from "./server.ts";
+import { type PartStep, stepOf } from "./steps.ts";
+
+/** The part of a stream that arrives before its connection is cut. */
+export function partBeforeCut(answer: Answer, { steps }: Pick<Asked, "steps">): string {
+  const cut = stepOf(steps, "cut_at");
+  if (cut === undefined) {
+    return "";
+  }
+  const parts = steps.filter((step): step is PartStep => PARTS.has(step.kind));
+  const begun = answer.begin() + parts.map((step) => answer.write(step)).join("");
+  // an answer that does not end is not one that the provider remembers
+  const events = eventsOf(begun);
+  const all = events.length > cut.event ? events : eventsOf(begun + answer.end());
+  return all.slice(0, cut.event).join("") + (all[cut.event] ?? "").slice(0, cut.characters);
+}
+
+/** The events of a stream; for Ollama its lines. */
+export function eventsOf(stream: string): string[] {
+  const end = /^(?:event|data|:)/.test(stream) ? "\n\n" : "\n";
+  return stream.split(end).flatMap((one) => (one === "" ? [] : [one + end]));
+}
+
+const PARTS: ReadonlySet<string> = new Set(["text", "reasoning", "call", "cut_call", "ping"]);
