@@ -68,15 +68,14 @@ export interface SearchIndex {
     db: Kysely<Database>,
     documents: readonly (SearchDocumentTable & { readonly text: string })[],
   ): Promise<void>;
-  /** The last documents below an id that may have all of the trigrams, in descending order. */
-  find(
-    db: Kysely<Database>,
-    query: {
-      readonly grams: readonly string[];
-      readonly before: number;
-      readonly limit: number;
-    },
-  ): Promise<readonly SearchDocumentTable[]>;
+  /** Trigrams as what `find` takes. */
+  match(grams: readonly string[]): string;
+  /** A subquery: the last documents below an id that may have all of the trigrams, in descending order. */
+  find(given: {
+    readonly match: string | Expression<string>;
+    readonly before: number | Expression<number>;
+    readonly limit: number | Expression<number>;
+  }): RawBuilder<SearchDocumentTable>;
   /** Does a step of removing what is left of deleted documents; false if there is nothing more to do. */
   merge(db: Kysely<Database>, isFirst: boolean): Promise<boolean>;
 }

@@ -1,5 +1,3 @@
-import { comparedText } from "./search.ts";
-
 /** Code points of an excerpt. */
 const EXCERPT_LENGTH = 160;
 /** Characters of an excerpt before the first word. */
@@ -15,9 +13,14 @@ export interface Excerpt {
   readonly marks: readonly (readonly [from: number, to: number])[];
 }
 
+interface ExcerptText {
+  readonly text: string;
+  /** As `comparedText` returns it. */
+  readonly compared: string;
+}
+
 /** An excerpt begins and ends between two characters as a person sees them. Blanks become spaces, so that it is one line. */
-export function excerptOf(text: string, words: readonly string[]): Excerpt {
-  const compared = comparedText(text);
+export function excerptOf({ text, compared }: ExcerptText, words: readonly string[]): Excerpt {
   const places = words.map((word) => compared.indexOf(word)).filter((at) => at >= 0);
   const first = places.length === 0 ? 0 : Math.min(...places);
   const start = startOf(text, first);
@@ -28,37 +31,41 @@ export function excerptOf(text: string, words: readonly string[]): Excerpt {
 
 function startOf(text: string, first: number): number {
   const from = Math.max(0, first - 2 * BEFORE);
-  // the first one may be cut
-  const characters = charactersOf(text.slice(from, first)).slice(from === 0 ? 0 : 1);
-  let [start, points] = [first, 0];
-  for (const character of characters.toReversed()) {
-    points += Array.from(character).length;
-    if (points > BEFORE) {
-      break;
-    }
-    start -= character.length;
-  }
-  return start;
+  const before = text.slice(from, first);
+  const at = before.length - Array.from(before).slice(-BEFORE).join("").length;
+  // the first character may be cut
+  return from + (at === 0 && from === 0 ? 0 : endOfCharacter(before, at));
 }
 
 function endOf(text: string, start: number, first: number): number {
   const shown = text.slice(start, start + SPLIT_UNITS);
-  let [end, points] = [start, 0];
-  for (const character of charactersOf(shown)) {
-    points += Array.from(character).length;
-    if (points > EXCERPT_LENGTH) {
-      break;
-    }
-    end += character.length;
-  }
+  const cut = Array.from(shown).slice(0, EXCERPT_LENGTH).join("").length;
+  const end = start + startOfCharacter(shown, cut);
   // a character of hundreds of code points is cut
-  const cut = Array.from(shown).slice(0, EXCERPT_LENGTH).join("");
-  return end > first ? end : start + cut.length;
+  return end > first ? end : start + cut;
 }
 
-/** Parts of a text between which a cursor can be. */
-function charactersOf(text: string): string[] {
-  return Array.from(CHARACTERS.segment(text), ({ segment }) => segment);
+/** The place itself if a character begins there, else the beginning of the one that it is in. */
+function startOfCharacter(text: string, at: number): number {
+  return isBetween(text, at) ? at : (CHARACTERS.segment(text).containing(at)?.index ?? at);
+}
+
+/** The place itself if a character begins there, else the end of the one that it is in. */
+function endOfCharacter(text: string, at: number): number {
+  if (at > 0 && isBetween(text, at)) {
+    return at;
+  }
+  const { index, segment } = CHARACTERS.segment(text).containing(at) ?? { index: at, segment: "" };
+  return at > 0 && index === at ? at : index + segment.length;
+}
+
+/** No code point below this one joins another; it is most of many texts, and the segmenter takes a hundred times as long. */
+const FIRST_COMBINING = 0x300;
+
+/** True if two characters are sure to meet there. */
+function isBetween(text: string, at: number): boolean {
+  const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
+  return before < FIRST_COMBINING && after < FIRST_COMBINING && before !== 0x0d;
 }
 
 /** Places of words up to an end; of a word that goes beyond it, the part before. */

@@ -16,11 +16,17 @@ export const INDEXED_BEFORE_MS = 1000;
 /** Trigrams of one query that the index is asked for; the texts that it finds are read and compared. */
 const MAX_GRAMS = 40;
 
+// oxlint-disable-next-line no-control-regex -- all of ASCII
+const ASCII = /^[\0-\x7f]*$/;
+
 /**
  * A text as it is compared: capital letters become small ones, each by itself and only if that keeps its length, so
  * that positions are those of the text.
  */
 export function comparedText(text: string): string {
+  if (ASCII.test(text)) {
+    return text.toLowerCase();
+  }
   return text.replace(/[\p{Lu}\p{Lt}]/gu, (letter) => {
     const small = letter.toLowerCase();
     return small.length === letter.length ? small : letter;

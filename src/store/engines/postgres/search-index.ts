@@ -2,7 +2,6 @@ import { sql } from "kysely";
 
 import { gramsOf } from "../../../core/search/search.ts";
 import type { SearchIndex } from "../../dialect.ts";
-import type { SearchDocumentTable } from "../../tables/search.ts";
 import { SERVER_LIFE } from "./server-life.ts";
 
 /**
@@ -26,13 +25,11 @@ export const postgresSearchIndex: SearchIndex = {
       db,
     );
   },
-  find: async (db, { grams, before, limit }) => {
-    const { rows } = await sql<SearchDocumentTable>`
-      select id, session_id, seq from search_documents
-      where grams @> ${numbersOf(new Set(grams))}::integer[] and id < ${before}::bigint
-      order by id desc limit ${limit}::bigint`.execute(db);
-    return rows;
-  },
+  match: (grams) => numbersOf(new Set(grams)),
+  find: ({ match, before, limit }) => sql`(
+    select id, session_id, seq from search_documents
+    where grams @> ${match}::integer[] and id < ${before}::bigint
+    order by id desc limit ${limit}::bigint)`,
   merge: () => Promise.resolve(false),
 };
 

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 
 import type { SearchIndex } from "../../dialect.ts";
-import type { SearchDocumentTable } from "../../tables/search.ts";
 
 /** Pages that one step of a merge writes. */
 const MERGE_PAGES = 200;
@@ -29,16 +28,13 @@ export const sqliteSearchIndex: SearchIndex = {
       await sql`insert into search_index (rowid, text) values (${id}, ${text})`.execute(db);
     }
   },
-  find: async (db, { grams, before, limit }) => {
-    // a trigram is a text in quotes: nothing in it is an operator
-    const match = grams.map((gram) => `"${gram.replaceAll('"', '""')}"`).join(" AND ");
-    const { rows } = await sql<SearchDocumentTable>`
-      select d.id, d.session_id, d.seq from search_index as i
-        cross join search_documents as d on d.id = i.rowid
-      where i.search_index match ${match} and i.rowid < ${before}
-      order by i.rowid desc limit ${limit}`.execute(db);
-    return rows;
-  },
+  // a trigram is a text in quotes: nothing in it is an operator
+  match: (grams) => grams.map((gram) => `"${gram.replaceAll('"', '""')}"`).join(" AND "),
+  find: ({ match, before, limit }) => sql`(
+    select f.id, f.session_id, f.seq from search_index as i
+      cross join search_documents as f on f.id = i.rowid
+    where i.search_index match ${match} and i.rowid < ${before}
+    order by i.rowid desc limit ${limit})`,
   merge: async (db, isFirst) => {
     const changes = async (): Promise<number> => {
       const { rows } = await sql<{ n: number }>`select total_changes() as n`.execute(db);

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
 import {
   comparedText,
@@ -11,6 +11,7 @@ import {
 import { excerptOf } from "../../../core/search/excerpt.ts";
 import type { Role } from "../../../core/sessions.ts";
 import type { SearchDocumentTable } from "../../tables/search.ts";
+import { type Parameter, prepared, type QueryParts } from "../../prepared.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { rowsThatFit } from "../messages/stream-page.ts";
 
@@ -56,135 +57,168 @@ export interface Found {
 /** Finds the messages that have all of the words in some of the documents. Error codes: none. */
 export const findMessages: Operation<FindInput, Found> = async (tx, input) => {
   const { words, before, limit } = input;
-  const candidates = await candidatesOf(tx, input);
+  const read = await readCandidates(tx, input);
   const results: SearchResult[] = [];
   let last = before;
   let documents = 0;
-  for (const batch of await readable(tx, candidates, input)) {
-    const rows = new Map((await readTexts(tx, batch)).map((row) => [row.id, row]));
-    for (const { id, seq } of batch) {
-      const row = rows.get(id);
-      last = id;
+  for (const batch of batchesOf(read)) {
+    const texts = await readTexts(tx, batch);
+    for (const row of batch) {
+      last = row.id;
       documents += 1;
-      if (row === undefined) {
-        continue;
-      }
-      const text =
-        seq === 0
-          ? searchedLabels(row.name, row.session_title)
-          : searchedText({ content: row.content ?? "", tool_calls: row.tool_calls });
-      if (!hasWords(comparedText(text), words)) {
+      const text = textOf(row, texts.get(row.id));
+      const compared = comparedText(text);
+      if (row.bytes === null || !hasWords(compared, words)) {
         continue;
       }
       results.push({
         session_id: row.session_id,
-        seq: seq === 0 ? null : seq,
+        seq: row.seq === 0 ? null : row.seq,
         role: row.role,
-        ts: row.ts ?? row.last_activity_at,
+        ts: row.ts ?? row.last_activity_at ?? "",
         title: row.name ?? row.session_title,
-        ...excerptOf(text, words),
+        ...excerptOf({ text, compared }, words),
       });
       if (results.length === limit) {
         return { results, documents, next: last };
       }
     }
   }
-  const isEnd = candidates.length < input.documents;
-  return {
-    results,
-    documents: candidates.length,
-    next: isEnd ? null : (candidates.at(-1)?.id ?? null),
-  };
+  const isEnd = read.length < input.documents;
+  return { results, documents, next: isEnd ? null : (read.at(-1)?.id ?? null) };
 };
 
-/** The documents that may have the words; all of them if the words are too short for the index. */
-function candidatesOf(
-  tx: Tx,
-  { words, before, documents: limit }: FindInput,
-): Promise<readonly SearchDocumentTable[]> {
+type Candidate = Awaited<ReturnType<typeof readCandidates>>[number];
+
+/** Bytes of a message that is read with its document; longer ones are read after, as many as fit into memory. */
+const SHORT_BYTES = 8 * 1024;
+
+interface CandidateValues extends SearchFilters {
+  /** What the index is asked for; empty to read all documents. */
+  readonly match: string;
+  readonly before: number;
+  readonly documents: number;
+}
+
+/**
+ * The documents that may have the words, in the order of results; all of them if the words are too short for the index.
+ * `bytes` is null for those that the filters leave out.
+ */
+function readCandidates(tx: Tx, { words, before, documents, ...filters }: FindInput) {
   const grams = queryGrams(words);
-  return grams.length > 0
-    ? tx.dialect.search.find(tx.db, { grams, before, limit })
-    : tx.db
-        .selectFrom("search_documents")
-        .select(["id", "session_id", "seq"])
-        .where("id", "<", before)
-        .orderBy("id", "desc")
-        .limit(limit)
-        .execute();
+  const match = grams.length === 0 ? "" : tx.dialect.search.match(grams);
+  const { role, since, project_key, archived = false } = filters;
+  return tx.rows(grams.length === 0 ? allCandidates : indexedCandidates, {
+    ...{ match, before, documents, role, since, project_key },
+    // each choice is a separate query
+    archived: archived || undefined,
+  });
+}
+
+const OPTIONAL = ["role", "since", "project_key", "archived"] as const;
+
+const indexedCandidates = prepared(
+  (parts, given: Parameter<CandidateValues>) =>
+    candidates(parts, given, parts.dialect.search.find(findIn(given))),
+  OPTIONAL,
+);
+
+const allCandidates = prepared((parts, given: Parameter<CandidateValues>) => {
+  const { before, limit } = findIn(given);
+  const all = sql<SearchDocumentTable>`(select id, session_id, seq from search_documents
+    where id < ${before} order by id desc limit ${limit})`;
+  return candidates(parts, given, all);
+}, OPTIONAL);
+
+function findIn(given: Parameter<CandidateValues>) {
+  return { match: given("match"), before: given("before"), limit: given("documents") };
+}
+
+function candidates(
+  { db }: QueryParts,
+  given: Parameter<CandidateValues>,
+  documents: RawBuilder<SearchDocumentTable>,
+) {
+  const size = sql<number>`coalesce(octet_length(m.content), 0) + coalesce(octet_length(m.tool_calls), 0)`;
+  const ifShort = (column: "content" | "tool_calls") =>
+    sql<string | null>`case when ${size} <= ${sql.lit(SHORT_BYTES)} and ${passing(given)}
+      then ${sql.ref(`m.${column}`)} end`;
+  return db
+    .selectFrom(documents.as("d"))
+    .leftJoin("sessions as s", "s.id", "d.session_id")
+    .leftJoin("messages as m", (join) =>
+      join.onRef("m.session_id", "=", "d.session_id").onRef("m.seq", "=", "d.seq"),
+    )
+    .select([
+      "d.id",
+      "d.session_id",
+      "d.seq",
+      "m.role",
+      "m.ts",
+      "s.name",
+      "s.title as session_title",
+      "s.last_activity_at",
+      sql<number | null>`case when ${passing(given)} then ${size} end`.as("bytes"),
+      ifShort("content").as("content"),
+      ifShort("tool_calls").as("tool_calls"),
+    ])
+    .orderBy("d.id", "desc");
+}
+
+/** A condition: the document is there, and the filters let it through. */
+function passing(given: Parameter<CandidateValues>) {
+  const conditions = [
+    sql`s.id is not null and (d.seq = 0 or m.seq is not null)`,
+    ...(given.has("role") ? [sql`m.role = ${given("role")}`] : []),
+    ...(given.has("since") ? [sql`coalesce(m.ts, s.last_activity_at) >= ${given("since")}`] : []),
+    ...(given.has("project_key") ? [sql`s.project_key = ${given("project_key")}`] : []),
+    ...(given.has("archived") ? [] : [sql`s.archived_at is null and coalesce(m.archived, 0) = 0`]),
+  ];
+  return sql<boolean>`(${sql.join(conditions, sql` and `)})`;
 }
 
 /** Bytes of messages that are read at a time. */
 const READ_BYTES = 4 * 1024 * 1024;
 
-/** Documents that pass the filters, in batches that fit into memory. */
-async function readable(
-  tx: Tx,
-  candidates: readonly SearchDocumentTable[],
-  filters: SearchFilters,
-): Promise<SearchDocumentTable[][]> {
-  if (candidates.length === 0) {
-    return [];
-  }
-  const { role, since, project_key, archived = false } = filters;
-  let query = documentRows(tx, candidates).select([
-    "d.id",
-    sql<number>`coalesce(octet_length(m.content), 0) + coalesce(octet_length(m.tool_calls), 0)`.as(
-      "bytes",
-    ),
-  ]);
-  if (role !== undefined) {
-    query = query.where("m.role", "=", role);
-  }
-  if (since !== undefined) {
-    query = query.where(({ eb, fn }) => eb(fn.coalesce("m.ts", "s.last_activity_at"), ">=", since));
-  }
-  if (project_key !== undefined) {
-    query = query.where("s.project_key", "=", project_key);
-  }
-  if (!archived) {
-    query = query
-      .where("s.archived_at", "is", null)
-      .where(({ eb, fn }) => eb(fn.coalesce("m.archived", sql.lit(0)), "=", 0));
-  }
-  const bytes = new Map((await query.execute()).map((row) => [row.id, row.bytes]));
-  const passing = candidates.filter(({ id }) => bytes.has(id));
-  const found: SearchDocumentTable[][] = [];
-  while (passing.length > 0) {
-    const sizes = passing.map(({ id }) => bytes.get(id) ?? 0);
-    const fitting = rowsThatFit(sizes, { max_rows: passing.length, max_bytes: READ_BYTES });
-    found.push(passing.splice(0, fitting));
+/** Documents in batches whose texts fit into memory. */
+function batchesOf(read: readonly Candidate[]): Candidate[][] {
+  const left = [...read];
+  const found: Candidate[][] = [];
+  while (left.length > 0) {
+    const sizes = left.map(({ bytes }) => bytes ?? 0);
+    const fitting = rowsThatFit(sizes, { max_rows: left.length, max_bytes: READ_BYTES });
+    found.push(left.splice(0, fitting));
   }
   return found;
 }
 
-function documentRows({ db }: Tx, documents: readonly SearchDocumentTable[]) {
-  return db
-    .selectFrom("search_documents as d")
-    .innerJoin("sessions as s", "s.id", "d.session_id")
-    .leftJoin("messages as m", (join) =>
-      join.onRef("m.session_id", "=", "d.session_id").onRef("m.seq", "=", "d.seq"),
-    )
-    .where(
-      "d.id",
-      "in",
-      documents.map(({ id }) => id),
-    )
-    .where(({ or, eb }) => or([eb("d.seq", "=", 0), eb("m.seq", "is not", null)]));
+/** The texts of messages that were not read with their documents. */
+async function readTexts(tx: Tx, batch: readonly Candidate[]) {
+  const long = batch.filter(({ bytes }) => (bytes ?? 0) > SHORT_BYTES);
+  const rows =
+    long.length === 0
+      ? []
+      : await tx.db
+          .selectFrom("search_documents as d")
+          .innerJoin("messages as m", (join) =>
+            join.onRef("m.session_id", "=", "d.session_id").onRef("m.seq", "=", "d.seq"),
+          )
+          .select(["d.id", "m.content", "m.tool_calls"])
+          .where(
+            "d.id",
+            "in",
+            long.map(({ id }) => id),
+          )
+          .execute();
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
-function readTexts(tx: Tx, documents: readonly SearchDocumentTable[]) {
-  return documentRows(tx, documents)
-    .select([
-      "d.id",
-      "d.session_id",
-      "m.role",
-      "m.ts",
-      "m.content",
-      "m.tool_calls",
-      "s.name",
-      "s.title as session_title",
-      "s.last_activity_at",
-    ])
-    .execute();
+function textOf(
+  row: Candidate,
+  long: Pick<Candidate, "content" | "tool_calls"> | undefined,
+): string {
+  const { content, tool_calls } = long ?? row;
+  return row.seq === 0
+    ? searchedLabels(row.name, row.session_title)
+    : searchedText({ content: content ?? "", tool_calls });
 }

@@ -9,7 +9,7 @@ import {
   searchedText,
   searchRank,
 } from "../../../core/search/search.ts";
-import { type Parameter, prepared } from "../../prepared.ts";
+import { type Parameter, prepared, type QueryParts } from "../../prepared.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { batches } from "../threads/bodies.ts";
 import { messageBytes, rowsThatFit } from "../messages/stream-page.ts";
@@ -111,10 +111,29 @@ export interface IndexNeeds {
 
 /** Error codes: none. */
 export const readIndexNeeds: Operation<null, IndexNeeds> = async (tx) => {
-  const { changed, unmerged } = await readState(tx);
-  const session = await nextSession(tx, changed);
-  return { next: session?.last_activity_at ?? null, isUnmerged: unmerged !== 0 };
+  const [row] = await tx.rows(indexNeeds, {});
+  return { next: row?.next ?? null, isUnmerged: row?.unmerged !== 0 };
 };
+
+const indexNeeds = prepared(({ db, dialect }) =>
+  db.selectFrom("search_state").select((eb) => [
+    "unmerged",
+    unindexed(db)
+      .select("sessions.last_activity_at")
+      .where(
+        "sessions.changed",
+        ">=",
+        eb
+          .case()
+          .when("search_state.server", "=", dialect.search.server)
+          .then(eb.ref("search_state.changed"))
+          .else(0)
+          .end(),
+      )
+      .$asScalar()
+      .as("next"),
+  ]),
+);
 
 async function nextSession(tx: Tx, changed: number) {
   const [session] = await tx.rows(unindexedSession, { changed });
@@ -122,9 +141,7 @@ async function nextSession(tx: Tx, changed: number) {
 }
 
 const unindexedSession = prepared(({ db }, given: Parameter<{ readonly changed: number }>) =>
-  db
-    .selectFrom("sessions")
-    .leftJoin("search_marks", "search_marks.session_id", "sessions.id")
+  unindexed(db)
     .select([
       "sessions.id",
       "sessions.changed",
@@ -134,20 +151,29 @@ const unindexedSession = prepared(({ db }, given: Parameter<{ readonly changed: 
       "sessions.last_activity_at",
       "search_marks.indexed_seq",
     ])
-    // a literal, as in the condition of the index
-    .where("sessions.changed", ">", sql.lit(0))
-    .where("sessions.changed", ">=", given("changed"))
-    .where(({ or, eb, ref }) =>
-      or([
-        eb("search_marks.session_id", "is", null),
-        eb("search_marks.changed", "<>", ref("sessions.changed")),
-        eb("search_marks.indexed_seq", "<", ref("sessions.last_seq")),
-      ]),
-    )
-    .orderBy("sessions.changed")
-    .orderBy("sessions.id")
-    .limit(1),
+    .where("sessions.changed", ">=", given("changed")),
 );
+
+/** The next session that is not in the index. */
+function unindexed(db: QueryParts["db"]) {
+  return (
+    db
+      .selectFrom("sessions")
+      .leftJoin("search_marks", "search_marks.session_id", "sessions.id")
+      // a literal, as in the condition of the index
+      .where("sessions.changed", ">", sql.lit(0))
+      .where(({ or, eb, ref }) =>
+        or([
+          eb("search_marks.session_id", "is", null),
+          eb("search_marks.changed", "<>", ref("sessions.changed")),
+          eb("search_marks.indexed_seq", "<", ref("sessions.last_seq")),
+        ]),
+      )
+      .orderBy("sessions.changed")
+      .orderBy("sessions.id")
+      .limit(1)
+  );
+}
 
 type ListedSession = NonNullable<Awaited<ReturnType<typeof nextSession>>>;
 
