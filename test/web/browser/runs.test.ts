@@ -9,11 +9,14 @@ import {
   keepPicture,
   startPage,
 } from "../../helpers/page.ts";
+import { createSandboxProbe } from "../../../src/workspace/sandbox/probe.ts";
 import { storeRun } from "../../helpers/plan-bench.ts";
 import { PAGE_TOKEN } from "../../helpers/page-service.ts";
 import { seeAll } from "../../helpers/page-world.ts";
 import { startRunWorld } from "../../helpers/run-page-world.ts";
 import { type Step, text } from "../../helpers/scripted-provider.ts";
+
+const hasSandbox = (await createSandboxProbe()()).bubblewrap !== null;
 
 const phase = (
   key: string,
@@ -123,6 +126,42 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a run (needs Chromium)", () => {
     expect(await loaded(other)).toBe(false);
     world.expectNoProblems();
   });
+
+  it.skipIf(!hasSandbox)(
+    "[PAGE-160] [PAGE-161] shows what each phase did last, and each check with its exit code and time",
+    async () => {
+      await using world = await openWorld();
+      const checks = {
+        phases: {
+          "store-tags": { setup: [["true"]], checks: [["test", "-d", "."]] },
+          "list-tags": { checks: [["/bin/sh", "-c", "exit 3"]] },
+        },
+      };
+      const run = await world.begin(PHASES.slice(0, 2), {
+        checks: { text: JSON.stringify(checks) },
+        permission: "auto",
+      });
+      const page = await world.open(run, { width: 320, height: 640 });
+      await stateOf(page, "List tags").getByText("failed").waitFor();
+      const [stored, listed] = [
+        page.locator(".run-phases > li").nth(0),
+        page.locator(".run-phases > li").nth(1),
+      ];
+      await stored.getByText("Last message: The work of store-tags is done.").waitFor();
+      await stored.getByText("2 checks passed in attempt 1").click();
+      await stored.getByText(/^passed\s+test -d \. · exit code 0 · \d+\.\d s$/).waitFor();
+      // open, because it did not pass
+      await listed.getByText("A check did not pass in attempt 1, after 2 corrections").waitFor();
+      await listed
+        .getByText(/^failed\s+\/bin\/sh -c "exit 3" · exit code 3 · \d+\.\d s$/)
+        .waitFor();
+      expect(await sideways(page)).toBe(0);
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.locator(".run-phases").scrollIntoViewIfNeeded();
+      await keepPicture(page, "run-checks");
+      world.expectNoProblems();
+    },
+  );
 
   it("[PAGE-154] stops a run and continues it", async () => {
     await using world = await openWorld();

@@ -5,6 +5,7 @@ import { Button } from "../../parts/Button.tsx";
 import { Link } from "../../parts/Link.tsx";
 import { Time } from "../../parts/Time.tsx";
 import { plural, tookText } from "../call-text.ts";
+import { PhaseWork } from "./PhaseWork.tsx";
 import { hasFailed, PHASE_TEXTS, PHASE_TONES, usedTexts } from "./run-text.ts";
 
 interface RunPhasesProps {
@@ -77,6 +78,7 @@ function Phase(props: {
         </p>
       )}
       <Artifact phase={phase} />
+      <PhaseWork phase={phase} />
       <Approvals phase={phase} />
     </>
   );

@@ -99,3 +99,10 @@ export function usedTexts({ attempt, usage, cost_micros }: RunPhase): readonly s
 export function hasFailed({ state }: RunPhase): boolean {
   return state === "failed" || state === "refused";
 }
+
+/** A command on one line, with quotes around words that need them. */
+export function commandText(argv: readonly string[]): string {
+  return argv
+    .map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : JSON.stringify(word)))
+    .join(" ");
+}
