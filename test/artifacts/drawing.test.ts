@@ -6,7 +6,7 @@ import { layOut } from "../../src/artifacts/plans/drawing/layout.ts";
 import { withoutImplied } from "../../src/artifacts/plans/drawing/implied-edges.ts";
 import { drawMermaid } from "../../src/artifacts/plans/drawing/mermaid.ts";
 import { BOX_HEIGHT } from "../../src/artifacts/plans/drawing/sizes.ts";
-import { drawSvg } from "../../src/artifacts/plans/drawing/svg.ts";
+import { drawPicture, drawSvg } from "../../src/artifacts/plans/drawing/svg.ts";
 import { phaseGraph } from "../../src/artifacts/plans/phase-graph.ts";
 import type { PhasePlan } from "../../src/artifacts/plans/phase-plan.ts";
 import { acyclic } from "../helpers/artifacts/graphs.ts";
@@ -66,8 +66,26 @@ describe("the picture", () => {
     expect(svg).toContain("&lt;script&gt;");
   });
 
-  it("[PLAN-13] is the same for every order of the phases", () => {
-    expect(drawSvg({ ...three, phases: three.phases.toReversed() })).toBe(drawSvg(three));
+  it("[PLANRUN-122] has the phases of a wave in the order of the plan", () => {
+    const first = ["zebra", "apple", "mango"].map((key) => ({ key, depends_on: ["begin"] }));
+    const plan = planOf([{ key: "begin" }, ...first, { key: "alone" }]);
+    const heights = (drawn: PhasePlan) => {
+      const { boxes } = drawPicture(drawn);
+      return first.map(({ key }) => boxes.find((box) => box.key === key)?.y ?? 0);
+    };
+    expect(heights(plan)).toEqual(heights(plan).toSorted((one, other) => one - other));
+    expect(drawSvg(plan)).toContain("Wave 2: zebra, apple, mango.");
+    expect(drawDot(plan)).toContain('{ rank=same; "zebra"; "apple"; "mango"; }');
+  });
+
+  it("[PLAN-13] draws the longest chain over lines that share its way", () => {
+    const chain = [{ key: "begin" }, { key: "a", depends_on: ["begin"] }];
+    const svg = drawSvg(
+      planOf([...chain, { key: "b", depends_on: ["a"] }, { key: "z", depends_on: ["begin"] }]),
+    );
+    expect(svg.lastIndexOf('<path class="edge"')).toBeLessThan(
+      svg.indexOf('<path class="edge strong"'),
+    );
   });
 
   it("[PLAN-13] can be drawn of no phase and of very many", () => {

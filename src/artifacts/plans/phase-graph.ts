@@ -40,6 +40,17 @@ export function phaseGraph({ phases }: { readonly phases: readonly Dependent[] }
   };
 }
 
+/** The graph with the phases of each wave in the order of the plan, for people who read it. */
+export function inOrderOf(
+  { phases }: { readonly phases: readonly Dependent[] },
+  graph: PhaseGraph,
+): PhaseGraph {
+  const places = new Map(phases.map(({ key }, at) => [key, at]));
+  const byPlace = (one: string, other: string): number =>
+    (places.get(one) ?? 0) - (places.get(other) ?? 0);
+  return { ...graph, waves: graph.waves.map((wave) => wave.toSorted(byPlace)) };
+}
+
 function wavesOf(keys: readonly string[], { layerOf }: Layers): string[][] {
   const waves: string[][] = [];
   for (const [rank, key] of keys.entries()) {

@@ -1,4 +1,4 @@
-import { phaseGraph } from "../phase-graph.ts";
+import { inOrderOf, phaseGraph } from "../phase-graph.ts";
 import type { PhasePlan } from "../phase-plan.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
 
@@ -8,7 +8,7 @@ import { oneLine } from "../../../core/text/terminal-text.ts";
  * Error codes: `plan_invalid` as `phaseGraph`.
  */
 export function drawDot(plan: PhasePlan): string {
-  const { waves, edges } = phaseGraph(plan);
+  const { waves, edges } = inOrderOf(plan, phaseGraph(plan));
   return [
     "digraph plan {",
     "  rankdir=LR;",

@@ -1,4 +1,4 @@
-import { phaseGraph, type PhaseGraph } from "../phase-graph.ts";
+import { inOrderOf, phaseGraph, type PhaseGraph } from "../phase-graph.ts";
 import type { Phase, PhasePlan } from "../phase-plan.ts";
 import type { PlanBox } from "../../../core/schemas/artifact-schemas.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
@@ -38,7 +38,7 @@ export function drawPicture(plan: PhasePlan): {
   readonly picture: string;
   readonly boxes: readonly PlanBox[];
 } {
-  const graph = phaseGraph(plan);
+  const graph = inOrderOf(plan, phaseGraph(plan));
   const phases = new Map(plan.phases.map((phase) => [phase.key, phase]));
   const layout = layOut(graph, (key) => boxWidth(phases.get(key)));
   const width = Math.ceil(Math.max(MIN_WIDTH, layout.width + 2 * MARGIN));
@@ -46,6 +46,9 @@ export function drawPicture(plan: PhasePlan): {
   const chain = new Set(graph.longestChain.length > 1 ? graph.longestChain : []);
   const links = new Set(
     graph.longestChain.slice(1).map((to, at) => `${graph.longestChain[at]} ${to}`),
+  );
+  const { strong = [], weak = [] } = Object.groupBy(layout.lines, ({ from, to }) =>
+    links.has(`${from} ${to}`) ? "strong" : "weak",
   );
   const picture = [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="plan-title plan-desc">`,
@@ -57,7 +60,9 @@ export function drawPicture(plan: PhasePlan): {
     '<rect class="ground" width="100%" height="100%"/>',
     `<g transform="translate(${MARGIN} ${MARGIN + HEAD})">`,
     ...waveNames(layout),
-    ...layout.lines.map((line) => edge(line, links.has(`${line.from} ${line.to}`))),
+    ...weak.map((line) => edge(line, false)),
+    // over the others, with which they may share a lane
+    ...strong.map((line) => edge(line, true)),
     ...layout.boxes.map((box) =>
       node(box, { phase: phases.get(box.key), strong: chain.has(box.key) }),
     ),

@@ -21,12 +21,12 @@ export function showCommand(cli: CliContext): Command {
     .option("--json", "print one JSON document, for programs")
     .action(async (file: string, options: { json?: true }) => {
       const plan = await readPlan(cli, file);
-      const { phaseGraph } = await import("../../../artifacts/plans/phase-graph.ts");
+      const { inOrderOf, phaseGraph } = await import("../../../artifacts/plans/phase-graph.ts");
       const graph = phaseGraph(plan);
       if (options.json === true) {
         printJson(cli, documentOf(plan, graph), 2);
       } else {
-        printLines(cli, planLines(plan, graph));
+        printLines(cli, planLines(plan, inOrderOf(plan, graph)));
       }
     });
 }
@@ -52,9 +52,7 @@ function artifactsOf({ phases }: PhasePlan) {
 function planLines(plan: PhasePlan, graph: PhaseGraph): string[] {
   const row = ({ key, role, title }: Phase): string[] => [key, role, title].map(oneLine);
   const rows = new Map(plan.phases.map((phase) => [phase.key, row(phase)]));
-  const places = new Map(plan.phases.map(({ key }, at) => [key, at]));
-  const inOrder = (a: string, b: string) => (places.get(a) ?? 0) - (places.get(b) ?? 0);
-  const waves = graph.waves.map((wave) => wave.toSorted(inOrder).map((key) => rows.get(key) ?? []));
+  const waves = graph.waves.map((wave) => wave.map((key) => rows.get(key) ?? []));
   const artifacts = artifactsOf(plan).map((artifact) =>
     [artifact.path, artifact.schema, artifact.phase].map(oneLine),
   );
