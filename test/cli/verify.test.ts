@@ -72,6 +72,22 @@ ${id}  2 differences
     expect((await home.call(["sessions", "verify", id])).stderr).toContain("sessions repair");
   });
 
+  it("[PROOF-11] [PLANRUN-121] names for each difference what helps against it, and no repair for a run", async () => {
+    const home = freshHome();
+    const [run, other] = [idLike("abcdef1"), idLike("abcdef2")];
+    await seed(home, { id: run, messages: ["one"] }, { id: other, messages: ["one"] });
+    plant(home, `UPDATE sessions SET agent = 'plan' WHERE id = '${run}'`);
+    const again =
+      "A repair leaves a run unchanged, because nothing shows what its phases did. Restore a backup, or run the plan once more with `reprise plan run <plan> --again`.\n";
+    expect((await home.call(["sessions", "verify", run])).stderr).toBe(again);
+    const see = "See one with: reprise sessions verify <id>\n";
+    expect((await home.call(["sessions", "verify"])).stderr).toBe(`${see}${again}`);
+    plant(home, `UPDATE sessions SET title = 'another' WHERE id = '${other}'`);
+    expect((await home.call(["sessions", "verify"])).stderr).toBe(
+      `${see}title: Fix it with: reprise sessions repair <id>\nrun: ${again}`,
+    );
+  });
+
   it("[PROOF-11] refuses an id that is unknown, or the prefix of several sessions", async () => {
     const home = freshHome();
     await seed(home, { id: idLike("abcdef1") }, { id: idLike("abcdef2") });

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { isRepriseError } from "../../../core/errors.ts";
-import { about, BEYOND_REPAIR, LEFT_ALONE } from "../../../store/verify/difference.ts";
+import { about } from "../../../store/verify/difference.ts";
 import { type Orphans, readOrphans } from "../../../store/verify/record.ts";
 import {
   asVerification,
@@ -15,6 +15,7 @@ import { resolveSession } from "../../../store/records/sessions/read.ts";
 import type { Store } from "../../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../../process/context.ts";
 import { openDatabase, withStore } from "../../process/database.ts";
+import { remedies } from "./remedies.ts";
 import { plural } from "../../../core/text/text.ts";
 
 /** Differences of one session that a person is shown; `--json` prints all. */
@@ -51,10 +52,14 @@ export function verifyCommand(cli: CliContext): Command {
 /** Prints each session that differs as soon as it is known: there may be thousands. */
 async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<void> {
   const counts = { sessions: 0, messages: 0, different: 0, findings: 0 };
+  const differing: Pick<Verification, "findings">[] = [];
   const count = (document: Verification): void => {
     counts.messages += document.messages;
     counts.findings += document.findings.length;
     counts.different += document.ok ? 0 : 1;
+    if (!document.ok) {
+      differing.push({ findings: kindsOf(document) });
+    }
     if (!document.ok && json) {
       printJson(cli, document);
     } else if (!document.ok) {
@@ -79,10 +84,10 @@ async function verifyAll(cli: CliContext, store: Store, json: boolean): Promise<
   }
   printLine(cli, summary(counts));
   if (counts.different > 0) {
-    noticeLine(
-      cli,
-      "See one with `reprise sessions verify <id>`; fix it with `reprise sessions repair <id>`.",
-    );
+    noticeLine(cli, "See one with: reprise sessions verify <id>");
+    for (const sentence of remedies(differing, "<id>")) {
+      noticeLine(cli, sentence);
+    }
   }
 }
 
@@ -119,16 +124,14 @@ function printFindings(cli: CliContext, document: Verification): void {
     printLine(cli, `… and ${findings.length - MAX_SHOWN} more; --json lists all`);
   }
   printLine(cli, `${session_id}  ${plural(findings.length, "difference")}`);
-  noticeLine(cli, whatToDo(document));
+  for (const sentence of remedies([document], session_id)) {
+    noticeLine(cli, sentence);
+  }
 }
 
-function whatToDo({ session_id, findings }: Verification): string {
-  if (findings.some(({ kind }) => BEYOND_REPAIR.has(kind))) {
-    return "The messages may be the only copy, so nothing is repaired; keep the file and restore a backup.";
-  }
-  return findings.every(({ kind }) => LEFT_ALONE.has(kind))
-    ? "A repair would leave this unchanged, because the right value is unknown."
-    : `Fix it with: reprise sessions repair ${session_id}`;
+/** A finding of each kind: there may be thousands. */
+function kindsOf({ findings }: Verification): Verification["findings"] {
+  return [...new Map(findings.map((finding) => [finding.kind, finding])).values()];
 }
 
 function sessionLine({ session_id, findings }: Verification): string {
