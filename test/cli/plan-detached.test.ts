@@ -65,11 +65,11 @@ it("[PLANRUN-38] [PLANRUN-39] a service runs a detached plan, another one contin
   expect((await home.call(["sessions", "verify"])).code).toBe(0);
 });
 
-it("[CLI-202] lists mark a run with [plan], beside its model", async () => {
+it("[CLI-202] [PLANRUN-120] lists show a run by the titles of its phases and mark it with [plan], beside its model", async () => {
   const { home } = await homeWithPlan(() => ({ content: "nothing" }));
   expect((await home.call(["plan", "run", "plan.json", "--detach"])).code).toBe(0);
   const { stdout } = await home.call(["sessions", "list"]);
-  expect(stdout).toMatch(/openai:gpt-test +Run the plan .* {2}\[plan\]$/m);
+  expect(stdout).toMatch(/openai:gpt-test +Title of first; Title of second.* {2}\[plan\]$/m);
   const table = await home.call(["sessions", "list"], { terminal: true, columns: 160 });
-  expect(table.stdout).toMatch(/Run the plan .*\[plan\].*openai:gpt-test/);
+  expect(table.stdout).toMatch(/Title of first; .*\[plan\].*openai:gpt-test/);
 });
