@@ -32,6 +32,7 @@ export const FINDING_CODES = [
   "duplicate_key",
   "unknown_dependency",
   "unknown_phase",
+  "checks_unread",
   "self_dependency",
   "circular_dependency",
   "more_cycles",

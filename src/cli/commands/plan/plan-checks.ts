@@ -1,11 +1,11 @@
-import { lstat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { lstat, readdir } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 
 import { RepriseError } from "../../../core/errors.ts";
 import { MAX_FAULTS } from "../../../core/limits.ts";
 import type { PlanChecks } from "../../../core/plan-runs.ts";
 import { quoted } from "../../../core/text/shell-words.ts";
-import { oneLine } from "../../../core/text/terminal-text.ts";
+import { oneLine, quote } from "../../../core/text/terminal-text.ts";
 import {
   firstAsking,
   refuseAsking,
@@ -32,11 +32,65 @@ export function isChecksFile(file: string): boolean {
   return file.endsWith(END);
 }
 
+const PLAN_END = /\.(?:json|ya?ml)$/i;
+
 /** The file of checks beside a plan, also a link to nothing; null if there is none. */
 export async function checksBeside(cli: CliContext, plan: string): Promise<string | null> {
-  const file = plan.replace(/\.(?:json|ya?ml)$/i, "") + END;
+  const file = plan.replace(PLAN_END, "") + END;
   const found = await lstat(resolve(cli.cwd, file)).catch(() => null);
   return plan === "-" || found === null ? null : file;
+}
+
+/**
+ * Returns files beside a plan that somebody may take for its checks, and that are not read: another ending, the ending of the
+ * plan kept, or another case.
+ */
+async function unreadBeside(cli: CliContext, plan: string): Promise<readonly string[]> {
+  if (plan === "-") {
+    return [];
+  }
+  const stem = basename(plan).replace(PLAN_END, "");
+  const names = await readdir(dirname(resolve(cli.cwd, plan))).catch(() => []);
+  const plans = new Set(
+    names.filter((name) => PLAN_END.test(name)).map((name) => name.replace(PLAN_END, "")),
+  );
+  return names.filter((name) => {
+    const [, own] = /^(.*?)(?:\.(?:json|ya?ml))?\.checks?(?:\.(?:json|ya?ml))?$/is.exec(name) ?? [];
+    return (
+      own !== undefined &&
+      own.toLowerCase() === stem.toLowerCase() &&
+      name !== stem + END &&
+      // on a disk that keeps both, they are checks of another plan
+      (own === stem || !plans.has(own))
+    );
+  });
+}
+
+/** Returns an error for each file that is not read, but may be meant as the checks of a plan. */
+export async function unreadChecks(cli: CliContext, plan: string): Promise<readonly FileReport[]> {
+  const unread = await unreadBeside(cli, plan);
+  if (unread.length === 0) {
+    return [];
+  }
+  const { textError, toReport } = await import("../../../artifacts/finding.ts");
+  const read = basename(plan).replace(PLAN_END, "") + END;
+  const message = `this file is not read: the checks of the plan are in ${quote(read)}; rename it, or name it with --checks of \`reprise plan run\``;
+  return unread.map((name) => ({
+    file: join(dirname(plan), name),
+    ...toReport([textError("checks_unread", message)]),
+  }));
+}
+
+/** Error codes: `plan_invalid` if a file beside the plan may be meant as its checks, and is not read. */
+async function refuseUnread(cli: CliContext, plan: string): Promise<void> {
+  const [unread] = await unreadBeside(cli, plan);
+  if (unread !== undefined) {
+    const read = basename(plan).replace(PLAN_END, "") + END;
+    throw new RepriseError(
+      "plan_invalid",
+      `The checks of a plan are read from ${quote(read)}, so those in ${quote(unread)} would not be run. Rename that file, or name it with --checks.`,
+    );
+  }
 }
 
 export type ChecksFileReport = FileReport & { readonly checks: PlanChecks | null };
@@ -63,7 +117,7 @@ export async function reportChecks(
 /**
  * Reads the checks of a plan: those of a named file, else those beside the plan; null for none.
  *
- * Error codes: `plan_invalid` with the first errors; `file_unreadable`.
+ * Error codes: `plan_invalid` with the first errors, or for a file beside the plan that is not read; `file_unreadable`.
  */
 export async function readChecks(
   cli: CliContext,
@@ -74,6 +128,9 @@ export async function readChecks(
     readonly keys: readonly string[];
   },
 ): Promise<PlanChecks | null> {
+  if (plan.named === undefined) {
+    await refuseUnread(cli, plan.file);
+  }
   const file = plan.named ?? (await checksBeside(cli, plan.file));
   if (file === null) {
     return null;

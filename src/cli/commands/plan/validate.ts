@@ -3,7 +3,7 @@ import { Command, Option } from "commander";
 import { printJson, printLines, type CliContext } from "../../process/context.ts";
 import { createPlanChecker, readArtifact, refuseTwice, type PlanChecker } from "./checks.ts";
 import type { FileReport } from "./findings.ts";
-import { checksBeside, isChecksFile, reportChecks } from "./plan-checks.ts";
+import { checksBeside, isChecksFile, reportChecks, unreadChecks } from "./plan-checks.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 
 const FORMATS = ["text", "json", "github", "sarif"] as const;
@@ -63,13 +63,14 @@ async function reportsOf(
     return [report];
   }
   const { plan, ...report } = await checker.check(file, { runId });
+  const unread = await unreadChecks(cli, file);
   const beside = await checksBeside(cli, file);
   if (beside === null) {
-    return [{ file, ...report }];
+    return [{ file, ...report }, ...unread];
   }
   const keys = plan?.phases.map(({ key }) => key) ?? null;
   const { checks: _, ...ofChecks } = await reportChecks(cli, checker, { file: beside, keys });
-  return [{ file, ...report }, ofChecks];
+  return [{ file, ...report }, ofChecks, ...unread];
 }
 
 function formatOf({ json, format }: ValidateOptions): (typeof FORMATS)[number] {
