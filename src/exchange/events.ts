@@ -2,6 +2,7 @@ import { type Static, type TProperties, Type } from "typebox";
 
 import { CALL_STATUSES } from "../core/calls.ts";
 import { ERROR_CODES } from "../core/errors.ts";
+import { PHASE_STATES } from "../core/plan-runs.ts";
 import { callFacts } from "../core/schemas/field-schemas.ts";
 import { type Message, ROLES, type Session } from "../core/sessions.ts";
 
@@ -101,6 +102,14 @@ export const ExchangeEvent = Type.Union([
   event("child", { call_id: text(), child_session_id: text(), persona_name: text() }),
   /** A sub-agent waits until one of those that run has finished. */
   event("child_waiting", { call_id: text(), running: count() }),
+  /** A phase of a run has another state, or another attempt. */
+  event("phase", {
+    key: text(),
+    attempt: Type.Integer({ minimum: 1 }),
+    state: oneOf(PHASE_STATES),
+    /** Why the last attempt failed or was refused; null for none. */
+    error: Type.Union([Type.Object({ code: text(), sentence: text() }), Type.Null()]),
+  }),
   /** Something that a person should know, in one sentence. */
   event("notice", {
     sentence: text(),

@@ -34,6 +34,8 @@ export class PlanWorker implements Worker {
   /** Error that ends the whole run. */
   #failure: { readonly error: unknown } | null = null;
   readonly #writers = new Map<string, boolean>();
+  /** Phases as they were reported, by their keys. */
+  readonly #reported = new Map<string, string>();
 
   constructor(context: RunContext) {
     this.#context = context;
@@ -41,6 +43,9 @@ export class PlanWorker implements Worker {
     const signal = AbortSignal.any([live.signal, thread.held.lost, this.#stop.signal]);
     this.#runner = new PhaseRunner(context, signal);
     this.#approvals = new Approvals(context);
+    for (const phase of context.run.phases) {
+      this.#reported.set(phase.key, reportOf(phase));
+    }
   }
 
   answer: Worker["answer"] = async () => {
@@ -78,6 +83,7 @@ export class PlanWorker implements Worker {
         throw this.#failure.error;
       }
       const phases = await this.#approvals.settled();
+      phases.forEach((phase) => this.#report(phase));
       const scheduled = await Promise.all(phases.map((phase) => this.#scheduled(phase)));
       const { begin, ask, outcome } = schedule(scheduled, { parallel, active });
       if (outcome !== null) {
@@ -85,6 +91,9 @@ export class PlanWorker implements Worker {
       }
       for (const key of begin) {
         await store.write(beginPhase, { fence: thread.held.fence, key });
+        for (const phase of phases.filter((each) => each.key === key)) {
+          this.#report({ ...phase, state: "running" });
+        }
         this.#begin(key, phases);
       }
       await this.#approvals.ask(ask, phases);
@@ -92,6 +101,17 @@ export class PlanWorker implements Worker {
         const isAsked = phases.some(({ asks, state }) => asks || state === "approval");
         await this.#next(isAsked || ask.length > 0);
       }
+    }
+  }
+
+  /** Reports a phase once in each state. */
+  #report(phase: StoredPhase): void {
+    const { key, attempt, state, error_code, error_sentence } = phase;
+    if (this.#reported.get(key) !== reportOf(phase)) {
+      this.#reported.set(key, reportOf(phase));
+      const error =
+        error_code === null ? null : { code: error_code, sentence: error_sentence ?? "" };
+      this.#context.report({ type: "phase", key, attempt, state, error });
     }
   }
 
@@ -151,6 +171,10 @@ export class PlanWorker implements Worker {
     this.#writers.set(role, isWriter);
     return isWriter;
   }
+}
+
+function reportOf({ attempt, state }: StoredPhase): string {
+  return `${attempt} ${state}`;
 }
 
 /** Says which phases failed or were refused, and why the first of them, in the order of the plan. */

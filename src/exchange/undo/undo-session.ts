@@ -10,12 +10,14 @@ import { undoExchange, type UndoExchange, type UndoOptions } from "./undo-exchan
  */
 export async function undoSession(
   options: UndoOptions,
-  { id, principal }: { readonly id: string } & Pick<UndoExchange, "principal">,
+  { id, principal, dry_run }: { readonly id: string } & Pick<UndoExchange, "principal" | "dry_run">,
 ): Promise<readonly UndoInfo[]> {
   const exchanges = await options.store.read(listChangedExchanges, { session_id: id });
   const outcomes: UndoInfo[] = [];
   for (const { n } of exchanges.filter(({ changes, undone }) => undone < changes)) {
-    outcomes.push(await undoExchange(options, { reference: id, n, direction: "undo", principal }));
+    outcomes.push(
+      await undoExchange(options, { reference: id, n, direction: "undo", principal, dry_run }),
+    );
   }
   return outcomes;
 }

@@ -12,17 +12,31 @@ import { databaseWords } from "../../process/resume-command.ts";
 import { startOf } from "../../process/started-as.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 
-/** Error codes: `invalid_usage` for calls that only this process would permit. */
+/** Error codes: `invalid_usage` for what only a process that runs the run itself can do. */
 export function refuseDetached({
   detach,
   allow,
+  trust,
+  "json=events": events,
 }: {
   readonly detach?: true;
   readonly allow?: readonly string[];
+  readonly trust?: true;
+  readonly "json=events"?: true;
 }): void {
   if (detach === true && allow !== undefined) {
     throw wrongUsage(
       "--allow permits calls in this process only, and --detach hands the run to a service. Leave one of them out.",
+    );
+  }
+  if (detach === true && trust === true) {
+    throw wrongUsage(
+      "--trust counts in this process only, and --detach hands the run to a service. Use `reprise trust add` in the folder, which counts for the service too, or leave one of them out.",
+    );
+  }
+  if (detach === true && events === true) {
+    throw wrongUsage(
+      "--json=events prints what this process runs, and --detach hands the run to a service. Use `reprise follow <id> --json=events` for a run of a service.",
     );
   }
 }

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 
 import { isRepriseError } from "../../../core/errors.ts";
 import { localPrincipal } from "../../../core/principal.ts";
+import type { ExchangeListener } from "../../../exchange/events.ts";
 import type { Exchanger } from "../../../exchange/exchanger.ts";
 import type { RunDetail } from "../../../core/schemas/plan-run-schemas.ts";
 import { readRunDetail } from "../../../plans/run-detail.ts";
@@ -10,7 +11,7 @@ import { localUser } from "../../../store/records/leases/local-user.ts";
 import { listOpenQuestions } from "../../../store/records/questions/read.ts";
 import type { Store } from "../../../store/store.ts";
 import { databaseLocation, exchangerConfig } from "../../process/config.ts";
-import { type CliContext, noticeLine } from "../../process/context.ts";
+import { type CliContext, noticeLine, printJson } from "../../process/context.ts";
 import { databaseOption } from "../../process/database.ts";
 import { ownSecrets } from "../../process/own-secrets.ts";
 import { onSignals } from "../../process/signals.ts";
@@ -25,6 +26,8 @@ export interface Foreground {
   /** Rules of `--allow`. */
   readonly allow: readonly string[];
   readonly json: boolean;
+  /** Prints the events of its exchange as lines of JSON, and nothing else; `json` is true then. */
+  readonly events: boolean;
 }
 
 /**
@@ -34,7 +37,7 @@ export interface Foreground {
  * Error codes: as `Exchanger.exchange`, but for phases that failed.
  */
 export async function runForeground(cli: CliContext, run: Foreground): Promise<void> {
-  const { store, command, session_id, json } = run;
+  const { store, command, session_id, json, events } = run;
   const read = (): Promise<RunDetail> => store.read(readRunDetail, { reference: session_id });
   const exchanger = await openedExchanger(cli, run);
   for (;;) {
@@ -54,7 +57,7 @@ export async function runForeground(cli: CliContext, run: Foreground): Promise<v
       : { isAnswered: false, shown: 0 };
     if (!isAnswered) {
       const detail = await read();
-      showRunEnd(cli, { command, end, detail, asked, shown, json, isOwn: true });
+      showRunEnd(cli, { command, end, detail, asked, shown, json, events, isOwn: true });
       return;
     }
   }
@@ -76,7 +79,7 @@ type Ended = "done" | "failed" | "stopped" | "waiting";
 
 async function runUntilEnd(
   cli: CliContext,
-  { store, session_id, json }: Foreground,
+  { store, session_id, json, events }: Foreground,
   exchanger: Exchanger,
 ): Promise<Ended> {
   const stop = new AbortController();
@@ -87,10 +90,11 @@ async function runUntilEnd(
   });
   const principal = localPrincipal(cli.stdin.isTTY === true ? "terminal" : "prompt", localUser());
   const { signal } = stop;
+  const listener: ExchangeListener = (event) => (events ? printJson(cli, event) : undefined);
   try {
     for (;;) {
       const request = { session_id, text: null, principal };
-      const { state } = await exchanger.exchange(request, { listener: () => {}, signal });
+      const { state } = await exchanger.exchange(request, { listener, signal });
       const open =
         state === "waiting" ? await store.read(listOpenQuestions, { reference: session_id }) : [];
       const current = await store.read(readCurrentExchange, { session_id });

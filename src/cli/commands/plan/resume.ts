@@ -6,6 +6,7 @@ import { readRun } from "../../../store/records/plans/read-runs.ts";
 import { setLimits } from "../../../store/records/sessions/limits.ts";
 import type { CliContext } from "../../process/context.ts";
 import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
+import { EVENTS_OPTION } from "../chat/chat-options.ts";
 import { addTokenLimit } from "../limit-options.ts";
 import { addAllowed } from "../permission-options.ts";
 import { TRUST_HELP, trustHere } from "../trust/trust-here.ts";
@@ -30,6 +31,7 @@ export function resumeCommand(cli: CliContext): Command {
       addTokenLimit,
     )
     .option("--json", "print one JSON document, for programs")
+    .option(EVENTS_OPTION, "print one line of JSON for each event")
     .action(
       async (
         reference: string,
@@ -39,11 +41,14 @@ export function resumeCommand(cli: CliContext): Command {
           trust?: true;
           tokenLimit?: ScopedLimits;
           json?: boolean;
+          "json=events"?: true;
         },
       ) => {
         refuseDetached(options);
         trustHere(cli, options);
-        const { allow = [], json = false, tokenLimit: token_limits } = options;
+        const { allow = [], tokenLimit: token_limits } = options;
+        const events = options["json=events"] === true;
+        const json = options.json === true || events;
         await using store = await openDatabase(cli, command);
         const run = await store.read(readRun, { reference });
         const { session_id } = run;
@@ -61,7 +66,7 @@ export function resumeCommand(cli: CliContext): Command {
         if (token_limits !== undefined) {
           await store.write(setLimits, { id: session_id, tokens: token_limits });
         }
-        await runForeground(cli, { store, command, session_id, allow, json });
+        await runForeground(cli, { store, command, session_id, allow, json, events });
       },
     );
   return withStore(command);

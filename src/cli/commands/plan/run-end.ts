@@ -22,17 +22,19 @@ export interface RunEnd {
   /** How many of them the person has seen, from the first one. */
   readonly shown?: number;
   readonly json: boolean;
+  /** True if its events were printed in place of the document. */
+  readonly events?: boolean;
   /** True if the caller ran it: then it is continued by a command. */
   readonly isOwn: boolean;
 }
 
 /** Shows how a run was left, with the questions that it waits for, and sets the exit code. */
 export function showRunEnd(cli: CliContext, run: RunEnd): void {
-  const { command, end, detail, asked, shown = 0, json, isOwn } = run;
+  const { command, end, detail, asked, shown = 0, json, events = false, isOwn } = run;
   const { session_id } = detail;
-  if (json) {
+  if (json && !events) {
     printJson(cli, detail, 2);
-  } else {
+  } else if (!json) {
     printLines(cli, wholeRunLines(cli, detail));
     for (const [index, each] of asked.entries()) {
       const named = asked.length > 1 ? [`question ${each.id}`] : [];

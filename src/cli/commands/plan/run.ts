@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { phaseGraph } from "../../../artifacts/plans/phase-graph.ts";
+import { inOrderOf, phaseGraph } from "../../../artifacts/plans/phase-graph.ts";
 import type { ScopedLimits } from "../../../core/cost/limits.ts";
 import type { PermissionMode } from "../../../core/permissions.ts";
 import { MAX_PARALLEL, MAX_RETRIES } from "../../../core/plan-runs.ts";
@@ -15,6 +15,7 @@ import { type CliContext, printJson, printLines } from "../../process/context.ts
 import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 import { newSession } from "../chat/new-session.ts";
+import { EVENTS_OPTION } from "../chat/chat-options.ts";
 import { addPriceLimit, addTokenLimit } from "../limit-options.ts";
 import { addAllowed, PERMISSION_HELP, permissionMode } from "../permission-options.ts";
 import { enterFolder } from "../trust/enter-folder.ts";
@@ -42,6 +43,7 @@ interface RunCommandOptions {
   readonly detach?: true;
   readonly dryRun?: true;
   readonly json?: true;
+  readonly "json=events"?: true;
 }
 
 /** `plan run <file>`: runs the phases of a plan in the working folder, each as a sub-agent. */
@@ -89,6 +91,7 @@ export function runCommand(cli: CliContext): Command {
     .option("--detach", "let a service run it: reprise serve")
     .option("--dry-run", "only show what would run, with which models")
     .option("--json", "print one JSON document, for programs")
+    .option(EVENTS_OPTION, "print one line of JSON for each event")
     .action(async (file: string, options: RunCommandOptions) => {
       if (options.permission === "plan") {
         throw wrongUsage(
@@ -96,7 +99,11 @@ export function runCommand(cli: CliContext): Command {
         );
       }
       refuseDetached(options);
-      const json = options.json === true;
+      if (options["json=events"] === true && options.dryRun === true) {
+        throw wrongUsage("--dry-run runs nothing, so it has no events. Use --json.");
+      }
+      const events = options["json=events"] === true;
+      const json = options.json === true || events;
       trustHere(cli, options);
       const checker = await createPlanChecker(cli);
       const plan = await readPlan(cli, file, checker);
@@ -142,7 +149,7 @@ export function runCommand(cli: CliContext): Command {
         return;
       }
       const { id } = await store.write(createRun, run);
-      await runForeground(cli, { store, command, session_id: id, allow, json });
+      await runForeground(cli, { store, command, session_id: id, allow, json, events });
     });
   return withStore(command);
 }
@@ -167,7 +174,7 @@ function showDryRun(
   { plan, roles, judged }: PreparedRun,
   { json }: { readonly json: boolean },
 ): void {
-  const { waves } = phaseGraph(plan);
+  const { waves } = inOrderOf(plan, phaseGraph(plan));
   const modelOf = (role: string): string => roles.get(role) ?? "";
   if (json) {
     const phases = plan.phases.map(({ key, role }) => ({ key, role, model: modelOf(role) }));

@@ -40,6 +40,7 @@ export function readEvent(event: ExchangeEvent, steps: Steps, now: () => number)
       break;
     case "child":
     case "child_waiting":
+    case "phase":
     case "done":
     case "stopped":
     case "waiting":
