@@ -73,6 +73,7 @@ export function costText({ usage, cost_micros }: Cost): string | null {
     return null;
   }
   const dollars = cost_micros / 1_000_000;
-  const amount = dollars < 0.01 ? "<$0.01" : `$${dollars.toFixed(2)}`;
-  return (usage?.unpriced_calls ?? 0) > 0 ? `at least ${amount}` : amount;
+  const isAtLeast = (usage?.unpriced_calls ?? 0) > 0;
+  const small = isAtLeast ? `$${dollars}` : "<$0.01";
+  return `${isAtLeast ? "at least " : ""}${dollars < 0.01 ? small : `$${dollars.toFixed(2)}`}`;
 }

@@ -29,7 +29,11 @@ export function shownCost({
   readonly cost_micros: number | null;
   readonly unpriced: number;
 }): string | null {
-  return cost_micros === null
-    ? null
-    : `${unpriced > 0 ? "at least " : ""}${shownDollars(cost_micros)}`;
+  if (cost_micros === null) {
+    return null;
+  }
+  // "at least less than a cent" says nothing
+  const isExact = unpriced > 0 && cost_micros < CENT;
+  const shown = isExact ? exactDollars(cost_micros) : shownDollars(cost_micros);
+  return unpriced > 0 ? `at least ${shown}` : shown;
 }
