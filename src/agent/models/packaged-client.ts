@@ -1,5 +1,12 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { AIMessage, AIMessageChunk, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  AIMessageChunk,
+  type BaseMessage,
+  mergeUsageMetadata,
+  ToolMessage,
+  type UsageMetadata,
+} from "@langchain/core/messages";
 import { ChatGenerationChunk } from "@langchain/core/outputs";
 
 import { RepriseError } from "../../core/errors.ts";
@@ -42,10 +49,12 @@ export async function packagedClient(
   client._streamResponseChunks = async function* (messages, options, runManager) {
     const sent = api === "google" ? forGoogle(messages) : messages;
     const extras: (object | null)[] = [];
+    const counts = new Counts();
     // without the manager: it would get the package's own form, in which thoughts are text
     for await (const given of stream(sent, options)) {
       const calls = toolCallsOf(given, api);
-      const chunk = chunkOf(given, { calls, before: extras.length });
+      const usage = counts.after(given);
+      const chunk = chunkOf(given, { calls, before: extras.length, usage });
       extras.push(...(api === "google" ? calls.map(extraOf) : []));
       if (chunk.generationInfo !== undefined && extras.some((extra) => extra !== null)) {
         chunk.message.additional_kwargs[CALL_EXTRAS] = extras;
@@ -117,11 +126,55 @@ interface Piece {
   readonly calls: readonly GivenCall[];
   /** Calls that came before. */
   readonly before: number;
+  readonly usage: UsageMetadata | undefined;
+}
+
+/** Tokens of an answer: a package reports those of each piece, or all at the end. */
+class Counts {
+  #sum: UsageMetadata | undefined;
+  #hasEnded = false;
+
+  /** Returns the sum with the piece that ends the answer, or the first count after it; before, it is not that of a whole answer. */
+  after(given: ChatGenerationChunk): UsageMetadata | undefined {
+    const more: unknown = Reflect.get(given.message, "usage_metadata");
+    if (isUsage(more)) {
+      this.#sum = mergeUsageMetadata(this.#sum, more);
+    }
+    this.#hasEnded ||= reasonIn(given) !== null;
+    if (!this.#hasEnded || this.#sum === undefined) {
+      return undefined;
+    }
+    const { input_tokens, output_tokens, ...rest } = this.#sum;
+    this.#sum = undefined;
+    return {
+      ...rest,
+      input_tokens: unlessZero(input_tokens),
+      output_tokens: unlessZero(output_tokens),
+    };
+  }
+}
+
+function isUsage(value: unknown): value is UsageMetadata {
+  return typeof value === "object" && value !== null && "input_tokens" in value;
+}
+
+/** The packages report a count that the provider has not sent as 0, which no request and no answer has. */
+function unlessZero(count: number): number {
+  return count === 0 ? Number.NaN : count;
+}
+
+/** The provider's word for why the answer ended; null in every other piece. */
+function reasonIn({ message, generationInfo }: ChatGenerationChunk): string | null {
+  return (
+    textIn(generationInfo, "finishReason") ??
+    textIn(message.additional_kwargs, "finishReason") ??
+    textIn(Reflect.get(message.response_metadata, "messageStop"), "stopReason")
+  );
 }
 
 /** A piece in the form of the other clients. */
-function chunkOf(given: ChatGenerationChunk, { calls, before }: Piece): ChatGenerationChunk {
-  const { message, generationInfo } = given;
+function chunkOf(given: ChatGenerationChunk, { calls, before, usage }: Piece): ChatGenerationChunk {
+  const { message } = given;
   const { content } = message;
   const blocks: readonly object[] = typeof content === "string" ? [] : content;
   const thoughts = blocks.map(thoughtIn).join("");
@@ -131,11 +184,7 @@ function chunkOf(given: ChatGenerationChunk, { calls, before }: Piece): ChatGene
       : blocks
           .flatMap((block) => (thoughtIn(block) === "" ? (textIn(block, "text") ?? "") : ""))
           .join("");
-  const usage = Reflect.get(message, "usage_metadata") as AIMessageChunk["usage_metadata"];
-  const reason =
-    textIn(generationInfo, "finishReason") ??
-    textIn(message.additional_kwargs, "finishReason") ??
-    textIn(Reflect.get(message.response_metadata, "messageStop"), "stopReason");
+  const reason = reasonIn(given);
   return new ChatGenerationChunk({
     text,
     message: new AIMessageChunk({

@@ -14,6 +14,7 @@ import { modelConfig } from "../../../src/rules/models/config.ts";
 import { modelSettings } from "../../../src/rules/models/settings.ts";
 import { expectNoDrift } from "../../helpers/compare.ts";
 import { openBench } from "../../helpers/exchanger.ts";
+import { callsOf } from "../../helpers/sessions/model-calls.ts";
 
 /** A folder with `node_modules` in which a tester has installed the packages; they are not a part of the checkout. */
 const INSTALLED = process.env["REPRISE_TEST_PACKAGES"];
@@ -40,8 +41,17 @@ describe("[MODEL-14] a model whose package is not installed", () => {
 
 type Part = Readonly<Record<string, unknown>>;
 
+/** Counts that Gemini sends with a piece; null for none. */
+type Counting = (at: number, isLast: boolean) => object | null;
+
+const lastCounts: Counting = (_, isLast) =>
+  isLast ? { promptTokenCount: 10, candidatesTokenCount: 2, totalTokenCount: 12 } : null;
+
 /** Gemini's API: refuses a call without its signature, and sends the parts one by one. */
-async function startGemini(answers: readonly (readonly Part[])[], pauseMs = 0) {
+async function startGemini(
+  answers: readonly (readonly Part[])[],
+  { pauseMs = 0, counts = lastCounts }: { pauseMs?: number; counts?: Counting } = {},
+) {
   const bodies: { readonly contents: readonly { role: string; parts: Part[] }[] }[] = [];
   const keys: unknown[] = [];
   const server = createServer((request, response) => {
@@ -74,13 +84,9 @@ async function startGemini(answers: readonly (readonly Part[])[], pauseMs = 0) {
           content: { role: "model", parts: [part] },
           ...(isLast ? { finishReason: "STOP" } : {}),
         };
-        const usageMetadata = {
-          promptTokenCount: 10,
-          candidatesTokenCount: 2,
-          totalTokenCount: 12,
-        };
+        const usageMetadata = counts(at, isLast);
         response.write(
-          `data: ${JSON.stringify({ candidates: [candidate], ...(isLast ? { usageMetadata } : {}) })}\n\n`,
+          `data: ${JSON.stringify({ candidates: [candidate], ...(usageMetadata === null ? {} : { usageMetadata }) })}\n\n`,
         );
         await sleep(pauseMs);
       }
@@ -140,8 +146,27 @@ describe.skipIf(INSTALLED === undefined)("[MODEL-14] the package of Google", () 
     expect(gemini.bodies).toHaveLength(3);
   });
 
+  it.each<[string, Counting, readonly [number | null, number | null, number | null]]>([
+    [
+      "that come with each piece, and grow",
+      (at) => ({ promptTokenCount: 10, candidatesTokenCount: 2 + at, thoughtsTokenCount: 4 }),
+      [10, 7, 4],
+    ],
+    ["that are not all sent", () => ({ promptTokenCount: 10 }), [10, null, 0]],
+    ["that are not sent", () => null, [null, null, null]],
+  ])("[COST-41] stores counts %s", async (_what, counts, [input, output, reasoning]) => {
+    const gemini = await startGemini([[{ text: "It " }, { text: "is " }], [{ text: "ok." }]], {
+      counts,
+    });
+    const bench = await benchWith(gemini);
+    await bench.run({ text: "hello" });
+    expect(await callsOf(bench.store, bench.session.id)).toMatchObject([
+      { input, output, reasoning },
+    ]);
+  });
+
   it("is stopped while it answers", async () => {
-    const gemini = await startGemini([[{ text: "half" }, { text: " never" }]], 60_000);
+    const gemini = await startGemini([[{ text: "half" }, { text: " never" }]], { pauseMs: 60_000 });
     const bench = await benchWith(gemini);
     const stop = new AbortController();
     const run = bench.run({ text: "hello" }, { signal: stop.signal });
