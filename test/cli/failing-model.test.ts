@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 
 import { OTHER_KEY, OWN_KEY, PASSWORD, QUESTION, QUOTES } from "../helpers/quoted-secrets.ts";
 import { startModelServer } from "../helpers/model-server.ts";
+import { startProvider } from "../helpers/providers/start.ts";
 import { freshHome } from "../helpers/reprise.ts";
 import { detailOf, idLike, rowsOf, seed } from "../helpers/sessions/seed.ts";
 
@@ -62,6 +63,25 @@ describe("a model that fails", () => {
       [2, "user", "once more"],
       [3, "assistant", "the answer"],
     ]);
+  });
+
+  it("[CLI-410] that refuses to answer is reported with the option by which another one does", async () => {
+    const provider = await startProvider("openai", (index) => [
+      index === 0 ? { kind: "stop", reason: "refused" } : { kind: "text", text: "the answer" },
+    ]);
+    onTestFinished(() => provider[Symbol.asyncDispose]());
+    const home = freshHome(provider.env);
+    const id = idLike("abcdef1");
+    await seed(home, { id });
+    const session = ["--session", id];
+    const { stderr } = await home.call([...session, "-p", "the question"]);
+    expect(stderr).toContain("[model_refused]");
+    expect(stderr).toContain("--switch with --continue-exchange lets another model answer it.");
+    const next = ["--switch", "openai:other", "--continue-exchange"];
+    expect(await home.call([...session, ...next])).toMatchObject({
+      code: 0,
+      stdout: "the answer\n",
+    });
   });
 
   it.each([

@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from "node:util";
+
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 
 import { type Scrub, withoutRepeated } from "../../core/text/scrub.ts";
@@ -27,7 +29,7 @@ export function providerReason(error: unknown, { scrub, sent }: ReasonFilter): s
   }
   // the end of a secret that is cut off here would not be known for one
   const read = text.length > MAX_READ ? text.slice(0, MAX_READ).replace(/\S*$/, "") : text;
-  const line = read.replace(/\s+/gu, " ").replace(/\p{C}/gu, "").trim();
+  const line = stripVTControlCharacters(read).replace(/\s+/gu, " ").replace(/\p{C}/gu, "").trim();
   const kept = scrub(withoutRepeated(line, textsOf(sent)));
   const shown = cut(kept.replaceAll('"', "'").trim());
   return /[\p{L}\p{N}]/u.test(shown.replaceAll("[…]", "")) ? shown : null;

@@ -98,8 +98,10 @@ const NEXT_STEPS: Partial<Record<ErrorCode, NextStep>> = {
     command: "The message is stored; send it again with --model, to a model with a larger context.",
   },
   model_refused: {
-    terminal: "The message is stored; send another one, or /model chooses another model.",
-    command: "The message is stored; send another one, or the same one with --model.",
+    terminal:
+      "The message is stored; /switch to another model and /retry, or send another message.",
+    command:
+      "The message is stored; --switch with --continue-exchange lets another model answer it.",
   },
   answer_cut: {
     terminal: "The text so far is stored; /continue lets the model write the rest.",

@@ -49,7 +49,9 @@ describe("a provider's reason", () => {
   it("[CLI-37] is a part of the sentence, on one line of 300 characters at most", async () => {
     const bench = await benchOf((index) =>
       index === 0
-        ? refusal('tools.3.custom.input_schema:\n\tJSON schema is "invalid"\u202e.')
+        ? refusal(
+            'tools.3.custom.input_schema:\n\t\u001b[1;31mJSON schema\u001b[0m is \u009b4m"invalid"\u202e.\u001b]0;title\u0007',
+          )
         : refusal("long ".repeat(200)),
     );
     await expect(bench.run({ text: "question" })).rejects.toMatchObject({
