@@ -87,6 +87,7 @@ export const SESSION_FIELDS = {
   agent: "text?",
   repo_path: "text?",
   project_key: "text?",
+  project_id: "text?",
   plan_mode: "flag",
   effort: "effort?",
   cache: "cache?",

@@ -27,6 +27,7 @@ import {
 } from "./records/messages/detail-within.ts";
 import type { SessionTree } from "./portable/export-schema.ts";
 import { readSessionTree } from "./portable/read-tree.ts";
+import { NO_PROJECT, projectOfFolder } from "./project-id.ts";
 import { projectKeyOf } from "./project-key.ts";
 import type { Operation, Store } from "./store.ts";
 import { endSession } from "./records/sessions/change.ts";
@@ -78,7 +79,7 @@ export async function createRequested(
     persona_name: persona_name ?? null,
     model: model_override ?? null,
     repo_path: repo_path ?? null,
-    project_key: typeof repo_path === "string" ? await projectKeyOf(repo_path) : null,
+    ...(typeof repo_path === "string" ? await projectOfFolder(repo_path) : {}),
     principal,
     effort,
     cache,
@@ -129,8 +130,8 @@ export async function patchRequested(
     }
   }
   const { repo_path } = change;
-  const project_key = repo_path === undefined ? null : await projectKeyOf(repo_path);
-  return store.write(patchSession, { reference, change, project_key, principal });
+  const project = repo_path === undefined ? NO_PROJECT : await projectOfFolder(repo_path);
+  return store.write(patchSession, { reference, change, ...project, principal });
 }
 
 /** Error codes: `body_too_large`, and as `appendUserMessage`. */

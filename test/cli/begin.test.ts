@@ -262,6 +262,26 @@ describe("--continue", () => {
   });
 });
 
+describe("--continue in another checkout", () => {
+  it("[PROJECT-3] [PROJECT-4] names the session of the same repository, and opens none", async () => {
+    const home = freshHome();
+    const other = join(home.home, "other");
+    for (const folder of [home.project, other]) {
+      mkdirSync(join(folder, ".git"), { recursive: true });
+      const url = `${folder === other ? "https://example.com/" : "git@example.com:"}ada/tool.git`;
+      writeFileSync(join(folder, ".git/config"), `[remote "origin"]\n\turl = ${url}\n`);
+    }
+    await home.call(["-p", "hello from here"]);
+    const [made] = await sessionsOf(home);
+    expect(made?.project_id).toMatch(/^[0-9a-f]{16}$/);
+    const found = await home.call(["--continue", "-p", "hi"], { cwd: other });
+    expect(found).toMatchObject({ code: 3, stdout: "" });
+    expect(found.stderr).toContain(`"hello from here" in ${home.project}. To continue it there, `);
+    expect(found.stderr).toContain(`reprise --session ${made?.id}`);
+    expect((await sessionsOf(home)).map(({ last_seq }) => last_seq)).toEqual([2]);
+  });
+});
+
 describe("options on an existing session", () => {
   it("[CLI-29] another model or persona begins a new thread; the same one does not", async () => {
     const server = await startModelServer({

@@ -76,6 +76,7 @@ function plant(home: Home): string[] {
           "model",
           "repo_path",
           "project_key",
+          "project_id",
           "content",
           "call_id",
         ].includes(String(name))

@@ -31,6 +31,7 @@ const SUMMARY_FIELDS = [
   "agent",
   "repo_path",
   "project_key",
+  "project_id",
   "plan_mode",
   "effort",
   "cache",

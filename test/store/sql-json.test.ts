@@ -58,6 +58,7 @@ const session = fc.record({
   model: nullable(text),
   repo_path: nullable(text),
   project_key: nullable(text),
+  project_id: nullable(text),
   plan_mode: flag,
   depth: fc.integer({ min: 0, max: 3 }),
   total_input_tokens: count,

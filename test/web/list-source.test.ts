@@ -19,6 +19,7 @@ function session(id: string, more: Partial<SessionSummary> = {}): SessionSummary
     agent: null,
     repo_path: null,
     project_key: null,
+    project_id: null,
     plan_mode: false,
     effort: null,
     cache: null,

@@ -271,6 +271,7 @@ const {
   effort: _effort,
   cache: _cache,
   fallback: _fallback,
+  project_id: _projectId,
   ...sessionFields
 } = SESSION_FIELDS;
 const ofSession = {
@@ -315,6 +316,7 @@ const WrittenSession = Type.Object(
     effort: Type.Optional(oneOf(EFFORTS)),
     cache: Type.Optional(oneOf(CACHE_LIVES)),
     fallback: Type.Optional(Type.Array(name(), { maxItems: MAX_FALLBACKS })),
+    project_id: Type.Optional(Type.String({ pattern: "^[0-9a-f]{16}$" })),
     metadata: Type.Optional(metadata()),
     /** Why the last exchange failed; only in a session with an open one. */
     failure: Type.Optional(

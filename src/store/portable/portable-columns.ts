@@ -22,6 +22,7 @@ export const SESSION_DEFAULTS = {
   effort: null,
   cache: null,
   fallback: null,
+  project_id: null,
 } as const;
 export const EXCHANGE_DEFAULTS = {
   content: null,

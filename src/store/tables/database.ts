@@ -50,6 +50,8 @@ export interface SessionTable {
   model: string | null;
   repo_path: string | null;
   project_key: string | null;
+  /** See `projectIdOf`. */
+  project_id: string | null;
   title: string | null;
   plan_mode: Generated<number>;
   /** Null for the model's default, and for that of the provider's cache. */

@@ -79,9 +79,7 @@ describe("choosing a session on a terminal", () => {
     await screen.until(/Esc leave$/);
     screen.type("harbour");
     const shown = await screen.until(/In messages\n.*harbour/);
-    expect(shown).toMatch(
-      /\n> Why is the start slow… {2}….{0,11}␛\[31mharbour master .*\n/u,
-    );
+    expect(shown).toMatch(/\n> Why is the start slow… {2}….{0,11}␛\[31mharbour master .*\n/u);
     expect(shown).toMatch(/^reprise sessions show abc00001 --at 2$/m);
     screen.type(ESC);
     await screen.until(/Search: _/);

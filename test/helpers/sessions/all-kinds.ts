@@ -93,6 +93,7 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
     model: index % 4 === 1 ? "openai:gpt-test" : null,
     repo_path: index % 2 === 0 ? `/home/ada/проект ${index}` : null,
     project_key: index % 2 === 0 ? "0123456789abcdef" : null,
+    project_id: index % 4 === 0 ? "fedcba9876543210" : null,
     plan_mode: index % 6 === 2,
     effort: index % 10 === 3 ? "high" : null,
     fallback: index % 10 === 4 ? ["ollama:größer", "demo"] : null,

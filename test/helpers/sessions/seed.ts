@@ -57,6 +57,7 @@ export interface Detail {
   readonly model: string | null;
   readonly repo_path: string | null;
   readonly project_key: string | null;
+  readonly project_id: string | null;
   readonly plan_mode: boolean;
   readonly parent_session_id: string | null;
   readonly total_input_tokens: number;

@@ -153,6 +153,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page with hostile texts (needs Chromium)", 
       reference: child,
       change: { name: HOSTILE_TEXTS[5] ?? "" },
       project_key: null,
+      project_id: null,
       principal: tokenHolder("owner"),
     });
     await page.goto(world.service.url);

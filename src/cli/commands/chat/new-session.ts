@@ -2,7 +2,8 @@ import { isAbsolute, resolve, sep } from "node:path";
 
 import { type Principal, localPrincipal } from "../../../core/principal.ts";
 import { refuseNoFolder } from "../refuse-no-folder.ts";
-import { projectKeyOf, realPathOf } from "../../../store/project-key.ts";
+import { projectOfFolder } from "../../../store/project-id.ts";
+import { realPathOf } from "../../../store/project-key.ts";
 import { type ChatOptions, chosenBy } from "./chat-options.ts";
 import { DEFAULT_PERSONA } from "../../../rules/personas/persona.ts";
 import { localUser } from "../../../store/records/leases/local-user.ts";
@@ -14,7 +15,7 @@ import type { CliContext } from "../../process/context.ts";
 export async function projectOf(cli: CliContext, options: ChatOptions) {
   const folder = folderOfPerson(cli, options);
   const repo_path = options.repo === undefined ? folder : await folderNamed(folder);
-  return { repo_path, project_key: await projectKeyOf(repo_path) };
+  return { repo_path, ...(await projectOfFolder(repo_path)) };
 }
 
 /** The folder of `--repo`, else the working folder, whatever folder the session names. */

@@ -45,6 +45,8 @@ import type { CliContext } from "../../process/context.ts";
 import { givenSettings } from "../../process/model-settings.ts";
 import { principalOf, newSession, projectOf } from "./new-session.ts";
 import { type ChatRequest, refuseEarly } from "./refuse-early.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
+import { withTilde } from "../../output/table.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 
 /** The session that was chosen, and the notices to show about it. */
@@ -129,18 +131,37 @@ export async function findSession(store: Store, text: string): Promise<Session |
 }
 
 async function latestOfProject({ cli, store, options }: Selection): Promise<Session> {
-  const { project_key } = await projectOf(cli, options);
+  const { project_key, project_id } = await projectOf(cli, options);
   const by = options.any === true ? null : chosenBy(cli, options);
   const latest = await store.read(readLatestChosen, { project_key, by });
   if (latest !== null) {
     return latest;
   }
   const any = by === null ? null : await store.read(readLatestChosen, { project_key, by: null });
+  if (any === null && project_id !== null) {
+    const asked = { project_key, elsewhere: { project_id }, by };
+    const other = await store.read(readLatestChosen, asked);
+    if (other !== null) {
+      throw continuedElsewhere(other, cli);
+    }
+  }
   throw new RepriseError(
     "session_not_found",
     any === null
       ? "This project has no active session to continue. Those of other folders: `reprise resume`. To start one, run `reprise`."
       : `No active session of this project was started or opened ${by === "terminal" ? "in a terminal" : "by a command line"}. To continue the latest other one, use --continue --any; to start one, run \`reprise\`.`,
+  );
+}
+
+/** Another checkout may have other files, so nobody is taken there, nor a session from there, without being asked. */
+function continuedElsewhere(
+  { id, repo_path, name, title }: Session,
+  { env }: CliContext,
+): RepriseError {
+  const folder = oneLine(withTilde(repo_path ?? "", env["HOME"]));
+  return new RepriseError(
+    "session_not_found",
+    `This folder has no active session to continue. The latest of the same repository is "${oneLine(name ?? title ?? "(no message yet)")}" in ${folder}. To continue it there, use \`reprise --session ${id}\`; to bring it here, \`reprise sessions move ${id} --repo .\`.`,
   );
 }
 

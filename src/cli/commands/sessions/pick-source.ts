@@ -17,10 +17,16 @@ import { patchSession } from "../../../store/records/sessions/patch.ts";
 import { countSubagents } from "../../../store/records/sessions/subagents.ts";
 import type { SearchResult } from "../../../store/records/search/find.ts";
 import { searchMessages } from "../../../store/search.ts";
+import type { Project } from "../../../store/project-id.ts";
 import type { Store } from "../../../store/store.ts";
 import type { CliContext } from "../../process/context.ts";
 import { keptAfter } from "../forget-kept.ts";
-import type { PickedHit, PickedSession } from "../../terminal/picker/picked-sessions.ts";
+import {
+  type PickedHit,
+  type PickedSession,
+  type Place,
+  PLACES,
+} from "../../terminal/picker/picked-sessions.ts";
 import type { PickerFilters } from "../../terminal/picker/picker-filters.ts";
 import type {
   HitSearch,
@@ -44,8 +50,8 @@ const PREVIEW_LENGTH = 600;
 export interface PickSource {
   readonly cli: CliContext;
   readonly store: Store;
-  /** The project key of the working folder. */
-  readonly here: string;
+  /** The working folder. */
+  readonly here: Project;
   /** The user's home, which is shown as `~`. */
   readonly home: string | undefined;
 }
@@ -92,17 +98,27 @@ export function createPickSource(source: PickSource): SessionSource {
   };
 }
 
-/** First the sessions of the working folder, then the others. */
+/** First the sessions of the working folder, then those of its repository, then the others. */
 function openPages({ store, here, home }: PickSource, filters: PickerFilters): SessionPages {
   const where = listFilters(filters);
-  const groups = filters.folder === "any" ? ["here", "others"] : ["here"];
+  const { project_key, project_id } = here;
+  const ofPlace: Readonly<Record<Place, ListFilters>> = {
+    here: { project_key },
+    repository: project_id === null ? {} : { project_id },
+    elsewhere: {},
+  };
+  const groups = PLACES.filter(
+    (place) =>
+      place === "here" ||
+      (filters.folder === "any" && (place !== "repository" || project_id !== null)),
+  );
   let after: ListPosition | null = null;
   let limit = DEFAULT_LIST_LIMIT;
 
-  const readPage = async (group: string): Promise<readonly PickedSession[]> => {
+  const readPage = async (group: Place): Promise<readonly PickedSession[]> => {
     const input: ListInput = {
       ...where,
-      ...(group === "here" ? { project_key: here } : {}),
+      ...ofPlace[group],
       ...(after === null ? {} : { after }),
       limit,
     };
@@ -113,7 +129,7 @@ function openPages({ store, here, home }: PickSource, filters: PickerFilters): S
     if (next === null) {
       groups.shift();
     }
-    const wanted = sessions.filter(({ project_key }) => group === "here" || project_key !== here);
+    const wanted = sessions.filter((session) => placeOf(session, here) === group);
     const states = await statesOf(store, wanted);
     return wanted.map((session) =>
       pickedOf(session, states.get(session.id) ?? session.activity, { here, home }),
@@ -126,6 +142,13 @@ function openPages({ store, here, home }: PickSource, filters: PickerFilters): S
       return { sessions, more: groups.length > 0 };
     },
   };
+}
+
+function placeOf({ project_key, project_id }: Session, here: Project): Place {
+  if (project_key === here.project_key) {
+    return "here";
+  }
+  return project_id !== null && project_id === here.project_id ? "repository" : "elsewhere";
 }
 
 const STATES: Readonly<Record<PickerFilters["state"], ListFilters>> = {
@@ -149,14 +172,14 @@ function pickedOf(
   state: string,
   { here, home }: Pick<PickSource, "here" | "home">,
 ): PickedSession {
-  const { id, name, title, repo_path, project_key, depth } = session;
+  const { id, name, title, repo_path, depth } = session;
   const { total_input_tokens, total_output_tokens, last_seq, archived_at } = session;
   return {
     id,
     name: name === null ? null : oneLine(name),
     title: oneLine(title ?? "(no message yet)"),
     folder: repo_path === null ? null : oneLine(withTilde(repo_path, home)),
-    isHere: project_key === here,
+    place: placeOf(session, here),
     state,
     model: oneLine(answererOf(session) ?? "-"),
     tokens: total_input_tokens + total_output_tokens,

@@ -1,5 +1,5 @@
 import { RepriseError } from "../../../core/errors.ts";
-import { projectKeyOf } from "../../../store/project-key.ts";
+import { projectOfFolder } from "../../../store/project-id.ts";
 import { listSessions } from "../../../store/records/sessions/list.ts";
 import type { Store } from "../../../store/store.ts";
 import type { CliContext } from "../../process/context.ts";
@@ -24,7 +24,7 @@ export async function pickOnScreen(
     throw new RepriseError("session_not_found", "No session to resume; begin one with `reprise`.");
   }
   const home = cli.env["HOME"];
-  const source = createPickSource({ cli, store, here: await projectKeyOf(cli.cwd), home });
+  const source = createPickSource({ cli, store, here: await projectOfFolder(cli.cwd), home });
   const theme = createTheme({ env: cli.env });
   return showFull<string | null>(cli, terminal, {
     open: (on) => createPicker({ theme, source, now: Date.now, on }),

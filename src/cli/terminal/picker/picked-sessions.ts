@@ -1,5 +1,9 @@
 import { fuzzyFilter } from "../pi/fuzzy.ts";
 
+/** Groups of the list, in their order. */
+export const PLACES = ["here", "repository", "elsewhere"] as const;
+export type Place = (typeof PLACES)[number];
+
 /** A session in the picker. Texts are cleaned; times are milliseconds since 1970. */
 export interface PickedSession {
   readonly id: string;
@@ -9,8 +13,8 @@ export interface PickedSession {
   readonly title: string;
   /** Null for none. */
   readonly folder: string | null;
-  /** Whether it belongs to the working folder. */
-  readonly isHere: boolean;
+  /** Belongs to the working folder, to another folder of its repository, or to neither. */
+  readonly place: Place;
   /** State that a list shows: `idle`, `running`, `waiting`, `interrupted`, `failed`, `ended`. */
   readonly state: string;
   readonly model: string;
@@ -72,7 +76,7 @@ function arranged(
   const all = [...sessions].filter((each) => model === null || each.model === model);
   const sorted = all.sort((a, b) => rank(b, sort) - rank(a, sort));
   const found = query.trim() === "" ? sorted : search(sorted, query.trim());
-  return [...found.filter(({ isHere }) => isHere), ...found.filter(({ isHere }) => !isHere)];
+  return PLACES.flatMap((place) => found.filter((each) => each.place === place));
 }
 
 /** The sessions that match, then messages that were found in sessions of which `known` has those that the filters let through. */

@@ -7,6 +7,7 @@ import {
   type PickedHit,
   type PickedSession,
   type PickerEntry,
+  type Place,
   titleOf,
 } from "./picked-sessions.ts";
 
@@ -52,12 +53,18 @@ export function listRows(
   return padded(rows, height);
 }
 
+const HEADINGS: Readonly<Record<Place, string>> = {
+  here: "This folder",
+  repository: "Other folders of this repository",
+  elsewhere: "Other folders",
+};
+
 /** The indexes of entries, with a heading before the first of each group. */
 function headedLines(entries: readonly PickerEntry[]): (string | number)[] {
   const lines: (string | number)[] = [];
   let before = "";
   for (const [index, { session, hit }] of entries.entries()) {
-    const heading = hit !== null ? "In messages" : session.isHere ? "This folder" : "Other folders";
+    const heading = hit === null ? HEADINGS[session.place] : "In messages";
     if (heading !== before) {
       lines.push(heading);
       before = heading;
@@ -108,7 +115,8 @@ const COLUMNS = [
   {
     from: 76,
     width: 18,
-    text: ({ folder, isHere }: PickedSession) => (isHere ? null : pathEnd(folder ?? "-", 18)),
+    text: ({ folder, place }: PickedSession) =>
+      place === "here" ? null : pathEnd(folder ?? "-", 18),
   },
   { from: 128, width: 22, text: ({ model }: PickedSession) => model },
   { from: 100, width: 11, text: ({ tokens }: PickedSession) => `${shortCount(tokens)} tokens` },

@@ -13,7 +13,7 @@ import type { StartSource } from "../../../plans/check-start.ts";
 import { prepareRun } from "../../../plans/new-run.ts";
 import type { Catalogue } from "../../../rules/catalogue.ts";
 import { defaultModel } from "../../../rules/models/config.ts";
-import { projectKeyOf } from "../../../store/project-key.ts";
+import { projectOfFolder } from "../../../store/project-id.ts";
 import type { CreateRun } from "../../../store/records/plans/create-run.ts";
 import { ARTIFACT_LIMITS, refuseLarge, type Schemas } from "../artifacts/artifact-text.ts";
 
@@ -57,7 +57,7 @@ export async function requestedRun(
       options: { parallel, retries, approve },
       session: {
         repo_path,
-        project_key: await projectKeyOf(repo_path),
+        ...(await projectOfFolder(repo_path)),
         model,
         principal,
         ...(permission === undefined ? {} : { permission }),

@@ -47,6 +47,7 @@ function withoutSurroundings(text: string): string {
     agent: null,
     repo_path: null,
     project_key: null,
+    project_id: null,
     parent_session_id: null,
     metadata: {},
     exchange: null,

@@ -3,11 +3,18 @@ import { baseline } from "./0001-baseline.ts";
 import { modelColumns } from "./0002-model-columns.ts";
 import { planRuns } from "./0003-plan-runs.ts";
 import { search } from "./0004-search.ts";
+import { otherMachines } from "./0006-other-machines.ts";
 import type { Dialect } from "../../dialect.ts";
 import type { Migration } from "./migration.ts";
 
 /** The whole history, in order. The last version is the one this program writes. */
-export const migrations: readonly Migration[] = [baseline, modelColumns, planRuns, search];
+export const migrations: readonly Migration[] = [
+  baseline,
+  modelColumns,
+  planRuns,
+  search,
+  otherMachines,
+];
 
 export function latestVersion(): number {
   return migrations.at(-1)?.version ?? 0;

@@ -24,7 +24,11 @@ export function redactedTree(tree: SessionTree, cleaner: Cleaner): SessionTree {
   };
 }
 
-function redactedSession(session: PortableSession, cleaner: Cleaner): PortableSession {
+function redactedSession(
+  // names a repository
+  { project_id: _, ...session }: PortableSession,
+  cleaner: Cleaner,
+): PortableSession {
   const { title, name, repo_path, exchanges, questions, changes, run, failure, metadata } = session;
   const text = (value: string, where: string): string => cleaner.text(value, where);
   const optional = (value: string | null, where: string) =>

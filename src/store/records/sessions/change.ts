@@ -197,6 +197,8 @@ export interface TakeFolder {
   readonly repo_path: string;
   /** See `projectKeyOf`. */
   readonly project_key: string;
+  /** See `projectIdOf`. */
+  readonly project_id?: string | null;
   readonly principal: Principal;
 }
 
@@ -207,7 +209,7 @@ export interface TakeFolder {
  * Error codes: `session_not_found`, `session_ended`; `invalid_usage` if it has another folder.
  */
 export const takeFolder: Operation<TakeFolder, Session> = async (tx, input) => {
-  const { id, repo_path, project_key, principal } = input;
+  const { id, repo_path, project_key, project_id = null, principal } = input;
   const session = await holdActive(tx, id);
   if (session.repo_path !== null) {
     if (session.project_key === project_key) {
@@ -217,7 +219,7 @@ export const takeFolder: Operation<TakeFolder, Session> = async (tx, input) => {
   }
   await tx.db
     .updateTable("sessions")
-    .set({ repo_path, project_key })
+    .set({ repo_path, project_key, project_id })
     .where("id", "=", id)
     .execute();
   await recordChanges(tx, { session_id: id, principal, changes: { repo_path } });

@@ -9,19 +9,26 @@ export type ChosenBy = "terminal" | "prompt";
 
 export interface LatestChosen {
   readonly project_key: string;
+  /** Set for sessions of this repository in other folders than that of `project_key`. */
+  readonly elsewhere?: { readonly project_id: string };
   /** Null takes sessions that others began too. */
   readonly by: ChosenBy | null;
 }
 
 /**
- * The latest active session of a folder that the user began or chose; null if there is none. At
+ * The latest active session of a folder, or of its repository elsewhere, that the user began or chose; null if there is none. At
  * a terminal only what a terminal began or opened counts, with `-p` either. Sessions that name
  * no origin count as the user's own, but for sub-agents.
  */
 export const readLatestChosen: Operation<LatestChosen, Session | null> = async (tx, input) => {
-  const { by } = input;
+  const { by, project_key, elsewhere } = input;
   let query = selectSessions(tx)
-    .where("project_key", "=", input.project_key)
+    .$if(elsewhere === undefined, (own) => own.where("project_key", "=", project_key))
+    .$if(elsewhere !== undefined, (others) =>
+      others
+        .where("project_id", "=", elsewhere?.project_id ?? "")
+        .where("project_key", "!=", project_key),
+    )
     .where("state", "=", "active")
     // a run takes no message
     .where(({ eb, or }) => or([eb("agent", "is", null), eb("agent", "!=", PLAN_AGENT)]))

@@ -26,6 +26,8 @@ export interface NewSession extends Partial<ModelChoice> {
   /** Absolute. `project_key` belongs to it: see `projectKeyOf`. */
   readonly repo_path?: string | null;
   readonly project_key?: string | null;
+  /** See `projectIdOf`. */
+  readonly project_id?: string | null;
   readonly plan_mode?: boolean;
   readonly parent_session_id?: string | null;
   readonly parent_call_id?: string | null;
@@ -87,6 +89,7 @@ function columnsOf(id: string, place: Place, input: NewSession) {
     model: input.model ?? null,
     repo_path: input.repo_path ?? null,
     project_key: input.project_key ?? null,
+    project_id: input.project_id ?? null,
     ...modeColumns(input),
     effort: input.effort ?? null,
     cache: input.cache ?? null,

@@ -8,6 +8,7 @@ import type { Database } from "../../tables/database.ts";
 export interface ListFilters {
   readonly state?: SessionState;
   readonly project_key?: string;
+  readonly project_id?: string;
   readonly parent_session_id?: string;
   /** True for sessions without a parent. */
   readonly roots?: boolean;
@@ -26,6 +27,7 @@ export interface ListFilters {
 export interface FilterValues {
   readonly state?: SessionState | undefined;
   readonly project_key?: string | undefined;
+  readonly project_id?: string | undefined;
   readonly folder_key?: string | undefined;
   readonly parent_session_id?: string | undefined;
   readonly roots?: true | undefined;
@@ -44,6 +46,7 @@ export interface FilterValues {
 export const OPTIONAL_FILTERS = [
   "state",
   "project_key",
+  "project_id",
   "folder_key",
   "parent_session_id",
   "roots",
@@ -63,10 +66,11 @@ export function filterValues(filters: ListFilters): FilterValues {
     return {};
   }
   const { activity, archived, metadata, title, roots, state, since } = filters;
-  const { project_key, folder_key, parent_session_id } = filters;
+  const { project_key, project_id, folder_key, parent_session_id } = filters;
   return {
     state,
     project_key,
+    project_id,
     folder_key,
     parent_session_id,
     roots: roots === true || undefined,
@@ -112,7 +116,7 @@ export function withFilters<Row>(
   given: Parameter<FilterValues>,
 ): SelectQueryBuilder<Database, "sessions", Row> {
   let query = from;
-  for (const filter of ["state", "project_key", "parent_session_id"] as const) {
+  for (const filter of ["state", "project_key", "project_id", "parent_session_id"] as const) {
     if (given.has(filter)) {
       query = query.where(filter, "=", given(filter));
     }

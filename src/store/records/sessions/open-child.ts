@@ -42,6 +42,7 @@ export const openChild: Operation<OpenChild, Session> = async (tx, input) => {
     model: input.model,
     repo_path: parent.repo_path,
     project_key: parent.project_key,
+    project_id: parent.project_id,
     plan_mode: parent.plan_mode,
     // the effort is for the parent's model
     cache: parent.cache,

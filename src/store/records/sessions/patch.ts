@@ -21,6 +21,8 @@ export interface PatchSession {
   readonly change: PatchSessionRequest;
   /** Key of `repo_path`, if that is given: see `projectKeyOf`. */
   readonly project_key: string | null;
+  /** See `projectIdOf`. */
+  readonly project_id?: string | null;
   readonly principal: Principal;
 }
 
@@ -120,11 +122,12 @@ function contextFaults(
 async function changeSettings(
   tx: Tx,
   session: Session,
-  { change, project_key, principal }: PatchSession,
+  { change, project_key, project_id = null, principal }: PatchSession,
 ): Promise<void> {
   const { id } = session;
   if (change.repo_path !== undefined && project_key !== null) {
-    await takeFolder(tx, { id, repo_path: change.repo_path, project_key, principal });
+    const project = { repo_path: change.repo_path, project_key, project_id };
+    await takeFolder(tx, { id, ...project, principal });
   }
   if (change.plan_mode !== undefined) {
     await setPlanMode(tx, { id, plan_mode: change.plan_mode, principal });

@@ -32,17 +32,18 @@ const eventually = (check: () => void): Promise<void> =>
 describe("the picker", () => {
   it("[TERM-50] lists the sessions of this folder first, and Enter chooses the selected one", async () => {
     const { picker, screen, press, done } = await opened([
-      session(1, { isHere: false, title: "elsewhere, latest" }),
+      session(1, { place: "elsewhere", title: "elsewhere, latest" }),
+      session(4, { place: "repository", title: "another checkout" }),
       session(2, { title: "here, the later one" }),
       session(3, { title: "here, the older one" }),
     ]);
     expect(screen()).toMatch(
-      /Resume a session +last used, 1 of 3\nSearch: _\nThis folder\n> here, the later one .*\n {2}here, the older one .*\nOther folders\n {2}elsewhere, latest .*~\/other/,
+      /Resume a session +last used, 1 of 4\nSearch: _\nThis folder\n> here, the later one .*\n {2}here, the older one .*\nOther folders of this repository\n {2}another checkout .*\nOther folders\n {2}elsewhere, latest .*~\/other/,
     );
     press(DOWN, DOWN, DOWN, UP);
     picker.rows(80, 24);
     press(ENTER);
-    expect(done).toEqual([session(3).id]);
+    expect(done).toEqual([session(4).id]);
   });
 
   it("[TERM-50] Esc and Ctrl-C leave without a session, also while something is stored", async () => {
@@ -68,8 +69,8 @@ describe("the picker", () => {
     const { titles, press, done, picker } = await opened([
       session(1, { title: "Fix the parser for tables" }),
       session(2, { title: "hi", name: "release notes" }),
-      session(3, { title: "日本語 and 🎉", isHere: false }),
-      session(4, { title: "hi", id: "ffff0000-1", isHere: false }),
+      session(3, { title: "日本語 and 🎉", place: "elsewhere" }),
+      session(4, { title: "hi", id: "ffff0000-1", place: "elsewhere" }),
     ]);
     press(...Array.from("prsr"));
     expect(titles()).toEqual(["Fix the parser for tables"]);
@@ -118,7 +119,7 @@ describe("the picker", () => {
   it("[TERM-51] filters by state, folder, model, sub-agents and archive", async () => {
     const { screen, press, opens, titles } = await opened([
       session(1, { title: "with a", model: "a" }),
-      session(2, { title: "with b", model: "b", isHere: false }),
+      session(2, { title: "with b", model: "b", place: "elsewhere" }),
     ]);
     press(ctrl("f"));
     expect(screen()).toMatch(
@@ -140,7 +141,7 @@ describe("the picker", () => {
   it("[TERM-160] lists messages that were found after the sessions, each with its excerpt", async () => {
     const sessions = [
       session(1, { title: "about rent" }),
-      session(2, { title: "holidays", isHere: false }),
+      session(2, { title: "holidays", place: "elsewhere" }),
       session(3, { title: "other model", model: "b" }),
     ];
     const wanted: HitSearch[] = [];
@@ -271,8 +272,8 @@ describe("the picker", () => {
         title: "日本語のタイトルはとても長いので切る必要があります",
         folder: `~/${"長い/".repeat(40)}`,
       }),
-      session(2, { isHere: false, title: "x".repeat(300), model: "m".repeat(300), depth: 3 }),
-      session(3, { isHere: false, title: "👩‍👩‍👧‍👦".repeat(40), archived: true }),
+      session(2, { place: "elsewhere", title: "x".repeat(300), model: "m".repeat(300), depth: 3 }),
+      session(3, { place: "elsewhere", title: "👩‍👩‍👧‍👦".repeat(40), archived: true }),
     ]);
     for (const keys of [
       [],
@@ -361,8 +362,8 @@ function session(index: number, change: Partial<PickedSession> = {}): PickedSess
     id: `${String(index).padStart(8, "0")}-0000-4000-8000-000000000000`,
     name: null,
     title: `session ${index}`,
-    folder: change.isHere === false ? "~/other" : "~/here",
-    isHere: true,
+    folder: change.place === "elsewhere" ? "~/other" : "~/here",
+    place: "here",
     state: "idle",
     model: "demo:echo",
     tokens: 1500,

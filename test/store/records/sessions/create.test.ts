@@ -26,6 +26,7 @@ describeEngines("createSession", (engine) => {
       fallback: null,
       repo_path: null,
       project_key: null,
+      project_id: null,
       plan_mode: false,
       parent_session_id: null,
       depth: 0,
