@@ -18,6 +18,7 @@ const Session = lazy(async () => (await import("./session/Session.tsx")).Session
 const Search = lazy(async () => (await import("./search/Search.tsx")).Search, null);
 const Plans = lazy(async () => (await import("./plans/Plans.tsx")).Plans);
 const Service = lazy(async () => (await import("./service/Service.tsx")).Service);
+const Costs = lazy(async () => (await import("./costs/Costs.tsx")).Costs);
 const LoginPage = lazy(async () => (await import("./login/LoginPage.tsx")).LoginPage);
 const Shared = lazy(async () => (await import("./shared/Shared.tsx")).Shared);
 
@@ -92,6 +93,8 @@ function Page({ route }: { readonly route: Route }): JSX.Element {
       return <Plans />;
     case "service":
       return <Service />;
+    case "costs":
+      return <Costs />;
     case "login":
       return <LoginPage />;
     case "shared":

@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 
 /** Which page an address is of. */
 export type Route =
-  | { readonly page: "list" | "plans" | "service" | "login" | "unknown" }
+  | { readonly page: "list" | "plans" | "service" | "costs" | "login" | "unknown" }
   | { readonly page: "session" | "shared"; readonly id: string };
 
 /** The part of an address that the page reads. `path` is without the base: it begins with a slash. */
@@ -87,7 +87,11 @@ function routeOf(path: string): Route {
     return page === null || id === null || id === "" ? { page: "unknown" } : { page, id };
   }
   const page = first === "" ? "list" : first;
-  return page === "list" || page === "plans" || page === "service" || page === "login"
+  return page === "list" ||
+    page === "plans" ||
+    page === "service" ||
+    page === "costs" ||
+    page === "login"
     ? { page }
     : { page: "unknown" };
 }

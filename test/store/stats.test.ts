@@ -2,14 +2,11 @@ import { expect, it } from "vitest";
 
 import type { StatsBy } from "../../src/core/sessions.ts";
 import type { CallRecord } from "../../src/core/cost/model-calls.ts";
-import { takeLease } from "../../src/store/records/leases/lease.ts";
 import { readStats } from "../../src/store/records/model-calls/stats.ts";
-import { storeCallsAlone } from "../../src/store/records/model-calls/store-calls.ts";
 import { deleteSessionTree } from "../../src/store/records/sessions/delete-tree.ts";
 import { endSession } from "../../src/store/records/sessions/change.ts";
-import type { Store } from "../../src/store/store.ts";
-import { describeEngines, newSession, openFresh, owner } from "../helpers/engines.ts";
-import { PRICED_CALL } from "../helpers/sessions/model-calls.ts";
+import { describeEngines, openFresh } from "../helpers/engines.ts";
+import { PRICED_CALL, sessionWithCalls } from "../helpers/sessions/model-calls.ts";
 
 const UNKNOWN: CallRecord = {
   ...PRICED_CALL,
@@ -18,34 +15,6 @@ const UNKNOWN: CallRecord = {
   price_micros: null,
   price_table: null,
 };
-
-/** A session with requests that ended at a time. */
-async function stored(
-  store: Store,
-  {
-    calls,
-    ts,
-    name: named,
-    ...session
-  }: {
-    readonly calls: readonly CallRecord[];
-    readonly ts: string;
-    readonly name?: string | null;
-    readonly repo_path?: string;
-    readonly parent_session_id?: string;
-  },
-): Promise<string> {
-  const { id } = await newSession(store, session);
-  const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
-  const numbered = calls.map((call, index) => ({ ...call, call: index + 1 }));
-  await store.write(storeCallsAlone, { fence, n: 0, calls: numbered });
-  const name = named ?? null;
-  await store.write(async ({ db }) => {
-    await db.updateTable("model_calls").set({ ts }).where("session_id", "=", id).execute();
-    await db.updateTable("sessions").set({ name }).where("id", "=", id).execute();
-  }, null);
-  return id;
-}
 
 describeEngines("stats", (engine) => {
   it("[COST-22] [COST-23] sum the requests of all sessions by day, session, folder and model", async () => {
@@ -58,19 +27,22 @@ describeEngines("stats", (engine) => {
     expect(await by("day")).toEqual([]);
     expect(await by("session")).toEqual([]);
 
-    const first = await stored(store, {
+    const first = await sessionWithCalls(store, {
       calls: [PRICED_CALL, UNKNOWN],
       ts: "2026-11-25T23:59:59.999Z",
       name: "first",
       repo_path: "/srv/a",
     });
-    await stored(store, {
+    await sessionWithCalls(store, {
       calls: [PRICED_CALL],
       ts: "2026-11-26T00:00:00.000Z",
       parent_session_id: first,
       repo_path: "/srv/a",
     });
-    const second = await stored(store, { calls: [UNKNOWN], ts: "2026-11-27T12:00:00.000Z" });
+    const second = await sessionWithCalls(store, {
+      calls: [UNKNOWN],
+      ts: "2026-11-27T12:00:00.000Z",
+    });
 
     const unknown = { input: 1000, cached: null, output: 50, cost_micros: null, unknown_calls: 1 };
     const priced = { input: 1000, cached: 600, output: 50, cost_micros: 1234, unknown_calls: 0 };

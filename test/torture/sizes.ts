@@ -699,6 +699,10 @@ export const ONLY_TORTURE = {
     what: "Eight tabs in Chromium that share streams, while tabs leave and the service and its database are away",
     files: ["test/web/browser/streams.test.ts"],
   },
+  "page-costs": {
+    what: "The page of costs in Chromium: groups, times, narrow and dark screens",
+    files: ["test/web/browser/costs.test.ts"],
+  },
   "page-service": {
     what: "The page of the service in Chromium: what waits, numbers, logins, narrow and dark screens",
     files: ["test/web/browser/service.test.ts"],

@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 
 import { isOwner } from "../api.ts";
 import { pageTitle } from "../parts/attention.ts";
+import { Link } from "../parts/Link.tsx";
 import { Notice } from "../parts/Notice.tsx";
 import { Time } from "../parts/Time.tsx";
 import { AccessList } from "./AccessList.tsx";
@@ -23,6 +24,9 @@ export function Service(): JSX.Element {
     <div class="service">
       <h1>Service</h1>
       <About />
+      <p>
+        <Link to="/costs">What it cost</Link>
+      </p>
       {nodes.value.problem === null ? null : (
         <Notice kind="warning">
           {nodes.value.problem}

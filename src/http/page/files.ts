@@ -12,7 +12,7 @@ export interface PageOptions {
 }
 
 /** The addresses of the page; its script chooses what each shows. */
-const DOCUMENTS = ["/", "/sessions/:id", "/plans", "/service", "/login", "/shared/:id"];
+const DOCUMENTS = ["/", "/sessions/:id", "/plans", "/service", "/costs", "/login", "/shared/:id"];
 
 /** Nothing but the service's own files; no text becomes a script, a style or, but sanitised, an element. */
 const CONTENT_SECURITY_POLICY = [

@@ -1,5 +1,8 @@
 import type { CallRecord } from "../../../src/core/cost/model-calls.ts";
+import { takeLease } from "../../../src/store/records/leases/lease.ts";
+import { storeCallsAlone } from "../../../src/store/records/model-calls/store-calls.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { newSession, owner } from "../engines.ts";
 
 /** The requests of a session that are stored, in their order. */
 export function callsOf(store: Pick<Store, "read">, session_id: string) {
@@ -30,3 +33,31 @@ export const PRICED_CALL: CallRecord = {
   price_table: "2026-11-26",
   ended: "whole",
 };
+
+/** A session with requests that ended at a time. */
+export async function sessionWithCalls(
+  store: Store,
+  {
+    calls,
+    ts,
+    name: named,
+    ...session
+  }: {
+    readonly calls: readonly CallRecord[];
+    readonly ts: string;
+    readonly name?: string | null;
+    readonly repo_path?: string;
+    readonly parent_session_id?: string;
+  },
+): Promise<string> {
+  const { id } = await newSession(store, session);
+  const fence = await store.write(takeLease, { session_id: id, owner, life_ms: 60_000 });
+  const numbered = calls.map((call, index) => ({ ...call, call: index + 1 }));
+  await store.write(storeCallsAlone, { fence, n: 0, calls: numbered });
+  const name = named ?? null;
+  await store.write(async ({ db }) => {
+    await db.updateTable("model_calls").set({ ts }).where("session_id", "=", id).execute();
+    await db.updateTable("sessions").set({ name }).where("id", "=", id).execute();
+  }, null);
+  return id;
+}
