@@ -35,7 +35,16 @@ function argsOf(words: string, command: Command): string[] {
   ];
 }
 
-const WITH_EVENTS = ["", "resume", "sessions resume", "sessions answer", "send"];
+const WITH_EVENTS = [
+  "",
+  "resume",
+  "sessions resume",
+  "sessions answer",
+  "send",
+  "plan run",
+  "plan resume",
+  "plan retry",
+];
 const WITHOUT_EVENTS = COMMANDS.filter(([words]) => !WITH_EVENTS.includes(words));
 
 function events(stdout: string): ExchangeEvent[] {
