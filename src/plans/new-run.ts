@@ -1,7 +1,7 @@
 import type { PhasePlan } from "../artifacts/plans/phase-plan.ts";
 import { RepriseError } from "../core/errors.ts";
 import { MAX_PHASE_KEY, type PlanChecks, type RunOptions } from "../core/plan-runs.ts";
-import { plural, storableText } from "../core/text/text.ts";
+import { storableText } from "../core/text/text.ts";
 import type { CreateRun } from "../store/records/plans/create-run.ts";
 import { approvalKeys } from "./approvals.ts";
 import { checkStart, type JudgedCheck, type StartSource } from "./check-start.ts";
@@ -90,10 +90,9 @@ const MAX_TITLES = 200;
 /** The title of the run's session is the beginning of this, and a plan has no title but those of its phases. */
 function requestOf({ runId, phases }: PhasePlan): string {
   const titles = phases.map(({ title }) => title).join("; ");
-  const shown = storableText(
-    titles.length > MAX_TITLES ? `${titles.slice(0, MAX_TITLES)}…` : titles,
-  );
-  return `${shown.replaceAll(/\s+/gu, " ").trim()}\n\nRun the plan ${runId}: ${plural(phases.length, "phase")}.`;
+  const cut = titles.length > MAX_TITLES ? `${titles.slice(0, MAX_TITLES)}…` : titles;
+  const shown = storableText(cut).replaceAll(/\s+/gu, " ").trim();
+  return shown === "" ? `Run the plan ${runId}.` : shown;
 }
 
 function refuseLongKeys({ phases }: PhasePlan): void {
