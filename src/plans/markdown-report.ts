@@ -15,6 +15,7 @@ export function markdownReport(run: RunDetail): string {
         ? []
         : [`- checks let run by ${code(run.checks_consent.who)}, ${run.checks_consent.at}`]),
       ...(run.path === null ? [] : [`- plan file ${code(run.path)}`]),
+      ...usedLines(run.phases),
       ...(run.exchange?.error_sentence ? [`- error: ${code(run.exchange.error_sentence)}`] : []),
     ].join("\n"),
     table(run.phases),
@@ -25,8 +26,32 @@ export function markdownReport(run: RunDetail): string {
     .concat("\n");
 }
 
+/** Sums of all phases; none if no model was asked. */
+function usedLines(phases: readonly RunPhase[]): string[] {
+  const usages = phases.flatMap(({ usage }) => usage ?? []);
+  const known = phases.flatMap(({ cost_micros }) => cost_micros ?? []);
+  const cost = shownCost({
+    cost_micros: known.length === 0 ? null : sumOf(known),
+    unpriced: sumOf(usages.map(({ unpriced_calls }) => unpriced_calls)),
+  });
+  const tokens = (counts: readonly (number | null)[]): string => {
+    const counted = counts.filter((count) => count !== null);
+    return `${counted.length < counts.length ? "at least " : ""}${sumOf(counted)}`;
+  };
+  const sumIn = tokens(usages.map(({ input_tokens }) => input_tokens));
+  const sumOut = tokens(usages.map(({ output_tokens }) => output_tokens));
+  return usages.length === 0
+    ? []
+    : [`- ${sumIn} tokens in, ${sumOut} tokens out, cost ${cost ?? "unknown"}`];
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0);
+}
+
 const COLUMNS = [
   "phase",
+  "title",
   "role",
   "model",
   "state",
@@ -40,8 +65,9 @@ const COLUMNS = [
 
 function table(phases: readonly RunPhase[]): string {
   const rows = phases.map(
-    ({ key, role, model, shown, attempt, usage, files_changed, ...phase }) => [
+    ({ key, title, role, model, shown, attempt, usage, files_changed, ...phase }) => [
       code(key),
+      code(title),
       code(role),
       model === null ? "" : code(model),
       shown,
@@ -78,7 +104,7 @@ function costText(
 
 function section(phase: RunPhase): string {
   const { key, title, shown, begun_at, ended_at, session_id, error } = phase;
-  const until = ended_at === null ? "" : `, until ${ended_at}`;
+  const until = ended_at === null ? "" : `, until ${ended_at}, ${tookText(begun_at, ended_at)}`;
   return [
     `## ${code(key)}: ${code(title)}`,
     "",
@@ -92,6 +118,11 @@ function section(phase: RunPhase): string {
     ...phase.approvals.map(approvalLine),
     ...fileLines(phase),
   ].join("\n");
+}
+
+function tookText(begun_at: string | null, ended_at: string): string {
+  const ms = Math.max(0, Date.parse(ended_at) - Date.parse(begun_at ?? ended_at));
+  return `${(ms / 1000).toFixed(1)} s`;
 }
 
 function artifactLine({ path, schema, hash }: NonNullable<RunPhase["artifact"]>): string {

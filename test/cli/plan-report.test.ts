@@ -9,7 +9,7 @@ import { startModelServer } from "../helpers/model-server.ts";
 import { phase, phaseIn } from "../helpers/plan-bench.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 
-it("[PLANRUN-45] [PLANRUN-47] reports what each phase used and changed, over all its attempts, and what was undone", async () => {
+it("[PLANRUN-45] [PLANRUN-47] [PLANRUN-123] reports what each phase used and changed, over all its attempts, and what was undone", async () => {
   let fails = true;
   const server = await startModelServer({
     answer: (messages) => {
@@ -60,8 +60,10 @@ it("[PLANRUN-45] [PLANRUN-47] reports what each phase used and changed, over all
   });
   const { stdout: markdown } = await call("plan", "report", runId);
   expect(markdown).toContain(
-    "| `build` | `assistant` | `openai:gpt-test` | done | 2 | 300 | 30 | unknown |  | 2 |",
+    "| `build` | `Title of build` | `assistant` | `openai:gpt-test` | done | 2 | 300 | 30 | unknown |  | 2 |",
   );
+  expect(markdown).toContain("\n- 400 tokens in, 40 tokens out, cost unknown\n");
+  expect(markdown).toMatch(/- done, from \S+Z, until \S+Z, \d+\.\d s\n/);
   expect(markdown).toContain("  - `made/first.txt`\n  - `second.txt`\n");
   expect((await call("sessions", "undo", done.session_id, "--exchange", "1")).code).toBe(0);
   expect((await report()).phases[1]?.files).toEqual([
