@@ -187,7 +187,7 @@ it.each([
   [["--provider", "openai", "--key-file", "nowhere", "--no-test"], /--key-file gives no key/],
   [["--provider", "openai", "--key-command", "false"], /--key-command gives no key/],
   [["--provider", "vllm", "--no-test"], /The model is missing/],
-  [[], /There is no answer for the provider/],
+  [[], /Nothing was kept: the provider is missing\./],
 ])("[CLI-342] setup %j ends with 2 and keeps nothing", async (args, sentence) => {
   const home = freshHome();
   const { code, stderr } = await home.call(["setup", ...args]);

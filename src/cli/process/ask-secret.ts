@@ -3,12 +3,13 @@ import type { CliContext } from "./context.ts";
 const ENTER = /[\r\n]/;
 /** Ctrl-C and Ctrl-D. */
 const LEAVING = ["\u0003", "\u0004"];
+const ESC = "\u001b";
 const ERASING = ["\u007f", "\b"];
 const ERASE_ALL = "\u0015";
 // oxlint-disable-next-line no-control-regex -- marks of a paste, and keys such as arrows
 const SEQUENCES = /\u001b\[[\d;]*[A-Za-z~]/g;
 
-/** Reads a line from the terminal and shows nothing of it; null at Ctrl-C, Ctrl-D and the end. */
+/** Reads a line from the terminal and shows nothing of it; null at Esc, Ctrl-C, Ctrl-D and the end. */
 export function askSecret(cli: CliContext, question: string): Promise<string | null> {
   const { stdin, stderr } = cli;
   // first: what is typed at once is not shown either
@@ -26,6 +27,11 @@ export function askSecret(cli: CliContext, question: string): Promise<string | n
     const onEnd = (): void => finish(null);
     const read = (piece: string | Uint8Array): void => {
       const text = typeof piece === "string" ? piece : Buffer.from(piece).toString("utf8");
+      // a sequence comes as one piece
+      if (text === ESC) {
+        finish(null);
+        return;
+      }
       for (const key of text) {
         if (LEAVING.includes(key)) {
           finish(null);

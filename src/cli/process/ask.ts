@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import type { CliContext } from "./context.ts";
 import type { Output } from "./output.ts";
 
-/** A line from the terminal; null at Ctrl-C and Ctrl-D. Nothing that was pasted after the line is shown or kept. */
+/** A line from the terminal; null at Esc, Ctrl-C and Ctrl-D. Nothing that was pasted after the line is shown or kept. */
 export async function ask(
   cli: CliContext,
   input: { readonly question: string; readonly on: Output },
@@ -14,6 +14,12 @@ export async function ask(
     output: drawing,
     terminal: input.on.isTTY,
   });
+  const onKey = (_: unknown, key: { readonly name?: string } | undefined): void => {
+    if (key?.name === "escape") {
+      prompt.close();
+    }
+  };
+  cli.stdin.on("keypress", onKey);
   try {
     return await new Promise((resolve) => {
       prompt.once("close", () => resolve(null));
@@ -24,6 +30,7 @@ export async function ask(
       });
     });
   } finally {
+    cli.stdin.off("keypress", onKey);
     prompt.close();
     drawing.destroy();
   }

@@ -18,7 +18,9 @@ export async function askProvider(dialog: Dialog, config: ModelConfig): Promise<
   const rows = names.map((name, index) => [
     `${String(index + 1).padStart(4)}.`,
     name,
-    keyWords(name, config),
+    dialog.isWide
+      ? `${providerLabel(name).replace(/^the /, "")}, ${keyWords(name, config)}`
+      : keyWords(name, config),
   ]);
   for (const row of aligned(rows)) {
     dialog.say(row);
@@ -43,14 +45,11 @@ export function providerNames({ providers }: ModelConfig): string[] {
 
 function keyWords(name: string, { providers }: ModelConfig): string {
   const provider = providers[name];
-  const has = provider !== undefined && hasKey(provider) ? ", which is set" : "";
-  const label = providerLabel(name).replace(/^the /, "");
+  const key = provider !== undefined && hasKey(provider) ? "its key is set" : "needs a key";
   if (builtInProvider(name)?.package !== undefined && isKeyless(name)) {
-    return `${label}, with the login of its cloud, and a package to install`;
+    return "needs a package";
   }
-  return isKeyless(name)
-    ? `${label}, on your machine, without a key`
-    : `${label}, with a key${has}`;
+  return isKeyless(name) ? "on your machine" : key;
 }
 
 /** True for servers that people run themselves. */
@@ -120,8 +119,10 @@ export async function askModel(
   if (shown.length > 0) {
     dialog.say("Its models:");
   }
-  for (const row of aligned(shown.map((name, at) => [`${String(at + 1).padStart(4)}.`, name]))) {
-    dialog.say(oneLine(row));
+  for (const row of aligned(
+    shown.map((name, at) => [`${String(at + 1).padStart(4)}.`, oneLine(name)]),
+  )) {
+    dialog.say(row);
   }
   if (models.length > shown.length) {
     dialog.say(`      and ${models.length - shown.length} more; type the name of one`);
@@ -198,5 +199,7 @@ function chosenOf(names: readonly string[], answer: string): string | null {
 }
 
 function noAnswer(what: string, option: string): Error {
-  return wrongUsage(`There is no answer for ${what}, so nothing was kept. Give ${option}.`);
+  return wrongUsage(
+    `Nothing was kept: ${what} is missing. Run \`reprise setup\` again, or give ${option}.`,
+  );
 }
