@@ -22,7 +22,7 @@ function freshFolder(): string {
 function repository(): string {
   const folder = freshFolder();
   git(folder, "init", "-q");
-  git(folder, "commit", "-q", "--allow-empty", "-m", "first");
+  git(folder, "commit", "-q", "--allow-empty", "-m", `first of ${folder}`);
   return folder;
 }
 
