@@ -28,6 +28,7 @@ const SESSIONS: CommandTable = {
   rename: async (cli) => (await import("./commands/sessions/label.ts")).renameCommand(cli),
   archive: async (cli) => (await import("./commands/sessions/label.ts")).archiveCommand(cli),
   unarchive: async (cli) => (await import("./commands/sessions/label.ts")).unarchiveCommand(cli),
+  move: async (cli) => (await import("./commands/sessions/move.ts")).moveCommand(cli),
   export: async (cli) => (await import("./commands/sessions/export.ts")).exportCommand(cli),
   import: async (cli) => (await import("./commands/sessions/import.ts")).importCommand(cli),
   delete: async (cli) => (await import("./commands/sessions/delete.ts")).deleteCommand(cli),
