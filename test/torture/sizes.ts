@@ -71,6 +71,20 @@ export const SIZED_TESTS = {
     short: 12,
     long: 300,
   },
+  families: {
+    what: "Random lives of sessions and their forks, each compared with one that shares nothing: families",
+    files: ["test/store/forks/random.test.ts"],
+    test: 1,
+    short: 6,
+    long: 300,
+  },
+  forks: {
+    what: "Forks of a session and of each other, deleted in random order: forks",
+    files: ["test/store/forks/fork-session.test.ts"],
+    test: 10,
+    short: 100,
+    long: 100,
+  },
   "fallback-lives": {
     what: "Threads whose models fail and return, with providers that refuse what the real ones do: threads",
     files: ["test/agent/prefix/fallback-lives.test.ts"],

@@ -103,6 +103,8 @@ const summaryFields = {
   metadata: Type.Unsafe<Metadata>(Type.Record(Type.String(), Type.String())),
   /** The mode that counts while `plan_mode` is false; null for another agent. */
   permission: nullableOneOf(KEPT_MODES),
+  /** The session that a fork began from, which may be deleted by now, and the last of its messages that the fork has, or 0. */
+  forked_from: nullable(Type.Object({ session_id: uuid(), seq: count() }, closed)),
   /** The exchange that the session runs now, or ran last; null if it has none. */
   exchange: nullable(
     Type.Object({ n: Type.Integer({ minimum: 1 }), state: oneOf(EXCHANGE_STATES) }, closed),
@@ -361,6 +363,21 @@ export const QueueExchangeRequest = Type.Object(
   { ...closed, $id: "QueueExchangeRequest" },
 );
 export type QueueExchangeRequest = Static<typeof QueueExchangeRequest>;
+
+/** Where a fork begins: at the end of the last exchange up to this message; without it, at the session's last. */
+export const ForkSessionRequest = Type.Object(
+  {
+    at_seq: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: "a position of a message, or 0",
+      }),
+    ),
+  },
+  { ...closed, $id: "ForkSessionRequest" },
+);
+export type ForkSessionRequest = Static<typeof ForkSessionRequest>;
 
 /** Ending takes nothing: no body, or an empty object. */
 export const EndSessionRequest = Type.Object({}, { ...closed, $id: "EndSessionRequest" });

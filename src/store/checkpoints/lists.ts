@@ -3,6 +3,7 @@ import type { Selectable } from "kysely";
 import { type Parameter, prepared } from "../prepared.ts";
 import type { Tx } from "../store.ts";
 import { batches } from "../records/threads/bodies.ts";
+import { listsOf } from "../records/threads/families.ts";
 import { damagedCheckpoint } from "./damage.ts";
 import type { ListTable } from "../tables/checkpoints.ts";
 import { at, type ListVersion, type SequenceInput } from "./value.ts";
@@ -13,7 +14,7 @@ import { at, type ListVersion, type SequenceInput } from "./value.ts";
  */
 const MAX_LIST_DEPTH = 16;
 
-type ListRow = Selectable<Omit<ListTable, "thread">>;
+type ListRow = Selectable<ListTable>;
 
 /**
  * `found` when every list that the caller knows is there and as long as it thinks, else `stale`.
@@ -34,7 +35,10 @@ export async function checkLists(
   }
   for (const { known } of sequences) {
     if (known !== null) {
-      const row = await selectList(tx, known.list).where("thread", "=", thread).executeTakeFirst();
+      const row = await listsOf(tx, thread)
+        .select("length")
+        .where("checkpoint_lists.id", "=", known.list)
+        .executeTakeFirst();
       if (row === undefined || row.length < known.length) {
         return "stale";
       }
@@ -66,7 +70,7 @@ export interface KeepSequence {
 /**
  * Finds or makes the list version that holds the sequence: an existing list that already continues
  * like it, the known list made longer if nobody else has done so, or a new list on top of it. The
- * answer's `length` is always beyond the list's own base.
+ * answer's `length` is always beyond the list's own base. A list of another thread is never made longer.
  */
 export async function keepSequence(tx: Tx, input: KeepSequence): Promise<ListVersion> {
   const rest = input.sequence.rest.map((index) => at(input.bodies, index));
@@ -84,7 +88,7 @@ export async function keepSequence(tx: Tx, input: KeepSequence): Promise<ListVer
     return { list: owner.id, length };
   }
   const items = rest.slice(shared);
-  if (owner.length !== length) {
+  if (owner.length !== length || owner.thread !== input.thread) {
     return openList(tx, { thread: input.thread, base: { owner, length }, items });
   }
   const longer = length + items.length;
@@ -109,7 +113,7 @@ function readList(tx: Tx, id: number): Promise<ListRow> {
 function selectList(tx: Tx, id: number) {
   return tx.db
     .selectFrom("checkpoint_lists")
-    .select(["id", "base", "base_length", "length", "depth"])
+    .select(["id", "thread", "base", "base_length", "length", "depth"])
     .where("id", "=", id);
 }
 

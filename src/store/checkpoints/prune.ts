@@ -51,7 +51,7 @@ export const setParent = prepared(
  * Marks the thread as pruned: later runs leave what it has now. The marks
  * are the highest ids of all threads, which serve as well and cost nothing to find.
  */
-const markPruned = prepared(({ db }, given: Parameter<{ readonly thread: number }>) => {
+export const markPruned = prepared(({ db }, given: Parameter<{ readonly thread: number }>) => {
   const highest = (table: "checkpoints" | "checkpoint_bodies" | "checkpoint_lists") =>
     db.selectFrom(table).select(({ fn, val }) => fn.coalesce(fn.max("id"), val(0)).as("id"));
   return db

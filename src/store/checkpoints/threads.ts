@@ -8,6 +8,7 @@ import {
   refuseWithoutLease,
   requireFreeThread,
 } from "../records/threads/free-threads.ts";
+import { bodiesByName, deleteThreads, holdFamilies } from "../records/threads/families.ts";
 import { markHash, markHead, storedChain } from "./head-mark.ts";
 
 /** The number of a thread; null for one that has no checkpoints. */
@@ -136,12 +137,9 @@ const unfencedThread = prepared((parts, given: Parameter<Wanted>) =>
 
 function readAlong({ db }: QueryParts, given: Parameter<Wanted>) {
   const hashes = given.all("hashes");
-  const found = db
-    .selectFrom("checkpoint_bodies as body")
-    .innerJoin("threads as of", "of.id", "body.thread")
-    .select(sql<string | null>`string_agg(body.hash || ' ' || body.id, ',')`.as("found"))
-    .where("of.thread_id", "=", given("thread_id"))
-    .where("body.hash", "in", hashes);
+  const found = bodiesByName({ db }, given("thread_id"))
+    .select(sql<string | null>`string_agg(hash || ' ' || checkpoint_bodies.id, ',')`.as("found"))
+    .where("hash", "in", hashes);
   return [
     db
       .selectFrom("checkpoints as parent")
@@ -163,8 +161,9 @@ export const deleteThread: Operation<FencedThread, void> = async (tx, input) => 
   if (input.fence === null) {
     await requireFreeThread(tx, input.thread_id, "change");
   }
-  await holdThread(tx, input);
-  await tx.db.deleteFrom("threads").where("thread_id", "=", input.thread_id).execute();
+  await holdFamilies(tx);
+  const { id } = await holdThread(tx, input);
+  await deleteThreads(tx, id === null ? [] : [id]);
 };
 
 /** Marks the latest root checkpoint of a thread that was stored as a whole; none without one. */

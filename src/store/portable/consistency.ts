@@ -254,6 +254,12 @@ function sessionRules({ session, messages }: SessionTree): Rule[] {
       hasParent || session.parent_call_id === null,
       "Must be there only in a session with a parent.",
     ],
+    [
+      "forked_from_seq",
+      (session.forked_from_session_id === undefined) === (session.forked_from_seq === undefined) &&
+        (session.forked_from_seq ?? 0) <= session.last_seq,
+      "Must be the position of a message, or 0, in a fork, and in no other session.",
+    ],
     ["depth", hasParent || session.depth === 0, "Must be 0 in a session without a parent."],
   ];
 }

@@ -5,6 +5,7 @@ import {
   threadNotFound,
 } from "../records/threads/free-threads.ts";
 import { holdThread } from "../checkpoints/threads.ts";
+import { bodiesOf } from "../records/threads/families.ts";
 import { lockSession } from "../records/sessions/lock.ts";
 import type { Operation, Tx } from "../store.ts";
 import { readStructure, selectThreads } from "./read-thread.ts";
@@ -50,19 +51,16 @@ async function copyBodies(tx: Tx, { from, to }: { readonly from: number; readonl
   await tx.db
     .insertInto("checkpoint_bodies")
     .columns(["thread", "hash", "body"])
-    .expression(({ selectFrom, lit }) =>
-      selectFrom("checkpoint_bodies")
+    .expression(({ lit }) =>
+      bodiesOf(tx, from)
         .select([lit(to).as("thread"), "hash", "body"])
-        .where("thread", "=", from)
-        .orderBy("id"),
+        .orderBy("checkpoint_bodies.id"),
     )
     .execute();
-  return tx.db
-    .selectFrom("checkpoint_bodies as body")
-    .innerJoin("checkpoint_bodies as copy", "copy.hash", "body.hash")
-    .select(["body.id", "copy.id as copy"])
-    .where("body.thread", "=", from)
+  return bodiesOf(tx, from)
+    .innerJoin("checkpoint_bodies as copy", "copy.hash", "checkpoint_bodies.hash")
+    .select(["checkpoint_bodies.id", "copy.id as copy"])
     .where("copy.thread", "=", to)
-    .orderBy("body.id")
+    .orderBy("checkpoint_bodies.id")
     .execute();
 }

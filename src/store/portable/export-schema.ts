@@ -317,6 +317,8 @@ const WrittenSession = Type.Object(
     cache: Type.Optional(oneOf(CACHE_LIVES)),
     fallback: Type.Optional(Type.Array(name(), { maxItems: MAX_FALLBACKS })),
     project_id: Type.Optional(Type.String({ pattern: "^[0-9a-f]{16}$" })),
+    forked_from_session_id: Type.Optional(id()),
+    forked_from_seq: Type.Optional(count()),
     metadata: Type.Optional(metadata()),
     /** Why the last exchange failed; only in a session with an open one. */
     failure: Type.Optional(

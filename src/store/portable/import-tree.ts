@@ -58,6 +58,7 @@ function verificationOf({ session, messages, threads }: SessionTree, removed: bo
     session_id: session.id,
     counters: { ...session, input_tokens_ahead: session.input_tokens_ahead ?? 0 },
     agent: session.agent ?? null,
+    forked_from_seq: session.forked_from_seq ?? null,
     rows: messages.map((message) => messageRow(session.id, message)),
     // storing a thread marks its latest checkpoint, in whichever row that comes to be
     heads: verified.map((thread) => ({ ...thread, head_row: 1 })),

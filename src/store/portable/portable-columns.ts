@@ -23,6 +23,8 @@ export const SESSION_DEFAULTS = {
   cache: null,
   fallback: null,
   project_id: null,
+  forked_from_session_id: null,
+  forked_from_seq: null,
 } as const;
 export const EXCHANGE_DEFAULTS = {
   content: null,

@@ -7,6 +7,7 @@ import {
   storedWrite,
   type StoredWrite,
 } from "../checkpoints/value.ts";
+import { bodiesOf, listsOf } from "../records/threads/families.ts";
 import type { Tx } from "../store.ts";
 import type {
   PortableList,
@@ -51,11 +52,9 @@ interface ThreadRow {
 
 /** Everything that a thread has. */
 export async function readThread(tx: Tx, row: ThreadRow): Promise<ThreadContent> {
-  const bodies = await tx.db
-    .selectFrom("checkpoint_bodies")
-    .select(["id", "body"])
-    .where("thread", "=", row.id)
-    .orderBy("id")
+  const bodies = await bodiesOf(tx, row.id)
+    .select(["checkpoint_bodies.id", "body"])
+    .orderBy("checkpoint_bodies.id")
     .execute();
   const ids = bodies.map(({ id }) => id);
   return {
@@ -111,16 +110,21 @@ function positionIn(ids: ReadonlyMap<number, number>, id: number): number {
 }
 
 async function readLists(tx: Tx, thread: number, bodyPositions: ReadonlyMap<number, number>) {
-  const rows = await tx.db
-    .selectFrom("checkpoint_lists")
-    .select(["id", "base", "base_length"])
-    .where("thread", "=", thread)
-    .orderBy("id")
+  const rows = await listsOf(tx, thread)
+    .select(["checkpoint_lists.id", "base", "base_length"])
+    .orderBy("checkpoint_lists.id")
     .execute();
   const listPositions = new Map(rows.map(({ id }, position) => [id, position]));
   const items = rows.map((): number[] => []);
-  for (const { list, body } of await readItems(tx, thread)) {
-    items[positionIn(listPositions, list)]?.push(positionIn(bodyPositions, body));
+  const ended = new Set<number>();
+  for (const { list, owner, body } of await readItems(tx, thread)) {
+    // the thread that a fork began from may have made a list longer since, by bodies that are not the fork's
+    if (owner !== thread && !bodyPositions.has(body)) {
+      ended.add(list);
+    }
+    if (!ended.has(list)) {
+      items[positionIn(listPositions, list)]?.push(positionIn(bodyPositions, body));
+    }
   }
   const lists = rows.map(({ base, base_length }, position): PortableList => ({
     base: base === null ? null : positionIn(listPositions, base),
@@ -131,11 +135,9 @@ async function readLists(tx: Tx, thread: number, bodyPositions: ReadonlyMap<numb
 }
 
 function readItems(tx: Tx, thread: number) {
-  return tx.db
-    .selectFrom("checkpoint_list_items")
-    .innerJoin("checkpoint_lists", "checkpoint_lists.id", "checkpoint_list_items.list")
-    .select(["list", "body"])
-    .where("thread", "=", thread)
+  return listsOf(tx, thread)
+    .innerJoin("checkpoint_list_items", "checkpoint_list_items.list", "checkpoint_lists.id")
+    .select(["list", "family.owner", "body"])
     .orderBy("list")
     .orderBy("position")
     .execute();

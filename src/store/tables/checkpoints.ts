@@ -10,11 +10,12 @@ import type { Generated, Selectable } from "kysely";
  *
  * A checkpoint needs no other checkpoint to be read, so old ones can be deleted one by one. A list
  * is deleted whole, when no value refers to it or to a list on top of it; a body when no value, no
- * list item and no shape does.
+ * list item and no shape does. A fork's thread refers to bodies and lists of the thread that it began from.
  * JSON columns are text: JSON escapes NUL and lone surrogates, so both engines keep it unchanged.
  */
 export interface CheckpointTables {
   threads: ThreadTable;
+  families: FamilyTable;
   checkpoint_bodies: BodyTable;
   checkpoint_lists: ListTable;
   checkpoint_list_items: ListItemTable;
@@ -39,6 +40,17 @@ export interface ThreadTable {
   head_row: Generated<number>;
   head_length: Generated<number>;
   head_hash: Generated<string>;
+}
+
+/**
+ * Rows of another thread that a thread refers to: those up to these numbers, which the owner neither changes nor
+ * deletes. A fork of a fork has a row for each. See `records/threads/families.ts`.
+ */
+export interface FamilyTable {
+  thread: number;
+  owner: number;
+  last_body: number;
+  last_list: number;
 }
 
 export interface BodyTable {

@@ -61,6 +61,9 @@ export interface SessionTable {
   prefix_mark: string | null;
   /** JSON of the list; null for that of the persona or the config. */
   fallback: string | null;
+  /** The session that a fork began from, which may be deleted by now, and its last message that the fork has; null for others. */
+  forked_from_session_id: string | null;
+  forked_from_seq: number | null;
   parent_session_id: string | null;
   /** The tool call of the parent that began this session: called again, it finds it again. */
   parent_call_id: string | null;

@@ -32,7 +32,8 @@ export function expectedMirror(mirror: MirrorState, match: Match): ExpectedMirro
     return { ...rowAt(entry, mirror.session_id), seq, archived: seq <= cleared_seq ? 1 : 0 };
   });
   const isLastAnew = entries.at(-1)?.row === null;
-  const rows = withTimes(timed, isLastAnew ? mirror.counters.last_message_at : null);
+  const isOwn = timed.length > (mirror.forked_from_seq ?? 0);
+  const rows = withTimes(timed, isLastAnew && isOwn ? mirror.counters.last_message_at : null);
   return {
     rows,
     moved,
@@ -150,7 +151,11 @@ function totals(input: { mirror: MirrorState; match: Match; rows: readonly Mirro
   const { messages, removed, inputIsKnown, outputIsKnown } = input.match;
   let total_input_tokens = 0;
   let counted_output_tokens = 0;
-  for (const { message } of [...messages, ...removed]) {
+  const copied = copiedIds(input);
+  const counted = [...messages, ...removed].filter(
+    ({ message }) => !copied.has(message.message_id),
+  );
+  for (const { message } of counted) {
     total_input_tokens += message.usage?.input_tokens ?? 0;
     counted_output_tokens += message.usage?.output_tokens ?? 0;
   }
@@ -169,6 +174,19 @@ function totals(input: { mirror: MirrorState; match: Match; rows: readonly Mirro
         total_output_tokens,
         input_tokens_ahead: counters.input_tokens_ahead,
       };
+}
+
+/** Messages that a fork has of its origin, which counts them. */
+function copiedIds({
+  mirror,
+  rows,
+}: {
+  readonly mirror: MirrorState;
+  readonly rows: readonly MirrorRow[];
+}): ReadonlySet<string> {
+  const { forked_from_seq } = mirror;
+  const copied = rows.filter(({ seq }) => forked_from_seq !== null && seq <= forked_from_seq);
+  return new Set(copied.map(({ message_id }) => message_id));
 }
 
 /**
@@ -215,7 +233,9 @@ function lastMessageAt(mirror: MirrorState, rows: readonly MirrorRow[]): string 
   if (last === undefined) {
     return null;
   }
-  const isEarlier = before !== undefined && last.ts < before.ts;
+  // a fork stored its messages later than its origin
+  const isCopied = last.seq <= (mirror.forked_from_seq ?? 0);
+  const isEarlier = isCopied || (before !== undefined && last.ts < before.ts);
   const isKnown = last_message_at !== null && isTime(last_message_at);
   return isKnown && isEarlier ? last_message_at : last.ts;
 }

@@ -49,6 +49,8 @@ export interface MirrorState {
   readonly counters: MirrorCounters;
   /** The name of the agent whose graph it runs; null for the built-in one. */
   readonly agent: string | null;
+  /** The last message that a fork has of its origin; null for another session. */
+  readonly forked_from_seq: number | null;
   /** Ascending by `seq`. */
   readonly rows: readonly MirrorRow[];
   /** Ascending by suffix; threads without a checkpoint are not among them. */
@@ -76,9 +78,9 @@ export interface Mirror extends MirrorState {
 /** Error codes: `session_not_found`. */
 export async function readMirror(tx: Tx, session_id: string): Promise<Mirror> {
   const { state, activity } = await readSession(tx, { id: session_id });
-  const { agent, ...counters } = await tx.db
+  const { agent, forked_from_seq, ...counters } = await tx.db
     .selectFrom("sessions")
-    .select([...COUNTERS, "agent"])
+    .select([...COUNTERS, "agent", "forked_from_seq"])
     .where("id", "=", session_id)
     .executeTakeFirstOrThrow();
   const rows = await tx.db
@@ -90,7 +92,8 @@ export async function readMirror(tx: Tx, session_id: string): Promise<Mirror> {
   const heads = await readHeads(tx, session_id);
   const lost = await readLost(tx, { session_id, heads });
   const record = await readRecord(tx, session_id);
-  return { session_id, state, activity, counters, agent, rows, heads, lost, record };
+  const stored = { counters, agent, forked_from_seq, rows, heads, lost, record };
+  return { session_id, state, activity, ...stored };
 }
 
 /** Reads the latest root checkpoint of each thread of a session, the first thread first. */

@@ -3,6 +3,7 @@ import { chainOf, markHash, messageListOf } from "../checkpoints/head-mark.ts";
 import { type CheckpointPage, readCheckpoints } from "../checkpoints/read.ts";
 import type { BodyRow } from "../tables/checkpoints.ts";
 import { refsOf } from "../checkpoints/value.ts";
+import { bodiesOf } from "../records/threads/families.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type Mirror, type MirrorState, readMirror, type ThreadHead } from "./mirror.ts";
 
@@ -116,13 +117,11 @@ async function readOthers(
   messages: readonly BodyRow[],
 ): Promise<BodyRow[]> {
   const present = new Set(messages.map((body) => body.id));
-  const bodies = await tx.db
-    .selectFrom("checkpoint_bodies")
-    .select(["id", "hash", "body"])
-    .where("thread", "=", thread)
+  const bodies = await bodiesOf(tx, thread)
+    .select(["checkpoint_bodies.id", "hash", "body"])
     // a message's body is an array; most other texts are objects
     .where("body", "like", "[%")
-    .orderBy("id")
+    .orderBy("checkpoint_bodies.id")
     .execute();
   return bodies.filter((body) => !present.has(body.id));
 }

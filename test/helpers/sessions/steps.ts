@@ -61,7 +61,7 @@ export async function callsOf(store: Store, id: string): Promise<string[]> {
   return [...new Set(messages.flatMap(({ tool_calls }) => tool_calls ?? []).map(({ id }) => id))];
 }
 
-async function runStep(store: Store, id: string, step: Step): Promise<void> {
+export async function runStep(store: Store, id: string, step: Step): Promise<void> {
   switch (step.do) {
     case "pending":
       await store.write(appendUserMessage, {

@@ -82,11 +82,12 @@ export const NUMBERS_INSIDE = [
 ] as const;
 
 /**
- * Tables that hold nothing that belongs to a session for good: versions, numbers given out, probes, nodes that
+ * Tables that hold nothing that belongs to a session for good: who shares rows, versions, numbers given out, probes, nodes that
  * run now, what exchanges are writing now, what can be undone on one machine, who gets into one database, and the index of the
  * search.
  */
 const BOOKKEEPING = new Set([
+  "families",
   "reprise_versions",
   "sqlite_sequence",
   "readiness_probes",

@@ -3,6 +3,7 @@ import { baseline } from "./0001-baseline.ts";
 import { modelColumns } from "./0002-model-columns.ts";
 import { planRuns } from "./0003-plan-runs.ts";
 import { search } from "./0004-search.ts";
+import { forks } from "./0005-forks.ts";
 import { otherMachines } from "./0006-other-machines.ts";
 import type { Dialect } from "../../dialect.ts";
 import type { Migration } from "./migration.ts";
@@ -13,6 +14,7 @@ export const migrations: readonly Migration[] = [
   modelColumns,
   planRuns,
   search,
+  forks,
   otherMachines,
 ];
 

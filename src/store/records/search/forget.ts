@@ -25,6 +25,28 @@ export async function indexAgain(tx: Tx, session_id: string, seq: number): Promi
     .execute();
 }
 
+/** Has the forks of a session that is deleted indexed whole: what they have of it was found in it. */
+export async function indexForks({ db, dialect }: Tx, session_id: string): Promise<void> {
+  const forks = db
+    .selectFrom("sessions")
+    .select("id")
+    .where("forked_from_session_id", "=", session_id);
+  const first = await db
+    .selectFrom("sessions")
+    .select(({ fn }) => fn.min("changed").as("changed"))
+    .where("forked_from_session_id", "=", session_id)
+    .executeTakeFirst();
+  const changed = first?.changed ?? null;
+  if (changed !== null) {
+    await dialect.holdName(INDEX)?.execute(db);
+    await db.deleteFrom("search_marks").where("session_id", "in", forks).execute();
+    await db.updateTable("search_state").set({ changed }).where("changed", ">", changed).execute();
+  }
+}
+
+/** Name that is held by who changes the index. */
+export const INDEX = "reprise search";
+
 /**
  * Does a step of removing what the index still holds of deleted messages. False once nothing is left. Error codes: none.
  */

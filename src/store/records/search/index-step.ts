@@ -13,6 +13,7 @@ import { type Parameter, prepared, type QueryParts } from "../../prepared.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { batches } from "../threads/bodies.ts";
 import { messageBytes, rowsThatFit } from "../messages/stream-page.ts";
+import { INDEX } from "./forget.ts";
 import { type Unnumbered, withNumbers } from "./document-numbers.ts";
 
 /** Messages of one step at most, and bytes of their texts. */
@@ -46,7 +47,7 @@ export const indexStep: Operation<null, IndexStep> = async (tx) => {
     // a writer that changes a message waits for its mark from the next step on
     await tx.db
       .insertInto("search_marks")
-      .values({ session_id: session.id, indexed_seq: 0, changed: 0, labels: "" })
+      .values({ session_id: session.id, indexed_seq: session.first, changed: 0, labels: "" })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
     return { messages: 0, more: true, next };
@@ -56,7 +57,7 @@ export const indexStep: Operation<null, IndexStep> = async (tx) => {
 
 /** Holds the index: only a single process may change it. */
 async function holdIndex({ db, dialect }: Tx): Promise<void> {
-  await dialect.holdName("reprise search")?.execute(db);
+  await dialect.holdName(INDEX)?.execute(db);
 }
 
 interface IndexState {
@@ -151,6 +152,11 @@ const unindexedSession = prepared(({ db }, given: Parameter<{ readonly changed: 
       "sessions.last_activity_at",
       "search_marks.indexed_seq",
     ])
+    // what a fork has of its origin is found there, as long as it is there
+    .select(
+      sql<number>`coalesce((select sessions.forked_from_seq from sessions as origin
+        where origin.id = sessions.forked_from_session_id), 0)`.as("first"),
+    )
     .where("sessions.changed", ">=", given("changed")),
 );
 

@@ -2,9 +2,11 @@ import { RepriseError } from "../../../core/errors.ts";
 import type { DeletedSession } from "../../../core/schemas/schemas.ts";
 import type { Session } from "../../../core/sessions.ts";
 import { forgetDeletions } from "../changes/forget-deletions.ts";
+import { deleteThreads, holdFamilies } from "../threads/families.ts";
 import { sessionInThreadId } from "../threads/free-threads.ts";
 import { continueAbove } from "../questions/continue.ts";
 import { delegationOf, lockPath } from "../questions/tree.ts";
+import { indexForks } from "../search/forget.ts";
 import { lockSession } from "./lock.ts";
 import { readSession } from "./read.ts";
 import type { Operation, Tx } from "../../store.ts";
@@ -81,6 +83,7 @@ export const deleteSessionTree: Operation<
   { readonly id: string },
   readonly DeletionPreview[]
 > = async (tx, input) => {
+  await holdFamilies(tx);
   const path = await delegationOf(tx, await lockPath(tx, input.id));
   await holdTree(tx, input.id);
   const previews = await previewDeletion(tx, input);
@@ -112,12 +115,18 @@ export async function holdTree(tx: Tx, id: string): Promise<void> {
 
 async function deleteOne(tx: Tx, id: string): Promise<void> {
   const { from, before } = threadRange(id);
-  await tx.db
-    .deleteFrom("threads")
+  const threads = await tx.db
+    .selectFrom("threads")
+    .select("id")
     .where("thread_id", ">=", from)
     .where("thread_id", "<", before)
     .where(sessionInThreadId(), "=", id)
     .execute();
+  await deleteThreads(
+    tx,
+    threads.map((thread) => thread.id),
+  );
+  await indexForks(tx, id);
   await tx.db.deleteFrom("sessions").where("id", "=", id).execute();
   tx.touch(id);
 }

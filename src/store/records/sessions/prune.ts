@@ -1,5 +1,6 @@
 import type { SessionState } from "../../../core/sessions.ts";
 import type { Operation, Tx } from "../../store.ts";
+import { holdFamilies } from "../threads/families.ts";
 import {
   deleteSessionTree,
   type DeletionPreview,
@@ -50,6 +51,7 @@ export const pruneSession: Operation<
   Prunable & { readonly id: string },
   readonly DeletionPreview[]
 > = async (tx, input) => {
+  await holdFamilies(tx);
   await holdTree(tx, input.id);
   const root = await tx.db
     .selectFrom("sessions")

@@ -22,7 +22,7 @@ const TAIL = jsonColumns(rest);
 
 interface SummaryRow {
   readonly head: string;
-  /** With the metadata and the permission mode. */
+  /** With the metadata, the permission mode and the origin of a fork. */
   readonly tail: string;
   /** JSON of what the session does now, its state as it is stored; null if it has no exchange. */
   readonly exchange: string | null;
@@ -40,6 +40,7 @@ export function summaryColumns({ dialect }: Pick<QueryParts, "dialect">) {
     jsonMembers(dialect, TAIL, {
       metadata: metadataText(dialect),
       permission: dialect.jsonText(PERMISSION),
+      forked_from: FORKED_FROM,
     }).as("tail"),
     currentRecord(sql<string>`concat('{"n":', n, ',"state":"', state, '"}')`).as("exchange"),
     "exchange_open",
@@ -63,6 +64,11 @@ const PERMISSION = sql<string | null>`case
   when agent is not null then null
   when root_session_id = id then permission_mode
   else (select root.permission_mode from sessions as root where root.id = sessions.root_session_id)
+end`;
+
+/** An id needs no escapes in JSON. */
+const FORKED_FROM = sql<string>`case when forked_from_session_id is null then 'null'
+  else concat('{"session_id":"', forked_from_session_id, '","seq":', forked_from_seq, '}')
 end`;
 
 /** The JSON of a SessionSummary. */

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 
 import { type Parameter, prepared } from "../../prepared.ts";
 import type { Tx } from "../../store.ts";
+import { bodiesOf } from "./families.ts";
 
 /** A text to be kept once in its thread. */
 export interface BodyInput {
@@ -55,7 +56,7 @@ interface NamedBodies<More = unknown> {
   readonly bodies: readonly (More & { readonly hash: string })[];
 }
 
-/** The ids of bodies that the thread has, by hash. */
+/** The ids of bodies that the thread has or shares, by hash. */
 export async function idsOf(tx: Tx, { thread, bodies }: NamedBodies): Promise<Map<string, number>> {
   const ids = new Map<string, number>();
   for (const batch of batches(bodies)) {
@@ -67,10 +68,8 @@ export async function idsOf(tx: Tx, { thread, bodies }: NamedBodies): Promise<Ma
 }
 
 const bodiesByHash = prepared(({ db }, given: Parameter<NamedBodies>) =>
-  db
-    .selectFrom("checkpoint_bodies")
-    .select(["hash", "id"])
-    .where("thread", "=", given("thread"))
+  bodiesOf({ db }, given("thread"))
+    .select(["hash", "checkpoint_bodies.id"])
     .where("hash", "in", given.all("bodies", "hash")),
 );
 

@@ -1,0 +1,233 @@
+import { storableText } from "../../../core/text/text.ts";
+import { parseThreadId } from "../../../core/threads.ts";
+import { readMessage } from "../../records/messages/message-json.ts";
+import { threadRange } from "../../records/sessions/tree-ids.ts";
+import type { Tx } from "../../store.ts";
+import { messageListOf } from "../head-mark.ts";
+import { type ListVersion, parseChannels } from "../value.ts";
+
+export interface ForkedThread {
+  readonly id: number;
+  readonly suffix: number;
+  /** Row of its latest checkpoint. */
+  readonly head_row: number;
+  readonly folded_checkpoint: number;
+}
+
+/** A session as far as a fork has to know it. */
+export interface ForkedSession {
+  readonly id: string;
+  readonly last_seq: number;
+  readonly thread_suffix: number;
+  /** 1 while an exchange runs or was interrupted. */
+  readonly exchange_open: number;
+}
+
+/** Where a fork begins. */
+export interface ForkPoint {
+  /** The last message that it has; 0 for none. */
+  readonly seq: number;
+  /** The thread in use then, and the row of its checkpoint; null if nothing was said in it. */
+  readonly suffix: number;
+  readonly checkpoint: number | null;
+}
+
+/** The threads of a session, the latest first. */
+export async function threadsOf({ db }: Tx, sessionId: string): Promise<readonly ForkedThread[]> {
+  const { from, before } = threadRange(sessionId);
+  const rows = await db
+    .selectFrom("threads")
+    .select(["id", "thread_id", "head_row", "folded_checkpoint"])
+    .where("thread_id", ">=", from)
+    .where("thread_id", "<", before)
+    .where("head_row", ">", 0)
+    .execute();
+  return rows
+    .flatMap(({ thread_id, ...row }) => {
+      const thread = parseThreadId(thread_id);
+      return thread === null ? [] : [{ ...row, suffix: thread.suffix }];
+    })
+    .sort((a, b) => b.suffix - a.suffix);
+}
+
+/**
+ * The end of the last exchange before a message, or of that message's; with messages that follow it and that no
+ * exchange has taken yet. Without exchanges before it, the beginning.
+ */
+export async function forkPoint(
+  tx: Tx,
+  input: {
+    readonly session: ForkedSession;
+    readonly threads: readonly ForkedThread[];
+    readonly at: number;
+  },
+): Promise<ForkPoint> {
+  const { session, threads, at } = input;
+  const isWhole = at >= session.last_seq;
+  const latest = threads.find(({ suffix }) => suffix === session.thread_suffix);
+  if (isWhole && session.exchange_open === 0) {
+    const checkpoint = latest?.head_row ?? null;
+    return { seq: session.last_seq, suffix: session.thread_suffix, checkpoint };
+  }
+  for (const thread of threads) {
+    const end = await latestEnd(tx, { session, thread, at });
+    if (end !== null) {
+      const seq = await withPending(tx, { session, from: end.seq, at });
+      return { seq, suffix: thread.suffix, checkpoint: end.row };
+    }
+    if (isWhole && thread === latest) {
+      return begunIn(tx, { session, at });
+    }
+  }
+  if (isWhole) {
+    return begunIn(tx, { session, at });
+  }
+  return { seq: await withPending(tx, { session, from: 0, at }), suffix: 0, checkpoint: null };
+}
+
+/** The moment before the exchange that is open, in a thread that has no other one. */
+async function begunIn(
+  tx: Tx,
+  { session, at }: { readonly session: ForkedSession; readonly at: number },
+): Promise<ForkPoint> {
+  const { id, thread_suffix: suffix } = session;
+  const row = await tx.db
+    .selectFrom("exchanges")
+    .select(({ fn }) => fn.min("first_seq").as("first"))
+    .where("session_id", "=", id)
+    .where("thread_suffix", "=", suffix)
+    .executeTakeFirst();
+  return { seq: Math.min(at, (row?.first ?? at + 1) - 1), suffix, checkpoint: null };
+}
+
+/** Checkpoints that are read at a time. */
+const PAGE = 50;
+
+interface ExchangeEnd {
+  /** Of the checkpoint. */
+  readonly row: number;
+  readonly seq: number;
+}
+
+/** Pruning leaves one checkpoint of each exchange that has ended. */
+async function latestEnd(
+  tx: Tx,
+  input: {
+    readonly session: ForkedSession;
+    readonly thread: ForkedThread;
+    readonly at: number;
+  },
+): Promise<ExchangeEnd | null> {
+  const { session, thread, at } = input;
+  const isEnded = session.exchange_open === 0 && thread.suffix === session.thread_suffix;
+  let before = Math.max(thread.folded_checkpoint, isEnded ? thread.head_row : 0) + 1;
+  for (;;) {
+    const page = await tx.db
+      .selectFrom("checkpoints")
+      .select(["id", "channels"])
+      .where("thread", "=", thread.id)
+      .where("ns", "=", "")
+      .where("id", "<", before)
+      .orderBy("id", "desc")
+      .limit(PAGE)
+      .execute();
+    const ends = page.map(({ id, channels }) => ({
+      row: id,
+      messages: messageListOf(parseChannels(channels)),
+    }));
+    const seqs = await seqsOfLast(tx, { session_id: session.id, ends });
+    const found = ends.find(({ row }) => (seqs.get(row) ?? Infinity) <= at);
+    if (found !== undefined) {
+      return { row: found.row, seq: seqs.get(found.row) ?? 0 };
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) {
+      return null;
+    }
+    before = last.id;
+  }
+}
+
+interface WithMessages {
+  readonly row: number;
+  readonly messages: ListVersion | null;
+}
+
+/** The `seq` of the last message of each checkpoint, by its row. */
+async function seqsOfLast(
+  tx: Tx,
+  input: { readonly session_id: string; readonly ends: readonly WithMessages[] },
+): Promise<ReadonlyMap<number, number>> {
+  const versions = input.ends.flatMap(({ row, messages }) =>
+    messages === null || messages.length === 0 ? [] : [{ row, ...messages }],
+  );
+  if (versions.length === 0) {
+    return new Map();
+  }
+  const items = await tx.db
+    .selectFrom("checkpoint_list_items")
+    .innerJoin("checkpoint_bodies", "checkpoint_bodies.id", "checkpoint_list_items.body")
+    .select(["list", "position", "checkpoint_bodies.body"])
+    .where(({ eb, or, and }) =>
+      or(
+        versions.map(({ list, length }) =>
+          and([eb("list", "=", list), eb("position", "=", length - 1)]),
+        ),
+      ),
+    )
+    .execute();
+  const ids = new Map(
+    items.map(({ list, position, body }) => [`${list} ${position + 1}`, messageId(body)]),
+  );
+  const seqs = await seqsOf(tx, { session_id: input.session_id, ids: [...ids.values()] });
+  return new Map(
+    versions.flatMap(({ row, list, length }) => {
+      const seq = seqs.get(ids.get(`${list} ${length}`) ?? "");
+      return seq === undefined ? [] : [[row, seq] as const];
+    }),
+  );
+}
+
+/** The id of a message as its row has it; empty if it cannot be read. */
+export function messageId(body: string): string {
+  return storableText(readMessage(body)?.id ?? "");
+}
+
+/** Where messages are, by their ids. */
+export async function seqsOf(
+  { db }: Tx,
+  { session_id, ids }: { readonly session_id: string; readonly ids: readonly string[] },
+): Promise<ReadonlyMap<string, number>> {
+  if (ids.length === 0) {
+    return new Map();
+  }
+  const rows = await db
+    .selectFrom("messages")
+    .select(["message_id", "seq"])
+    .where("session_id", "=", session_id)
+    .where("message_id", "in", ids)
+    .execute();
+  return new Map(rows.map(({ message_id, seq }) => [message_id, seq]));
+}
+
+/** The last of the messages directly after a message that no exchange has taken. */
+async function withPending(
+  { db }: Tx,
+  {
+    session,
+    from,
+    at,
+  }: { readonly session: ForkedSession; readonly from: number; readonly at: number },
+): Promise<number> {
+  if (session.exchange_open === 1) {
+    return from;
+  }
+  const next = await db
+    .selectFrom("messages")
+    .select(({ fn }) => fn.min("seq").as("seq"))
+    .where("session_id", "=", session.id)
+    .where("seq", ">", from)
+    .where(({ eb, or }) => or([eb("checkpointed", "=", 1), eb("role", "<>", "user")]))
+    .executeTakeFirst();
+  return Math.min(at, (next?.seq ?? session.last_seq + 1) - 1);
+}

@@ -1,0 +1,154 @@
+import { expect, it } from "vitest";
+
+import { GUEST } from "../../../src/core/principal.ts";
+import { forkSession } from "../../../src/store/checkpoints/forks/fork-session.ts";
+import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
+import { endSession } from "../../../src/store/records/sessions/change.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tree.ts";
+import { readSummary } from "../../../src/store/records/sessions/summaries.ts";
+import { searchMessages } from "../../../src/store/search.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { describeEngines, openFresh } from "../../helpers/engines.ts";
+import { seededRandom } from "../../helpers/random.ts";
+import { contentsOf, expectSound, forkOf, threadRows } from "../../helpers/sessions/forks.ts";
+import { makeSession, runStep, type Step } from "../../helpers/sessions/steps.ts";
+import { testSize } from "../../helpers/size.ts";
+import { startProgram } from "../../helpers/start-program.ts";
+
+const THREE: readonly Step[] = [1, 2, 3].flatMap((n): Step[] => [
+  { do: "exchange", text: `question ${n}` },
+  { do: "fold" },
+]);
+
+function talked(store: Store): Promise<string> {
+  return makeSession(store, { steps: THREE, children: [] });
+}
+
+/** Ids of the sessions in which a search finds a word. */
+async function found(store: Store, words: string): Promise<readonly string[]> {
+  const { results } = await searchMessages(store, { query: words, limit: 50 });
+  return results.flatMap(({ session_id, seq }) => (seq === null ? [] : [session_id])).sort();
+}
+
+describeEngines("forks of sessions", (engine) => {
+  it("[FORK-1] [FORK-2] begin at the end of an exchange, with the rows of the messages and no bodies", async () => {
+    const store = await openFresh(engine);
+    const origin = await talked(store);
+    const before = await threadRows(store);
+    await store.write(endSession, { id: origin });
+    const whole = await forkOf(store, origin);
+    const second = await forkOf(store, origin, 5);
+    const all = await contentsOf(store, origin);
+    expect(await contentsOf(store, whole)).toEqual(all);
+    expect(await contentsOf(store, second)).toEqual(all.slice(0, 4));
+    expect(await store.read(readSummary, { id: second })).toMatchObject({
+      state: "active",
+      forked_from: { session_id: origin, seq: 4 },
+      total_input_tokens: 0,
+      permission: "ask",
+      title: "question 1",
+      last_seq: 4,
+    });
+    const { bodies, bytes, items } = before;
+    expect(await threadRows(store)).toMatchObject({ bodies, bytes, items });
+    await expectSound(store, origin, whole, second);
+    expect(await contentsOf(store, await forkOf(store, origin, 1))).toEqual([]);
+    const refused = store.write(forkSession, { session_id: origin, at_seq: all.length + 1 });
+    await expect(refused).rejects.toMatchObject({ code: "invalid_request" });
+  });
+
+  it("[FORK-1] a message that came during the last exchange, and one after it, wait in the fork", async () => {
+    const store = await openFresh(engine);
+    const origin = await makeSession(store, { steps: THREE.slice(0, 2), children: [] });
+    await runStep(store, origin, { do: "pending", text: "waits" });
+    const fork = await forkOf(store, origin);
+    expect((await contentsOf(store, fork)).at(-1)).toBe("3 user waits");
+    const { session, messages } = await store.read(readSessionTree, { id: fork });
+    expect(messages.at(-1)?.checkpointed).toBe(false);
+    expect(session.total_input_tokens).toBe(messages.at(-1)?.token_count);
+    await runStep(store, fork, { do: "exchange", text: "with it" });
+    expect(await contentsOf(store, origin)).toHaveLength(3);
+    await expectSound(store, origin, fork);
+  });
+
+  it("[FORK-3] continue apart, and their deletion in any order gives the rows back", async () => {
+    const random = seededRandom(`deleted forks on ${engine.name}`);
+    const store = await openFresh(engine);
+    const origin = await talked(store);
+    const alone = await threadRows(store);
+    const forks = [await forkOf(store, origin, 2), await forkOf(store, origin)];
+    while (forks.length < testSize("forks")) {
+      const from = [origin, ...forks][Math.floor(random() * (forks.length + 1))]!;
+      const fork = await forkOf(store, from);
+      if (random() < 0.3) {
+        await runStep(store, fork, { do: "exchange", text: "its own" });
+        await runStep(store, fork, { do: "fold" });
+      }
+      forks.push(fork);
+    }
+    const shuffled = forks.toSorted(() => random() - 0.5);
+    for (const [index, id] of shuffled.entries()) {
+      await store.write(deleteSessionTree, { id });
+      await expectSound(store, origin, ...shuffled.slice(index + 1, index + 4));
+    }
+    expect(await threadRows(store)).toEqual(alone);
+  });
+
+  it("[FORK-3] stay whole without their origin", async () => {
+    const store = await openFresh(engine);
+    const origin = await talked(store);
+    const early = await forkOf(store, origin, 2);
+    const late = await forkOf(store, origin, 4);
+    const below = await forkOf(store, late);
+    await store.write(deleteSessionTree, { id: origin });
+    await expectSound(store, early, late, below);
+    for (const id of [early, late, below]) {
+      await runStep(store, id, { do: "exchange", text: "after it" });
+    }
+    await store.write(deleteSessionTree, { id: late });
+    await expectSound(store, early, below);
+    expect(await contentsOf(store, early)).toHaveLength(4);
+  });
+
+  it("[FORK-5] a process that is killed while it forks leaves whole forks", async () => {
+    const database = await engine.create();
+    const store = await database.open();
+    const origin = await talked(store);
+    for (let kill = 0; kill < 2; kill += 1) {
+      const forking = startProgram("store-fork.ts", [database.location, origin]);
+      await forking.waitFor(/\n[^]*\n[^]*\n/);
+      await forking.stop();
+    }
+    const { rows } = await store.read(
+      async ({ db }) => ({ rows: await db.selectFrom("sessions").select("id").execute() }),
+      null,
+    );
+    expect(rows.length).toBeGreaterThan(2);
+    await expectSound(store, ...rows.map(({ id }) => id));
+  });
+
+  it("[FORK-6] what a fork has of its origin is found in the origin, and in the fork once that is gone", async () => {
+    const store = await openFresh(engine);
+    const origin = await talked(store);
+    const fork = await forkOf(store, origin);
+    await runStep(store, fork, { do: "exchange", text: "question 4" });
+    expect(await found(store, "question 2")).toEqual([origin]);
+    expect(await found(store, "question 4")).toEqual([fork]);
+    await store.write(deleteSessionTree, { id: origin });
+    expect(await found(store, "question 2")).toEqual([fork]);
+  });
+
+  it("[FORK-7] choices of a program without authentication wait in a fork, too", async () => {
+    const store = await openFresh(engine);
+    const chosen = { persona_name: "assistant", principal: GUEST };
+    const { id } = await store.write(createSession, chosen);
+    const fork = await forkOf(store, id);
+    const { session } = await store.read(readSessionTree, { id: fork });
+    expect(session.authenticated).toBe(false);
+    const own = await store.write(createSession, { persona_name: "assistant" });
+    const byGuest = await store.write(forkSession, { session_id: own.id, principal: GUEST });
+    const tree = await store.read(readSessionTree, { id: byGuest.id });
+    expect(tree.session.authenticated).toBe(false);
+  });
+});
