@@ -67,6 +67,14 @@ export interface Client extends ArtifactCalls, ChangeCalls, PlanRunCalls, Servic
   ): Promise<SessionAck>;
   endSession(id: string): Promise<SessionAck>;
   /**
+   * Makes a session that begins where another one was, at the end of the last exchange up to `at_seq`, which `forked_from`
+   * names. With an `idempotencyKey`, a repeated call gets the same fork.
+   */
+  forkSession(
+    id: string,
+    options?: { at_seq?: number; idempotencyKey?: string },
+  ): Promise<SessionSummary>;
+  /**
    * Deletes a session with its sub-agents for good. Returns what was deleted, each after its parent.
    *
    * Needs a token. Codes among others: `session_busy` while an exchange runs, `token_required`.
@@ -264,6 +272,11 @@ export function createClient(options: ClientOptions): Client {
     patchSession: async (id, body, options) =>
       warned(await connection.call<SessionSummary>("PATCH", pathOf(id), { body }), options),
     endSession: (id) => connection.json<SessionAck>("POST", `${pathOf(id)}/end`),
+    forkSession: (id, { idempotencyKey, ...body } = {}) =>
+      connection.json<SessionSummary>("POST", `${pathOf(id)}/fork`, {
+        body,
+        headers: { "idempotency-key": idempotencyKey },
+      }),
     deleteSession: (id) => connection.json<DeletedSession[]>("DELETE", pathOf(id)),
     exportSession: (id, query = {}) => connection.text(`${pathOf(id)}/export`, { query }),
     verifySession: (id) => connection.json<VerificationInfo>("GET", `${pathOf(id)}/verify`),

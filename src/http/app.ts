@@ -24,6 +24,7 @@ import { exportSessionRoute } from "./routes/sessions/export-session.ts";
 import { exchangeRoutes } from "./routes/exchanges.ts";
 import { questionRoutes } from "./routes/questions.ts";
 import { endSessionRoute } from "./routes/sessions/end-session.ts";
+import { forkSessionRoute } from "./routes/sessions/fork-session.ts";
 import { healthRoutes } from "./routes/health.ts";
 import type { AppOptions } from "./app-options.ts";
 import { createFastify } from "./create-fastify.ts";
@@ -156,6 +157,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     readSessionRoute(api, service);
     patchSessionRoute(api, service);
     endSessionRoute(api, service);
+    forkSessionRoute(api, service);
     deleteSessionRoute(api, service);
     exportSessionRoute(api, service, {
       inTurn,

@@ -60,6 +60,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   "POST /api/artifacts/validate": open(200, { text: PLAN }),
   "POST /api/sessions": open(201, {}),
   "POST /api/sessions/{id}/end": open(200, {}),
+  "POST /api/sessions/{id}/fork": open(201, {}),
   "POST /api/sessions/{id}/messages": open(201, { content: "hello" }),
   "DELETE /api/access/{id}": closed(404),
   "GET /api/access": closed(200),

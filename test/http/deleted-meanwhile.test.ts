@@ -23,6 +23,7 @@ const BODIES: Readonly<Record<string, object>> = {
   "PATCH /api/sessions/{id}": { name: "named", permission: "plan", metadata: { of: "it" } },
   "PATCH /api/sessions/{id}/exchanges/{n}": { content: "other" },
   "POST /api/sessions/{id}/end": {},
+  "POST /api/sessions/{id}/fork": {},
   "POST /api/sessions/{id}/messages": { content: "hello" },
   "POST /api/sessions/{id}/exchanges": { content: "hello", supersede: true },
   "POST /api/sessions/{id}/exchanges/{n}/redo": {},

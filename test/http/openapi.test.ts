@@ -153,6 +153,7 @@ describe("the OpenAPI document", () => {
         "post /api/sessions/{id}/ui/ag-ui",
         "get /api/sessions/{id}/stream",
         "post /api/sessions/{id}/end",
+        "post /api/sessions/{id}/fork",
         "get /api/sessions/{id}/changes",
         "get /api/sessions/{id}/exchanges/{n}/changes",
         "post /api/sessions/{id}/exchanges/{n}/undo",

@@ -191,6 +191,10 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
     ],
   },
   "POST /api/sessions/{id}/end": {},
+  "POST /api/sessions/{id}/fork": {
+    headers: [["idempotency-key", MARK]],
+    bodies: [{ at_seq: 1 }, { at_seq: Number(HUGE) }, {}],
+  },
   "POST /api/sessions/{id}/exchanges": {
     headers: [["idempotency-key", MARK]],
     bodies: [{ content: MARK, supersede: true }],

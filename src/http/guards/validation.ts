@@ -17,6 +17,7 @@ import { faultsOf, STORABLE_TEXT } from "../../core/schemas/schema-errors.ts";
 import {
   CreateSessionRequest,
   EndSessionRequest,
+  ForkSessionRequest,
   PostMessageRequest,
   QueueExchangeRequest,
   AnswerRequest,
@@ -88,6 +89,7 @@ function createAjv(): Ajv2020 {
     CreateSessionRequest,
     PostMessageRequest,
     EndSessionRequest,
+    ForkSessionRequest,
     QueueExchangeRequest,
     AnswerRequest,
     PatchSessionRequest,
