@@ -25,6 +25,7 @@ function session(id: string, more: Partial<SessionSummary> = {}): SessionSummary
     cache: null,
     fallback: null,
     parent_session_id: null,
+    forked_from: null,
     depth: 0,
     total_input_tokens: 0,
     total_output_tokens: 0,
