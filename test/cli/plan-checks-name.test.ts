@@ -35,7 +35,7 @@ it("[PLANRUN-119] refuses a file beside the plan that may be meant as its checks
     expect(validated.stdout).toContain(`${name}:1:1 error this file is not read: `);
   }
   expect((await call("runs")).stdout).not.toContain(plan.runId);
-  // the checks of another plan, and a file that is no near miss
+  // checks of another plan, and a copy that nobody takes for checks
   renameSync(join(cwd, last), join(cwd, "Plan.checks.yaml"));
   writeFileSync(join(cwd, "Plan.json"), JSON.stringify(plan));
   writeFileSync(join(cwd, "plan.checks.yaml.bak"), "");
