@@ -1,8 +1,14 @@
-import type { Answer, Asked } from "./server.ts";
-import { type PartStep, stepOf } from "./steps.ts";
+import { type PartStep, type Step, stepOf } from "./steps.ts";
+
+/** An answer in the form of an API. */
+interface Written {
+  begin(): string;
+  write(step: PartStep): string;
+  end(): string;
+}
 
 /** The part of a stream that arrives before its connection is cut. */
-export function partBeforeCut(answer: Answer, { steps }: Pick<Asked, "steps">): string {
+export function partBeforeCut(answer: Written, steps: readonly Step[]): string {
   const cut = stepOf(steps, "cut_at");
   if (cut === undefined) {
     return "";

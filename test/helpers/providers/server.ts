@@ -205,7 +205,7 @@ async function play({ response, steps, api, received }: Playing): Promise<void> 
   }
   const cut = stepOf(steps, "cut_at");
   if (cut !== undefined) {
-    received.sent = partBeforeCut(answer, { steps });
+    received.sent = partBeforeCut(answer, steps);
     response.write(received.sent, () => setImmediate(() => cutOff(response, cut.how)));
     return;
   }
