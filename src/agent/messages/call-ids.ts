@@ -11,14 +11,6 @@ const CALL_IDS = "reprise_call_ids";
 /** Characters of a provider's id that is kept. */
 const MAX_ID = 256;
 
-/** Ids that other tables and addresses may have: an id is anything that a model's server sends. */
-const PLAIN_ID = /^[\w-]{1,64}$/;
-
-/** True for a provider's id that can be a call's own. */
-export function isPlainId(id: string): boolean {
-  return PLAIN_ID.test(id);
-}
-
 /** Keeps the provider's ids beside those of the calls. */
 export function keepProviderIds(answer: AIMessage, ids: readonly string[]): void {
   const kept = ids.map((id) =>

@@ -1,7 +1,8 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 
-/** In an answer's `response_metadata`: who can read it again, and the model that made it in the place of the chosen one. */
-const MAKER = "reprise_maker";
+import { MAKER } from "../../store/records/messages/call-facts.ts";
+
+/** In an answer's `response_metadata`: the model that made it in the place of the chosen one. */
 const MODEL = "reprise_model";
 
 /**

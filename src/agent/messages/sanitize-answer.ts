@@ -1,3 +1,4 @@
+import { isPlainId } from "../../core/calls.ts";
 import { failureText } from "../../core/text/result-text.ts";
 import {
   AIMessage,
@@ -12,7 +13,7 @@ import { newId } from "../../core/ids.ts";
 import { storableValue } from "../../core/text/storable-value.ts";
 import { isStorableText, storableText } from "../../core/text/text.ts";
 import type { ToolSet } from "../../core/tools.ts";
-import { isPlainId, keepProviderIds } from "./call-ids.ts";
+import { keepProviderIds } from "./call-ids.ts";
 import { keepCallFacts, keepStatus } from "./keep-facts.ts";
 import { hasReasoning, withoutReasoning } from "./reasoning.ts";
 import { callIdsOf, withCalls } from "./message-calls.ts";

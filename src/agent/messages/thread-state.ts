@@ -9,7 +9,8 @@ import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { NO_FACTS } from "../../core/calls.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import type { ToolCall } from "../../core/sessions.ts";
-import { callFactsOf } from "../../store/records/messages/call-facts.ts";
+import { OUTCOME_UNKNOWN } from "../../core/text/result-text.ts";
+import { callFactsOf, STAND_IN } from "../../store/records/messages/call-facts.ts";
 import { isSummary } from "../../store/records/messages/summary.ts";
 import { startsIn } from "./begun-calls.ts";
 import { providerIdsOf } from "./call-ids.ts";
@@ -105,15 +106,8 @@ export function mayBeRepeated(call: OpenCall, isRepeatable: (name: string) => bo
   return call.result !== null || isRepeatable(call.name);
 }
 
-/** The result of a tool call of which it is unknown whether it took effect. */
-export const OUTCOME_UNKNOWN =
-  "Outcome unknown: the program was stopped before this call's result was stored. It may have taken effect or not; check before you repeat it.";
-
 /** The result of a tool call that certainly took no effect, such as a question without an answer. */
 export const NOT_RUN = "Not run: the exchange ended before this call began.";
-
-/** In the `response_metadata` of a result that no tool has given. */
-const STAND_IN = "reprise_stand_in";
 
 /** True for a result that no tool has given. */
 export function isStandIn({ response_metadata }: Pick<ToolMessage, "response_metadata">): boolean {

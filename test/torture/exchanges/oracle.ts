@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 
-import { NOT_RUN, OUTCOME_UNKNOWN } from "../../../src/agent/messages/thread-state.ts";
+import { OUTCOME_UNKNOWN } from "../../../src/core/text/result-text.ts";
+import { NOT_RUN } from "../../../src/agent/messages/thread-state.ts";
 import { MAX_ATTEMPTS } from "../../../src/core/exchanges.ts";
 import type { Message } from "../../../src/core/sessions.ts";
 import { readMessagesAfter } from "../../../src/store/records/messages/read.ts";

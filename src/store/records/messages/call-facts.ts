@@ -13,6 +13,12 @@ export const CALL_FACTS = "reprise_calls";
 /** In the `response_metadata` of a tool's result: how its call ended. */
 export const CALL_STATUS = "reprise_status";
 
+/** In an answer's `response_metadata`: who can read its blocks and its reasoning again. */
+export const MAKER = "reprise_maker";
+
+/** In the `response_metadata` of a result that no tool has given. */
+export const STAND_IN = "reprise_stand_in";
+
 type Marked = Pick<MessageJson, "response_metadata">;
 
 /** The facts of each of so many calls. An answer that others made has none, and an import may have any value. */
