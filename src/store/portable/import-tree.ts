@@ -33,7 +33,7 @@ export async function importTree(store: Store, tree: SessionTree): Promise<reado
 }
 
 /** Reads nothing but the tree, which `parseExport` has checked. Error codes: `export_invalid`. */
-function verifyTree(tree: SessionTree): void {
+export function verifyTree(tree: SessionTree): void {
   for (const one of sessionsOf(tree)) {
     const difference = firstMirrorDifference((removed) => verificationOf(one, removed));
     if (difference !== null) {

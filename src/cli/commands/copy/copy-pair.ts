@@ -61,7 +61,8 @@ function foreignSource(cause: RepriseError): RepriseError {
   );
 }
 
-async function openSourceAt(location: string): Promise<ReadOnlyStore> {
+/** Opens a database that is only read; it has to be there. Error codes: `database_*`. */
+export async function openSourceAt(location: string): Promise<ReadOnlyStore> {
   if (isPostgres(location)) {
     const { openPostgresSource } = await import("../../../store/engines/postgres/open-source.ts");
     return openPostgresSource({ url: location });
