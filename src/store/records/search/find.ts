@@ -109,7 +109,12 @@ function readCandidates(tx: Tx, { words, before, documents, ...filters }: FindIn
   const match = grams.length === 0 ? "" : tx.dialect.search.match(grams);
   const { role, since, project_key, archived = false } = filters;
   return tx.rows(grams.length === 0 ? allCandidates : indexedCandidates, {
-    ...{ match, before, documents, role, since, project_key },
+    match,
+    before,
+    documents,
+    role,
+    since,
+    project_key,
     // each choice is a separate query
     archived: archived || undefined,
   });
