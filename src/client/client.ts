@@ -67,7 +67,7 @@ export interface Client extends ArtifactCalls, ChangeCalls, PlanRunCalls, Servic
   ): Promise<SessionAck>;
   endSession(id: string): Promise<SessionAck>;
   /**
-   * Makes a session that begins where another one was, at the end of the last exchange up to `at_seq`, which `forked_from`
+   * Makes a session that continues from a message of another one, at the end of the last exchange up to `at_seq`, which `forked_from`
    * names. With an `idempotencyKey`, a repeated call gets the same fork.
    */
   forkSession(

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { freshHome } from "../helpers/reprise.ts";
 import { idLike, seed } from "../helpers/sessions/seed.ts";
 
-it("[CLI-380] forks a session, says from which message, and refuses what is no message", async () => {
+it("[CLI-380] forks a session, says from which message, and refuses other positions", async () => {
   const home = freshHome();
   const id = idLike("aaaaaa1");
   await seed(home, { id, messages: ["first", "second"], ended: true });

@@ -364,7 +364,7 @@ export const QueueExchangeRequest = Type.Object(
 );
 export type QueueExchangeRequest = Static<typeof QueueExchangeRequest>;
 
-/** Where a fork begins: at the end of the last exchange up to this message; without it, at the session's last. */
+/** Point at which a fork begins: at the end of the last exchange up to this message; without it, at the session's last. */
 export const ForkSessionRequest = Type.Object(
   {
     at_seq: Type.Optional(

@@ -42,7 +42,7 @@ export async function forkOf(store: Store, session_id: string, at_seq?: number):
   return (await store.write(forkSession, { session_id, at_seq })).id;
 }
 
-/** What a session says, without what a fork has of its own. */
+/** The messages of a session, as short texts. */
 export async function contentsOf(store: Store, id: string): Promise<readonly string[]> {
   const { messages } = await store.read(readSessionTree, { id });
   return messages.map(({ seq, role, content }) => `${seq} ${role} ${content}`);

@@ -7,10 +7,10 @@ import { type CliContext, printJson, printLine } from "../../process/context.ts"
 import { openDatabase, withStore } from "../../process/database.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 
-/** `sessions fork <id>`: a session that begins where this one was; this one stays as it is. */
+/** `sessions fork <id>`: a session that continues from a message of this one. */
 export function forkCommand(cli: CliContext): Command {
   const command = new Command("fork")
-    .description("begin another session where a session was; the session itself stays as it is")
+    .description("begin another session at a message of a session, which stays unchanged")
     .argument("<id>", "an id, or the first 6 or more characters of it")
     .option(
       "--at <seq>",

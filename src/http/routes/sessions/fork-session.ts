@@ -14,7 +14,7 @@ import { json, problems } from "../../responses.ts";
 
 const schema = {
   operationId: "forkSession",
-  summary: "Makes a session that begins where another one was",
+  summary: "Makes a session that continues from a message of another one",
   description:
     "At the end of an exchange: the nearest one before `at_seq`, which `forked_from` names. The body is optional.",
   params: SessionParams,

@@ -23,11 +23,11 @@ export interface ForkedSession {
   readonly exchange_open: number;
 }
 
-/** Where a fork begins. */
+/** Point at which a fork begins. */
 export interface ForkPoint {
   /** The last message that it has; 0 for none. */
   readonly seq: number;
-  /** The thread in use then, and the row of its checkpoint; null if nothing was said in it. */
+  /** The thread in use then, and the row of its checkpoint; null if it has no message yet. */
   readonly suffix: number;
   readonly checkpoint: number | null;
 }

@@ -36,7 +36,7 @@ export interface ForkSession {
 }
 
 /**
- * Makes a session that begins where another one was: at the end of an exchange, the nearest one before `at_seq`, or at
+ * Makes a session that continues from a message of another one: at the end of an exchange, the nearest one before `at_seq`, or at
  * a message after it that no exchange has taken. It is the root of a separate tree, active, in the mode `ask`, and has used
  * nothing. Model, persona, folder, limits and who chose them are the origin's; its name, labels, consents, questions,
  * exchanges, queue, files to undo and sub-agents are not copied. All or nothing.
@@ -163,7 +163,7 @@ const COPIED = [
   "origin",
 ] as const;
 
-/** Columns of the fork's own, in the order in which they are selected. */
+/** Columns of the fork alone, in the order in which they are selected. */
 const OWN = [
   "authenticated",
   "id",

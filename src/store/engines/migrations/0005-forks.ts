@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** Sessions that begin where another one was, and threads that refer to the bodies and lists of others. */
+/** Sessions that continue from a message of another one, and threads that refer to the bodies and lists of others. */
 export const forks: Migration = {
   version: 5,
   name: "forks",
