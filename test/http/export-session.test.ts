@@ -102,6 +102,21 @@ it("[HTTP-188] a large session is read alone", async () => {
   second.socket.destroy();
 });
 
+it("[HTTP-188] large sessions are exported for people beside each other", async () => {
+  const bench = await openBench();
+  const content = "x".repeat(MAX_CONTENT_BYTES);
+  for (let index = 0; index < 14; index += 1) {
+    await bench.store.write(appendUserMessage, { reference: bench.id, content });
+  }
+  await using t = await startTestServer({ store: bench.store });
+  const path = `/api/sessions/${bench.id}/export?format=md`;
+  const first = await sendAndNotRead(t, { path });
+  await until(() => first.side.bytesWritten > 0);
+  const answer = await fetch(`${t.url}${path}`);
+  expect((await answer.text()).length).toBeGreaterThan(14 * MAX_CONTENT_BYTES);
+  first.socket.destroy();
+});
+
 it("[HTTP-242] a reader that takes something is not cut, however long it takes", async () => {
   const bench = await openBench();
   const content = "x".repeat(MAX_CONTENT_BYTES);
