@@ -79,9 +79,11 @@ function refusedByProviders({ messages }: SessionTree): string | null {
   let open: (string | undefined)[] = [];
   for (const { role, tool_calls, call_id } of messages) {
     if (role === "tool") {
-      if (open.shift() !== call_id) {
+      const at = open.indexOf(call_id);
+      if (at < 0) {
         return "has a result without its call";
       }
+      open.splice(at, 1);
     } else if (open.length > 0) {
       return "has a call without a result";
     } else {

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { Collected, noHistory } from "../collected.ts";
 import { argsIn, type Fields, fieldsIn, listIn, nameIn, textIn, timeIn } from "../fields.ts";
 import type { AnswerEntry, Entry, ForeignCall, History, ResultEntry } from "../history.ts";
-import { jsonLines } from "../lines.ts";
+import { jsonLines, MAX_LINE_BYTES, openFile } from "../lines.ts";
 
 /**
  * Reads a conversation of Gemini CLI: `~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl`, or one JSON object in
@@ -31,7 +31,6 @@ export async function readGemini(source: string): Promise<History> {
 
 async function readWhole(source: string, reader: Reader): Promise<void> {
   const lines: string[] = [];
-  const { openFile, MAX_LINE_BYTES } = await import("../lines.ts");
   await using file = await openFile(source);
   const { size } = await file.stat();
   const bytes = size > MAX_LINE_BYTES ? null : await file.readFile();
