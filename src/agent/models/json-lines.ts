@@ -1,6 +1,6 @@
 /**
- * Passes an answer of JSON lines on, and ends it with an error at a line that is no JSON: Ollama's client prints such a
- * line, which a connection leaves that ends within it, and skips it.
+ * Passes an answer of JSON lines on, and ends it with an error at a line that is not JSON, such as the half of one
+ * after a cut: Ollama's client prints such a line and skips it.
  */
 export function withWholeLines(response: Response): Response {
   if (!response.ok || response.body === null) {

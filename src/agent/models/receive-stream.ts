@@ -121,7 +121,7 @@ async function* namingBroken(
   }
 }
 
-/** True for an event of a stream that is no JSON: a connection that ended within it. */
+/** True for an event of a stream that is not JSON: a connection that ended within it. */
 function isHalfEvent(error: unknown): boolean {
   return causes(error).some((link) => link instanceof SyntaxError);
 }

@@ -8,7 +8,7 @@ import {
   sumOfThreads,
   type ThreadCopyReport,
 } from "../../store/portable/thread-copies.ts";
-import { readSessionIds } from "../../store/records/sessions/walk.ts";
+import { readSessionIds } from "../../store/records/sessions/trees/walk.ts";
 import type { Store } from "../../store/store.ts";
 import { type CopiedThread, copyThread } from "./copy-thread.ts";
 import { requireThreadId } from "../../langgraph/thread-key.ts";

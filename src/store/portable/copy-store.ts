@@ -1,7 +1,7 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import { readTreeIds } from "../records/sessions/tree-ids.ts";
 import { sessionNotFound } from "../records/sessions/read.ts";
-import { readSessionIds, sessionPages, walkSessions } from "../records/sessions/walk.ts";
+import { readSessionIds, sessionPages, walkSessions } from "../records/sessions/trees/walk.ts";
 import type { Operation, ReadOnlyStore, Store, Tx } from "../store.ts";
 import { copyFreeThreads, type ThreadsReport } from "./copy-free-threads.ts";
 import { copySession, type Counts, NO_COUNTS, sumOf } from "./copy-session.ts";

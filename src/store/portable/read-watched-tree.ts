@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { batches } from "../records/threads/bodies.ts";
 import type { LeaseOwner } from "../records/leases/this-process.ts";
 import { treeIdsOf } from "../records/sessions/tree-ids.ts";
-import type { IdPage } from "../records/sessions/walk.ts";
+import type { IdPage } from "../records/sessions/trees/walk.ts";
 import type { Operation, Tx } from "../store.ts";
 import { type SessionTree, sessionsOf } from "./export-schema.ts";
 import { readSessionTree } from "./read-tree.ts";

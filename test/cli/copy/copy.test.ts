@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { beforeAll, expect, it, onTestFinished } from "vitest";
 
-import { readSessionIds } from "../../../src/store/records/sessions/walk.ts";
+import { readSessionIds } from "../../../src/store/records/sessions/trees/walk.ts";
 import { createPostgres, type TestPostgres } from "../../helpers/postgres.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import type { Running } from "../../helpers/process.ts";

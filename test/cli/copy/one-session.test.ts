@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { readTreeIds } from "../../../src/store/records/sessions/tree-ids.ts";
-import { readSessionIds } from "../../../src/store/records/sessions/walk.ts";
+import { readSessionIds } from "../../../src/store/records/sessions/trees/walk.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { freshHome } from "../../helpers/reprise.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import type { ReadOnlyStore } from "../../../src/store/store.ts";
-import { readSessionIds } from "../../../src/store/records/sessions/walk.ts";
+import { readSessionIds } from "../../../src/store/records/sessions/trees/walk.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { exportText } from "../../../src/store/portable/export-text.ts";
 

@@ -12,7 +12,7 @@ import {
   listSummaries,
 } from "../../../store/records/sessions/list.ts";
 import type { ListFilters } from "../../../store/records/sessions/list-filters.ts";
-import { countSubagents } from "../../../store/records/sessions/subagents.ts";
+import { countSubagents } from "../../../store/records/sessions/trees/subagents.ts";
 import type { Store } from "../../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLines } from "../../process/context.ts";
 import { since } from "../../output/ages.ts";

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { localPrincipal } from "../../../core/principal.ts";
 import { exactLine, titleLine } from "../../../core/text/terminal-text.ts";
 import { localUser } from "../../../store/records/leases/local-user.ts";
-import { moveSession } from "../../../store/records/sessions/move.ts";
+import { moveSession } from "../../../store/records/sessions/trees/move.ts";
 import { resolveSession } from "../../../store/records/sessions/read.ts";
 import { readSummary } from "../../../store/records/sessions/summaries.ts";
 import { ask, isYes } from "../../process/ask.ts";

@@ -14,7 +14,7 @@ import {
 } from "../../../store/records/sessions/list.ts";
 import type { ListFilters } from "../../../store/records/sessions/list-filters.ts";
 import { patchSession } from "../../../store/records/sessions/patch.ts";
-import { countSubagents } from "../../../store/records/sessions/subagents.ts";
+import { countSubagents } from "../../../store/records/sessions/trees/subagents.ts";
 import type { SearchResult } from "../../../store/records/search/find.ts";
 import { searchMessages } from "../../../store/search.ts";
 import type { Project } from "../../../store/project-id.ts";

@@ -10,7 +10,7 @@ import {
   verificationOf,
 } from "../../../store/verify/verification.ts";
 import { verifySession } from "../../../store/verify/verify-session.ts";
-import { readSessionIds, walkSessions } from "../../../store/records/sessions/walk.ts";
+import { readSessionIds, walkSessions } from "../../../store/records/sessions/trees/walk.ts";
 import { resolveSession } from "../../../store/records/sessions/read.ts";
 import type { Store } from "../../../store/store.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../../process/context.ts";

@@ -33,7 +33,7 @@ export function openDialog(cli: CliContext, mayAsk: boolean): Dialog {
       ask: async (question) => {
         const answer = await ask(cli, { question, on: cli.stderr });
         if (answer === null && isTerminal) {
-          // what is said next would follow the question
+          // the next text would follow the question
           cli.stderr.print("\n");
         }
         return answer?.trim() ?? null;

@@ -85,7 +85,7 @@ function widthOf({ columns }: Drawing): number {
   return Math.max(1, columns - indentOf(columns));
 }
 
-/** Narrower where the widest character would not fit beside it. */
+/** Leaves columns for the widest character beside it. */
 function indentOf(columns: number): number {
   return Math.max(0, Math.min(INDENT, columns - MIN_COLUMNS));
 }

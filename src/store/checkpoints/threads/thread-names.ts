@@ -1,4 +1,4 @@
-import type { IdPage } from "../../records/sessions/walk.ts";
+import type { IdPage } from "../../records/sessions/trees/walk.ts";
 import type { Operation } from "../../store.ts";
 
 /** Which checkpoint of a thread. */

@@ -1,5 +1,5 @@
-import { batches } from "../threads/bodies.ts";
-import type { Operation } from "../../store.ts";
+import { batches } from "../../threads/bodies.ts";
+import type { Operation } from "../../../store.ts";
 
 /** How many sub-agents the trees of these root sessions have; those without any are left out. */
 export const countSubagents: Operation<

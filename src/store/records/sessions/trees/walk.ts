@@ -1,4 +1,4 @@
-import type { Operation } from "../../store.ts";
+import type { Operation } from "../../../store.ts";
 
 export interface IdPage {
   /** Only ids after this one. */

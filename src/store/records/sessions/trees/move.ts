@@ -1,15 +1,15 @@
-import { RepriseError } from "../../../core/errors.ts";
-import { PLAN_AGENT } from "../../../core/plan-runs.ts";
-import type { Principal } from "../../../core/principal.ts";
-import { isRoot } from "../../../core/session-tree.ts";
-import type { Session } from "../../../core/sessions.ts";
-import type { Operation, Tx } from "../../store.ts";
-import { batches } from "../threads/bodies.ts";
-import { refuseEnded } from "./change.ts";
-import { holdTree } from "./delete-tree.ts";
-import { readSession } from "./read.ts";
-import { recordChanges } from "./record-changes.ts";
-import { treeIdsOf } from "./tree-ids.ts";
+import { RepriseError } from "../../../../core/errors.ts";
+import { PLAN_AGENT } from "../../../../core/plan-runs.ts";
+import type { Principal } from "../../../../core/principal.ts";
+import { isRoot } from "../../../../core/session-tree.ts";
+import type { Session } from "../../../../core/sessions.ts";
+import type { Operation, Tx } from "../../../store.ts";
+import { batches } from "../../threads/bodies.ts";
+import { refuseEnded } from "../change.ts";
+import { holdTree } from "../delete-tree.ts";
+import { readSession } from "../read.ts";
+import { recordChanges } from "../record-changes.ts";
+import { treeIdsOf } from "../tree-ids.ts";
 
 export interface MoveSession {
   readonly id: string;
