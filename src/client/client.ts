@@ -238,6 +238,8 @@ export interface WarningOptions {
 
 export function createClient(options: ClientOptions): Client {
   const connection = createConnection(options);
+  const post = <Answer>(path: string, body: object, key?: string): Promise<Answer> =>
+    connection.json<Answer>("POST", path, { body, headers: { "idempotency-key": key } });
   const client: Client = {
     listSessions: async (query = {}) => {
       const { body, headers } = await connection.call<SessionSummary[]>("GET", "/api/sessions", {
@@ -264,19 +266,13 @@ export function createClient(options: ClientOptions): Client {
     },
     listReasoning: (id, query = {}) =>
       connection.json<ReasoningInfo[]>("GET", `${pathOf(id)}/reasoning`, { query }),
-    postMessage: async (id, content, { idempotencyKey } = {}) => {
-      const headers = { "idempotency-key": idempotencyKey };
-      const message = { body: { content }, headers };
-      return connection.json<SessionAck>("POST", `${pathOf(id)}/messages`, message);
-    },
+    postMessage: (id, content, { idempotencyKey } = {}) =>
+      post(`${pathOf(id)}/messages`, { content }, idempotencyKey),
     patchSession: async (id, body, options) =>
       warned(await connection.call<SessionSummary>("PATCH", pathOf(id), { body }), options),
     endSession: (id) => connection.json<SessionAck>("POST", `${pathOf(id)}/end`),
     forkSession: (id, { idempotencyKey, ...body } = {}) =>
-      connection.json<SessionSummary>("POST", `${pathOf(id)}/fork`, {
-        body,
-        headers: { "idempotency-key": idempotencyKey },
-      }),
+      post(`${pathOf(id)}/fork`, body, idempotencyKey),
     deleteSession: (id) => connection.json<DeletedSession[]>("DELETE", pathOf(id)),
     exportSession: (id, query = {}) => connection.text(`${pathOf(id)}/export`, { query }),
     verifySession: (id) => connection.json<VerificationInfo>("GET", `${pathOf(id)}/verify`),
@@ -287,14 +283,12 @@ export function createClient(options: ClientOptions): Client {
     getExchange: (id, n) => connection.json<ExchangeDetail>("GET", exchangePath(id, n)),
     queueExchange: async (id, content, options = {}) => {
       const { idempotencyKey, supersede = false, notBefore } = options;
-      const headers = { "idempotency-key": idempotencyKey };
       const body = {
         ...(content === null ? {} : { content }),
         ...(supersede ? { supersede } : {}),
         ...(notBefore === undefined ? {} : { not_before: notBefore }),
       };
-      const path = `${pathOf(id)}/exchanges`;
-      return connection.json<QueuedExchangeInfo>("POST", path, { body, headers });
+      return post(`${pathOf(id)}/exchanges`, body, idempotencyKey);
     },
     stopExchange: (id, n) => connection.json<ExchangeInfo>("POST", `${exchangePath(id, n)}/stop`),
     changeExchange: async (id, n, content, { revision } = {}) => {

@@ -69,11 +69,3 @@ export function shownSubject(subject: string | null): string | null {
     .trimEnd();
   return line === "" ? null : line;
 }
-
-/** Ids that other tables and addresses may have: an id is anything that a model's server sends. */
-const PLAIN_ID = /^[\w-]{1,64}$/;
-
-/** True for a provider's id that can be a call's own. */
-export function isPlainId(id: string): boolean {
-  return PLAIN_ID.test(id);
-}

@@ -43,3 +43,11 @@ export function parseSessionReference(text: string): SessionReference {
   }
   return id.length < ID_PREFIX_LENGTH ? { kind: "short" } : { kind: "prefix", prefix: id };
 }
+
+/** Ids that other tables and addresses may have: an id is anything that a model's server sends. */
+const PLAIN_ID = /^[\w-]{1,64}$/;
+
+/** True for a provider's id that can be a call's own. */
+export function isPlainId(id: string): boolean {
+  return PLAIN_ID.test(id);
+}

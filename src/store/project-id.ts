@@ -78,9 +78,13 @@ async function namedIn(file: string): Promise<string | null> {
 /** Null for everything but a plain file that is short enough: a repository can contain pipes and devices. */
 async function readSmall(path: string, max: number): Promise<string | null> {
   try {
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const found = await file.stat();
-    return found.isFile() && found.size <= max ? await file.readFile("utf8") : null;
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const found = await file.stat();
+      return found.isFile() && found.size <= max ? await file.readFile("utf8") : null;
+    } finally {
+      await file.close();
+    }
   } catch {
     return null;
   }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 import { findFamily } from "../../src/agent/commands/processes.ts";
-import { OUTCOME_UNKNOWN } from "../../src/core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../src/core/text/outcome-unknown.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
 import { sessionsOf } from "../helpers/sessions/seed.ts";

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
+import { placeHistory } from "../helpers/foreign-histories.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { sessionsOf } from "../helpers/sessions/seed.ts";
@@ -154,6 +155,15 @@ const RUN: Readonly<Record<string, (text: string) => Promise<void>>> = {
     const shown = await pasted(home, text);
     expect(shown).toMatch(/model +anthropic:claude-sonnet-5-5 +config/);
     expect(shown).toContain(join(home.home, ".config/reprise/config.jsonc"));
+  },
+  "docs/histories.md, Histories of other programs, 1": async (text) => {
+    const home = freshHome();
+    placeHistory("claude-code", home);
+    const [, named = ""] = /codex (\S+\.jsonl)/.exec(text) ?? [];
+    const other = placeHistory("codex", { home: join(home.home, "other"), project: home.project });
+    const shown = await pasted(home, text.replace(named, other));
+    expect(shown).toMatch(/^[0-9a-f]{8} .*greetings?/im);
+    expect(await sessionsOf(home)).not.toHaveLength(0);
   },
   "docs/operations.md, The token, 1": async (text) => {
     const home = freshHome();

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, it } from "vitest";
 
-import { OUTCOME_UNKNOWN } from "../../src/core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../src/core/text/outcome-unknown.ts";
 import { isFinal, MAX_ATTEMPTS } from "../../src/core/exchanges.ts";
 import type { ExchangeRecord } from "../../src/core/sessions.ts";
 import { readExchange } from "../../src/store/records/exchanges/read.ts";

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,6 +10,7 @@ import type { SessionAck, SessionDetail, SessionSummary } from "../../src/core/s
 import { createSession } from "../../src/store/records/sessions/create.ts";
 import { readLimits } from "../../src/store/records/sessions/limits.ts";
 import { startThread } from "../../src/store/records/sessions/change.ts";
+import { projectIdOf } from "../../src/store/project-id.ts";
 import { createClient } from "../../src/client/client.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
@@ -48,6 +49,7 @@ const SUMMARY_FIELDS = [
   "metadata",
   "exchange",
   "permission",
+  "forked_from",
 ];
 const ACK_FIELDS = ["id", "state", "seq", "title", "total_input_tokens", "total_output_tokens"];
 
@@ -56,6 +58,18 @@ function create(body?: unknown) {
 }
 
 describe("creating", () => {
+  it("[HTTP-360] gives a session the id of its folder's repository", async () => {
+    const repo = temporaryFolder();
+    mkdirSync(join(repo, ".git"));
+    writeFileSync(join(repo, ".git/HEAD"), "ref: refs/heads/main\n");
+    const remote = '[remote "origin"]\n\turl = git@example.com:ada/engine.git\n';
+    writeFileSync(join(repo, ".git/config"), remote);
+    const { json } = await create({ repo_path: repo });
+    expect(json.project_id).toBe(await projectIdOf(repo));
+    expect(json.project_id).not.toBeNull();
+    expect((await create({ repo_path: temporaryFolder() })).json.project_id).toBeNull();
+  });
+
   it("[HTTP-1] answers 201 with the summary and its path, and the list has it", async () => {
     const answer = await create({ persona_name: "reviewer" });
     expect(answer.status).toBe(201);

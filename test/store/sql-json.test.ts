@@ -183,7 +183,7 @@ describeEngines("JSON that the database writes", (engine) => {
 type Fields = typeof session extends fc.Arbitrary<infer T> ? T : never;
 type Row = { readonly content: string; readonly tool_calls: string | null };
 
-/** The JSON of a session that has no exchange. */
+/** The JSON of a session that has no exchange and is not a fork. */
 function summaryOf(session: Session, metadata: Metadata): string {
   const fields = Object.keys(SESSION_FIELDS).map((name) => [name, Reflect.get(session, name)]);
   return JSON.stringify({
@@ -194,6 +194,7 @@ function summaryOf(session: Session, metadata: Metadata): string {
         .map((key) => [key, metadata[key]]),
     ),
     permission: "ask",
+    forked_from: null,
     exchange: null,
   });
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 
-import { OUTCOME_UNKNOWN } from "../../src/core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../src/core/text/outcome-unknown.ts";
 import { queueExchange } from "../../src/store/records/exchanges/queue.ts";
 import { readExchange } from "../../src/store/records/exchanges/read.ts";
 import { readDetail } from "../../src/store/records/messages/read.ts";

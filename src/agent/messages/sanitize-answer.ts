@@ -1,4 +1,4 @@
-import { isPlainId } from "../../core/calls.ts";
+import { isPlainId } from "../../core/ids.ts";
 import { failureText } from "../../core/text/result-text.ts";
 import {
   AIMessage,

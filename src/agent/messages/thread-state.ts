@@ -9,7 +9,7 @@ import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { NO_FACTS } from "../../core/calls.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import type { ToolCall } from "../../core/sessions.ts";
-import { OUTCOME_UNKNOWN } from "../../core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../core/text/outcome-unknown.ts";
 import { callFactsOf, STAND_IN } from "../../store/records/messages/call-facts.ts";
 import { isSummary } from "../../store/records/messages/summary.ts";
 import { startsIn } from "./begun-calls.ts";

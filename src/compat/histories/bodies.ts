@@ -1,4 +1,4 @@
-import { OUTCOME_UNKNOWN } from "../../core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../core/text/outcome-unknown.ts";
 import { estimateTokens, storableText } from "../../core/text/text.ts";
 import { storableValue } from "../../core/text/storable-value.ts";
 import { CALL_STATUS, MAKER, STAND_IN } from "../../store/records/messages/call-facts.ts";

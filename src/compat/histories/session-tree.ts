@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
 
-import { isPlainId } from "../../core/calls.ts";
+import { isPlainId } from "../../core/ids.ts";
 import { MAX_METADATA_VALUE } from "../../core/labels.ts";
 import { MAX_PATH_LENGTH, MAX_SUBAGENT_DEPTH } from "../../core/limits.ts";
 import { isStorableText, storableText, titleOf } from "../../core/text/text.ts";

@@ -13,7 +13,3 @@ export function reasonOf(content: string): string {
   const [line = ""] = content.slice(0, MAX_REASON).split("\n", 1);
   return line.startsWith(FAILURE) ? line.slice(FAILURE.length) : line;
 }
-
-/** The result of a tool call of which it is unknown whether it took effect. */
-export const OUTCOME_UNKNOWN =
-  "Outcome unknown: the program was stopped before this call's result was stored. It may have taken effect or not; check before you repeat it.";

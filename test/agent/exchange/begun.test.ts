@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
-import { OUTCOME_UNKNOWN } from "../../../src/core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../../src/core/text/outcome-unknown.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { readDetail } from "../../../src/store/records/messages/read.ts";
 import { readSession } from "../../../src/store/records/sessions/read.ts";

@@ -7,7 +7,7 @@ import { permissionChoices } from "../../../src/core/text/words.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import type { AgentOptions } from "../../../src/agent/exchange-context.ts";
 import { findFamily } from "../../../src/agent/commands/processes.ts";
-import { OUTCOME_UNKNOWN } from "../../../src/core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../../src/core/text/outcome-unknown.ts";
 import type { PermissionChoice } from "../../../src/core/questions.ts";
 import type { ExchangeRequest, Live } from "../../../src/exchange/exchanger.ts";
 import type { TrustSource } from "../../../src/rules/trust/trust.ts";

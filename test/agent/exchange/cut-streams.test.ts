@@ -11,7 +11,7 @@ import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { openAiAs } from "../../helpers/openai-as.ts";
-import { eventsOf } from "../../helpers/providers/cut.ts";
+import { eventsOf } from "../../helpers/providers/cut-stream.ts";
 import { CHAT_SERVERS } from "../../helpers/providers/openai/chat-quirks.ts";
 import { type ProviderOptions, startProvider } from "../../helpers/providers/start.ts";
 import { reasoning, type Step, text } from "../../helpers/providers/steps.ts";

@@ -4,7 +4,7 @@ import { tool } from "@langchain/core/tools";
 import { expect, it } from "vitest";
 import { z } from "zod";
 
-import { OUTCOME_UNKNOWN } from "../../../src/core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../../src/core/text/outcome-unknown.ts";
 import { NOT_RUN, withResults } from "../../../src/agent/messages/thread-state.ts";
 import { NO_FACTS } from "../../../src/core/calls.ts";
 import { ToolSet } from "../../../src/core/tools.ts";

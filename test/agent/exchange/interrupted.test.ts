@@ -10,7 +10,7 @@ import { createExchanger } from "../../../src/agent/exchange.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { openModel } from "../../../src/agent/models/open.ts";
 import { modelConfig } from "../../../src/rules/models/config.ts";
-import { OUTCOME_UNKNOWN } from "../../../src/core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../../src/core/text/outcome-unknown.ts";
 import { withResults } from "../../../src/agent/messages/thread-state.ts";
 import { NO_FACTS } from "../../../src/core/calls.ts";
 import { RepriseError } from "../../../src/core/errors.ts";

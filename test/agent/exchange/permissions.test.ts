@@ -10,7 +10,7 @@ import {
 } from "../../../src/core/text/words.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import type { AgentOptions } from "../../../src/agent/exchange-context.ts";
-import { OUTCOME_UNKNOWN } from "../../../src/core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../../src/core/text/outcome-unknown.ts";
 import type { PermissionChoice } from "../../../src/core/questions.ts";
 import type { ExchangeRequest } from "../../../src/exchange/exchanger.ts";
 import type { SessionTree } from "../../../src/store/portable/export-schema.ts";

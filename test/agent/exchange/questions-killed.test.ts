@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { OUTCOME_UNKNOWN } from "../../../src/core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../../src/core/text/outcome-unknown.ts";
 import { listExchanges } from "../../../src/store/records/exchanges/read.ts";
 import { answerQuestion } from "../../../src/store/records/questions/answer.ts";
 import { listOpenQuestions } from "../../../src/store/records/questions/read.ts";

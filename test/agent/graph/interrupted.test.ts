@@ -15,7 +15,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 
 import { RepriseSaver } from "../../../src/langgraph/reprise-saver.ts";
-import { OUTCOME_UNKNOWN } from "../../../src/core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../../src/core/text/outcome-unknown.ts";
 import { scriptModel } from "../../helpers/checkpoints/script-model.ts";
 import { describeEngine } from "../../helpers/engines.ts";
 import { openOn } from "../../helpers/graphs.ts";

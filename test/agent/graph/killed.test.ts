@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
-import { OUTCOME_UNKNOWN } from "../../../src/core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../../src/core/text/outcome-unknown.ts";
 import { answerRepeat } from "../../helpers/answer-repeat.ts";
 import { describeEngine } from "../../helpers/engines.ts";
 import { openOn } from "../../helpers/graphs.ts";

@@ -16,7 +16,7 @@ import { z } from "zod";
 
 import type { RunnableGraph } from "../../../src/library/open-reprise.ts";
 import { RepriseSaver } from "../../../src/langgraph/reprise-saver.ts";
-import { OUTCOME_UNKNOWN } from "../../../src/core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../../src/core/text/outcome-unknown.ts";
 import { readFailures } from "../../../src/store/records/sessions/failures.ts";
 import { ProgramModel } from "../../helpers/checkpoints/program-model.ts";
 import { answerRepeat } from "../../helpers/answer-repeat.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
 
-import { OUTCOME_UNKNOWN } from "../../../src/core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../../src/core/text/outcome-unknown.ts";
 import { startProvider } from "../../helpers/providers/start.ts";
 import { text } from "../../helpers/providers/steps.ts";
 import { freshHome } from "../../helpers/reprise.ts";

@@ -7,7 +7,7 @@ import {
 } from "node:http";
 
 import type { Body, Broken } from "./rules.ts";
-import { partBeforeCut } from "./cut.ts";
+import { partBeforeCut } from "./cut-stream.ts";
 import { type PartStep, type Step, stepOf } from "./steps.ts";
 
 /** Tokens of a request and its answer. */

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 
-import { OUTCOME_UNKNOWN } from "../../../src/core/text/result-text.ts";
+import { OUTCOME_UNKNOWN } from "../../../src/core/text/outcome-unknown.ts";
 import { NOT_RUN } from "../../../src/agent/messages/thread-state.ts";
 import { MAX_ATTEMPTS } from "../../../src/core/exchanges.ts";
 import type { Message } from "../../../src/core/sessions.ts";

@@ -1,8 +1,9 @@
-import { type Expression, sql } from "kysely";
+import { type Expression, type SelectQueryBuilder, sql } from "kysely";
 
 import { parseThreadId } from "../../../core/threads.ts";
 import type { QueryParts } from "../../prepared.ts";
 import type { Tx } from "../../store.ts";
+import type { Database } from "../../tables/database.ts";
 import { lockSession } from "../sessions/lock.ts";
 
 /*
@@ -14,12 +15,26 @@ import { lockSession } from "../sessions/lock.ts";
 /** Higher than any number of a row. */
 const NO_END = Number.MAX_SAFE_INTEGER;
 
+/** A thread whose rows another one refers to, up to these numbers. */
+interface Owner {
+  owner: number;
+  last_body: number;
+  last_list: number;
+}
+
+type OfFamily<Table extends "checkpoint_bodies" | "checkpoint_lists"> = SelectQueryBuilder<
+  Database & { family: Owner },
+  "family" | Table,
+  // oxlint-disable-next-line typescript/no-empty-object-type -- nothing is selected yet
+  {}
+>;
+
 /** The threads whose rows a thread refers to, itself among them, with the last row of each. */
 function ownersOf(
   { db }: Pick<QueryParts, "db">,
   column: "threads.id" | "threads.thread_id",
   value: Expression<string> | Expression<number> | number,
-) {
+): SelectQueryBuilder<Database, "threads" | "families", Owner> {
   return db
     .selectFrom("threads")
     .select([
@@ -38,16 +53,25 @@ function ownersOf(
 }
 
 /** The bodies that a thread refers to, or may refer to. */
-export function bodiesOf(parts: Pick<QueryParts, "db">, thread: Expression<number> | number) {
+export function bodiesOf(
+  parts: Pick<QueryParts, "db">,
+  thread: Expression<number> | number,
+): OfFamily<"checkpoint_bodies"> {
   return bodiesIn(parts, ownersOf(parts, "threads.id", thread));
 }
 
 /** As `bodiesOf`, of the thread with this id. */
-export function bodiesByName(parts: Pick<QueryParts, "db">, threadId: Expression<string>) {
+export function bodiesByName(
+  parts: Pick<QueryParts, "db">,
+  threadId: Expression<string>,
+): OfFamily<"checkpoint_bodies"> {
   return bodiesIn(parts, ownersOf(parts, "threads.thread_id", threadId));
 }
 
-function bodiesIn({ db }: Pick<QueryParts, "db">, owners: ReturnType<typeof ownersOf>) {
+function bodiesIn(
+  { db }: Pick<QueryParts, "db">,
+  owners: ReturnType<typeof ownersOf>,
+): OfFamily<"checkpoint_bodies"> {
   return db
     .selectFrom(owners.as("family"))
     .innerJoin("checkpoint_bodies", (join) =>
@@ -58,7 +82,10 @@ function bodiesIn({ db }: Pick<QueryParts, "db">, owners: ReturnType<typeof owne
 }
 
 /** The lists that a thread refers to, or may refer to. */
-export function listsOf(parts: Pick<QueryParts, "db">, thread: Expression<number> | number) {
+export function listsOf(
+  parts: Pick<QueryParts, "db">,
+  thread: Expression<number> | number,
+): OfFamily<"checkpoint_lists"> {
   return parts.db
     .selectFrom(ownersOf(parts, "threads.id", thread).as("family"))
     .innerJoin("checkpoint_lists", (join) =>
