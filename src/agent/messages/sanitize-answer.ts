@@ -1,4 +1,3 @@
-import { isPlainId } from "../../core/ids.ts";
 import { failureText } from "../../core/text/result-text.ts";
 import {
   AIMessage,
@@ -9,7 +8,7 @@ import {
 } from "@langchain/core/messages";
 
 import { CALL_EXTRAS, REASONING_DETAILS } from "../models/chat-extras.ts";
-import { newId } from "../../core/ids.ts";
+import { isPlainId, newId } from "../../core/ids.ts";
 import { storableValue } from "../../core/text/storable-value.ts";
 import { isStorableText, storableText } from "../../core/text/text.ts";
 import type { ToolSet } from "../../core/tools.ts";

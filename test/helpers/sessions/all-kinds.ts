@@ -21,6 +21,7 @@ import {
 import { NO_COUNTS, TOKEN_KINDS } from "../../../src/core/cost/model-calls.ts";
 import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
 import { beginExchange } from "../../../src/store/records/messages/begin-exchange.ts";
+import { forkSession } from "../../../src/store/checkpoints/forks/fork-session.ts";
 import { endSession, startThread } from "../../../src/store/records/sessions/change.ts";
 import { markChosen } from "../../../src/store/records/sessions/choose.ts";
 import { createSession, type NewSession } from "../../../src/store/records/sessions/create.ts";
@@ -152,6 +153,10 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
   }
   if (index % 5 === 4) {
     await planRun(maker);
+  }
+  if (index % 10 === 8) {
+    // a copy of one that shares bodies has more of them
+    await store.write(forkSession, { session_id: id, at_seq: 0 });
   }
 }
 
