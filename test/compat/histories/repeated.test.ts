@@ -81,6 +81,23 @@ it("[FOREIGN-21] [CLI-409] a longer history adds its new messages to the session
   expect((await home.call(["sessions", "verify"])).code).toBe(0);
 });
 
+it("[FOREIGN-21] [FORK-3] a longer history is added to a session that was forked, and the fork keeps what it has", async () => {
+  const home = freshHome();
+  const file = placeHistory("pi", home);
+  const [{ id } = { id: "" }] = (await importing(home, "pi", file)).sessions;
+  const fork = await home.json<{ id: string }>(["sessions", "fork", id, "--json"]);
+  const shown = () => home.call(["sessions", "show", fork.id]);
+  const before = (await shown()).stdout;
+  grow(file);
+  expect((await importing(home, "pi", file)).sessions).toMatchObject([
+    { id, outcome: "added", messages: 2 },
+  ]);
+  expect((await shown()).stdout).toBe(before);
+  expect((await home.call(["sessions", "verify"])).code).toBe(0);
+  expect((await home.call(["sessions", "delete", fork.id, "--yes"])).code).toBe(0);
+  expect((await home.call(["sessions", "verify"])).code).toBe(0);
+});
+
 it("[FOREIGN-22] [CLI-408] a session that was continued here is left alone, and --new-ids stores another one", async () => {
   const provider = await startProvider("openai", () => [text("Yes.")]);
   onTestFinished(() => provider[Symbol.asyncDispose]());

@@ -1,5 +1,6 @@
 import { threadId } from "../../../core/threads.ts";
 import { batches } from "../../records/threads/bodies.ts";
+import { deleteThreads, holdFamilies } from "../../records/threads/families.ts";
 import { lockSession } from "../../records/sessions/lock.ts";
 import { rootOf } from "../../records/sessions/tree-ids.ts";
 import { newId } from "../../../core/ids.ts";
@@ -36,6 +37,7 @@ export const continueImport: Operation<
     await writeSessionTree(tx, { tree });
     return created(tree);
   }
+  await holdFamilies(tx);
   return continueTree(tx, tree);
 };
 
@@ -145,7 +147,15 @@ async function append(
       .values(batch.map((message) => messageRow(id, message)))
       .execute();
   }
-  await tx.db.deleteFrom("threads").where("thread_id", "=", threadId(id, 0)).execute();
+  const replaced = await tx.db
+    .selectFrom("threads")
+    .select("id")
+    .where("thread_id", "=", threadId(id, 0))
+    .execute();
+  await deleteThreads(
+    tx,
+    replaced.map((thread) => thread.id),
+  );
   for (const thread of threads) {
     await writeSessionThread(tx, id, thread);
   }
