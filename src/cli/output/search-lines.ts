@@ -22,7 +22,7 @@ function placeOf({ seq, role, ts }: SearchResult): string {
   return seq === null ? `title, ${ago}` : `${seq} ${role ?? ""}, ${ago}`;
 }
 
-/** What a person does with results. */
+/** Commands that open a result. */
 export const OPEN_RESULT =
   "`reprise sessions show <id> --at <n>` shows a message and those around it; `reprise resume <id>` continues its session.";
 

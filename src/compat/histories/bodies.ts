@@ -66,7 +66,7 @@ function answerFields({ text, thinking, calls }: PairedAnswer, { id, program }: 
   };
 }
 
-/** What was sent was paid for elsewhere; without a count for what was written, a thread would seem short. */
+/** Counts the written tokens alone: those sent were paid for elsewhere, and without any count a thread would seem short. */
 function usageOf(written: string): object {
   const output_tokens = estimateTokens(written);
   return { input_tokens: 0, output_tokens, total_tokens: output_tokens };

@@ -1,7 +1,9 @@
+import { basename } from "node:path";
+
 import { RepriseError } from "../../core/errors.ts";
 import { MAX_CONTENT_BYTES } from "../../core/limits.ts";
 import { cutToBytes } from "../../core/text/cut-to-bytes.ts";
-import type { Entry, Problem } from "./history.ts";
+import type { Entry, History, Problem, Program } from "./history.ts";
 
 /** Bytes of the texts of one history: it is stored in one transaction. */
 const MAX_HISTORY_BYTES = 256 * 1024 * 1024;
@@ -50,6 +52,31 @@ export class Collected {
     }
   }
 
+  /** Makes the history of a file of lines, each entry once. Error codes: `export_invalid` without entries. */
+  history(found: {
+    readonly program: Program;
+    /** As a person knows the program. */
+    readonly name: string;
+    readonly id: string | null;
+    readonly folder: string | null;
+    readonly created: string | null;
+    readonly entries: readonly Entry[];
+  }): History {
+    const { name, id, entries, ...facts } = found;
+    if (entries.length === 0) {
+      throw noHistory(name);
+    }
+    const { source } = this;
+    return {
+      ...facts,
+      id: id ?? basename(source, ".jsonl"),
+      source,
+      entries: onceEach(entries),
+      children: [],
+      problems: this.problems(),
+    };
+  }
+
   problems(): readonly Problem[] {
     const { source } = this;
     return this.#more === 0
@@ -69,7 +96,7 @@ export function noHistory(program: string): RepriseError {
 }
 
 /** Entries, each id once. */
-export function onceEach(entries: readonly Entry[]): readonly Entry[] {
+function onceEach(entries: readonly Entry[]): readonly Entry[] {
   const seen = new Set<string>();
   return entries.filter(({ id, kind }) => {
     const key = `${kind} ${id}`;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 /**
  * Makes an id of names, the same one each time: so a history that is imported again is found, and each of its messages.
- * It has the form of a UUID of version 8.
+ * The form is that of a UUID of version 8.
  */
 export function ownId(...names: readonly string[]): string {
   const hex = hashOf(names);

@@ -68,7 +68,7 @@ async function undone(
   return all;
 }
 
-/** What would be refused of a plan to undo: a file that a later attempt changed is judged with that attempt only. */
+/** Files that undo would refuse: one that a later attempt changed is judged with that attempt only. */
 function refusedIn(planned: readonly Undone[]): readonly Undone[] {
   const judged = new Set<string>();
   return planned.flatMap(({ key, info }) => {

@@ -8,6 +8,7 @@ import type { ChildHistory, History, Problem, Program } from "../../../compat/hi
 import { readHistories } from "../../../compat/histories/read-histories.ts";
 import { sessionTreeOf } from "../../../compat/histories/session-tree.ts";
 import { type ErrorCode, isRepriseError, RepriseError } from "../../../core/errors.ts";
+import { MAX_SUBAGENT_DEPTH } from "../../../core/limits.ts";
 import { exactLine, oneLine, titleLine } from "../../../core/text/terminal-text.ts";
 import { plural } from "../../../core/text/text.ts";
 import { isPostgres } from "../../../store/location.ts";
@@ -168,9 +169,10 @@ async function importFile(file: string, { options, report, target }: Importing):
   }
 }
 
-/** A history and its sub-agents, in the order of their sessions. */
-function allOf(history: History | ChildHistory): readonly History[] {
-  return [history, ...history.children.flatMap(allOf)];
+/** A history and its sub-agents, in the order of their sessions: deeper ones become none. */
+function allOf(history: History | ChildHistory, depth = 0): readonly History[] {
+  const children = depth < MAX_SUBAGENT_DEPTH ? history.children : [];
+  return [history, ...children.flatMap((child) => allOf(child, depth + 1))];
 }
 
 const VERBS: Readonly<Record<ImportOutcome, readonly [done: string, planned: string]>> = {

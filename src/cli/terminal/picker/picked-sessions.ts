@@ -33,7 +33,7 @@ export interface PickedHit {
   /** The id of its session. */
   readonly session_id: string;
   readonly seq: number;
-  /** What is around the first word, and the same from shortly before it on. */
+  /** Text around the first word, and the part of it from shortly before the word on. */
   readonly excerpt: string;
   readonly short: string;
   /** Milliseconds since 1970. */
@@ -46,7 +46,7 @@ export interface PickerEntry {
   readonly hit: PickedHit | null;
 }
 
-/** The same for a row that was only moved. */
+/** Identity of a row, kept when it is only moved. */
 export function entryKey({ session, hit }: PickerEntry): string {
   return hit === null ? session.id : `${session.id} ${hit.seq}`;
 }

@@ -11,7 +11,7 @@ import {
   titleOf,
 } from "./picked-sessions.ts";
 
-/** What is listed, and which of it is selected. */
+/** Listed entries, and the selected one of them. */
 export interface PickerList {
   /** The sessions that match, those of this folder first; then messages that do. */
   readonly entries: readonly PickerEntry[];

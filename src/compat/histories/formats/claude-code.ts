@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 
 import { Branch } from "../branch.ts";
-import { Collected, noHistory, onceEach } from "../collected.ts";
+import { Collected } from "../collected.ts";
 import {
   argsIn,
   blocksText,
@@ -204,24 +204,17 @@ class Reader {
   }
 
   history(): History {
-    const { source } = this.collected;
     const kept = this.#branch.ids();
     const isKept = ({ uuid, entry }: Placed): boolean =>
       kept.has(uuid) || entry.kind === "result" || this.#hasBlockIn(kept, entry);
-    const entries = onceEach(this.#placed.filter(isKept).map(({ entry }) => entry));
-    if (entries.length === 0) {
-      throw noHistory("Claude Code");
-    }
-    return {
+    return this.collected.history({
       program: "claude-code",
-      id: this.#id ?? basename(source, ".jsonl"),
-      source,
+      name: "Claude Code",
+      id: this.#id,
       folder: this.#folder,
       created: this.#created,
-      entries,
-      children: [],
-      problems: this.collected.problems(),
-    };
+      entries: this.#placed.filter(isKept).map(({ entry }) => entry),
+    });
   }
 
   /** An answer belongs to the branch if one of its blocks does. */

@@ -1,6 +1,4 @@
-import { basename } from "node:path";
-
-import { Collected, noHistory, onceEach } from "../collected.ts";
+import { Collected } from "../collected.ts";
 import { argsIn, blocksText, type Fields, fieldsIn, nameIn, textIn, timeIn } from "../fields.ts";
 import type { Entry, ForeignCall, History } from "../history.ts";
 import { jsonLines } from "../lines.ts";
@@ -153,21 +151,14 @@ class Reader {
   }
 
   history(): History {
-    const { source } = this.collected;
-    const entries = onceEach(this.#entries);
-    if (entries.length === 0) {
-      throw noHistory("Codex");
-    }
-    return {
+    return this.collected.history({
       program: "codex",
-      id: this.#id ?? basename(source, ".jsonl"),
-      source,
+      name: "Codex",
+      id: this.#id,
       folder: this.#folder,
       created: this.#created,
-      entries,
-      children: [],
-      problems: this.collected.problems(),
-    };
+      entries: this.#entries,
+    });
   }
 }
 

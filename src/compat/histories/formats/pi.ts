@@ -1,7 +1,5 @@
-import { basename } from "node:path";
-
 import { Branch } from "../branch.ts";
-import { Collected, noHistory, onceEach } from "../collected.ts";
+import { Collected } from "../collected.ts";
 import {
   argsIn,
   blocksText,
@@ -118,23 +116,14 @@ class Reader {
   }
 
   history(): History {
-    const { source } = this.collected;
     const kept = this.#branch.ids();
-    const entries = onceEach(
-      this.#entries.filter(({ line }) => kept.has(line)).map(({ entry }) => entry),
-    );
-    if (entries.length === 0) {
-      throw noHistory("pi");
-    }
-    return {
+    return this.collected.history({
       program: "pi",
-      id: this.#id ?? basename(source, ".jsonl"),
-      source,
+      name: "pi",
+      id: this.#id,
       folder: this.#folder,
       created: this.#created,
-      entries,
-      children: [],
-      problems: this.collected.problems(),
-    };
+      entries: this.#entries.filter(({ line }) => kept.has(line)).map(({ entry }) => entry),
+    });
   }
 }

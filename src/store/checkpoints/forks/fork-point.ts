@@ -104,7 +104,7 @@ async function begunIn(
 const PAGE = 50;
 
 interface ExchangeEnd {
-  /** Of the checkpoint. */
+  /** Row of the checkpoint. */
   readonly row: number;
   readonly seq: number;
 }

@@ -29,7 +29,7 @@ export interface ForkSession {
   readonly session_id: string;
   /** The last message that the fork may have, from 0; all if it is not given. */
   readonly at_seq?: number | undefined;
-  /** Who forks it; unknown callers count as authenticated. */
+  /** The caller; without one, the fork counts as made by the owner. */
   readonly principal?: Principal | undefined;
   /** A repeated request with the same key gets the same fork, as of `createSessionOnce`. */
   readonly create_key?: string | undefined;
@@ -113,7 +113,7 @@ async function holdOrigin(tx: Tx, { session_id, at_seq }: ForkSession): Promise<
 interface Forked {
   readonly session: Origin;
   readonly point: ForkPoint;
-  /** Of the fork. */
+  /** Id of the fork. */
   readonly id: string;
   readonly cleared_seq: number;
 }

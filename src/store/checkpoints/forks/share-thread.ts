@@ -275,33 +275,24 @@ interface CopiedRow {
   readonly thread: number;
 }
 
+const CHECKPOINT = [
+  "ns",
+  "checkpoint_id",
+  "parent_id",
+  "ts",
+  "shape",
+  "versions",
+  "channels",
+  "metadata",
+] as const;
+
 async function copyCheckpoint({ db }: Tx, { id, thread }: CopiedRow): Promise<void> {
   await db
     .insertInto("checkpoints")
-    .columns([
-      "thread",
-      "ns",
-      "checkpoint_id",
-      "parent_id",
-      "ts",
-      "shape",
-      "versions",
-      "channels",
-      "metadata",
-    ])
+    .columns(["thread", ...CHECKPOINT])
     .expression(({ selectFrom, lit }) =>
       selectFrom("checkpoints")
-        .select([
-          lit(thread).as("thread"),
-          "ns",
-          "checkpoint_id",
-          "parent_id",
-          "ts",
-          "shape",
-          "versions",
-          "channels",
-          "metadata",
-        ])
+        .select([lit(thread).as("thread"), ...CHECKPOINT])
         .where("id", "=", id),
     )
     .execute();
