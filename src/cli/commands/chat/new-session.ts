@@ -12,9 +12,14 @@ import { givenSettings } from "../../process/model-settings.ts";
 import type { CliContext } from "../../process/context.ts";
 
 /** The folder of `--repo`, else the working directory. Error codes: `invalid_usage`. */
-export async function projectOf(cli: CliContext, options: ChatOptions) {
+export async function folderOf(cli: CliContext, options: ChatOptions): Promise<string> {
   const folder = folderOfPerson(cli, options);
-  const repo_path = options.repo === undefined ? folder : await folderNamed(folder);
+  return options.repo === undefined ? folder : folderNamed(folder);
+}
+
+/** That folder with its key and id, for which git may be asked. Error codes: `invalid_usage`. */
+export async function projectOf(cli: CliContext, options: ChatOptions) {
+  const repo_path = await folderOf(cli, options);
   return { repo_path, ...(await projectOfFolder(repo_path)) };
 }
 

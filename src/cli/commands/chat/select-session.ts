@@ -23,6 +23,7 @@ import {
 } from "../../../rules/personas/preflight.ts";
 import { refuseOtherAgent } from "../../../exchange/other-agent.ts";
 import { beginThread, continueWith } from "../../../exchange/start-thread.ts";
+import { projectIdOf } from "../../../store/project-id.ts";
 import { projectKeyOf } from "../../../store/project-key.ts";
 import {
   otherFolder,
@@ -43,7 +44,7 @@ import { type ChatOptions, chosenBy, runsOnce } from "./chat-options.ts";
 import { personaFolderPaths, settingsOf } from "../../process/config.ts";
 import type { CliContext } from "../../process/context.ts";
 import { givenSettings } from "../../process/model-settings.ts";
-import { principalOf, newSession, projectOf } from "./new-session.ts";
+import { folderOf, principalOf, newSession, projectOf } from "./new-session.ts";
 import { type ChatRequest, refuseEarly } from "./refuse-early.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { withTilde } from "../../output/table.ts";
@@ -90,7 +91,7 @@ export async function selectSession(selection: Selection): Promise<SelectedSessi
   }
   // a session that has no folder takes that of --repo
   const takes = session.repo_path === null && options.repo !== undefined;
-  if (!(await enter(takes ? (await projectOf(cli, options)).repo_path : session.repo_path))) {
+  if (!(await enter(takes ? await folderOf(cli, options) : session.repo_path))) {
     return null;
   }
   const chosen = await applySessionOptions(selection, session);
@@ -131,14 +132,16 @@ export async function findSession(store: Store, text: string): Promise<Session |
 }
 
 async function latestOfProject({ cli, store, options }: Selection): Promise<Session> {
-  const { project_key, project_id } = await projectOf(cli, options);
+  const folder = await folderOf(cli, options);
+  const project_key = await projectKeyOf(folder);
   const by = options.any === true ? null : chosenBy(cli, options);
   const latest = await store.read(readLatestChosen, { project_key, by });
   if (latest !== null) {
     return latest;
   }
   const any = by === null ? null : await store.read(readLatestChosen, { project_key, by: null });
-  if (any === null && project_id !== null) {
+  const project_id = any === null ? await projectIdOf(folder) : null;
+  if (project_id !== null) {
     const asked = { project_key, elsewhere: { project_id }, by };
     const other = await store.read(readLatestChosen, asked);
     if (other !== null) {
@@ -392,7 +395,7 @@ export async function isOwnChoice(
         (options.persona ?? (await own("persona")) ?? DEFAULT_PERSONA) === session.persona_name
       );
     case "repo_path": {
-      const { project_key } = await projectOf(cli, options);
+      const project_key = await projectKeyOf(await folderOf(cli, options));
       // resolved now: what the path leads to may have changed since the session began
       return session.repo_path !== null && project_key === (await projectKeyOf(session.repo_path));
     }
