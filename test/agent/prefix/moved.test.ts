@@ -12,7 +12,8 @@ import type { Store } from "../../../src/store/store.ts";
 import { describeEngines, openFresh } from "../../helpers/engines.ts";
 import { agentOptions } from "../../helpers/exchanger.ts";
 import { openAiAs } from "../../helpers/openai-as.ts";
-import { startProvider } from "../../helpers/providers/start.ts";
+import { CHAT_SERVERS, type ChatQuirks } from "../../helpers/providers/openai/chat-quirks.ts";
+import { type ProviderName, startProvider } from "../../helpers/providers/start.ts";
 import { call, reasoning, text } from "../../helpers/providers/steps.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
@@ -24,42 +25,70 @@ const WAYS: Readonly<Record<string, (from: Store, to: Store, id: string) => Prom
   "a copy": (source, target, id) => copySession({ source, target, id }),
 };
 
-describeEngines("a session that moves", (engine) => {
-  it.each(
-    Object.keys(WAYS).flatMap((way) => [
-      [way, "anthropic", "claude-opus-5-5"] as const,
-      [way, "openai", "gpt-6.1-sol"] as const,
-    ]),
-  )("[PREFIX-10] by %s sends %s the bytes that it sent before: %s", async (way, name, model) => {
-    const provider = await startProvider(name, (index) => [
-      reasoning(["Ünïcode “🙂”\u2028next", "", " \\u0000 "][index % 3] ?? ""),
-      index % 2 === 0 ? call("list_files", { path: "." }) : text(`Answer ${index} ü.`),
-    ]);
-    onTestFinished(() => provider[Symbol.asyncDispose]());
-    const [from, to] = [await openFresh(engine), await openFresh(engine)];
-    const repo = temporaryFolder();
-    const { id } = await from.write(createSession, { repo_path: repo, permission: "all" });
-    const env = { ...provider.env, REPRISE_MODEL: `${name}:${model}` };
-    const run = async (store: Store, words: string): Promise<void> => {
-      const models = modelConfig(env, name === "openai" ? openAiAs("responses") : {});
-      const exchanger = createExchanger({ ...agentOptions(store, env), models });
-      const live = { listener: () => undefined, signal: new AbortController().signal };
-      expect(await exchanger.exchange({ session_id: id, text: words }, live)).toMatchObject({
-        state: "done",
-      });
-    };
-    await run(from, "one");
-    await run(from, "two");
-    const before = sentIn(provider.received.at(-1)?.body);
-    await WAYS[way]?.(from, to, id);
-    await run(to, "three");
+interface Sealed {
+  readonly name: string;
+  readonly mock: ProviderName;
+  readonly model: string;
+  readonly quirks?: ChatQuirks;
+}
 
-    const after = sentIn(provider.received.at(-1)?.body);
-    expect(after.slice(0, before.length)).toEqual(before);
-    expect(after.length).toBeGreaterThan(before.length);
-    expect(provider.refusals()).toEqual([]);
-    expect(provider.received.flatMap(({ dropped }) => dropped)).toEqual([]);
-  });
+/** Providers whose answers hold what has to come back byte for byte. */
+const SEALED: readonly Sealed[] = [
+  { name: "anthropic", mock: "anthropic", model: "claude-opus-5-5" },
+  { name: "openai", mock: "openai", model: "gpt-6.1-sol" },
+  { name: "openrouter", mock: "openai", model: "maker/model", quirks: CHAT_SERVERS.openrouter },
+  { name: "gemini", mock: "openai", model: "gemini-3-pro", quirks: CHAT_SERVERS.gemini },
+];
+
+describeEngines("a session that moves", (engine) => {
+  it.each(Object.keys(WAYS).flatMap((way) => SEALED.map((sealed) => ({ way, ...sealed }))))(
+    "[PREFIX-10] by $way sends $name the bytes that it sent before",
+    async (sealed) => {
+      const { way, name, mock, model, quirks } = sealed;
+      const options = quirks === undefined ? {} : { quirks };
+      const provider = await startProvider(
+        mock,
+        (index) => [
+          reasoning(["Ünïcode “🙂”\u2028next", "", " \\u0000 "][index % 3] ?? ""),
+          index % 2 === 0 ? call("list_files", { path: "." }) : text(`Answer ${index} ü.`),
+        ],
+        options,
+      );
+      onTestFinished(() => provider[Symbol.asyncDispose]());
+      const [from, to] = [await openFresh(engine), await openFresh(engine)];
+      const repo = temporaryFolder();
+      const { id } = await from.write(createSession, { repo_path: repo, permission: "all" });
+      const env = { ...provider.env, KEY: "test-key", REPRISE_MODEL: `${name}:${model}` };
+      const entry = {
+        api: null,
+        baseUrl: `${provider.url}/v1`,
+        key: { variable: "KEY" },
+        headers: {},
+      };
+      const run = async (store: Store, words: string): Promise<void> => {
+        const models = modelConfig(env, {
+          ...openAiAs("responses"),
+          ...(quirks === undefined ? {} : { [name]: entry }),
+        });
+        const exchanger = createExchanger({ ...agentOptions(store, env), models });
+        const live = { listener: () => undefined, signal: new AbortController().signal };
+        expect(await exchanger.exchange({ session_id: id, text: words }, live)).toMatchObject({
+          state: "done",
+        });
+      };
+      await run(from, "one");
+      await run(from, "two");
+      const before = sentIn(provider.received.at(-1)?.body);
+      await WAYS[way]?.(from, to, id);
+      await run(to, "three");
+
+      const after = sentIn(provider.received.at(-1)?.body);
+      expect(after.slice(0, before.length)).toEqual(before);
+      expect(after.length).toBeGreaterThan(before.length);
+      expect(provider.refusals()).toEqual([]);
+      expect(provider.received.flatMap(({ dropped }) => dropped)).toEqual([]);
+    },
+  );
 });
 
 /** What a model reads, item after item, as its bytes; marks of the cache are not a part of it. */

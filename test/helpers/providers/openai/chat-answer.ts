@@ -67,7 +67,7 @@ export class ChatAnswer implements Answer {
       case "reasoning":
         this.#reasoning += step.text;
         if (this.#memory.quirks.reasoningDetails) {
-          return this.#detail(step.text);
+          return step.text === "" ? "" : this.#detail(step.text);
         }
         return showsReasoning(this.#request.model)
           ? this.#delta({ reasoning_content: step.text })
