@@ -18,7 +18,7 @@ describe("benches", () => {
   const inBrowser = HAS_NO_BROWSER ? [] : ["web"];
 
   it.each([...some, ...inBrowser])("%s gives figures for each of its lines", async (name) => {
-    const { stdout } = await run(process.execPath, [PROGRAM, name, "--json", "--scale", "0.02"]);
+    const { stdout } = await run(process.execPath, [PROGRAM, name, "--json", "--scale", "0.005"]);
     const { benches } = JSON.parse(stdout);
     expect(benches).toMatchObject([{ bench: name }]);
     expect(benches[0].measurements.length).toBeGreaterThan(0);

@@ -1,3 +1,5 @@
+import { testSize } from "./size.ts";
+
 /** The key of the provider that is asked, and secrets that belong to others. */
 export const OWN_KEY = "sk-proj-Zq8Xv2Lm9Rt4Wp7Ks1Nd6Hb3";
 export const OTHER_KEY = "sk-ant-api03-Jf5Gy0Ua8Ce2Qo4Vi6Tk";
@@ -17,7 +19,7 @@ const base64 = (text: string) => Buffer.from(text).toString("base64");
 const percent = (text: string) => Buffer.from(text).toString("hex").replace(/../g, "%$&");
 
 /** What a provider writes, and what of it must not be seen anywhere. */
-export const QUOTES: readonly (readonly [text: string, ...secrets: string[]])[] = [
+export const ALL_QUOTES: readonly (readonly [text: string, ...secrets: string[]])[] = [
   [`Incorrect API key provided: ${OWN_KEY}.`, OWN_KEY],
   [`Incorrect API key provided: ${OWN_KEY.slice(0, 14)}.`, OWN_KEY.slice(0, 14)],
   [`Incorrect API key provided: ${OWN_KEY.slice(-10)}.`, OWN_KEY.slice(-10)],
@@ -96,3 +98,9 @@ export const QUOTES: readonly (readonly [text: string, ...secrets: string[]])[] 
   [`${"x ".repeat(3000)}${OWN_KEY}`, OWN_KEY.slice(0, 9)],
   ["\u001b]0;owned\u0007\u001b[31mred\r\nsecond line", "\u001b", "\n", "\r"],
 ];
+
+/** Part of the quotes, from all kinds, that this run uses. */
+export const QUOTES = ALL_QUOTES.filter(
+  (_, index) =>
+    index % Math.max(1, Math.floor(ALL_QUOTES.length / testSize("quoted-secrets"))) === 0,
+);

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { addShare } from "../../src/store/records/access/shares.ts";
 import { deleteRequested } from "../../src/store/requests.ts";
 import type { Store } from "../../src/store/store.ts";
-import { describeEngines } from "../helpers/engines.ts";
+import { describeEngine } from "../helpers/engines.ts";
 import { queue } from "../helpers/queue.ts";
 import { seededRandom } from "../helpers/random.ts";
 import { routesOfService } from "../helpers/routes-of-service.ts";
@@ -110,7 +110,7 @@ function waitsForLock(store: Store): Promise<boolean> {
   }, null);
 }
 
-describeEngines("a session that is deleted meanwhile", (engine) => {
+describeEngine("a session that is deleted meanwhile", (engine) => {
   it("[HTTP-234] no call of a session meets its deletion with an error of the service", async () => {
     const isPostgres = engine.name === "postgres";
     const store = await (await engine.create()).open();

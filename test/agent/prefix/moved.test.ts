@@ -9,7 +9,7 @@ import { parseExport } from "../../../src/store/portable/parse.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { describeEngines, openFresh } from "../../helpers/engines.ts";
+import { describeEngine, openFresh } from "../../helpers/engines.ts";
 import { agentOptions } from "../../helpers/exchanger.ts";
 import { openAiAs } from "../../helpers/openai-as.ts";
 import { CHAT_SERVERS, type ChatQuirks } from "../../helpers/providers/openai/chat-quirks.ts";
@@ -40,7 +40,7 @@ const SEALED: readonly Sealed[] = [
   { name: "gemini", mock: "openai", model: "gemini-3-pro", quirks: CHAT_SERVERS.gemini },
 ];
 
-describeEngines("a session that moves", (engine) => {
+describeEngine("a session that moves", (engine) => {
   it.each(Object.keys(WAYS).flatMap((way) => SEALED.map((sealed) => ({ way, ...sealed }))))(
     "[PREFIX-10] by $way sends $name the bytes that it sent before",
     async (sealed) => {

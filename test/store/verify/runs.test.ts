@@ -18,7 +18,7 @@ import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { createKeptBytes } from "../../../src/workspace/undo/kept-bytes.ts";
 import { statementsOf } from "../../helpers/count-statements.ts";
 import {
-  describeEngines,
+  describeEngine,
   type Engine,
   execute,
   newSession,
@@ -310,7 +310,7 @@ async function valuesOf({ store, id }: World): Promise<Readonly<Record<string, s
   };
 }
 
-describeEngines("verifying a run", (engine: Engine) => {
+describeEngine("verifying a run", (engine: Engine) => {
   it("[PLANRUN-90] [PLANRUN-91] [PLANRUN-92] [PLANRUN-93] [PLANRUN-94] [PLANRUN-95] [PLANRUN-96] [PLANRUN-97] names each falsified value, and leaves it", async () => {
     const world = await doneRun(await engine.create());
     const { store, id } = world;

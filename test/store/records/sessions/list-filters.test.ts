@@ -7,7 +7,7 @@ import { type ListInput, listSummaries } from "../../../../src/store/records/ses
 import type { ListFilters } from "../../../../src/store/records/sessions/list-filters.ts";
 import { patchSession } from "../../../../src/store/records/sessions/patch.ts";
 import type { Store } from "../../../../src/store/store.ts";
-import { describeEngines, execute, newSession, openFresh } from "../../../helpers/engines.ts";
+import { describeEngine, execute, newSession, openFresh } from "../../../helpers/engines.ts";
 import { tokenHolder } from "../../../../src/core/principal.ts";
 
 const KEY = "0123456789abcdef";
@@ -33,7 +33,7 @@ const FILTERS: readonly (readonly [ListFilters, RegExp])[] = [
   [{ metadata: { key: "ticket", value: "42" } }, /session_metadata_by_value/],
 ];
 
-describeEngines("the filters of the list", (engine) => {
+describeEngine("the filters of the list", (engine) => {
   it("[HTTP-163] each uses an index on the first page and on later ones, and no list reads all sessions", async () => {
     const store = await openFresh(engine);
     await fill(store, 20_000);
