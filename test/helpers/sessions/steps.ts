@@ -31,6 +31,8 @@ export interface Plan {
   readonly children: readonly Plan[];
 }
 
+const AT_TERMINAL = localPrincipal("terminal", null);
+
 /** Stores a session, and its sub-agents, in which everything has happened. Returns its id. */
 export async function makeSession(
   store: Store,
@@ -67,6 +69,7 @@ export async function runStep(store: Store, id: string, step: Step): Promise<voi
       await store.write(appendUserMessage, {
         reference: id,
         content: step.text,
+        principal: AT_TERMINAL,
         idempotency_key: `key-${step.text.length}-${Math.random()}`,
       });
       return;
@@ -93,7 +96,7 @@ export async function runStep(store: Store, id: string, step: Step): Promise<voi
         id,
         archive: step.do === "clear",
         model: "demo",
-        principal: localPrincipal("terminal", null),
+        principal: AT_TERMINAL,
       });
       return;
     default:
@@ -111,7 +114,11 @@ async function inThread(store: Store, id: string, step: ThreadStep): Promise<voi
   };
   const history = await Array.fromAsync(graph.getStateHistory(config));
   if (step.do === "exchange") {
-    await store.write(appendUserMessage, { reference: id, content: step.text });
+    await store.write(appendUserMessage, {
+      reference: id,
+      content: step.text,
+      principal: AT_TERMINAL,
+    });
     const messages = await pendingQuestions(store, id);
     await graph.invoke({ messages }, config);
     return;
