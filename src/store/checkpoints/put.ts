@@ -8,6 +8,7 @@ import type { Operation, Tx } from "../store.ts";
 import { type NewCalls, storeCalls } from "../records/model-calls/store-calls.ts";
 import { BATCH, idsOf, keepBodies } from "../records/threads/bodies.ts";
 import { markHash, markHead, type MessageChain, storedChain } from "./head-mark.ts";
+import { showBranch } from "./forks/show-branch.ts";
 import { checkLists, keepSequence } from "./lists.ts";
 import type { CheckpointTable } from "../tables/checkpoints.ts";
 import { type FencedThread, type HeldThread, holdThread, keepThread } from "./threads.ts";
@@ -76,6 +77,7 @@ export const putCheckpoint: Operation<PutCheckpoint, StoredCheckpoint | "stale">
   if (ids === "stale") {
     return ids;
   }
+  await showBranch(tx, { ...input, head_id: held.head_id });
   const chain = await keepCheckpoint(tx, { input, parent, ids });
   const { mirror, fence } = input;
   await keepCalls(tx, input);

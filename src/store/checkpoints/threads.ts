@@ -59,6 +59,8 @@ export interface HeldThread {
   readonly id: number | null;
   /** The checkpoint's channels as stored; null without the checkpoint. */
   readonly parent_channels: string | null;
+  /** The id of the thread's latest root checkpoint; null for none. */
+  readonly head_id: string | null;
   /** The ids of those of the bodies that the thread has, by hash. */
   readonly bodies: ReadonlyMap<string, number>;
 }
@@ -90,6 +92,7 @@ export async function holdThread(tx: Tx, input: HoldThread): Promise<HeldThread>
 interface HeldRow {
   readonly id: number | null;
   readonly parent_channels: string | null;
+  readonly head_id: string | null;
   /** `hash id`, with commas between. */
   readonly bodies: string | null;
 }
@@ -99,6 +102,7 @@ function heldThread([row]: readonly (HeldRow | undefined)[]): HeldThread {
   return {
     id: row?.id ?? null,
     parent_channels: row?.parent_channels ?? null,
+    head_id: row?.head_id ?? null,
     bodies: new Map(bodies.map(([hash = "", id]) => [hash, Number(id)])),
   };
 }
@@ -149,6 +153,12 @@ function readAlong({ db }: QueryParts, given: Parameter<Wanted>) {
       .where("parent.ns", "=", given("ns"))
       .where("parent.checkpoint_id", "=", given("parent_id"))
       .as("parent_channels"),
+    db
+      .selectFrom("threads as marked")
+      .innerJoin("checkpoints as head", "head.id", "marked.head_row")
+      .select("head.checkpoint_id")
+      .where("marked.thread_id", "=", given("thread_id"))
+      .as("head_id"),
     (hashes.length === 0 ? sql<string | null>`null` : sql<string | null>`(${found})`).as("bodies"),
   ] as const;
 }

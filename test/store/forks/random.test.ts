@@ -85,6 +85,8 @@ class Family {
       case "edit":
       case "remove":
         return runStep(this.#store, id, { do: what, at: Math.floor(this.#random() * 9) });
+      case "branch":
+        return runStep(this.#store, id, { do: "fork", at: Math.floor(this.#random() * 9) });
       default:
         return runStep(this.#store, id, { do: what });
     }
@@ -111,7 +113,6 @@ class Family {
   }
 }
 
-/** Without branches from older checkpoints: after an edit, the mirror of one differs from it, with forks and without. */
 const KINDS = [
   "exchange",
   "exchange",
@@ -124,6 +125,7 @@ const KINDS = [
   "repair",
   "pending",
   "remove",
+  "branch",
   "fold",
   "clear",
   "restart",
