@@ -72,7 +72,7 @@ export const SIZED_TESTS = {
     long: 300,
   },
   families: {
-    what: "Random lives of sessions and their forks, each compared with one that shares nothing: families",
+    what: "Random programs of forks, exchanges, branches, imports, copies, deletions and repairs, compared with sessions that share nothing: families",
     files: ["test/store/forks/random.test.ts"],
     test: 1,
     short: 4,
