@@ -80,9 +80,16 @@ export const SIZED_TESTS = {
   },
   forks: {
     what: "Forks of a session and of each other, deleted in random order: forks",
-    files: ["test/store/forks/fork-session.test.ts"],
+    files: ["test/store/forks/fork-session.test.ts", "test/store/forks/killed.test.ts"],
     test: 10,
     short: 40,
+    long: 100,
+  },
+  "family-kills": {
+    what: "Kills before each write of a fork and of a deletion whose rows are shared: writes at most",
+    files: ["test/store/forks/killed.test.ts"],
+    test: 1,
+    short: 100,
     long: 100,
   },
   "fallback-lives": {

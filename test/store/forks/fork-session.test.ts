@@ -14,7 +14,6 @@ import { seededRandom } from "../../helpers/random.ts";
 import { contentsOf, expectSound, forkOf, threadRows } from "../../helpers/sessions/forks.ts";
 import { makeSession, runStep, type Step } from "../../helpers/sessions/steps.ts";
 import { testSize } from "../../helpers/size.ts";
-import { startProgram } from "../../helpers/start-program.ts";
 
 const THREE: readonly Step[] = [1, 2, 3].flatMap((n): Step[] => [
   { do: "exchange", text: `question ${n}` },
@@ -109,23 +108,6 @@ describeEngines("forks of sessions", (engine) => {
     await store.write(deleteSessionTree, { id: late });
     await expectSound(store, early, below);
     expect(await contentsOf(store, early)).toHaveLength(4);
-  });
-
-  it("[FORK-5] a process that is killed while it forks leaves whole forks", async () => {
-    const database = await engine.create();
-    const store = await database.open();
-    const origin = await talked(store);
-    for (let kill = 0; kill < 2; kill += 1) {
-      const forking = startProgram("store-fork.ts", [database.location, origin]);
-      await forking.waitFor(/\n[^]*\n[^]*\n/);
-      await forking.stop();
-    }
-    const { rows } = await store.read(
-      async ({ db }) => ({ rows: await db.selectFrom("sessions").select("id").execute() }),
-      null,
-    );
-    expect(rows.length).toBeGreaterThan(2);
-    await expectSound(store, ...rows.map(({ id }) => id));
   });
 
   it("[FORK-6] what a fork has of its origin is found in the origin, and in the fork once that is gone", async () => {
