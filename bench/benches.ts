@@ -41,6 +41,7 @@ export const BENCHES: Readonly<Record<string, { load: () => Promise<Bench>; byDe
       byDefault: false,
     },
     nodes: { load: async () => (await import("./nodes.ts")).bench, byDefault: false },
+    fork: { load: async () => (await import("./fork.ts")).bench, byDefault: false },
     search: { load: async () => (await import("./search.ts")).bench, byDefault: false },
     savers: { load: async () => (await import("./savers.ts")).bench, byDefault: false },
     terminal: { load: async () => (await import("./terminal.ts")).bench, byDefault: false },
