@@ -6,12 +6,14 @@ interface FoldedProps {
   readonly model: SessionModel;
   /** What keeps it open while its row is not drawn. */
   readonly id: string;
+  /** Key of the group that it may become part of: open with it, so that it stays in view. */
+  readonly group?: string;
   readonly title: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** What a person opens when it is wanted. What is inside is made only then. */
-export function Folded({ model, id, title, children }: FoldedProps): JSX.Element {
+export function Folded({ model, id, group = id, title, children }: FoldedProps): JSX.Element {
   const isOpen = model.opened.value.has(id);
   return (
     <details
@@ -20,10 +22,12 @@ export function Folded({ model, id, title, children }: FoldedProps): JSX.Element
       onToggle={({ currentTarget }) => {
         if (currentTarget.open !== model.opened.peek().has(id)) {
           const next = new Set(model.opened.peek());
-          if (currentTarget.open) {
-            next.add(id);
-          } else {
-            next.delete(id);
+          for (const key of [id, group]) {
+            if (currentTarget.open) {
+              next.add(key);
+            } else {
+              next.delete(key);
+            }
           }
           model.opened.value = next;
         }

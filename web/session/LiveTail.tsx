@@ -4,27 +4,15 @@ import { CallMark } from "./calls/CallMark.tsx";
 import { subjectOf } from "./call-text.ts";
 import { LiveState } from "./LiveState.tsx";
 import type { LiveCall, SessionModel } from "./model.ts";
-import { Text } from "./Text.tsx";
-import { ThoughtLine } from "./thought/ThoughtLine.tsx";
 
-/** After the last message: the answer that arrives, calls whose message is not stored yet, and what happens else. */
+/** After the last message and the answer that arrives: calls whose message is not stored yet, and what happens else. */
 export function LiveTail({ model }: { readonly model: SessionModel }): JSX.Element {
-  const { text = null, reasoning = null, calls = [] } = model.live.value ?? {};
-  const written = text?.message_id ?? reasoning?.message_id ?? null;
+  const { calls = [] } = model.live.value ?? {};
   const early = calls.filter(
     ({ status, call_id }) => status === "running" && !isStored(model, call_id),
   );
   return (
-    <article class="live" aria-label="What happens now">
-      {written === null ? null : (
-        <article class="message assistant" aria-label="The answer that is being written">
-          <header class="message-head">
-            <strong>Assistant</strong>
-          </header>
-          <ThoughtLine model={model} id={written} />
-          {text === null ? null : <Text key={text.message_id} text={text.text} isGrowing />}
-        </article>
-      )}
+    <article aria-label="What happens now">
       {early.length === 0 ? null : (
         <ul class="calls" aria-label="Tool calls that run">
           {early.map((call) => (

@@ -22,43 +22,92 @@ const MAX_SHOWN = 60_000;
 /** Characters of a message that is shown with its Markdown. */
 const MAX_MARKDOWN = 200_000;
 
+type StoredRow = Extract<Row, { kind: "message" }>;
+
 const NAMES = { user: "User", assistant: "Assistant", tool: "Tool", system: "System" } as const;
 
 interface MessageRowProps {
   readonly model: SessionModel;
-  readonly row: Extract<Row, { kind: "message" }>;
+  /** Null for the answer that is being written, if there is one. */
+  readonly row: StoredRow | null;
   /** Messages of the session. */
   readonly total: number;
 }
 
-/** One message with its calls, and how its exchange ended if it is the last one of it. */
+/**
+ * One message with its calls, and how its exchange ended if it is the last one of it. An answer becomes a message in the same
+ * elements: what a reader has opened, presses or has the focus on stays.
+ */
 export const MessageRow = memo(function MessageRow({ model, row, total }: MessageRowProps) {
-  const { message, calls } = row;
-  const { seq, role, content, is_summary, archived } = message;
-  const label = `${is_summary ? "Summary" : NAMES[role]}, message ${seq}`;
   const isRaw = useSignal(false);
-  return (
-    <article
-      class={`message ${role}${archived ? " archived" : ""}`}
-      data-seq={seq}
-      tabIndex={-1}
-      aria-label={label}
-      aria-posinset={seq}
-      aria-setsize={total}
-    >
-      <MessageHead message={message} isRaw={isRaw} />
-      {role === "assistant" ? <ThoughtLine model={model} id={message.message_id} /> : null}
-      {content.trim() === "" ? null : (
-        <MessageText model={model} message={message} isRaw={isRaw.value} />
+  const answer = answerOf(model, row);
+  return row === null && answer === null ? null : (
+    <article {...(row === null ? WRITTEN : attributesOf(row.message, total))}>
+      {row === null ? (
+        <header class="message-head">
+          <strong>{NAMES.assistant}</strong>
+        </header>
+      ) : (
+        <MessageHead message={row.message} isRaw={isRaw} />
       )}
-      {calls.length === 0 ? null : <Calls model={model} seq={seq} calls={calls} />}
-      <ExchangeEnd model={model} seq={lastOf(row)} />
+      {answer === null ? null : <ThoughtLine key={answer} model={model} id={answer} />}
+      {row === null ? (
+        <WrittenText model={model} />
+      ) : (
+        <MessageBody model={model} row={row} isRaw={isRaw.value} />
+      )}
     </article>
   );
 });
 
+const WRITTEN = { class: "message assistant", "aria-label": "The answer that is being written" };
+
+/** The id of the answer that a row shows; null if it shows none. */
+function answerOf(model: SessionModel, row: StoredRow | null): string | null {
+  if (row === null) {
+    const { text = null, reasoning = null } = model.live.value ?? {};
+    return text?.message_id ?? reasoning?.message_id ?? null;
+  }
+  return row.message.role === "assistant" ? row.message.message_id : null;
+}
+
+function attributesOf({ seq, role, is_summary, archived }: MessageInfo, total: number) {
+  return {
+    class: `message ${role}${archived ? " archived" : ""}`,
+    "data-seq": seq,
+    tabIndex: -1,
+    "aria-label": `${is_summary ? "Summary" : NAMES[role]}, message ${seq}`,
+    "aria-posinset": seq,
+    "aria-setsize": total,
+  };
+}
+
+function WrittenText({ model }: Pick<MessageRowProps, "model">): JSX.Element | null {
+  const text = model.live.value?.text ?? null;
+  return text === null ? null : <Text key={text.message_id} text={text.text} isGrowing />;
+}
+
+interface MessageBodyProps {
+  readonly model: SessionModel;
+  readonly row: StoredRow;
+  readonly isRaw: boolean;
+}
+
+function MessageBody({ model, row, isRaw }: MessageBodyProps): JSX.Element {
+  const { message, calls } = row;
+  return (
+    <>
+      {message.content.trim() === "" ? null : (
+        <MessageText model={model} message={message} isRaw={isRaw} />
+      )}
+      {calls.length === 0 ? null : <Calls model={model} seq={message.seq} calls={calls} />}
+      <ExchangeEnd model={model} seq={lastOf(row)} />
+    </>
+  );
+}
+
 /** Results and reading calls that the row shows belong to it. */
-function lastOf({ message, calls }: MessageRowProps["row"]): number {
+function lastOf({ message, calls }: StoredRow): number {
   return calls.reduce((last, { result }) => Math.max(last, result?.seq ?? 0), message.seq);
 }
 

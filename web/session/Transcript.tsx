@@ -131,12 +131,16 @@ export function Transcript({ model }: { readonly model: SessionModel }): JSX.Ele
               return row?.kind === "absent" ? (
                 <div key={`absent ${seq}`} class="row-absent" style={{ height: `${size}px` }} />
               ) : (
-                <div key={seq} ref={rows.measureElement} data-index={index} class="row">
-                  {row === null ? (
-                    <LiveTail model={model} />
-                  ) : row.kind === "message" ? (
+                <div
+                  key={seq}
+                  ref={rows.measureElement}
+                  data-index={index}
+                  class={row === null ? "row live" : "row"}
+                >
+                  {row?.kind === "hidden" ? null : (
                     <MessageRow model={model} row={row} total={last} />
-                  ) : null}
+                  )}
+                  {row === null ? <LiveTail model={model} /> : null}
                 </div>
               );
             })}

@@ -113,6 +113,45 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     there.expectNoProblems();
   });
 
+  it("[PAGE-170] keeps a thought open that is opened while its answer is written or being stored", async () => {
+    const { id, talk } = await newTalk("Think about it");
+    const page = await world.openPage(`/sessions/${id}`);
+    const title = page.getByText(/^Thought for/);
+    const think = async (message_id: string): Promise<void> => {
+      talk.hear({ type: "reasoning", message_id, text: `The idea of ${message_id}.` });
+      await page.getByText("Thinking…").waitFor();
+      talk.say(message_id, "It is *so*.");
+      await page.locator(".live em").waitFor();
+    };
+    const keep = async (message_id: string, seq: number): Promise<void> => {
+      await talk.store(storedMessage({ role: "assistant", content: "It is *so*.", message_id }));
+      await rowAt(page, seq).waitFor();
+    };
+    await think("first");
+    await title.click();
+    await page.getByText("The idea of first.").waitFor();
+    await keep("first", 2);
+    await page.getByText("The idea of first.").waitFor();
+    // the answer becomes a message between press and release
+    await think("second");
+    await title.last().hover();
+    await page.mouse.down();
+    await keep("second", 3);
+    await page.mouse.up();
+    await page.getByText("The idea of second.").waitFor();
+    // a call that becomes part of a group
+    const read = (id: string) => ({ id, name: "read_file", args: { path: `${id}.ts` } });
+    await talk.call("", [read("one")]);
+    await talk.result(read("one"), "Content of one.");
+    await page.locator("summary", { hasText: "read_file" }).click();
+    await page.getByText("Content of one.").waitFor();
+    await talk.call("", [read("two")]);
+    await page.getByText("Exploring:").waitFor();
+    await page.getByText("Content of one.").waitFor();
+    await talk.end();
+    await page.context().close();
+  });
+
   it("[TERM-157] is not silent for 2 s while a model thinks for 12 s", async () => {
     const provider = await startThinkingModel();
     const home = freshHome(provider.env);

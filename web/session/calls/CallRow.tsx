@@ -31,10 +31,11 @@ interface CallRowProps {
   readonly model: SessionModel;
   readonly stored: StoredCall;
   readonly id: string;
+  readonly group?: string;
 }
 
 /** A call of a tool in one line; opened, with its arguments, what it changed and what it returned. */
-export function CallRow({ model, stored, id }: CallRowProps): JSX.Element {
+export function CallRow({ model, stored, id, group = id }: CallRowProps): JSX.Element {
   const { call, asked_at, result } = stored;
   const { state, reason, took } = stateOf(stored, model);
   // arguments may be large, and the row is drawn 10 times a second while an answer arrives
@@ -44,6 +45,7 @@ export function CallRow({ model, stored, id }: CallRowProps): JSX.Element {
     <Folded
       model={model}
       id={id}
+      group={group}
       title={
         <span class={`call-line ${state}`}>
           <CallMark state={state} />

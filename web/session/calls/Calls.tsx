@@ -33,7 +33,12 @@ export function Calls({ model, seq, calls }: CallsProps): JSX.Element {
         const [only] = segment;
         return only !== undefined && segment.length === 1 ? (
           <li key={only.call.id}>
-            <CallRow model={model} stored={only} id={`call ${seq} ${only.call.id}`} />
+            <CallRow
+              model={model}
+              stored={only}
+              id={`call ${seq} ${only.call.id}`}
+              group={groupId(seq, segment)}
+            />
           </li>
         ) : (
           <li key={only?.call.id}>
@@ -71,6 +76,10 @@ function segmentsOf(calls: readonly StoredCall[]): StoredCall[][] {
   return segments;
 }
 
+function groupId(seq: number, calls: readonly StoredCall[]): string {
+  return `group ${seq} ${calls[0]?.call.id ?? ""}`;
+}
+
 function CallGroup({ model, seq, calls }: CallsProps): JSX.Element {
   const states = calls.map((stored) => stateOf(stored, model));
   const failed = states.filter(({ state }) => isFailed(state)).length;
@@ -84,7 +93,7 @@ function CallGroup({ model, seq, calls }: CallsProps): JSX.Element {
   return (
     <Folded
       model={model}
-      id={`group ${seq} ${calls[0]?.call.id ?? ""}`}
+      id={groupId(seq, calls)}
       title={
         <span class={`call-line ${state}`}>
           <CallMark state={state} />
