@@ -199,6 +199,8 @@ export interface ListOptions {
   readonly project_key?: string;
   /** The full id of a session, for its direct sub-agents. */
   readonly parent?: string;
+  /** The full id of a session, for its forks. */
+  readonly forked_from?: string;
   /** True for sessions that are nobody's sub-agent. */
   readonly roots?: boolean;
   readonly activity?: Activity;

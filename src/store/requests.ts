@@ -253,6 +253,7 @@ export async function listRequested(
     cursor,
     limit = DEFAULT_LIST_LIMIT,
     parent,
+    forked_from,
     repo_path,
     metadata,
     ...filters
@@ -263,6 +264,7 @@ export async function listRequested(
     ...filters,
     limit,
     ...(parent === undefined ? {} : { parent_session_id: parent }),
+    ...(forked_from === undefined ? {} : { forked_from_session_id: forked_from }),
     ...(repo_path === undefined ? {} : { folder_key: await projectKeyOf(repo_path) }),
     ...(metadata === undefined ? {} : { metadata: pairOf(metadata) }),
     ...(cursor === undefined ? {} : { after: readCursor(cursor, order) }),

@@ -51,6 +51,7 @@ beforeAll(async () => {
         .execute(),
     null,
   );
+  ids["fork"] = (await client.forkSession(ids["archived"] ?? "")).id;
   ids["child"] = (await t.store.write(createSession, { parent_session_id: root })).id;
 });
 afterAll(async () => {
@@ -77,6 +78,8 @@ it("[HTTP-158] each filter leaves the sessions that pass it, on all pages, and t
     [{}, all],
     [{ parent: ids["root"] ?? "" }, ["child"]],
     [{ parent: ids["child"] ?? "" }, []],
+    [{ forked_from: ids["archived"] ?? "" }, ["fork"]],
+    [{ forked_from: ids["fork"] ?? "" }, []],
     [{ roots: true }, without("child")],
     [{ roots: false }, all],
     [{ activity: "running" }, ["held", "running"]],
@@ -115,6 +118,7 @@ it("[HTTP-160] refuses filters that cannot be", async () => {
   const headers = { authorization: `Bearer ${TOKEN}` };
   for (const query of [
     "parent=12345678",
+    "forked_from=12345678",
     "roots=1",
     "activity=busy",
     "repo_path=relative",

@@ -55,6 +55,12 @@ export const ListQuery = Type.Object(
         description: "the full id of a session: its direct sub-agents are listed",
       }),
     ),
+    forked_from: Type.Optional(
+      Type.String({
+        pattern: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+        description: "the full id of a session: its forks are listed",
+      }),
+    ),
     roots: Type.Optional(
       Type.Boolean({ description: "true for sessions that are nobody's sub-agent" }),
     ),

@@ -137,6 +137,16 @@ describe("a visitor, on every route", () => {
     expect(messages.json).toMatchObject([{ content: "hello" }]);
   });
 
+  it("[PAGE-10] does not see the origin of a fork", async () => {
+    const path = `/api/sessions/${shown}/fork`;
+    const { json } = await t.call<{ id: string }>("POST", path, { headers: OWN, body: {} });
+    expect(json).toMatchObject({ forked_from: { session_id: shown } });
+    const page = openPage(t);
+    await page.login({ share: (await newShare(json.id)).secret });
+    const { json: seen } = await page.call("GET", `/api/sessions/${json.id}`);
+    expect(seen).toMatchObject({ id: json.id, forked_from: null });
+  });
+
   it("[PAGE-17] who is an owner or a reader stays so when opening a link; a visitor sees the last link", async () => {
     for (const [token, role] of [
       [TOKEN, "owner"],

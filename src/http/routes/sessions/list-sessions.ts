@@ -11,7 +11,7 @@ const schema = {
   operationId: "listSessions",
   summary: "Lists sessions, latest activity first, or in the order of their creation",
   description:
-    "Sub-agents' and archived sessions are in the list too. Filters are combined with AND: `title` is the beginning of the name or the title, `metadata` a pair as `key:value`, `repo_path` a folder. With `order=created` the pages lose no session that gets a message meanwhile. The next page is in the `Link` header.",
+    "Sub-agents' and archived sessions are in the list too. Filters are combined with AND: `title` is the beginning of the name or the title, `metadata` a pair as `key:value`, `repo_path` a folder, `forked_from` the origin of forks. With `order=created` the pages lose no session that gets a message meanwhile. The next page is in the `Link` header.",
   querystring: ListQuery,
   response: {
     200: written(Type.Array(named(SessionSummary)), {

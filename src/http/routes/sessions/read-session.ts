@@ -49,6 +49,7 @@ function withoutSurroundings(text: string): string {
     project_key: null,
     project_id: null,
     parent_session_id: null,
+    forked_from: null,
     metadata: {},
     exchange: null,
     permission: null,

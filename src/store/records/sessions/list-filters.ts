@@ -10,6 +10,8 @@ export interface ListFilters {
   readonly project_key?: string;
   readonly project_id?: string;
   readonly parent_session_id?: string;
+  /** The origin of forks. */
+  readonly forked_from_session_id?: string;
   /** True for sessions without a parent. */
   readonly roots?: boolean;
   readonly activity?: Activity;
@@ -30,6 +32,7 @@ export interface FilterValues {
   readonly project_id?: string | undefined;
   readonly folder_key?: string | undefined;
   readonly parent_session_id?: string | undefined;
+  readonly forked_from_session_id?: string | undefined;
   readonly roots?: true | undefined;
   readonly archived?: true | undefined;
   readonly unarchived?: true | undefined;
@@ -49,6 +52,7 @@ export const OPTIONAL_FILTERS = [
   "project_id",
   "folder_key",
   "parent_session_id",
+  "forked_from_session_id",
   "roots",
   "archived",
   "unarchived",
@@ -66,13 +70,15 @@ export function filterValues(filters: ListFilters): FilterValues {
     return {};
   }
   const { activity, archived, metadata, title, roots, state, since } = filters;
-  const { project_key, project_id, folder_key, parent_session_id } = filters;
+  const { project_key, project_id, folder_key, parent_session_id, forked_from_session_id } =
+    filters;
   return {
     state,
     project_key,
     project_id,
     folder_key,
     parent_session_id,
+    forked_from_session_id,
     roots: roots === true || undefined,
     archived: archived === true || undefined,
     unarchived: archived === false || undefined,
@@ -109,6 +115,14 @@ function rangesOf(title: string): TextRange[] {
   return [...new Set(texts)].map((from) => ({ from, before: `${from}${LAST}` }));
 }
 
+const EQUAL = [
+  "state",
+  "project_key",
+  "project_id",
+  "parent_session_id",
+  "forked_from_session_id",
+] as const;
+
 /** The sessions that pass the filters. Those of few sessions are sets, each read from an index. */
 export function withFilters<Row>(
   from: SelectQueryBuilder<Database, "sessions", Row>,
@@ -116,7 +130,7 @@ export function withFilters<Row>(
   given: Parameter<FilterValues>,
 ): SelectQueryBuilder<Database, "sessions", Row> {
   let query = from;
-  for (const filter of ["state", "project_key", "project_id", "parent_session_id"] as const) {
+  for (const filter of EQUAL) {
     if (given.has(filter)) {
       query = query.where(filter, "=", given(filter));
     }

@@ -27,6 +27,7 @@ const FILTERS: readonly (readonly [ListFilters, RegExp])[] = [
   [{ project_key: KEY }, /sessions_by_project/],
   [{ folder_key: KEY }, /sessions_by_project/],
   [{ parent_session_id: PARENT }, /sessions_by_parent/],
+  [{ forked_from_session_id: PARENT }, /sessions_by_origin/],
   [{ activity: "running" }, /sessions_by_open_exchange[^]*sessions_held/],
   [{ activity: "interrupted" }, /sessions_by_open_exchange/],
   [{ title: "session 1234" }, /sessions_by_name[^]*sessions_by_title/],
