@@ -88,7 +88,7 @@ function Page({ route }: { readonly route: Route }): JSX.Element {
     case "list":
       return <List />;
     case "session":
-      return <Session id={route.id} />;
+      return <Session key={route.id} id={route.id} />;
     case "plans":
       return <Plans />;
     case "service":

@@ -50,6 +50,7 @@ export function Row(props: RowProps): JSX.Element {
       </Link>
       <span class="row-state">
         {parent !== null && level === 1 ? <span class="mark">sub-agent</span> : null}
+        {session.forked_from === null ? null : <span class="mark">fork</span>}
         {session.agent === "plan" ? <span class="mark">plan</span> : null}
         {typeof session.archived_at === "string" ? <span class="mark">archived</span> : null}
         <span class={`state ${state}`}>{STATE_TEXTS[state]}</span>

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 
+import { adoptStyle } from "../adopt-style.ts";
 import { isOwner } from "../api.ts";
 import { pageTitle } from "../parts/attention.ts";
 import { Link } from "../parts/Link.tsx";
@@ -13,6 +14,9 @@ import { Nodes } from "./Nodes.tsx";
 import { Queue } from "./Queue.tsx";
 import { valueOf } from "./samples.ts";
 import { nodes, readAt, samples, watchService } from "./watch.ts";
+import { style } from "./service.css";
+
+adoptStyle(style);
 
 /** What runs, what waits, and what should be done about it. */
 export function Service(): JSX.Element {

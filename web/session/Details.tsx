@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import type { SessionSummary } from "../../src/entries/client.ts";
 import { Time } from "../parts/Time.tsx";
 import { Exchanges } from "./Exchanges.tsx";
+import { Forks } from "./fork/Forks.tsx";
 import type { SessionModel } from "./model.ts";
 import { SubAgents } from "./SubAgents.tsx";
 import { Verify } from "./Verify.tsx";
@@ -27,6 +28,7 @@ export function Details({ model, session, children }: DetailsProps): JSX.Element
       </p>
       <Verify model={model} />
       <SubAgents model={model} />
+      <Forks of={session} />
       <Exchanges model={model} />
       {children}
     </>

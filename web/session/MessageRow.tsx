@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import type { MessageInfo } from "../../src/entries/client.ts";
 import { CopyButton } from "../parts/CopyButton.tsx";
 import { Button } from "../parts/Button.tsx";
+import { lazy } from "../parts/Lazy.tsx";
 import { memo } from "../parts/memo.tsx";
 import { Time } from "../parts/Time.tsx";
 import { Calls } from "./calls/Calls.tsx";
@@ -12,17 +13,17 @@ import { ExchangeEnd } from "./ExchangeEnd.tsx";
 import { Folded } from "./Folded.tsx";
 import type { SessionModel } from "./model.ts";
 import { PlainText } from "./PlainText.tsx";
-import type { Row } from "./rows.ts";
+import { lastSeqOf, type StoredRow } from "./rows.ts";
 import { Text } from "./Text.tsx";
 import { ThoughtLine } from "./thought/ThoughtLine.tsx";
+
+const ForkButton = lazy(async () => (await import("./fork/ForkButton.tsx")).ForkButton, null);
 
 /** Characters of a message that are shown at first. */
 const MAX_SHOWN = 60_000;
 
 /** Characters of a message that is shown with its Markdown. */
 const MAX_MARKDOWN = 200_000;
-
-type StoredRow = Extract<Row, { kind: "message" }>;
 
 const NAMES = { user: "User", assistant: "Assistant", tool: "Tool", system: "System" } as const;
 
@@ -48,7 +49,7 @@ export const MessageRow = memo(function MessageRow({ model, row, total }: Messag
           <strong>{NAMES.assistant}</strong>
         </header>
       ) : (
-        <MessageHead message={row.message} isRaw={isRaw} />
+        <MessageHead model={model} row={row} isRaw={isRaw} />
       )}
       {answer === null ? null : <ThoughtLine key={answer} model={model} id={answer} />}
       {row === null ? (
@@ -101,22 +102,19 @@ function MessageBody({ model, row, isRaw }: MessageBodyProps): JSX.Element {
         <MessageText model={model} message={message} isRaw={isRaw} />
       )}
       {calls.length === 0 ? null : <Calls model={model} seq={message.seq} calls={calls} />}
-      <ExchangeEnd model={model} seq={lastOf(row)} />
+      <ExchangeEnd model={model} seq={lastSeqOf(row)} />
     </>
   );
 }
 
-/** Results and reading calls that the row shows belong to it. */
-function lastOf({ message, calls }: StoredRow): number {
-  return calls.reduce((last, { result }) => Math.max(last, result?.seq ?? 0), message.seq);
-}
-
 interface MessageHeadProps {
-  readonly message: MessageInfo;
+  readonly model: SessionModel;
+  readonly row: StoredRow;
   readonly isRaw: Signal<boolean>;
 }
 
-function MessageHead({ message, isRaw }: MessageHeadProps): JSX.Element {
+function MessageHead({ model, row, isRaw }: MessageHeadProps): JSX.Element {
+  const { message } = row;
   const { seq, ts, token_count, content, is_summary, archived } = message;
   const isEmpty = content.trim() === "";
   return (
@@ -140,6 +138,7 @@ function MessageHead({ message, isRaw }: MessageHeadProps): JSX.Element {
           </Button>
         )}
         {isEmpty ? null : <CopyButton text={content} label="Copy the message" />}
+        <ForkButton model={model} message={message} last={lastSeqOf(row)} />
       </span>
       <a class="message-link" href={`#m${seq}`} aria-label={`Link to message ${seq}`}>
         #{seq}

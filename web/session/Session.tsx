@@ -12,6 +12,7 @@ import { SessionHead } from "./SessionHead.tsx";
 import { loadMarkdown } from "./Text.tsx";
 import { Transcript } from "./Transcript.tsx";
 
+const Fork = lazy(async () => (await import("./fork/Fork.tsx")).Fork, null);
 const Run = lazy(async () => (await import("./run/Run.tsx")).Run);
 
 void loadMarkdown();
@@ -45,6 +46,13 @@ export function Session({ id }: { readonly id: string }): JSX.Element {
           )}
           <Questions model={model} />
           {isRun ? null : <Composer model={model} />}
+          {model.forking.value === null ? null : (
+            <Fork
+              model={model}
+              seq={model.forking.value}
+              onClose={() => void (model.forking.value = null)}
+            />
+          )}
         </>
       )}
     </div>

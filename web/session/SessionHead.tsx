@@ -10,6 +10,7 @@ import { Folded } from "./Folded.tsx";
 import type { SessionModel } from "./model.ts";
 import { MODES } from "./modes.ts";
 
+const ForkedFrom = lazy(async () => (await import("./fork/ForkedFrom.tsx")).ForkedFrom, null);
 const Details = lazy(async () => (await import("./Details.tsx")).Details);
 
 interface SessionHeadProps {
@@ -38,6 +39,7 @@ export function SessionHead({ model, session, menu, children }: SessionHeadProps
         <StateMark model={model} session={session} />
         {menu}
       </div>
+      {session.forked_from === null ? null : <ForkedFrom {...session.forked_from} />}
       <Folded
         model={model}
         id="details"

@@ -31,6 +31,8 @@ const RETRY_MS = 2000;
 /** One session as the page shows it. All of it comes from the service; nothing here outlives the page. */
 export interface SessionModel {
   readonly id: string;
+  /** True for a visitor with a link. */
+  readonly isShared: boolean;
   /** Null until it was read. With its name, archive, metadata and permissions. */
   readonly session: ReadonlySignal<SessionSummary | null>;
   readonly problem: ReadonlySignal<SessionProblem | null>;
@@ -58,6 +60,8 @@ export interface SessionModel {
   readonly verification: ReadonlySignal<VerificationInfo | SessionProblem | "reading" | null>;
   /** What a person opened, by keys; rows that are drawn again stay open. */
   readonly opened: Signal<ReadonlySet<string>>;
+  /** The message after which a person wants to fork; null without a dialog. */
+  readonly forking: Signal<number | null>;
   showArchived(): void;
   readEarlierExchanges(): Promise<void>;
   verify(): Promise<void>;
@@ -239,6 +243,7 @@ export function createSessionModel(
   };
   return {
     id,
+    isShared,
     session,
     problem,
     first,
@@ -254,6 +259,7 @@ export function createSessionModel(
     children,
     verification,
     opened,
+    forking: signal<number | null>(null),
     showArchived: () => {
       first.value = 1;
     },

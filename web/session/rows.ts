@@ -23,6 +23,13 @@ export type Row =
       readonly calls: readonly StoredCall[];
     };
 
+export type StoredRow = Extract<Row, { kind: "message" }>;
+
+/** The last message that a row shows: results and reading calls belong to it. */
+export function lastSeqOf({ message, calls }: StoredRow): number {
+  return calls.reduce((last, { result }) => Math.max(last, result?.seq ?? 0), message.seq);
+}
+
 export interface RowSource {
   /** The message at a position; undefined if it was not read. */
   get(seq: number): MessageInfo | undefined;

@@ -1,6 +1,7 @@
 import { ALONE } from "./alone.ts";
 import type { Channel, Clock, Host } from "./host.ts";
 import { browserLocks } from "./locks.ts";
+import { newId } from "./new-id.ts";
 
 /** This tab. Only secure contexts have `navigator.locks`. */
 export function browserHost(): Host {
@@ -61,11 +62,4 @@ export function openChannel(name: string): Channel {
     },
     close: () => channel.close(),
   };
-}
-
-/** A random id, without `crypto.randomUUID`: pages of other machines without TLS do not have it. */
-function newId(): string {
-  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) =>
-    part.toString(16).padStart(8, "0"),
-  ).join("");
 }

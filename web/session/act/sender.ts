@@ -3,6 +3,7 @@ import { type Signal, signal } from "@preact/signals";
 import { ClientError, type QueuedExchangeInfo } from "../../../src/entries/client.ts";
 import { isOwner, sending } from "../../api.ts";
 import { sentenceOf } from "../../parts/sentence-of.ts";
+import { newId } from "../../streams/new-id.ts";
 import type { SessionModel } from "../model.ts";
 import { isPassing } from "../problem.ts";
 import { type Draft, keepDraft, readDraft } from "./draft.ts";
@@ -62,7 +63,7 @@ export function createSender(model: SessionModel): Sender {
     write: (text) => change({ text, key: text === draft.peek().text ? draft.peek().key : null }),
     send: (supersede = false) =>
       once(async () => {
-        const sent: Draft = { ...draft.peek(), key: draft.peek().key ?? newKey() };
+        const sent: Draft = { ...draft.peek(), key: draft.peek().key ?? newId() };
         if (sent.text.trim() === "") {
           return null;
         }
@@ -93,7 +94,7 @@ export function createSender(model: SessionModel): Sender {
 }
 
 async function store(id: string, { text, key }: Draft, supersede: boolean): Promise<Said | null> {
-  const idempotencyKey = key ?? newKey();
+  const idempotencyKey = key ?? newId();
   if (isOwner.peek()) {
     return sending
       .queueExchange(id, text, { idempotencyKey, supersede })
@@ -139,10 +140,4 @@ function unlessEnded(error: unknown): void {
   if (!(error instanceof ClientError && error.code === "exchange_ended")) {
     throw error;
   }
-}
-
-/** `crypto.randomUUID` is missing on pages that came over plain HTTP from another machine. */
-function newKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,0 +1,105 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+
+import { accessibilityProblems, HAS_NO_BROWSER, keepPicture } from "../../helpers/page.ts";
+import { say, startPageWorld } from "../../helpers/page-world.ts";
+
+describe.skipIf(HAS_NO_BROWSER)("forks in the page", () => {
+  const row = (page: Page, seq: number) => page.locator(`[data-seq="${seq}"]`);
+  const dialog = (page: Page) => page.getByRole("dialog");
+  const openFork = async (page: Page, seq: number): Promise<void> => {
+    await row(page, seq).hover();
+    await row(page, seq).getByRole("button", { name: "Fork from here" }).click();
+    await dialog(page).getByText("The fork is another session").waitFor();
+  };
+  const press = (page: Page, name: string) =>
+    dialog(page).getByRole("button", { name, exact: true }).click();
+  const newAddress = (page: Page, id: string) =>
+    page.waitForURL(
+      (url) => /\/sessions\/[0-9a-f-]{36}$/.test(url.pathname) && !url.href.includes(id),
+    );
+
+  it("[PAGE-171] [PAGE-172] forks at the end of an exchange, once, and shows origin and forks", async () => {
+    await using world = await startPageWorld();
+    const { id, page } = await world.open();
+    await say(page, "first");
+    await page.getByText("You said: first").waitFor();
+    await say(page, "second");
+    await page.getByText("You said: second").waitFor();
+    await openFork(page, 2);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    // asked again after an answer that was lost, there is one fork
+    await world.kill();
+    await press(page, "Fork");
+    await dialog(page).getByText("The service did not answer").first().waitFor();
+    await world.restart();
+    await press(page, "Fork");
+    await newAddress(page, id);
+    await page.getByText("Forked from first, message 2").waitFor();
+    await page.getByText("You said: first").waitFor();
+    expect(await page.getByText("second").count()).toBe(0);
+    const { sessions } = await world.client.listSessions({ forked_from: id });
+    expect(sessions.map((fork) => page.url().includes(fork.id))).toEqual([true]);
+    await keepPicture(page, "fork");
+    await page.locator(".session-origin a").click();
+    await page.waitForURL(`**/sessions/${id}#m2`);
+    await page.locator(".session-facts").click();
+    await page.getByRole("heading", { name: "Forks" }).waitFor();
+    await page.getByText("from message 2,").waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    // no end of an exchange, or no right to write
+    expect(await row(page, 1).getByText("Fork from here").count()).toBe(0);
+    await world.client.queueExchange(id, "stall");
+    await page.getByText("The answer begins").waitFor();
+    expect(await row(page, 4).getByText("Fork from here").count()).toBe(1);
+    const { path } = await world.client.createShare(sessions[0]?.id ?? "");
+    const visitor = await world.openPage(path);
+    await visitor.getByText("You said: first").waitFor();
+    expect(await visitor.getByText("Fork from here").count()).toBe(0);
+    await page.goto(`${world.url}/`);
+    await page.locator(".row-state").getByText("fork", { exact: true }).waitFor();
+    // but for the requests that got no answer
+    const isLost = (problem: string): boolean => problem.includes("Failed to load resource");
+    expect(world.problems.filter((problem) => !isLost(problem))).toEqual([]);
+  });
+
+  it("[PAGE-173] offers to undo the files that were changed after it, and either part can be declined", async () => {
+    await using world = await startPageWorld();
+    const { id, page } = await world.open();
+    await world.client.patchSession(id, { permission: "all" });
+    const [a, b] = ["a.txt", "b.txt"].map((name) => join(world.home.project, name));
+    for (const words of ["hello", "write a.txt", "twice"]) {
+      await say(page, words);
+      await page
+        .getByText(words === "hello" ? "You said: hello" : "It is done.")
+        .last()
+        .waitFor();
+      await expect.poll(async () => (await world.client.listExchanges(id))[0]?.state).toBe("done");
+    }
+    await openFork(page, 2);
+    await dialog(page).getByText("Undo what was changed after this message: 2 files").waitFor();
+    await dialog(page).getByText("can be compared once exchange 3 is undone").waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await keepPicture(page, "rewind");
+    // only the fork
+    await press(page, "Fork");
+    await newAddress(page, id);
+    expect([a, b].map((path) => existsSync(path ?? ""))).toEqual([true, true]);
+    await page.goBack();
+    await openFork(page, 2);
+    // only the files
+    await dialog(page).getByLabel("Make a fork").uncheck();
+    await dialog(page)
+      .getByLabel(/^Undo what was changed/)
+      .check();
+    await press(page, "Undo 2 files");
+    await dialog(page).getByText("2 files were undone.").waitFor();
+    expect([a, b].map((path) => existsSync(path ?? ""))).toEqual([false, false]);
+    await page.keyboard.press("Escape");
+    expect((await world.client.listSessions({ forked_from: id })).sessions).toHaveLength(1);
+    world.expectNoProblems();
+  });
+});
