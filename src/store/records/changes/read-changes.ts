@@ -196,12 +196,14 @@ async function readMarks(
   max_rows?: number,
 ): Promise<readonly Mark[]> {
   const inRange = sql`changed >= ${from} and changed < ${before}`;
+  // the condition of the index comes last: SQLite takes the first lower bound as the place where it begins to read
+  const numbered = sql`${inRange} and changed > 0`;
   const { rows } = await sql<Mark>`
     select 0 as "table", changed as at, id, 0 as n from deleted_sessions where ${inRange}
-    union all select 1, changed, id, created_change from sessions where changed > 0 and ${inRange}
-    union all select 2, changed, session_id, n from exchanges where changed > 0 and ${inRange}
-    union all select 3, changed, id, 0 from questions where changed > 0 and ${inRange}
-    union all select 4, changed, session_id, position from plan_phases where changed > 0 and ${inRange}
+    union all select 1, changed, id, created_change from sessions where ${numbered}
+    union all select 2, changed, session_id, n from exchanges where ${numbered}
+    union all select 3, changed, id, 0 from questions where ${numbered}
+    union all select 4, changed, session_id, position from plan_phases where ${numbered}
     order by at, "table", id, n ${max_rows === undefined ? sql`` : sql`limit ${max_rows}`}`.execute(
     db,
   );

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-import { sql } from "kysely";
+import { type Expression, sql } from "kysely";
 
 import {
   documentNumber,
@@ -10,6 +10,7 @@ import {
   searchRank,
 } from "../../../core/search/search.ts";
 import { type Parameter, prepared, type QueryParts } from "../../prepared.ts";
+import type { ChangeNumber } from "../../tables/changes.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { batches } from "../threads/bodies.ts";
 import { messageBytes, rowsThatFit } from "../messages/stream-page.ts";
@@ -117,23 +118,18 @@ export const readIndexNeeds: Operation<null, IndexNeeds> = async (tx) => {
 };
 
 const indexNeeds = prepared(({ db, dialect }) =>
-  db.selectFrom("search_state").select((eb) => [
-    "unmerged",
-    unindexed(db)
-      .select("sessions.last_activity_at")
-      .where(
-        "sessions.changed",
-        ">=",
-        eb
-          .case()
-          .when("search_state.server", "=", dialect.search.server)
-          .then(eb.ref("search_state.changed"))
-          .else(0)
-          .end(),
-      )
-      .$asScalar()
-      .as("next"),
-  ]),
+  db.selectFrom("search_state").select((eb) => {
+    const from = eb
+      .case()
+      .when("search_state.server", "=", dialect.search.server)
+      .then(eb.ref("search_state.changed"))
+      .else(0)
+      .end();
+    return [
+      "unmerged",
+      unindexed(db, from).select("sessions.last_activity_at").$asScalar().as("next"),
+    ];
+  }),
 );
 
 async function nextSession(tx: Tx, changed: number) {
@@ -142,7 +138,7 @@ async function nextSession(tx: Tx, changed: number) {
 }
 
 const unindexedSession = prepared(({ db }, given: Parameter<{ readonly changed: number }>) =>
-  unindexed(db)
+  unindexed(db, given("changed"))
     .select([
       "sessions.id",
       "sessions.changed",
@@ -156,16 +152,17 @@ const unindexedSession = prepared(({ db }, given: Parameter<{ readonly changed: 
     .select(
       sql<number>`coalesce((select sessions.forked_from_seq from sessions as origin
         where origin.id = sessions.forked_from_session_id), 0)`.as("first"),
-    )
-    .where("sessions.changed", ">=", given("changed")),
+    ),
 );
 
-/** The next session that is not in the index. */
-function unindexed(db: QueryParts["db"]) {
+/** The next session that is not in the index, of those whose last change has this number or a higher one. */
+function unindexed(db: QueryParts["db"], from: Expression<ChangeNumber>) {
   return (
     db
       .selectFrom("sessions")
       .leftJoin("search_marks", "search_marks.session_id", "sessions.id")
+      // SQLite takes the first lower bound as the place where it begins to read
+      .where("sessions.changed", ">=", from)
       // a literal, as in the condition of the index
       .where("sessions.changed", ">", sql.lit(0))
       .where(({ or, eb, ref }) =>
