@@ -9,14 +9,14 @@ import {
 } from "../core/search/search.ts";
 import {
   type FindInput,
-  type Found,
+  findIfIndexed,
   findMessages,
   type SearchFilters,
   type SearchResult,
 } from "./records/search/find.ts";
-import { mergeStep } from "./records/search/forget.ts";
-import { type IndexNeeds, indexStep, readIndexNeeds } from "./records/search/index-step.ts";
-import type { Operation, Store } from "./store.ts";
+import { isUnmerged, mergeStep } from "./records/search/forget.ts";
+import { indexStep } from "./records/search/index-step.ts";
+import type { Store } from "./store.ts";
 
 /** Documents that are read at a time, after as many as results are wanted: other readers get their turn in between. */
 const MAX_DOCUMENTS = 500;
@@ -67,11 +67,10 @@ export async function searchMessages(
     documents: isScan ? Math.min(documents, SCANNED_MESSAGES - scanned) : documents,
   });
   const results: SearchResult[] = [];
-  const begun = await store.read(findIfIndexed, inputOf(limit));
-  const indexed_until =
-    begun.found === null ? await indexTail(store, { signal }, begun.needs) : null;
+  const indexed = await store.read(findIfIndexed, inputOf(limit));
+  const indexed_until = indexed === null ? await indexTail(store, { signal }) : null;
   const until = performance.now() + SEARCH_MS;
-  let found = begun.found ?? (await store.read(findMessages, inputOf(limit)));
+  let found = indexed ?? (await store.read(findMessages, inputOf(limit)));
   for (;;) {
     results.push(...found.results);
     scanned += found.documents;
@@ -89,16 +88,6 @@ export async function searchMessages(
   }
 }
 
-/** Most searches find everything indexed: then one read is enough. Null for `found` if something is to be done first. */
-const findIfIndexed: Operation<
-  FindInput,
-  { readonly needs: IndexNeeds; readonly found: Found | null }
-> = async (tx, input) => {
-  const needs = await readIndexNeeds(tx, null);
-  const isIndexed = needs.next === null && !needs.isUnmerged;
-  return { needs, found: isIndexed ? await findMessages(tx, input) : null };
-};
-
 interface IndexLimits {
   readonly messages?: number;
   readonly ms?: number;
@@ -112,25 +101,22 @@ interface IndexLimits {
 export async function indexTail(
   store: Store,
   { messages = INDEXED_BEFORE, ms = INDEXED_BEFORE_MS, signal }: IndexLimits = {},
-  known?: IndexNeeds,
 ): Promise<string | null> {
   const until = performance.now() + ms;
-  let needs = known ?? (await store.read(readIndexNeeds, null));
-  for (let indexed = 0; needs.next !== null && indexed < messages && performance.now() < until;) {
+  for (let indexed = 0; ;) {
     signal?.throwIfAborted();
     const step = await store.write(indexStep, null);
     indexed += step.messages;
-    needs = await store.read(readIndexNeeds, null);
+    if (step.next === null || indexed >= messages || performance.now() > until) {
+      await forgetDeleted(store, MERGE_MS);
+      return step.next;
+    }
   }
-  if (needs.isUnmerged) {
-    await forgetDeleted(store, MERGE_MS);
-  }
-  return needs.next;
 }
 
 /** Removes what the index still holds of deleted messages, for so long at most. Error codes: none. */
 export async function forgetDeleted(store: Store, ms = DELETION_MS): Promise<void> {
-  if (!(await store.read(readIndexNeeds, null)).isUnmerged) {
+  if (!(await store.read(isUnmerged, null))) {
     return;
   }
   const until = performance.now() + ms;

@@ -32,17 +32,39 @@ export function excerptOf({ text, compared }: ExcerptText, words: readonly strin
 function startOf(text: string, first: number): number {
   const from = Math.max(0, first - 2 * BEFORE);
   const before = text.slice(from, first);
-  const at = before.length - Array.from(before).slice(-BEFORE).join("").length;
+  const at = beforeLast(before, BEFORE);
   // the first character may be cut
   return from + (at === 0 && from === 0 ? 0 : endOfCharacter(before, at));
 }
 
 function endOf(text: string, start: number, first: number): number {
   const shown = text.slice(start, start + SPLIT_UNITS);
-  const cut = Array.from(shown).slice(0, EXCERPT_LENGTH).join("").length;
+  const cut = afterFirst(shown, EXCERPT_LENGTH);
   const end = start + startOfCharacter(shown, cut);
   // a character of hundreds of code points is cut
   return end > first ? end : start + cut;
+}
+
+/** The place after the first code points of a text. An array of them would take longer than all else of a search. */
+function afterFirst(text: string, count: number): number {
+  let at = 0;
+  for (let n = 0; n < count && at < text.length; n += 1) {
+    at += isPair(text, at) ? 2 : 1;
+  }
+  return at;
+}
+
+/** The place before the last code points of a text. */
+function beforeLast(text: string, count: number): number {
+  let at = text.length;
+  for (let n = 0; n < count && at > 0; n += 1) {
+    at -= isPair(text, at - 2) ? 2 : 1;
+  }
+  return at;
+}
+
+function isPair(text: string, at: number): boolean {
+  return (text.codePointAt(at) ?? 0) > 0xffff;
 }
 
 /** The place itself if a character begins there, else the beginning of the one that it is in. */

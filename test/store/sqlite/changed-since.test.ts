@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { createPreparedQueries } from "../../../src/store/prepared.ts";
 import { readChanges } from "../../../src/store/records/changes/read-changes.ts";
-import { readIndexNeeds } from "../../../src/store/records/search/index-step.ts";
+import { findIfIndexed } from "../../../src/store/records/search/find.ts";
 import type { Operation, Store, Tx } from "../../../src/store/store.ts";
 import { newSession } from "../../helpers/engines.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
@@ -17,10 +17,11 @@ it("[SEARCH-20] what changed since a number is read from that number on, not fro
   const limits = { max_rows: 100, max_bytes: 1000, phases: () => Promise.resolve([]) };
   const first = { after: null, ahead: new Map(), lost: null, ...limits };
   const { position } = await store.read(readChanges, first);
+  const query = { words: ["word"], before: 2 ** 50, limit: 20, documents: 20 };
   const after = { ...position, at: position.at - 1 };
   for (const steps of [
     await stepsOf(store, readChanges, { ...first, after }),
-    await stepsOf(store, readIndexNeeds, null),
+    await stepsOf(store, findIfIndexed, query),
   ]) {
     expect(steps).toContain("SeekGE");
     // how `changed > 0` begins

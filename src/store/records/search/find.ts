@@ -14,6 +14,7 @@ import type { SearchDocumentTable } from "../../tables/search.ts";
 import { type Parameter, prepared, type QueryParts } from "../../prepared.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { rowsThatFit } from "../messages/stream-page.ts";
+import { changedSince } from "./index-step.ts";
 
 export interface SearchFilters {
   readonly role?: SearchedRole | undefined;
@@ -56,8 +57,24 @@ export interface Found {
 
 /** Finds the messages that have all of the words in some of the documents. Error codes: none. */
 export const findMessages: Operation<FindInput, Found> = async (tx, input) => {
-  const { words, before, limit } = input;
-  const read = await readCandidates(tx, input);
+  const { candidates } = await readCandidates(tx, input);
+  return messagesOf(tx, input, candidates);
+};
+
+/**
+ * Finds them if nothing has to be done first, which one query says with the documents; else null. Most searches find everything
+ * indexed. Error codes: none.
+ */
+export const findIfIndexed: Operation<FindInput, Found | null> = async (tx, input) => {
+  const { isDue, candidates } = await readCandidates(tx, input);
+  return isDue ? null : messagesOf(tx, input, candidates);
+};
+
+async function messagesOf(
+  tx: Tx,
+  { words, before, limit, documents: most }: FindInput,
+  read: readonly Candidate[],
+): Promise<Found> {
   const results: SearchResult[] = [];
   let last = before;
   let documents = 0;
@@ -84,11 +101,10 @@ export const findMessages: Operation<FindInput, Found> = async (tx, input) => {
       }
     }
   }
-  const isEnd = read.length < input.documents;
-  return { results, documents, next: isEnd ? null : (read.at(-1)?.id ?? null) };
-};
+  return { results, documents, next: read.length < most ? null : (read.at(-1)?.id ?? null) };
+}
 
-type Candidate = Awaited<ReturnType<typeof readCandidates>>[number];
+type Candidate = Awaited<ReturnType<typeof readCandidates>>["candidates"][number];
 
 /** Bytes of a message that is read with its document; longer ones are read after, as many as fit into memory. */
 const SHORT_BYTES = 8 * 1024;
@@ -102,13 +118,13 @@ interface CandidateValues extends SearchFilters {
 
 /**
  * The documents that may have the words, in the order of results; all of them if the words are too short for the index.
- * `bytes` is null for those that the filters leave out.
+ * `bytes` is null for those that the filters leave out. `isDue` is true if the index may need work before.
  */
-function readCandidates(tx: Tx, { words, before, documents, ...filters }: FindInput) {
+async function readCandidates(tx: Tx, { words, before, documents, ...filters }: FindInput) {
   const grams = queryGrams(words);
   const match = grams.length === 0 ? "" : tx.dialect.search.match(grams);
   const { role, since, project_key, archived = false } = filters;
-  return tx.rows(grams.length === 0 ? allCandidates : indexedCandidates, {
+  const rows = await tx.rows(grams.length === 0 ? allCandidates : indexedCandidates, {
     match,
     before,
     documents,
@@ -118,13 +134,20 @@ function readCandidates(tx: Tx, { words, before, documents, ...filters }: FindIn
     // each choice is a separate query
     archived: archived || undefined,
   });
+  const candidates = rows.flatMap(({ id, session_id, seq, ...row }) =>
+    id === null || session_id === null || seq === null ? [] : [{ ...row, id, session_id, seq }],
+  );
+  return {
+    isDue: rows.some(({ changed_at, unmerged }) => changed_at !== null || unmerged !== 0),
+    candidates,
+  };
 }
 
 const OPTIONAL = ["role", "since", "project_key", "archived"] as const;
 
 const indexedCandidates = prepared(
   (parts, given: Parameter<CandidateValues>) =>
-    candidates(parts, given, parts.dialect.search.find(findIn(given))),
+    candidatesIn(parts, given, parts.dialect.search.find(findIn(given))),
   OPTIONAL,
 );
 
@@ -132,54 +155,84 @@ const allCandidates = prepared((parts, given: Parameter<CandidateValues>) => {
   const { before, limit } = findIn(given);
   const all = sql<SearchDocumentTable>`(select id, session_id, seq from search_documents
     where id < ${before} order by id desc limit ${limit})`;
-  return candidates(parts, given, all);
+  return candidatesIn(parts, given, all);
 }, OPTIONAL);
 
 function findIn(given: Parameter<CandidateValues>) {
   return { match: given("match"), before: given("before"), limit: given("documents") };
 }
 
-function candidates(
-  { db }: QueryParts,
+/** A row for each document, or one without a document: each has what the index needs. */
+function candidatesIn(
+  parts: QueryParts,
   given: Parameter<CandidateValues>,
   documents: RawBuilder<SearchDocumentTable>,
 ) {
-  const size = sql<number>`coalesce(octet_length(m.content), 0) + coalesce(octet_length(m.tool_calls), 0)`;
-  const ifShort = (column: "content" | "tool_calls") =>
-    sql<string | null>`case when ${size} <= ${sql.lit(SHORT_BYTES)} and ${passing(given)}
-      then ${sql.ref(`m.${column}`)} end`;
-  return db
-    .selectFrom(documents.as("d"))
-    .leftJoin("sessions as s", "s.id", "d.session_id")
-    .leftJoin("messages as m", (join) =>
-      join.onRef("m.session_id", "=", "d.session_id").onRef("m.seq", "=", "d.seq"),
-    )
-    .select([
-      "d.id",
-      "d.session_id",
-      "d.seq",
-      "m.role",
-      "m.ts",
-      "s.name",
-      "s.title as session_title",
-      "s.last_activity_at",
-      sql<number | null>`case when ${passing(given)} then ${size} end`.as("bytes"),
-      ifShort("content").as("content"),
-      ifShort("tool_calls").as("tool_calls"),
-    ])
-    .orderBy("d.id", "desc");
+  const contentBytes = sql<number>`octet_length(m.content)`;
+  const callBytes = sql<number>`octet_length(m.tool_calls)`;
+  return (
+    parts.db
+      .selectFrom("search_state")
+      .leftJoin(documents.as("d"), (join) => join.onTrue())
+      // a document that the filters leave out has no session or no message
+      .leftJoin("sessions as s", (join) =>
+        join.onRef("s.id", "=", "d.session_id").on(allOf(sessionFilters(given))),
+      )
+      .leftJoin("messages as m", (join) =>
+        join
+          .onRef("m.session_id", "=", "d.session_id")
+          .onRef("m.seq", "=", "d.seq")
+          .on(allOf(messageFilters(given))),
+      )
+      .select([
+        "search_state.unmerged",
+        changedSince(parts).as("changed_at"),
+        "d.id",
+        "d.session_id",
+        "d.seq",
+        "m.role",
+        "m.ts",
+        "s.name",
+        "s.title as session_title",
+        "s.last_activity_at",
+        sql<number | null>`case when s.id is not null and ${passing(given)}
+          then coalesce(${contentBytes}, 0) + coalesce(${callBytes}, 0) end`.as("bytes"),
+        sql<string | null>`case when ${contentBytes} <= ${sql.lit(SHORT_BYTES)}
+          then m.content end`.as("content"),
+        sql<string | null>`case when ${callBytes} <= ${sql.lit(SHORT_BYTES)}
+          then m.tool_calls end`.as("tool_calls"),
+      ])
+      .orderBy("d.id", "desc")
+  );
 }
 
-/** A condition: the document is there, and the filters let it through. */
-function passing(given: Parameter<CandidateValues>) {
-  const conditions = [
-    sql`s.id is not null and (d.seq = 0 or m.seq is not null)`,
-    ...(given.has("role") ? [sql`m.role = ${given("role")}`] : []),
-    ...(given.has("since") ? [sql`coalesce(m.ts, s.last_activity_at) >= ${given("since")}`] : []),
-    ...(given.has("project_key") ? [sql`s.project_key = ${given("project_key")}`] : []),
-    ...(given.has("archived") ? [] : [sql`s.archived_at is null and coalesce(m.archived, 0) = 0`]),
+function sessionFilters(given: Parameter<CandidateValues>): RawBuilder<boolean>[] {
+  return [
+    ...(given.has("project_key") ? [sql<boolean>`s.project_key = ${given("project_key")}`] : []),
+    ...(given.has("archived") ? [] : [sql<boolean>`s.archived_at is null`]),
   ];
-  return sql<boolean>`(${sql.join(conditions, sql` and `)})`;
+}
+
+function messageFilters(given: Parameter<CandidateValues>): RawBuilder<boolean>[] {
+  return [
+    ...(given.has("role") ? [sql<boolean>`m.role = ${given("role")}`] : []),
+    ...(given.has("since") ? [sql<boolean>`m.ts >= ${given("since")}`] : []),
+    ...(given.has("archived") ? [] : [sql<boolean>`m.archived = 0`]),
+  ];
+}
+
+/** A condition: the document is a message that is there, or the labels of a session. */
+function passing(given: Parameter<CandidateValues>): RawBuilder<boolean> {
+  if (given.has("role")) {
+    return sql`m.seq is not null`;
+  }
+  return given.has("since")
+    ? sql`(m.seq is not null or d.seq = 0 and s.last_activity_at >= ${given("since")})`
+    : sql`(m.seq is not null or d.seq = 0)`;
+}
+
+function allOf(conditions: readonly RawBuilder<boolean>[]): RawBuilder<boolean> {
+  return conditions.length === 0 ? sql`1 = 1` : sql`(${sql.join(conditions, sql` and `)})`;
 }
 
 /** Bytes of messages that are read at a time. */

@@ -1,12 +1,13 @@
+import type { SelectQueryBuilder } from "kysely";
+
+import type { Database } from "../../tables/database.ts";
 import type { Operation, Tx } from "../../store.ts";
 
 /** Takes a session out of the index: the next search indexes it again. Error codes: none. */
-export const forgetIndexed: Operation<{ readonly session_id: string }, void> = async (
-  { db },
+export const forgetIndexed: Operation<{ readonly session_id: string }, void> = (
+  tx,
   { session_id },
-) => {
-  await db.deleteFrom("search_marks").where("session_id", "=", session_id).execute();
-};
+) => forgetSessions(tx, tx.db.selectFrom("sessions").where("id", "=", session_id));
 
 /** Has the messages from a position on indexed again, because the text of one is another. */
 export async function indexAgain(tx: Tx, session_id: string, seq: number): Promise<void> {
@@ -26,26 +27,39 @@ export async function indexAgain(tx: Tx, session_id: string, seq: number): Promi
 }
 
 /** Has the forks of a session that is deleted indexed whole: what they have of it was found in it. */
-export async function indexForks({ db, dialect }: Tx, session_id: string): Promise<void> {
-  const forks = db
-    .selectFrom("sessions")
-    .select("id")
-    .where("forked_from_session_id", "=", session_id);
-  const first = await db
-    .selectFrom("sessions")
+export function indexForks(tx: Tx, session_id: string): Promise<void> {
+  return forgetSessions(
+    tx,
+    tx.db.selectFrom("sessions").where("forked_from_session_id", "=", session_id),
+  );
+}
+
+async function forgetSessions(
+  { db, dialect }: Tx,
+  sessions: SelectQueryBuilder<Database, "sessions", object>,
+): Promise<void> {
+  const first = await sessions
     .select(({ fn }) => fn.min("changed").as("changed"))
-    .where("forked_from_session_id", "=", session_id)
     .executeTakeFirst();
   const changed = first?.changed ?? null;
   if (changed !== null) {
     await dialect.holdName(INDEX)?.execute(db);
-    await db.deleteFrom("search_marks").where("session_id", "in", forks).execute();
+    await db.deleteFrom("search_marks").where("session_id", "in", sessions.select("id")).execute();
     await db.updateTable("search_state").set({ changed }).where("changed", ">", changed).execute();
   }
 }
 
 /** Name that is held by who changes the index. */
 export const INDEX = "reprise search";
+
+/** Whether something of deleted messages is left in the index. Error codes: none. */
+export const isUnmerged: Operation<null, boolean> = async ({ db }) => {
+  const { unmerged } = await db
+    .selectFrom("search_state")
+    .select("unmerged")
+    .executeTakeFirstOrThrow();
+  return unmerged !== 0;
+};
 
 /**
  * Does a step of removing what the index still holds of deleted messages. False once nothing is left. Error codes: none.

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-import { type Expression, sql } from "kysely";
+import { sql } from "kysely";
 
 import {
   documentNumber,
@@ -10,7 +10,6 @@ import {
   searchRank,
 } from "../../../core/search/search.ts";
 import { type Parameter, prepared, type QueryParts } from "../../prepared.ts";
-import type { ChangeNumber } from "../../tables/changes.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { batches } from "../threads/bodies.ts";
 import { messageBytes, rowsThatFit } from "../messages/stream-page.ts";
@@ -24,9 +23,7 @@ const STEP_BYTES = 512 * 1024;
 export interface IndexStep {
   /** Messages that were indexed. */
   readonly messages: number;
-  /** False once every session was in the index. */
-  readonly more: boolean;
-  /** When the next session that is not in the index was last used; null for none. */
+  /** When the session that is indexed next was last used; null if all are in the index. */
   readonly next: string | null;
 }
 
@@ -38,23 +35,24 @@ export const indexStep: Operation<null, IndexStep> = async (tx) => {
   await holdIndex(tx);
   const state = await readState(tx);
   const session = await nextSession(tx, state.changed);
-  if (session === undefined) {
-    await setPosition(tx, state, state.stable);
-    return { messages: 0, more: false, next: null };
-  }
-  await setPosition(tx, state, Math.min(session.changed, state.stable));
-  const next = session.last_activity_at;
-  if (session.indexed_seq === null) {
-    // a writer that changes a message waits for its mark from the next step on
-    await tx.db
-      .insertInto("search_marks")
-      .values({ session_id: session.id, indexed_seq: session.first, changed: 0, labels: "" })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-    return { messages: 0, more: true, next };
-  }
-  return { messages: await indexSession(tx, session), more: true, next };
+  const messages = session === undefined ? 0 : await indexNext(tx, session);
+  const next = session === undefined ? undefined : await nextSession(tx, session.changed);
+  await setPosition(tx, state, Math.min(next?.changed ?? state.stable, state.stable));
+  return { messages, next: next?.last_activity_at ?? null };
 };
+
+async function indexNext(tx: Tx, session: ListedSession): Promise<number> {
+  if (session.indexed_seq !== null) {
+    return indexSession(tx, session);
+  }
+  // a writer that changes a message waits for its mark from the next step on
+  await tx.db
+    .insertInto("search_marks")
+    .values({ session_id: session.id, indexed_seq: session.first, changed: 0, labels: "" })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  return 0;
+}
 
 /** Holds the index: only a single process may change it. */
 async function holdIndex({ db, dialect }: Tx): Promise<void> {
@@ -103,34 +101,36 @@ async function setPosition(
   }
 }
 
-/** Work that has to be done before the index can be asked. */
-export interface IndexNeeds {
-  /** When the session that is indexed next was last used; null if all are in the index. */
-  readonly next: string | null;
-  /** Whether something of deleted messages is left in the index. */
-  readonly isUnmerged: boolean;
+/**
+ * A value: when a session was last used that may not be in the index, because it changed since; null for none.
+ */
+export function changedSince(parts: QueryParts) {
+  return parts.db
+    .selectFrom("sessions as changed_session")
+    .select("changed_session.last_activity_at")
+    .where("changed_session.changed", ">=", positionIn(parts))
+    .where("changed_session.changed", ">", sql.lit(0))
+    .orderBy("changed_session.changed")
+    .limit(sql.lit(1))
+    .$asScalar();
 }
 
-/** Error codes: none. */
-export const readIndexNeeds: Operation<null, IndexNeeds> = async (tx) => {
-  const [row] = await tx.rows(indexNeeds, {});
-  return { next: row?.next ?? null, isUnmerged: row?.unmerged !== 0 };
-};
-
-const indexNeeds = prepared(({ db, dialect }) =>
-  db.selectFrom("search_state").select((eb) => {
-    const from = eb
-      .case()
-      .when("search_state.server", "=", dialect.search.server)
-      .then(eb.ref("search_state.changed"))
-      .else(0)
-      .end();
-    return [
-      "unmerged",
-      unindexed(db, from).select("sessions.last_activity_at").$asScalar().as("next"),
-    ];
-  }),
-);
+/** A value: every session whose last change has a lower number is in the index. */
+function positionIn({ db, dialect }: QueryParts) {
+  const { server } = dialect.search;
+  return db
+    .selectFrom("search_state as position")
+    .select((eb) => [
+      eb
+        .case()
+        .when("position.server", "=", server)
+        .then(eb.ref("position.changed"))
+        .else(0)
+        .end()
+        .as("changed"),
+    ])
+    .$asScalar();
+}
 
 async function nextSession(tx: Tx, changed: number) {
   const [session] = await tx.rows(unindexedSession, { changed });
@@ -138,7 +138,9 @@ async function nextSession(tx: Tx, changed: number) {
 }
 
 const unindexedSession = prepared(({ db }, given: Parameter<{ readonly changed: number }>) =>
-  unindexed(db, given("changed"))
+  db
+    .selectFrom("sessions")
+    .leftJoin("search_marks", "search_marks.session_id", "sessions.id")
     .select([
       "sessions.id",
       "sessions.changed",
@@ -152,31 +154,22 @@ const unindexedSession = prepared(({ db }, given: Parameter<{ readonly changed: 
     .select(
       sql<number>`coalesce((select sessions.forked_from_seq from sessions as origin
         where origin.id = sessions.forked_from_session_id), 0)`.as("first"),
-    ),
+    )
+    // SQLite takes the first lower bound as the place where it begins to read
+    .where("sessions.changed", ">=", given("changed"))
+    // a literal, as in the condition of the index
+    .where("sessions.changed", ">", sql.lit(0))
+    .where(({ or, eb, ref }) =>
+      or([
+        eb("search_marks.session_id", "is", null),
+        eb("search_marks.changed", "<>", ref("sessions.changed")),
+        eb("search_marks.indexed_seq", "<", ref("sessions.last_seq")),
+      ]),
+    )
+    .orderBy("sessions.changed")
+    .orderBy("sessions.id")
+    .limit(1),
 );
-
-/** The next session that is not in the index, of those whose last change has this number or a higher one. */
-function unindexed(db: QueryParts["db"], from: Expression<ChangeNumber>) {
-  return (
-    db
-      .selectFrom("sessions")
-      .leftJoin("search_marks", "search_marks.session_id", "sessions.id")
-      // SQLite takes the first lower bound as the place where it begins to read
-      .where("sessions.changed", ">=", from)
-      // a literal, as in the condition of the index
-      .where("sessions.changed", ">", sql.lit(0))
-      .where(({ or, eb, ref }) =>
-        or([
-          eb("search_marks.session_id", "is", null),
-          eb("search_marks.changed", "<>", ref("sessions.changed")),
-          eb("search_marks.indexed_seq", "<", ref("sessions.last_seq")),
-        ]),
-      )
-      .orderBy("sessions.changed")
-      .orderBy("sessions.id")
-      .limit(1)
-  );
-}
 
 type ListedSession = NonNullable<Awaited<ReturnType<typeof nextSession>>>;
 
