@@ -26,6 +26,7 @@ const SESSIONS: CommandTable = {
   redo: async (cli) => (await import("./commands/sessions/undo.ts")).redoCommand(cli),
   end: async (cli) => (await import("./commands/sessions/end.ts")).endCommand(cli),
   fork: async (cli) => (await import("./commands/sessions/fork.ts")).forkCommand(cli),
+  tree: async (cli) => (await import("./commands/sessions/tree.ts")).treeCommand(cli),
   rename: async (cli) => (await import("./commands/sessions/label.ts")).renameCommand(cli),
   archive: async (cli) => (await import("./commands/sessions/label.ts")).archiveCommand(cli),
   unarchive: async (cli) => (await import("./commands/sessions/label.ts")).unarchiveCommand(cli),
@@ -68,7 +69,7 @@ const COMMANDS: CommandTable = {
     group(cli, SESSIONS, {
       name: "sessions",
       description:
-        "list, show, resume, end, fork, undo, rename, archive, export, import, delete, prune, verify and repair sessions",
+        "list, show, resume, end, fork, draw, undo, rename, archive, export, import, delete, prune, verify and repair sessions",
     }),
   threads: (cli) =>
     group(cli, THREADS, {

@@ -91,14 +91,7 @@ const GOOD_TITLE = 40;
 function columnsOf(view: TableView): readonly Column<SessionRow>[] {
   const { width, theme, now } = view;
   const isNarrow = width < COLUMN_OF_STATES;
-  const styles: Readonly<Record<string, (text: string) => string>> = {
-    running: theme.accent,
-    queued: theme.accent,
-    waiting: theme.warning,
-    interrupted: theme.warning,
-    failed: theme.error,
-    ended: theme.dim,
-  };
+  const styles = stateStyles(theme);
   const styled = ({ state }: SessionRow) => {
     const style = styles[state];
     return style === undefined ? {} : { style };
@@ -169,6 +162,18 @@ function columnsOf(view: TableView): readonly Column<SessionRow>[] {
   return isNarrow ? all.filter(({ wide }) => wide !== true) : all;
 }
 
+/** Styles of the states that have one. */
+export function stateStyles(theme: Theme): Readonly<Record<string, (text: string) => string>> {
+  return {
+    running: theme.accent,
+    queued: theme.accent,
+    waiting: theme.warning,
+    interrupted: theme.warning,
+    failed: theme.error,
+    ended: theme.dim,
+  };
+}
+
 function titleOf(
   { session, level, state }: SessionRow,
   { withState }: { readonly withState: boolean },
@@ -178,7 +183,12 @@ function titleOf(
   return `${branch}${word}${titleLine(session)}`;
 }
 
-function marksOf({ session, level, subagents }: SessionRow): string[] {
+/** Marks after a title, from long to short. */
+export function marksOf({
+  session,
+  level,
+  subagents,
+}: Pick<SessionRow, "session" | "level" | "subagents">): string[] {
   const archived = (session.archived_at ?? null) === null ? [] : ["archived"];
   const parent = isRoot(session) || level > 0 ? [] : ["sub-agent"];
   const count = subagents === 0 ? [] : [plural(subagents, "sub-agent")];

@@ -8,7 +8,7 @@ export interface Measure {
 }
 
 /** Characters of one column each, on every terminal. */
-const SINGLE = /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff·…└]*$/;
+const SINGLE = /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff·…└├│]*$/;
 
 /** Loads what knows about wide characters only if some text has characters that may not be one column. */
 export async function measureFor(texts: Iterable<string>): Promise<Measure> {
