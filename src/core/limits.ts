@@ -66,7 +66,7 @@ export const LIVE_POLL_MS = 60;
 /** How often a node searches for exchanges that other processes queued. */
 export const QUEUE_POLL_MS = 1000;
 /** A reader of changes that was away for longer than this reads the list of sessions again. */
-export const DELETIONS_KNOWN_MS = 7 * 24 * 60 * 60 * 1000;
+export const DELETIONS_KNOWN_MS = 90 * 24 * 60 * 60 * 1000;
 /** Changes that a reader gets at once. */
 export const CHANGES_PAGE_ROWS = 100;
 /** A stream without news sends a comment this often, so that proxies keep it open. */

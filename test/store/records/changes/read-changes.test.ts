@@ -222,7 +222,7 @@ describeEngines("changes of sessions", (engine) => {
     expect(await read({ ...own, numbers })).toMatchObject({ isReset: true });
   });
 
-  it("[EVENTS-6] deletions are known for 7 days, and a reader from before begins again", async () => {
+  it("[EVENTS-6] deletions are known for 90 days, and a reader from before begins again", async () => {
     const store = await openFresh(engine);
     const early = readerOf(store);
     await early.next();
