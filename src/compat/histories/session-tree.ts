@@ -13,7 +13,7 @@ import { mirrorOf, tokenCountOf } from "../../store/records/messages/mirror-row.
 import { originOf } from "../../store/records/messages/mirror.ts";
 import { bodyOf } from "./bodies.ts";
 import type { AnswerEntry, ChildHistory, ForeignCall, History } from "./history.ts";
-import { ownCallId, ownId } from "./own-ids.ts";
+import { ownCallId, ownId } from "../../store/portable/histories/own-ids.ts";
 import { paired, type PairedEntry } from "./paired.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * Makes an id of names, the same one each time: so a history that is imported again is found, and each of its messages.
- * The form is that of a UUID of version 8.
+ * Makes an id of names, the same one each time, so that what is made of the same history twice is found again. The form is
+ * that of a UUID of version 8.
  */
 export function ownId(...names: readonly string[]): string {
   const hex = hashOf(names);
