@@ -218,7 +218,14 @@ function* broken(pointer: string, rules: readonly Rule[]): Problems {
   }
 }
 
-const TIMES = ["created_at", "last_message_at", "ended_at", "accepted_at", "archived_at"] as const;
+const TIMES = [
+  "created_at",
+  "last_message_at",
+  "ended_at",
+  "accepted_at",
+  "archived_at",
+  "named_at",
+] as const;
 const NO_TIME = "Must be a moment that the calendar has.";
 
 /** Rules for each field of a session besides its own form. */

@@ -312,6 +312,7 @@ const WrittenSession = Type.Object(
     exchange_count: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
     ...limits,
     name: Type.Optional(sessionName()),
+    named_at: Type.Optional(time()),
     archived_at: Type.Optional(time()),
     effort: Type.Optional(oneOf(EFFORTS)),
     cache: Type.Optional(oneOf(CACHE_LIVES)),

@@ -18,6 +18,7 @@ export const SESSION_DEFAULTS = {
   session_price_limit: null,
   tree_price_limit: null,
   name: null,
+  named_at: null,
   archived_at: null,
   effort: null,
   cache: null,

@@ -102,6 +102,7 @@ function versionQuery(tx: Tx) {
     // a lease that ran out may be given back later
     "failure_code",
     "name",
+    "named_at",
     "archived_at",
     sql<string | null>`(
       select string_agg(key || ':' || value, ' ' order by key) from session_metadata

@@ -130,6 +130,8 @@ export interface SessionTable {
   tree_price_limit: number | null;
   /** The user's own title; `title` follows from the first message. */
   name: string | null;
+  /** When `name` was last set or taken away; null if it never was. Of two databases the later name counts. */
+  named_at: string | null;
   archived_at: string | null;
   changed: Generated<ChangeNumber>;
   /** The number of its creation. */

@@ -5,6 +5,7 @@ import type { Principal } from "../../../core/principal.ts";
 import type { PatchSessionRequest } from "../../../core/schemas/patch-session.ts";
 import type { SessionSummary } from "../../../core/schemas/schemas.ts";
 import type { Session } from "../../../core/sessions.ts";
+import { momentAfter } from "../../../core/time.ts";
 import { lockPath } from "../questions/tree.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { refuseEnded, setPlanMode, startThread, switchModel, takeFolder } from "./change.ts";
@@ -173,10 +174,11 @@ async function changeLabels(
   { name, archived, metadata }: PatchSessionRequest,
 ): Promise<void> {
   if (name !== undefined || archived !== undefined) {
+    const named = name === undefined ? {} : { name, named_at: await nameTime(tx, id) };
     await tx.db
       .updateTable("sessions")
       .set(({ fn }) => ({
-        ...(name === undefined ? {} : { name }),
+        ...named,
         ...(archived === undefined
           ? {}
           : { archived_at: archived ? fn.coalesce("archived_at", tx.dialect.now()) : null }),
@@ -187,4 +189,15 @@ async function changeLabels(
   if (metadata !== undefined) {
     await storeMetadata(tx, id, metadata);
   }
+}
+
+/** After the time of the name before it, which another machine with another clock may have set. */
+async function nameTime(tx: Tx, id: string): Promise<string> {
+  const { named_at, now } = await tx.db
+    .selectFrom("sessions")
+    .select(["named_at", tx.dialect.now().as("now")])
+    .where("id", "=", id)
+    .$castTo<{ named_at: string | null; now: string }>()
+    .executeTakeFirstOrThrow();
+  return named_at === null || named_at < now ? now : momentAfter(named_at);
 }
