@@ -34,16 +34,19 @@ function Block({ html }: { readonly html: string }): JSX.Element {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const block = DOMPurify.sanitize(html, SANITISED);
-    nameCheckboxes(block);
+    makeAccessible(block);
     element.current?.replaceChildren(block);
   }, [html]);
   return <div ref={element} />;
 }
 
-/** Names the boxes of a task list for screen readers: they have no text themselves. */
-function nameCheckboxes(block: DocumentFragment): void {
+/** Names the boxes of a task list for screen readers, and lets keys scroll tables. */
+function makeAccessible(block: DocumentFragment): void {
   for (const box of block.querySelectorAll("input")) {
     box.ariaLabel = box.checked ? "Done" : "To do";
+  }
+  for (const table of block.querySelectorAll("table")) {
+    table.tabIndex = 0;
   }
 }
 

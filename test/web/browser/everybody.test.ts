@@ -14,6 +14,7 @@ import {
   seeAll,
   startPageWorld,
 } from "../../helpers/page-world.ts";
+import { outOfReach } from "../../helpers/page-reach.ts";
 
 type World = Awaited<ReturnType<typeof startPageWorld>>;
 
@@ -31,21 +32,6 @@ describe.skipIf(HAS_NO_BROWSER)("the page for everybody", () => {
     expect.soft(await outOfReach(page), name).toEqual([]);
     await keepPicture(page, name);
   };
-
-  /** Controls that reach out of the window sideways and cannot be scrolled to, or on a phone are too low for a finger. */
-  const outOfReach = (page: Page): Promise<string[]> =>
-    page.locator(".button, summary, input, select, .top a").evaluateAll((controls) =>
-      controls
-        .filter((each) => each.checkVisibility() && !each.matches(".visually-hidden, .exchanges *"))
-        .map((each) => ({ name: each.textContent, box: each.getBoundingClientRect(), each }))
-        .filter(
-          ({ box, each }) =>
-            box.left < 0 ||
-            box.right > (each.closest("dialog")?.getBoundingClientRect().right ?? innerWidth) ||
-            (innerWidth < 400 && box.height < 44 && !each.matches("[type=checkbox]")),
-        )
-        .map(({ name, box }) => `${name} ${box.left} to ${box.right}, ${box.height} high`),
-    );
 
   const startWithQuestion = async (world: World): Promise<{ asked: string; done: string }> => {
     const { id: done, page } = await world.open();
