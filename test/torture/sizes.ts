@@ -335,7 +335,7 @@ export const SIZED_TESTS = {
   prices: {
     what: "Prices of sessions with a prompt cache against those that are kept: sessions",
     files: ["test/agent/prefix/prices.test.ts"],
-    test: 1,
+    test: 2,
     short: 9,
     long: 9,
   },
