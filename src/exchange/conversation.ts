@@ -30,6 +30,7 @@ import { chosenModel } from "../rules/models/choose.ts";
 import { modelFacts } from "../rules/models/facts.ts";
 import { requireModel } from "../rules/models/check-model.ts";
 import { modelSettings } from "../rules/models/settings.ts";
+import type { ForkedConversation } from "./fork-conversation.ts";
 import { hasNotBegun } from "./nothing-to-continue.ts";
 import { answeringIn, checkNewSession, checkPersona } from "../rules/personas/preflight.ts";
 import { changesOfConversation, type ConversationChanges } from "./undo/conversation-changes.ts";
@@ -119,6 +120,11 @@ export interface Conversation extends ConversationChanges {
   explain(call: string): Promise<Decision>;
   /** Takes a rule of the session back; false if it has none such. */
   removeRule(rule: string): Promise<boolean>;
+  /**
+   * Forks the session at the end of the last exchange up to a message, and continues in the fork. Error codes: as
+   * `forkSession`; `invalid_usage` if nothing was stored.
+   */
+  fork(at_seq: number | undefined): Promise<ForkedConversation>;
   /** Null if nothing was stored, so that there is nothing to end. */
   end(): Promise<Session | null>;
   /** Error codes: `persona_not_found`, `persona_invalid`, `folder_not_trusted`, `invalid_usage`. */
@@ -318,6 +324,18 @@ export function createConversation(options: ConversationOptions): Conversation {
       return session !== null && store.write(removeRule, { id: session.id, rule });
     },
     ...changesOfConversation(config, { session: () => session, principal }),
+    fork: async (at_seq) => {
+      if (session === null) {
+        throw new RepriseError(
+          "invalid_usage",
+          "No session was stored yet, so there is nothing to fork. Send a message first.",
+        );
+      }
+      const { forkConversation } = await import("./fork-conversation.ts");
+      const forked = await forkConversation(store, { id: session.id, at_seq, principal });
+      keep(forked.fork);
+      return forked;
+    },
     end: async () =>
       session === null ? null : keep(await store.write(endSession, { id: session.id })),
     checkPersona: async (name) => {

@@ -201,6 +201,7 @@ describe("the OpenAPI document", () => {
       "query activity",
       "query archived",
       "query cursor",
+      "query forked_from",
       "query limit",
       "query metadata",
       "query order",

@@ -50,6 +50,8 @@ const MAX_EARLY = 200;
 export function createElsewhere({ cli, conversation, store }: WatchContext): Elsewhere {
   /** The exchange of which a person does not want to see more. */
   let left = 0;
+  /** The session of that exchange: the conversation may continue in a fork. */
+  let watched: string | null = null;
   let found: Found | null = null;
 
   const showMissed = async (
@@ -98,6 +100,8 @@ export function createElsewhere({ cli, conversation, store }: WatchContext): Els
       const ended = new AbortController();
       const news = new AbortController();
       const session = conversation.current();
+      left = session?.id === watched ? left : 0;
+      watched = session?.id ?? null;
       const events = eventsOf(store, session?.id ?? null, ended.signal);
       const stop = (): void => {
         ended.abort();

@@ -6,6 +6,7 @@ import type { Offered } from "./allow-in-config.ts";
 import type { ModelInfo } from "../../core/schemas/service-schemas.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { CommandUsage } from "./command-usage.ts";
+import type { PickedRewind, RewindSource } from "../output/rewind-choices.ts";
 import type { GivenAnswer } from "../output/question-lines.ts";
 
 /** How a person sees a session, and how what they type comes in: lines, or a screen. */
@@ -18,6 +19,8 @@ export interface Front {
   help(commands: readonly CommandUsage[]): readonly string[];
   /** Shows what a session begins with. */
   greet(lines: readonly string[]): Promise<void>;
+  /** Shows the end of the session again, on a screen. */
+  replay(): Promise<void>;
   /** The next thing that happened, in order; after `end` it stays `end`. `news` once that is aborted. */
   next(news?: AbortSignal): Promise<InputEvent>;
   /** While the callback is set, an interrupt goes to it instead of into the queue. */
@@ -37,6 +40,8 @@ export interface Front {
   ask(asked: Asked): Promise<GivenAnswer | "next" | null>;
   /** Leaves the terminal to another program until the work is done. */
   outside<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Lets a person choose a message to go back to, and what is done then; null if they leave. */
+  rewind(source: RewindSource): Promise<PickedRewind | null>;
   /** Shows the n-th tool call in full until the person leaves it, the last one for null; else says why it cannot. */
   showDetails(n: number | null): Promise<string | null>;
   /** Lets a person choose one of these models, and returns null if they leave; null without a list to choose from. */

@@ -17,6 +17,7 @@ export function openLines(cli: CliContext): Front {
       `  ${"//text".padEnd(27)}send a message that begins with /`,
     ],
     greet: async (lines) => printLines(cli, lines),
+    replay: async () => undefined,
     next: (news) => input.next("> ", news),
     onInterrupt: input.onInterrupt,
     waiting: input.waiting,
@@ -24,6 +25,7 @@ export function openLines(cli: CliContext): Front {
     giveBack: input.giveBack,
     confirm: async (question) => isYes(await input.ask(`${question} y/N `)),
     ask: (asked) => askLine(cli, input, asked),
+    rewind: async (source) => (await import("./rewind-line.ts")).rewindLine(cli, input, source),
     showDetails: async () =>
       "/show needs the screen, which a terminal has without --plain, REPRISE_PLAIN and TERM=dumb.",
     pickModel: null,

@@ -47,6 +47,8 @@ export function openScreenFront(options: ScreenOptions): Front {
   let shown: SessionScreen | null = null;
   let loading: Promise<SessionScreen> | null = null;
   let interrupt: (() => void) | null = null;
+  /** Nothing runs: what is sent comes next. */
+  let isWaiting = false;
   let mode: PermissionMode | null = null;
   /** Name of the session, or its title. */
   let name: string | null = null;
@@ -87,6 +89,7 @@ export function openScreenFront(options: ScreenOptions): Front {
       queue,
       leaving: leaving.signal,
       interrupt: () => interrupt,
+      mayRewind: () => isWaiting && (conversation.current()?.last_seq ?? 0) > 0,
     });
     shown = made;
     screen.changed();
@@ -170,9 +173,12 @@ export function openScreenFront(options: ScreenOptions): Front {
       await replay();
       void look();
     },
+    replay,
     next: async (news) => {
       void look();
+      isWaiting = true;
       const event = await queue.next(leaving.signal, news);
+      isWaiting = false;
       attention.began();
       if (event.kind === "line") {
         (await load()).sent(event);
@@ -198,6 +204,7 @@ export function openScreenFront(options: ScreenOptions): Front {
     ask: async (asked) => asks((on) => on.ask(asked)),
     showDetails: async (n) => (await load()).showDetails(n),
     pickModel: async (models, current) => (await load()).pickModel(models, current),
+    rewind: async (source) => (await load()).rewind(source),
     outside: (work) => screen.outside(work),
     working: (text, canStop) => shown?.working(text, canStop) ?? (() => undefined),
     view: async () => noticing((await load()).exchange(), stopped),

@@ -1,5 +1,6 @@
 import { oneLine } from "../../core/text/terminal-text.ts";
 import type { Asked, ExchangeView, FollowView, PickModel } from "../chat/front.ts";
+import type { PickedRewind, RewindSource } from "../output/rewind-choices.ts";
 import { isCommand } from "../chat/slash/slash.ts";
 import { noticeLine } from "../process/context.ts";
 import type { GivenAnswer } from "../output/question-lines.ts";
@@ -15,6 +16,7 @@ import { openAnswerEditor, openEditor, type OpenedEditor } from "./editor/open-e
 import type { OwnedScreen, ScreenHandler } from "./screen/open-screen.ts";
 import { createPersonCommand, type PersonCommand } from "./rows/person-command.ts";
 import { createModelPicker } from "./picker/model-picker.ts";
+import { createRewindPicker } from "./picker/rewind-picker.ts";
 import { createPager, type PagerResult } from "./screen/pager.ts";
 import { parseKey } from "./pi/keys.ts";
 import { questionScreen } from "./questions/asked-question.ts";
@@ -29,10 +31,12 @@ export interface SessionScreenOptions extends ScreenOptions {
   readonly leaving: AbortSignal;
   /** Stops what runs; null if nothing does. */
   readonly interrupt: () => (() => void) | null;
+  /** Whether nothing runs, and there is a message to go back to. */
+  readonly mayRewind: () => boolean;
 }
 
-/** Milliseconds in which a second Ctrl-C leaves. */
-const LEAVE_MS = 3000;
+/** Milliseconds in which a second Ctrl-C leaves, and a second Esc goes back. */
+const AGAIN_MS = 3000;
 
 /** A session on the screen: the editor, the exchange that runs, and questions. Loads what keys need. */
 export class SessionScreen implements ScreenHandler {
@@ -47,6 +51,8 @@ export class SessionScreen implements ScreenHandler {
   #lastTyped = -Infinity;
   /** The next Ctrl-C leaves, until then. */
   #leavesUntil = -Infinity;
+  /** The next Esc opens the choice of a message to go back to, until then. */
+  #rewindsUntil = -Infinity;
 
   static async open(options: SessionScreenOptions): Promise<SessionScreen> {
     const { cli, screen, theme, queue, secrets, leaving } = options;
@@ -110,7 +116,7 @@ export class SessionScreen implements ScreenHandler {
     const { queue, theme } = this.#options;
     const asked = this.#asking.shown();
     const queued = queuedRows(queue.messages(), { theme, width });
-    const hint = now() < this.#leavesUntil ? [theme.dim("Press Ctrl-C again to leave.")] : [];
+    const hint = this.#hint().map(theme.dim);
     const input =
       asked === null
         ? this.#editor.rows(width, Math.max(1, Math.floor(height / 3)))
@@ -140,6 +146,9 @@ export class SessionScreen implements ScreenHandler {
     if (key !== "ctrl+c") {
       this.#leavesUntil = -Infinity;
     }
+    if (key !== "escape") {
+      this.#rewindsUntil = -Infinity;
+    }
   }
 
   paste(text: string): void {
@@ -159,16 +168,15 @@ export class SessionScreen implements ScreenHandler {
 
   /** Ctrl-C: stops what runs; pressed again soon after, leaves. */
   stop(): void {
-    const { interrupt, queue, screen } = this.#options;
+    const { interrupt, queue } = this.#options;
     const stopRunning = interrupt();
     if (stopRunning !== null) {
       stopRunning();
     } else if (now() < this.#leavesUntil) {
       queue.push({ kind: "end" });
     } else {
-      this.#leavesUntil = now() + LEAVE_MS;
-      setTimeout(screen.changed, LEAVE_MS).unref();
-      screen.changed();
+      this.#leavesUntil = now() + AGAIN_MS;
+      this.#drawTwice();
     }
   }
 
@@ -258,6 +266,14 @@ export class SessionScreen implements ScreenHandler {
     await this.#history.written();
   }
 
+  /** As `Front`. */
+  rewind(source: RewindSource): Promise<PickedRewind | null> {
+    const { screen, theme } = this.#options;
+    return this.#command.pause(() =>
+      screen.full((on) => createRewindPicker({ theme, source, now: Date.now, on })),
+    );
+  }
+
   readonly #openPager = (title: string, rows: readonly string[]): Promise<PagerResult> => {
     const { screen, theme } = this.#options;
     return this.#command.pause(() => screen.full((on) => createPager({ theme, title, rows, on })));
@@ -275,12 +291,49 @@ export class SessionScreen implements ScreenHandler {
     }
   }
 
+  /** Stops what runs; pressed twice while nothing runs or is written, goes back to a message. */
+  #escape(): void {
+    const { interrupt, mayRewind, queue } = this.#options;
+    const stopRunning = interrupt();
+    if (stopRunning !== null) {
+      stopRunning();
+    } else if (mayRewind() && this.#editor.isEmpty() && queue.messages().length === 0) {
+      if (now() < this.#rewindsUntil) {
+        this.#rewindsUntil = -Infinity;
+        queue.push({ kind: "line", text: "/rewind", pasted: false, shown: false });
+      } else {
+        this.#rewindsUntil = now() + AGAIN_MS;
+        this.#drawTwice();
+      }
+    }
+  }
+
+  /** What a key means that is pressed again. */
+  #hint(): readonly string[] {
+    if (now() < this.#leavesUntil) {
+      return ["Press Ctrl-C again to leave."];
+    }
+    return now() < this.#rewindsUntil ? ["Press Esc again to go back to a message."] : [];
+  }
+
+  /** With what a key means that is pressed again, and without it. */
+  #drawTwice(): void {
+    const { screen } = this.#options;
+    setTimeout(screen.changed, AGAIN_MS).unref();
+    screen.changed();
+  }
+
   /** Keys that the editor leaves. */
   #keyOfLoop(key: string | undefined): void {
-    const { interrupt, queue, screen } = this.#options;
+    const { queue, screen } = this.#options;
     switch (key) {
       case "escape":
-        interrupt()?.();
+        this.#escape();
+        break;
+      // how a terminal without a keyboard protocol sends Esc twice in a moment
+      case "ctrl+alt+[":
+        this.#escape();
+        this.#escape();
         break;
       case "ctrl+c":
         if (this.#editor.clear() === 0) {

@@ -2,6 +2,7 @@ import type { FileChangeInfo, UndoInfo } from "../../core/schemas/file-change-sc
 import type { Session } from "../../core/sessions.ts";
 import type { ExchangerConfig } from "../exchanger.ts";
 import type { Direction } from "../../workspace/undo/restore.ts";
+import type { UndoneExchange } from "./undo-after.ts";
 import type { Principal } from "../../core/principal.ts";
 
 /** Changes of files by exchanges of a conversation. */
@@ -15,6 +16,8 @@ export interface ConversationChanges {
   }): Promise<ReadonlyMap<string, readonly FileChangeInfo[]>>;
   /** As `undoExchange`. Error codes: `nothing_to_undo` without a session. */
   undo(direction: Direction, n: number | undefined): Promise<UndoInfo>;
+  /** As `undoAfter`; nothing without a session. */
+  undoAfter(after_seq: number, dry_run: boolean): Promise<readonly UndoneExchange[]>;
 }
 
 export function changesOfConversation(
@@ -49,6 +52,15 @@ export function changesOfConversation(
       }
       const options = { ...(await source()), command: "reprise" };
       return undoExchange(options, { reference, direction, n, principal });
+    },
+    undoAfter: async (after_seq, dry_run) => {
+      const reference = session()?.id;
+      if (reference === undefined) {
+        return [];
+      }
+      const { undoAfter } = await import("./undo-after.ts");
+      const options = { ...(await source()), command: "reprise" };
+      return undoAfter(options, { reference, after_seq, dry_run, principal });
     },
   };
 }

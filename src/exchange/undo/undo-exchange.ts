@@ -26,6 +26,7 @@ import { type NetChange, netChanges } from "../../workspace/undo/net-changes.ts"
 import {
   type Direction,
   judgeFolders,
+  leftBy,
   planStep,
   replacedFolders,
   restore,
@@ -66,31 +67,49 @@ export interface UndoExchange {
 export async function undoExchange(options: UndoOptions, input: UndoExchange): Promise<UndoInfo> {
   const { store } = options;
   const session = await store.read(resolveSession, { reference: input.reference });
-  if (input.dry_run === true || session.state === "ended") {
-    await settleTree(options, session.id);
-    return work(options, session, input);
+  const changesNothing = input.dry_run === true || session.state === "ended";
+  return alone(options, session, { needsLease: !changesNothing }, () =>
+    work(options, session, input),
+  );
+}
+
+/** Does something about the changes of a session while nobody else works in it, once all of them are known. */
+export async function alone<Result>(
+  options: UndoOptions,
+  { id: session_id }: Session,
+  { needsLease }: { readonly needsLease: boolean },
+  act: () => Promise<Result>,
+): Promise<Result> {
+  if (!needsLease) {
+    await settleTree(options, session_id);
+    return act();
   }
   const held = await holdLease({
-    store,
-    session_id: session.id,
+    store: options.store,
+    session_id,
     owner: thisProcess(options.command),
     life_ms: LEASE_MS,
     when_busy: "refuse",
     signal: new AbortController().signal,
   });
   try {
-    await settleLeft({ ...options, session_id: session.id }, { isHeld: true });
-    await settleTree(options, session.id);
-    return await work(options, session, input);
+    await settleLeft({ ...options, session_id }, { isHeld: true });
+    await settleTree(options, session_id);
+    return await act();
   } finally {
     await held.release({ finished: false, end: null });
   }
 }
 
-async function work(
+/**
+ * Undoes one exchange, or only plans it. `earlier` are the steps that were planned for later exchanges and not done: what
+ * they leave counts as what is there, and the steps of this one are added.
+ */
+export async function work(
   { store, kept, secrets }: UndoOptions,
   session: Session,
   { direction, files, dry_run = false, ...input }: UndoExchange,
+  earlier: Step[] = [],
 ): Promise<UndoInfo> {
   const n = input.n ?? (await defaultExchange(store, session, direction));
   const changes = await store.read(readFileChanges, { session_id: session.id, n });
@@ -116,10 +135,12 @@ async function work(
   const conceal = await readConceal(secrets);
   const replaced = replacedFolders(different, direction);
   const steps: Step[] = [];
+  const left = leftBy(earlier);
   for (const net of different) {
-    steps.push(await planStep(net, { kept, direction, conceal, replaced }));
+    steps.push(await planStep(net, { kept, direction, conceal, replaced, left }));
   }
-  await judgeFolders(steps);
+  earlier.push(...steps);
+  await judgeFolders(earlier);
   if (!dry_run) {
     const who = consenterOf(input.principal);
     const consent = { session_id: session.id, kind: direction, subject: String(n), who };

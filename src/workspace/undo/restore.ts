@@ -29,6 +29,19 @@ export interface RestoreOptions {
   readonly conceal: Conceal;
   /** See `replacedFolders`. */
   readonly replaced: ReadonlySet<string>;
+  /** See `leftBy`. */
+  readonly left: ReadonlyMap<string, Found>;
+}
+
+/** What steps that are only planned would leave at their paths. */
+export function leftBy(steps: readonly Step[]): ReadonlyMap<string, Found> {
+  return new Map(
+    steps.flatMap(({ net: { root, path }, outcome, wanted, bytes }) =>
+      outcome.outcome === "restored"
+        ? [[join(root, path), { entry: wanted, bytes, stat: null }] as const]
+        : [],
+    ),
+  );
 }
 
 /** The paths at which something else is to become a folder again; nothing is below them now. */
@@ -56,7 +69,8 @@ export async function planStep(net: NetChange, options: RestoreOptions): Promise
   try {
     const found = isBelow(options.replaced, net)
       ? NOTHING
-      : await find(net, options.kept.limits.session);
+      : (options.left.get(join(net.root, net.path)) ??
+        (await find(net, options.kept.limits.session)));
     const { bytes, ...outcome } = await judge(net, { ...options, wanted, found });
     return { ...step, found, bytes, outcome: { path: net.path, ...outcome } };
   } catch (error) {
@@ -83,7 +97,10 @@ async function judge(
     conceal,
     wanted,
     found,
-  }: Omit<RestoreOptions, "replaced"> & { readonly wanted: Entry | null; readonly found: Found },
+  }: Omit<RestoreOptions, "replaced" | "left"> & {
+    readonly wanted: Entry | null;
+    readonly found: Found;
+  },
 ): Promise<Judgement> {
   const refusedAs = (reason: string, diff: string | null = null): Judgement => {
     return { outcome: "refused", reason, diff, bytes: null };

@@ -12,5 +12,8 @@ export interface SlashContext extends Pick<Talk, "cli" | "conversation"> {
   readonly signal: AbortSignal;
   /** Asks before what cannot be undone. */
   readonly confirm: (question: string) => Promise<boolean>;
-  readonly front: Pick<Front, "showDetails" | "pickModel" | "help" | "outside" | "leaving">;
+  readonly front: Pick<
+    Front,
+    "showDetails" | "pickModel" | "help" | "outside" | "leaving" | "replay" | "rewind" | "giveBack"
+  >;
 }

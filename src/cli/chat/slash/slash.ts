@@ -208,6 +208,20 @@ const COMMANDS: readonly SlashCommand[] = [
     run: (context, argument) => undo(context, "redo", argument),
   },
   {
+    name: "rewind",
+    argument: "<message>",
+    help: "go back to before a message (/fork: continue in a fork)",
+    brief: "go back (/fork: from here)",
+    run: async (context, argument) => (await import("./rewind.ts")).rewindSlash(context, argument),
+  },
+  {
+    name: "fork",
+    argument: "<message>",
+    help: "continue in a fork, which ends with a message",
+    isListed: false,
+    run: async (context, argument) => (await import("./fork.ts")).forkSlash(context, argument),
+  },
+  {
     name: "copy",
     help: "copy the last answer to the terminal's clipboard",
     brief: "copy the last answer",

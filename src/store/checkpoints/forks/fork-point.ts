@@ -2,7 +2,8 @@ import { storableText } from "../../../core/text/text.ts";
 import { parseThreadId } from "../../../core/threads.ts";
 import { readMessage } from "../../records/messages/message-json.ts";
 import { threadRange } from "../../records/sessions/tree-ids.ts";
-import type { Tx } from "../../store.ts";
+import { sessionNotFound } from "../../records/sessions/read.ts";
+import type { Operation, Tx } from "../../store.ts";
 import { messageListOf } from "../head-mark.ts";
 import { type ListVersion, parseChannels } from "../value.ts";
 
@@ -84,6 +85,23 @@ export async function forkPoint(
   }
   return { seq: await withPending(tx, { session, from: 0, at }), suffix: 0, checkpoint: null };
 }
+
+/** The last message that a fork would have. Error codes: `session_not_found`. */
+export const readForkPoint: Operation<
+  { readonly session_id: string; readonly at_seq: number },
+  { readonly seq: number }
+> = async (tx, { session_id, at_seq: at }) => {
+  const session = await tx.db
+    .selectFrom("sessions")
+    .select(["id", "last_seq", "thread_suffix", "exchange_open"])
+    .where("id", "=", session_id)
+    .executeTakeFirst();
+  if (session === undefined) {
+    throw sessionNotFound();
+  }
+  const { seq } = await forkPoint(tx, { session, threads: await threadsOf(tx, session_id), at });
+  return { seq };
+};
 
 /** The moment before the exchange that is open, in a thread that has no other one. */
 async function begunIn(

@@ -140,6 +140,21 @@ export const listChangedExchanges: Operation<
   return [...found.values()].toSorted((a, b) => b.n - a.n);
 };
 
+/** Those of them that began after a message, or ended after it. */
+export const listChangedAfter: Operation<
+  { readonly session_id: string; readonly after_seq: number },
+  readonly ChangedExchange[]
+> = async (tx, { session_id, after_seq }) => {
+  const rows = await tx.db
+    .selectFrom("exchanges")
+    .select("n")
+    .where("session_id", "=", session_id)
+    .where(({ eb, or }) => or([eb("first_seq", ">", after_seq), eb("last_seq", ">", after_seq)]))
+    .execute();
+  const after = new Set(rows.map(({ n }) => n));
+  return (await listChangedExchanges(tx, { session_id })).filter(({ n }) => after.has(n));
+};
+
 function later(a: string | null, b: string | null): string | null {
   return (a ?? "") < (b ?? "") ? b : a;
 }

@@ -40,6 +40,33 @@ export const readFamilyTree: Operation<{ readonly id: string }, readonly TreeMem
   return inOrder(found, top);
 };
 
+/** A session that a fork began from, which may be deleted by now, and its last message that the fork has. */
+export interface Origin {
+  readonly session_id: string;
+  readonly seq: number;
+}
+
+/** The origins of those of these sessions that are forks, by their ids. */
+export const readOrigins: Operation<
+  { readonly ids: readonly string[] },
+  ReadonlyMap<string, Origin>
+> = async ({ db }, { ids }) => {
+  const origins = new Map<string, Origin>();
+  for (const batch of batches(ids)) {
+    const rows = await db
+      .selectFrom("sessions")
+      .select(["id", "forked_from_session_id as session_id", "forked_from_seq as seq"])
+      .where("id", "in", batch)
+      .execute();
+    for (const { id, session_id, seq } of rows) {
+      if (session_id !== null && seq !== null) {
+        origins.set(id, { session_id, seq });
+      }
+    }
+  }
+  return origins;
+};
+
 export interface ListedTrees {
   /** Latest activity first. */
   readonly trees: readonly (readonly TreeMember[])[];
