@@ -30,6 +30,8 @@ const SESSIONS: CommandTable = {
   rename: async (cli) => (await import("./commands/sessions/label.ts")).renameCommand(cli),
   archive: async (cli) => (await import("./commands/sessions/label.ts")).archiveCommand(cli),
   unarchive: async (cli) => (await import("./commands/sessions/label.ts")).unarchiveCommand(cli),
+  pin: async (cli) => (await import("./commands/sessions/label.ts")).pinCommand(cli),
+  unpin: async (cli) => (await import("./commands/sessions/label.ts")).unpinCommand(cli),
   move: async (cli) => (await import("./commands/sessions/move.ts")).moveCommand(cli),
   export: async (cli) => (await import("./commands/sessions/export.ts")).exportCommand(cli),
   import: async (cli) => (await import("./commands/sessions/import.ts")).importCommand(cli),
@@ -69,7 +71,7 @@ const COMMANDS: CommandTable = {
     group(cli, SESSIONS, {
       name: "sessions",
       description:
-        "list, show, resume, end, fork, draw, undo, rename, archive, export, import, delete, prune, verify and repair sessions",
+        "list, show, resume, end, fork, draw, undo, rename, archive, pin, export, import, delete, prune, verify and repair sessions",
     }),
   threads: (cli) =>
     group(cli, THREADS, {

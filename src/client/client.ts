@@ -210,6 +210,8 @@ export interface ListOptions {
   readonly title?: string;
   /** True for archived sessions alone, false for the others. */
   readonly archived?: boolean;
+  /** True for pinned sessions alone, false for the others. */
+  readonly pinned?: boolean;
   /** A pair as `key:value`. */
   readonly metadata?: string;
   readonly cursor?: string;

@@ -15,5 +15,6 @@ export type Metadata = Readonly<Record<string, string>>;
 export interface SessionLabels {
   readonly name: string | null;
   readonly archived_at: string | null;
+  readonly pinned_at: string | null;
   readonly metadata: Metadata;
 }

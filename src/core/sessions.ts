@@ -100,6 +100,7 @@ export const SESSION_FIELDS = {
   created_at: "time",
   last_message_at: "time?",
   archived_at: "time?",
+  pinned_at: "time?",
   ended_at: "time?",
 } as const;
 

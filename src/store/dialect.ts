@@ -46,6 +46,7 @@ export interface Dialect {
   readonly numberedChanges: readonly string[];
   /** Statements that number the changes of phases, for migration 3. */
   readonly numberedPhases: readonly string[];
+  readonly numberedPins: readonly string[];
   /** For an UPDATE of `sessions` that runs often: the number of its change, if that costs less than the trigger. */
   readonly changeNumber: { readonly changed?: RawBuilder<number> };
   /** Index of the search. */

@@ -1,3 +1,6 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { expect, it } from "vitest";
 
 import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
@@ -136,4 +139,41 @@ it("[CLI-203] --here, --since and --title choose sessions, together too", async 
   ]) {
     expect((await home.call(["sessions", "list", ...wrong])).code).toBe(2);
   }
+});
+
+it("[CLI-422] pins are shown, filtered, carried by exports and not by forks, and keep a session from prune", async () => {
+  const home = freshHome();
+  const [kept, gone] = [idLike("aaaaaa1"), idLike("bbbbbb1")];
+  await seed(home, { id: kept, messages: ["kept"], ended: true }, { id: gone, messages: ["gone"] });
+  const pinned = await home.call(["sessions", "pin", "aaaaaa"]);
+  expect(pinned.stdout).toBe(`Pinned: ${kept}  kept\n`);
+  expect(await titles(home, [])).toEqual(["gone", "kept  [pinned]"]);
+  expect(await titles(home, [], true)).toEqual(["gone", "kept [pinned]"]);
+  expect(await titles(home, ["--pinned"])).toEqual(["kept  [pinned]"]);
+  const shown = await home.call(["sessions", "show", "aaaaaa"]);
+  expect(shown.stdout).toMatch(/\n {2}pinned +since 20/);
+  const fork = await home.json(["sessions", "fork", "aaaaaa", "--json"]);
+  expect(fork).toMatchObject({ pinned_at: null });
+  const { stdout } = await home.call(["sessions", "export", "aaaaaa"]);
+  const other = freshHome();
+  const file = join(other.home, "export.json");
+  writeFileSync(file, stdout);
+  expect((await other.call(["sessions", "import", file])).code).toBe(0);
+  expect(await titles(other, ["--pinned"])).toEqual(["kept  [pinned]"]);
+  {
+    await using store = await openSqliteStore({ path: home.database });
+    const old = "2020-01-01T00:00:00.000Z";
+    await store.write(
+      ({ db }) =>
+        db.updateTable("sessions").set({ last_message_at: old, created_at: old }).execute(),
+      null,
+    );
+  }
+  const prune = ["sessions", "prune", "--older-than", "1w", "--state", "all", "--yes"];
+  expect((await home.call(prune)).code).toBe(0);
+  expect(await titles(home, [])).toEqual(["kept  [pinned]"]);
+  expect(await home.json(["sessions", "unpin", "aaaaaa", "--json"])).toMatchObject({
+    pinned_at: null,
+  });
+  expect(await titles(home, ["--pinned"])).toEqual([]);
 });

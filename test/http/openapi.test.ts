@@ -206,6 +206,7 @@ describe("the OpenAPI document", () => {
       "query metadata",
       "query order",
       "query parent",
+      "query pinned",
       "query project_key",
       "query repo_path",
       "query roots",

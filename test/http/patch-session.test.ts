@@ -314,6 +314,27 @@ it("[HTTP-157] every answer with a session has its name, since when it is archiv
   });
 });
 
+it("[HTTP-370] a session is pinned and the list filters by it; the pin is an event", async () => {
+  const { id } = await client.createSession({});
+  const other = await client.createSession({});
+  const changed = () =>
+    t.store.read(
+      ({ db }) => db.selectFrom("sessions").select("changed").where("id", "=", id).execute(),
+      null,
+    );
+  const before = await changed();
+  const { pinned_at } = await client.patchSession(id, { pinned: true });
+  expect(pinned_at).toMatch(/^20/);
+  expect(await changed()).not.toEqual(before);
+  expect((await client.patchSession(id, { pinned: true })).pinned_at).toBe(pinned_at);
+  const ids = async (pinned: boolean) =>
+    (await client.listSessions({ pinned })).sessions.map((each) => each.id);
+  expect(await ids(true)).toEqual([id]);
+  expect(await ids(false)).toContain(other.id);
+  expect(await ids(false)).not.toContain(id);
+  expect((await client.patchSession(id, { pinned: false })).pinned_at).toBeNull();
+});
+
 it("[EFFORT-7] PATCH warns that the cache begins again in a session with messages", async () => {
   const { id } = await client.createSession({});
   const warnings: string[] = [];

@@ -45,6 +45,7 @@ const SUMMARY_FIELDS = [
   "created_at",
   "last_message_at",
   "archived_at",
+  "pinned_at",
   "ended_at",
   "metadata",
   "exchange",

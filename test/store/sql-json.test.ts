@@ -67,6 +67,7 @@ const session = fc.record({
   created_at: fc.oneof(time, text),
   last_message_at: nullable(time),
   archived_at: nullable(time),
+  pinned_at: nullable(time),
   ended_at: nullable(time),
   exchange_open: flag,
   lease_owner: nullable(fc.constant(JSON.stringify(owner))),

@@ -36,6 +36,7 @@ function session(id: string, more: Partial<SessionSummary> = {}): SessionSummary
     exchange: null,
     name: null,
     archived_at: null,
+    pinned_at: null,
     metadata: {},
     permission: null,
     ...more,

@@ -58,7 +58,7 @@ function ownFacts(
   { session, labels, failures, usage }: ShownSession,
   time: (iso: string) => string,
 ) {
-  const { name = null, archived_at = null, metadata = {} } = labels ?? {};
+  const { name = null, archived_at = null, pinned_at = null, metadata = {} } = labels ?? {};
   const failure = failures.get(session.id);
   const cost = costText(usage);
   return [
@@ -79,6 +79,7 @@ function ownFacts(
     ...(cost === "" ? [] : [fact("cost", cost)]),
     fact("messages", String(session.last_seq)),
     ...(archived_at === null ? [] : [fact("archived", `since ${time(archived_at)}`)]),
+    ...(pinned_at === null ? [] : [fact("pinned", `since ${time(pinned_at)}`)]),
     ...Object.entries(metadata).map(([key, value]) =>
       fact("metadata", `${oneLine(key)}: ${oneLine(value)}`),
     ),

@@ -65,9 +65,10 @@ export function withTilde(path: string, home: string | undefined): string {
   return isInHome ? `~${path.slice(home.length)}` : path;
 }
 
-function marksOf({ archived_at, agent }: Session, subagents: number): string {
+function marksOf({ archived_at, pinned_at, agent }: Session, subagents: number): string {
   const marks = [
     ...(agent === PLAN_AGENT ? ["plan"] : []),
+    ...(pinned_at === null ? [] : ["pinned"]),
     ...(archived_at === null ? [] : ["archived"]),
     ...(subagents === 0 ? [] : [plural(subagents, "sub-agent")]),
   ];

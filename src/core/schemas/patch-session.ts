@@ -37,6 +37,7 @@ export const PatchSessionRequest = Type.Object(
     cache: Type.Optional(cacheLife()),
     fallback: Type.Optional(nullable(chosenFallback())),
     archived: Type.Optional(Type.Boolean()),
+    pinned: Type.Optional(Type.Boolean()),
     repo_path: Type.Optional(repoPath()),
     token_limits: Type.Optional(limits()),
     price_limits: Type.Optional(limits()),

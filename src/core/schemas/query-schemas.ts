@@ -70,6 +70,9 @@ export const ListQuery = Type.Object(
     archived: Type.Optional(
       Type.Boolean({ description: "true for archived sessions alone, false for the others" }),
     ),
+    pinned: Type.Optional(
+      Type.Boolean({ description: "true for pinned sessions alone, false for the others" }),
+    ),
     metadata: Type.Optional(metadataPair()),
     cursor: Type.Optional(
       Type.String({

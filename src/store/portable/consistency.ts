@@ -225,6 +225,7 @@ const TIMES = [
   "accepted_at",
   "archived_at",
   "named_at",
+  "pinned_at",
 ] as const;
 const NO_TIME = "Must be a moment that the calendar has.";
 

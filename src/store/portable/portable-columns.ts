@@ -20,6 +20,7 @@ export const SESSION_DEFAULTS = {
   name: null,
   named_at: null,
   archived_at: null,
+  pinned_at: null,
   effort: null,
   cache: null,
   fallback: null,

@@ -104,6 +104,7 @@ function versionQuery(tx: Tx) {
     "name",
     "named_at",
     "archived_at",
+    "pinned_at",
     sql<string | null>`(
       select string_agg(key || ':' || value, ' ' order by key) from session_metadata
       where session_id = sessions.id

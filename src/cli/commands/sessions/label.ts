@@ -46,6 +46,26 @@ export function unarchiveCommand(cli: CliContext): Command {
   return withStore(command);
 }
 
+/** `sessions pin <id>`: the picker has it first, and prune never deletes it. */
+export function pinCommand(cli: CliContext): Command {
+  const command = commandOf("pin", "keep a session first in the picker, and from prune");
+  command.action(async (reference: string, options: JsonOption) => {
+    const change = { pinned: true };
+    await label(cli, command, { reference, change, options, done: "Pinned" });
+  });
+  return withStore(command);
+}
+
+/** `sessions unpin <id>` */
+export function unpinCommand(cli: CliContext): Command {
+  const command = commandOf("unpin", "take the pin of a session away");
+  command.action(async (reference: string, options: JsonOption) => {
+    const change = { pinned: false };
+    await label(cli, command, { reference, change, options, done: "Not pinned" });
+  });
+  return withStore(command);
+}
+
 function commandOf(name: string, description: string): Command {
   return new Command(name)
     .description(description)

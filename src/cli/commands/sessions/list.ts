@@ -29,6 +29,7 @@ interface ListOptions {
   readonly since?: Date;
   readonly title?: string;
   readonly archived?: true;
+  readonly pinned?: true;
   readonly all?: true;
   readonly json?: true;
 }
@@ -45,6 +46,7 @@ export function listCommand(cli: CliContext): Command {
     .option("--since <time>", "only sessions used since then: 36h, 7d, 2w or a day", since)
     .option("--title <text>", "only sessions whose name or title begins with it")
     .option("--archived", "only archived sessions")
+    .option("--pinned", "only pinned sessions")
     .option("--all", "in a terminal, also archived sessions, and sub-agents below their sessions")
     .option("--json", "print a JSON array of session summaries")
     .action(async (options: ListOptions) => {
@@ -99,7 +101,7 @@ async function printTable(
 
 /** A person in a terminal sees conversations; a program gets every session. */
 async function filtersOf(cli: CliContext, options: ListOptions): Promise<ListFilters> {
-  const { state, title, since: moment, archived } = options;
+  const { state, title, since: moment, archived, pinned } = options;
   const isShort = cli.stdout.isTTY && options.json === undefined && options.all === undefined;
   return {
     ...(state === undefined ? {} : { state }),
@@ -107,6 +109,7 @@ async function filtersOf(cli: CliContext, options: ListOptions): Promise<ListFil
     ...(moment === undefined ? {} : { since: moment.toISOString() }),
     ...(options.here === true ? { project_key: await projectKeyOf(cli.cwd) } : {}),
     ...(archived === true || isShort ? { archived: archived === true } : {}),
+    ...(pinned === true ? { pinned } : {}),
     // a sub-agent may be searched for
     ...(isShort && title === undefined ? { roots: true } : {}),
   };
@@ -120,11 +123,11 @@ function textOf(title: string): string {
 }
 
 function none(
-  { state, here, since: moment, title, archived }: ListOptions,
+  { state, here, since: moment, title, archived, pinned }: ListOptions,
   filters: ListFilters,
 ): string {
   const which = state === undefined ? "sessions" : `${state} sessions`;
-  if ([here, moment, title, archived].some((given) => given !== undefined)) {
+  if ([here, moment, title, archived, pinned].some((given) => given !== undefined)) {
     return `No ${which} found; leave out options to see others.`;
   }
   const all = filters.archived === false ? "; --all lists archived ones too" : "";

@@ -13,6 +13,9 @@ import {
   listSessions,
 } from "../../../store/records/sessions/list.ts";
 import type { ListFilters } from "../../../store/records/sessions/list-filters.ts";
+import { readSession, sessionNotFound } from "../../../store/records/sessions/read.ts";
+import { readOrigins } from "../../../store/records/sessions/trees/family-tree.ts";
+import { forkRequested } from "../../../store/checkpoints/forks/fork-requested.ts";
 import { patchSession } from "../../../store/records/sessions/patch.ts";
 import { countSubagents } from "../../../store/records/sessions/trees/subagents.ts";
 import type { SearchResult } from "../../../store/records/search/find.ts";
@@ -62,7 +65,11 @@ export function createPickSource(source: PickSource): SessionSource {
   const principal = localPrincipal("terminal", null);
   const patch = async (
     reference: string,
-    change: { readonly name?: string | null; readonly archived?: boolean },
+    change: {
+      readonly name?: string | null;
+      readonly archived?: boolean;
+      readonly pinned?: boolean;
+    },
   ): Promise<void> => {
     await store.write(patchSession, { reference, change, project_key: null, principal });
   };
@@ -77,6 +84,16 @@ export function createPickSource(source: PickSource): SessionSource {
       await patch(id, { name });
     },
     archive: (id, archived) => patch(id, { archived }),
+    pin: async (id, pinned) => {
+      await patch(id, { pinned });
+      return readPicked(source, id);
+    },
+    fork: async (id) => {
+      const origin = await store.read(readSession, { id });
+      const fork = await store.write(forkRequested, { reference: id, principal });
+      const session = await readPicked(source, fork.id);
+      return { session, left: Math.max(0, origin.last_seq - fork.last_seq) };
+    },
     previewDeletion: async (id) => {
       const previews = await store.read(previewDeletion, { id });
       const sum = (field: "messages" | "threads" | "checkpoints"): number =>
@@ -98,17 +115,28 @@ export function createPickSource(source: PickSource): SessionSource {
   };
 }
 
-/** First the sessions of the working folder, then those of its repository, then the others. */
+async function readPicked(source: PickSource, id: string): Promise<PickedSession> {
+  const session = await source.store.read(readSession, { id });
+  const [picked] = await pickedAll(source, [session]);
+  if (picked === undefined) {
+    throw sessionNotFound();
+  }
+  return picked;
+}
+
+/** First the pinned sessions, then those of the working folder, of its repository, and the others. */
 function openPages({ store, here, home }: PickSource, filters: PickerFilters): SessionPages {
   const where = listFilters(filters);
   const { project_key, project_id } = here;
   const ofPlace: Readonly<Record<Place, ListFilters>> = {
+    pinned: { pinned: true, ...(filters.folder === "any" ? {} : { project_key }) },
     here: { project_key },
     repository: project_id === null ? {} : { project_id },
     elsewhere: {},
   };
   const groups = PLACES.filter(
     (place) =>
+      place === "pinned" ||
       place === "here" ||
       (filters.folder === "any" && (place !== "repository" || project_id !== null)),
   );
@@ -130,10 +158,7 @@ function openPages({ store, here, home }: PickSource, filters: PickerFilters): S
       groups.shift();
     }
     const wanted = sessions.filter((session) => placeOf(session, here) === group);
-    const states = await statesOf(store, wanted);
-    return wanted.map((session) =>
-      pickedOf(session, states.get(session.id) ?? session.activity, { here, home }),
-    );
+    return pickedAll({ store, here, home }, wanted);
   };
   return {
     next: async () => {
@@ -144,7 +169,10 @@ function openPages({ store, here, home }: PickSource, filters: PickerFilters): S
   };
 }
 
-function placeOf({ project_key, project_id }: Session, here: Project): Place {
+function placeOf({ pinned_at, project_key, project_id }: Session, here: Project): Place {
+  if (pinned_at !== null) {
+    return "pinned";
+  }
   if (project_key === here.project_key) {
     return "here";
   }
@@ -167,11 +195,23 @@ function listFilters({ state, archived, subagents }: PickerFilters): ListFilters
   };
 }
 
+async function pickedAll(
+  { store, here, home }: Omit<PickSource, "cli">,
+  sessions: readonly Session[],
+): Promise<PickedSession[]> {
+  const states = await statesOf(store, sessions);
+  const origins = await store.read(readOrigins, { ids: sessions.map(({ id }) => id) });
+  return sessions.map((session) => ({
+    ...pickedOf(session, { here, home }),
+    state: states.get(session.id) ?? session.activity,
+    origin: origins.get(session.id) ?? null,
+  }));
+}
+
 function pickedOf(
   session: Session,
-  state: string,
   { here, home }: Pick<PickSource, "here" | "home">,
-): PickedSession {
+): Omit<PickedSession, "state" | "origin"> {
   const { id, name, title, repo_path, depth } = session;
   const { total_input_tokens, total_output_tokens, last_seq, archived_at } = session;
   return {
@@ -180,13 +220,13 @@ function pickedOf(
     title: oneLine(title ?? "(no message yet)"),
     folder: repo_path === null ? null : oneLine(withTilde(repo_path, home)),
     place: placeOf(session, here),
-    state,
     model: oneLine(answererOf(session) ?? "-"),
     tokens: total_input_tokens + total_output_tokens,
     messages: last_seq,
     usedAt: Date.parse(session.last_message_at ?? session.created_at),
     createdAt: Date.parse(session.created_at),
     archived: archived_at !== null,
+    pinned: session.pinned_at !== null,
     isRun: session.agent === PLAN_AGENT,
     depth,
   };

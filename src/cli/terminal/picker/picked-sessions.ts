@@ -1,7 +1,7 @@
 import { fuzzyFilter } from "../pi/fuzzy.ts";
 
 /** Groups of the list, in their order. */
-export const PLACES = ["here", "repository", "elsewhere"] as const;
+export const PLACES = ["pinned", "here", "repository", "elsewhere"] as const;
 export type Place = (typeof PLACES)[number];
 
 /** A session in the picker. Texts are cleaned; times are milliseconds since 1970. */
@@ -13,7 +13,7 @@ export interface PickedSession {
   readonly title: string;
   /** Null for none. */
   readonly folder: string | null;
-  /** Belongs to the working folder, to another folder of its repository, or to neither. */
+  /** Pinned; else belongs to the working folder, to another folder of its repository, or to neither. */
   readonly place: Place;
   /** State that a list shows: `idle`, `running`, `waiting`, `interrupted`, `failed`, `ended`. */
   readonly state: string;
@@ -23,6 +23,9 @@ export interface PickedSession {
   readonly usedAt: number;
   readonly createdAt: number;
   readonly archived: boolean;
+  readonly pinned: boolean;
+  /** The session that a fork began from, and its last message that the fork has; null for other sessions. */
+  readonly origin: { readonly session_id: string; readonly seq: number } | null;
   /** Whether it runs a plan. */
   readonly isRun: boolean;
   readonly depth: number;

@@ -54,6 +54,7 @@ export function listRows(
 }
 
 const HEADINGS: Readonly<Record<Place, string>> = {
+  pinned: "Pinned",
   here: "This folder",
   repository: "Other folders of this repository",
   elsewhere: "Other folders",
@@ -136,7 +137,11 @@ function sessionRow(
   cells.push(width < WITH_STATE ? ago.replace(" ago", "").padStart(8) : ago.padStart(10));
   const right = cells.map((text) => `  ${text}`).join("");
   const nested = "  ".repeat(session.depth);
-  const mark = `${session.isRun ? "[plan] " : ""}${session.archived ? "[archived] " : ""}`;
+  const mark = [
+    ...(session.isRun ? ["[plan] "] : []),
+    ...(session.origin === null ? [] : ["[fork] "]),
+    ...(session.archived ? ["[archived] "] : []),
+  ].join("");
   const title = cell(
     `${nested}${mark}${titleOf(session)}`,
     Math.max(1, width - 2 - visibleWidth(right)),

@@ -105,8 +105,10 @@ function previewRows(
   theme: Theme,
 ): string[] {
   const { state, messages, folder, model, tokens, id, archived } = session;
+  const { origin } = session;
   const facts = [
     state,
+    ...(origin === null ? [] : [`fork of ${origin.session_id.slice(0, 8)} at ${origin.seq}`]),
     ...(archived ? ["archived"] : []),
     plural(messages, "message"),
     ...(preview === null || preview.subagents === 0
@@ -144,6 +146,8 @@ function previewRows(
 const KEYS: Readonly<Record<PickerMode["kind"], readonly string[]>> = {
   list: [
     "Enter resume",
+    "^B fork",
+    "^T pin",
     "^R rename",
     "^A archive",
     "^D delete",

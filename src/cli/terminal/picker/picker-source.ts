@@ -24,6 +24,10 @@ export interface SessionSource {
   /** Null removes the name. */
   rename(id: string, name: string | null): Promise<void>;
   archive(id: string, archived: boolean): Promise<void>;
+  /** Returns the session as it is then. */
+  pin(id: string, pinned: boolean): Promise<PickedSession>;
+  /** Forks a session at its end; `left` is how many messages of an open exchange the fork leaves out. */
+  fork(id: string): Promise<{ readonly session: PickedSession; readonly left: number }>;
   /** Lines for a person about what a deletion takes away. */
   previewDeletion(id: string): Promise<readonly string[]>;
   /** The ids that were deleted, and a sentence if something is left. */

@@ -1,5 +1,6 @@
 import { MAX_NAME_LENGTH } from "../../../core/limits.ts";
 import { quote } from "../../../core/text/terminal-text.ts";
+import { plural } from "../../../core/text/text.ts";
 import {
   entriesOf,
   entryKey,
@@ -145,6 +146,25 @@ export function createPicker({ theme, source, now, on }: PickerOptions): FullVie
       }
     });
   };
+  const pin = ({ id, pinned }: PickedSession): void => {
+    void during("Storing…", async () => {
+      known.set(id, await source.pin(id, !pinned));
+      notice = pinned ? "Not pinned any more." : "Pinned: it is first, and prune keeps it.";
+      arrange();
+    });
+  };
+  const fork = ({ id }: PickedSession): void => {
+    void during("Forking…", async () => {
+      const { session, left } = await source.fork(id);
+      known.set(session.id, session);
+      arrange();
+      const index = entries.findIndex(({ session: each }) => each.id === session.id);
+      selected = index === -1 ? selected : index;
+      drawn = undefined;
+      const rest = left === 0 ? "" : ` It leaves ${plural(left, "message")} out.`;
+      notice = `${session.id.slice(0, 8)} is a fork of ${id.slice(0, 8)} after message ${session.origin?.seq ?? 0}. Enter opens it.${rest}`;
+    });
+  };
   const askToDelete = (session: PickedSession): void => {
     void during("Reading what is deleted…", async () => {
       const lines = await source.previewDeletion(session.id);
@@ -194,6 +214,8 @@ export function createPicker({ theme, source, now, on }: PickerOptions): FullVie
   const ACTIONS: readonly (readonly [KeyId, (session: PickedSession) => void])[] = [
     ["ctrl+r", ({ id, name }) => ask({ kind: "name", id, text: name ?? "" })],
     ["ctrl+a", archive],
+    ["ctrl+t", pin],
+    ["ctrl+b", fork],
     ["ctrl+d", askToDelete],
     ["delete", askToDelete],
   ];

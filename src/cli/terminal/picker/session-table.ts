@@ -190,11 +190,18 @@ export function marksOf({
   subagents,
 }: Pick<SessionRow, "session" | "level" | "subagents">): string[] {
   const archived = (session.archived_at ?? null) === null ? [] : ["archived"];
+  const pinned = (session.pinned_at ?? null) === null ? [] : ["pinned"];
   const parent = isRoot(session) || level > 0 ? [] : ["sub-agent"];
   const count = subagents === 0 ? [] : [plural(subagents, "sub-agent")];
   const plan = session.agent === PLAN_AGENT ? ["plan"] : [];
-  const long = [...plan, ...archived, ...parent, ...count];
-  const short = [...plan, ...archived, ...parent, ...(subagents === 0 ? [] : [`+${subagents}`])];
+  const long = [...plan, ...pinned, ...archived, ...parent, ...count];
+  const short = [
+    ...plan,
+    ...pinned,
+    ...archived,
+    ...parent,
+    ...(subagents === 0 ? [] : [`+${subagents}`]),
+  ];
   return long.length === 0 ? [] : [`[${long.join(", ")}]`, `[${short.join(", ")}]`];
 }
 

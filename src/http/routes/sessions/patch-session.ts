@@ -29,7 +29,7 @@ const schema = {
   operationId: "patchSession",
   summary: "Changes a session: what is left out stays",
   description:
-    'Null removes a name, a limit or a pair of metadata. Another model or persona begins a fresh thread of the agent; with `context: "keep"` another model continues the thread. Name, metadata and `archived` can be changed at any time, also in an ended session; an exchange that runs refuses the rest but limits and `permission`, which counts from its next call of a tool.',
+    'Null removes a name, a limit or a pair of metadata. Another model or persona begins a fresh thread of the agent; with `context: "keep"` another model continues the thread. Name, metadata, `archived` and `pinned` can be changed at any time, also in an ended session; an exchange that runs refuses the rest but limits and `permission`, which counts from its next call of a tool.',
   params: SessionParams,
   querystring: NoQuery,
   body: named(PatchSessionRequest),

@@ -5,6 +5,7 @@ import { planRuns } from "./0003-plan-runs.ts";
 import { search } from "./0004-search.ts";
 import { forks } from "./0005-forks.ts";
 import { otherMachines } from "./0006-other-machines.ts";
+import { pins } from "./0007-pins.ts";
 import type { Dialect } from "../../dialect.ts";
 import type { Migration } from "./migration.ts";
 
@@ -16,6 +17,7 @@ export const migrations: readonly Migration[] = [
   search,
   forks,
   otherMachines,
+  pins,
 ];
 
 export function latestVersion(): number {

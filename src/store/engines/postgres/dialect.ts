@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { type Dialect, MAX_OFFSET_MS } from "../../dialect.ts";
-import { numberedChanges, numberedPhases } from "./numbered-changes.ts";
+import { numberedChanges, numberedPhases, numberedPins } from "./numbered-changes.ts";
 import { postgresSearchIndex } from "./search-index.ts";
 
 /** `clock_timestamp`, because `now()` is the time at which the transaction began. */
@@ -32,6 +32,7 @@ export const postgresDialect: Dialect = {
   },
   numberedChanges,
   numberedPhases,
+  numberedPins,
   changeNumber: {},
   search: postgresSearchIndex,
   tableOptions: "",

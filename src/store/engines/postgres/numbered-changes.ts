@@ -55,3 +55,8 @@ export const numberedPhases: readonly string[] = [
   `CREATE TRIGGER plan_phases_changed BEFORE INSERT OR UPDATE OF state, attempt ON plan_phases
     FOR EACH ROW EXECUTE FUNCTION reprise_number_change()`,
 ];
+
+export const numberedPins: readonly string[] = [
+  `CREATE TRIGGER sessions_pin_changed BEFORE UPDATE OF pinned_at ON sessions
+    FOR EACH ROW EXECUTE FUNCTION reprise_number_change()`,
+];

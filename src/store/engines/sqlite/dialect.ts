@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { type Dialect, MAX_OFFSET_MS } from "../../dialect.ts";
-import { numberedChanges, numberedPhases } from "./numbered-changes.ts";
+import { numberedChanges, numberedPhases, numberedPins } from "./numbered-changes.ts";
 import { sqliteSearchIndex } from "./search-index.ts";
 
 const NOW = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
@@ -28,6 +28,7 @@ export const sqliteDialect: Dialect = {
   },
   numberedChanges,
   numberedPhases,
+  numberedPins,
   changeNumber: { changed: sql<number>`(select next from change_position)` },
   search: sqliteSearchIndex,
   tableOptions: " STRICT",

@@ -42,6 +42,13 @@ export const numberedPhases: readonly string[] = numbered(
   "session_id = NEW.session_id AND key = NEW.key",
 );
 
+export const numberedPins: readonly string[] = [
+  `CREATE TRIGGER sessions_pin_changed AFTER UPDATE OF pinned_at ON sessions
+    WHEN NEW.changed = OLD.changed BEGIN
+    UPDATE sessions SET changed = ${NEXT} WHERE id = NEW.id;
+  END`,
+];
+
 function numbered(table: string, columns: string, key: string): string[] {
   return ["INSERT", `UPDATE OF ${columns}`].map(
     (

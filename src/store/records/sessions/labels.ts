@@ -12,7 +12,7 @@ export const readLabelsOf: Operation<
   for (const batch of batches(ids)) {
     const rows = await tx.db
       .selectFrom("sessions")
-      .select(["id", "name", "archived_at"])
+      .select(["id", "name", "archived_at", "pinned_at"])
       .where("id", "in", batch)
       .execute();
     const metadata = await readMetadata(tx, batch);

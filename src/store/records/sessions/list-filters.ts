@@ -20,6 +20,7 @@ export interface ListFilters {
   /** The beginning of the name or the title, in any case. */
   readonly title?: string;
   readonly archived?: boolean;
+  readonly pinned?: boolean;
   readonly metadata?: { readonly key: string; readonly value: string };
   /** The earliest last activity. */
   readonly since?: string;
@@ -36,6 +37,8 @@ export interface FilterValues {
   readonly roots?: true | undefined;
   readonly archived?: true | undefined;
   readonly unarchived?: true | undefined;
+  readonly pinned?: true | undefined;
+  readonly unpinned?: true | undefined;
   /** An exchange is open; or one is open, or a process holds the session; or none is open. */
   readonly interrupted?: true | undefined;
   readonly running?: true | undefined;
@@ -56,6 +59,8 @@ export const OPTIONAL_FILTERS = [
   "roots",
   "archived",
   "unarchived",
+  "pinned",
+  "unpinned",
   "interrupted",
   "running",
   "idle",
@@ -69,7 +74,7 @@ export function filterValues(filters: ListFilters): FilterValues {
     // most lists: what is not there need not be searched for values
     return {};
   }
-  const { activity, archived, metadata, title, roots, state, since } = filters;
+  const { activity, archived, pinned, metadata, title, roots, state, since } = filters;
   const { project_key, project_id, folder_key, parent_session_id, forked_from_session_id } =
     filters;
   return {
@@ -82,6 +87,8 @@ export function filterValues(filters: ListFilters): FilterValues {
     roots: roots === true || undefined,
     archived: archived === true || undefined,
     unarchived: archived === false || undefined,
+    pinned: pinned === true || undefined,
+    unpinned: pinned === false || undefined,
     interrupted: activity === "interrupted" || undefined,
     running: activity === "running" || undefined,
     idle: activity === "idle" || undefined,
@@ -146,6 +153,12 @@ export function withFilters<Row>(
   }
   if (given.has("unarchived")) {
     query = query.where("archived_at", "is", null);
+  }
+  if (given.has("pinned")) {
+    query = query.where("pinned_at", "is not", null);
+  }
+  if (given.has("unpinned")) {
+    query = query.where("pinned_at", "is", null);
   }
   if (given.has("interrupted")) {
     query = query.where("exchange_open", "=", sql.lit(1));

@@ -32,7 +32,7 @@ const SETTINGS = ["model", "persona_name", "plan_mode", "repo_path"] as const;
 
 /**
  * Changes what is given, all or nothing, and keeps the rest. Another model or persona begins a fresh
- * thread, as in a terminal, unless `context` keeps it; the one that the session has changes nothing. Name, metadata and archive
+ * thread, as in a terminal, unless `context` keeps it; the one that the session has changes nothing. Name, metadata, archive and pin
  * can be changed at any time, also in an ended session.
  *
  * Error codes: `session_not_found`, `ambiguous_id`, `session_ended`, `session_busy`,
@@ -171,9 +171,9 @@ function isOther(wanted: string | undefined, current: string | null): wanted is 
 async function changeLabels(
   tx: Tx,
   id: string,
-  { name, archived, metadata }: PatchSessionRequest,
+  { name, archived, pinned, metadata }: PatchSessionRequest,
 ): Promise<void> {
-  if (name !== undefined || archived !== undefined) {
+  if ([name, archived, pinned].some((value) => value !== undefined)) {
     const named = name === undefined ? {} : { name, named_at: await nameTime(tx, id) };
     await tx.db
       .updateTable("sessions")
@@ -182,6 +182,9 @@ async function changeLabels(
         ...(archived === undefined
           ? {}
           : { archived_at: archived ? fn.coalesce("archived_at", tx.dialect.now()) : null }),
+        ...(pinned === undefined
+          ? {}
+          : { pinned_at: pinned ? fn.coalesce("pinned_at", tx.dialect.now()) : null }),
       }))
       .where("id", "=", id)
       .execute();

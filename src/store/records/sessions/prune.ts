@@ -20,7 +20,7 @@ export interface Prunable {
 /**
  * The sessions that pruning would delete, the one that was quiet longest first, each with what is
  * below it. A session counts as active as the latest of its sub-agents: one that is younger, running,
- * or has something left to run, keeps the whole. A sub-agent never goes without its parent.
+ * pinned, or has something left to run, keeps the whole. A sub-agent never goes without its parent.
  */
 export const readPrunable: Operation<Prunable, readonly (readonly DeletionPreview[])[]> = async (
   tx,
@@ -45,7 +45,7 @@ export const readPrunable: Operation<Prunable, readonly (readonly DeletionPrevie
 };
 
 /**
- * Deletes one of them, unless it was used since it was read, or is gone: then the answer is empty.
+ * Deletes one of them, unless it was used or pinned since it was read, or is gone: then the answer is empty.
  */
 export const pruneSession: Operation<
   Prunable & { readonly id: string },
@@ -71,7 +71,7 @@ async function isPrunable(
   if (root === undefined || (state !== null && root.session.state !== state)) {
     return false;
   }
-  if (tree.some(({ session }) => session.activity === "running")) {
+  if (tree.some(({ session }) => session.activity === "running" || session.pinned_at !== null)) {
     return false;
   }
   const ids = tree.map(({ session }) => session.id);

@@ -301,7 +301,7 @@ describe("the picker", () => {
     for (const width of [80, 40]) {
       const text = picker.rows(width, width === 80 ? 24 : 15).join("\n");
       expect(text).toMatch(
-        /Enter resume[^\0]*\^R rename[^\0]*\^A archive[^\0]*\^D delete[^\0]*\^F filter[^\0]*Esc leave$/,
+        /Enter resume[^\0]*\^B fork[^\0]*\^T pin[^\0]*\^R rename[^\0]*\^A archive[^\0]*\^D delete[^\0]*\^F filter[^\0]*Esc leave$/,
       );
       // oxlint-disable-next-line no-control-regex -- without colours there is no sequence
       expect(text).not.toMatch(/\u001b/);
@@ -338,6 +338,34 @@ describe("the picker", () => {
     expect(read()).toBe(10_000);
   });
 
+  it("[TERM-175] [TERM-176] has pinned sessions first, marks forks, pins and forks", async () => {
+    const of = { session_id: session(1).id, seq: 4 };
+    const pinned = session(9, { place: "pinned", pinned: true });
+    const { screen, press, calls, done } = await opened([
+      pinned,
+      session(1),
+      session(2, { origin: of }),
+    ]);
+    expect(screen()).toMatch(
+      /Pinned\n> session 9[^]*This folder\n {2}session 1 [^]* {2}\[fork\] session 2/,
+    );
+    press(DOWN, DOWN);
+    await eventually(() => expect(screen()).toMatch(/idle · fork of 00000001 at 4 · 5 messages/));
+    press(ctrl("t"));
+    await eventually(() =>
+      expect(screen()).toMatch(/Pinned\n> \[fork\] session 2 [^]*session 9 [^]*This folder/),
+    );
+    press(ctrl("b"));
+    await eventually(() => expect(screen()).toMatch(/> \[fork\] session 99 /));
+    expect(screen()).toContain("00000099 is a fork of 00000002 after message 5. Enter opens it.");
+    press("\r");
+    expect(done).toEqual([session(99).id]);
+    expect(calls).toEqual([
+      ["pin", session(2).id, true],
+      ["fork", session(2).id],
+    ]);
+  });
+
   it("says that nothing matches, and that the store cannot be read", async () => {
     const { screen, press } = await opened([session(1)]);
     press(...Array.from("zzz"));
@@ -371,6 +399,8 @@ function session(index: number, change: Partial<PickedSession> = {}): PickedSess
     usedAt: NOW - index * HOUR,
     createdAt: NOW - 30 * 24 * HOUR,
     archived: false,
+    pinned: false,
+    origin: null,
     isRun: false,
     depth: 0,
     ...change,
@@ -407,6 +437,16 @@ async function opened(sessions: readonly PickedSession[], change: Partial<Sessio
     },
     rename: (...given) => called("rename", given),
     archive: (...given) => called("archive", given),
+    pin: async (id, pinned) => {
+      await called("pin", [id, pinned]);
+      const found = sessions.find((each) => each.id === id) ?? session(0);
+      return { ...found, pinned, place: pinned ? "pinned" : "here" };
+    },
+    fork: async (id) => {
+      await called("fork", [id]);
+      const of = { session_id: id, seq: 5 };
+      return { session: session(99, { origin: of, usedAt: NOW }), left: 0 };
+    },
     previewDeletion: () => Promise.resolve(["3 messages."]),
     delete: (id) => called("delete", [id]).then(() => ({ ids: [id], note: null })),
     refusal: ({ state }) => (state === "ended" ? "it has ended" : null),

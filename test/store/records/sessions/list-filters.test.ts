@@ -23,6 +23,8 @@ const FILTERS: readonly (readonly [ListFilters, RegExp])[] = [
   [{ archived: false }, IN_ORDER],
   [{ activity: "idle" }, IN_ORDER],
   [{ archived: true }, /sessions_archived_by_(last_activity_at|created_at)/],
+  [{ pinned: false }, IN_ORDER],
+  [{ pinned: true }, /sessions_pinned_by_(last_activity_at|created_at)/],
   [{ state: "ended" }, /sessions_by_state/],
   [{ project_key: KEY }, /sessions_by_project/],
   [{ folder_key: KEY }, /sessions_by_project/],
