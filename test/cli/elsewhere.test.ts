@@ -41,7 +41,7 @@ describe("an exchange of another process", () => {
       /Another process runs an exchange[^]*· exchange 2 running\n[^]*#3 user {2}\S+\n {2}the question\n[^]*assistant\n {2}w0 ␛\[2Jw1/,
     );
     release();
-    await terminal.shows(/and the rest\n· exchange 2 done[^\n]*\n> a draft$/);
+    await terminal.shows(/and the rest\n(?:· [^\n]* so far\n)?· exchange 2 done[^\n]*\n> a draft$/);
     expect((await running.finished).code).toBe(0);
     // one that is over at once is shown too
     expect((await home.call(["--session", ID, "-p", "a short one"])).code).toBe(0);
