@@ -71,6 +71,22 @@ describeEngines("forks of sessions", (engine) => {
     await expectSound(store, origin, fork);
   });
 
+  it("[FORK-1] a message that another branch of the thread has later waits in no fork that has it", async () => {
+    const store = await openFresh(engine);
+    const steps: Step[] = [
+      { do: "exchange", text: "one" },
+      { do: "exchange", text: "two" },
+      { do: "remove", at: 0 },
+      { do: "remove", at: 0 },
+      { do: "remove", at: 1 },
+      { do: "fork", at: 3 },
+    ];
+    const origin = await makeSession(store, { steps, children: [] });
+    const fork = await forkOf(store, origin, 3);
+    expect((await contentsOf(store, fork)).at(-1)).toBe("3 user two");
+    await expectSound(store, origin, fork);
+  });
+
   it("[FORK-3] continue apart, and their deletion in any order gives the rows back", async () => {
     const random = seededRandom(`deleted forks on ${engine.name}`);
     const store = await openFresh(engine);

@@ -21,7 +21,7 @@ import {
   seqsOf,
   threadsOf,
 } from "./fork-point.ts";
-import { messagesOf, restoreEdited } from "./restore-edited.ts";
+import { earlierMessages, messagesOf, restoreEdited } from "./restore-edited.ts";
 import { bodiesAfter, shareThread } from "./share-thread.ts";
 
 export interface ForkSession {
@@ -309,5 +309,16 @@ async function takenLater(
   const messages = isLatest ? null : await messagesOf(tx, point.checkpoint);
   const start = messages ?? { list: 0, length: 0 };
   const bodies = await bodiesAfter(tx, { from: from.id, messages: start, limit: BATCH });
-  return bodies.map(({ body }) => messageId(body));
+  const held = isLatest ? new Set<string>() : await heldIds(tx, point, from.head_row);
+  return bodies.map(({ body }) => messageId(body)).filter((id) => !held.has(id));
+}
+
+/** Ids of the messages of the fork's checkpoint; none if the thread's latest one begins with all of them. */
+async function heldIds(
+  tx: Tx,
+  { checkpoint }: ForkPoint,
+  latest: number,
+): Promise<ReadonlySet<string>> {
+  const held = checkpoint === null ? [] : await earlierMessages(tx, { checkpoint, latest });
+  return new Set(held.map(({ message_id }) => message_id));
 }

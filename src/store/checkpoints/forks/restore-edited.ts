@@ -20,16 +20,13 @@ export interface RestoreEdited {
  * Reads them only if it has changed something. Returns the first position that differs then; null for none.
  */
 export async function restoreEdited(tx: Tx, input: RestoreEdited): Promise<number | null> {
-  const version = await messagesOf(tx, input.checkpoint);
-  const latest = await messagesOf(tx, input.latest);
-  const { segments } = version === null ? NONE : await segmentsOf(tx, version, new Map());
-  const later = latest === null ? NONE : await segmentsOf(tx, latest, new Map());
-  if (version === null || isContinued(segments, later.segments)) {
+  const earlier = await earlierMessages(tx, input);
+  if (earlier.length === 0) {
     return null;
   }
   const rows = await selectMessages(tx, input.id);
   const changed: number[] = [];
-  for (const { message, row } of rowsOf(await mirrored(tx, segments), rows)) {
+  for (const { message, row } of rowsOf(earlier, rows)) {
     const columns = { ...mirrorColumns(message), message_id: message.message_id };
     const isSame = Object.entries(columns).every(
       ([name, value]) => Reflect.get(row, name) === value,
@@ -41,6 +38,20 @@ export async function restoreEdited(tx: Tx, input: RestoreEdited): Promise<numbe
     }
   }
   return changed.length === 0 ? null : Math.min(...changed);
+}
+
+/** The messages of a checkpoint, unless the latest one begins with all of them: none then. */
+export async function earlierMessages(
+  tx: Tx,
+  { checkpoint, latest }: Omit<RestoreEdited, "id">,
+): Promise<readonly MirrorMessage[]> {
+  const [version, later] = [await messagesOf(tx, checkpoint), await messagesOf(tx, latest)];
+  if (version === null) {
+    return [];
+  }
+  const { segments } = await segmentsOf(tx, version, new Map());
+  const { segments: others } = later === null ? NONE : await segmentsOf(tx, later, new Map());
+  return isContinued(segments, others) ? [] : mirrored(tx, segments);
 }
 
 type Row = Awaited<ReturnType<typeof selectMessages>>[number];
