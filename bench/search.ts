@@ -23,6 +23,7 @@ const FIRST_TIME = Date.UTC(2025, 10, 1);
 const PAUSE_MS = 30_000;
 const PAIRS = 10;
 const APPENDS = 200;
+const APPENDS_OF_A_TURN = 20;
 const MOST = 2;
 
 /** Queries: a word of every message, of few, of none, and two words. */
@@ -151,25 +152,23 @@ const indexedMessages = prepared(({ db, dialect }, given: Parameter<Asked>) => {
     .orderBy("d.id", "desc");
 });
 
-/**
- * Appends in pairs: while nobody searches, and with a search after each 20, which indexes them. Each is measured by itself, and the
- * pairs begin with either.
- */
+/** Appends in pairs of turns: 20 after a search, which indexes the ones before, and 20 without. Each append is measured by itself. */
 async function appends(name: string, store: Store): Promise<Measurement> {
   const { id } = await store.write(createSession, {});
   const times = { off: [] as number[], on: [] as number[] };
   for (let pair = 0; pair < PAIRS; pair += 1) {
-    for (const mode of pair % 2 === 0 ? (["off", "on"] as const) : (["on", "off"] as const)) {
-      const spent: number[] = [];
-      for (let n = 0; n < APPENDS; n += 1) {
-        const content = textOf(pair * APPENDS + n);
-        spent.push(await timed(() => store.write(appendUserMessage, { reference: id, content })));
-        if (mode === "on" && n % 20 === 19) {
-          await searchMessages(store, { query: "needle", limit: LIMIT });
-        }
+    const spent = { off: [] as number[], on: [] as number[] };
+    for (let n = 0; n < 2 * APPENDS; n += 1) {
+      const mode = Math.floor(n / APPENDS_OF_A_TURN) % 2 === pair % 2 ? "off" : "on";
+      if (mode === "on" && n % APPENDS_OF_A_TURN === 0) {
+        await searchMessages(store, { query: "needle", limit: LIMIT });
       }
-      times[mode].push(median(spent));
+      const content = textOf(2 * pair * APPENDS + n);
+      const append = () => store.write(appendUserMessage, { reference: id, content });
+      spent[mode].push(await timed(append));
     }
+    times.off.push(median(spent.off));
+    times.on.push(median(spent.on));
   }
   return {
     what: `${name}: an append between searches`,
