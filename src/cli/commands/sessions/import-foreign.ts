@@ -165,7 +165,7 @@ async function importFile(file: string, { options, report, target }: Importing):
         last_message_at,
       });
     }
-    report.problems.push(...sources.flatMap(({ problems }) => problems));
+    report.problems.push(...sources.flatMap(({ problems }) => problems), ...tooDeep(history));
   }
 }
 
@@ -173,6 +173,20 @@ async function importFile(file: string, { options, report, target }: Importing):
 function allOf(history: History | ChildHistory, depth = 0): readonly History[] {
   const children = depth < MAX_SUBAGENT_DEPTH ? history.children : [];
   return [history, ...children.flatMap((child) => allOf(child, depth + 1))];
+}
+
+/** A problem for each history whose sub-agents are too deep to become sessions. */
+function tooDeep(history: History | ChildHistory, depth = 0): readonly Problem[] {
+  if (depth < MAX_SUBAGENT_DEPTH) {
+    return history.children.flatMap((child) => tooDeep(child, depth + 1));
+  }
+  const left = descendantsOf(history);
+  const message = `has ${plural(left, "sub-agent")} deeper than ${MAX_SUBAGENT_DEPTH} levels: none was imported.`;
+  return left === 0 ? [] : [{ source: history.source, line: null, message }];
+}
+
+function descendantsOf({ children }: History): number {
+  return children.reduce((sum, child) => sum + 1 + descendantsOf(child), 0);
 }
 
 const VERBS: Readonly<Record<ImportOutcome, readonly [done: string, planned: string]>> = {
