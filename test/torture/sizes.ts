@@ -606,6 +606,13 @@ export const SIZED_TESTS = {
     short: 700,
     long: 10_000,
   },
+  "search-changes": {
+    what: "Random changes of sessions between searches that find what a scan finds: steps",
+    files: ["test/store/records/search/random.test.ts"],
+    test: 120,
+    short: 600,
+    long: 20_000,
+  },
   "search-killed": {
     what: "Pairs of processes that are killed while they index: kills",
     files: ["test/store/records/search/killed.test.ts"],
