@@ -1,3 +1,5 @@
+import { DatabaseSync } from "node:sqlite";
+
 import { expect, it } from "vitest";
 
 import { freshHome } from "../helpers/reprise.ts";
@@ -70,6 +72,12 @@ it("[CLI-403] with search off in the config nothing is searched", async () => {
   await home.call(["config", "set", "search", "off"]);
   const refused = await home.call(["search", "harbour"]);
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("[search_off]") });
+  expect(refused.stderr).toContain("reprise config set search on");
+  await home.call(["-p", "about the harbour"]);
+  using database = new DatabaseSync(home.database, { readOnly: true });
+  for (const table of ["search_marks", "search_documents", "search_index"]) {
+    expect(database.prepare(`SELECT count(*) AS n FROM ${table}`).get(), table).toEqual({ n: 0 });
+  }
   await home.call(["config", "set", "search", "on"]);
   expect((await home.call(["search", "harbour"])).stdout).toContain("harbour");
 });
