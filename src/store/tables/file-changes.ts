@@ -21,6 +21,8 @@ export interface FileChangeTable {
   state: "begun" | "made";
   /** The id of the folder that keeps the bytes; null if none does. */
   place: string | null;
+  /** The session for which the machine keeps the bytes; null for the change's own. */
+  kept_for: string | null;
   /** The name of the machine, for people. */
   host: string;
   ts: string;

@@ -184,7 +184,8 @@ export async function bytesOf(
   if (entry?.kind !== "file" || entry.hash === null) {
     return null;
   }
-  for (const session_id of new Set(changes.map((change) => change.session_id))) {
+  const sessions = changes.flatMap((change) => [change.session_id, change.kept_for ?? []].flat());
+  for (const session_id of new Set(sessions)) {
     const bytes = await kept.read(session_id, entry.hash);
     if (bytes !== null) {
       return bytes;

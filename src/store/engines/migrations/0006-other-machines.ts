@@ -1,12 +1,13 @@
 import type { Migration } from "./migration.ts";
 
-/** Finds a session from another checkout of its repository, and says which of two names is the later one. */
+/** Finds a session from another checkout of its repository, says which of two names is the later one, and which session kept bytes. */
 export const otherMachines: Migration = {
   version: 6,
   name: "other machines",
   statements: ({ column }) => [
     "ALTER TABLE sessions ADD COLUMN project_id TEXT",
     `ALTER TABLE sessions ADD COLUMN named_at ${column.key}`,
+    `ALTER TABLE file_changes ADD COLUMN kept_for ${column.key}`,
     `CREATE INDEX sessions_by_project_id ON sessions (project_id, last_activity_at, id)
       WHERE project_id IS NOT NULL`,
   ],
