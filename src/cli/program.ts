@@ -89,6 +89,7 @@ const COMMANDS: CommandTable = {
   backup: async (cli) => (await import("./commands/copy/backup.ts")).backupCommand(cli),
   upgrade: async (cli) => (await import("./commands/copy/upgrade.ts")).upgradeCommand(cli),
   copy: async (cli) => (await import("./commands/copy/copy.ts")).copyCommand(cli),
+  sync: async (cli) => (await import("./commands/copy/sync.ts")).syncCommand(cli),
   doctor: async (cli) => (await import("./commands/doctor.ts")).doctorCommand(cli),
   plan: (cli) =>
     group(cli, PLAN, {

@@ -156,6 +156,22 @@ const RUN: Readonly<Record<string, (text: string) => Promise<void>>> = {
     expect(shown).toMatch(/model +anthropic:claude-sonnet-5-5 +config/);
     expect(shown).toContain(join(home.home, ".config/reprise/config.jsonc"));
   },
+  "docs/another-machine.md, In another folder, 1": async (text) => {
+    const home = freshHome();
+    await home.call(["-p", "hello"]);
+    const [session] = await sessionsOf(home);
+    mkdirSync(join(home.home, "shop"));
+    const shown = await pasted(home, text.replace("3f2a9c41", session?.id.slice(0, 8) ?? ""));
+    expect(shown).toContain(join(home.home, "shop"));
+  },
+  "docs/another-machine.md, On another machine, 1": async (text) => {
+    const home = freshHome();
+    await home.call(["-p", "hello"]);
+    const disk = join(home.home, "disk");
+    mkdirSync(disk);
+    const shown = await pasted(home, text.replaceAll("/media/disk", disk));
+    expect(shown).toContain("Same in both: 1 session");
+  },
   "docs/histories.md, Histories of other programs, 1": async (text) => {
     const home = freshHome();
     placeHistory("claude-code", home);

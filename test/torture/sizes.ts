@@ -78,6 +78,20 @@ export const SIZED_TESTS = {
     short: 4,
     long: 300,
   },
+  syncs: {
+    what: "Random lives of sessions in two or three databases that are synced: lives",
+    files: ["test/store/portable/sync-random.test.ts"],
+    test: 1,
+    short: 4,
+    long: 200,
+  },
+  "sync-kills": {
+    what: "Two runs of sync that are killed while somebody writes: rounds",
+    files: ["test/cli/sync.test.ts"],
+    test: 1,
+    short: 4,
+    long: 100,
+  },
   forks: {
     what: "Forks of a session and of each other, deleted in random order: forks",
     files: ["test/store/forks/fork-session.test.ts", "test/store/forks/killed.test.ts"],

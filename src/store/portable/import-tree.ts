@@ -15,7 +15,8 @@ import {
 } from "../checkpoints/value.ts";
 import type { Store } from "../store.ts";
 import type { Verification, VerifiedThread } from "../verify/read.ts";
-import { firstMirrorDifference } from "../verify/verify-session.ts";
+import type { MirrorCounters } from "../verify/mirror.ts";
+import { countersOf, firstMirrorDifference } from "../verify/verify-session.ts";
 import { type SessionTree, sessionsOf } from "./export-schema.ts";
 import type { PortableCheckpoint, PortableThread } from "./portable-threads.ts";
 import { messageRow, writeSessionTree } from "./write-tree.ts";
@@ -44,6 +45,11 @@ export function verifyTree(tree: SessionTree): void {
       );
     }
   }
+}
+
+/** Computes the counters that `sessions verify` asks for, of the session alone. */
+export function expectedCounters(tree: SessionTree): MirrorCounters {
+  return countersOf((removed) => verificationOf(tree, removed));
 }
 
 /** Returns what `readVerification` would read if the session were stored. */

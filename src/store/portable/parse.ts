@@ -26,6 +26,16 @@ export function parseExport(text: string): SessionTree {
   return tree;
 }
 
+/** Checks a tree that was read from a database as one of an export. Error codes: `export_invalid`. */
+export function checkTree(tree: SessionTree): void {
+  refuseDeep(tree);
+  const fits = checkOf(SessionTreeSchema);
+  if (!fits(tree)) {
+    throw invalid(...faultsOf(fits.errors ?? [], "field"));
+  }
+  refuseProblem(inconsistencyOf(tree));
+}
+
 /** Parses the export of a thread without a session. */
 export function parseThreadExport(text: string): FreeThread {
   const form = { format: THREAD_FORMAT, schema: ThreadExport };

@@ -4,7 +4,7 @@ import { type Difference, LEFT_ALONE } from "./difference.ts";
 import { compareMirror } from "./compare.ts";
 import { type ExpectedMirror, expectedMirror } from "./expected.ts";
 import { matchRows } from "./match.ts";
-import type { Mirror } from "./mirror.ts";
+import type { Mirror, MirrorCounters } from "./mirror.ts";
 import { readVerification, type Verification } from "./read.ts";
 import { compareRecord, keyFindings } from "./record.ts";
 
@@ -50,6 +50,12 @@ export async function firstDifference(store: Store, id: string): Promise<string 
 export function firstMirrorDifference(read: (removed: boolean) => Verification): string | null {
   const compared = compare(read(false));
   return firstSentence(isExplained(compared) ? compared : compare(read(true)));
+}
+
+/** Computes the counters of a session that is not stored; `read` as of `firstMirrorDifference`. */
+export function countersOf(read: (removed: boolean) => Verification): MirrorCounters {
+  const compared = compare(read(false));
+  return (isExplained(compared) ? compared : compare(read(true))).expected.counters;
 }
 
 function compare(state: Verification): ComparedMirror {

@@ -59,7 +59,7 @@ export function requireCurrent(version: number): void {
   if (version < latestVersion()) {
     throw new RepriseError(
       "database_unsupported",
-      `An older Reprise wrote the database (schema version ${version}; this program knows ${latestVersion()}), and it is only read here; upgrade it with \`reprise upgrade --database …\` and try again.`,
+      `An older Reprise wrote the database (schema version ${version}; this program knows ${latestVersion()}). Upgrade it with \`reprise upgrade --database …\` and try again.`,
     );
   }
 }

@@ -1,0 +1,313 @@
+import { isRepriseError, RepriseError } from "../../../core/errors.ts";
+import { MAX_EXPORT_BYTES } from "../../../core/limits.ts";
+import { type DeletionPreview, deleteSessionTree } from "../../records/sessions/delete-tree.ts";
+import type { ReadOnlyStore, Store } from "../../store.ts";
+import { type SessionTree, sessionsOf } from "../export-schema.ts";
+import { commonLength, compareTrees, isLater } from "./compare-trees.ts";
+import { type History, readHistory, requireSound, without } from "./history.ts";
+import { type KeptFork, keptFork } from "./kept-fork.ts";
+import { type Labels, labelsToSet, setLabels } from "./labels.ts";
+import { findSession, type Outline, readDeleted, refuseTaken } from "./outline.ts";
+import { addTree, replaceTree } from "./replace-tree.ts";
+
+/** A database that is synced. */
+export interface SyncSide {
+  /** Name in sentences, such as "this database". */
+  readonly name: string;
+  readonly read: ReadOnlyStore["read"];
+  /** Null for a rehearsal, which stores nothing. */
+  readonly write: Store["write"] | null;
+  /** Called with the sessions that were deleted in it. */
+  readonly onDeleted: (deleted: readonly DeletionPreview[]) => void;
+}
+
+export interface SyncDatabases {
+  readonly here: SyncSide;
+  readonly there: SyncSide;
+  /** The time at which exchanges count as stopped that were never begun. */
+  readonly now: string;
+}
+
+/** Changes of a session in a database. */
+export type Effect = "none" | "added" | "updated" | "deleted";
+
+export interface Effects {
+  readonly here: Effect;
+  readonly there: Effect;
+  /** Id of the fork that has the other one of two histories that went apart; null if they did not. */
+  readonly fork: string | null;
+}
+
+/** What a sync reports about a session. */
+export interface SyncReport {
+  /** Called before anything is done, with the name or title that the session has. */
+  readonly onFound: (title: string | null) => void;
+  /** Called with a fork that needs no further comparison: it is stored with the session that it is a fork of. */
+  readonly onFork: (id: string) => void;
+  /** Called for each sub-agent that was deleted alone. */
+  readonly onDeletedBelow: (id: string, effects: Effects) => void;
+}
+
+export type SyncSession = SyncDatabases & SyncReport;
+
+type Name = "here" | "there";
+const OTHER = { here: "there", there: "here" } as const;
+const NONE: Effects = { here: "none", there: "none", fork: null };
+
+/**
+ * Syncs a session with its sub-agents. Null if somebody changed it meanwhile: what was done is a part of what is to be done.
+ *
+ * Error codes: `session_busy` while an exchange runs or a message is queued in one that would be replaced;
+ * `session_exists`; `body_too_large`; `export_invalid` and `database_corrupt` if one of the histories is damaged;
+ * `internal`.
+ */
+export async function syncSession(input: SyncSession, id: string): Promise<Effects | null> {
+  const here = await input.here.read(findSession, { id });
+  const there = await input.there.read(findSession, { id });
+  input.onFound(here.outline?.title ?? there.outline?.title ?? null);
+  refuse(input.here, here.outline);
+  refuse(input.there, there.outline);
+  if (here.outline !== null && there.outline !== null) {
+    return here.outline.text === there.outline.text ? NONE : syncBoth(input, id);
+  }
+  const [from, isDeleted]: readonly [Name, boolean] =
+    here.outline === null ? ["there", here.isDeleted] : ["here", there.isDeleted];
+  if (here.outline === null && there.outline === null) {
+    return NONE;
+  }
+  return isDeleted ? remove(input, { id, from }) : add(input, { id, from });
+}
+
+function refuse({ name }: SyncSide, outline: Outline | null): void {
+  if (outline === null) {
+    return;
+  }
+  if (!outline.isRoot) {
+    throw new RepriseError(
+      "session_exists",
+      `A sub-agent in ${name} has the id of this session. Delete one of them.`,
+    );
+  }
+  if (outline.isHeld) {
+    throw new RepriseError(
+      "session_busy",
+      `An exchange is running in this session or in a sub-agent of it, in ${name}. Run the command again when it has finished.`,
+    );
+  }
+  if (outline.bytes > MAX_EXPORT_BYTES) {
+    throw new RepriseError(
+      "body_too_large",
+      `The session in ${name} is larger than ${MAX_EXPORT_BYTES / 1024 / 1024} MiB. Copy it with \`reprise copy --session\`.`,
+    );
+  }
+}
+
+interface OneSide {
+  readonly id: string;
+  readonly from: Name;
+}
+
+async function add(input: SyncSession, { id, from }: OneSide): Promise<Effects | null> {
+  const to = OTHER[from];
+  const history = await readHistory(input[from], { id, now: input.now });
+  if (history === null) {
+    return null;
+  }
+  const { tree } = history;
+  requireSound(input[from], tree);
+  await input[to].read(refuseTaken, { ids: idsOf(tree), root: null });
+  const isDone = (await input[to].write?.(addTree, { tree })) ?? true;
+  return isDone ? { ...NONE, [to]: "added" } : null;
+}
+
+async function remove(input: SyncSession, { id, from }: OneSide): Promise<Effects> {
+  await deleteIn(input[from], id);
+  return { ...NONE, [from]: "deleted" };
+}
+
+async function deleteIn({ write, onDeleted }: SyncSide, id: string): Promise<void> {
+  try {
+    const deleted = await write?.(deleteSessionTree, { id });
+    onDeleted(deleted ?? []);
+  } catch (error) {
+    if (!isRepriseError(error, "session_not_found")) {
+      throw error;
+    }
+  }
+}
+
+type Histories = Readonly<Record<Name, History>>;
+
+async function syncBoth(input: SyncSession, id: string): Promise<Effects | null> {
+  const { now } = input;
+  const here = await readHistory(input.here, { id, now });
+  const there = await readHistory(input.there, { id, now });
+  if (here === null || there === null) {
+    return null;
+  }
+  const found = { here, there };
+  const gone = {
+    here: await deletedBelow(found, { in: "here", by: input.there }),
+    there: await deletedBelow(found, { in: "there", by: input.here }),
+  };
+  const deleted = (["here", "there"] as const).flatMap((name) =>
+    gone[name].map((each) => [name, each] as const),
+  );
+  for (const [name, each] of deleted) {
+    await deleteIn(input[name], each);
+    input.onDeletedBelow(each, { ...NONE, [name]: "deleted" });
+  }
+  if (deleted.length > 0 && input.here.write !== null) {
+    return syncSession(input, id);
+  }
+  return merge(input, { here: without(here, gone.here), there: without(there, gone.there) });
+}
+
+/** The highest sub-agents of a history that the other database does not have any more. */
+async function deletedBelow(
+  found: Histories,
+  { in: name, by }: { readonly in: Name; readonly by: SyncSide },
+): Promise<readonly string[]> {
+  const others = new Set(idsOf(found[OTHER[name]].tree));
+  const missing = [...sessionsOf(found[name].tree)].filter(
+    ({ session }) => !others.has(session.id),
+  );
+  const ids = missing.map(({ session }) => session.id);
+  const deleted = await by.read(readDeleted, ids);
+  return missing
+    .filter(
+      ({ session }) => deleted.has(session.id) && !deleted.has(session.parent_session_id ?? ""),
+    )
+    .map(({ session }) => session.id);
+}
+
+async function merge(input: SyncSession, found: Histories): Promise<Effects | null> {
+  const order = compareTrees(found.here.tree, found.there.tree);
+  if (order === "same") {
+    return labelBoth(input, found);
+  }
+  const isHere =
+    order === "first" || (order === "apart" && isLater(found.here.tree, found.there.tree));
+  return replace(input, { found, main: isHere ? "here" : "there", isApart: order === "apart" });
+}
+
+async function labelBoth(input: SyncSession, found: Histories): Promise<Effects | null> {
+  let effects = NONE;
+  for (const name of ["here", "there"] as const) {
+    const { tree } = found[name];
+    const labels = labelsToSet(tree, found[OTHER[name]].tree, { withMetadata: false });
+    if (labels.length > 0) {
+      if (!(await label(input[name], tree, labels))) {
+        return null;
+      }
+      effects = { ...effects, [name]: "updated" };
+    }
+  }
+  return effects;
+}
+
+async function label(
+  { write }: SyncSide,
+  { session }: SessionTree,
+  labels: readonly Labels[],
+): Promise<boolean> {
+  return (await write?.(setLabels, { root: session.id, labels })) ?? true;
+}
+
+interface Replacing {
+  readonly found: Histories;
+  /** The database whose history keeps the id. */
+  readonly main: Name;
+  /** True if the other history stays, too. */
+  readonly isApart: boolean;
+}
+
+/**
+ * First the labels are stored with the history that counts, then it is stored in the other database, with the one that
+ * it replaces, and last the fork comes to the first database: killed between two of them, another run does the rest.
+ */
+async function replace(
+  input: SyncSession,
+  { found, main, isApart }: Replacing,
+): Promise<Effects | null> {
+  const [side, target] = [input[main], input[OTHER[main]]];
+  const [counts, lost] = [found[main], found[OTHER[main]]];
+  const kept = isApart ? await forkToKeep(input, lost.tree, counts.tree) : null;
+  requireSound(side, counts.tree);
+  if (kept !== null) {
+    requireSound(target, kept.tree);
+  }
+  refuseQueue(target, lost);
+  const { id } = counts.tree.session;
+  await target.read(refuseTaken, { ids: idsOf(counts.tree), root: id });
+  const labels = labelsToSet(counts.tree, lost.tree, { withMetadata: true });
+  const isLabelled = labels.length === 0;
+  const effects: Effects = {
+    ...NONE,
+    [main]: isLabelled ? "none" : "updated",
+    [OTHER[main]]: "updated",
+    fork: kept?.tree.session.id ?? null,
+  };
+  if (side.write === null || target.write === null) {
+    return effects;
+  }
+  if (!isLabelled && !(await label(side, counts.tree, labels))) {
+    return null;
+  }
+  const stored = isLabelled ? counts : await readHistory(side, { id, now: input.now });
+  const replacement = { known: lost.known, tree: stored?.tree ?? counts.tree, kept };
+  if (stored === null || !(await target.write(replaceTree, replacement))) {
+    return null;
+  }
+  if (kept !== null) {
+    await side.write(addTree, { tree: kept.tree });
+  }
+  return effects;
+}
+
+/**
+ * The fork for the history that loses the id; null if it was deleted in one of them. One that is there already may have
+ * been continued, and is taken as it is.
+ *
+ * Error codes: `session_exists`.
+ */
+async function forkToKeep(
+  input: SyncSession,
+  lost: SessionTree,
+  main: SessionTree,
+): Promise<KeptFork | null> {
+  const kept = keptFork(lost, main);
+  const { id } = kept.tree.session;
+  const found: SessionTree[] = [];
+  for (const side of [input.here, input.there]) {
+    await side.read(refuseTaken, { ids: idsOf(kept.tree), root: id });
+    if ((await side.read(readDeleted, [id])).size > 0) {
+      return null;
+    }
+    const history = await readHistory(side, { id, now: input.now });
+    found.push(...(history === null ? [] : [history.tree]));
+    if (history !== null && commonLength(kept.tree, history.tree) < kept.tree.messages.length) {
+      throw new RepriseError(
+        "session_exists",
+        `The two histories of this session went apart, and ${side.name} has another session with the id of the fork for one of them. Delete it.`,
+      );
+    }
+  }
+  if (found.length < 2) {
+    input.onFork(id);
+  }
+  return { ...kept, tree: found[0] ?? kept.tree };
+}
+
+function refuseQueue({ name }: SyncSide, { isQueued }: History): void {
+  if (isQueued) {
+    throw new RepriseError(
+      "session_busy",
+      `A message waits in the queue of this session in ${name}, and the other database has a longer history. Run the command again when the message was answered or withdrawn.`,
+    );
+  }
+}
+
+function idsOf(tree: SessionTree): readonly string[] {
+  return [...sessionsOf(tree)].map(({ session }) => session.id);
+}
