@@ -25,6 +25,7 @@ export function keptFork(lost: SessionTree, main: SessionTree): KeptFork {
     name: _name,
     named_at: _time,
     archived_at: _at,
+    pinned_at: _pin,
     metadata: _data,
     model_calls = [],
     ...session
