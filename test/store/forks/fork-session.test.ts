@@ -1,12 +1,15 @@
 import { expect, it } from "vitest";
 
-import { GUEST } from "../../../src/core/principal.ts";
+import { GUEST, tokenHolder } from "../../../src/core/principal.ts";
 import { forkSession } from "../../../src/store/checkpoints/forks/fork-session.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
-import { endSession } from "../../../src/store/records/sessions/change.ts";
+import type { SearchFilters } from "../../../src/store/records/search/find.ts";
+import { endSession, startThread } from "../../../src/store/records/sessions/change.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tree.ts";
+import { patchSession } from "../../../src/store/records/sessions/patch.ts";
 import { readSummary } from "../../../src/store/records/sessions/summaries.ts";
+import { moveSession } from "../../../src/store/records/sessions/trees/move.ts";
 import { searchMessages } from "../../../src/store/search.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { describeEngines, openFresh } from "../../helpers/engines.ts";
@@ -15,6 +18,7 @@ import { contentsOf, expectSound, forkOf, threadRows } from "../../helpers/sessi
 import { makeSession, runStep, type Step } from "../../helpers/sessions/steps.ts";
 import { testSize } from "../../helpers/size.ts";
 
+const principal = tokenHolder("owner");
 const THREE: readonly Step[] = [1, 2, 3].flatMap((n): Step[] => [
   { do: "exchange", text: `question ${n}` },
   { do: "fold" },
@@ -25,8 +29,12 @@ function talked(store: Store): Promise<string> {
 }
 
 /** Ids of the sessions in which a search finds a word. */
-async function found(store: Store, words: string): Promise<readonly string[]> {
-  const { results } = await searchMessages(store, { query: words, limit: 50 });
+async function found(
+  store: Store,
+  words: string,
+  filters: SearchFilters = {},
+): Promise<readonly string[]> {
+  const { results } = await searchMessages(store, { ...filters, query: words, limit: 50 });
   return results.flatMap(({ session_id, seq }) => (seq === null ? [] : [session_id])).sort();
 }
 
@@ -135,6 +143,26 @@ describeEngines("forks of sessions", (engine) => {
     expect(await found(store, "question 4")).toEqual([fork]);
     await store.write(deleteSessionTree, { id: origin });
     expect(await found(store, "question 2")).toEqual([fork]);
+  });
+
+  it("[FORK-6] what a fork has of an origin that is archived, was cleared or is in another folder is found in the fork", async () => {
+    const store = await openFresh(engine);
+    const origin = await talked(store);
+    const fork = await forkOf(store, origin);
+    expect(await found(store, "question 2")).toEqual([origin]);
+    for (const archived of [true, false]) {
+      const change = { archived };
+      await store.write(patchSession, { reference: origin, change, project_key: null, principal });
+      expect(await found(store, "question 2")).toEqual([archived ? fork : origin]);
+    }
+    const folder = { repo_path: "/other", project_key: "0123456789abcdef", project_id: null };
+    await store.write(moveSession, { id: fork, ...folder, principal });
+    const { project_key } = folder;
+    expect(await found(store, "question 2", { project_key })).toEqual([fork]);
+    const second = await forkOf(store, origin, 4);
+    expect(await found(store, "question 2")).toEqual([fork, origin].sort());
+    await store.write(startThread, { id: origin, archive: true });
+    expect(await found(store, "question 2")).toEqual([fork, second].sort());
   });
 
   it("[FORK-7] choices of a program without authentication wait in a fork, too", async () => {

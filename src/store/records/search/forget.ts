@@ -26,11 +26,27 @@ export async function indexAgain(tx: Tx, session_id: string, seq: number): Promi
     .execute();
 }
 
-/** Has the forks of a session that is deleted indexed whole: what they have of it was found in it. */
+/**
+ * Has the forks of a session indexed again that is deleted or that the filters of a search may leave out from here on: what they
+ * have of it was found in it.
+ */
 export function indexForks(tx: Tx, session_id: string): Promise<void> {
   return forgetSessions(
     tx,
     tx.db.selectFrom("sessions").where("forked_from_session_id", "=", session_id),
+  );
+}
+
+/** Has a session, if it is a fork, and its forks indexed again, because it has another folder. */
+export function indexMoved(tx: Tx, session_id: string): Promise<void> {
+  return forgetSessions(
+    tx,
+    tx.db
+      .selectFrom("sessions")
+      .where("forked_from_session_id", "is not", null)
+      .where(({ or, eb }) =>
+        or([eb("forked_from_session_id", "=", session_id), eb("id", "=", session_id)]),
+      ),
   );
 }
 

@@ -45,6 +45,11 @@ async function indexNext(tx: Tx, session: ListedSession): Promise<number> {
   if (session.indexed_seq !== null) {
     return indexSession(tx, session);
   }
+  await tx.db
+    .deleteFrom("search_documents")
+    .where("session_id", "=", session.id)
+    .where("seq", "<=", session.first)
+    .execute();
   // a writer that changes a message waits for its mark from the next step on
   await tx.db
     .insertInto("search_marks")
@@ -150,10 +155,12 @@ const unindexedSession = prepared(({ db }, given: Parameter<{ readonly changed: 
       "sessions.last_activity_at",
       "search_marks.indexed_seq",
     ])
-    // what a fork has of its origin is found there, as long as it is there
+    // what a fork has of its origin is found there, unless the filters of a search could leave that out
     .select(
       sql<number>`coalesce((select sessions.forked_from_seq from sessions as origin
-        where origin.id = sessions.forked_from_session_id), 0)`.as("first"),
+        where origin.id = sessions.forked_from_session_id and origin.archived_at is null
+          and origin.cleared_seq <= sessions.cleared_seq
+          and origin.project_key is not distinct from sessions.project_key), 0)`.as("first"),
     )
     // SQLite takes the first lower bound as the place where it begins to read
     .where("sessions.changed", ">=", given("changed"))

@@ -7,6 +7,7 @@ import type { SessionSummary } from "../../../core/schemas/schemas.ts";
 import type { Session } from "../../../core/sessions.ts";
 import { momentAfter } from "../../../core/time.ts";
 import { lockPath } from "../questions/tree.ts";
+import { indexForks } from "../search/forget.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { refuseEnded, setPlanMode, startThread, switchModel, takeFolder } from "./change.ts";
 import { storeMetadata } from "./labels.ts";
@@ -188,6 +189,9 @@ async function changeLabels(
       }))
       .where("id", "=", id)
       .execute();
+  }
+  if (archived !== undefined) {
+    await indexForks(tx, id);
   }
   if (metadata !== undefined) {
     await storeMetadata(tx, id, metadata);
