@@ -8,11 +8,12 @@ import { endSession, startThread } from "../../../src/store/records/sessions/cha
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tree.ts";
 import { patchSession } from "../../../src/store/records/sessions/patch.ts";
+import { keepRule, readPermissions } from "../../../src/store/records/sessions/permissions.ts";
 import { readSummary } from "../../../src/store/records/sessions/summaries.ts";
 import { moveSession } from "../../../src/store/records/sessions/trees/move.ts";
 import { searchMessages } from "../../../src/store/search.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { describeEngines, openFresh } from "../../helpers/engines.ts";
+import { describeEngines, execute, openFresh } from "../../helpers/engines.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { contentsOf, expectSound, forkOf, threadRows } from "../../helpers/sessions/forks.ts";
 import { makeSession, runStep, type Step } from "../../helpers/sessions/steps.ts";
@@ -23,6 +24,24 @@ const THREE: readonly Step[] = [1, 2, 3].flatMap((n): Step[] => [
   { do: "exchange", text: `question ${n}` },
   { do: "fold" },
 ]);
+
+const OF_ORIGIN = [
+  "consents",
+  "exchanges",
+  "file_changes",
+  "questions",
+  "session_metadata",
+  "session_shares",
+] as const;
+
+const DAY = "2026-11-27T12:00:00.000Z";
+const PLANTED = [
+  `INSERT INTO exchanges (session_id, n, id, revision, state, asked_by, thread_suffix, first_seq, last_seq, begun_at, ended_at) VALUES ('$id', 1, 'e', 1, 'done', 'terminal', 0, 1, 2, '${DAY}', '${DAY}')`,
+  `INSERT INTO consents (session_id, number, kind, subject, who, at) VALUES ('$id', 1, 'mode', 'edits', 'ada', '${DAY}')`,
+  `INSERT INTO session_shares (id, session_id, hash, created_at, expires_at) VALUES ('s', '$id', 'h', '${DAY}', '${DAY}')`,
+  `INSERT INTO file_changes (session_id, number, n, call_id, tool, root, path, state, host, ts) VALUES ('$id', 1, 1, 'c', 'edit_file', '/r', 'a', 'made', 'shop', '${DAY}')`,
+  `INSERT INTO questions (session_id, thread_suffix, call_id, number, id, state, kind, shown_hash, asked_at, text) VALUES ('$id', 0, 'c', 1, 'q', 'withdrawn', 'question', 'h', '${DAY}', 'Which?')`,
+];
 
 function talked(store: Store): Promise<string> {
   return makeSession(store, { steps: THREE, children: [] });
@@ -63,6 +82,36 @@ describeEngines("forks of sessions", (engine) => {
     expect(await contentsOf(store, await forkOf(store, origin, 1))).toEqual([]);
     const refused = store.write(forkSession, { session_id: origin, at_seq: all.length + 1 });
     await expect(refused).rejects.toMatchObject({ code: "invalid_request" });
+  });
+
+  it("[FORK-2] have no rights, labels, questions, exchanges, links and files of their origin", async () => {
+    const store = await openFresh(engine);
+    const origin = await talked(store);
+    await store.write(keepRule, { id: origin, rule: "edit_file(src/**)", n: null });
+    const change = { name: "Named", archived: true, pinned: true, metadata: { team: "blue" } };
+    await store.write(patchSession, { reference: origin, change, project_key: null, principal });
+    for (const statement of PLANTED) {
+      await execute(store, statement.replaceAll("$id", origin));
+    }
+    const fork = await forkOf(store, origin);
+    for (const table of OF_ORIGIN) {
+      const rowsOf = (id: string) =>
+        store.read(
+          async ({ db }) =>
+            (await db.selectFrom(table).select("session_id").where("session_id", "=", id).execute())
+              .length,
+          null,
+        );
+      expect([table, (await rowsOf(origin)) > 0, await rowsOf(fork)]).toEqual([table, true, 0]);
+    }
+    expect(await store.read(readSummary, { id: fork })).toMatchObject({
+      name: null,
+      archived_at: null,
+      pinned_at: null,
+      metadata: {},
+      exchange: null,
+    });
+    expect((await store.read(readPermissions, { id: fork })).rules).toEqual([]);
   });
 
   it("[FORK-1] a message that came during the last exchange, and one after it, wait in the fork", async () => {
