@@ -114,6 +114,32 @@ describeEngines("forks of sessions", (engine) => {
     expect((await store.read(readPermissions, { id: fork })).rules).toEqual([]);
   });
 
+  it("[FORK-1] begin at an exchange that their origin has of another origin", async () => {
+    const store = await openFresh(engine);
+    const origin = await talked(store);
+    const all = await contentsOf(store, origin);
+    const fork = await forkOf(store, origin);
+    await runStep(store, fork, { do: "exchange", text: "its own" });
+    await runStep(store, fork, { do: "fold" });
+    const below = await forkOf(store, fork);
+    for (const from of [fork, below]) {
+      const early = await forkOf(store, from, 5);
+      expect(await contentsOf(store, early)).toEqual(all.slice(0, 4));
+      await runStep(store, early, { do: "exchange", text: "another" });
+      const earlier = await forkOf(store, early, 3);
+      expect(await contentsOf(store, earlier)).toEqual(all.slice(0, 2));
+      await expectSound(store, origin, fork, below, early, earlier);
+      expect(await store.read(readSummary, { id: early })).toMatchObject({
+        forked_from: { session_id: from, seq: 4 },
+      });
+    }
+    await store.write(deleteSessionTree, { id: fork });
+    await store.write(deleteSessionTree, { id: origin });
+    for (const { session_id } of (await searchMessages(store, { query: "another" })).results) {
+      await expectSound(store, session_id);
+    }
+  });
+
   it("[FORK-1] a message that came during the last exchange, and one after it, wait in the fork", async () => {
     const store = await openFresh(engine);
     const origin = await makeSession(store, { steps: THREE.slice(0, 2), children: [] });

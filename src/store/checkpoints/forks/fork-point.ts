@@ -22,7 +22,19 @@ export interface ForkedSession {
   readonly thread_suffix: number;
   /** 1 while an exchange runs or was interrupted. */
   readonly exchange_open: number;
+  readonly forked_from_session_id: string | null;
+  readonly forked_from_seq: number | null;
 }
+
+/** Columns of `ForkedSession`. */
+export const FORKED_SESSION = [
+  "id",
+  "last_seq",
+  "thread_suffix",
+  "exchange_open",
+  "forked_from_session_id",
+  "forked_from_seq",
+] as const;
 
 /** Point at which a fork begins. */
 export interface ForkPoint {
@@ -49,6 +61,30 @@ export async function threadsOf({ db }: Tx, sessionId: string): Promise<readonly
       return thread === null ? [] : [{ ...row, suffix: thread.suffix }];
     })
     .sort((a, b) => b.suffix - a.suffix);
+}
+
+/**
+ * The session whose checkpoints have a message, with the messages of the given one: a fork has no end of an exchange before it
+ * began, as long as its origin is there.
+ */
+export async function holderOf(
+  tx: Tx,
+  { session, at }: { readonly session: ForkedSession; readonly at: number },
+): Promise<{ readonly holder: string; readonly session: ForkedSession }> {
+  let holder = session;
+  while (holder.forked_from_session_id !== null && at < (holder.forked_from_seq ?? 0)) {
+    const origin = await tx.db
+      .selectFrom("sessions")
+      .select(FORKED_SESSION)
+      .where("id", "=", holder.forked_from_session_id)
+      .executeTakeFirst();
+    if (origin === undefined) {
+      break;
+    }
+    holder = origin;
+  }
+  const { thread_suffix, exchange_open } = holder;
+  return { holder: holder.id, session: { ...session, thread_suffix, exchange_open } };
 }
 
 /**
@@ -93,13 +129,15 @@ export const readForkPoint: Operation<
 > = async (tx, { session_id, at_seq: at }) => {
   const session = await tx.db
     .selectFrom("sessions")
-    .select(["id", "last_seq", "thread_suffix", "exchange_open"])
+    .select(FORKED_SESSION)
     .where("id", "=", session_id)
     .executeTakeFirst();
   if (session === undefined) {
     throw sessionNotFound();
   }
-  const { seq } = await forkPoint(tx, { session, threads: await threadsOf(tx, session_id), at });
+  const held = await holderOf(tx, { session, at });
+  const threads = await threadsOf(tx, held.holder);
+  const { seq } = await forkPoint(tx, { session: held.session, threads, at });
   return { seq };
 };
 

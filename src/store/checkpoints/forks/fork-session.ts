@@ -13,10 +13,12 @@ import { lockSession } from "../../records/sessions/lock.ts";
 import { readSession, sessionNotFound } from "../../records/sessions/read.ts";
 import type { Operation, Tx } from "../../store.ts";
 import {
+  FORKED_SESSION,
   type ForkedSession,
   type ForkedThread,
   type ForkPoint,
   forkPoint,
+  holderOf,
   messageId,
   seqsOf,
   threadsOf,
@@ -58,9 +60,12 @@ export const forkSession: Operation<ForkSession, Session> = async (tx, input) =>
 
 async function fork(tx: Tx, input: ForkSession): Promise<Session> {
   const session = await holdOrigin(tx, input);
-  const threads = await threadsOf(tx, session.id);
   const at = input.at_seq ?? session.last_seq;
-  const point = await forkPoint(tx, { session, threads, at });
+  const held = await holderOf(tx, { session, at });
+  await lockSession(tx, held.holder);
+  const threads = await threadsOf(tx, held.holder);
+  const own = held.holder === session.id ? threads : await threadsOf(tx, session.id);
+  const point = await forkPoint(tx, { session: held.session, threads, at });
   const id = newId();
   const cleared_seq = await clearedIn(tx, { session, threads, point });
   await copySession(tx, { session, point, id, cleared_seq, principal: input.principal });
@@ -73,7 +78,8 @@ async function fork(tx: Tx, input: ForkSession): Promise<Session> {
       const isLatest = checkpoint === thread.head_row;
       const to = threadId(id, thread.suffix);
       await shareThread(tx, { from: thread.id, checkpoint, isLatest, to });
-      await restoreEdited(tx, { id, checkpoint, latest: thread.head_row });
+      const latest = own.find(({ suffix }) => suffix === thread.suffix) ?? thread;
+      await restoreEdited(tx, { id, checkpoint, latest: latest.head_row });
     }
   }
   await waitAgain(tx, { session, threads, point, id });
@@ -89,7 +95,7 @@ async function holdOrigin(tx: Tx, { session_id, at_seq }: ForkSession): Promise<
   await lockSession(tx, session_id);
   const session = await tx.db
     .selectFrom("sessions")
-    .select(["id", "agent", "last_seq", "thread_suffix", "exchange_open", "cleared_seq"])
+    .select([...FORKED_SESSION, "agent", "cleared_seq"])
     .where("id", "=", session_id)
     .executeTakeFirst();
   if (session === undefined) {
