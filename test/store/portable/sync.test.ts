@@ -260,6 +260,16 @@ describeEngines("syncing two databases", (engine) => {
     ]);
   });
 
+  it("[SYNC-16] a session whose parents form a cycle in the other database is skipped with a sentence", async () => {
+    const [here, there] = await openTwo(engine);
+    const { id } = await here.write(createSession, {});
+    await sync(here, there);
+    await execute(there, "UPDATE sessions SET parent_session_id = id, depth = 1");
+    expect(await sync(here, there)).toMatchObject([
+      { session_id: id, here: "none", there: "none", code: "session_exists" },
+    ]);
+  });
+
   it("[SYNC-16] a damaged session is skipped with a sentence, and nothing of it is stored", async () => {
     const [here, there] = await openTwo(engine);
     await makeAllKinds(there, { sessions: 12, messages: 8 });

@@ -25,13 +25,20 @@ export async function childIdsOf(tx: Tx, sessionId: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The session, then all below it, each after its parent. */
+/** The session, then all below it, each once and after its parent, also if their parents form a cycle. */
 export async function treeIdsOf(tx: Tx, sessionId: string): Promise<string[]> {
-  const ids = [sessionId];
-  for (const child of await childIdsOf(tx, sessionId)) {
-    ids.push(...(await treeIdsOf(tx, child)));
+  const ids = new Set<string>();
+  await addBelow(tx, sessionId, ids);
+  return [...ids];
+}
+
+async function addBelow(tx: Tx, sessionId: string, ids: Set<string>): Promise<void> {
+  if (!ids.has(sessionId)) {
+    ids.add(sessionId);
+    for (const child of await childIdsOf(tx, sessionId)) {
+      await addBelow(tx, child, ids);
+    }
   }
-  return ids;
 }
 
 /** As `treeIdsOf`; a session that is not there has nothing below it. */
