@@ -270,6 +270,16 @@ describeEngines("syncing two databases", (engine) => {
     ]);
   });
 
+  it("[SYNC-16] a name that an import would refuse does not come", async () => {
+    const [here, there] = await openTwo(engine);
+    const { id } = await here.write(createSession, {});
+    await sync(here, there);
+    await rename(there, id, "shop");
+    await execute(there, "UPDATE sessions SET name = ?", "x".repeat(256));
+    expect(await sync(here, there)).toMatchObject([{ session_id: id, code: "export_invalid" }]);
+    expect(await nameOf(here, id)).toBeNull();
+  });
+
   it("[SYNC-16] a damaged session is skipped with a sentence, and nothing of it is stored", async () => {
     const [here, there] = await openTwo(engine);
     await makeAllKinds(there, { sessions: 12, messages: 8 });

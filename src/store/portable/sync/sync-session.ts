@@ -197,6 +197,7 @@ async function labelBoth(input: SyncSession, found: Histories): Promise<Effects 
     const { tree } = found[name];
     const labels = labelsToSet(tree, found[OTHER[name]].tree, { withMetadata: false });
     if (labels.length > 0) {
+      requireSound(input[OTHER[name]], found[OTHER[name]].tree);
       if (!(await label(input[name], tree, labels))) {
         return null;
       }
@@ -234,13 +235,16 @@ async function replace(
   const [counts, lost] = [found[main], found[OTHER[main]]];
   const kept = isApart ? await forkToKeep(input, lost.tree, counts.tree) : null;
   requireSound(side, counts.tree);
+  const labels = labelsToSet(counts.tree, lost.tree, { withMetadata: true });
+  if (labels.length > 0) {
+    requireSound(target, lost.tree);
+  }
   if (kept !== null) {
     requireSound(target, kept.tree);
   }
   refuseQueue(target, lost);
   const { id } = counts.tree.session;
   await target.read(refuseTaken, { ids: idsOf(counts.tree), root: id });
-  const labels = labelsToSet(counts.tree, lost.tree, { withMetadata: true });
   const isLabelled = labels.length === 0;
   const effects: Effects = {
     ...NONE,
