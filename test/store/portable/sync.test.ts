@@ -29,9 +29,16 @@ async function write(store: Store, reference: string, content: string): Promise<
   await store.write(appendUserMessage, { reference, content });
 }
 
-async function rename(store: Store, reference: string, name: string | null): Promise<void> {
-  const change = { name };
+async function patch(
+  store: Store,
+  reference: string,
+  change: { readonly name?: string | null; readonly pinned?: boolean },
+): Promise<void> {
   await store.write(patchSession, { reference, change, project_key: null, principal: PERSON });
+}
+
+async function rename(store: Store, reference: string, name: string | null): Promise<void> {
+  await patch(store, reference, { name });
 }
 
 async function nameOf(store: Store, id: string): Promise<string | null> {
@@ -140,6 +147,19 @@ describeEngines("syncing two databases", (engine) => {
     await sync(third, here);
     await sync(there, third);
     expect([...(await sharedState(third)).keys()]).toEqual([id]);
+  });
+
+  it("[SYNC-18] a pinned session that was deleted on the other side is skipped, until it is unpinned", async () => {
+    const [here, there] = await openTwo(engine);
+    const { id } = await here.write(createSession, {});
+    await sync(here, there);
+    await patch(here, id, { pinned: true });
+    await there.write(deleteSessionTree, { id });
+    const kept = { here: "none", there: "none", code: "session_exists" };
+    expect(await sync(here, there)).toMatchObject([kept]);
+    expect(await sync(there, here)).toMatchObject([kept]);
+    await patch(here, id, { pinned: false });
+    expect(await sync(here, there)).toMatchObject([{ here: "deleted", code: null }]);
   });
 
   it("[SYNC-7] permissions, consents, links and the queue stay in their database", async () => {

@@ -16,6 +16,7 @@ export interface Outline {
   /** Equal texts of two databases are of the same state of the session and its sub-agents. */
   readonly text: string;
   readonly isRoot: boolean;
+  readonly isPinned: boolean;
   /** True if a process holds the session or a sub-agent, by the database's clock. */
   readonly isHeld: boolean;
   /** Bytes of its messages and of the values of its checkpoints. */
@@ -34,7 +35,7 @@ export const findSession: Operation<{ readonly id: string }, FoundSession> = asy
   const deleted = await deletedOf(tx, [id]);
   const row = await tx.db
     .selectFrom("sessions")
-    .select(["parent_session_id", "name", "title"])
+    .select(["parent_session_id", "name", "title", "pinned_at"])
     .where("id", "=", id)
     .executeTakeFirst();
   if (row === undefined) {
@@ -46,6 +47,7 @@ export const findSession: Operation<{ readonly id: string }, FoundSession> = asy
       ...outline,
       title: row.name ?? row.title,
       isRoot: row.parent_session_id === null,
+      isPinned: row.pinned_at !== null,
     },
     isDeleted: false,
   };
@@ -90,7 +92,7 @@ const COLUMNS = [
 async function outlineOf(
   tx: Tx,
   ids: readonly string[],
-): Promise<Omit<Outline, "isRoot" | "title">> {
+): Promise<Omit<Outline, "isRoot" | "isPinned" | "title">> {
   const texts: string[] = [];
   let isHeld = false;
   let bytes = 0;

@@ -58,7 +58,7 @@ const NONE: Effects = { here: "none", there: "none", fork: null };
  * Syncs a session with its sub-agents. Null if somebody changed it meanwhile: what was done is a part of what is to be done.
  *
  * Error codes: `session_busy` while an exchange runs or a message is queued in one that would be replaced;
- * `session_exists`; `body_too_large`; `export_invalid` and `database_corrupt` if one of the histories is damaged;
+ * `session_exists`, also for a pinned session that the other database has deleted; `body_too_large`; `export_invalid` and `database_corrupt` if one of the histories is damaged;
  * `internal`.
  */
 export async function syncSession(input: SyncSession, id: string): Promise<Effects | null> {
@@ -72,8 +72,15 @@ export async function syncSession(input: SyncSession, id: string): Promise<Effec
   }
   const [from, isDeleted]: readonly [Name, boolean] =
     here.outline === null ? ["there", here.isDeleted] : ["here", there.isDeleted];
-  if (here.outline === null && there.outline === null) {
+  const outline = here.outline ?? there.outline;
+  if (outline === null) {
     return NONE;
+  }
+  if (isDeleted && outline.isPinned) {
+    throw new RepriseError(
+      "session_exists",
+      `The session was deleted in ${input[OTHER[from]].name}, and is pinned in ${input[from].name}. Unpin it to delete it here, too.`,
+    );
   }
   return isDeleted ? remove(input, { id, from }) : add(input, { id, from });
 }
