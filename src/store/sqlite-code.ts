@@ -13,3 +13,14 @@ export function sqliteCode(error: unknown): number | null {
   }
   return error.errcode & 0xff;
 }
+
+/** SQLITE_CONSTRAINT. */
+const CONSTRAINT = 19;
+
+/** True if a rule of a table refused a row, on either engine (class 23 of PostgreSQL's SQLSTATE). */
+export function isRefusedRow(error: unknown): boolean {
+  const state = error instanceof Error && "code" in error ? error.code : null;
+  return (
+    sqliteCode(error) === CONSTRAINT || (typeof state === "string" && /^23[0-9A-Z]{3}$/.test(state))
+  );
+}

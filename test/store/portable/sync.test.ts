@@ -149,6 +149,21 @@ describeEngines("syncing two databases", (engine) => {
     expect([...(await sharedState(third)).keys()]).toEqual([id]);
   });
 
+  it("[SYNC-16] a session of which a table refuses a row is skipped, and the others are synced", async () => {
+    const [here, there] = await openTwo(engine);
+    const { id } = await here.write(createSession, {});
+    const { id: free } = await here.write(createSession, {});
+    const { id: taken } = await there.write(createSession, {});
+    await write(here, id, "the same text");
+    await write(there, taken, "the same text");
+    await execute(there, "CREATE UNIQUE INDEX one_text ON messages (content)");
+    const report = await sync(here, there);
+    const of = (session: string) => report.find(({ session_id }) => session_id === session);
+    expect(of(id)).toMatchObject({ there: "none", code: "database_corrupt" });
+    expect(of(free)).toMatchObject({ there: "added" });
+    expect(of(taken)).toMatchObject({ here: "added" });
+  });
+
   it("[SYNC-18] a pinned session that was deleted on the other side is skipped, until it is unpinned", async () => {
     const [here, there] = await openTwo(engine);
     const { id } = await here.write(createSession, {});

@@ -1,5 +1,6 @@
 import { isRepriseError, RepriseError } from "../../../core/errors.ts";
 import { readSessionIds, walkSessions } from "../../records/sessions/trees/walk.ts";
+import { isRefusedRow } from "../../sqlite-code.ts";
 import { type Effects, type SyncDatabases, syncSession } from "./sync-session.ts";
 
 export interface SyncedSession extends Effects {
@@ -72,7 +73,8 @@ async function syncOne(
       "session_busy",
       "The session was changed while it was compared. Run the command again.",
     );
-  } catch (error) {
+  } catch (thrown) {
+    const error = isRefusedRow(thrown) ? REFUSED_ROW : thrown;
     if (isOfOneSession(error)) {
       const skipped = { here: "none", there: "none", fork: null } as const;
       return [...below, { ...done, ...skipped, code: error.code, detail: error.message }];
@@ -80,6 +82,11 @@ async function syncOne(
     throw error;
   }
 }
+
+const REFUSED_ROW = new RepriseError(
+  "database_corrupt",
+  "A database has rows of another session in the place of this one's. Check both with `reprise verify`.",
+);
 
 function isOfOneSession(error: unknown): error is RepriseError {
   return isRepriseError(
