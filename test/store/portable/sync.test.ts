@@ -101,6 +101,21 @@ describeEngines("syncing two databases", (engine) => {
     }
   });
 
+  it("[SYNC-3] [SYNC-14] a fork gets all sub-agents that only its history has", async () => {
+    const [here, there] = await openTwo(engine);
+    const id = await goneApart(here, there);
+    for (const text of ["one", "two", "three", "four", "five"]) {
+      const child = await there.write(createSession, { parent_session_id: id });
+      await write(there, child.id, text);
+    }
+    const moment = "2020-01-01T00:00:00.000Z";
+    await execute(there, "UPDATE sessions SET created_at = ? WHERE depth = 1", moment);
+    const report = await sync(here, there);
+    expect(report).toMatchObject([{ session_id: id, code: null, there: "updated" }]);
+    expect((await sharedState(here)).size).toBe(7);
+    expect(await sharedState(here)).toEqual(await sharedState(there));
+  });
+
   it("[SYNC-4] [SYNC-5] [SYNC-12] the end counts on both sides, and the name that was set last", async () => {
     const [here, there] = await openTwo(engine);
     const { id } = await here.write(createSession, {});

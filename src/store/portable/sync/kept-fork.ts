@@ -90,10 +90,17 @@ function ofFork(tree: SessionTree, { id, parent, root, ids }: Place): SessionTre
             questions: questions.map((each) => ({ ...each, id: ownId("sync", root, each.id) })),
           }),
     },
-    children: tree.children.map((child) =>
-      ofFork(child, { id: ownId("sync", root, child.session.id), parent: id, root, ids }),
-    ),
+    // in the order in which a database returns them
+    children: tree.children
+      .map((child) =>
+        ofFork(child, { id: ownId("sync", root, child.session.id), parent: id, root, ids }),
+      )
+      .toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)),
   };
+}
+
+function placeOf({ session }: SessionTree): string {
+  return `${session.created_at} ${session.id}`;
 }
 
 type ModelCalls = NonNullable<PortableSession["model_calls"]>;
