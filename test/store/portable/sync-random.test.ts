@@ -44,7 +44,7 @@ class World {
   readonly #stores: readonly Store[];
   readonly #random: () => number;
   readonly #deleted = new Set<string>();
-  /** Histories that were there when something was deleted. */
+  /** Histories of the sessions that were deleted. */
   readonly #given: (readonly string[])[] = [];
 
   constructor(stores: readonly Store[], random: () => number) {
@@ -65,9 +65,10 @@ class World {
     if (row === undefined || kind === "begin") {
       await makeSession(store, { steps: [exchange(`first ${n}`)], children: [] });
     } else if (kind === "delete") {
-      this.#given.push(...(await historiesOf(store)).values());
+      const histories = await historiesOf(store);
       for (const { session } of await store.write(deleteSessionTree, { id: row.id })) {
         this.#deleted.add(session.id);
+        this.#given.push(histories.get(session.id) ?? []);
       }
     } else if (kind === "rename") {
       const change = { name: this.#random() < 0.3 ? null : `name ${n}` };
