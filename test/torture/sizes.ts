@@ -85,6 +85,13 @@ export const SIZED_TESTS = {
     short: 4,
     long: 200,
   },
+  "sync-writes": {
+    what: "Syncs that are killed before each of their writes: writes",
+    files: ["test/store/portable/sync-killed.test.ts"],
+    test: 2,
+    short: 8,
+    long: 120,
+  },
   "sync-kills": {
     what: "Two runs of sync that are killed while somebody writes: rounds",
     files: ["test/cli/sync.test.ts"],
