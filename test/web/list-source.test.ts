@@ -100,6 +100,20 @@ describe("the rows of the list", () => {
     expect(shown("parent", "child")).toContain("3 grandchild 0");
   });
 
+  it("[PAGE-180] [PAGE-51] put pinned sessions first, sub-agents included", () => {
+    const sessions = [
+      session("parent", { last_message_at: at(3) }),
+      session("child", { parent_session_id: "parent", last_message_at: at(2), pinned_at: at(4) }),
+      session("old", { last_message_at: at(1), pinned_at: at(9) }),
+    ];
+    const shown = rowsOf(sessions, new Set(["parent"]));
+    expect(shown.map(({ session: { id }, level }) => `${level} ${id}`)).toEqual([
+      "1 child",
+      "1 old",
+      "1 parent",
+    ]);
+  });
+
   it("[PAGE-53] a page that is read replaces what was known of its part of the list", () => {
     const known = ["a", "b", "c", "d"].map((id, index) =>
       session(id, { last_message_at: at(9 - index) }),
@@ -107,10 +121,10 @@ describe("the rows of the list", () => {
     const merged = mergePage(
       new Map(known.map((each) => [each.id, each])),
       [session("b2", { last_message_at: at(8) }), session("aa", { last_message_at: at(7) })],
-      { after: positionOf(known[0] ?? session("none")), isLast: false },
+      { after: positionOf(known[0] ?? session("none")), isLast: false, pinned: null },
     );
     expect([...merged.keys()].sort()).toEqual(["a", "aa", "b2", "d"]);
-    expect(mergePage(merged, [], { after: null, isLast: true }).size).toBe(0);
+    expect(mergePage(merged, [], { after: null, isLast: true, pinned: [] }).size).toBe(0);
   });
 });
 
@@ -119,12 +133,22 @@ function fakeService(pageSize: number) {
   const stored = new Map<string, SessionSummary>();
   let listener: (event: SessionEvent) => void = () => undefined;
   let clock = 0;
-  const sorted = (): SessionSummary[] =>
+  const byTime = (): SessionSummary[] =>
     [...stored.values()].sort((a, b) => compare(positionOf(a), positionOf(b)));
+  const sorted = (): SessionSummary[] => {
+    const groups = Object.groupBy(byTime(), ({ pinned_at }) => (pinned_at === null ? "no" : "yes"));
+    return [...(groups.yes ?? []), ...(groups.no ?? [])];
+  };
   const answers: (() => void)[] = [];
   const touch = (id: string): SessionSummary => {
     clock += 1;
     const changed = { ...(stored.get(id) ?? session(id)), last_message_at: at(clock) };
+    stored.set(id, changed);
+    return changed;
+  };
+  const pin = (id: string): SessionSummary => {
+    const known = stored.get(id) ?? touch(id);
+    const changed = { ...known, pinned_at: known.pinned_at === null ? at(0) : null };
     stored.set(id, changed);
     return changed;
   };
@@ -133,14 +157,15 @@ function fakeService(pageSize: number) {
     sorted,
     answers,
     touch,
+    pin,
     tell: (event: SessionEvent) => listener(event),
     follow: (given: (event: SessionEvent) => void) => {
       listener = given;
       return () => undefined;
     },
     client: {
-      listSessions: ({ cursor }: ListOptions = {}) => {
-        const all = sorted();
+      listSessions: ({ cursor, pinned }: ListOptions = {}) => {
+        const all = byTime().filter(({ pinned_at }) => pinned !== true || pinned_at !== null);
         const from = cursor === undefined ? null : session("x", JSON.parse(cursor));
         const rest =
           from === null
@@ -166,11 +191,12 @@ function fakeService(pageSize: number) {
 const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 describe("the source of the list", () => {
-  it("[PAGE-53] has what the service has, whatever changes while pages are read", async () => {
+  it("[PAGE-53] [PAGE-180] has what the service has, whatever changes while pages are read", async () => {
     const ids = ["a", "b", "c", "d", "e", "f", "g"];
     const step = fc.oneof(
       fc.record({ do: fc.constant("touch" as const), id: fc.constantFrom(...ids) }),
       fc.record({ do: fc.constant("delete" as const), id: fc.constantFrom(...ids) }),
+      fc.record({ do: fc.constant("pin" as const), id: fc.constantFrom(...ids) }),
       fc.record({ do: fc.constantFrom("answer", "more", "reset", "poll") }),
     );
     await fc.assert(
@@ -183,6 +209,8 @@ describe("the source of the list", () => {
         for (const each of steps) {
           if ("id" in each && each.do === "touch") {
             service.tell({ id: "2", event: "changed", data: service.touch(each.id) });
+          } else if ("id" in each && each.do === "pin") {
+            service.tell({ id: "5", event: "changed", data: service.pin(each.id) });
           } else if ("id" in each) {
             service.stored.delete(each.id);
             service.tell({ id: "3", event: "deleted", data: { id: each.id } });
@@ -212,6 +240,24 @@ describe("the source of the list", () => {
     );
   });
 
+  it("[PAGE-180] shows pinned sessions of pages that were not read, until they are not pinned", async () => {
+    const service = fakeService(1);
+    ["old", "older pin", "pin", "b", "a"].forEach((id) => service.touch(id));
+    ["older pin", "pin"].forEach(service.pin);
+    const source = createListSource({ ...service, filters: NO_FILTERS, pauseMs: 0 });
+    source.start();
+    while (source.isReading.value) {
+      service.answers.shift()?.();
+      await tick();
+    }
+    expect(idsOf(source)).toEqual(["pin", "older pin", "a"]);
+    service.tell({ id: "1", event: "changed", data: service.pin("old") });
+    service.tell({ id: "2", event: "changed", data: service.pin("pin") });
+    await tick();
+    await tick();
+    expect(idsOf(source)).toEqual(["older pin", "old", "a", "pin"]);
+  });
+
   it("[PAGE-53] says what failed, keeps what it has, and reads again when it is asked to", async () => {
     const service = fakeService(5);
     service.touch("a");
@@ -228,7 +274,7 @@ describe("the source of the list", () => {
       pauseMs: 0,
     });
     source.start();
-    service.answers.shift()?.();
+    service.answers.splice(0).forEach((answer) => answer());
     await tick();
     expect(idsOf(source)).toEqual(["a"]);
     isAway = true;
@@ -236,7 +282,7 @@ describe("the source of the list", () => {
     expect([source.problem.value, idsOf(source)]).toEqual(["The database is away.", ["a"]]);
     isAway = false;
     const again = source.retry();
-    service.answers.shift()?.();
+    service.answers.splice(0).forEach((answer) => answer());
     await again;
     expect(source.problem.value).toBeNull();
   });
@@ -250,7 +296,7 @@ describe("the source of the list", () => {
       pauseMs: 0,
     });
     source.start();
-    service.answers.shift()?.();
+    service.answers.splice(0).forEach((answer) => answer());
     await tick();
     expect(idsOf(source)).toEqual(["rent"]);
     const change = async (data: SessionSummary): Promise<string[]> => {

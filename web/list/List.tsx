@@ -21,7 +21,7 @@ import { usePlace } from "./use-place.ts";
 const NewSession = lazy(async () => (await import("./NewSession.tsx")).NewSession);
 const SessionActions = lazy(async () => (await import("./SessionActions.tsx")).SessionActions);
 
-/** All sessions, those with something new first, and what they do now. */
+/** All sessions, pinned ones and those with something new first, and what they do now. */
 export function List(): JSX.Element {
   const filters = filtersOf(query.value);
   const source = useSource();

@@ -5,7 +5,7 @@ import { Icon } from "../parts/icons.tsx";
 import { Link } from "../parts/Link.tsx";
 import { Time } from "../parts/Time.tsx";
 import { stateOf } from "./filters.ts";
-import type { ListRow } from "./rows.ts";
+import { isPinned, type ListRow } from "./rows.ts";
 import { shortCount, shortFolder, STATE_TEXTS, titleOf } from "./state-text.ts";
 
 interface RowProps {
@@ -49,6 +49,7 @@ export function Row(props: RowProps): JSX.Element {
         <bdi>{title}</bdi>
       </Link>
       <span class="row-state">
+        {isPinned(session) ? <span class="mark">pinned</span> : null}
         {parent !== null && level === 1 ? <span class="mark">sub-agent</span> : null}
         {session.forked_from === null ? null : <span class="mark">fork</span>}
         {session.agent === "plan" ? <span class="mark">plan</span> : null}

@@ -8,6 +8,7 @@ import { Dialog } from "../parts/Dialog.tsx";
 import { Link } from "../parts/Link.tsx";
 import { useCall } from "../parts/use-call.tsx";
 import { Deletion } from "./Deletion.tsx";
+import { isPinned } from "./rows.ts";
 import type { ListSource } from "./source.ts";
 import { titleOf } from "./state-text.ts";
 
@@ -17,7 +18,7 @@ interface ActionsProps {
   readonly onClose: () => void;
 }
 
-/** What can be done with a session in the list: rename, archive, delete. */
+/** What can be done with a session in the list: rename, pin, archive, delete. */
 export function SessionActions(props: ActionsProps): JSX.Element {
   const step = useSignal<"choose" | "delete">("choose");
   const title = titleOf(props.session);
@@ -48,8 +49,8 @@ export function SessionActions(props: ActionsProps): JSX.Element {
       ) : (
         <p>
           {whoami.value?.role === "reader"
-            ? "This login only reads: it cannot rename, archive or delete sessions."
-            : "To rename, archive and delete sessions, log in with the token."}{" "}
+            ? "This login only reads: it cannot rename, pin, archive or delete sessions."
+            : "To rename, pin, archive and delete sessions, log in with the token."}{" "}
           <Link to="/login">Log in</Link>
         </p>
       )}
@@ -64,8 +65,8 @@ function Choices(props: ActionsProps & { readonly onDelete: () => void }): JSX.E
   const isArchived = typeof session.archived_at === "string";
   const change = (to: Parameters<typeof client.patchSession>[1]): void =>
     run(async () => {
-      const { name, archived_at } = await client.patchSession(session.id, to);
-      source.put({ ...session, name, archived_at });
+      const { name, archived_at, pinned_at } = await client.patchSession(session.id, to);
+      source.put({ ...session, name, archived_at, pinned_at });
     });
   return (
     <>
@@ -93,6 +94,9 @@ function Choices(props: ActionsProps & { readonly onDelete: () => void }): JSX.E
         <div class="actions">
           <Button kind="danger" disabled={isBusy} onClick={props.onDelete}>
             Delete …
+          </Button>
+          <Button disabled={isBusy} onClick={() => change({ pinned: !isPinned(session) })}>
+            {isPinned(session) ? "Unpin" : "Pin"}
           </Button>
           <Button disabled={isBusy} onClick={() => change({ archived: !isArchived })}>
             {isArchived ? "Take out of the archive" : "Archive"}

@@ -32,6 +32,17 @@ function order(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
+export function isPinned({ pinned_at }: SessionSummary): boolean {
+  return typeof pinned_at === "string";
+}
+
+interface ReadPart {
+  readonly after: Position | null;
+  readonly isLast: boolean;
+  /** All that are pinned; null if they were not read. */
+  readonly pinned: readonly SessionSummary[] | null;
+}
+
 /**
  * The sessions after a page was read: the page is all there is from `after` (null: the beginning) to its last one, or
  * to the end of the list if it is the last page. What the list does not have there any more is left out.
@@ -39,30 +50,38 @@ function order(a: string, b: string): number {
 export function mergePage(
   sessions: Sessions,
   page: readonly SessionSummary[],
-  { after, isLast }: { readonly after: Position | null; readonly isLast: boolean },
+  { after, isLast, pinned }: ReadPart,
 ): Map<string, SessionSummary> {
   const last = page.at(-1);
   const end = isLast || last === undefined ? null : positionOf(last);
   const isBeyond = (position: Position): boolean =>
     (after !== null && compare(position, after) <= 0) ||
     (end !== null && compare(position, end) > 0);
-  const kept = [...sessions].filter(([, session]) => isBeyond(positionOf(session)));
-  return new Map([...kept, ...page.map((session) => [session.id, session] as const)]);
+  const kept = [...sessions.values()].filter(
+    (session) => isBeyond(positionOf(session)) && (pinned === null || !isPinned(session)),
+  );
+  const found = [...kept, ...(pinned ?? []), ...page];
+  return new Map(found.map((session) => [session.id, session]));
 }
 
 /**
- * The lines to show, the latest activity first. A sub-agent comes below the session that it works for, if the list has
- * that one, and only if that one is open.
+ * The lines to show, pinned sessions first, then the latest activity. A sub-agent that is not pinned comes below the
+ * session that it works for, if the list has that one, and only if that one is open.
  */
 export function rowsOf(sessions: Iterable<SessionSummary>, open: ReadonlySet<string>): ListRow[] {
   const sorted = [...sessions]
     .map((session) => ({ session, position: positionOf(session) }))
-    .sort((a, b) => compare(a.position, b.position))
+    .sort(
+      (a, b) =>
+        Number(isPinned(b.session)) - Number(isPinned(a.session)) ||
+        compare(a.position, b.position),
+    )
     .map(({ session }) => session);
   const listed = new Set(sorted.map(({ id }) => id));
-  const childrenOf = Map.groupBy(sorted, ({ parent_session_id: parent }) =>
-    parent !== null && listed.has(parent) ? parent : null,
-  );
+  const childrenOf = Map.groupBy(sorted, (session) => {
+    const { parent_session_id: parent } = session;
+    return parent !== null && listed.has(parent) && !isPinned(session) ? parent : null;
+  });
   const countOf = (id: string): number =>
     (childrenOf.get(id) ?? []).reduce((sum, child) => sum + 1 + countOf(child.id), 0);
   const below = (parent: string | null, level: number): ListRow[] =>

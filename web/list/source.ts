@@ -3,7 +3,15 @@ import { computed, signal } from "@preact/signals";
 import type { Client, SessionEvent, SessionSummary } from "../../src/entries/client.ts";
 import { sentenceOf } from "../parts/sentence-of.ts";
 import { type Filters, listQueryOf, passes } from "./filters.ts";
-import { compare, mergePage, type Position, positionOf, rowsOf, type Sessions } from "./rows.ts";
+import {
+  compare,
+  isPinned,
+  mergePage,
+  type Position,
+  positionOf,
+  rowsOf,
+  type Sessions,
+} from "./rows.ts";
 
 /** Sessions that are read at once. */
 const PAGE = 200;
@@ -44,15 +52,32 @@ export function createListSource({ client, follow, filters, pauseMs = PAUSE_MS }
   /** Changes that came while a page was read: it may be older than they are. */
   const meanwhile: SessionEvent[] = [];
 
+  /** Few sessions are pinned: all of them, however old. */
+  const readPinned = async (): Promise<readonly SessionSummary[]> => {
+    const query = { ...listQueryOf(filters), pinned: true, limit: PAGE };
+    const found: SessionSummary[] = [];
+    let page = await client.listSessions(query);
+    found.push(...page.sessions);
+    while (page.next !== null && !isEnded) {
+      page = await client.listSessions({ ...query, cursor: page.next });
+      found.push(...page.sessions);
+    }
+    return found;
+  };
+
   const readPage = async (
     cursor: string | undefined,
     after: Position | null,
   ): Promise<typeof next.value> => {
     meanwhile.length = 0;
     const query = { ...listQueryOf(filters), limit: PAGE };
-    const page = await client.listSessions(cursor === undefined ? query : { ...query, cursor });
+    const [page, pinned] = await Promise.all([
+      client.listSessions(cursor === undefined ? query : { ...query, cursor }),
+      cursor === undefined ? readPinned() : null,
+    ]);
     const last = page.sessions.at(-1);
-    for (const { project_key } of filters.folder === null ? [] : page.sessions) {
+    const found = [...page.sessions, ...(pinned ?? [])];
+    for (const { project_key } of filters.folder === null ? [] : found) {
       if (project_key !== null) {
         folderKeys.add(project_key);
       }
@@ -61,6 +86,7 @@ export function createListSource({ client, follow, filters, pauseMs = PAUSE_MS }
       sessions.value = mergePage(sessions.value, page.sessions, {
         after,
         isLast: page.next === null,
+        pinned,
       });
       hasBegun.value = true;
       applyAll(meanwhile.splice(0));
@@ -139,7 +165,9 @@ export function createListSource({ client, follow, filters, pauseMs = PAUSE_MS }
     const known = knownOf(session.id);
     const end = next.value?.after ?? null;
     const isRead = next.value === null || (end !== null && compare(positionOf(session), end) <= 0);
-    const isListed = passes(session, filters, { known, folderKeys }) && (isRead || known !== null);
+    const isListed =
+      passes(session, filters, { known, folderKeys }) &&
+      (isRead || known !== null || isPinned(session));
     if (isListed) {
       edit((map) => map.set(session.id, session));
     } else if (known !== null) {

@@ -118,6 +118,7 @@ function StateMark({ model, session }: Pick<SessionHeadProps, "model" | "session
   return (
     <>
       <span class={`state ${state}`}>{text}</span>
+      {typeof session.pinned_at === "string" ? <span class="mark">pinned</span> : null}
       {typeof session.archived_at === "string" ? <span class="mark">archived</span> : null}
     </>
   );

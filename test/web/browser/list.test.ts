@@ -195,6 +195,32 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
     await row(page, "Beside it").waitFor({ state: "detached" });
   });
 
+  it("[PAGE-180] a session is pinned and unpinned in the list and in its menu, and is first", async () => {
+    const old = await make("Pinned here");
+    await make("Newer than that");
+    const page = await open("/");
+    const change = async (name: string): Promise<void> => {
+      await row(page, "Pinned here").getByRole("button", { name: "Actions" }).click();
+      await page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    };
+    await change("Pin");
+    await row(page, "Pinned here").getByText("pinned", { exact: true }).waitFor();
+    await expect.poll(async () => (await titles(page))[0]).toBe("Pinned here");
+    await keepPicture(page, "list-pinned");
+    await row(page, "Pinned here").getByRole("link").click();
+    await page.locator(".session-title").getByText("pinned", { exact: true }).waitFor();
+    await page.locator(".menu summary").click();
+    await page.locator(".menu").getByRole("button", { name: "Unpin" }).click();
+    await expect.poll(async () => (await client.getSession(old)).pinned_at).toBeNull();
+    await page.locator(".session-title .mark").waitFor({ state: "detached" });
+    await page.goBack();
+    await expect.poll(async () => (await titles(page))[0]).not.toBe("Pinned here");
+    await change("Pin");
+    await change("Unpin");
+    expect((await client.getSession(old)).pinned_at).toBeNull();
+  });
+
   it("[PAGE-55] what the service refuses is shown in the dialog, and nothing is changed", async () => {
     const { id } = await waitingSession(world.service.store, null);
     const page = await open("/");
@@ -247,7 +273,7 @@ describe.skipIf(HAS_NO_BROWSER)("the list of sessions (needs Chromium)", () => {
     const page = await open.openPage("/");
     await page.getByRole("button", { name: "New session" }).waitFor();
     await page.getByRole("button", { name: "Actions for Read by everybody" }).click();
-    await page.getByText("To rename, archive and delete sessions, log in").waitFor();
+    await page.getByText("To rename, pin, archive and delete sessions, log in").waitFor();
     expect(await page.getByRole("button", { name: "Delete …" }).count()).toBe(0);
     open.expectNoProblems();
   });

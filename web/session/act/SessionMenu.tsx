@@ -11,7 +11,7 @@ import { DeleteSession, EndSession, ExportSession, Settings, Share } from "./lat
 
 type Step = "settings" | "share" | "export" | "end" | "delete";
 
-/** What is done with a whole session: its settings, a link to it, export, archive, end, delete. */
+/** What is done with a whole session: its settings, a link to it, export, pin, archive, end, delete. */
 export function SessionMenu({ model }: { readonly model: SessionModel }): JSX.Element | null {
   const menu = useRef<HTMLDetailsElement>(null);
   const step = useSignal<Step | null>(null);
@@ -32,6 +32,14 @@ export function SessionMenu({ model }: { readonly model: SessionModel }): JSX.El
     step.value = next;
   };
   const isArchived = typeof session.archived_at === "string";
+  const isPinned = typeof session.pinned_at === "string";
+  const change = (to: Parameters<typeof client.patchSession>[1]): void => {
+    closeMenu();
+    run(async () => {
+      await client.patchSession(session.id, to);
+      await model.refresh();
+    });
+  };
   return (
     <>
       {problem}
@@ -53,16 +61,13 @@ export function SessionMenu({ model }: { readonly model: SessionModel }): JSX.El
           </Button>
           {isOwner.value ? (
             <>
+              <Button kind="quiet" disabled={isBusy} onClick={() => change({ pinned: !isPinned })}>
+                {isPinned ? "Unpin" : "Pin"}
+              </Button>
               <Button
                 kind="quiet"
                 disabled={isBusy}
-                onClick={() => {
-                  closeMenu();
-                  run(async () => {
-                    await client.patchSession(session.id, { archived: !isArchived });
-                    await model.refresh();
-                  });
-                }}
+                onClick={() => change({ archived: !isArchived })}
               >
                 {isArchived ? "Take out of the archive" : "Archive"}
               </Button>
