@@ -13,7 +13,7 @@ import { ExchangeEnd } from "./ExchangeEnd.tsx";
 import { Folded } from "./Folded.tsx";
 import type { SessionModel } from "./model.ts";
 import { PlainText } from "./PlainText.tsx";
-import { lastSeqOf, type StoredRow } from "./rows.ts";
+import { joinedAnswers, lastSeqOf, type StoredRow } from "./rows.ts";
 import { Text } from "./Text.tsx";
 import { ThoughtLine } from "./thought/ThoughtLine.tsx";
 
@@ -101,6 +101,9 @@ function MessageBody({ model, row, isRaw }: MessageBodyProps): JSX.Element {
       {message.content.trim() === "" ? null : (
         <MessageText model={model} message={message} isRaw={isRaw} />
       )}
+      {joinedAnswers(row).map((id) => (
+        <ThoughtLine key={id} model={model} id={id} />
+      ))}
       {calls.length === 0 ? null : <Calls model={model} seq={message.seq} calls={calls} />}
       <ExchangeEnd model={model} seq={lastSeqOf(row)} />
     </>

@@ -5,6 +5,8 @@ import { PAGE_SIZE } from "./message-cache.ts";
 /** A call with its result: null if there is none, undefined if it was not read yet. */
 export interface StoredCall {
   readonly call: ToolCall;
+  /** Id of the answer that made it. */
+  readonly answer: string;
   /** When its answer was stored, as ISO text. */
   readonly asked_at: string;
   readonly result: MessageInfo | null | undefined;
@@ -24,6 +26,11 @@ export type Row =
     };
 
 export type StoredRow = Extract<Row, { kind: "message" }>;
+
+/** The answers after that of a row whose calls joined its group, by their ids. */
+export function joinedAnswers({ message, calls }: StoredRow): readonly string[] {
+  return [...new Set(calls.map(({ answer }) => answer))].filter((id) => id !== message.message_id);
+}
 
 /** The last message that a row shows: results and reading calls belong to it. */
 export function lastSeqOf({ message, calls }: StoredRow): number {
@@ -105,7 +112,12 @@ function storedCalls(message: MessageInfo, source: RowSource): StoredCall[] {
     const at = results.findIndex(({ call_id }) => call_id === call.id);
     // a result is that of one call, whatever ids a model gives
     const [found] = at < 0 ? [] : results.splice(at, 1);
-    return { call, asked_at: message.ts, result: found ?? (isComplete ? null : undefined) };
+    return {
+      call,
+      answer: message.message_id,
+      asked_at: message.ts,
+      result: found ?? (isComplete ? null : undefined),
+    };
   });
 }
 

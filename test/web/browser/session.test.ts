@@ -113,6 +113,33 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     there.expectNoProblems();
   });
 
+  it("[PAGE-142] [PAGE-146] shows the thought of an answer whose calls join the group before it", async () => {
+    const { id, talk } = await newTalk("Read both");
+    const page = await world.openPage(`/sessions/${id}`);
+    const reading = ["one", "two"].map((name) => ({
+      id: name,
+      name: "read_file",
+      args: { path: `${name}.ts` },
+    }));
+    for (const [at, call] of reading.entries()) {
+      const message_id = `reads ${call.id}`;
+      talk.hear({ type: "reasoning", message_id, text: `Why ${call.id}.` });
+      await page.getByText("Thinking…").waitFor();
+      const tool_calls = [{ ...call, effect: "reads" as const, subject: call.args.path }];
+      await talk.store(storedMessage({ role: "assistant", content: "", message_id, tool_calls }));
+      await talk.result(call, `Content of ${call.id}.`);
+      await expect.poll(() => page.getByText(/^Thought for/).count()).toBe(at + 1);
+    }
+    await page.getByText("Explored:").waitFor();
+    await page
+      .getByText(/^Thought for/)
+      .last()
+      .click();
+    await page.getByText("Why two.").waitFor();
+    await talk.end();
+    await page.context().close();
+  });
+
   it("[PAGE-170] keeps a thought open that is opened while its answer is written or being stored", async () => {
     const { id, talk } = await newTalk("Think about it");
     const page = await world.openPage(`/sessions/${id}`);

@@ -9,7 +9,7 @@ const MODEL = { live: signal(null), ends: new Map() };
 
 function stateWith(result: MessageInfo | null | undefined) {
   const call = { id: "c", name: "new_tool", args: {}, effect: "changes", subject: "a.ts" } as const;
-  return stateOf({ call, asked_at: messageInfo(1).ts, result }, MODEL);
+  return stateOf({ call, answer: "m1", asked_at: messageInfo(1).ts, result }, MODEL);
 }
 
 it.each([
