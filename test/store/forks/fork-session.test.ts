@@ -1,6 +1,8 @@
+import type { BaseMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
 
 import { GUEST, tokenHolder } from "../../../src/core/principal.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { forkSession } from "../../../src/store/checkpoints/forks/fork-session.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import type { SearchFilters } from "../../../src/store/records/search/find.ts";
@@ -14,9 +16,11 @@ import { moveSession } from "../../../src/store/records/sessions/trees/move.ts";
 import { searchMessages } from "../../../src/store/search.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { describeEngines, execute, openFresh } from "../../helpers/engines.ts";
+import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { contentsOf, expectSound, forkOf, threadRows } from "../../helpers/sessions/forks.ts";
 import { makeSession, runStep, type Step } from "../../helpers/sessions/steps.ts";
+import { currentThread, putMessages, startOf } from "../../helpers/sessions/thread.ts";
 import { testSize } from "../../helpers/size.ts";
 
 const principal = tokenHolder("owner");
@@ -168,6 +172,24 @@ describeEngines("forks of sessions", (engine) => {
     const fork = await forkOf(store, origin, 3);
     expect((await contentsOf(store, fork)).at(-1)).toBe("3 user two");
     await expectSound(store, origin, fork);
+  });
+
+  it("[FORK-21] have the row of each message, also if one with an earlier row is last", async () => {
+    const store = await openFresh(engine);
+    const origin = await makeSession(store, { steps: THREE.slice(0, 4), children: [] });
+    const saver = createCheckpointSaver({ store: leasedStore(store) });
+    const config = startOf(await currentThread(store, origin));
+    const latest = await saver.getTuple(config);
+    const values = latest?.checkpoint.channel_values["messages"];
+    const [one, two, three, four] = (values ?? []) as BaseMessage[];
+    const reordered = [one!, three!, four!, two!];
+    const after = latest?.config ?? config;
+    await putMessages(saver, { after, messages: reordered, version: 100 });
+    await runStep(store, origin, { do: "exchange", text: "question 3" });
+    const forks = [await forkOf(store, origin, 4), await forkOf(store, origin, 3)];
+    expect(await contentsOf(store, forks[0]!)).toHaveLength(4);
+    expect(await contentsOf(store, forks[1]!)).toHaveLength(2);
+    await expectSound(store, ...forks);
   });
 
   it("[FORK-3] continue apart, and their deletion in any order gives the rows back", async () => {

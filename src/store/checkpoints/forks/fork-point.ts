@@ -5,6 +5,7 @@ import { threadRange } from "../../records/sessions/tree-ids.ts";
 import { sessionNotFound } from "../../records/sessions/read.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { messageListOf } from "../head-mark.ts";
+import { segmentsOf, selectBodies } from "../lists.ts";
 import { type ListVersion, parseChannels } from "../value.ts";
 
 export interface ForkedThread {
@@ -192,9 +193,12 @@ async function latestEnd(
       messages: messageListOf(parseChannels(channels)),
     }));
     const seqs = await seqsOfLast(tx, { session_id: session.id, ends });
-    const found = ends.find(({ row }) => (seqs.get(row) ?? Infinity) <= at);
-    if (found !== undefined) {
-      return { row: found.row, seq: seqs.get(found.row) ?? 0 };
+    for (const { row, messages } of ends) {
+      const last = seqs.get(row) ?? Infinity;
+      const seq = last > at ? last : await highestSeq(tx, { id: session.id, messages, last });
+      if (seq <= at) {
+        return { row, seq };
+      }
     }
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) {
@@ -242,6 +246,39 @@ async function seqsOfLast(
       return seq === undefined ? [] : [[row, seq] as const];
     }),
   );
+}
+
+/** The highest `seq` of a checkpoint's messages: another agent's graph may keep them in another order than their rows. */
+async function highestSeq(
+  tx: Tx,
+  input: {
+    readonly id: string;
+    readonly messages: ListVersion | null;
+    /** That of the last one. */
+    readonly last: number;
+  },
+): Promise<number> {
+  const { id, messages, last } = input;
+  const later = await tx.db
+    .selectFrom("messages")
+    .select(["message_id", "seq"])
+    .where("session_id", "=", id)
+    .where("seq", ">", last)
+    .execute();
+  if (messages === null || later.length === 0) {
+    return last;
+  }
+  const seqs = new Map(later.map(({ message_id, seq }) => [message_id, seq]));
+  let highest = last;
+  const { segments } = await segmentsOf(tx, messages, new Map());
+  for (const segment of segments) {
+    for (const { body } of await selectBodies(tx, segment)
+      .select("checkpoint_bodies.body")
+      .execute()) {
+      highest = Math.max(highest, seqs.get(messageId(body)) ?? 0);
+    }
+  }
+  return highest;
 }
 
 /** The id of a message as its row has it; empty if it cannot be read. */
