@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Page } from "playwright-core";
@@ -100,6 +100,29 @@ describe.skipIf(HAS_NO_BROWSER)("forks in the page", () => {
     expect([a, b].map((path) => existsSync(path ?? ""))).toEqual([false, false]);
     await page.keyboard.press("Escape");
     expect((await world.client.listSessions({ forked_from: id })).sessions).toHaveLength(1);
+    world.expectNoProblems();
+  });
+
+  it("[PAGE-171] [PAGE-173] undoes and forks together, with a file that is refused", async () => {
+    await using world = await startPageWorld();
+    const { id, page } = await world.open();
+    await world.client.patchSession(id, { permission: "all" });
+    const [a, b] = ["a.txt", "b.txt"].map((name) => join(world.home.project, name));
+    for (const words of ["hello", "twice"]) {
+      await say(page, words);
+      await page.getByText(words === "hello" ? "You said: hello" : "It is done.").waitFor();
+      await expect.poll(async () => (await world.client.listExchanges(id))[0]?.state).toBe("done");
+    }
+    writeFileSync(b ?? "", "changed by a person\n");
+    await openFork(page, 2);
+    await dialog(page).getByLabel("Undo what was changed after this message: 1 file").check();
+    await press(page, "Undo 1 file and fork");
+    await dialog(page).getByText("1 file was undone. The fork was made.").waitFor();
+    expect(existsSync(a ?? "")).toBe(false);
+    expect(readFileSync(b ?? "", "utf8")).toBe("changed by a person\n");
+    await dialog(page).getByRole("link", { name: "Open the fork" }).click();
+    await newAddress(page, id);
+    await page.getByText("Forked from hello, message 2").waitFor();
     world.expectNoProblems();
   });
 });
