@@ -138,6 +138,15 @@ it("[TERM-172] [TERM-173] Esc twice goes back to before a message: its files are
   await plain.shows(/neither: $/);
   plain.type("\r");
   await plain.shows(/Nothing was changed\.[^]*> $/);
+  plain.type("a six\r");
+  await plain.shows(/done a\s[^]*> $/);
+  expect(home.file("a")).toBe("six\n");
+  plain.type("/rewind 21\r");
+  await plain.shows(/neither: $/);
+  plain.type("f\r");
+  await plain.shows(/undone[^]*> $/);
+  expect(home.file("a")).toBe("zero\n");
+  expect(await sessionsOf(home)).toHaveLength(2);
   plain.type("/rewind 3\r");
   await plain.shows(/neither: $/);
   plain.type("c\r");
