@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { PROGRAMS, type Program } from "../../../src/compat/histories/history.ts";
+import { createDatabase, type EmptyDatabase } from "../../helpers/database.ts";
 import { placeHistory } from "../../helpers/foreign-histories.ts";
 import { startProvider } from "../../helpers/providers/start.ts";
 import { text } from "../../helpers/providers/steps.ts";
@@ -30,7 +31,8 @@ describe.each(PROGRAMS)("a history that %s made", (program: Program) => {
     async (name, model) => {
       const provider = await startProvider(name, () => [text("You changed hello.txt.")]);
       onTestFinished(() => provider[Symbol.asyncDispose]());
-      const home = freshHome({ ...provider.env, REPRISE_MODEL: model });
+      const { location } = await freshDatabase();
+      const home = freshHome({ ...provider.env, REPRISE_MODEL: model, REPRISE_DATABASE: location });
       const file = placeHistory(program, home);
       const from = ["sessions", "import", "--from", program];
       const { sessions } = await home.json<Imported>([...from, file, "--json"]);
@@ -58,6 +60,13 @@ describe.each(PROGRAMS)("a history that %s made", (program: Program) => {
   );
 });
 
+/** On the engine of this run. */
+async function freshDatabase(): Promise<EmptyDatabase> {
+  const database = await createDatabase();
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  return database;
+}
+
 interface Shown {
   readonly title: string;
   readonly repo_path: string;
@@ -68,7 +77,7 @@ interface Shown {
 it.each(["claude-code", "opencode"] as const)(
   "[FOREIGN-9] sub-agents of %s are child sessions of the call that began them",
   async (program) => {
-    const home = freshHome();
+    const home = freshHome({ REPRISE_DATABASE: (await freshDatabase()).location });
     const file = placeHistory(program, home);
     const from = ["sessions", "import", "--from", program, file, "--json"];
     const { sessions } = await home.json<Imported>(from);
