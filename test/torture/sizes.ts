@@ -634,6 +634,13 @@ export const SIZED_TESTS = {
     short: 600,
     long: 20_000,
   },
+  "search-writes": {
+    what: "Kills before each write of indexing what is new: writes at most",
+    files: ["test/store/records/search/killed.test.ts"],
+    test: 1,
+    short: 100,
+    long: 100,
+  },
   "search-killed": {
     what: "Pairs of processes that are killed while they index: kills",
     files: ["test/store/records/search/killed.test.ts"],
