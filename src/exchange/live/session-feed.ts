@@ -100,7 +100,7 @@ export function createSessionFeed<Step extends FeedStep>(
     const before = stored;
     const message_id = asks ?? before?.message_id ?? null;
     const isStored = before !== null && before.message_id === message_id;
-    const snapshot = await store.read(readLiveFeed, {
+    const input = {
       session_id,
       after_seq: cursor.position.seq,
       all,
@@ -116,7 +116,12 @@ export function createSessionFeed<Step extends FeedStep>(
             },
       asked: [...asked],
       readPhases,
-    });
+    };
+    let snapshot = await store.read(readLiveFeed, input);
+    if (snapshot.exchange?.state === "interrupted") {
+      // its process may have stored the end and left after this was read, and before it was found to be gone
+      snapshot = await store.read(readLiveFeed, input);
+    }
     isRunning = snapshot.exchange?.state === "running";
     ({ runner } = snapshot);
     stored = addStored(before, snapshot.live);
