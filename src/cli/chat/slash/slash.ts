@@ -210,8 +210,8 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "rewind",
     argument: "<message>",
-    help: "go back to before a message (/fork: continue in a fork)",
-    brief: "go back (/fork: from here)",
+    help: "go back to before a message (/fork: begin a fork)",
+    brief: "go back (or /fork)",
     run: async (context, argument) => (await import("./rewind.ts")).rewindSlash(context, argument),
   },
   {

@@ -8,7 +8,11 @@ const TYPED = [
     help: "send a message that begins with /",
     brief: "a message that begins with /",
   },
-  { usage: "!command", help: "run a command; !! gives its output to the agent" },
+  {
+    usage: "!command",
+    help: "run a command; !! gives its output to the agent",
+    brief: "run one (!!: for the agent)",
+  },
 ];
 
 /** A narrower terminal gets the brief texts without the arguments, which the completion shows. */
