@@ -19,6 +19,7 @@ describeEngines("createSession", (engine) => {
       title: null,
       name: null,
       archived_at: null,
+      pinned_at: null,
       persona_name: null,
       model: null,
       effort: null,
