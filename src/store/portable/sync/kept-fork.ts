@@ -18,9 +18,10 @@ export interface KeptFork {
  */
 export function keptFork(lost: SessionTree, main: SessionTree): KeptFork {
   const common = commonLength(lost, main);
-  const id = ownId("sync", main.session.id, historyHash(lost));
+  const left = withoutShared(lost, main);
+  const id = ownId("sync", main.session.id, historyHash(left));
   const ids = new Map<string, string>();
-  const kept = ofFork(withoutShared(lost, main), { id, parent: null, root: id, ids });
+  const kept = ofFork(left, { id, parent: null, root: id, ids });
   const {
     name: _name,
     named_at: _time,
