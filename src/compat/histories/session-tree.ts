@@ -157,7 +157,7 @@ function contentOf(history: History, entries: readonly PairedEntry[], now: strin
     entry.kind === "result"
       ? ownId(program, history.id, "result", entry.call.own_id)
       : ownId(program, history.id, entry.kind, entry.id);
-  const ids = entries.map(nameOf);
+  const ids = eachOnce(entries.map(nameOf));
   const keptFrom = keptIds(entries, ids);
   const bodies = entries.map((entry, at) => {
     const id = ids[at] ?? "";
@@ -169,6 +169,16 @@ function contentOf(history: History, entries: readonly PairedEntry[], now: strin
     return messageOf(body, at + 1, ts);
   });
   return { bodies, messages };
+}
+
+/** Gives an id that comes again another one: ids of a damaged file may be missing. */
+function eachOnce(ids: readonly string[]): readonly string[] {
+  const times = new Map<string, number>();
+  return ids.map((id) => {
+    const before = times.get(id) ?? 0;
+    times.set(id, before + 1);
+    return before === 0 ? id : ownId(id, String(before));
+  });
 }
 
 /** For each summary, the id of the first message that it keeps; results stay with their answer. */
