@@ -364,14 +364,20 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
   it("[PAGE-147] lets another model continue the conversation, or begin without it", async () => {
     await using world = await startPageWorld();
     const { id, page } = await world.open();
-    // by keys: the head grows while an exchange runs, and moves the menu away from a pointer
+    // again if it did not open: the head changes while an exchange runs
     const switchTo = async (model: string): Promise<void> => {
-      await page.locator(".menu summary").press("Enter");
-      await page
-        .locator(".menu")
-        .getByRole("button", { name: "Name and settings …" })
-        .press("Enter");
-      await page.getByLabel("Model", { exact: true }).fill(model);
+      const field = page.getByLabel("Model", { exact: true });
+      while (!(await field.isVisible())) {
+        await page.locator("details.menu").evaluate((menu: HTMLDetailsElement) => {
+          menu.open = true;
+        });
+        await page
+          .locator(".menu")
+          .getByRole("button", { name: "Name and settings …" })
+          .press("Enter");
+        await field.waitFor({ timeout: 10_000 }).catch(() => undefined);
+      }
+      await field.fill(model);
     };
     const context = page.getByRole("combobox", { name: "Conversation" });
     await say(page, "count");
