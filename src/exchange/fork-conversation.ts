@@ -8,7 +8,7 @@ import type { Store } from "../store/store.ts";
 /** A fork, and where it began. */
 export interface ForkedConversation {
   readonly fork: Session;
-  /** As it was when the fork was made. */
+  /** Its state when the fork was made. */
   readonly origin: Session;
   /** The last message of the origin that the fork has; 0 for none. */
   readonly seq: number;

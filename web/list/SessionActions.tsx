@@ -18,7 +18,7 @@ interface ActionsProps {
   readonly onClose: () => void;
 }
 
-/** What can be done with a session in the list: rename, pin, archive, delete. */
+/** Actions on a session in the list: rename, pin, archive, delete. */
 export function SessionActions(props: ActionsProps): JSX.Element {
   const step = useSignal<"choose" | "delete">("choose");
   const title = titleOf(props.session);

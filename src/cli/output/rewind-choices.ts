@@ -2,20 +2,20 @@ import type { SentMessage } from "../../store/records/messages/sent.ts";
 
 export type ListedMessage = SentMessage;
 
-/** What a person can have done about a message that they go back to. */
+/** Choices of a person who goes back to a message. */
 export const REWIND_CHOICES = [
   { id: "both", key: "b", text: "both: undo these changes of files, and continue in a fork" },
   { id: "fork", key: "c", text: "only the conversation: continue in a fork" },
   { id: "files", key: "f", text: "only the files: undo these changes" },
 ] as const;
 
-/** What going back to before a message means. */
+/** Consequences of going back to before a message. */
 export interface RewindPlan {
   /** With all of its text. */
   readonly message: SentMessage;
   /** The last message that stays: the end of an exchange. */
   readonly after: number;
-  /** What undo would do to files, cleaned; empty if nothing is to be undone. */
+  /** Lines that say what undo would do to files, cleaned; empty if nothing is to be undone. */
   readonly lines: readonly string[];
   /** Sentences about what undo does not reach. */
   readonly notes: readonly string[];

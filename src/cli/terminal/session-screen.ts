@@ -308,7 +308,7 @@ export class SessionScreen implements ScreenHandler {
     }
   }
 
-  /** What a key means that is pressed again. */
+  /** The hint for a key that does something if it is pressed again. */
   #hint(): readonly string[] {
     if (now() < this.#leavesUntil) {
       return ["Press Ctrl-C again to leave."];
@@ -316,7 +316,7 @@ export class SessionScreen implements ScreenHandler {
     return now() < this.#rewindsUntil ? ["Press Esc again to go back to a message."] : [];
   }
 
-  /** With what a key means that is pressed again, and without it. */
+  /** Draws the screen with the hint, and once more when it is over. */
   #drawTwice(): void {
     const { screen } = this.#options;
     setTimeout(screen.changed, AGAIN_MS).unref();

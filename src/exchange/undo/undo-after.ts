@@ -14,7 +14,7 @@ export interface UndoAfter {
   readonly principal: Principal;
 }
 
-/** What was undone of one exchange, or why nothing was. */
+/** Outcome of undoing one exchange, or why nothing was undone. */
 export type UndoneExchange = UndoInfo & { readonly problem: string | null };
 
 /**

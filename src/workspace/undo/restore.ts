@@ -33,7 +33,7 @@ export interface RestoreOptions {
   readonly left: ReadonlyMap<string, Found>;
 }
 
-/** What steps that are only planned would leave at their paths. */
+/** Entries that steps which are only planned would leave at their paths. */
 export function leftBy(steps: readonly Step[]): ReadonlyMap<string, Found> {
   return new Map(
     steps.flatMap(({ net: { root, path }, outcome, wanted, bytes }) =>

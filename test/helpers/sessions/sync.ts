@@ -31,7 +31,7 @@ export function changedIn(report: readonly SyncedSession[]): readonly SyncedSess
   );
 }
 
-/** What two databases have in common after a sync: each session, by its id. */
+/** State that two databases have in common after a sync: each session, by its id. */
 export async function sharedState(store: ReadOnlyStore): Promise<Map<string, string>> {
   const sessions = await store.read(
     ({ db }) =>

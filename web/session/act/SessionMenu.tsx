@@ -11,7 +11,7 @@ import { DeleteSession, EndSession, ExportSession, Settings, Share } from "./lat
 
 type Step = "settings" | "share" | "export" | "end" | "delete";
 
-/** What is done with a whole session: its settings, a link to it, export, pin, archive, end, delete. */
+/** Actions on a whole session: its settings, a link to it, export, pin, archive, end, delete. */
 export function SessionMenu({ model }: { readonly model: SessionModel }): JSX.Element | null {
   const menu = useRef<HTMLDetailsElement>(null);
   const step = useSignal<Step | null>(null);

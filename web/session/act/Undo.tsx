@@ -100,7 +100,7 @@ function sentenceOf({ files, dry_run }: UndoInfo, done: string): string {
 
 const OUTCOMES = { restored: "", unchanged: "not changed", refused: "refused" } as const;
 
-/** What became of a file, with the diff of what that changes. */
+/** Outcome of a file, with the diff of what that changes. */
 export function Outcome({ file }: { readonly file: FileOutcome }): JSX.Element {
   const { path, outcome, reason, diff } = file;
   return (

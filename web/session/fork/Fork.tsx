@@ -22,7 +22,7 @@ interface ForkProps {
   readonly onClose: () => void;
 }
 
-/** What was done: the files that were undone, and the fork, if there is one. */
+/** Outcome: the files that were undone, and the fork, if there is one. */
 interface Done {
   readonly files: readonly Undoing[];
   readonly fork: string | null;

@@ -6,7 +6,7 @@ import { titleOf } from "../../list/state-text.ts";
 import { Link } from "../../parts/Link.tsx";
 import { useRead } from "../../parts/use-call.tsx";
 
-/** Which session a fork continues, and after which of its messages. */
+/** Names the session that a fork continues, and after which of its messages. */
 export function ForkedFrom(origin: NonNullable<SessionSummary["forked_from"]>): JSX.Element {
   const { session_id, seq } = origin;
   const { value: title } = useRead<string | null>(() => readTitle(session_id), "another session", [

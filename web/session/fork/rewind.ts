@@ -2,7 +2,7 @@ import type { FileOutcome } from "../../../src/entries/client.ts";
 import { client } from "../../api.ts";
 import type { SessionModel } from "../model.ts";
 
-/** What undoing an exchange would do to its files, or did. */
+/** Outcome of undoing an exchange, or of a rehearsal. */
 export interface Undoing {
   readonly n: number;
   readonly files: readonly FileOutcome[];

@@ -105,7 +105,7 @@ function redoNote(undone: readonly UndoneExchange[], session_id: string): string
     : [];
 }
 
-/** What a person may expect to be undone, and is not. */
+/** Sentences about changes that a person may expect to be undone, and are not. */
 async function notesOf(store: Store, session_id: string, after_seq: number): Promise<string[]> {
   const changed = await store.read(listChangedAfter, { session_id, after_seq });
   const isUndone = changed.some(({ undone }) => undone > 0);

@@ -17,7 +17,7 @@ export async function folderOf(cli: CliContext, options: ChatOptions): Promise<s
   return options.repo === undefined ? folder : folderNamed(folder);
 }
 
-/** That folder with its key and id, for which git may be asked. Error codes: `invalid_usage`. */
+/** Returns that folder with its key and id, for which git may be asked. Error codes: `invalid_usage`. */
 export async function projectOf(cli: CliContext, options: ChatOptions) {
   const repo_path = await folderOf(cli, options);
   return { repo_path, ...(await projectOfFolder(repo_path)) };

@@ -101,25 +101,31 @@ export function namedTarget(target: Store, done?: WeakSet<Error>): Store {
 
 /** Error codes: `invalid_usage`. */
 export async function refuseSameFile({ from, to }: Omit<CopyLocations, "backup">): Promise<void> {
-  if (isPostgres(from) || isPostgres(to)) {
-    return;
-  }
-  const { isSameFile } = await import("../../../store/database-path.ts");
-  if (isSameFile(from, to)) {
+  if (await areSameFile(from, to)) {
     throw sameDatabase();
   }
 }
 
-/** Addresses cannot be compared: hosts have several names, and a server several addresses. */
+/** False for addresses of servers: see `haveSameTables`. The first file has to be there. */
+export async function areSameFile(one: string, other: string): Promise<boolean> {
+  if (isPostgres(one) || isPostgres(other)) {
+    return false;
+  }
+  const { isSameFile } = await import("../../../store/database-path.ts");
+  return isSameFile(one, other);
+}
+
+/** Compares two servers by what they hold: hosts have several names, and a server several addresses. */
+export async function haveSameTables(one: ReadOnlyStore, other: ReadOnlyStore): Promise<boolean> {
+  const { whichDatabase } = await import("../../../store/engines/postgres/open-source.ts");
+  return (await one.read(whichDatabase, null)) === (await other.read(whichDatabase, null));
+}
+
 async function refuseSameTables(
   { from, to }: CopyLocations,
   { source, target }: { readonly source: ReadOnlyStore; readonly target: Store },
 ): Promise<void> {
-  if (!isPostgres(from) || !isPostgres(to)) {
-    return;
-  }
-  const { whichDatabase } = await import("../../../store/engines/postgres/open-source.ts");
-  if ((await source.read(whichDatabase, null)) === (await target.read(whichDatabase, null))) {
+  if (isPostgres(from) && isPostgres(to) && (await haveSameTables(source, target))) {
     throw sameDatabase();
   }
 }

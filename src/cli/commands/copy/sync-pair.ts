@@ -9,7 +9,7 @@ import type { ReadOnlyStore, Store } from "../../../store/store.ts";
 import type { CliContext } from "../../process/context.ts";
 import { openStoreAt } from "../../process/database.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
-import { named, openSourceAt } from "./copy-pair.ts";
+import { areSameFile, haveSameTables, named, openSourceAt } from "./copy-pair.ts";
 
 /** Locations as `databaseLocation` gives them. */
 export interface SyncLocations {
@@ -40,16 +40,21 @@ export interface SyncPair extends AsyncDisposable {
 export async function openSyncPair(cli: CliContext, locations: SyncLocations): Promise<SyncPair> {
   await using opened = new AsyncDisposableStack();
   refuseMissing(locations.there);
-  await refuseSame(locations);
+  const { here, there } = locations;
+  if (existsSync(here) && (await areSameFile(here, there))) {
+    throw sameDatabase();
+  }
   // refuses another version and other files before anything is made
   const source = opened.use(await named("--with", () => openSourceAt(locations.there)));
   const own = opened.use(await openOwn(cli, locations));
-  await refuseSameTables(locations, { own, source });
-  const there = locations.isDry ? source : opened.use(await openOther(cli, locations.there));
+  if (isPostgres(here) && isPostgres(there) && (await haveSameTables(own, source))) {
+    throw sameDatabase();
+  }
+  const other = locations.isDry ? source : opened.use(await openOther(cli, there));
   const both = opened.move();
   return {
     here: writable(own, locations),
-    there: namedOther(writable(there, locations)),
+    there: namedOther(writable(other, locations)),
     [Symbol.asyncDispose]: () => both.disposeAsync(),
   };
 }
@@ -60,30 +65,6 @@ function refuseMissing(there: string): void {
       "database_unavailable",
       "--with: There is no database at this path. Check the path, or make the database with `reprise copy --to`.",
     );
-  }
-}
-
-async function refuseSame({ here, there }: SyncLocations): Promise<void> {
-  if (isPostgres(here) || isPostgres(there) || !existsSync(here)) {
-    return;
-  }
-  const { isSameFile } = await import("../../../store/database-path.ts");
-  if (isSameFile(here, there)) {
-    throw sameDatabase();
-  }
-}
-
-/** Addresses cannot be compared: see `copy-pair.ts`. */
-async function refuseSameTables(
-  { here, there }: SyncLocations,
-  { own, source }: { readonly own: ReadOnlyStore; readonly source: ReadOnlyStore },
-): Promise<void> {
-  if (!isPostgres(here) || !isPostgres(there)) {
-    return;
-  }
-  const { whichDatabase } = await import("../../../store/engines/postgres/open-source.ts");
-  if ((await own.read(whichDatabase, null)) === (await source.read(whichDatabase, null))) {
-    throw sameDatabase();
   }
 }
 

@@ -29,40 +29,36 @@ export function renameCommand(cli: CliContext): Command {
 /** `sessions archive <id>`: the list in a terminal leaves it out. */
 export function archiveCommand(cli: CliContext): Command {
   const command = commandOf("archive", "leave a session out of the list in a terminal");
-  command.action(async (reference: string, options: JsonOption) => {
-    const change = { archived: true };
-    await label(cli, command, { reference, change, options, done: "Archived" });
-  });
-  return withStore(command);
+  return labelling(cli, command, { change: { archived: true }, done: "Archived" });
 }
 
 /** `sessions unarchive <id>` */
 export function unarchiveCommand(cli: CliContext): Command {
   const command = commandOf("unarchive", "take a session out of the archive");
-  command.action(async (reference: string, options: JsonOption) => {
-    const change = { archived: false };
-    await label(cli, command, { reference, change, options, done: "Not archived" });
-  });
-  return withStore(command);
+  return labelling(cli, command, { change: { archived: false }, done: "Not archived" });
 }
 
 /** `sessions pin <id>`: the picker has it first, and prune never deletes it. */
 export function pinCommand(cli: CliContext): Command {
   const command = commandOf("pin", "keep a session first in the picker, and from prune");
-  command.action(async (reference: string, options: JsonOption) => {
-    const change = { pinned: true };
-    await label(cli, command, { reference, change, options, done: "Pinned" });
-  });
-  return withStore(command);
+  return labelling(cli, command, { change: { pinned: true }, done: "Pinned" });
 }
 
 /** `sessions unpin <id>` */
 export function unpinCommand(cli: CliContext): Command {
   const command = commandOf("unpin", "take the pin of a session away");
-  command.action(async (reference: string, options: JsonOption) => {
-    const change = { pinned: false };
-    await label(cli, command, { reference, change, options, done: "Not pinned" });
-  });
+  return labelling(cli, command, { change: { pinned: false }, done: "Not pinned" });
+}
+
+/** Makes a command whose sessions get one change. */
+function labelling(
+  cli: CliContext,
+  command: Command,
+  what: Pick<Labelling, "change" | "done">,
+): Command {
+  command.action((reference: string, options: JsonOption) =>
+    label(cli, command, { reference, options, ...what }),
+  );
   return withStore(command);
 }
 

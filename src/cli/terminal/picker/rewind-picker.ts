@@ -39,7 +39,7 @@ export function createRewindPicker({ theme, source, now, on }: RewindPickerOptio
   /** The first row of the plan that is shown, and how many there are beyond one page. */
   let top = 0;
   let beyond = 0;
-  /** What a key chooses is on the screen: keys that came before choose nothing. */
+  /** True once the choices are on the screen: keys that came before choose nothing. */
   let isDrawn = false;
 
   const show = (next: Mode): void => {

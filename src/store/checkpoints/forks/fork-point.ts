@@ -254,7 +254,7 @@ async function highestSeq(
   input: {
     readonly id: string;
     readonly messages: ListVersion | null;
-    /** That of the last one. */
+    /** `seq` of the last one. */
     readonly last: number;
   },
 ): Promise<number> {

@@ -62,9 +62,12 @@ async function fork(tx: Tx, input: ForkSession): Promise<Session> {
   const session = await holdOrigin(tx, input);
   const at = input.at_seq ?? session.last_seq;
   const held = await holderOf(tx, { session, at });
-  await lockSession(tx, held.holder);
+  const isOwn = held.holder === session.id;
+  if (!isOwn) {
+    await lockSession(tx, held.holder);
+  }
   const threads = await threadsOf(tx, held.holder);
-  const own = held.holder === session.id ? threads : await threadsOf(tx, session.id);
+  const own = isOwn ? threads : await threadsOf(tx, session.id);
   const point = await forkPoint(tx, { session: held.session, threads, at });
   const id = newId();
   const cleared_seq = await clearedIn(tx, { session, threads, point });

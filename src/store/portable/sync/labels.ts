@@ -1,5 +1,4 @@
 import { MAX_METADATA_PAIRS, type Metadata } from "../../../core/labels.ts";
-import { isGone } from "../../records/leases/this-process.ts";
 import { holdTree } from "../../records/sessions/delete-tree.ts";
 import { endSession } from "../../records/sessions/change.ts";
 import { storeMetadata } from "../../records/sessions/labels.ts";
@@ -7,7 +6,7 @@ import { treeIdsOf } from "../../records/sessions/tree-ids.ts";
 import { batches } from "../../records/threads/bodies.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { type PortableSession, type SessionTree, sessionsOf } from "../export-schema.ts";
-import { ownersOf } from "./outline.ts";
+import { areHeld } from "./outline.ts";
 
 /** Facts about a session that both databases have in the end, whichever history it gets. */
 export interface Labels {
@@ -96,8 +95,7 @@ export const setLabels: Operation<
 
 async function isHeld(tx: Tx, root: string): Promise<boolean> {
   for (const batch of batches(await treeIdsOf(tx, root))) {
-    const owners = await ownersOf(tx, batch);
-    if (owners.some((owner) => owner === null || !isGone(owner))) {
+    if (await areHeld(tx, batch)) {
       return true;
     }
   }

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { sql } from "kysely";
 
 import { RepriseError } from "../../../core/errors.ts";
-
 import { batches } from "../../records/threads/bodies.ts";
 import { isGone, type LeaseOwner } from "../../records/leases/this-process.ts";
 import { treeIdsOf } from "../../records/sessions/tree-ids.ts";
@@ -53,7 +52,7 @@ export const findSession: Operation<{ readonly id: string }, FoundSession> = asy
   };
 };
 
-/** Those of these sessions that were deleted and are not there again. Error codes: none. */
+/** Picks the sessions that were deleted and are not there again. Error codes: none. */
 export const readDeleted: Operation<readonly string[], ReadonlySet<string>> = (tx, ids) =>
   deletedOf(tx, ids);
 
@@ -105,8 +104,7 @@ async function outlineOf(
       .select(countOf("session_changes", "1 = 1").as("changes"))
       .where("id", "in", batch)
       .execute();
-    const owners = await ownersOf(tx, batch);
-    isHeld ||= owners.some((owner) => owner === null || !isGone(owner));
+    isHeld ||= await areHeld(tx, batch);
     for (const row of rows) {
       const messages = await messagesOf(tx, row.id);
       const threads = await threadsOf(tx, row.id);
@@ -124,15 +122,18 @@ function countOf(table: string, condition: string) {
     where session_id = sessions.id and ${sql.raw(condition)})`;
 }
 
-/** Who holds some of these sessions; null for a holder that nothing can be read of. */
-export async function ownersOf(tx: Tx, ids: readonly string[]): Promise<(LeaseOwner | null)[]> {
+/** True if a process holds one of these sessions, also if nothing can be read of it. */
+export async function areHeld(tx: Tx, ids: readonly string[]): Promise<boolean> {
   const held = await tx.db
     .selectFrom("sessions")
     .select("lease_owner")
     .where("id", "in", ids)
     .where("lease_expires_at", ">", tx.dialect.now())
     .execute();
-  return held.flatMap(({ lease_owner }) => (lease_owner === null ? [] : [parsed(lease_owner)]));
+  return held.some(({ lease_owner }) => {
+    const owner = lease_owner === null ? null : parsed(lease_owner);
+    return lease_owner !== null && (owner === null || !isGone(owner));
+  });
 }
 
 function parsed(text: string): LeaseOwner | null {

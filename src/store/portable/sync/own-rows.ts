@@ -25,9 +25,9 @@ type OwnSession = Pick<
 
 /** Sessions in which the rows belong after the replacement. */
 export interface Places {
-  /** What is stored under the ids of the replaced sessions. */
+  /** The history that is stored under the ids of the replaced sessions. */
   readonly tree: SessionTree;
-  /** What was there, and how many of its messages stay under its ids. */
+  /** The history that was there, and how many of its messages stay under its ids. */
   readonly before: SessionTree;
   readonly common: ReadonlyMap<string, number>;
   /** New ids of the history that was replaced, by those that it had; none if all of it stays. */

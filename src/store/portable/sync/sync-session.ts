@@ -38,7 +38,7 @@ export interface Effects {
   readonly fork: string | null;
 }
 
-/** What a sync reports about a session. */
+/** Callbacks of a sync of one session. */
 export interface SyncReport {
   /** Called before anything is done, with the name or title that the session has. */
   readonly onFound: (title: string | null) => void;

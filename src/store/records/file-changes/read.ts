@@ -140,7 +140,7 @@ export const listChangedExchanges: Operation<
   return [...found.values()].toSorted((a, b) => b.n - a.n);
 };
 
-/** Those of them that began after a message, or ended after it. */
+/** Lists the exchanges that changed files and began after a message, or ended after it. */
 export const listChangedAfter: Operation<
   { readonly session_id: string; readonly after_seq: number },
   readonly ChangedExchange[]

@@ -30,7 +30,7 @@ export const listSentMessages: Operation<
     .limit(limit)
     .execute();
 
-/** One of them, with all of its text. Error codes: `invalid_usage` for a message of somebody else, or none. */
+/** Reads such a message with all of its text. Error codes: `invalid_usage` for a message of somebody else, or none. */
 export const readSentMessage: Operation<
   { readonly session_id: string; readonly seq: number },
   SentMessage
