@@ -252,7 +252,14 @@ it("[HTTP-319] runs the phases that are asked for and those that they depend on,
   expect(server.requests()).toHaveLength(2);
   await expect(
     client.createPlanRun(asked(DIAMOND, { only: ["docs", "nothing"] })),
-  ).rejects.toMatchObject({ code: "invalid_usage" });
+  ).rejects.toMatchObject({
+    code: "invalid_request",
+    faults: [{ pointer: "/only/1", message: "Must be the key of a phase that is run." }],
+  });
+  // a phase that is not run has nothing to approve
+  await expect(
+    client.createPlanRun(asked(DIAMOND, { only: ["docs"], approve: ["docs", "build"] })),
+  ).rejects.toMatchObject({ code: "invalid_request", faults: [{ pointer: "/approve/1" }] });
 });
 
 it("[HTTP-320] [PLANRUN-80] a limit of the tree ends a run and leaves its phases, and a higher one lets it continue", async () => {

@@ -120,7 +120,7 @@ it("[HTTP-311] refuses a plan that is invalid, a role that nobody knows and a se
   });
   for (const [request, code] of [
     [asked([phase("one", [], "nobody")]), "role_unknown"],
-    [asked(DIAMOND, { approve: ["nothing"] }), "invalid_usage"],
+    [asked(DIAMOND, { approve: ["all", "nothing"] }), "invalid_request"],
     [asked(DIAMOND, { model: "nobody:model" }), "model_unknown"],
     [asked(DIAMOND, { permission: "plan" as "ask" }), "invalid_request"],
     [asked(DIAMOND, { repo_path: "below" }), "invalid_request"],

@@ -10,7 +10,7 @@ import {
 import { CALL_EXTRAS, REASONING_DETAILS } from "../models/chat-extras.ts";
 import { isPlainId, newId } from "../../core/ids.ts";
 import { storableValue } from "../../core/text/storable-value.ts";
-import { isStorableText, storableText } from "../../core/text/text.ts";
+import { isStorableName, isStorableText, storableText } from "../../core/text/text.ts";
 import type { ToolSet } from "../../core/tools.ts";
 import { keepProviderIds } from "./call-ids.ts";
 import { keepCallFacts, keepStatus } from "./keep-facts.ts";
@@ -118,7 +118,7 @@ function isStorable(value: unknown): boolean {
   return (
     typeof value !== "object" ||
     value === null ||
-    Object.entries(value).every(([name, member]) => isStorableText(name) && isStorable(member))
+    Object.entries(value).every(([name, member]) => isStorableName(name) && isStorable(member))
   );
 }
 

@@ -1,4 +1,4 @@
-import { storableText } from "./text.ts";
+import { isStorableName, storableText } from "./text.ts";
 
 /**
  * A JSON value with every text and name as the store keeps it: strict parsers refuse
@@ -16,6 +16,8 @@ export function storableValue(value: unknown): unknown {
     return value;
   }
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [storableText(name), storableValue(member)]),
+    Object.entries(value)
+      .filter(([name]) => isStorableName(storableText(name)))
+      .map(([name, member]) => [storableText(name), storableValue(member)]),
   );
 }

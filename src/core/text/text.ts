@@ -17,10 +17,20 @@ export function storableText(text: string): string {
   return whole.includes("\0") ? whole.replaceAll("\0", "") : whole;
 }
 
-/** For JSON.stringify: makes every text of a value storable. */
-export function storableReplacer(_key: string, value: unknown): unknown {
+/** For JSON.stringify: makes every text of a value storable, and leaves out members `__proto__`, as LangChain's JSON of a message does. */
+export function storableReplacer(key: string, value: unknown): unknown {
+  if (key === PROTOTYPE) {
+    return undefined;
+  }
   return typeof value === "string" ? storableText(value) : value;
 }
+
+/** True for a member's name that a stored message keeps. */
+export function isStorableName(name: string): boolean {
+  return name !== PROTOTYPE && isStorableText(name);
+}
+
+const PROTOTYPE = "__proto__";
 
 /** True for valid percent-encoding, as `decodeURIComponent` reads it. */
 export function isPercentEncoded(text: string): boolean {

@@ -52,6 +52,11 @@ describe.each([
   ["a list", '["kept.txt"]'],
   ["with NUL", '{"path":"kept.txt","content":"a\\u0000b"}', "cannot be stored"],
   ["with half of a pair", '{"path":"kept.txt","content":"\\ud800"}', "cannot be stored"],
+  [
+    "with a member __proto__",
+    '{"path":"kept.txt","content":"a","__proto__":{"x":1}}',
+    "cannot be stored",
+  ],
 ])(
   "[ANSWER-2] [ANSWER-43] a call whose arguments are %s",
   (_what, broken, why = "not one whole JSON object") => {

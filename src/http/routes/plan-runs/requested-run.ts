@@ -11,6 +11,7 @@ import type { CreatePlanRunRequest } from "../../../core/schemas/plan-run-reques
 import { refuseAsking, refuseDenied } from "../../../plans/check-consent.ts";
 import type { StartSource } from "../../../plans/check-start.ts";
 import { prepareRun } from "../../../plans/new-run.ts";
+import { onlyPhases } from "../../../plans/only-phases.ts";
 import type { Catalogue } from "../../../rules/catalogue.ts";
 import { defaultModel } from "../../../rules/models/config.ts";
 import { projectOfFolder } from "../../../store/project-id.ts";
@@ -42,6 +43,9 @@ export async function requestedRun(
   const { repo_path, parallel = 1, retries = 0, approve = [], permission } = body;
   const { token_limits, price_limits, only = [], again = false } = body;
   const plan = await planIn(body, schemas);
+  refuseUnknown("/only", only, plan);
+  // a phase may have the key `all`
+  refuseUnknown("/approve", approve, onlyPhases(plan, only), ["all"]);
   const roles = (await catalogue?.sourceOf(repo_path)) ?? null;
   const model = body.model ?? (roles === null ? undefined : defaultModel(roles.models));
   if (model === undefined) {
@@ -76,6 +80,25 @@ export async function requestedRun(
       `${rule === null ? "Send" : `Allow ${rule} in the service's config, or send`} \`permission\` as \`auto\`.`,
   );
   return run;
+}
+
+/** Names keys that the plan lacks by their places: an error repeats nothing of its request. Error codes: `invalid_request`. */
+function refuseUnknown(
+  pointer: string,
+  given: readonly string[],
+  { phases }: PhasePlan,
+  others: readonly string[] = [],
+): void {
+  const keys = new Set([...others, ...phases.map(({ key }) => key)]);
+  const unknown = [...given.entries()].filter(([, key]) => !keys.has(key)).slice(0, MAX_FAULTS);
+  if (unknown.length > 0) {
+    throw invalidRequest(
+      unknown.map(([at]) => ({
+        pointer: `${pointer}/${at}`,
+        message: "Must be the key of a phase that is run.",
+      })),
+    );
+  }
 }
 
 /** Error codes: `body_too_large`, `plan_invalid`. */

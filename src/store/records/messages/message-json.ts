@@ -60,36 +60,10 @@ function messageOf(type: string | undefined, fields: unknown): MessageJson | nul
         ...(isRecord(response_metadata) ? { response_metadata } : {}),
         content,
         additional_kwargs,
-        tool_calls: withStreamedArgs(tool_calls, fields["tool_call_chunks"]),
+        tool_calls,
         usage_metadata: usage_metadata as MessageJson["usage_metadata"],
       }
     : null;
-}
-
-/**
- * A streamed answer holds each call's arguments as text too, and LangChain reads them from there. Its
- * JSON of the parsed ones has no member `__proto__`, which only the text has then.
- */
-function withStreamedArgs(calls: readonly CallJson[], chunks: unknown): readonly CallJson[] {
-  const pieces = Array.isArray(chunks) ? chunks.filter(isRecord) : [];
-  return calls.map((call) => {
-    const [piece, another] = pieces.filter(({ id }) => id === call.id);
-    const text = another === undefined ? piece?.["args"] : undefined;
-    return typeof text === "string" && PROTOTYPE.test(text)
-      ? { ...call, args: parsed(text, call.args) }
-      : call;
-  });
-}
-
-/** The name as JSON may write it, any letter escaped. */
-const PROTOTYPE = /__proto__|\\u00/;
-
-function parsed(text: string, otherwise: unknown): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return otherwise;
-  }
 }
 
 function isCall(value: unknown): value is CallJson {
