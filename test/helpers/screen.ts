@@ -173,6 +173,10 @@ export function openScreen(
           reject(new Error(`${why}: ${String(what)}\n${text()}`));
         };
         look = () => {
+          // a program that has begun to draw has not drawn all of it
+          if (!gone && emulator.modes.synchronizedOutputMode) {
+            return;
+          }
           const shown = text();
           if (matches(shown)) {
             clearTimeout(timer);
