@@ -16,6 +16,9 @@ export function builtinsAtOnce(): Plugin {
       code.replace(BARE, "").replace(IMPORT, (_, ...rest) => {
         const groups: Record<string, string | undefined> = rest.at(-1);
         const from = `globalThis.process.getBuiltinModule("${groups["module"]}")`;
+        if (LATE.has(groups["module"]) && groups["names"] !== undefined) {
+          return lateFunctions(from, groups["names"]);
+        }
         const names = groups["names"]?.replaceAll(" as ", ": ");
         return [groups["default"], groups["name"], groups["space"], names && `{${names}}`]
           .filter((target) => target !== undefined)
@@ -24,6 +27,25 @@ export function builtinsAtOnce(): Plugin {
       }),
   };
 }
+
+/** Modules that take milliseconds to load, while most commands call nothing of them. */
+const LATE: ReadonlySet<string | undefined> = new Set(["node:crypto", "node:fs/promises"]);
+
+/** Each name as a function that loads the module when it is called; a value that is no function is taken at once. */
+function lateFunctions(module: string, names: string): string {
+  return names
+    .split(",")
+    .map((each) => each.trim().split(" as "))
+    .map(([name = "", local = name]) =>
+      /^[a-z]/.test(name) && !VALUES.has(name)
+        ? `const ${local} = (...given) => ${module}.${name}(...given);`
+        : `const { ${name}: ${local} } = ${module};`,
+    )
+    .join(" ");
+}
+
+/** Values of these modules that are no functions. */
+const VALUES: ReadonlySet<string> = new Set(["constants", "subtle", "webcrypto"]);
 
 /**
  * Commander imports `node:child_process` for commands that are separate programs. Reprise has none, so

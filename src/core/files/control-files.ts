@@ -24,7 +24,8 @@ export function controlFileIn(
 /** The last names of the entries, as they are usually written. */
 export function hasUsualControlName(name: string): boolean {
   const key = name.toLowerCase();
-  return LAST_NAMES.has(key) || ENDS.some((end) => key.endsWith(end));
+  const { lastNames, ends } = tables();
+  return lastNames.has(key) || ends.some((end) => key.endsWith(end));
 }
 
 /** True if a path of names falls under an entry, or would with more names below it. */
@@ -32,13 +33,14 @@ export function canHoldControlFile(names: readonly string[]): boolean {
   const last = spellingKey(names.at(-1) ?? "");
   return (
     controlFileIn(names) !== null ||
-    ENTRIES.some(({ parts }) => parts.slice(0, -1).some((part) => isNamed(last, part)))
+    tables().entries.some(({ parts }) => parts.slice(0, -1).some((part) => isNamed(last, part)))
   );
 }
 
 /** True for git's own folder or file, which is not even read. */
 export function isGit(names: readonly string[]): boolean {
-  return names.some((name) => isSameName(spellingKey(name), GIT));
+  const { git } = tables();
+  return names.some((name) => isSameName(spellingKey(name), git));
 }
 
 /**
@@ -69,22 +71,35 @@ interface Part extends NameKey {
   readonly end: string | null;
 }
 
-const ENTRIES = CONTROL_FILES.map((file, index) => ({
-  file,
-  index,
-  parts: file.name.split("/").map(partOf),
-}));
-const BY_KEY = Map.groupBy(ENTRIES, ({ parts }) => parts[0]?.key ?? "");
-const PATTERNS = ENTRIES.filter(({ parts }) => parts[0]?.end !== null);
-const ENDS = PATTERNS.flatMap(({ parts }) => parts[0]?.end ?? []);
-const LAST_NAMES: ReadonlySet<string> = new Set(
-  CONTROL_FILES.map(({ name }) => name.split("/").at(-1)?.toLowerCase() ?? ""),
-);
-const GIT = nameKey(".git");
+/** The entries as they are compared. Made when first asked for: most commands compare none. */
+const tables = (() => {
+  let made: ReturnType<typeof makeTables> | null = null;
+  return () => (made ??= makeTables());
+})();
+
+function makeTables() {
+  const entries = CONTROL_FILES.map((file, index) => ({
+    file,
+    index,
+    parts: file.name.split("/").map(partOf),
+  }));
+  const patterns = entries.filter(({ parts }) => parts[0]?.end !== null);
+  return {
+    entries,
+    patterns,
+    byKey: Map.groupBy(entries, ({ parts }) => parts[0]?.key ?? ""),
+    ends: patterns.flatMap(({ parts }) => parts[0]?.end ?? []),
+    lastNames: new Set(
+      CONTROL_FILES.map(({ name }) => name.split("/").at(-1)?.toLowerCase() ?? ""),
+    ),
+    git: nameKey(".git"),
+  };
+}
 
 /** Returns the entries that can begin with a name: a short name can be that of any of them. */
-function entriesFor(key: string): typeof ENTRIES {
-  return key.includes("~") ? ENTRIES : [...(BY_KEY.get(key) ?? []), ...PATTERNS];
+function entriesFor(key: string): ReturnType<typeof makeTables>["entries"] {
+  const { entries, patterns, byKey } = tables();
+  return key.includes("~") ? entries : [...(byKey.get(key) ?? []), ...patterns];
 }
 
 function isNamed(key: string, part: Part): boolean {
