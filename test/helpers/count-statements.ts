@@ -12,18 +12,26 @@ export interface SentStatements {
 
 /**
  * Runs `work` and returns what it sent; `work` gets a function that returns what was sent so far. The
- * drivers' own functions are wrapped: every statement goes through them, however it was made.
+ * drivers' own functions are wrapped: every statement goes through them, however it was made. More than `max` are refused:
+ * a walk in a circle ends.
  */
 export async function statementsOf(
   work: (soFar: () => SentStatements) => Promise<unknown>,
+  { max = Infinity }: { readonly max?: number } = {},
 ): Promise<SentStatements> {
   const sent: string[] = [];
+  const note = (...statements: readonly string[]): void => {
+    sent.push(...statements);
+    if (sent.length > max) {
+      throw new Error(`more than ${max} statements: ${sent.slice(-3).join("; ")}`);
+    }
+  };
   const undo = [
     ...(["all", "get", "run", "iterate"] as const).map((method) =>
-      wrap(StatementSync.prototype, method, (statement) => sent.push(statement.sourceSQL)),
+      wrap(StatementSync.prototype, method, (statement) => note(statement.sourceSQL)),
     ),
-    wrap(DatabaseSync.prototype, "exec", (_, sql) => sent.push(...split(sql))),
-    wrap(Client.prototype, "query", (_, query: unknown) => sent.push(...split(query))),
+    wrap(DatabaseSync.prototype, "exec", (_, sql) => note(...split(sql))),
+    wrap(Client.prototype, "query", (_, query: unknown) => note(...split(query))),
   ];
   const stop = (): void => undo.splice(0).forEach((one) => one());
   onTestFinished(stop);

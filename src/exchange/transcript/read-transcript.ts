@@ -36,12 +36,31 @@ export interface TranscriptSource {
  */
 export async function* readTranscript(
   source: TranscriptSource,
-  { id, depth = 0 }: { readonly id: string; readonly depth?: number },
+  { id }: { readonly id: string },
+): AsyncGenerator<TranscriptItem> {
+  yield* readBelow(source, { id, depth: 0, top: null });
+}
+
+interface TranscriptPart {
+  readonly id: string;
+  readonly depth: number;
+  /** The session with depth 0, which a damaged database may have below itself; null if this is that one. */
+  readonly top: string | null;
+}
+
+async function* readBelow(
+  source: TranscriptSource,
+  { id, depth, top }: TranscriptPart,
 ): AsyncGenerator<TranscriptItem> {
   const { store } = source;
   const session = await store.read(readTranscriptSession, { id });
   const session_id = session.session.id;
-  const left = new Map(session.children.map((child) => [child.id, child.call_id]));
+  const below = { depth: depth + 1, top: top ?? session_id };
+  const left = new Map(
+    session.children
+      .filter((child) => child.id !== below.top)
+      .map((child) => [child.id, child.call_id]),
+  );
   yield { type: "begin", session, depth };
   let after_seq = 0;
   while (after_seq < session.session.last_seq) {
@@ -52,14 +71,14 @@ export async function* readTranscript(
       for (const [child, call] of left) {
         if (call !== null && calls.has(call)) {
           left.delete(child);
-          yield* readTranscript(source, { id: child, depth: depth + 1 });
+          yield* readBelow(source, { ...below, id: child });
         }
       }
     }
     after_seq = page.messages.at(-1)?.seq ?? session.session.last_seq;
   }
   for (const child of left.keys()) {
-    yield* readTranscript(source, { id: child, depth: depth + 1 });
+    yield* readBelow(source, { ...below, id: child });
   }
   yield { type: "end", depth };
 }

@@ -41,7 +41,7 @@ export const readSessionTree: Operation<{ readonly id: string }, SessionTree> = 
   { id },
 ) => {
   try {
-    return await readTree(tx, id);
+    return await readTree(tx, id, id);
   } catch (error) {
     if (error instanceof RangeError || error instanceof SyntaxError) {
       throw new RepriseError(
@@ -54,13 +54,20 @@ export const readSessionTree: Operation<{ readonly id: string }, SessionTree> = 
   }
 };
 
-async function readTree(tx: Tx, id: string): Promise<SessionTree> {
+/** Error codes: `database_corrupt` if `top` is below itself. */
+async function readTree(tx: Tx, id: string, top: string): Promise<SessionTree> {
   const session = await readPortableSession(tx, id);
   const messages = await readPortableMessages(tx, id);
   const threads = await readThreads(tx, id);
   const children: SessionTree[] = [];
   for (const child of await childIdsOf(tx, id)) {
-    children.push(await readTree(tx, child));
+    if (child === top) {
+      throw new RepriseError(
+        "database_corrupt",
+        "The parents of this session form a cycle, so it cannot be read whole. Export it as Markdown to read it, or restore a backup.",
+      );
+    }
+    children.push(await readTree(tx, child, top));
   }
   return { session, messages, threads, children };
 }

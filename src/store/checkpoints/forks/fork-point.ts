@@ -73,13 +73,15 @@ export async function holderOf(
   { session, at }: { readonly session: ForkedSession; readonly at: number },
 ): Promise<{ readonly holder: string; readonly session: ForkedSession }> {
   let holder = session;
+  const seen = new Set<string>();
   while (holder.forked_from_session_id !== null && at < (holder.forked_from_seq ?? 0)) {
+    seen.add(holder.id);
     const origin = await tx.db
       .selectFrom("sessions")
       .select(FORKED_SESSION)
       .where("id", "=", holder.forked_from_session_id)
       .executeTakeFirst();
-    if (origin === undefined) {
+    if (origin === undefined || seen.has(origin.id)) {
       break;
     }
     holder = origin;

@@ -32,21 +32,24 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** The exchange, and those of sub-agents that it began, with the ones that these began. */
+/** The exchange, and those of sub-agents that it began, with the ones that these began; each once. */
 async function withSubAgents(tx: Tx, key: ExchangeKey): Promise<readonly ExchangeKey[]> {
-  const keys = [key];
-  for (const { session_id, n } of keys) {
-    keys.push(
-      ...(await tx.db
-        .selectFrom("exchanges")
-        .innerJoin("sessions", "sessions.id", "exchanges.session_id")
-        .select(["exchanges.session_id", "exchanges.n"])
-        .where("sessions.parent_session_id", "=", session_id)
-        .where("exchanges.parent_n", "=", n)
-        .execute()),
-    );
+  const keys = new Map([[nameOf(key), key]]);
+  for (const { session_id, n } of keys.values()) {
+    const begun = await tx.db
+      .selectFrom("exchanges")
+      .innerJoin("sessions", "sessions.id", "exchanges.session_id")
+      .select(["exchanges.session_id", "exchanges.n"])
+      .where("sessions.parent_session_id", "=", session_id)
+      .where("exchanges.parent_n", "=", n)
+      .execute();
+    begun.forEach((each) => keys.set(nameOf(each), each));
   }
-  return keys;
+  return [...keys.values()];
+}
+
+function nameOf({ session_id, n }: ExchangeKey): string {
+  return `${session_id} ${n}`;
 }
 
 async function changesOf(tx: Tx, { session_id, n }: ExchangeKey): Promise<readonly FileChange[]> {

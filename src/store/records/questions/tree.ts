@@ -70,7 +70,10 @@ export async function lockPath(tx: Tx, id: string): Promise<readonly string[]> {
   return path;
 }
 
-/** The sessions from `top` down to `id`; from the highest one if `top` is not above it. */
+/**
+ * The sessions from `top` down to `id`, each once; from the highest one if `top` is not above it, or before their parents
+ * form a cycle.
+ */
 export async function pathTo(tx: Tx, id: string, top: string | null): Promise<string[]> {
   const path = [id];
   for (let at: string | null = id; at !== null && at !== top && path.length < MAX_ANCESTORS;) {
@@ -79,7 +82,8 @@ export async function pathTo(tx: Tx, id: string, top: string | null): Promise<st
       .select("parent_session_id")
       .where("id", "=", at)
       .executeTakeFirst();
-    at = row?.parent_session_id ?? null;
+    const above: string | null = row?.parent_session_id ?? null;
+    at = above === null || path.includes(above) ? null : above;
     path.unshift(...(at === null ? [] : [at]));
   }
   return path;

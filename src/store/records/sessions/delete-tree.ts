@@ -93,6 +93,7 @@ export const deleteSessionTree: Operation<
       "An exchange is running in this session or in one of its sub-agents; wait until it is done, or end the session first.",
     );
   }
+  await openCycle(tx, previews);
   // a row that is referred to cannot go before the one that refers to it
   for (const { session } of previews.toReversed()) {
     await deleteOne(tx, session.id);
@@ -106,10 +107,30 @@ export const deleteSessionTree: Operation<
  * From here on no exchange can take one of them, and none gets a sub-agent: each is locked before
  * those below it are read.
  */
-export async function holdTree(tx: Tx, id: string): Promise<void> {
-  await lockSession(tx, id);
-  for (const child of await childIdsOf(tx, id)) {
-    await holdTree(tx, child);
+export function holdTree(tx: Tx, id: string): Promise<void> {
+  return holdBelow(tx, id, new Set());
+}
+
+async function holdBelow(tx: Tx, id: string, held: Set<string>): Promise<void> {
+  if (!held.has(id)) {
+    held.add(id);
+    await lockSession(tx, id);
+    for (const child of await childIdsOf(tx, id)) {
+      await holdBelow(tx, child, held);
+    }
+  }
+}
+
+/** Takes its parent from a session that works for one below it, as in a damaged database. */
+async function openCycle(tx: Tx, previews: readonly DeletionPreview[]): Promise<void> {
+  const [top] = previews;
+  const parent = top?.session.parent_session_id ?? null;
+  if (top !== undefined && previews.some(({ session }) => session.id === parent)) {
+    await tx.db
+      .updateTable("sessions")
+      .set({ parent_session_id: null })
+      .where("id", "=", top.session.id)
+      .execute();
   }
 }
 
