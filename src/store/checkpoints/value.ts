@@ -141,6 +141,11 @@ export function parseChannels(text: string): StoredChannels {
   return storedChannels(JSON.parse(text));
 }
 
+/** The `channels` column with another list of messages. */
+export function withMessages(channels: string, { list, length }: ListVersion): string {
+  return JSON.stringify({ ...parseChannels(channels), messages: { l: [list, length] } });
+}
+
 /** The JSON of what LangGraph itself notes of a step, and how the `metadata` column has it: it is in every checkpoint. */
 const STEP = /^\[\{"source":"([a-z]+)","step":(-?\d+),"parents":\{\}\}\]$/;
 const SHORT_STEP = /^([a-z]+) (-?\d+)$/;

@@ -15,7 +15,12 @@ import { GUEST, localPrincipal } from "../../../src/core/principal.ts";
 
 /** What happens in a session, one after another. */
 export type Step =
-  | { readonly do: "exchange"; readonly text: string }
+  | {
+      readonly do: "exchange";
+      readonly text: string;
+      /** True for an answer that calls nothing. */
+      readonly plain?: true;
+    }
   /** Stored, and not handed to the agent. */
   | { readonly do: "pending"; readonly text: string }
   /** The same by a caller without authentication, and what lets the agent have it. */
@@ -107,7 +112,7 @@ export async function runStep(store: Store, id: string, step: Step): Promise<voi
 type ThreadStep = Extract<Step, { do: "exchange" | "edit" | "remove" | "fork" }>;
 
 async function inThread(store: Store, id: string, step: ThreadStep): Promise<void> {
-  const graph = answerer(store);
+  const graph = answerer(store, step.do === "exchange" && step.plain === true);
   const config = {
     configurable: { thread_id: await currentThread(store, id) },
     durability: "sync" as const,
@@ -146,14 +151,16 @@ const STATE = Annotation.Root({
 });
 
 /** An agent of two steps whose state has more than messages. */
-function answerer(store: Store) {
+function answerer(store: Store, isPlain: boolean) {
   return new StateGraph(STATE)
     .addNode("answer", ({ messages }) => ({
       files: { [`/${messages.length % 4}.txt`]: `${messages.length} `.repeat(600) },
       messages: [
         new AIMessage({
           content: `after ${messages.length}`,
-          tool_calls: [{ id: `c${messages.length}`, name: "look", args: { at: "x".repeat(130) } }],
+          tool_calls: isPlain
+            ? []
+            : [{ id: `c${messages.length}`, name: "look", args: { at: "x".repeat(130) } }],
         }),
       ],
     }))

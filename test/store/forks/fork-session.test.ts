@@ -231,6 +231,49 @@ describeEngines("forks of sessions", (engine) => {
     expect(await contentsOf(store, early)).toHaveLength(4);
   });
 
+  it.each(["whole", "early"] as const)(
+    "[FORK-27] begin at an answer that they have of a deleted origin, whichever is deleted first: %s",
+    async (part) => {
+      const random = seededRandom(`deleted origins on ${engine.name}, ${part}`);
+      const store = await openFresh(engine);
+      const steps = THREE.map((step) =>
+        step.do === "exchange" ? { ...step, plain: true as const } : step,
+      );
+      const origin = await makeSession(store, { steps, children: [] });
+      const all = await contentsOf(store, origin);
+      const first = await forkOf(store, origin, part === "whole" ? 6 : 4);
+      const second = await forkOf(store, first);
+      const third = await forkOf(store, second, 4);
+      const left = [origin, first, second, third].toSorted(() => random() - 0.5);
+      while (left.length > 1) {
+        await store.write(deleteSessionTree, { id: left.shift() ?? "" });
+        for (const id of left) {
+          expect((await contentsOf(store, id)).slice(0, 4)).toEqual(all.slice(0, 4));
+          for (const [at, length] of [
+            [4, 4],
+            [3, 2],
+            [2, 2],
+            [1, 0],
+          ] as const) {
+            const fork = await forkOf(store, id, at);
+            const gone = [origin, first, second, third].filter((each) => !left.includes(each));
+            const named = [...gone, id].map((each) => [origin, first, second, third].indexOf(each));
+            expect(await contentsOf(store, fork), `${named}, at ${at}`).toEqual(
+              all.slice(0, length),
+            );
+            await runStep(store, fork, { do: "exchange", text: "after it" });
+            await runStep(store, fork, { do: "fold" });
+            await expectSound(store, id, fork);
+            await store.write(deleteSessionTree, { id: fork });
+          }
+          await expectSound(store, ...left);
+        }
+      }
+      await store.write(deleteSessionTree, { id: left[0] ?? "" });
+      expect(Object.values(await threadRows(store)).every((rows) => rows === 0)).toBe(true);
+    },
+  );
+
   it("[FORK-6] what a fork has of its origin is found in the origin, and in the fork once that is gone", async () => {
     const store = await openFresh(engine);
     const origin = await talked(store);

@@ -1,12 +1,12 @@
-import { storableText } from "../../../core/text/text.ts";
 import { parseThreadId } from "../../../core/threads.ts";
-import { readMessage } from "../../records/messages/message-json.ts";
 import { threadRange } from "../../records/sessions/tree-ids.ts";
 import { sessionNotFound } from "../../records/sessions/read.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { messageListOf } from "../head-mark.ts";
 import { segmentsOf, selectBodies } from "../lists.ts";
 import { type ListVersion, parseChannels } from "../value.ts";
+import { endWithin } from "./end-within.ts";
+import { FORKED_SESSION, type ForkedSession, messageId } from "./forked-session.ts";
 
 export interface ForkedThread {
   readonly id: number;
@@ -16,27 +16,6 @@ export interface ForkedThread {
   readonly folded_checkpoint: number;
 }
 
-/** A session as far as a fork has to know it. */
-export interface ForkedSession {
-  readonly id: string;
-  readonly last_seq: number;
-  readonly thread_suffix: number;
-  /** 1 while an exchange runs or was interrupted. */
-  readonly exchange_open: number;
-  readonly forked_from_session_id: string | null;
-  readonly forked_from_seq: number | null;
-}
-
-/** Columns of `ForkedSession`. */
-export const FORKED_SESSION = [
-  "id",
-  "last_seq",
-  "thread_suffix",
-  "exchange_open",
-  "forked_from_session_id",
-  "forked_from_seq",
-] as const;
-
 /** Point at which a fork begins. */
 export interface ForkPoint {
   /** The last message that it has; 0 for none. */
@@ -44,6 +23,8 @@ export interface ForkPoint {
   /** The thread in use then, and the row of its checkpoint; null if it has no message yet. */
   readonly suffix: number;
   readonly checkpoint: number | null;
+  /** Messages of the checkpoint that the fork has; all if it is left out. */
+  readonly messages?: ListVersion;
 }
 
 /** The threads of a session, the latest first. */
@@ -115,6 +96,12 @@ export async function forkPoint(
       const seq = await withPending(tx, { session, from: end.seq, at });
       return { seq, suffix: thread.suffix, checkpoint: end.row };
     }
+    const last = lastEnd(session, thread);
+    const within = isWhole ? null : await endWithin(tx, { session, thread: thread.id, last, at });
+    if (within !== null) {
+      const { row: checkpoint, ...part } = within;
+      return { suffix: thread.suffix, checkpoint, ...part };
+    }
     if (isWhole && thread === latest) {
       return begunIn(tx, { session, at });
     }
@@ -168,6 +155,12 @@ interface ExchangeEnd {
   readonly seq: number;
 }
 
+/** The row of the last checkpoint of a thread that ended an exchange. */
+function lastEnd(session: ForkedSession, thread: ForkedThread): number {
+  const isEnded = session.exchange_open === 0 && thread.suffix === session.thread_suffix;
+  return Math.max(thread.folded_checkpoint, isEnded ? thread.head_row : 0);
+}
+
 /** Pruning leaves one checkpoint of each exchange that has ended. */
 async function latestEnd(
   tx: Tx,
@@ -178,8 +171,7 @@ async function latestEnd(
   },
 ): Promise<ExchangeEnd | null> {
   const { session, thread, at } = input;
-  const isEnded = session.exchange_open === 0 && thread.suffix === session.thread_suffix;
-  let before = Math.max(thread.folded_checkpoint, isEnded ? thread.head_row : 0) + 1;
+  let before = lastEnd(session, thread) + 1;
   for (;;) {
     const page = await tx.db
       .selectFrom("checkpoints")
@@ -281,11 +273,6 @@ async function highestSeq(
     }
   }
   return highest;
-}
-
-/** The id of a message as its row has it; empty if it cannot be read. */
-export function messageId(body: string): string {
-  return storableText(readMessage(body)?.id ?? "");
 }
 
 /** Where messages are, by their ids. */

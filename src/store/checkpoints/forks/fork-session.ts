@@ -13,16 +13,14 @@ import { lockSession } from "../../records/sessions/lock.ts";
 import { readSession, sessionNotFound } from "../../records/sessions/read.ts";
 import type { Operation, Tx } from "../../store.ts";
 import {
-  FORKED_SESSION,
-  type ForkedSession,
   type ForkedThread,
   type ForkPoint,
   forkPoint,
   holderOf,
-  messageId,
   seqsOf,
   threadsOf,
 } from "./fork-point.ts";
+import { FORKED_SESSION, type ForkedSession, messageId } from "./forked-session.ts";
 import { earlierMessages, messagesOf, restoreEdited } from "./restore-edited.ts";
 import { bodiesAfter, shareThread } from "./share-thread.ts";
 
@@ -80,7 +78,8 @@ async function fork(tx: Tx, input: ForkSession): Promise<Session> {
     if (checkpoint !== null && thread.suffix <= point.suffix) {
       const isLatest = checkpoint === thread.head_row;
       const to = threadId(id, thread.suffix);
-      await shareThread(tx, { from: thread.id, checkpoint, isLatest, to });
+      const messages = isForked ? point.messages : undefined;
+      await shareThread(tx, { from: thread.id, checkpoint, messages, isLatest, to });
       const latest = own.find(({ suffix }) => suffix === thread.suffix) ?? thread;
       await restoreEdited(tx, { id, checkpoint, latest: latest.head_row });
     }
@@ -98,7 +97,7 @@ async function holdOrigin(tx: Tx, { session_id, at_seq }: ForkSession): Promise<
   await lockSession(tx, session_id);
   const session = await tx.db
     .selectFrom("sessions")
-    .select([...FORKED_SESSION, "agent", "cleared_seq"])
+    .select([...FORKED_SESSION, "cleared_seq"])
     .where("id", "=", session_id)
     .executeTakeFirst();
   if (session === undefined) {

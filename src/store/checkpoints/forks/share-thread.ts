@@ -10,6 +10,7 @@ import {
   parseMetadata,
   refsOf,
   type StoredValue,
+  withMessages,
 } from "../value.ts";
 import { messageListOf } from "../head-mark.ts";
 
@@ -18,6 +19,8 @@ export interface ShareThread {
   readonly from: number;
   /** Row of the checkpoint that becomes the latest one of the new thread. */
   readonly checkpoint: number;
+  /** The first messages of that checkpoint, for a thread with these alone. */
+  readonly messages?: ListVersion | undefined;
   /** True if nothing was stored in the thread after it. */
   readonly isLatest: boolean;
   /** Id of a thread that does not exist. */
@@ -39,8 +42,30 @@ export async function shareThread(tx: Tx, input: ShareThread): Promise<void> {
       await copyWrites(tx, { id, thread });
     }
   }
+  if (input.messages !== undefined) {
+    await shorten(tx, { thread, messages: input.messages });
+  }
   await tx.rows(markPruned, { thread });
   await markLatest(tx, { thread, thread_id: input.to });
+}
+
+async function shorten(
+  { db }: Tx,
+  { thread, messages }: { readonly thread: number; readonly messages: ListVersion },
+): Promise<void> {
+  const { id, channels } = await db
+    .selectFrom("checkpoints")
+    .select(["id", "channels"])
+    .where("thread", "=", thread)
+    .where("ns", "=", "")
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  await db
+    .updateTable("checkpoints")
+    .set({ channels: withMessages(channels, messages) })
+    .where("id", "=", id)
+    .execute();
 }
 
 interface NeededRow {
