@@ -192,7 +192,7 @@ describeEngines("forks of sessions", (engine) => {
     await expectSound(store, ...forks);
   });
 
-  it("[FORK-3] continue apart, and their deletion in any order gives the rows back", async () => {
+  it("[FORK-3] take no bytes of bodies, continue apart, and their deletion in any order gives the rows back", async () => {
     const random = seededRandom(`deleted forks on ${engine.name}`);
     const store = await openFresh(engine);
     const origin = await talked(store);
@@ -200,7 +200,9 @@ describeEngines("forks of sessions", (engine) => {
     const forks = [await forkOf(store, origin, 2), await forkOf(store, origin)];
     while (forks.length < testSize("forks")) {
       const from = [origin, ...forks][Math.floor(random() * (forks.length + 1))]!;
+      const { bytes } = await threadRows(store);
       const fork = await forkOf(store, from);
+      expect((await threadRows(store)).bytes).toBe(bytes);
       if (random() < 0.3) {
         await runStep(store, fork, { do: "exchange", text: "its own" });
         await runStep(store, fork, { do: "fold" });
