@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { NO_USAGE } from "../../src/core/cost/model-calls.ts";
@@ -5,11 +7,13 @@ import { costOf } from "../../src/core/cost/cost-fields.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { SessionSummary } from "../../src/core/schemas/schemas.ts";
 import { readLimits } from "../../src/store/records/sessions/limits.ts";
+import { projectOfFolder } from "../../src/store/project-id.ts";
+import { temporaryFolder } from "../helpers/temp.ts";
 import { claimNext } from "../helpers/queue.ts";
 import { type CallOptions, startTestServer, type TestServer } from "../helpers/server.ts";
 import { waitingSession } from "../helpers/waiting-session.ts";
 import { createSession } from "../../src/store/records/sessions/create.ts";
-import { readPermissions } from "../../src/store/records/sessions/permissions.ts";
+import { keepRule, readPermissions } from "../../src/store/records/sessions/permissions.ts";
 import { readSession } from "../../src/store/records/sessions/read.ts";
 
 const TOKEN = "a-token";
@@ -68,7 +72,6 @@ it("[HTTP-151] changes all or nothing, and refuses what does not fit", async () 
   const { id } = await client.createSession({ repo_path: "/nowhere" });
   const child = await t.store.write(createSession, { parent_session_id: id });
   for (const [body, ...expected] of [
-    [{ name: "x", repo_path: "/elsewhere" }, 422, "invalid_request", "/repo_path"],
     [{ name: "" }, 422, "invalid_request", "/name"],
     [{ name: "x".repeat(256) }, 422, "invalid_request", "/name"],
     [{ name: "a\0" }, 422, "invalid_request", "/name"],
@@ -411,4 +414,55 @@ it("[EFFORT-6] PATCH and POST set effort and cache; null is the default, and ano
   expect([open.status, open.json.code]).toEqual([401, "unauthorized"]);
   await client.endSession(created.id);
   expect(await refusal(created.id, { cache: "5m" })).toEqual([409, "session_ended"]);
+});
+
+it("[HTTP-376] moves a session with its sub-agents to another folder, where nothing is allowed yet", async () => {
+  const made = await client.createSession({ repo_path: "/nowhere" });
+  const { id } = made;
+  const child = await t.store.write(createSession, {
+    parent_session_id: id,
+    repo_path: "/nowhere",
+  });
+  await client.patchSession(id, { permission: "edits" });
+  await t.store.write(keepRule, { id, rule: "edit_file(src/**)", n: null });
+  const folder = temporaryFolder();
+  execFileSync("git", ["init", "-q"], { cwd: folder });
+  execFileSync("git", ["remote", "add", "origin", "https://example.com/a/b.git"], { cwd: folder });
+  const moved = await client.patchSession(id, { name: "There", repo_path: folder });
+  const { project_key, project_id } = await projectOfFolder(folder);
+  expect(project_id).not.toBeNull();
+  expect(moved).toMatchObject({ name: "There", repo_path: folder, project_key, project_id });
+  expect(await t.store.read(readPermissions, { id })).toMatchObject({ mode: "ask", rules: [] });
+  expect(await t.store.read(readSession, { id: child.id })).toMatchObject({ repo_path: folder });
+  // sent once more it changes nothing, and a mode beside it counts in the new folder
+  await client.patchSession(id, { permission: "edits" });
+  await client.patchSession(id, { repo_path: folder });
+  expect(await t.store.read(readPermissions, { id })).toMatchObject({ mode: "edits" });
+  await client.patchSession(id, { repo_path: "/nowhere", permission: "edits" });
+  expect(await client.getSession(id)).toMatchObject({
+    permission: "edits",
+    project_key: made.project_key,
+    project_id: null,
+  });
+});
+
+it("[HTTP-377] refuses a move that cannot be, and stores nothing of the request", async () => {
+  const { id } = await client.createSession({ repo_path: "/nowhere" });
+  const child = await t.store.write(createSession, {
+    parent_session_id: id,
+    repo_path: "/nowhere",
+  });
+  const move = { name: "x", repo_path: "/elsewhere" };
+  expect(await refusal(child.id, move)).toEqual([422, "invalid_request", "/repo_path"]);
+  expect((await t.call("PATCH", `/api/sessions/${id}`, { body: move })).status).toBe(401);
+  const { n } = await client.queueExchange(id, "waits");
+  expect(await refusal(id, move)).toEqual([409, "session_busy"]);
+  await client.withdrawExchange(id, n);
+  const waiting = await waitingSession(t.store, null);
+  await client.patchSession(waiting.id, { repo_path: "/nowhere" });
+  expect(await refusal(waiting.id, move)).toEqual([409, "session_busy"]);
+  expect(await client.getSession(id)).toMatchObject({ name: null, repo_path: "/nowhere" });
+  await client.endSession(id);
+  expect(await refusal(id, move)).toEqual([409, "session_ended"]);
+  expect(await refusal("nosuchsession", move)).toEqual([404, "session_not_found"]);
 });

@@ -13,6 +13,7 @@ import {
   seeAll,
   startPageWorld,
 } from "../../helpers/page-world.ts";
+import { temporaryFolder } from "../../helpers/temp.ts";
 
 describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", () => {
   const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
@@ -465,7 +466,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     },
   );
 
-  it("[PAGE-89] [PAGE-91] [PAGE-124] names, archives, shares, exports, ends and deletes a session", async () => {
+  it("[PAGE-89] [PAGE-91] [PAGE-124] [PAGE-181] names, moves, archives, shares, exports, ends and deletes a session", async () => {
     await using world = await startPageWorld();
     const { id, page } = await world.open();
     await say(page, "hello");
@@ -488,6 +489,16 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     await mode.selectOption("all");
     await button(page, "Save").click();
     await page.locator(".session-facts .mark", { hasText: "all" }).waitFor();
+    const folder = temporaryFolder();
+    await choose("Name and settings …");
+    await page.getByLabel("Folder", { exact: true }).fill(folder);
+    await page.getByText("what you allowed counts no more").waitFor();
+    await button(page, "Save and move").click();
+    await page.locator(".session-facts").getByText(folder).waitFor();
+    expect(await world.client.getSession(id)).toMatchObject({
+      repo_path: folder,
+      permission: "ask",
+    });
     await choose("Archive");
     await page.getByText("archived", { exact: true }).waitFor();
     await choose("Links to read it …");

@@ -24,7 +24,7 @@ interface SettingsProps {
 }
 
 /**
- * The name of a session, its model and those in its place, persona, planning mode and permission mode. Only what is changed here
+ * The name of a session, its model and those in its place, persona, folder, planning mode and permission mode. Only what is changed here
  * is sent: the rest follows the session.
  */
 export function Settings({ model, session, onClose }: SettingsProps): JSX.Element {
@@ -33,6 +33,9 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
   const context = useSignal<ModelContext>("keep");
   const fallback = useSignal<FallbackList | undefined>(undefined);
   const persona = useSignal("");
+  const folder = useSignal<string | null>(null);
+  const newFolder = folder.value?.trim() ?? "";
+  const isMoved = session.repo_path !== null && newFolder !== "" && newFolder !== session.repo_path;
   // a sub-agent has the mode of its root
   const given = session.parent_session_id === null ? session.permission : null;
   const mode = useSignal<Mode | null>(null);
@@ -79,6 +82,7 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
       ...changedFallback(),
       ...(persona.value === "" ? {} : { persona_name: persona.value }),
       ...changedMode(),
+      ...(isMoved ? { repo_path: newFolder } : {}),
     };
   };
   const save = (): void =>
@@ -135,6 +139,22 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
         <p class="muted">
           Another persona begins a new thread: the agent then sees none of the messages before it.
         </p>
+        {session.repo_path === null || session.parent_session_id !== null ? null : (
+          <label class="field">
+            <span>Folder</span>
+            <input
+              value={folder.value ?? session.repo_path}
+              dir="ltr"
+              onInput={({ currentTarget: { value } }) => void (folder.value = value)}
+            />
+          </label>
+        )}
+        {isMoved ? (
+          <p class="muted">
+            The session and its sub-agents continue there. Files are not moved, what you allowed
+            counts no more, and undo of earlier changes stays in the old folder.
+          </p>
+        ) : null}
         {given === null || given === undefined ? null : (
           <label class="field">
             <span>Permissions</span>
@@ -162,7 +182,7 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
         <div class="actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" disabled={isBusy}>
-            Save
+            {isMoved ? "Save and move" : "Save"}
           </Button>
         </div>
       </form>

@@ -29,7 +29,7 @@ const schema = {
   operationId: "patchSession",
   summary: "Changes a session: what is left out stays",
   description:
-    'Null removes a name, a limit or a pair of metadata. Another model or persona begins a fresh thread of the agent; with `context: "keep"` another model continues the thread. Name, metadata, `archived` and `pinned` can be changed at any time, also in an ended session; an exchange that runs refuses the rest but limits and `permission`, which counts from its next call of a tool.',
+    'Null removes a name, a limit or a pair of metadata. Another model or persona begins a fresh thread of the agent; with `context: "keep"` another model continues the thread. Another folder moves the session with its sub-agents, as `reprise sessions move` does: no file is moved, what was allowed counts no more, and an exchange of one of them that runs, waits or is queued refuses it. Name, metadata, `archived` and `pinned` can be changed at any time, also in an ended session; an exchange that runs refuses the rest but limits and `permission`, which counts from its next call of a tool.',
   params: SessionParams,
   querystring: NoQuery,
   body: named(PatchSessionRequest),
@@ -39,7 +39,7 @@ const schema = {
       ...SESSION_PROBLEMS,
       ...BODY_PROBLEMS,
       403: "`token_required`: the request has no token.",
-      409: "`session_ended`, `session_busy` (an exchange runs, or waits for an answer and `context` is `keep`), or `ambiguous_id`.",
+      409: "`session_ended`, `session_busy` (an exchange runs, or waits for an answer and `context` is `keep` or `repo_path` is another folder, or is queued then), or `ambiguous_id`.",
     }),
   },
 };

@@ -1,4 +1,5 @@
 import { type Fault, RepriseError } from "../../../core/errors.ts";
+import { PLAN_AGENT } from "../../../core/plan-runs.ts";
 import { isRoot } from "../../../core/session-tree.ts";
 import { invalidRequest } from "../../../core/invalid-request.ts";
 import type { Principal } from "../../../core/principal.ts";
@@ -17,6 +18,7 @@ import { setPermissionMode } from "./permissions.ts";
 import { readSession, resolveSession } from "./read.ts";
 import { readSummary } from "./summaries.ts";
 import { setLimits } from "./limits.ts";
+import { moveSession } from "./trees/move.ts";
 
 export interface PatchSession {
   readonly reference: string;
@@ -34,7 +36,8 @@ const SETTINGS = ["model", "persona_name", "plan_mode", "repo_path"] as const;
 /**
  * Changes what is given, all or nothing, and keeps the rest. Another model or persona begins a fresh
  * thread, as in a terminal, unless `context` keeps it; the one that the session has changes nothing. Name, metadata, archive and pin
- * can be changed at any time, also in an ended session.
+ * can be changed at any time, also in an ended session. Another folder moves the session with its sub-agents, as
+ * `moveSession` does.
  *
  * Error codes: `session_not_found`, `ambiguous_id`, `session_ended`, `session_busy`,
  * `invalid_request`.
@@ -75,15 +78,8 @@ function refuseSettings(session: Session, { change, project_key }: PatchSession)
       pointer: `/${name}`,
       message: "Must be left out: the agent of this session chooses it.",
     }));
-  if (
-    change.repo_path !== undefined &&
-    session.repo_path !== null &&
-    session.project_key !== project_key
-  ) {
-    faults.push({
-      pointer: "/repo_path",
-      message: "Must be left out: the session keeps the folder that it has.",
-    });
+  if (isMove(session, { change, project_key })) {
+    faults.push(...unmovable(session).map((message) => ({ pointer: "/repo_path", message })));
   }
   faults.push(...contextFaults(session, change));
   for (const name of ["token_limits", "price_limits"] as const) {
@@ -101,6 +97,28 @@ function refuseSettings(session: Session, { change, project_key }: PatchSession)
   if (faults.length > 0) {
     throw invalidRequest(faults);
   }
+}
+
+/** True if the session has another folder than the one that is given. */
+function isMove(
+  session: Session,
+  { change, project_key }: Pick<PatchSession, "change" | "project_key">,
+): boolean {
+  return (
+    change.repo_path !== undefined &&
+    session.repo_path !== null &&
+    session.project_key !== project_key
+  );
+}
+
+/** Says why a session keeps its folder; nothing for one that does not have to. */
+function unmovable(session: Session): readonly string[] {
+  if (!isRoot(session)) {
+    return ["Must be left out: a sub-agent is moved with the session at the top of its tree."];
+  }
+  return session.agent === PLAN_AGENT
+    ? ["Must be left out: the files of a plan's run are in its folder."]
+    : [];
 }
 
 function contextFaults(
@@ -128,8 +146,10 @@ async function changeSettings(
 ): Promise<void> {
   const { id } = session;
   if (change.repo_path !== undefined && project_key !== null) {
-    const project = { repo_path: change.repo_path, project_key, project_id };
-    await takeFolder(tx, { id, ...project, principal });
+    const folder = { id, repo_path: change.repo_path, project_key, project_id, principal };
+    await (isMove(session, { change, project_key })
+      ? moveSession(tx, folder)
+      : takeFolder(tx, folder));
   }
   if (change.plan_mode !== undefined) {
     await setPlanMode(tx, { id, plan_mode: change.plan_mode, principal });
