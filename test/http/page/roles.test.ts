@@ -30,7 +30,10 @@ beforeAll(async () => {
     metadata: { secret_key: "secret-value" },
   });
   other = await create({});
-  await t.call("PATCH", `/api/sessions/${shown}`, { headers: OWN, body: { name: "the name" } });
+  await t.call("PATCH", `/api/sessions/${shown}`, {
+    headers: OWN,
+    body: { name: "the name", pinned: true },
+  });
   await t.post(shown, "hello");
   await t.post(other, "of another session");
 });
@@ -126,6 +129,7 @@ describe("a visitor, on every route", () => {
       metadata: {},
       permission: null,
       exchange: null,
+      pinned_at: null,
       name: "the name",
       messages: [{ content: "hello" }],
     });

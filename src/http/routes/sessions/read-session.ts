@@ -36,8 +36,8 @@ export function readSessionRoute(app: Api, { store, unsent }: SessionService): v
 }
 
 /**
- * Returns what a link shows of a session: neither its folder nor its persona, agent, metadata, permissions, costs, exchange and
- * the session above it.
+ * Returns what a link shows of a session: neither its folder nor its persona, agent, metadata, permissions, costs, exchange, pin and
+ * the sessions that it comes from.
  */
 function withoutSurroundings(text: string): string {
   const detail = JSON.parse(text) as SessionDetail;
@@ -50,6 +50,7 @@ function withoutSurroundings(text: string): string {
     project_id: null,
     parent_session_id: null,
     forked_from: null,
+    pinned_at: null,
     metadata: {},
     exchange: null,
     permission: null,
