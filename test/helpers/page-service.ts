@@ -1,3 +1,6 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { Running } from "./process.ts";
 import type { Home } from "./reprise.ts";
@@ -9,6 +12,8 @@ export interface PageService {
 }
 
 export const PAGE_TOKEN = "the-token-of-tests";
+/** Reads, and changes nothing. */
+export const READ_TOKEN = "the-read-token-of-tests";
 
 interface PageServiceOptions {
   /** Where its agent works. */
@@ -24,7 +29,10 @@ export async function startPageService(
   home: Home,
   { folder, token = PAGE_TOKEN, port = "0" }: PageServiceOptions,
 ): Promise<PageService> {
-  const service = home.start(["serve", "--port", port, "--repos", folder], {
+  const file = join(home.home, "read-token");
+  writeFileSync(file, READ_TOKEN, { mode: 0o600 });
+  const args = ["serve", "--port", port, "--repos", folder, "--read-token-file", file];
+  const service = home.start(args, {
     env: token === null ? {} : { REPRISE_TOKEN: token },
   });
   const [, url = ""] = await service.waitFor(/^listening on (\S+)$/m);

@@ -68,7 +68,7 @@ export async function startPageWorld({
   stack.defer(async () => void (await service.stop("SIGKILL")));
   const pages = stack.use(await openPages(url));
   /** Opens a path in a browser that is logged in. */
-  const openAs = async (path: string, view: PageView = {}): Promise<Page> => {
+  const openAs = async (path: string, view: PageView = {}, token = PAGE_TOKEN): Promise<Page> => {
     const page = await pages.openPage("/login", view);
     const status = await page.evaluate(async (secret) => {
       const answer = await fetch("/page/login", {
@@ -77,7 +77,7 @@ export async function startPageWorld({
         body: JSON.stringify({ token: secret }),
       });
       return answer.status;
-    }, PAGE_TOKEN);
+    }, token);
     expect(status).toBe(200);
     await page.goto(new URL(path, url).href);
     return page;

@@ -5,7 +5,8 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 
 import { accessibilityProblems, HAS_NO_BROWSER, keepPicture } from "../../helpers/page.ts";
-import { say, startPageWorld } from "../../helpers/page-world.ts";
+import { READ_TOKEN } from "../../helpers/page-service.ts";
+import { nextFrames, say, startPageWorld } from "../../helpers/page-world.ts";
 
 describe.skipIf(HAS_NO_BROWSER)("forks in the page", () => {
   const row = (page: Page, seq: number) => page.locator(`[data-seq="${seq}"]`);
@@ -22,7 +23,7 @@ describe.skipIf(HAS_NO_BROWSER)("forks in the page", () => {
       (url) => /\/sessions\/[0-9a-f-]{36}$/.test(url.pathname) && !url.href.includes(id),
     );
 
-  it("[PAGE-171] [PAGE-172] forks at the end of an exchange, once, and shows origin and forks", async () => {
+  it("[PAGE-171] [PAGE-172] [PAGE-182] forks at the end of an exchange, once, and shows origin and forks", async () => {
     await using world = await startPageWorld();
     const { id, page } = await world.open();
     await say(page, "first");
@@ -58,7 +59,13 @@ describe.skipIf(HAS_NO_BROWSER)("forks in the page", () => {
     const { path } = await world.client.createShare(sessions[0]?.id ?? "");
     const visitor = await world.openPage(path);
     await visitor.getByText("You said: first").waitFor();
-    expect(await visitor.getByText("Fork from here").count()).toBe(0);
+    const reader = await world.openAs(`/sessions/${id}`, {}, READ_TOKEN);
+    await row(reader, 2).getByText("You said: first").waitFor();
+    for (const other of [visitor, reader]) {
+      await row(other, 2).hover();
+      await nextFrames(other);
+      expect(await other.getByText("Fork from here").count()).toBe(0);
+    }
     await page.goto(`${world.url}/`);
     await page.locator(".row-state").getByText("fork", { exact: true }).waitFor();
     // but for the requests that got no answer
