@@ -192,3 +192,44 @@ it("[TERM-173] Esc twice in a moment stops what runs, and opens nothing", async 
   await screen.until(/^> x?yz$/m);
   expect(screen.isAlternate()).toBe(false);
 });
+
+it("[FORK-28] a process that is killed between the undo and the fork of /rewind leaves the files undone, no fork, and both is said", async () => {
+  const home = await writing();
+  const preload = join(home.home, "kill.mjs");
+  writeFileSync(
+    preload,
+    `import { StatementSync } from "node:sqlite";
+    for (const method of ["all", "get", "run"]) {
+      const original = StatementSync.prototype[method];
+      StatementSync.prototype[method] = function (...values) {
+        if (/insert into "sessions".* from "sessions"/is.test(this.sourceSQL)) {
+          process.kill(process.pid, "SIGKILL");
+        }
+        return original.apply(this, values);
+      };
+    }`,
+  );
+  const screen = openScreen(home, `NODE_OPTIONS=--import=${preload} reprise --permission edits`);
+  await screen.until(/^ready · /m);
+  await talk(screen, "talk", "a one", "b two");
+  screen.type("/rewind 3\r");
+  await screen.until(/^b {2}both/m);
+  screen.type("b");
+  await screen.finished;
+  expect([home.file("a"), home.file("b")]).toEqual([null, null]);
+  const [origin, ...others] = await sessionsOf(home);
+  expect(others).toEqual([]);
+  expect((await home.call(["sessions", "verify"])).code).toBe(0);
+  const id = origin?.id ?? "";
+  expect((await home.call(["sessions", "changes", id])).stdout).toMatch(/undone[^]*undone/);
+  const again = openScreen(home, "reprise --continue --permission edits");
+  await again.until(/^ready · /m);
+  again.type("/rewind 3\r");
+  const shown = await again.until(/This is a fork now[^]*^> a one$[^]*^ready · /m);
+  expect(shown.replaceAll(/\s+/g, " ")).toContain(
+    "Some changes of files from there on had been undone already.",
+  );
+  again.type(`${CTRL_C}${CTRL_D}`);
+  await again.finished;
+  expect(await sessionsOf(home)).toHaveLength(2);
+});
