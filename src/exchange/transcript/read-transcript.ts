@@ -1,11 +1,12 @@
 import type { FileChangeInfo } from "../../core/schemas/file-change-schemas.ts";
 import type { Message } from "../../core/sessions.ts";
+import { type FileChange, readChangesOfCalls } from "../../store/records/file-changes/read.ts";
 import {
   readTranscriptPage,
   readTranscriptSession,
   type TranscriptSession,
 } from "../../store/records/messages/transcript-page.ts";
-import { type ChangeSource, changesOfCalls } from "../undo/show-changes.ts";
+import { changesByCall, type ChangeSource } from "../undo/show-changes.ts";
 
 /**
  * A session for people, in the order in which it is shown: `begin`, its messages, `end`. A sub-agent has the same after
@@ -65,8 +66,9 @@ async function* readBelow(
   let after_seq = 0;
   while (after_seq < session.session.last_seq) {
     const page = await store.read(readTranscriptPage, { session_id, after_seq });
+    const changed = await changesIn(source, page.messages);
     for (const message of page.messages) {
-      yield await itemOf(source, message, page.pending);
+      yield await itemOf(source, message, { pending: page.pending, changed });
       const calls = new Set(message.tool_calls?.map((call) => call.id));
       for (const [child, call] of left) {
         if (call !== null && calls.has(call)) {
@@ -83,20 +85,36 @@ async function* readBelow(
   yield { type: "end", depth };
 }
 
+/** Changes of files by the id of their call, of messages of one session; none for who may not see these. */
+async function changesIn(
+  { store, changes }: TranscriptSource,
+  messages: readonly Message[],
+): Promise<ReadonlyMap<string, readonly FileChange[]>> {
+  const [first] = messages;
+  const call_ids = messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map(({ id }) => id));
+  return changes === null || first === undefined || call_ids.length === 0
+    ? new Map()
+    : Map.groupBy(
+        await store.read(readChangesOfCalls, { session_id: first.session_id, call_ids }),
+        ({ call_id }) => call_id,
+      );
+}
+
+interface PageFacts {
+  readonly pending: ReadonlySet<number>;
+  readonly changed: ReadonlyMap<string, readonly FileChange[]>;
+}
+
 async function itemOf(
   { changes }: TranscriptSource,
   message: Message,
-  pending: ReadonlySet<number>,
+  { pending, changed }: PageFacts,
 ): Promise<TranscriptItem> {
-  const { session_id, seq } = message;
-  const call_ids = (message.tool_calls ?? []).map(({ id }) => id);
+  const rows = (message.tool_calls ?? []).flatMap(({ id }) => changed.get(id) ?? []);
   return {
     type: "message",
     message,
-    isPending: pending.has(seq),
-    changes:
-      changes === null || call_ids.length === 0
-        ? new Map()
-        : await changesOfCalls(changes, { session_id, call_ids }),
+    isPending: pending.has(message.seq),
+    changes: changes === null ? new Map() : await changesByCall(changes, rows),
   };
 }

@@ -64,8 +64,15 @@ export async function changesOfCalls(
   source: ChangeSource,
   calls: { readonly session_id: string; readonly call_ids: readonly string[] },
 ): Promise<ReadonlyMap<string, readonly FileChangeInfo[]>> {
+  return changesByCall(source, await source.store.read(readChangesOfCalls, calls));
+}
+
+/** Returns what is shown of changes, by the call that made them. */
+export async function changesByCall(
+  source: Omit<ChangeSource, "store">,
+  changes: readonly FileChange[],
+): Promise<ReadonlyMap<string, readonly FileChangeInfo[]>> {
   const found = new Map<string, readonly FileChangeInfo[]>();
-  const changes = await source.store.read(readChangesOfCalls, calls);
   if (changes.length === 0) {
     return found;
   }

@@ -56,12 +56,21 @@ export function exportCommand(cli: CliContext): Command {
       }
       await using store = await openDatabase(cli, command);
       const { id } = await store.read(resolveSession, { reference });
-      const found: Redaction[] = [];
+      let found = 0;
+      const onFound = ({ kind, where, masked }: Redaction): void => {
+        found += 1;
+        if (options.preview === true) {
+          printLine(cli, oneLine(`${where}: ${kind}, ${masked}`));
+        }
+      };
       const cleaner =
-        options.redact === true ? await cleanerOf({ cli, command }, found) : NOTHING_CLEANED;
+        options.redact === true ? await cleanerOf({ cli, command }, onFound) : NOTHING_CLEANED;
       const exported = { cli, command, store, id, cleaner };
       if (options.preview === true) {
-        await preview(exported, { options, found });
+        await preview(exported, options.format);
+        if (found === 0) {
+          noticeLine(cli, "Nothing would be left out.");
+        }
       } else if (options.format === "json") {
         await writeJson(exported);
       } else {
@@ -74,30 +83,21 @@ export function exportCommand(cli: CliContext): Command {
 
 async function cleanerOf(
   { cli, command }: Pick<Export, "cli" | "command">,
-  found: Redaction[],
+  onFound: (redaction: Redaction) => void,
 ): Promise<Cleaner> {
   const { createCleaner } = await import("../../../core/redact/create-cleaner.ts");
   const secrets = ownSecrets(cli, { location: databaseLocation(cli, databaseOption(command)) });
-  return createCleaner(redactSource(cli, secrets), (redaction) => void found.push(redaction));
+  return createCleaner(redactSource(cli, secrets), onFound);
 }
 
-async function preview(
-  exported: Export,
-  { options, found }: { readonly options: ExportOptions; readonly found: readonly Redaction[] },
-): Promise<void> {
-  const { cli, store, id, cleaner } = exported;
-  if (options.format === "json") {
+async function preview(exported: Export, format: ExportOptions["format"]): Promise<void> {
+  const { store, id, cleaner } = exported;
+  if (format === "json") {
     await redactedOf(await store.read(readSessionTree, { id }), cleaner);
   } else {
-    for await (const _ of await transcriptText(exported, options.format)) {
+    for await (const _ of await transcriptText(exported, format)) {
       // what is found is what counts
     }
-  }
-  for (const { kind, where, masked } of found) {
-    printLine(cli, oneLine(`${where}: ${kind}, ${masked}`));
-  }
-  if (found.length === 0) {
-    noticeLine(cli, "Nothing would be left out.");
   }
 }
 

@@ -8,6 +8,7 @@ export const otherMachines: Migration = {
     "ALTER TABLE sessions ADD COLUMN project_id TEXT",
     `ALTER TABLE sessions ADD COLUMN named_at ${column.key}`,
     `ALTER TABLE file_changes ADD COLUMN kept_for ${column.key}`,
+    `CREATE INDEX file_changes_by_call ON file_changes (session_id, call_id)`,
     `CREATE INDEX sessions_by_project_id ON sessions (project_id, last_activity_at, id)
       WHERE project_id IS NOT NULL`,
   ],

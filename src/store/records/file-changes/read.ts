@@ -1,6 +1,7 @@
 import type { Selectable } from "kysely";
 
 import type { Entry } from "../../../core/files/file-entries.ts";
+import { batches } from "../threads/bodies.ts";
 import { withinTree } from "../questions/tree.ts";
 import type { Operation, Tx } from "../../store.ts";
 import type { FileChangeTable } from "../../tables/file-changes.ts";
@@ -83,14 +84,17 @@ export const readChangesOfCalls: Operation<
   { readonly session_id: string; readonly call_ids: readonly string[] },
   readonly FileChange[]
 > = async (tx, { session_id, call_ids }) => {
-  const rows = await tx.db
-    .selectFrom("file_changes")
-    .selectAll()
-    .where("session_id", "=", session_id)
-    .orderBy("number")
-    .execute();
-  const ids = new Set(call_ids);
-  return rows.filter(({ call_id }) => ids.has(call_id)).map(changeOf);
+  const rows: FileChange[] = [];
+  for (const batch of batches(call_ids)) {
+    const found = await tx.db
+      .selectFrom("file_changes")
+      .selectAll()
+      .where("session_id", "=", session_id)
+      .where("call_id", "in", batch)
+      .execute();
+    rows.push(...found.map(changeOf));
+  }
+  return rows.toSorted((a, b) => a.number - b.number);
 };
 
 function changeOf({ entry_before, entry_after, ...row }: Selectable<FileChangeTable>): FileChange {
