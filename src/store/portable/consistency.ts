@@ -226,6 +226,9 @@ const TIMES = [
   "archived_at",
   "named_at",
   "pinned_at",
+  "archive_changed_at",
+  "pin_changed_at",
+  "metadata_changed_at",
 ] as const;
 const NO_TIME = "Must be a moment that the calendar has.";
 

@@ -104,7 +104,10 @@ function versionQuery(tx: Tx) {
     "name",
     "named_at",
     "archived_at",
+    "archive_changed_at",
     "pinned_at",
+    "pin_changed_at",
+    "metadata_changed_at",
     sql<string | null>`(
       select string_agg(key || ':' || value, ' ' order by key) from session_metadata
       where session_id = sessions.id

@@ -133,8 +133,12 @@ export interface SessionTable {
   /** When `name` was last set or taken away; null if it never was. Of two databases the later name counts. */
   named_at: string | null;
   archived_at: string | null;
+  /** When the archive mark was last set or taken away, as `named_at`. */
+  archive_changed_at: string | null;
   /** Since when it is at the top; null if it is not. */
   pinned_at: string | null;
+  pin_changed_at: string | null;
+  metadata_changed_at: string | null;
   changed: Generated<ChangeNumber>;
   /** The number of its creation. */
   created_change: Generated<ChangeNumber>;

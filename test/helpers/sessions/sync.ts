@@ -45,6 +45,12 @@ export async function sharedState(store: ReadOnlyStore): Promise<Map<string, str
           "ended_at",
           "name",
           "named_at",
+          "title",
+          "archived_at",
+          "archive_changed_at",
+          "pinned_at",
+          "pin_changed_at",
+          "metadata_changed_at",
           "thread_suffix",
           "last_seq",
           "cleared_seq",
@@ -66,10 +72,24 @@ export async function sharedState(store: ReadOnlyStore): Promise<Map<string, str
         .execute(),
     null,
   );
+  const pairs = await store.read(
+    ({ db }) =>
+      db
+        .selectFrom("session_metadata")
+        .select(["session_id", "key", "value"])
+        .orderBy("session_id")
+        .orderBy("key")
+        .execute(),
+    null,
+  );
+  const metadata = Map.groupBy(pairs, ({ session_id }) => session_id);
   const bySession = Map.groupBy(messages, ({ session_id }) => session_id);
   return new Map(
     sessions
-      .map((row): [string, string] => [row.id, JSON.stringify([row, bySession.get(row.id) ?? []])])
+      .map((row): [string, string] => [
+        row.id,
+        JSON.stringify([row, metadata.get(row.id) ?? [], bySession.get(row.id) ?? []]),
+      ])
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 }

@@ -4,6 +4,7 @@ import { importTree, withNewIds } from "../../../src/store/portable/import-tree.
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { endSession } from "../../../src/store/records/sessions/change.ts";
 import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tree.ts";
+import type { PatchSessionRequest } from "../../../src/core/schemas/patch-session.ts";
 import { patchSession } from "../../../src/store/records/sessions/patch.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { localPrincipal } from "../../../src/core/principal.ts";
@@ -33,6 +34,8 @@ const KINDS = [
   "remove",
   "rename",
   "rename",
+  "label",
+  "label",
   "end",
   "delete",
   "import",
@@ -70,8 +73,8 @@ class World {
         this.#deleted.add(session.id);
         this.#given.push(histories.get(session.id) ?? []);
       }
-    } else if (kind === "rename") {
-      const change = { name: this.#random() < 0.3 ? null : `name ${n}` };
+    } else if (kind === "rename" || kind === "label") {
+      const change = kind === "rename" ? this.#name(n) : this.#label(n);
       const principal = localPrincipal("terminal", null);
       await store.write(patchSession, { reference: row.id, change, project_key: null, principal });
     } else if (kind === "import") {
@@ -81,6 +84,19 @@ class World {
     } else if (row.state === "active") {
       await this.#continue(store, { ...row, kind, n });
     }
+  }
+
+  #name(n: number) {
+    return { name: this.#random() < 0.3 ? null : `name ${n}` };
+  }
+
+  #label(n: number): PatchSessionRequest {
+    const isSet = this.#random() < 0.5;
+    const value = isSet ? `value ${n}` : null;
+    // a pinned session is not deleted by a sync
+    return this.#random() < 0.5
+      ? { archived: isSet }
+      : { metadata: { [this.#random() < 0.5 ? "one" : "two"]: value } };
   }
 
   async #continue(

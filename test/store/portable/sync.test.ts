@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 
 import { localPrincipal } from "../../../src/core/principal.ts";
+import type { PatchSessionRequest } from "../../../src/core/schemas/patch-session.ts";
 import { queueExchange } from "../../../src/store/records/exchanges/queue.ts";
 import { takeLease } from "../../../src/store/records/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
@@ -11,6 +12,7 @@ import { patchSession } from "../../../src/store/records/sessions/patch.ts";
 import { keepRule, readPermissions } from "../../../src/store/records/sessions/permissions.ts";
 import { moveSession } from "../../../src/store/records/sessions/trees/move.ts";
 import { readSession } from "../../../src/store/records/sessions/read.ts";
+import { readSummary } from "../../../src/store/records/sessions/summaries.ts";
 import { searchMessages } from "../../../src/store/search.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { describeEngines, type Engine, execute, openFresh, owner } from "../../helpers/engines.ts";
@@ -29,11 +31,7 @@ async function write(store: Store, reference: string, content: string): Promise<
   await store.write(appendUserMessage, { reference, content });
 }
 
-async function patch(
-  store: Store,
-  reference: string,
-  change: { readonly name?: string | null; readonly pinned?: boolean },
-): Promise<void> {
+async function patch(store: Store, reference: string, change: PatchSessionRequest): Promise<void> {
   await store.write(patchSession, { reference, change, project_key: null, principal: PERSON });
 }
 
@@ -47,6 +45,11 @@ async function nameOf(store: Store, id: string): Promise<string | null> {
     null,
   );
   return rows[0]?.name ?? null;
+}
+
+async function labelsOf(store: Store, id: string) {
+  const { pinned_at, archived_at, metadata } = await store.read(readSummary, { id });
+  return { pinned: pinned_at !== null, archived: archived_at !== null, metadata };
 }
 
 /** A session that both have, with a message more in each. */
@@ -136,6 +139,39 @@ describeEngines("syncing two databases", (engine) => {
     await rename(here, id, null);
     await sync(there, here);
     expect(await nameOf(there, id)).toBeNull();
+  });
+
+  it("[SYNC-22] of pins, archive marks and metadata the ones that were changed last count, with equal and with longer histories", async () => {
+    const [here, there] = await openTwo(engine);
+    const { id } = await here.write(createSession, { metadata: { ticket: "1", old: "yes" } });
+    await write(here, id, "the title");
+    await sync(here, there);
+    await patch(here, id, { pinned: true, archived: true, metadata: { ticket: "2" } });
+    await sync(here, there);
+    const labelled = { pinned: true, archived: true, metadata: { ticket: "2", old: "yes" } };
+    expect(await labelsOf(there, id)).toEqual(labelled);
+    // its clock is a day behind
+    await execute(
+      here,
+      "UPDATE sessions SET pin_changed_at = ?, archive_changed_at = ?",
+      tomorrow(),
+      tomorrow(),
+    );
+    await sync(here, there);
+    await patch(there, id, { pinned: false, archived: false, metadata: { old: null } });
+    await write(here, id, "more");
+    expect(changedIn(await sync(here, there))).toMatchObject([
+      { here: "updated", there: "updated", code: null },
+    ]);
+    for (const store of [here, there]) {
+      expect(await labelsOf(store, id)).toEqual({
+        pinned: false,
+        archived: false,
+        metadata: { ticket: "2" },
+      });
+    }
+    expect(await sharedState(here)).toEqual(await sharedState(there));
+    expect(changedIn(await sync(there, here))).toEqual([]);
   });
 
   it("[SYNC-6] what was deleted is deleted on the other side, sub-agents too, and does not come back", async () => {

@@ -26,8 +26,11 @@ export function keptFork(lost: SessionTree, main: SessionTree): KeptFork {
     name: _name,
     named_at: _time,
     archived_at: _at,
+    archive_changed_at: _archiveTime,
     pinned_at: _pin,
+    pin_changed_at: _pinTime,
     metadata: _data,
+    metadata_changed_at: _dataTime,
     model_calls = [],
     ...session
   } = kept.session;

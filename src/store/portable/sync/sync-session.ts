@@ -202,7 +202,7 @@ async function labelBoth(input: SyncSession, found: Histories): Promise<Effects 
   let effects = NONE;
   for (const name of ["here", "there"] as const) {
     const { tree } = found[name];
-    const labels = labelsToSet(tree, found[OTHER[name]].tree, { withMetadata: false });
+    const labels = labelsToSet(tree, found[OTHER[name]].tree);
     if (labels.length > 0) {
       requireSound(input[OTHER[name]], found[OTHER[name]].tree);
       if (!(await label(input[name], tree, labels))) {
@@ -242,7 +242,7 @@ async function replace(
   const [counts, lost] = [found[main], found[OTHER[main]]];
   const kept = isApart ? await forkToKeep(input, lost.tree, counts.tree) : null;
   requireSound(side, counts.tree);
-  const labels = labelsToSet(counts.tree, lost.tree, { withMetadata: true });
+  const labels = labelsToSet(counts.tree, lost.tree);
   if (labels.length > 0) {
     requireSound(target, lost.tree);
   }

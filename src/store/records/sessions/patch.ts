@@ -194,18 +194,25 @@ async function changeLabels(
   id: string,
   { name, archived, pinned, metadata }: PatchSessionRequest,
 ): Promise<void> {
-  if ([name, archived, pinned].some((value) => value !== undefined)) {
-    const named = name === undefined ? {} : { name, named_at: await nameTime(tx, id) };
+  if ([name, archived, pinned, metadata].some((value) => value !== undefined)) {
+    const times = await labelTimes(tx, id);
     await tx.db
       .updateTable("sessions")
       .set(({ fn }) => ({
-        ...named,
+        ...(name === undefined ? {} : { name, named_at: times.named_at }),
         ...(archived === undefined
           ? {}
-          : { archived_at: archived ? fn.coalesce("archived_at", tx.dialect.now()) : null }),
+          : {
+              archived_at: archived ? fn.coalesce("archived_at", tx.dialect.now()) : null,
+              archive_changed_at: times.archive_changed_at,
+            }),
         ...(pinned === undefined
           ? {}
-          : { pinned_at: pinned ? fn.coalesce("pinned_at", tx.dialect.now()) : null }),
+          : {
+              pinned_at: pinned ? fn.coalesce("pinned_at", tx.dialect.now()) : null,
+              pin_changed_at: times.pin_changed_at,
+            }),
+        ...(metadata === undefined ? {} : { metadata_changed_at: times.metadata_changed_at }),
       }))
       .where("id", "=", id)
       .execute();
@@ -218,13 +225,23 @@ async function changeLabels(
   }
 }
 
-/** After the time of the name before it, which another machine with another clock may have set. */
-async function nameTime(tx: Tx, id: string): Promise<string> {
-  const { named_at, now } = await tx.db
+const TIMES = ["named_at", "archive_changed_at", "pin_changed_at", "metadata_changed_at"] as const;
+type LabelTimes = Readonly<Record<(typeof TIMES)[number], string>>;
+
+/** The time of a change of each label: after the one before it, which another machine with another clock may have made. */
+async function labelTimes(tx: Tx, id: string): Promise<LabelTimes> {
+  const { now, ...times } = await tx.db
     .selectFrom("sessions")
-    .select(["named_at", tx.dialect.now().as("now")])
+    .select([...TIMES, tx.dialect.now().as("now")])
     .where("id", "=", id)
-    .$castTo<{ named_at: string | null; now: string }>()
+    .$castTo<Record<(typeof TIMES)[number], string | null> & { now: string }>()
     .executeTakeFirstOrThrow();
-  return named_at === null || named_at < now ? now : momentAfter(named_at);
+  const after = (before: string | null): string =>
+    before === null || before < now ? now : momentAfter(before);
+  return {
+    named_at: after(times.named_at),
+    archive_changed_at: after(times.archive_changed_at),
+    pin_changed_at: after(times.pin_changed_at),
+    metadata_changed_at: after(times.metadata_changed_at),
+  };
 }
