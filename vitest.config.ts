@@ -22,9 +22,9 @@ process.env["NODE_OPTIONS"] ??= "--max-semi-space-size=64";
 
 /**
  * For `npm run torture -- postgres`, not for `npm test`: what an engine can make different. Tests of the store itself
- * use both engines in any run; what else asks a store is here if it depends on when other connections see a change
- * (leases, queues, streams, processes that die), or on which values come back, in which order and in how many
- * statements.
+ * use both engines in any run, except the longest, which are here; what else asks a store is here if it depends on when
+ * other connections see a change (leases, queues, streams, processes that die), or on which values come back, in which
+ * order and in how many statements.
  */
 const ON_POSTGRES = [
   "test/langgraph/!(json-value|message-json|revived).test.ts",
@@ -45,6 +45,9 @@ const ON_POSTGRES = [
   "test/exchange/{answer-due,conversation,nodes}.test.ts",
   "test/exchange/live/{dead-process,feed}.test.ts",
   "test/library/sessions.test.ts",
+  "test/store/forks/{fork-session,killed}.test.ts",
+  "test/store/portable/{earlier-builds,round-trip,sync,sync-killed,sync-random,taken-threads}.test.ts",
+  "test/store/records/{exchanges/attempts,search/killed,search/search}.test.ts",
   "test/store/records/sessions/list-filters.test.ts",
   "test/store/verify/{damages,random,repair,runs,verify}.test.ts",
   "test/conformance/state-table.test.ts",

@@ -33,7 +33,8 @@ export interface Engine {
   openNew(): Promise<Store>;
 }
 
-const sqlite: Engine = {
+/** For who needs a database of each engine at once. */
+export const sqlite: Engine = {
   name: "sqlite",
   noticesQuiet: true,
   create: async () => {

@@ -110,7 +110,7 @@ export const SIZED_TESTS = {
     what: "Kills before each write of a fork and of a deletion whose rows are shared: writes at most",
     files: ["test/store/forks/killed.test.ts"],
     test: 1,
-    short: 100,
+    short: 300,
     long: 100,
   },
   "fallback-lives": {
@@ -638,7 +638,7 @@ export const SIZED_TESTS = {
     what: "Kills before each write of indexing what is new: writes at most",
     files: ["test/store/records/search/killed.test.ts"],
     test: 1,
-    short: 100,
+    short: 300,
     long: 100,
   },
   "search-killed": {

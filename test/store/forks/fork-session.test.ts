@@ -15,7 +15,7 @@ import { readSummary } from "../../../src/store/records/sessions/summaries.ts";
 import { moveSession } from "../../../src/store/records/sessions/trees/move.ts";
 import { searchMessages } from "../../../src/store/search.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { describeEngines, execute, openFresh } from "../../helpers/engines.ts";
+import { describeEngine, execute, openFresh } from "../../helpers/engines.ts";
 import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { contentsOf, expectSound, forkOf, threadRows } from "../../helpers/sessions/forks.ts";
@@ -61,7 +61,7 @@ async function found(
   return results.flatMap(({ session_id, seq }) => (seq === null ? [] : [session_id])).sort();
 }
 
-describeEngines("forks of sessions", (engine) => {
+describeEngine("forks of sessions", (engine) => {
   it("[FORK-1] [FORK-2] begin at the end of an exchange, with the rows of the messages and no bodies", async () => {
     const store = await openFresh(engine);
     const origin = await talked(store);

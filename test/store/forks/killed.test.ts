@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tree.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { describeEngines, type TestDatabase } from "../../helpers/engines.ts";
+import { describeEngine, type TestDatabase } from "../../helpers/engines.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { expectSound, forkOf, threadRows } from "../../helpers/sessions/forks.ts";
 import { makeSession, runStep } from "../../helpers/sessions/steps.ts";
@@ -26,7 +26,7 @@ async function family(store: Store): Promise<string> {
   return origin;
 }
 
-describeEngines("families of killed processes", (engine) => {
+describeEngine("families of killed processes", (engine) => {
   it.each(["fork", "delete"] as const)(
     "[FORK-5] are whole wherever one dies that does this: %s",
     { timeout: 600_000 },

@@ -12,13 +12,13 @@ import {
   EXPORTED_SESSIONS,
   EXPORTING_BUILDS,
 } from "../../helpers/earlier-builds.ts";
-import { describeEngines, openFresh } from "../../helpers/engines.ts";
+import { describeEngine, openFresh } from "../../helpers/engines.ts";
 
 const EXPORTS = EXPORTING_BUILDS.flatMap((build) =>
   EXPORTED_SESSIONS.map((name) => ({ build, name })),
 );
 
-describeEngines("what earlier builds exported", (engine) => {
+describeEngine("what earlier builds exported", (engine) => {
   it.each(EXPORTS)("[MOVE-35] $build exported $name", async ({ build, name }) => {
     const store = await openFresh(engine);
     const exported = atRest(parseExport(earlierExport(build, name)), new Date().toISOString());

@@ -15,7 +15,7 @@ import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { checksumOf, exportText } from "../../../src/store/portable/export-text.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { writeSessionTree } from "../../../src/store/portable/write-tree.ts";
-import { describeEngines, openFresh, sharedStore } from "../../helpers/engines.ts";
+import { describeEngine, openFresh, sharedStore } from "../../helpers/engines.ts";
 import { makeSession, type Plan, type Step } from "../../helpers/sessions/steps.ts";
 import { columnsOf, rowCounts, TABLES } from "../../helpers/sessions/stored.ts";
 import { testSize } from "../../helpers/size.ts";
@@ -64,7 +64,7 @@ const RICH: Plan = {
   ],
 };
 
-describeEngines("moving a session", (engine) => {
+describeEngine("moving a session", (engine) => {
   let richId = "";
   const rich = sharedStore(engine, async (store) => {
     richId = await makeSession(store, RICH);

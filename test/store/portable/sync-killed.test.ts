@@ -5,7 +5,7 @@ import { endSession } from "../../../src/store/records/sessions/change.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tree.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { describeEngines, type Engine } from "../../helpers/engines.ts";
+import { describeEngine, type Engine } from "../../helpers/engines.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { expectSound } from "../../helpers/sessions/forks.ts";
 import { makeSession } from "../../helpers/sessions/steps.ts";
@@ -39,7 +39,7 @@ async function openApart(engine: Engine) {
   return { here, there, locations: [first.location, second.location] as const, apart };
 }
 
-describeEngines("a sync that is killed", (engine) => {
+describeEngine("a sync that is killed", (engine) => {
   it("[SYNC-9] leaves both databases whole before each of its writes, and another one does the rest", async () => {
     const random = seededRandom(`killed sync on ${engine.name}`);
     for (let kill = 1; kill <= testSize("sync-writes"); kill += 1) {

@@ -8,7 +8,7 @@ import type { PatchSessionRequest } from "../../../src/core/schemas/patch-sessio
 import { patchSession } from "../../../src/store/records/sessions/patch.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { localPrincipal } from "../../../src/core/principal.ts";
-import { describeEngines, type Engine, openFresh } from "../../helpers/engines.ts";
+import { describeEngine, type Engine, openFresh, sqlite } from "../../helpers/engines.ts";
 import { seededRandom } from "../../helpers/random.ts";
 import { expectSound, forkOf } from "../../helpers/sessions/forks.ts";
 import { makeSession, runStep } from "../../helpers/sessions/steps.ts";
@@ -280,14 +280,10 @@ async function openAll(engines: readonly Engine[]): Promise<Store[]> {
   return stores;
 }
 
-const engines: Engine[] = [];
-describeEngines("random lives of synced databases", (engine) => {
-  engines.push(engine);
-
+describeEngine("random lives of synced databases", (engine) => {
   it("[SYNC-1] [SYNC-2] [SYNC-3] [SYNC-11] [SYNC-20] end alike, as their lists of messages decide", async () => {
     const random = seededRandom(`synced databases with ${engine.name}`);
     for (let life = 0; life < testSize("syncs"); life += 1) {
-      const [sqlite = engine] = engines;
       const stores = await openAll(life % 2 === 0 ? [sqlite, engine, sqlite] : [sqlite, engine]);
       const world = new World(stores, random);
       for (let n = 0; n < 40; n += 1) {

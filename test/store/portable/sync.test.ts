@@ -15,7 +15,7 @@ import { readSession } from "../../../src/store/records/sessions/read.ts";
 import { readSummary } from "../../../src/store/records/sessions/summaries.ts";
 import { searchMessages } from "../../../src/store/search.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { describeEngines, type Engine, execute, openFresh, owner } from "../../helpers/engines.ts";
+import { describeEngine, type Engine, execute, openFresh, owner } from "../../helpers/engines.ts";
 import { makeAllKinds } from "../../helpers/sessions/all-kinds.ts";
 import { expectSound } from "../../helpers/sessions/forks.ts";
 import { exportsOf } from "../../helpers/sessions/stored.ts";
@@ -66,7 +66,7 @@ async function goneApart(here: Store, there: Store): Promise<string> {
   return id;
 }
 
-describeEngines("syncing two databases", (engine) => {
+describeEngine("syncing two databases", (engine) => {
   it("[SYNC-1] [SYNC-14] sessions of every kind come whole, with sub-agents, checkpoints, runs of plans and requests", async () => {
     const [here, there] = await openTwo(engine);
     await makeAllKinds(here, { sessions: 20, messages: 8 });

@@ -10,7 +10,7 @@ import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tree.ts";
 import { listSessions } from "../../../src/store/records/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { describeEngines, newSession, openFresh } from "../../helpers/engines.ts";
+import { describeEngine, newSession, openFresh } from "../../helpers/engines.ts";
 
 /** Brings a session to another database: null, or the code of the refusal. */
 type Bring = (source: Store, target: Store, id: string) => Promise<string | null>;
@@ -53,7 +53,7 @@ async function sessionIds(store: Store): Promise<string[]> {
 }
 
 describe.each(WAYS)("a session that is %s", (_, bring) => {
-  describeEngines("beside threads without a session", (engine) => {
+  describeEngine("beside threads without a session", (engine) => {
     it("[SAVER-6] is refused if its own or a sub-agent's threads would be theirs", async () => {
       const [source, target] = [await openFresh(engine), await openFresh(engine)];
       const saver = RepriseSaver.from(target);

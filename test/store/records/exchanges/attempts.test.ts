@@ -10,7 +10,7 @@ import { appendUserMessage } from "../../../../src/store/records/messages/append
 import { mirrorMessages } from "../../../../src/store/records/messages/mirror.ts";
 import { openChild } from "../../../../src/store/records/sessions/open-child.ts";
 import type { Store } from "../../../../src/store/store.ts";
-import { describeEngines, newSession, openFresh } from "../../../helpers/engines.ts";
+import { describeEngine, newSession, openFresh } from "../../../helpers/engines.ts";
 import { claimNext, expire, queue, revive, statesOf } from "../../../helpers/queue.ts";
 
 /** What the process of an attempt stores before it dies. */
@@ -65,7 +65,7 @@ async function attemptsUntilFailed(store: Store, storesFirst?: Storing): Promise
   return attempts;
 }
 
-describeEngines("attempts of a queued exchange", (engine) => {
+describeEngine("attempts of a queued exchange", (engine) => {
   it("[QUEUE-52] begin again once a model has answered since the last one", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);

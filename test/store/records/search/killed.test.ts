@@ -14,7 +14,7 @@ import { mirrorMessages } from "../../../../src/store/records/messages/mirror.ts
 import { patchSession } from "../../../../src/store/records/sessions/patch.ts";
 import { indexTail, searchMessages } from "../../../../src/store/search.ts";
 import type { Store } from "../../../../src/store/store.ts";
-import { describeEngines, newSession } from "../../../helpers/engines.ts";
+import { describeEngine, newSession } from "../../../helpers/engines.ts";
 import { seededRandom } from "../../../helpers/random.ts";
 import { testLevel, testSize } from "../../../helpers/size.ts";
 import { startProgram } from "../../../helpers/start-program.ts";
@@ -24,7 +24,7 @@ const principal = tokenHolder("owner");
 /** Writes of such an indexing, with its commits. */
 const WRITES = 20;
 
-describeEngines("processes that are killed while they index", (engine) => {
+describeEngine("processes that are killed while they index", (engine) => {
   it("[SEARCH-11] leave an index in which a search finds what a scan finds", async () => {
     const database = await engine.create();
     const random = seededRandom("search-killed");

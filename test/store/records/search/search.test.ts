@@ -13,7 +13,7 @@ import { forgetIndexed } from "../../../../src/store/records/search/forget.ts";
 import { indexTail, type SearchInput, searchMessages } from "../../../../src/store/search.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import { tokenHolder } from "../../../../src/core/principal.ts";
-import { describeEngines, execute, newSession, openFresh } from "../../../helpers/engines.ts";
+import { describeEngine, execute, newSession, openFresh } from "../../../helpers/engines.ts";
 import { seededRandom } from "../../../helpers/random.ts";
 import { testLevel, testSize } from "../../../helpers/size.ts";
 
@@ -33,7 +33,7 @@ const foundIn = async (store: Store, query: string, more: Partial<SearchInput> =
   return page.results.map(({ session_id, seq }) => `${session_id} ${seq ?? "labels"}`);
 };
 
-describeEngines("the search", (engine) => {
+describeEngine("the search", (engine) => {
   it("[SEARCH-1] finds messages that have all words, in any case, and phrases between quotes", async () => {
     const store = await openFresh(engine);
     const { id } = await newSession(store);
