@@ -119,6 +119,36 @@ describeEngine("syncing two databases", (engine) => {
     expect(await sharedState(here)).toEqual(await sharedState(there));
   });
 
+  it("[SYNC-26] forks of one history for two winners have two ids, so databases that keep one each end alike", async () => {
+    const [here, there, third, fourth] = [...(await openTwo(engine)), ...(await openTwo(engine))];
+    const { id } = await here.write(createSession, {});
+    await write(here, id, "common");
+    await sync(here, there);
+    await write(there, id, "of both losers");
+    await sync(there, third!);
+    await write(there, id, "lost");
+    await sync(there, fourth!);
+    await write(here, id, "short winner");
+    await write(third!, id, "long winner");
+    const one = await sync(here, there);
+    const other = await sync(third!, fourth!);
+    expect([one[0]?.fork, other[0]?.fork]).toEqual([expect.any(String), expect.any(String)]);
+    for (const [a, b] of [
+      [here, third],
+      [here, there],
+      [third, fourth],
+      [here, fourth],
+      [there, third],
+    ]) {
+      await sync(a!, b!);
+    }
+    const states = await Promise.all([here, there, third!, fourth!].map(sharedState));
+    for (const state of states) {
+      expect(state).toEqual(states[0]);
+    }
+    await expectSound(here, ...states[0]!.keys());
+  });
+
   it("[SYNC-4] [SYNC-5] [SYNC-12] the end counts on both sides, and the name that was set last", async () => {
     const [here, there] = await openTwo(engine);
     const { id } = await here.write(createSession, {});

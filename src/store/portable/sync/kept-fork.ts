@@ -13,13 +13,13 @@ export interface KeptFork {
 
 /**
  * Makes a fork of a history that is apart from the one that keeps the id of the session. It keeps its exchanges and the
- * sub-agents that only it has, and counts what was used after the common part. The same histories give the same ids, so
- * databases that keep it each for itself have one fork in the end.
+ * sub-agents that only it has, and counts what was used after the common part. The id follows from all of that, so databases
+ * that keep it each for itself have one fork in the end, and two forks that differ have two ids.
  */
 export function keptFork(lost: SessionTree, main: SessionTree): KeptFork {
   const common = commonLength(lost, main);
   const left = withoutShared(lost, main);
-  const id = ownId("sync", main.session.id, historyHash(left));
+  const id = ownId("sync", main.session.id, String(common), historyHash(left));
   const ids = new Map<string, string>();
   const kept = ofFork(left, { id, parent: null, root: id, ids });
   const {
