@@ -13,12 +13,17 @@ function sideOf(store: Store, isDry = false): SyncSide {
 }
 
 /** Runs a sync between two stores, and returns what it reports. */
-export async function sync(here: Store, there: Store, isDry = false): Promise<SyncedSession[]> {
+export async function sync(
+  here: Store,
+  there: Store,
+  { isDry = false, ...limits }: { readonly isDry?: boolean; readonly maxBytes?: number } = {},
+): Promise<SyncedSession[]> {
   const report: SyncedSession[] = [];
   await syncStores({
     here: sideOf(here, isDry),
     there: sideOf(there, isDry),
     now: new Date().toISOString(),
+    ...limits,
     onSession: (each) => report.push(each),
   });
   return report;

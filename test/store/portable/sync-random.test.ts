@@ -138,7 +138,7 @@ class World {
     const before = [await historiesOf(here), await historiesOf(there)] as const;
     const parents = new Map([...(await parentsOf(here)), ...(await parentsOf(there))]);
     const content = [await contentOf(here), await contentOf(there)];
-    const rehearsed = await sync(here, there, true);
+    const rehearsed = await sync(here, there, { isDry: true });
     expect([await contentOf(here), await contentOf(there)]).toEqual(content);
     const report = await sync(here, there);
     expect(report).toEqual(rehearsed);

@@ -1,7 +1,9 @@
+import { HumanMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
 
 import { localPrincipal } from "../../../src/core/principal.ts";
 import type { PatchSessionRequest } from "../../../src/core/schemas/patch-session.ts";
+import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { queueExchange } from "../../../src/store/records/exchanges/queue.ts";
 import { takeLease } from "../../../src/store/records/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
@@ -19,6 +21,7 @@ import { describeEngine, type Engine, execute, openFresh, owner } from "../../he
 import { makeAllKinds } from "../../helpers/sessions/all-kinds.ts";
 import { expectSound } from "../../helpers/sessions/forks.ts";
 import { exportsOf } from "../../helpers/sessions/stored.ts";
+import { putMessages, startOf } from "../../helpers/sessions/thread.ts";
 import { changedIn, sharedState, sync } from "../../helpers/sessions/sync.ts";
 
 const PERSON = localPrincipal("terminal", null);
@@ -149,6 +152,28 @@ describeEngine("syncing two databases", (engine) => {
     await expectSound(here, ...states[0]!.keys());
   });
 
+  it("[SYNC-19] threads without a session stay, and a session that is too large is skipped and named", async () => {
+    const [here, there] = await openTwo(engine);
+    await putMessages(createCheckpointSaver({ store: here }), {
+      after: startOf("free"),
+      messages: [new HumanMessage("of a foreign graph")],
+      version: 1,
+    });
+    const { id: large } = await here.write(createSession, {});
+    await write(here, large, "x".repeat(2000));
+    const { id: small } = await there.write(createSession, {});
+    const report = await sync(here, there, { maxBytes: 1000 });
+    expect(report).toContainEqual(
+      expect.objectContaining({ session_id: large, there: "none", code: "body_too_large" }),
+    );
+    expect(report).toContainEqual(expect.objectContaining({ session_id: small, here: "added" }));
+    const threadsIn = (store: Store) =>
+      store.read(({ db }) => db.selectFrom("threads").select("thread_id").execute(), null);
+    expect([await threadsIn(here), await threadsIn(there)]).toEqual([[{ thread_id: "free" }], []]);
+    await sync(here, there);
+    expect((await sharedState(there)).has(large)).toBe(true);
+  });
+
   it("[SYNC-4] [SYNC-5] [SYNC-12] the end counts on both sides, and the name that was set last", async () => {
     const [here, there] = await openTwo(engine);
     const { id } = await here.write(createSession, {});
@@ -213,7 +238,7 @@ describeEngine("syncing two databases", (engine) => {
     await here.write(deleteSessionTree, { id: child.id });
     await there.write(deleteSessionTree, { id: other });
     await write(here, other, "written after its deletion");
-    const rehearsed = await sync(here, there, true);
+    const rehearsed = await sync(here, there, { isDry: true });
     const report = await sync(here, there);
     expect(report).toEqual(rehearsed);
     expect(changedIn(report)).toHaveLength(2);

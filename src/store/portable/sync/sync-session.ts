@@ -26,6 +26,8 @@ export interface SyncDatabases {
   readonly there: SyncSide;
   /** The time at which exchanges count as stopped that were never begun. */
   readonly now: string;
+  /** Bytes of a session above which it is skipped; `MAX_EXPORT_BYTES` if not given. */
+  readonly maxBytes?: number;
 }
 
 /** Changes of a session in a database. */
@@ -65,8 +67,8 @@ export async function syncSession(input: SyncSession, id: string): Promise<Effec
   const here = await input.here.read(findSession, { id });
   const there = await input.there.read(findSession, { id });
   input.onFound(here.outline?.title ?? there.outline?.title ?? null);
-  refuse(input.here, here.outline);
-  refuse(input.there, there.outline);
+  refuse(input.here, here.outline, input.maxBytes);
+  refuse(input.there, there.outline, input.maxBytes);
   if (here.outline !== null && there.outline !== null) {
     return here.outline.text === there.outline.text ? NONE : syncBoth(input, id);
   }
@@ -85,7 +87,7 @@ export async function syncSession(input: SyncSession, id: string): Promise<Effec
   return isDeleted ? remove(input, { id, from }) : add(input, { id, from });
 }
 
-function refuse({ name }: SyncSide, outline: Outline | null): void {
+function refuse({ name }: SyncSide, outline: Outline | null, maxBytes = MAX_EXPORT_BYTES): void {
   if (outline === null) {
     return;
   }
@@ -101,10 +103,10 @@ function refuse({ name }: SyncSide, outline: Outline | null): void {
       `An exchange is running in this session or in a sub-agent of it, in ${name}. Run the command again when it has finished.`,
     );
   }
-  if (outline.bytes > MAX_EXPORT_BYTES) {
+  if (outline.bytes > maxBytes) {
     throw new RepriseError(
       "body_too_large",
-      `The session in ${name} is larger than ${MAX_EXPORT_BYTES / 1024 / 1024} MiB. Copy it with \`reprise copy --session\`.`,
+      `The session in ${name} is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB. Copy it with \`reprise copy --session\`.`,
     );
   }
 }
