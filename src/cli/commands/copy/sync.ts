@@ -120,7 +120,14 @@ function showSome<T>(items: readonly T[], showOne: (item: T) => void, cli: CliCo
   }
 }
 
-function changedLine({ session_id, here, there, fork, title }: SyncedSession): string {
+function changedLine({
+  session_id,
+  here,
+  there,
+  fork,
+  deleted_fork,
+  title,
+}: SyncedSession): string {
   const effects = [
     ...(here === "none" ? [] : [`${here} here`]),
     ...(there === "none" ? [] : [`${there} there`]),
@@ -143,3 +150,6 @@ function countsText(changed: readonly SyncedSession[], side: "here" | "there"): 
     plural(forks, "fork"),
   ].join(", ");
 }
+    ...(deleted_fork === null
+      ? []
+      : [`the other history is gone: it was deleted as the fork ${deleted_fork}`]),

@@ -41,6 +41,9 @@ export const replaceTree: Operation<ReplaceTree, IsDone> = async (tx, { known, t
   if (checksumOf(now.tree) !== known || now.owners.some((owner) => !isGone(owner))) {
     return false;
   }
+  if (kept !== null && (await readDeleted(tx, [kept.tree.session.id])).size > 0) {
+    return false;
+  }
   const before = [...sessionsOf(now.tree)].map(({ session }) => session.id);
   const own = await readOwnRows(tx, before);
   await deleteSessionTree(tx, { id });

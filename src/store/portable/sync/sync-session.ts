@@ -38,6 +38,8 @@ export interface Effects {
   readonly there: Effect;
   /** Id of the fork that has the other one of two histories that went apart; null if they did not. */
   readonly fork: string | null;
+  /** Id of that fork if it was deleted in one of them: the other history is in neither any more. Null if it was not. */
+  readonly deleted_fork: string | null;
 }
 
 /** Callbacks of a sync of one session. */
@@ -54,7 +56,7 @@ export type SyncSession = SyncDatabases & SyncReport;
 
 type Name = "here" | "there";
 const OTHER = { here: "there", there: "here" } as const;
-const NONE: Effects = { here: "none", there: "none", fork: null };
+export const NONE: Effects = { here: "none", there: "none", fork: null, deleted_fork: null };
 
 /**
  * Syncs a session with its sub-agents. Null if somebody changed it meanwhile: what was done is a part of what is to be done.
@@ -242,7 +244,11 @@ async function replace(
 ): Promise<Effects | null> {
   const [side, target] = [input[main], input[OTHER[main]]];
   const [counts, lost] = [found[main], found[OTHER[main]]];
-  const kept = isApart ? await forkToKeep(input, lost.tree, counts.tree) : null;
+  const fork = isApart ? await findFork(input, lost.tree, counts.tree) : null;
+  const kept = fork?.isDeleted === false ? fork.kept : null;
+  if (fork?.isDeleted === true) {
+    refusePinned(target, lost.tree, fork.kept);
+  }
   requireSound(side, counts.tree);
   const labels = labelsToSet(counts.tree, lost.tree);
   if (labels.length > 0) {
@@ -260,6 +266,7 @@ async function replace(
     [main]: isLabelled ? "none" : "updated",
     [OTHER[main]]: "updated",
     fork: kept?.tree.session.id ?? null,
+    deleted_fork: fork?.isDeleted === true ? fork.kept.tree.session.id : null,
   };
   if (side.write === null || target.write === null) {
     return effects;
@@ -278,24 +285,31 @@ async function replace(
   return effects;
 }
 
+/** The fork for the history that loses the id. */
+interface FoundFork {
+  readonly kept: KeptFork;
+  /** True if it was deleted in one of them: its id says exactly which history somebody deleted. */
+  readonly isDeleted: boolean;
+}
+
 /**
- * The fork for the history that loses the id; null if it was deleted in one of them. One that is there already may have
- * been continued, and is taken as it is.
+ * Finds the fork for the history that loses the id. One that is there already may have been continued, and is taken as
+ * it is.
  *
  * Error codes: `session_exists`.
  */
-async function forkToKeep(
+async function findFork(
   input: SyncSession,
   lost: SessionTree,
   main: SessionTree,
-): Promise<KeptFork | null> {
+): Promise<FoundFork> {
   const kept = keptFork(lost, main);
   const { id } = kept.tree.session;
   const found: SessionTree[] = [];
   for (const side of [input.here, input.there]) {
     await side.read(refuseTaken, { ids: idsOf(kept.tree), root: id });
     if ((await side.read(readDeleted, [id])).size > 0) {
-      return null;
+      return { kept, isDeleted: true };
     }
     const history = await readHistory(side, { id, now: input.now });
     found.push(...(history === null ? [] : [history.tree]));
@@ -309,7 +323,16 @@ async function forkToKeep(
   if (found.length < 2) {
     input.onFork(id);
   }
-  return { ...kept, tree: found[0] ?? kept.tree };
+  return { kept: { ...kept, tree: found[0] ?? kept.tree }, isDeleted: false };
+}
+
+function refusePinned({ name }: SyncSide, lost: SessionTree, kept: KeptFork): void {
+  if (lost.session.pinned_at !== undefined) {
+    throw new RepriseError(
+      "session_exists",
+      `The history that ${name} has of this session was deleted as the fork ${kept.tree.session.id}, and is pinned in ${name}. Unpin it to delete it there, too.`,
+    );
+  }
 }
 
 function refuseQueue({ name }: SyncSide, { isQueued }: History): void {

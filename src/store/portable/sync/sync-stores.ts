@@ -1,7 +1,7 @@
 import { isRepriseError, RepriseError } from "../../../core/errors.ts";
 import { readSessionIds, walkSessions } from "../../records/sessions/trees/walk.ts";
 import { isRefusedRow } from "../../sqlite-code.ts";
-import { type Effects, type SyncDatabases, syncSession } from "./sync-session.ts";
+import { type Effects, NONE, type SyncDatabases, syncSession } from "./sync-session.ts";
 
 export interface SyncedSession extends Effects {
   readonly session_id: string;
@@ -76,8 +76,7 @@ async function syncOne(
   } catch (thrown) {
     const error = isRefusedRow(thrown) ? REFUSED_ROW : thrown;
     if (isOfOneSession(error)) {
-      const skipped = { here: "none", there: "none", fork: null } as const;
-      return [...below, { ...done, ...skipped, code: error.code, detail: error.message }];
+      return [...below, { ...done, ...NONE, code: error.code, detail: error.message }];
     }
     throw error;
   }
