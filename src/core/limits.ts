@@ -67,6 +67,10 @@ export const LIVE_POLL_MS = 60;
 export const QUEUE_POLL_MS = 1000;
 /** A reader of changes that was away for longer than this reads the list of sessions again. */
 export const DELETIONS_KNOWN_MS = 90 * 24 * 60 * 60 * 1000;
+
+/** Sessions of one database that a sync deletes without a question: 10, or a tenth of them if that is more. */
+export const MAX_UNASKED_DELETIONS = 10;
+export const MAX_UNASKED_PART = 0.1;
 /** Changes that a reader gets at once. */
 export const CHANGES_PAGE_ROWS = 100;
 /** A stream without news sends a comment this often, so that proxies keep it open. */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
@@ -17,6 +17,8 @@ import { expectSound } from "../helpers/sessions/forks.ts";
 import { sharedState } from "../helpers/sessions/sync.ts";
 import { testSize } from "../helpers/size.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
+
+const canMakeTerminal = existsSync("/usr/bin/script") && process.platform === "linux";
 
 interface Answer {
   readonly ok: boolean;
@@ -151,6 +153,49 @@ it("[CLI-443] [SYNC-16] [SYNC-17] a damaged session is named, the others are syn
   );
   expect(JSON.stringify(marks)).not.toContain("forged");
 });
+
+/** A home with 12 sessions, and another database that has deleted all of them. */
+async function emptiedOther() {
+  const home = freshHome();
+  await seed(home, ...Array.from({ length: 12 }, (_, at) => ({ messages: [`session ${at}`] })));
+  const other = join(temporaryFolder(), "other.db");
+  await home.call(["copy", "--to", other]);
+  await inStore(other, async (store) => {
+    for (const id of (await sharedState(store)).keys()) {
+      await store.write(deleteSessionTree, { id });
+    }
+  });
+  return { home, other, left: async () => (await inStore(home.database, sharedState)).size };
+}
+
+it("[SYNC-24] a run that would delete many sessions is refused without a terminal, and --allow-deletions lets it", async () => {
+  const { home, other, left } = await emptiedOther();
+  const dry = await home.call(["sync", "--with", other, "--dry-run"]);
+  const what = "12 of 12 sessions here, which were deleted there";
+  expect(dry).toMatchObject({ code: 0, stderr: `A run asks before it deletes ${what}.\n` });
+  const refused = await home.call(["sync", "--with", other, "--json"], { input: "y\n" });
+  expect([refused.code, refused.stdout, await left()]).toEqual([2, "", 12]);
+  expect(refused.stderr).toContain("not_confirmed");
+  expect(refused.stderr).toContain(what);
+  const allowed = await home.call(["sync", "--with", other, "--allow-deletions"]);
+  expect([allowed.code, await left()]).toEqual([0, 0]);
+});
+
+it.skipIf(!canMakeTerminal).each([
+  ["n\r", 1, 12],
+  ["y\r", 0, 0],
+])(
+  "[SYNC-24] a terminal is asked before many sessions are deleted: %j",
+  async (keys, code, count) => {
+    const { home, other, left } = await emptiedOther();
+    const terminal = home.startShell(`exec script -qfec 'reprise sync --with ${other}' /dev/null`, {
+      env: { TERM: "xterm" },
+    });
+    await terminal.waitFor(/Are these the right databases\? \[y\/N\] /);
+    terminal.child.stdin?.write(keys);
+    expect([(await terminal.finished).code, await left()]).toEqual([code, count]);
+  },
+);
 
 it("[CLI-445] bytes that this machine keeps of a session go with it", async () => {
   const { home, other } = await twoHomes();

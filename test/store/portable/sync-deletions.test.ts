@@ -2,13 +2,14 @@ import { expect, it } from "vitest";
 
 import { localPrincipal } from "../../../src/core/principal.ts";
 import { copyStore } from "../../../src/store/portable/copy-store.ts";
+import { findManyDeletions } from "../../../src/store/portable/sync/many-deletions.ts";
 import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tree.ts";
 import { patchSession } from "../../../src/store/records/sessions/patch.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { describeEngines, openFresh } from "../../helpers/engines.ts";
-import { sharedState, sync } from "../../helpers/sessions/sync.ts";
+import { changedIn, sharedState, sync } from "../../helpers/sessions/sync.ts";
 
 async function write(store: Store, reference: string, content: string): Promise<void> {
   await store.write(appendUserMessage, { reference, content });
@@ -30,6 +31,14 @@ async function deleteIn(store: Store, id: string): Promise<void> {
 
 async function idsIn(store: Store): Promise<readonly string[]> {
   return [...(await sharedState(store)).keys()];
+}
+
+async function makeSessions(store: Store, count: number): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n += 1) {
+    ids.push((await store.write(createSession, {})).id);
+  }
+  return ids;
 }
 
 describeEngines("deletions in synced databases", (engine) => {
@@ -70,5 +79,30 @@ describeEngines("deletions in synced databases", (engine) => {
     const [longer] = await sync(here, fourth);
     expect(longer).toMatchObject({ session_id: id, code: null, deleted_fork: null });
     expect([...(await sharedState(here)).values()].join()).toContain("more of there");
+  });
+
+  it("[SYNC-24] more deletions than a person expects are found before a run, on either side, and an empty database deletes nothing", async () => {
+    const [here, there] = [await openFresh(engine), await openFresh(engine)];
+    const ids = await makeSessions(here, 30);
+    expect(changedIn(await sync(here, there)).length).toBe(30);
+    for (const id of ids.slice(0, 10)) {
+      await deleteIn(there, id);
+    }
+    expect(await findManyDeletions({ here, there })).toEqual([]);
+    await deleteIn(there, ids[10]!);
+    await pin(here, ids[10]!, true);
+    expect(await findManyDeletions({ here, there })).toEqual([]);
+    await deleteIn(there, ids[11]!);
+    const many = { deleted: 11, sessions: 30 };
+    expect(await findManyDeletions({ here, there })).toEqual([{ in: "here", ...many }]);
+    expect(await findManyDeletions({ here: there, there: here })).toEqual([
+      { in: "there", ...many },
+    ]);
+    await makeSessions(here, 80);
+    expect(await findManyDeletions({ here, there })).toEqual([]);
+    const empty = await openFresh(engine);
+    expect(await findManyDeletions({ here, there: empty })).toEqual([]);
+    const report = changedIn(await sync(here, empty));
+    expect(report.map((each) => each.there)).toEqual(Array.from({ length: 110 }, () => "added"));
   });
 });

@@ -1,8 +1,10 @@
 import { Command } from "commander";
 
+import { RepriseError } from "../../../core/errors.ts";
 import { exactLine, titleLine } from "../../../core/text/terminal-text.ts";
 import { plural } from "../../../core/text/text.ts";
 import type { DeletionPreview } from "../../../store/records/sessions/delete-tree.ts";
+import type { ManyDeletions } from "../../../store/portable/sync/many-deletions.ts";
 import type { Effect } from "../../../store/portable/sync/sync-session.ts";
 import type { SyncedSession } from "../../../store/portable/sync/sync-stores.ts";
 import { databaseLocation, resolveLocation } from "../../process/config.ts";
@@ -11,12 +13,14 @@ import { backupOption, databaseOption, withStore } from "../../process/database.
 import { exitCodeOf } from "../../process/exit-code.ts";
 import { progressLine } from "../../process/progress-line.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
+import { confirmDeletion } from "../confirm-deletion.ts";
 import { forgetKept } from "../forget-kept.ts";
 import { openSyncPair, type SyncPair } from "./sync-pair.ts";
 
 interface SyncOptions {
   readonly with: string;
   readonly dryRun?: true;
+  readonly allowDeletions?: true;
   readonly json?: true;
 }
 
@@ -29,6 +33,7 @@ export function syncCommand(cli: CliContext): Command {
       "the other database: a file, such as on a disk that you carry, or a postgres:// address",
     )
     .option("--dry-run", "say what would be done, and change nothing")
+    .option("--allow-deletions", "do not ask before many sessions are deleted")
     .option("--json", "print a JSON object: what was done with each session, and what was not")
     .action(async (options: SyncOptions) => {
       if (options.with.trim() === "") {
@@ -40,12 +45,47 @@ export function syncCommand(cli: CliContext): Command {
         backup: backupOption(command),
         isDry: options.dryRun === true,
       });
+      if (!(await mayDelete(cli, pair, options))) {
+        return;
+      }
       const sessions = await syncAll(cli, pair);
       const skipped = sessions.flatMap(({ code }) => (code === null ? [] : [exitCodeOf(code)]));
       cli.exitCode = skipped.toSorted((a, b) => a - b)[0] ?? 0;
       show(cli, { pair, options, sessions });
     });
   return withStore(command);
+}
+
+/** Asks before a run deletes many sessions: the other database may be the wrong one, or was emptied. */
+async function mayDelete(
+  cli: CliContext,
+  pair: SyncPair,
+  { allowDeletions, dryRun }: SyncOptions,
+): Promise<boolean> {
+  const { findManyDeletions } = await import("../../../store/portable/sync/many-deletions.ts");
+  const found = allowDeletions === true ? [] : await findManyDeletions(pair);
+  const lines = found.map(deletionsText);
+  if (lines.length === 0) {
+    return true;
+  }
+  const what = lines.join(" and ");
+  if (dryRun === true) {
+    noticeLine(cli, `A run asks before it deletes ${what}.`);
+    return true;
+  }
+  if (cli.stdin.isTTY !== true) {
+    throw new RepriseError(
+      "not_confirmed",
+      `Nothing was changed: a run would delete ${what}. Check that these are the right databases, then use --allow-deletions.`,
+    );
+  }
+  const indented = lines.map((line) => `  ${line}`);
+  return confirmDeletion(cli, indented, "Are these the right databases?");
+}
+
+function deletionsText({ in: name, deleted, sessions }: ManyDeletions): string {
+  const other = name === "here" ? "there" : "here";
+  return `${deleted} of ${plural(sessions, "session")} ${name}, which were deleted ${other}`;
 }
 
 async function syncAll(cli: CliContext, pair: SyncPair): Promise<readonly SyncedSession[]> {
@@ -132,6 +172,9 @@ function changedLine({
     ...(here === "none" ? [] : [`${here} here`]),
     ...(there === "none" ? [] : [`${there} there`]),
     ...(fork === null ? [] : [`the other history is the fork ${fork}`]),
+    ...(deleted_fork === null
+      ? []
+      : [`the other history is gone: it was deleted as the fork ${deleted_fork}`]),
   ].join(", ");
   return `${exactLine(session_id)}  ${effects}  ${titleLine({ title, name: null })}`;
 }
@@ -150,6 +193,3 @@ function countsText(changed: readonly SyncedSession[], side: "here" | "there"): 
     plural(forks, "fork"),
   ].join(", ");
 }
-    ...(deleted_fork === null
-      ? []
-      : [`the other history is gone: it was deleted as the fork ${deleted_fork}`]),
