@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 
+import { DELETIONS_KNOWN_MS } from "../../../src/core/limits.ts";
 import { localPrincipal } from "../../../src/core/principal.ts";
 import { copyStore } from "../../../src/store/portable/copy-store.ts";
 import { findManyDeletions } from "../../../src/store/portable/sync/many-deletions.ts";
@@ -31,6 +32,17 @@ async function deleteIn(store: Store, id: string): Promise<void> {
 
 async function idsIn(store: Store): Promise<readonly string[]> {
   return [...(await sharedState(store)).keys()];
+}
+
+/** Deletes a session in a database whose clock shows a later time. */
+async function deleteLater(store: Store, id: string, ms: number): Promise<void> {
+  await store.write(
+    (tx, input) => {
+      const now = (offset = 0) => tx.dialect.now(offset + ms);
+      return deleteSessionTree({ ...tx, dialect: { ...tx.dialect, now } }, input);
+    },
+    { id },
+  );
 }
 
 async function makeSessions(store: Store, count: number): Promise<readonly string[]> {
@@ -104,5 +116,31 @@ describeEngines("deletions in synced databases", (engine) => {
     expect(await findManyDeletions({ here, there: empty })).toEqual([]);
     const report = changedIn(await sync(here, empty));
     expect(report.map((each) => each.there)).toEqual(Array.from({ length: 110 }, () => "added"));
+  });
+
+  it("[SYNC-25] a database that was away for less than 90 days loses what was deleted, and for longer brings it back", async () => {
+    const [here, there, third] = [
+      await openFresh(engine),
+      await openFresh(engine),
+      await openFresh(engine),
+    ];
+    const [first = "", second = "", next = "", last = ""] = await makeSessions(here, 4);
+    await sync(here, there);
+    await sync(here, third);
+    await deleteIn(here, first);
+    await deleteIn(here, second);
+    // a deletion makes the database forget those of 90 days before
+    await deleteLater(here, next, DELETIONS_KNOWN_MS - 60_000);
+    const report = await sync(here, there);
+    expect(report.filter((each) => each.there === "deleted")).toHaveLength(3);
+    expect(await idsIn(there)).toEqual([last]);
+    await deleteLater(here, last, DELETIONS_KNOWN_MS + 60_000);
+    const late = await sync(here, third);
+    expect(late.filter((each) => each.here === "added")).toHaveLength(3);
+    expect(await idsIn(here)).toEqual([first, second, next].toSorted());
+    expect(await sharedState(here)).toEqual(await sharedState(third));
+    // this one has not forgotten them yet
+    const again = await sync(here, there);
+    expect(again.filter((each) => each.here === "deleted")).toHaveLength(3);
   });
 });
