@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
 
 import type { ServerOptions } from "../../src/http/serve.ts";
@@ -31,10 +31,23 @@ export interface PageView {
   readonly context?: BrowserContext;
 }
 
-/** Opens pages of a service on this machine in the installed browser. */
-export async function openPages(origin: string) {
+/** For all tests of a process: to start one costs as much as a test does with its pages. It ends with the process. */
+let launched: Promise<Browser> | null = null;
+
+async function runningBrowser(): Promise<Browser> {
+  const browser = await launched;
+  if (browser?.isConnected() === true) {
+    return browser;
+  }
   const executablePath = installedBrowser() ?? "";
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  launched = chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  return launched;
+}
+
+/** Opens pages of a service on this machine in the installed browser, in separate contexts. */
+export async function openPages(origin: string) {
+  const browser = await runningBrowser();
+  const contexts = new Set<BrowserContext>();
   const problems: string[] = [];
   const newContext = async (view: PageView = {}): Promise<BrowserContext> => {
     const context = await browser.newContext({
@@ -44,6 +57,7 @@ export async function openPages(origin: string) {
       isMobile: view.isMobile ?? false,
       hasTouch: view.isMobile ?? false,
     });
+    contexts.add(context);
     context.setDefaultTimeout(PAGE_WAIT_MS);
     await watch(context, { origin, problems });
     if (view.token !== undefined) {
@@ -65,7 +79,9 @@ export async function openPages(origin: string) {
     },
     /** Fails if a page did what none may do. For the end of each test. */
     expectNoProblems: () => expect(problems).toEqual([]),
-    [Symbol.asyncDispose]: () => browser.close(),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([...contexts].map((context) => context.close()));
+    },
   };
 }
 

@@ -224,7 +224,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page with hostile texts (needs Chromium)", 
   });
 
   it("[PAGE-39] the sanitiser alone lets nothing run, also without the policy of the document", async () => {
-    const context = await world.browser.newContext({
+    await using context = await world.browser.newContext({
       bypassCSP: true,
       viewport: { width: 1280, height: 4000 },
     });
