@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { BENCHES } from "../../bench/benches.ts";
 import { HAS_NO_BROWSER } from "../helpers/page.ts";
+import { sampleOf, seededRandom } from "../helpers/random.ts";
 import { testSize } from "../helpers/size.ts";
 
 const run = promisify(execFile);
@@ -13,7 +14,7 @@ const PROGRAM = new URL("../../bench/main.ts", import.meta.url).pathname;
 /** Each bench at a small scale: that it still measures, not what. No time is judged here. */
 describe("benches", () => {
   const usual = Object.keys(BENCHES).filter((name) => BENCHES[name]?.byDefault);
-  const some = usual.slice(-testSize("benches"));
+  const some = sampleOf(usual, testSize("benches"), seededRandom("benches"));
 
   const inBrowser = HAS_NO_BROWSER ? [] : ["web"];
 

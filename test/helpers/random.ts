@@ -23,3 +23,13 @@ export function randomOf(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
+
+/** Some of a list, in its order: each is as likely as the others. */
+export function sampleOf<T>(all: readonly T[], size: number, random: () => number): T[] {
+  let wanted = Math.min(size, all.length);
+  return all.filter((_, at) => {
+    const isTaken = random() * (all.length - at) < wanted;
+    wanted -= isTaken ? 1 : 0;
+    return isTaken;
+  });
+}
