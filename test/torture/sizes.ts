@@ -634,6 +634,13 @@ export const SIZED_TESTS = {
     short: 600,
     long: 20_000,
   },
+  "search-families": {
+    what: "Random changes of sessions and their forks, each followed by a search that finds what a scan finds: changes",
+    files: ["test/store/records/search/families.test.ts"],
+    test: 25,
+    short: 250,
+    long: 5000,
+  },
   "search-writes": {
     what: "Kills before each write of indexing what is new: writes at most",
     files: ["test/store/records/search/killed.test.ts"],

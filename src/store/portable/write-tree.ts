@@ -11,6 +11,7 @@ import { shownColumns } from "../records/questions/ask.ts";
 import { failureColumns, NO_FAILURE } from "../records/sessions/failures.ts";
 import { storeMetadata } from "../records/sessions/labels.ts";
 import { fallbackText } from "../records/sessions/model-settings.ts";
+import { indexFamily } from "../records/search/forget.ts";
 import { lockSession } from "../records/sessions/lock.ts";
 import { rootOf } from "../records/sessions/tree-ids.ts";
 import type { Operation, Tx } from "../store.ts";
@@ -106,6 +107,7 @@ export async function writeTree(tx: Tx, tree: SessionTree, place: TreePlace): Pr
   for (const thread of tree.threads) {
     await writeSessionThread(tx, id, thread);
   }
+  await indexFamily(tx, id);
   tx.touch(id);
   for (const child of tree.children) {
     await writeTree(tx, child, place);

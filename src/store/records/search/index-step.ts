@@ -13,12 +13,14 @@ import { type Parameter, prepared, type QueryParts } from "../../prepared.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { batches } from "../threads/bodies.ts";
 import { messageBytes, rowsThatFit } from "../messages/stream-page.ts";
-import { INDEX } from "./forget.ts";
+import { holdIndex } from "./forget.ts";
 import { type Unnumbered, withNumbers } from "./document-numbers.ts";
 
 /** Messages of one step at most, and bytes of their texts. */
 const STEP_MESSAGES = 200;
 const STEP_BYTES = 512 * 1024;
+/** Messages of a fork that one step compares with those of its origin. */
+const STEP_COMPARED = 2000;
 
 export interface IndexStep {
   /** Messages that were indexed. */
@@ -45,23 +47,23 @@ async function indexNext(tx: Tx, session: ListedSession): Promise<number> {
   if (session.indexed_seq !== null) {
     return indexSession(tx, session);
   }
-  await tx.db
-    .deleteFrom("search_documents")
-    .where("session_id", "=", session.id)
-    .where("seq", "<=", session.first)
-    .execute();
-  // a writer that changes a message waits for its mark from the next step on
-  await tx.db
-    .insertInto("search_marks")
-    .values({ session_id: session.id, indexed_seq: session.first, changed: 0, labels: "" })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+  const { id: session_id } = session;
+  // who holds it may wait for the index, which the next step lets go first
+  const free = await tx.db
+    .selectFrom("sessions")
+    .select("id")
+    .where("id", "=", session_id)
+    .modifyEnd(tx.dialect.forUpdateOfFree)
+    .executeTakeFirst();
+  if (free !== undefined) {
+    // a writer that changes a message waits for its mark from the next step on
+    await tx.db
+      .insertInto("search_marks")
+      .values({ session_id, indexed_seq: 0, changed: 0, labels: "" })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
   return 0;
-}
-
-/** Holds the index: only a single process may change it. */
-async function holdIndex({ db, dialect }: Tx): Promise<void> {
-  await dialect.holdName(INDEX)?.execute(db);
 }
 
 interface IndexState {
@@ -155,12 +157,17 @@ const unindexedSession = prepared(({ db }, given: Parameter<{ readonly changed: 
       "sessions.last_activity_at",
       "search_marks.indexed_seq",
     ])
-    // what a fork has of its origin is found there, unless the filters of a search could leave that out
-    .select(
-      sql<number>`coalesce((select sessions.forked_from_seq from sessions as origin
-        where origin.id = sessions.forked_from_session_id and origin.archived_at is null
-          and origin.cleared_seq <= sessions.cleared_seq
-          and origin.project_key is not distinct from sessions.project_key), 0)`.as("first"),
+    // null if a filter of a search could leave out the origin alone
+    .select("sessions.forked_from_seq")
+    .select(({ selectFrom }) =>
+      selectFrom("sessions as origin")
+        .select("origin.id")
+        .whereRef("origin.id", "=", "sessions.forked_from_session_id")
+        .whereRef("origin.project_key", "is not distinct from", "sessions.project_key")
+        .where(({ or, eb }) =>
+          or([eb("origin.archived_at", "is", null), eb("sessions.archived_at", "is not", null)]),
+        )
+        .as("origin"),
     )
     // SQLite takes the first lower bound as the place where it begins to read
     .where("sessions.changed", ">=", given("changed"))
@@ -192,10 +199,7 @@ async function indexSession(tx: Tx, session: ListedSession): Promise<number> {
   if (mark === undefined) {
     return 0;
   }
-  const { messages, more } = await nextMessages(tx, session_id, mark.indexed_seq);
-  const indexed_seq = more
-    ? (messages.at(-1)?.seq ?? session.last_seq)
-    : Math.max(session.last_seq, messages.at(-1)?.seq ?? 0);
+  const { messages, indexed_seq, more } = await nextMessages(tx, session, mark.indexed_seq);
   await tx.db
     .deleteFrom("search_documents")
     .where("session_id", "=", session_id)
@@ -230,11 +234,33 @@ async function indexSession(tx: Tx, session: ListedSession): Promise<number> {
   return messages.length;
 }
 
-async function nextMessages({ db }: Tx, session_id: string, after: number) {
+/** The next messages of a session to index, the position up to which they are all, and whether more follow. */
+async function nextMessages({ db }: Tx, session: ListedSession, after: number) {
+  const { id, last_seq, origin, forked_from_seq } = session;
+  const shared = origin === null ? 0 : (forked_from_seq ?? 0);
+  const compared = after < shared ? Math.min(shared, after + STEP_COMPARED) : null;
   const later = db
     .selectFrom("messages")
-    .where("session_id", "=", session_id)
+    .where("session_id", "=", id)
     .where("seq", ">", after)
+    .$if(compared !== null, (query) =>
+      query.where("seq", "<=", compared).where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            // a search finds it in place of the fork's, whatever its words and filters
+            selectFrom("messages as shown")
+              .select("shown.seq")
+              .where("shown.session_id", "=", origin)
+              .whereRef("shown.seq", "=", "messages.seq")
+              .whereRef("shown.archived", "<=", "messages.archived")
+              .whereRef("shown.role", "=", "messages.role")
+              .whereRef("shown.ts", "=", "messages.ts")
+              .whereRef("shown.content", "=", "messages.content")
+              .whereRef("shown.tool_calls", "is not distinct from", "messages.tool_calls"),
+          ),
+        ),
+      ),
+    )
     .orderBy("seq");
   const sizes = await later
     .select(["seq", messageBytes()])
@@ -248,7 +274,12 @@ async function nextMessages({ db }: Tx, session_id: string, after: number) {
     .select(["seq", "role", "ts", "content", "tool_calls"])
     .limit(fitting)
     .execute();
-  return { messages, more: fitting < sizes.length };
+  const last = messages.at(-1)?.seq ?? after;
+  if (fitting < sizes.length) {
+    return { messages, indexed_seq: last, more: true };
+  }
+  const indexed_seq = compared ?? Math.max(last_seq, last);
+  return { messages, indexed_seq, more: indexed_seq < last_seq };
 }
 
 interface NewDocument extends Unnumbered {

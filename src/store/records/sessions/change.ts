@@ -10,7 +10,7 @@ import { continueAbove } from "../questions/continue.ts";
 import { firstOpenQuestion } from "../questions/read.ts";
 import { delegationOf, lockPath } from "../questions/tree.ts";
 import { withdrawQuestions } from "../questions/withdraw.ts";
-import { indexForks, indexMoved } from "../search/forget.ts";
+import { indexFamily } from "../search/forget.ts";
 import { recordConsent } from "./consents.ts";
 import { NO_FAILURE } from "./failures.ts";
 import { lockSession } from "./lock.ts";
@@ -125,7 +125,7 @@ export const startThread: Operation<NewThread, Session> = async (tx, input) => {
   await refreshReady(tx, input.id);
   if (input.archive) {
     await archiveAll(tx, input.id);
-    await indexForks(tx, input.id);
+    await indexFamily(tx, input.id);
   }
   const { id: session_id, model, persona_name, principal } = input;
   await recordChanges(tx, { session_id, changes: { model, persona_name }, principal });
@@ -224,7 +224,7 @@ export const takeFolder: Operation<TakeFolder, Session> = async (tx, input) => {
     .set({ repo_path, project_key, project_id })
     .where("id", "=", id)
     .execute();
-  await indexMoved(tx, id);
+  await indexFamily(tx, id);
   await recordChanges(tx, { session_id: id, principal, changes: { repo_path } });
   tx.touch(id);
   return readSession(tx, { id });

@@ -6,7 +6,7 @@ import { deleteThreads, holdFamilies } from "../threads/families.ts";
 import { sessionInThreadId } from "../threads/free-threads.ts";
 import { continueAbove } from "../questions/continue.ts";
 import { delegationOf, lockPath } from "../questions/tree.ts";
-import { indexForks } from "../search/forget.ts";
+import { indexFamily } from "../search/forget.ts";
 import { lockSession } from "./lock.ts";
 import { readSession } from "./read.ts";
 import type { Operation, Tx } from "../../store.ts";
@@ -94,6 +94,9 @@ export const deleteSessionTree: Operation<
     );
   }
   await openCycle(tx, previews);
+  for (const { session } of previews) {
+    await indexFamily(tx, session.id);
+  }
   // a row that is referred to cannot go before the one that refers to it
   for (const { session } of previews.toReversed()) {
     await deleteOne(tx, session.id);
@@ -147,7 +150,6 @@ async function deleteOne(tx: Tx, id: string): Promise<void> {
     tx,
     threads.map((thread) => thread.id),
   );
-  await indexForks(tx, id);
   await tx.db.deleteFrom("sessions").where("id", "=", id).execute();
   tx.touch(id);
 }

@@ -8,7 +8,7 @@ import type { SessionSummary } from "../../../core/schemas/schemas.ts";
 import type { Session } from "../../../core/sessions.ts";
 import { momentAfter } from "../../../core/time.ts";
 import { lockPath } from "../questions/tree.ts";
-import { indexForks } from "../search/forget.ts";
+import { indexFamily } from "../search/forget.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { refuseEnded, setPlanMode, startThread, switchModel, takeFolder } from "./change.ts";
 import { storeMetadata } from "./labels.ts";
@@ -218,7 +218,7 @@ async function changeLabels(
       .execute();
   }
   if (archived !== undefined) {
-    await indexForks(tx, id);
+    await indexFamily(tx, id);
   }
   if (metadata !== undefined) {
     await storeMetadata(tx, id, metadata);

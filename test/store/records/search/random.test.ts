@@ -1,17 +1,16 @@
-import { expect, it } from "vitest";
+import { it } from "vitest";
 
 import { tokenHolder } from "../../../../src/core/principal.ts";
-import { comparedText, hasWords, searchedLabels } from "../../../../src/core/search/search.ts";
 import { appendUserMessage } from "../../../../src/store/records/messages/append.ts";
 import { mirrorMessages } from "../../../../src/store/records/messages/mirror.ts";
 import { forgetIndexed } from "../../../../src/store/records/search/forget.ts";
 import { startThread } from "../../../../src/store/records/sessions/change.ts";
 import { deleteSessionTree } from "../../../../src/store/records/sessions/delete-tree.ts";
 import { patchSession } from "../../../../src/store/records/sessions/patch.ts";
-import { indexTail, searchMessages } from "../../../../src/store/search.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import { describeEngines, newSession, openFresh } from "../../../helpers/engines.ts";
 import { seededRandom } from "../../../helpers/random.ts";
+import { expectFound } from "../../../helpers/sessions/searched.ts";
 import { testSize } from "../../../helpers/size.ts";
 
 const WORDS = ["river", "stone", "bridge", "Mühle", "東京都"];
@@ -52,11 +51,8 @@ describeEngines("a search among changes", (engine) => {
         await store.write(forgetIndexed, { session_id: id });
       } else {
         const word = one(WORDS) ?? "";
-        for (const archived of [false, true]) {
-          expect(await found(store, word, archived), `step ${step}`).toEqual(
-            await scanned(store, comparedText(word), archived),
-          );
-        }
+        await expectFound(store, { word, archived: false }, `step ${step}`);
+        await expectFound(store, { word, archived: true }, `step ${step}`);
       }
     }
   });
@@ -73,40 +69,4 @@ async function edit(
     const messages = [{ ...base, message_id, content, is_summary: false }];
     await store.write(mirrorMessages, { session_id, messages });
   }
-}
-
-async function found(store: Store, query: string, archived: boolean): Promise<string[]> {
-  while ((await indexTail(store)) !== null) {
-    // until all is indexed
-  }
-  const all: string[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await searchMessages(store, { query, archived, limit: 50, cursor });
-    all.push(...page.results.map(({ session_id, seq }) => `${session_id} ${seq ?? 0}`));
-    if (page.next === null) {
-      return all.toSorted();
-    }
-    cursor = page.next;
-  }
-}
-
-function scanned(store: Store, word: string, archived: boolean): Promise<string[]> {
-  return store.read(async ({ db }) => {
-    const sessions = await db.selectFrom("sessions").selectAll().execute();
-    const shown = sessions.filter(({ archived_at }) => archived || archived_at === null);
-    const ids = new Set(shown.map(({ id }) => id));
-    const messages = await db.selectFrom("messages").selectAll().execute();
-    return [
-      ...messages
-        .filter((message) => ids.has(message.session_id) && (archived || message.archived === 0))
-        .map(({ session_id, seq, content }) => ({ key: `${session_id} ${seq}`, text: content })),
-      ...shown.map(({ id, name, title }) => ({
-        key: `${id} 0`,
-        text: searchedLabels(name, title),
-      })),
-    ]
-      .filter(({ text }) => hasWords(comparedText(text), [word]))
-      .map(({ key }) => key)
-      .toSorted();
-  }, null);
 }

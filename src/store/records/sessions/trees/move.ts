@@ -4,7 +4,7 @@ import type { Principal } from "../../../../core/principal.ts";
 import { isRoot } from "../../../../core/session-tree.ts";
 import type { Session } from "../../../../core/sessions.ts";
 import type { Operation, Tx } from "../../../store.ts";
-import { indexMoved } from "../../search/forget.ts";
+import { indexFamily } from "../../search/forget.ts";
 import { batches } from "../../threads/bodies.ts";
 import { refuseEnded } from "../change.ts";
 import { holdTree } from "../delete-tree.ts";
@@ -46,7 +46,7 @@ export const moveSession: Operation<MoveSession, Session> = async (tx, input) =>
       .returning("id")
       .executeTakeFirst();
     if (changed !== undefined) {
-      await indexMoved(tx, each);
+      await indexFamily(tx, each);
       await recordChanges(tx, { session_id: each, principal, changes: { repo_path } });
       tx.touch(each);
     }
