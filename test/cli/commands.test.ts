@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect, it } from "vitest";
 
-import { findFamily } from "../../src/agent/commands/processes.ts";
+import { findFamily } from "../../src/workspace/commands/processes.ts";
 import { OUTCOME_UNKNOWN } from "../../src/core/text/outcome-unknown.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { freshHome } from "../helpers/reprise.ts";

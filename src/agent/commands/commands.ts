@@ -1,13 +1,10 @@
-import { randomUUID } from "node:crypto";
-
-import { isProcessGone } from "../../store/records/leases/this-process.ts";
 import type { SandboxLimits } from "../../workspace/sandbox/policy.ts";
 import type { Conceal } from "../../core/secrets.ts";
-import { commandEnvironment } from "./environment.ts";
+import { commandEnvironment } from "../../workspace/commands/environment.ts";
 import { createKeptOutput } from "./kept-output.ts";
 import { createLiveLines } from "./live-lines.ts";
 import { type Command, launchOf } from "./launch.ts";
-import { endFamily } from "./processes.ts";
+import { ProcessMarks } from "../../workspace/commands/process-marks.ts";
 import { type RunEnd, runLaunch } from "./run-launch.ts";
 import type { CommandSandbox } from "../sandbox/command-sandbox.ts";
 import type { Confine, ConfinedPlace, SandboxResult } from "../sandbox/confine.ts";
@@ -77,9 +74,6 @@ export interface CommandSandboxResult extends SandboxResult {
 const SHOWN = { head: 8 * 1024, tail: 24 * 1024 };
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-/** Marks the environment of all that a command starts. */
-const MARKER = "REPRISE_COMMAND";
-
 export function createCommands(
   {
     env,
@@ -95,22 +89,20 @@ export function createCommands(
   const stop = new AbortController();
   const running = new Set<Promise<unknown>>();
   const spool = outputFolder === null ? null : createSpool(outputFolder, session_id);
-  const owner = `${session_id}:${process.pid}:${randomUUID()}`;
-  // of a Reprise that a command of another one has started, too
-  const outer = env[MARKER]?.slice(-MAX_MARKER) ?? "";
+  const marks = new ProcessMarks(session_id, env);
 
   const variables = () => commandEnvironment(env, { names: environment, conceal });
 
   const run = async (request: CommandRequest): Promise<CommandEnd> => {
     const { onText } = request;
     const signal = AbortSignal.any([request.signal ?? stop.signal, stop.signal]);
-    const marker = `${owner}:${randomUUID()}`;
+    const mark = marks.next();
     const kept = createKeptOutput(SHOWN);
     const whole = createWhole(spool);
     const live = createLiveLines(conceal, onText);
     const launch = launchOf(request.command, {
       cwd: request.cwd,
-      env: { ...variables(), [MARKER]: `${outer},${marker}` },
+      env: { ...variables(), ...mark.variables },
     });
     const { sandbox = null } = request;
     const confined =
@@ -121,7 +113,7 @@ export function createCommands(
       const end = await runLaunch({
         launch: confined?.launch ?? launch,
         onStart: (pid) => confined?.watch(pid),
-        isMarked: (environment) => environment.includes(marker),
+        isMarked: mark.isMarked,
         timeoutMs: request.timeoutMs,
         maxBytes: maxOutputBytes,
         signal,
@@ -159,35 +151,12 @@ export function createCommands(
       running.add(work.catch(() => undefined));
       return work;
     },
-    endLeftRunning: async () => {
-      await endFamily({
-        group: null,
-        isMarked: (text) => isLeftRunning(text, { session_id, owner }),
-      });
-    },
+    endLeftRunning: () => marks.endLeftRunning(),
     end: async () => {
       stop.abort();
       await Promise.all(running);
     },
   };
-}
-
-/** Characters of the marker of commands around this one. */
-const MAX_MARKER = 1000;
-
-/** True for the environment of a command of this session whose Reprise is gone. */
-function isLeftRunning(
-  environment: string,
-  { session_id, owner }: { readonly session_id: string; readonly owner: string },
-): boolean {
-  const marker = new RegExp(`${MARKER}=[^\\0 ]*?${session_id}:(\\d+):([0-9a-f-]{36}):`);
-  const [, pid, id = ""] = marker.exec(environment) ?? [];
-  return pid !== undefined && !owner.endsWith(id) && isOver(Number(pid));
-}
-
-/** True also for our own number: this process has begun later than the one before with it. */
-function isOver(pid: number): boolean {
-  return pid === process.pid || isProcessGone(pid);
 }
 
 /** Keeps an output in a file from the moment on when it is too long to be shown. */

@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Launch } from "./launch.ts";
-import { endFamily, type Family } from "./processes.ts";
+import { endFamily, type Family } from "../../workspace/commands/processes.ts";
 
 export interface RunInput {
   readonly launch: Launch;

@@ -16,7 +16,7 @@ import {
   type CommandOptions,
   createCommands,
 } from "../../../src/agent/commands/commands.ts";
-import { commandEnvironment } from "../../../src/agent/commands/environment.ts";
+import { commandEnvironment } from "../../../src/workspace/commands/environment.ts";
 import { createKeptOutput } from "../../../src/agent/commands/kept-output.ts";
 import type { Command } from "../../../src/agent/commands/launch.ts";
 import {
@@ -24,7 +24,7 @@ import {
   familyOf,
   findFamily,
   processesOfPs,
-} from "../../../src/agent/commands/processes.ts";
+} from "../../../src/workspace/commands/processes.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { createConceal } from "../../../src/core/secrets.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";

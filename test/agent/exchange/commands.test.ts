@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { permissionChoices } from "../../../src/core/text/words.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import type { AgentOptions } from "../../../src/agent/exchange-context.ts";
-import { findFamily } from "../../../src/agent/commands/processes.ts";
+import { findFamily } from "../../../src/workspace/commands/processes.ts";
 import { OUTCOME_UNKNOWN } from "../../../src/core/text/outcome-unknown.ts";
 import type { PermissionChoice } from "../../../src/core/questions.ts";
 import type { ExchangeRequest, Live } from "../../../src/exchange/exchanger.ts";
