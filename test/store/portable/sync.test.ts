@@ -128,13 +128,13 @@ describeEngine("syncing two databases", (engine) => {
     await write(here, id, "common");
     await sync(here, there);
     await write(there, id, "of both losers");
-    await sync(there, third!);
+    await sync(there, third);
     await write(there, id, "lost");
-    await sync(there, fourth!);
+    await sync(there, fourth);
     await write(here, id, "short winner");
-    await write(third!, id, "long winner");
+    await write(third, id, "long winner");
     const one = await sync(here, there);
-    const other = await sync(third!, fourth!);
+    const other = await sync(third, fourth);
     expect([one[0]?.fork, other[0]?.fork]).toEqual([expect.any(String), expect.any(String)]);
     for (const [a, b] of [
       [here, third],
@@ -142,10 +142,10 @@ describeEngine("syncing two databases", (engine) => {
       [third, fourth],
       [here, fourth],
       [there, third],
-    ]) {
-      await sync(a!, b!);
+    ] as const) {
+      await sync(a, b);
     }
-    const states = await Promise.all([here, there, third!, fourth!].map(sharedState));
+    const states = await Promise.all([here, there, third, fourth].map(sharedState));
     for (const state of states) {
       expect(state).toEqual(states[0]);
     }
