@@ -1,7 +1,7 @@
 import type { Metadata } from "../../../core/labels.ts";
 import { holdTree } from "../../records/sessions/delete-tree.ts";
 import { endSession } from "../../records/sessions/change.ts";
-import { indexForks } from "../../records/search/forget.ts";
+import { indexFamily } from "../../records/search/forget.ts";
 import { readMetadataOf, storeMetadata } from "../../records/sessions/labels.ts";
 import { treeIdsOf } from "../../records/sessions/tree-ids.ts";
 import { batches } from "../../records/threads/bodies.ts";
@@ -98,7 +98,7 @@ export const setLabels: Operation<
       .execute();
     await replaceMetadata(tx, id, metadata);
     // the index has what a fork and its archived origin share once
-    await indexForks(tx, id);
+    await indexFamily(tx, id);
     if (ended_at !== null) {
       await endSession(tx, { id });
       await tx.db.updateTable("sessions").set({ ended_at }).where("id", "=", id).execute();
