@@ -80,6 +80,11 @@ function pruned(tree: SessionTree, ids: ReadonlySet<string>): SessionTree {
   return { ...tree, children: children.map((child) => pruned(child, ids)) };
 }
 
+/** Returns the ids of a session and of its sub-agents. */
+export function idsOf(tree: SessionTree): readonly string[] {
+  return [...sessionsOf(tree)].map(({ session }) => session.id);
+}
+
 /** Checks a history as an import checks its file. Error codes: `export_invalid`. */
 export function requireSound({ name }: { readonly name: string }, tree: SessionTree): void {
   try {

@@ -3,9 +3,9 @@ import { MAX_EXPORT_BYTES } from "../../../core/limits.ts";
 import { type DeletionPreview, deleteSessionTree } from "../../records/sessions/delete-tree.ts";
 import type { ReadOnlyStore, Store } from "../../store.ts";
 import { type SessionTree, sessionsOf } from "../export-schema.ts";
-import { commonLength, compareTrees, isLater } from "./compare-trees.ts";
-import { type History, readHistory, requireSound, without } from "./history.ts";
-import { type KeptFork, keptFork } from "./kept-fork.ts";
+import { compareTrees, isLater } from "./compare-trees.ts";
+import { findFork, refusePinned } from "./find-fork.ts";
+import { type History, idsOf, readHistory, requireSound, without } from "./history.ts";
 import { type Labels, labelsToSet, setLabels } from "./labels.ts";
 import { findSession, type Outline, readDeleted, refuseTaken } from "./outline.ts";
 import { addTree, replaceTree } from "./replace-tree.ts";
@@ -285,56 +285,6 @@ async function replace(
   return effects;
 }
 
-/** The fork for the history that loses the id. */
-interface FoundFork {
-  readonly kept: KeptFork;
-  /** True if it was deleted in one of them: its id says exactly which history somebody deleted. */
-  readonly isDeleted: boolean;
-}
-
-/**
- * Finds the fork for the history that loses the id. One that is there already may have been continued, and is taken as
- * it is.
- *
- * Error codes: `session_exists`.
- */
-async function findFork(
-  input: SyncSession,
-  lost: SessionTree,
-  main: SessionTree,
-): Promise<FoundFork> {
-  const kept = keptFork(lost, main);
-  const { id } = kept.tree.session;
-  const found: SessionTree[] = [];
-  for (const side of [input.here, input.there]) {
-    await side.read(refuseTaken, { ids: idsOf(kept.tree), root: id });
-    if ((await side.read(readDeleted, [id])).size > 0) {
-      return { kept, isDeleted: true };
-    }
-    const history = await readHistory(side, { id, now: input.now });
-    found.push(...(history === null ? [] : [history.tree]));
-    if (history !== null && commonLength(kept.tree, history.tree) < kept.tree.messages.length) {
-      throw new RepriseError(
-        "session_exists",
-        `The two histories of this session went apart, and ${side.name} has another session with the id of the fork for one of them. Delete it.`,
-      );
-    }
-  }
-  if (found.length < 2) {
-    input.onFork(id);
-  }
-  return { kept: { ...kept, tree: found[0] ?? kept.tree }, isDeleted: false };
-}
-
-function refusePinned({ name }: SyncSide, lost: SessionTree, kept: KeptFork): void {
-  if (lost.session.pinned_at !== undefined) {
-    throw new RepriseError(
-      "session_exists",
-      `The history that ${name} has of this session was deleted as the fork ${kept.tree.session.id}, and is pinned in ${name}. Unpin it to delete it there, too.`,
-    );
-  }
-}
-
 function refuseQueue({ name }: SyncSide, { isQueued }: History): void {
   if (isQueued) {
     throw new RepriseError(
@@ -342,8 +292,4 @@ function refuseQueue({ name }: SyncSide, { isQueued }: History): void {
       `A message waits in the queue of this session in ${name}, and the other database has a longer history. Run the command again when the message was answered or withdrawn.`,
     );
   }
-}
-
-function idsOf(tree: SessionTree): readonly string[] {
-  return [...sessionsOf(tree)].map(({ session }) => session.id);
 }
