@@ -127,12 +127,18 @@ function ask(store: Store, query: string): Promise<unknown> {
   const grams = queryGrams(searchWords(query));
   return store.read(async (tx) => {
     const match = tx.dialect.search.match(grams);
-    return tx.rows(indexedMessages, { match, before: Number.MAX_SAFE_INTEGER, limit: LIMIT });
+    return tx.rows(indexedMessages, {
+      match,
+      after: 0,
+      before: Number.MAX_SAFE_INTEGER,
+      limit: LIMIT,
+    });
   }, null);
 }
 
 interface Asked {
   readonly match: string;
+  readonly after: number;
   readonly before: number;
   readonly limit: number;
 }
@@ -140,6 +146,7 @@ interface Asked {
 const indexedMessages = prepared(({ db, dialect }, given: Parameter<Asked>) => {
   const index = dialect.search.find({
     match: given("match"),
+    after: given("after"),
     before: given("before"),
     limit: given("limit"),
   });

@@ -71,9 +71,10 @@ export interface SearchIndex {
   ): Promise<void>;
   /** Trigrams as what `find` takes. */
   match(grams: readonly string[]): string;
-  /** A subquery: the last documents below an id that may have all of the trigrams, in descending order. */
+  /** A subquery: the last documents between two ids that may have all of the trigrams, in descending order. */
   find(given: {
     readonly match: string | Expression<string>;
+    readonly after: number | Expression<number>;
     readonly before: number | Expression<number>;
     readonly limit: number | Expression<number>;
   }): RawBuilder<SearchDocumentTable>;

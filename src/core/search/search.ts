@@ -129,6 +129,8 @@ export function searchRank(role: Role | null): number {
 const EPOCH = Date.UTC(2020);
 const UNIT_MS = 64;
 const RANK = 2 ** 40;
+/** Messages of later times, and those that get a run of numbers, keep half of the numbers of a rank. */
+const LAST_UNIT = RANK / 2;
 
 /**
  * The least number that a document of a rank and a time may have: the order of numbers is that of results. Units are
@@ -136,5 +138,17 @@ const RANK = 2 ** 40;
  */
 export function documentNumber(rank: number, ts: string): number {
   const unit = Math.floor((Date.parse(ts) - EPOCH) / UNIT_MS);
-  return rank * RANK + Math.min(Math.max(Number.isNaN(unit) ? 0 : unit, 0), RANK - 1) + 1;
+  return rank * RANK + Math.min(Math.max(Number.isNaN(unit) ? 0 : unit, 0), LAST_UNIT) + 1;
+}
+
+/** The numbers between which all documents of a role are; of all, without one. */
+export function documentNumbers(role: Role | undefined): {
+  readonly after: number;
+  readonly end: number;
+} {
+  if (role === undefined) {
+    return { after: 0, end: Number.MAX_SAFE_INTEGER };
+  }
+  const after = searchRank(role) * RANK;
+  return { after, end: after + RANK + 1 };
 }

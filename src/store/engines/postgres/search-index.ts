@@ -26,9 +26,9 @@ export const postgresSearchIndex: SearchIndex = {
     );
   },
   match: (grams) => numbersOf(new Set(grams)),
-  find: ({ match, before, limit }) => sql`(
+  find: ({ match, after, before, limit }) => sql`(
     select id, session_id, seq from search_documents
-    where grams @> ${match}::integer[] and id < ${before}::bigint
+    where grams @> ${match}::integer[] and id > ${after}::bigint and id < ${before}::bigint
     order by id desc limit ${limit}::bigint)`,
   merge: () => Promise.resolve(false),
 };

@@ -30,10 +30,10 @@ export const sqliteSearchIndex: SearchIndex = {
   },
   // a trigram is a text in quotes: nothing in it is an operator
   match: (grams) => grams.map((gram) => `"${gram.replaceAll('"', '""')}"`).join(" AND "),
-  find: ({ match, before, limit }) => sql`(
+  find: ({ match, after, before, limit }) => sql`(
     select f.id, f.session_id, f.seq from search_index as i
       cross join search_documents as f on f.id = i.rowid
-    where i.search_index match ${match} and i.rowid < ${before}
+    where i.search_index match ${match} and i.rowid > ${after} and i.rowid < ${before}
     order by i.rowid desc limit ${limit})`,
   merge: async (db, isFirst) => {
     const changes = async (): Promise<number> => {

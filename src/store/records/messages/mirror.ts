@@ -185,9 +185,10 @@ function isReplaced({ row, message }: KeptMessage): boolean {
   return row.role === "assistant" && isUncounted && row.content !== message.content;
 }
 
-/** True for a row whose text is another from here on. */
+/** True for a row that a search finds by another text or role from here on. */
 function isRewritten({ row, message }: KeptMessage): boolean {
-  return row.content !== message.content || row.tool_calls !== mirrorColumns(message).tool_calls;
+  const { role, content, tool_calls } = mirrorColumns(message);
+  return row.role !== role || row.content !== content || row.tool_calls !== tool_calls;
 }
 
 interface Counted {

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 
 import {
   comparedText,
+  documentNumbers,
   hasWords,
   queryGrams,
   type SearchedRole,
@@ -112,6 +113,7 @@ const SHORT_BYTES = 8 * 1024;
 interface CandidateValues extends SearchFilters {
   /** What the index is asked for; empty to read all documents. */
   readonly match: string;
+  readonly after: number;
   readonly before: number;
   readonly documents: number;
 }
@@ -124,9 +126,11 @@ async function readCandidates(tx: Tx, { words, before, documents, ...filters }: 
   const grams = queryGrams(words);
   const match = grams.length === 0 ? "" : tx.dialect.search.match(grams);
   const { role, since, project_key, archived = false } = filters;
+  const { after, end } = documentNumbers(role);
   const rows = await tx.rows(grams.length === 0 ? allCandidates : indexedCandidates, {
     match,
-    before,
+    after,
+    before: Math.min(before, end),
     documents,
     role,
     since,
@@ -152,14 +156,19 @@ const indexedCandidates = prepared(
 );
 
 const allCandidates = prepared((parts, given: Parameter<CandidateValues>) => {
-  const { before, limit } = findIn(given);
+  const { after, before, limit } = findIn(given);
   const all = sql<SearchDocumentTable>`(select id, session_id, seq from search_documents
-    where id < ${before} order by id desc limit ${limit})`;
+    where id > ${after} and id < ${before} order by id desc limit ${limit})`;
   return candidatesIn(parts, given, all);
 }, OPTIONAL);
 
 function findIn(given: Parameter<CandidateValues>) {
-  return { match: given("match"), before: given("before"), limit: given("documents") };
+  return {
+    match: given("match"),
+    after: given("after"),
+    before: given("before"),
+    limit: given("documents"),
+  };
 }
 
 /** A row for each document, or one without a document: each has what the index needs. */

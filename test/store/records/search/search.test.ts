@@ -14,6 +14,7 @@ import { indexTail, type SearchInput, searchMessages } from "../../../../src/sto
 import type { Store } from "../../../../src/store/store.ts";
 import { tokenHolder } from "../../../../src/core/principal.ts";
 import { describeEngine, execute, newSession, openFresh } from "../../../helpers/engines.ts";
+import { rowsReadBy } from "../../../helpers/read-rows.ts";
 import { seededRandom } from "../../../helpers/random.ts";
 import { testLevel, testSize } from "../../../helpers/size.ts";
 
@@ -213,6 +214,36 @@ describeEngine("the search", (engine) => {
     const page = await searchMessages(store, { query: "topic", role: "user" });
     expect(page).toMatchObject({ complete: true, indexed_until: null });
     expect(page.results).toHaveLength(5);
+  });
+
+  it("[SEARCH-22] reads results of tools alone if they are searched, and nothing of them if others are", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    const base = { token_count: 1, is_summary: false, usage: null, tool_calls: null };
+    const messages = Array.from({ length: 400 }, (_, n) => {
+      const role = n % 2 === 0 ? ("assistant" as const) : ("tool" as const);
+      return {
+        ...base,
+        message_id: `${n}`,
+        role,
+        content: n < 2 ? "tested" : "ted, est, ste, tes",
+      };
+    });
+    await store.write(mirrorMessages, { session_id: id, messages });
+    for (const [role, seq] of [
+      ["assistant", 1],
+      ["tool", 2],
+    ] as const) {
+      const found = () => foundIn(store, "tested", { role });
+      expect(await found()).toEqual([`${id} ${seq}`]);
+      expect(await rowsReadBy(found)).toBeLessThan(300);
+    }
+    const [first] = messages;
+    await store.write(mirrorMessages, { session_id: id, messages: [{ ...first!, role: "tool" }] });
+    expect((await foundIn(store, "tested", { role: "tool" })).toSorted()).toEqual([
+      `${id} 1`,
+      `${id} 2`,
+    ]);
   });
 
   it("[SEARCH-9] keeps the order of messages that were stored together", async () => {
