@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { sql } from "kysely";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 
 import { comparedText, searchWords } from "../../../../src/core/search/search.ts";
 import { newId } from "../../../../src/core/ids.ts";
@@ -9,6 +9,7 @@ import { mirrorMessages } from "../../../../src/store/records/messages/mirror.ts
 import { startThread } from "../../../../src/store/records/sessions/change.ts";
 import { deleteSessionTree } from "../../../../src/store/records/sessions/delete-tree.ts";
 import { patchSession } from "../../../../src/store/records/sessions/patch.ts";
+import { batches } from "../../../../src/store/records/threads/bodies.ts";
 import { forgetIndexed } from "../../../../src/store/records/search/forget.ts";
 import { indexTail, type SearchInput, searchMessages } from "../../../../src/store/search.ts";
 import type { Store } from "../../../../src/store/store.ts";
@@ -33,6 +34,36 @@ const foundIn = async (store: Store, query: string, more: Partial<SearchInput> =
   }
   return page.results.map(({ session_id, seq }) => `${session_id} ${seq ?? "labels"}`);
 };
+
+/** Adds documents that are newer than all messages, and have none. */
+async function addDocuments(store: Store, session_id: string, count: number): Promise<void> {
+  await store.write(async ({ db, dialect }) => {
+    const { last } = await db
+      .selectFrom("search_documents")
+      .select(({ fn }) => fn.max("id").as("last"))
+      .where("seq", ">", 0)
+      .executeTakeFirstOrThrow();
+    const added = Array.from({ length: count }, (_, at) => {
+      const id = last + at + 1;
+      return { id, session_id, seq: id, text: "" };
+    });
+    for (const batch of batches(added)) {
+      await dialect.search.store(db, batch);
+    }
+  }, null);
+}
+
+async function allPages(store: Store, input: SearchInput) {
+  const keys: string[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = await searchMessages(store, { ...input, cursor });
+    keys.push(...page.results.map(({ session_id, seq }) => `${session_id} ${seq ?? "labels"}`));
+    if (page.next === null) {
+      return { keys, complete: page.complete };
+    }
+    cursor = page.next;
+  }
+}
 
 describeEngine("the search", (engine) => {
   it("[SEARCH-1] finds messages that have all words, in any case, and phrases between quotes", async () => {
@@ -203,6 +234,23 @@ describeEngine("the search", (engine) => {
     expect(await foundIn(store, "東 行く")).toEqual([`${id} 2`]);
   });
 
+  it("[SEARCH-7] reads the newest 50,000 for a short word, and what is before beside a longer one", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    await say(store, id, "東京に");
+    expect(await foundIn(store, "東京に", { role: "user" })).toEqual([`${id} 1`]);
+    for (const [newer, isComplete] of [
+      [49_998, true],
+      [2, false],
+    ] as const) {
+      await addDocuments(store, id, newer);
+      const { keys, complete } = await allPages(store, { query: "東京", role: "user" });
+      expect(complete).toBe(isComplete);
+      expect(keys).toEqual(isComplete ? [`${id} 1`] : []);
+    }
+    expect(await foundIn(store, "東京 東京に", { role: "user" })).toEqual([`${id} 1`]);
+  });
+
   it("[SEARCH-8] indexes the tail within limits, and says how far it is", async () => {
     const store = await openFresh(engine);
     for (let n = 0; n < 5; n += 1) {
@@ -214,6 +262,33 @@ describeEngine("the search", (engine) => {
     const page = await searchMessages(store, { query: "topic", role: "user" });
     expect(page).toMatchObject({ complete: true, indexed_until: null });
     expect(page.results).toHaveLength(5);
+  });
+
+  it("[SEARCH-8] indexes 2,000 messages before an answer, or as many as one second takes", async () => {
+    const store = await openFresh(engine);
+    const { id } = await newSession(store);
+    const base = { role: "user", token_count: 1, is_summary: false, usage: null } as const;
+    const messages = Array.from({ length: 2500 }, (_, n) => {
+      return { ...base, message_id: newId(), content: `topic ${n}`, tool_calls: null };
+    });
+    await store.write(mirrorMessages, { session_id: id, messages });
+    const clock = vi.spyOn(performance, "now").mockReturnValue(0);
+    onTestFinished(() => clock.mockRestore());
+    const input = { query: "topic", role: "user", limit: 50 } as const;
+    const indexed = async (): Promise<number | undefined> =>
+      (await store.read(({ db }) => db.selectFrom("search_marks").selectAll().execute(), null))[0]
+        ?.indexed_seq;
+    const page = await searchMessages(store, input);
+    expect(page.complete).toBe(false);
+    expect(page.indexed_until).toMatch(/^\d{4}-/);
+    expect(await indexed()).toBe(2000);
+    let now = 0;
+    clock.mockImplementation(() => (now += 501));
+    expect(await searchMessages(store, input)).toMatchObject({ complete: false });
+    expect(await indexed()).toBe(2400);
+    clock.mockRestore();
+    expect(await allPages(store, input)).toMatchObject({ complete: true });
+    expect(await indexed()).toBe(2500);
   });
 
   it("[SEARCH-22] reads results of tools alone if they are searched, and nothing of them if others are", async () => {
