@@ -6,6 +6,7 @@ import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
 import { forkSession } from "../../../src/store/checkpoints/forks/fork-session.ts";
 import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
 import type { SearchFilters } from "../../../src/store/records/search/find.ts";
+import { mirrorMessages } from "../../../src/store/records/messages/mirror.ts";
 import { endSession, startThread } from "../../../src/store/records/sessions/change.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tree.ts";
@@ -18,6 +19,7 @@ import type { Store } from "../../../src/store/store.ts";
 import { describeEngine, execute, openFresh } from "../../helpers/engines.ts";
 import { leasedStore } from "../../helpers/checkpoints/leased-store.ts";
 import { seededRandom } from "../../helpers/random.ts";
+import { rowsReadBy } from "../../helpers/read-rows.ts";
 import { contentsOf, expectSound, forkOf, threadRows } from "../../helpers/sessions/forks.ts";
 import { makeSession, runStep, type Step } from "../../helpers/sessions/steps.ts";
 import { currentThread, putMessages, startOf } from "../../helpers/sessions/thread.ts";
@@ -172,6 +174,20 @@ describeEngine("forks of sessions", (engine) => {
     const fork = await forkOf(store, origin, 3);
     expect((await contentsOf(store, fork)).at(-1)).toBe("3 user two");
     await expectSound(store, origin, fork);
+  });
+
+  it("[FORK-21] read none of the messages that came after them", async () => {
+    const store = await openFresh(engine);
+    const origin = await talked(store);
+    const forked = () => rowsReadBy(() => forkOf(store, origin, 2));
+    await forked();
+    const before = await forked();
+    const base = { role: "user", token_count: 1, is_summary: false, usage: null } as const;
+    const messages = Array.from({ length: 300 }, (_, n) => {
+      return { ...base, message_id: `later ${n}`, content: `later ${n}`, tool_calls: null };
+    });
+    await store.write(mirrorMessages, { session_id: origin, messages });
+    expect(await forked()).toBeLessThan(before + 100);
   });
 
   it("[FORK-21] have the row of each message, also if one with an earlier row is last", async () => {

@@ -1,5 +1,6 @@
 import { parseThreadId } from "../../../core/threads.ts";
 import { threadRange } from "../../records/sessions/tree-ids.ts";
+import { batches } from "../../records/threads/bodies.ts";
 import { sessionNotFound } from "../../records/sessions/read.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { messageListOf } from "../head-mark.ts";
@@ -189,7 +190,7 @@ async function latestEnd(
     const seqs = await seqsOfLast(tx, { session_id: session.id, ends });
     for (const { row, messages } of ends) {
       const last = seqs.get(row) ?? Infinity;
-      const seq = last > at ? last : await highestSeq(tx, { id: session.id, messages, last });
+      const seq = last > at ? last : await highestSeq(tx, { session, messages, last });
       if (seq <= at) {
         return { row, seq };
       }
@@ -246,30 +247,24 @@ async function seqsOfLast(
 async function highestSeq(
   tx: Tx,
   input: {
-    readonly id: string;
+    readonly session: ForkedSession;
     readonly messages: ListVersion | null;
     /** `seq` of the last one. */
     readonly last: number;
   },
 ): Promise<number> {
-  const { id, messages, last } = input;
-  const later = await tx.db
-    .selectFrom("messages")
-    .select(["message_id", "seq"])
-    .where("session_id", "=", id)
-    .where("seq", ">", last)
-    .execute();
-  if (messages === null || later.length === 0) {
+  const { session, messages, last } = input;
+  if (messages === null || last === session.last_seq) {
     return last;
   }
-  const seqs = new Map(later.map(({ message_id, seq }) => [message_id, seq]));
   let highest = last;
   const { segments } = await segmentsOf(tx, messages, new Map());
   for (const segment of segments) {
-    for (const { body } of await selectBodies(tx, segment)
-      .select("checkpoint_bodies.body")
-      .execute()) {
-      highest = Math.max(highest, seqs.get(messageId(body)) ?? 0);
+    const bodies = await selectBodies(tx, segment).select("checkpoint_bodies.body").execute();
+    for (const batch of batches(bodies)) {
+      const ids = batch.map(({ body }) => messageId(body));
+      const seqs = await seqsOf(tx, { session_id: session.id, ids });
+      highest = Math.max(highest, ...seqs.values());
     }
   }
   return highest;
