@@ -323,6 +323,17 @@ describeEngine("forks of sessions", (engine) => {
     expect(await found(store, "question 2")).toEqual([fork, second].sort());
   });
 
+  it("[FORK-6] what damaged sessions have that are forks of each other is found in each", async () => {
+    const store = await openFresh(engine);
+    const origin = await talked(store);
+    const fork = await forkOf(store, origin);
+    await execute(
+      store,
+      `UPDATE sessions SET forked_from_session_id = '${fork}', forked_from_seq = last_seq WHERE id = '${origin}'`,
+    );
+    expect(await found(store, "question 2")).toEqual([fork, origin].sort());
+  });
+
   it("[FORK-7] choices of a program without authentication wait in a fork, too", async () => {
     const store = await openFresh(engine);
     const chosen = { persona_name: "assistant", principal: GUEST };

@@ -12,15 +12,9 @@ import {
 import { type Parameter, prepared, type QueryParts } from "../../prepared.ts";
 import type { Operation, Tx } from "../../store.ts";
 import { batches } from "../threads/bodies.ts";
-import { messageBytes, rowsThatFit } from "../messages/stream-page.ts";
 import { holdIndex } from "./forget.ts";
+import { nextMessages } from "./next-messages.ts";
 import { type Unnumbered, withNumbers } from "./document-numbers.ts";
-
-/** Messages of one step at most, and bytes of their texts. */
-const STEP_MESSAGES = 200;
-const STEP_BYTES = 512 * 1024;
-/** Messages of a fork that one step compares with those of its origin. */
-const STEP_COMPARED = 2000;
 
 export interface IndexStep {
   /** Messages that were indexed. */
@@ -232,54 +226,6 @@ async function indexSession(tx: Tx, session: ListedSession): Promise<number> {
     .where("session_id", "=", session_id)
     .execute();
   return messages.length;
-}
-
-/** The next messages of a session to index, the position up to which they are all, and whether more follow. */
-async function nextMessages({ db }: Tx, session: ListedSession, after: number) {
-  const { id, last_seq, origin, forked_from_seq } = session;
-  const shared = origin === null ? 0 : (forked_from_seq ?? 0);
-  const compared = after < shared ? Math.min(shared, after + STEP_COMPARED) : null;
-  const later = db
-    .selectFrom("messages")
-    .where("session_id", "=", id)
-    .where("seq", ">", after)
-    .$if(compared !== null, (query) =>
-      query.where("seq", "<=", compared).where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            // a search finds it in place of the fork's, whatever its words and filters
-            selectFrom("messages as shown")
-              .select("shown.seq")
-              .where("shown.session_id", "=", origin)
-              .whereRef("shown.seq", "=", "messages.seq")
-              .whereRef("shown.archived", "<=", "messages.archived")
-              .whereRef("shown.role", "=", "messages.role")
-              .whereRef("shown.ts", "=", "messages.ts")
-              .whereRef("shown.content", "=", "messages.content")
-              .whereRef("shown.tool_calls", "is not distinct from", "messages.tool_calls"),
-          ),
-        ),
-      ),
-    )
-    .orderBy("seq");
-  const sizes = await later
-    .select(["seq", messageBytes()])
-    .limit(STEP_MESSAGES + 1)
-    .execute();
-  const fitting = rowsThatFit(
-    sizes.map(({ bytes }) => bytes),
-    { max_rows: STEP_MESSAGES, max_bytes: STEP_BYTES },
-  );
-  const messages = await later
-    .select(["seq", "role", "ts", "content", "tool_calls"])
-    .limit(fitting)
-    .execute();
-  const last = messages.at(-1)?.seq ?? after;
-  if (fitting < sizes.length) {
-    return { messages, indexed_seq: last, more: true };
-  }
-  const indexed_seq = compared ?? Math.max(last_seq, last);
-  return { messages, indexed_seq, more: indexed_seq < last_seq };
 }
 
 interface NewDocument extends Unnumbered {
