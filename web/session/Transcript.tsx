@@ -50,15 +50,16 @@ export function Transcript({ model }: { readonly model: SessionModel }): JSX.Ele
     }
   }, [isAtEnd, last]);
   const linked = linkedSeq(place.value.hash);
+  const shown = linked === null || linked > last ? linked : shownAt(linked, { first, rowAt });
   useLayoutEffect(() => {
     if (linked !== null && linked > 0 && linked < first && last > 0) {
       model.showArchived();
-    } else if (linked !== null && linked >= first && linked <= last) {
-      rows.scrollToIndex(linked - first, { align: "start" });
+    } else if (shown !== null && shown >= first && shown <= last) {
+      rows.scrollToIndex(shown - first, { align: "start" });
     } else if (linked === null) {
       rows.scrollToEnd();
     }
-  }, [linked, last > 0, linked !== null && linked < first]);
+  }, [shown, last > 0, linked !== null && linked < first]);
 
   const show = (seq: number): void => {
     const at = Math.min(Math.max(seq, first), last);
@@ -167,4 +168,16 @@ export function Transcript({ model }: { readonly model: SessionModel }): JSX.Ele
 function linkedSeq(hash: string): number | null {
   const seq = /^#m(\d{1,15})$/.exec(hash)?.[1];
   return seq === undefined ? null : Number(seq);
+}
+
+/** The row that shows a message: a result is part of the row with its call. */
+function shownAt(
+  linked: number,
+  { first, rowAt }: { readonly first: number; readonly rowAt: (seq: number) => Row },
+): number {
+  let seq = linked;
+  while (seq > first && rowAt(seq).kind === "hidden") {
+    seq -= 1;
+  }
+  return seq;
 }

@@ -324,6 +324,28 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     await page.context().close();
   });
 
+  it("[PAGE-66] goes to the call of a result that a link names", async () => {
+    const { id: session_id } = await world.store.write(createSession, {});
+    const fill = Array.from({ length: 60 }, (_, n) =>
+      storedMessage({ role: n % 2 === 0 ? "user" : "assistant", content: `filler ${n}` }),
+    );
+    const call = { id: "c", name: "read_file", args: { path: "a" }, effect: null, subject: null };
+    const messages = [
+      ...fill,
+      storedMessage({ role: "assistant", content: "I read it.", tool_calls: [call] }),
+      storedMessage({ role: "tool", content: "its text", call_id: "c" }),
+      ...fill.map((message) => ({ ...message, message_id: `${message.message_id} again` })),
+    ];
+    await world.store.write(mirrorMessages, { session_id, messages });
+    const page = await world.openPage(`/sessions/${session_id}#m62`);
+    await page.waitForFunction(() => {
+      const top = document.querySelector(".transcript-scroller")?.getBoundingClientRect().top;
+      const row = document.querySelector('[data-seq="61"]')?.getBoundingClientRect();
+      return row !== undefined && top !== undefined && Math.abs(row.top - top) < 5;
+    });
+    await page.context().close();
+  });
+
   it("[PAGE-66] [PAGE-68] goes to messages by the keyboard and by their links", async () => {
     const page = await world.openPage(`/sessions/${long}#m1500`);
     await rowAt(page, 1500).waitFor();
