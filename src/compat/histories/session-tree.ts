@@ -7,23 +7,28 @@ import { isStorableText, storableText, titleOf } from "../../core/text/text.ts";
 import { splitTemplate } from "../../store/checkpoints/template.ts";
 import type { PortableMessage, SessionTree } from "../../store/portable/export-schema.ts";
 import type { PortableThread } from "../../store/portable/portable-threads.ts";
-import { projectKeyOf } from "../../store/project-key.ts";
+import { NO_PROJECT } from "../../store/project-id.ts";
 import { readMessage } from "../../store/records/messages/message-json.ts";
 import { mirrorOf, tokenCountOf } from "../../store/records/messages/mirror-row.ts";
 import { originOf } from "../../store/records/messages/mirror.ts";
 import { bodyOf } from "./bodies.ts";
 import type { AnswerEntry, ChildHistory, ForeignCall, History } from "./history.ts";
 import { ownCallId, ownId } from "../../store/portable/histories/own-ids.ts";
+import { FolderProjects } from "./folder-projects.ts";
 import { paired, type PairedEntry } from "./paired.ts";
 
 /**
  * Makes a session of a history, with its sub-agents. Its ids follow from those of the program, so the same history
  * gives the same session, and a longer one gives the same messages and more.
  *
- * `now` is the time of what has none.
+ * `now` is the time of what has none. `projects` remembers folders of other histories.
  */
-export function sessionTreeOf(history: History, now: string): Promise<SessionTree> {
-  return treeOf(history, { parent: null, call_id: null, depth: 0, now });
+export function sessionTreeOf(
+  history: History,
+  now: string,
+  projects = new FolderProjects(),
+): Promise<SessionTree> {
+  return treeOf(history, { parent: null, call_id: null, depth: 0, now, projects });
 }
 
 interface Place {
@@ -31,6 +36,7 @@ interface Place {
   readonly call_id: string | null;
   readonly depth: number;
   readonly now: string;
+  readonly projects: FolderProjects;
 }
 
 async function treeOf(history: History, place: Place): Promise<SessionTree> {
@@ -42,14 +48,14 @@ async function treeOf(history: History, place: Place): Promise<SessionTree> {
   const times = messages.map(({ ts }) => ts);
   const created_at = [history.created, times[0]].find((time) => typeof time === "string");
   const repo_path = folderOf(history);
+  const { project_key, project_id } =
+    repo_path === null ? NO_PROJECT : await place.projects.of(repo_path);
   const first = messages.find(({ role }) => role === "user");
   const children: SessionTree[] = [];
   const taken = new Set<string>();
   for (const child of place.depth < MAX_SUBAGENT_DEPTH ? history.children : []) {
     const call_id = callOf(child, names, taken);
-    children.push(
-      await treeOf(child, { parent: id, call_id, depth: place.depth + 1, now: place.now }),
-    );
+    children.push(await treeOf(child, { ...place, parent: id, call_id, depth: place.depth + 1 }));
   }
   return {
     session: {
@@ -58,7 +64,7 @@ async function treeOf(history: History, place: Place): Promise<SessionTree> {
       persona_name: null,
       model: null,
       repo_path,
-      project_key: repo_path === null ? null : await projectKeyOf(repo_path),
+      project_key,
       title: first === undefined ? null : titleOf(first.content),
       plan_mode: false,
       parent_session_id: place.parent,
@@ -73,6 +79,7 @@ async function treeOf(history: History, place: Place): Promise<SessionTree> {
       last_message_at: times.at(-1) ?? null,
       ended_at: null,
       exchange_open: false,
+      ...(project_id === null ? {} : { project_id }),
       metadata: { imported_from: program, imported_id: labelOf(history.id) },
     },
     messages,

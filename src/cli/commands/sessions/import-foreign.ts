@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 
 import { findHistories } from "../../../compat/histories/find-histories.ts";
+import { FolderProjects } from "../../../compat/histories/folder-projects.ts";
 import type { ChildHistory, History, Problem, Program } from "../../../compat/histories/history.ts";
 import { readHistories } from "../../../compat/histories/read-histories.ts";
 import { sessionTreeOf } from "../../../compat/histories/session-tree.ts";
@@ -69,9 +70,10 @@ export async function importForeign(
   const files = await filesOf(cli, options);
   await using target = await openTarget(cli, command, options.dryRun === true);
   const report: Report = { sessions: [], problems: [], failures: [] };
+  const importing = { options, report, target, projects: new FolderProjects() };
   for (const file of files) {
     try {
-      await importFile(file, { options, report, target });
+      await importFile(file, importing);
     } catch (error) {
       if (!isRepriseError(error) || options.all !== true || isOfDatabase(error)) {
         throw error;
@@ -138,11 +140,13 @@ interface Importing {
   readonly options: ForeignOptions;
   readonly report: Report;
   readonly target: Target;
+  readonly projects: FolderProjects;
 }
 
-async function importFile(file: string, { options, report, target }: Importing): Promise<void> {
+async function importFile(file: string, importing: Importing): Promise<void> {
+  const { options, report, target, projects } = importing;
   for await (const history of readHistories(options.from, file)) {
-    const made = await sessionTreeOf(history, new Date().toISOString());
+    const made = await sessionTreeOf(history, new Date().toISOString(), projects);
     const tree = options.newIds === true ? withNewIds(made) : made;
     verifyTree(tree);
     const imported = await target.take(tree);
