@@ -31,7 +31,7 @@ const ON_POSTGRES = [
   "test/langgraph/threads/*.test.ts",
   "test/langgraph/foreign/{graphs,killed,programs}.test.ts",
   "test/langgraph/messages/chunks.test.ts",
-  "test/compat/histories/continued.test.ts",
+  "test/compat/histories/{continued,turns}.test.ts",
   "test/compat/langgraph/{copying,two-copies}.test.ts",
   "test/agent/exchange/{beginning,begun,changed-files-killed,failed,interrupted,late-writes,live,lost-database}.test.ts",
   "test/agent/exchange/{model-calls,questions,questions-killed,record,round-trips,stopped,waiting}.test.ts",

@@ -4,9 +4,7 @@ import { isPlainId } from "../../core/ids.ts";
 import { MAX_METADATA_VALUE } from "../../core/labels.ts";
 import { MAX_PATH_LENGTH, MAX_SUBAGENT_DEPTH } from "../../core/limits.ts";
 import { isStorableText, storableText, titleOf } from "../../core/text/text.ts";
-import { splitTemplate } from "../../store/checkpoints/template.ts";
 import type { PortableMessage, SessionTree } from "../../store/portable/export-schema.ts";
-import type { PortableThread } from "../../store/portable/portable-threads.ts";
 import { NO_PROJECT } from "../../store/project-id.ts";
 import { readMessage } from "../../store/records/messages/message-json.ts";
 import { mirrorOf, tokenCountOf } from "../../store/records/messages/mirror-row.ts";
@@ -16,6 +14,7 @@ import type { AnswerEntry, ChildHistory, ForeignCall, History } from "./history.
 import { ownCallId, ownId } from "../../store/portable/histories/own-ids.ts";
 import { FolderProjects } from "./folder-projects.ts";
 import { paired, type PairedEntry } from "./paired.ts";
+import { turnsThread } from "./turns-thread.ts";
 
 /**
  * Makes a session of a history, with its sub-agents. Its ids follow from those of the program, so the same history
@@ -83,7 +82,7 @@ async function treeOf(history: History, place: Place): Promise<SessionTree> {
       metadata: { imported_from: program, imported_id: labelOf(history.id) },
     },
     messages,
-    threads: messages.length === 0 ? [] : [threadOf(bodies, times.at(-1) ?? place.now)],
+    threads: messages.length === 0 ? [] : [turnsThread(bodies, messages)],
     children,
   };
 }
@@ -235,33 +234,3 @@ function messageOf(body: string, seq: number, ts: string): PortableMessage {
     ...(status === null || status === undefined ? {} : { status }),
   };
 }
-
-/** A thread whose latest checkpoint is after its last message, with nothing left to do. */
-function threadOf(bodies: readonly string[], ts: string): PortableThread {
-  const { shape, numbers } = splitTemplate({
-    versions: { v: 4, channel_versions: { messages: 1 }, versions_seen: {} },
-    untouched: {},
-  });
-  return {
-    suffix: 0,
-    bodies: [...bodies, shape],
-    lists: [{ base: null, base_length: 0, items: bodies.map((_, at) => at) }],
-    checkpoints: [
-      {
-        ns: "",
-        checkpoint_id: CHECKPOINT,
-        parent_id: null,
-        ts,
-        shape: bodies.length,
-        versions: numbers,
-        channels: { messages: { l: [0, bodies.length] } },
-        metadata: [{ source: "update", step: 0, parents: {} }],
-      },
-    ],
-    writes: [],
-    folded: { checkpoints: 1, bodies: bodies.length + 1, lists: 1 },
-  };
-}
-
-/** Time-ordered ids of later checkpoints are after it. */
-const CHECKPOINT = "00000000-0000-6000-8000-000000000001";

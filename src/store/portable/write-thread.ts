@@ -108,7 +108,7 @@ async function writeLists(
 }
 
 /** In their order, because the latest is the one that was stored last. Returns their ids. */
-async function writeCheckpoints(
+export async function writeCheckpoints(
   tx: Tx,
   { thread, structure, ids }: ThreadToWrite & { readonly ids: IdMap },
 ): Promise<number[]> {

@@ -14,8 +14,8 @@ export interface EndWithin {
 }
 
 /**
- * The last answer up to a message that ended an exchange of which no checkpoint is left: those of a deleted origin, and of
- * an imported history. Its messages are the first ones of the next checkpoint. For the built-in agent only, which keeps
+ * The last answer up to a message that ended an exchange of which no checkpoint is left: those of a deleted origin.
+ * Its messages are the first ones of the next checkpoint. For the built-in agent only, which keeps
  * nothing else there that another exchange has changed.
  */
 export async function endWithin(

@@ -1,13 +1,13 @@
-import { threadId } from "../../../core/threads.ts";
 import { batches } from "../../records/threads/bodies.ts";
-import { deleteThreads, holdFamilies } from "../../records/threads/families.ts";
+import { holdFamilies } from "../../records/threads/families.ts";
+import { indexAgain } from "../../records/search/forget.ts";
 import { lockSession } from "../../records/sessions/lock.ts";
 import { rootOf } from "../../records/sessions/tree-ids.ts";
 import { newId } from "../../../core/ids.ts";
 import type { Operation, Tx } from "../../store.ts";
 import type { PortableMessage, SessionTree } from "../export-schema.ts";
 import { messageRow, writeSessionTree, writeTree } from "../write-tree.ts";
-import { writeSessionThread } from "../write-thread.ts";
+import { extendThread } from "./extend-thread.ts";
 
 /**
  * Kinds of outcomes for one session. `new`: it was not there. `added`: it had the beginning of these messages.
@@ -73,8 +73,9 @@ async function isStored({ db }: Tx, id: string): Promise<boolean> {
 
 async function continueOne(tx: Tx, tree: SessionTree): Promise<ImportedSession> {
   await lockSession(tx, tree.session.id);
-  const { missing, ...imported } = await comparedOne(tx, tree);
+  const { missing, last, ...imported } = await comparedOne(tx, tree);
   if (imported.outcome === "added") {
+    await rewrite(tx, tree.session.id, last);
     await append(tx, tree, missing);
   }
   return imported;
@@ -88,7 +89,7 @@ export const previewImport: Operation<
   if (!(await isStored(tx, tree.session.id))) {
     return created(tree);
   }
-  const { missing: _, ...imported } = await comparedOne(tx, tree);
+  const { missing: _missing, last: _last, ...imported } = await comparedOne(tx, tree);
   const below: ImportedSession[] = [];
   for (const child of tree.children) {
     below.push(...(await previewImport(tx, { tree: child })));
@@ -98,31 +99,48 @@ export const previewImport: Operation<
 
 interface Compared extends ImportedSession {
   readonly missing: readonly PortableMessage[];
+  /** The last stored message as its program has it since; null if that is the same. */
+  readonly last: PortableMessage | null;
 }
 
-async function comparedOne(tx: Tx, tree: SessionTree): Promise<Compared> {
-  const { id } = tree.session;
+async function comparedOne(tx: Tx, { session, messages }: SessionTree): Promise<Compared> {
+  const { id } = session;
   const stored = await tx.db
     .selectFrom("messages")
-    .select(["message_id", "content", "archived"])
+    .select(["message_id", "content", "tool_calls", "archived", "checkpointed"])
     .where("session_id", "=", id)
     .orderBy("seq")
     .execute();
-  const ids = new Set(stored.map(({ message_id }) => message_id));
-  const missing = tree.messages.filter(({ message_id }) => !ids.has(message_id));
-  if (missing.length === 0) {
-    return { id, outcome: "present", messages: 0, missing };
-  }
-  const isBeginning = stored.every((row, at) => {
-    const message = tree.messages[at];
-    return (
-      message?.message_id === row.message_id &&
-      message.content === row.content &&
-      row.archived === 0
-    );
+  const isSame = stored.map((row, at) => {
+    const message = messages[at];
+    return message !== undefined && row.archived === 0 && isRow(messageRow(id, message), row);
   });
-  const outcome = isBeginning && (await isUntouched(tx, id)) ? "added" : "kept";
-  return { id, outcome, messages: missing.length, missing };
+  const isAppended = stored.length <= messages.length && isSame.slice(0, -1).every(Boolean);
+  const isWhole = isSame.at(-1) ?? true;
+  // a message that waits was written here
+  const isImported = stored.at(-1)?.checkpointed !== 0;
+  const hasMore = stored.length < messages.length || !isWhole;
+  if (isAppended && isImported && hasMore && (await isUntouched(tx, id))) {
+    const missing = messages.slice(stored.length);
+    // a program writes an answer and its calls one after the other
+    const last = isWhole ? null : (messages[stored.length - 1] ?? null);
+    const count = missing.length + (last === null ? 0 : 1);
+    return { id, outcome: "added", messages: count, missing, last };
+  }
+  const ids = new Set(stored.map(({ message_id }) => message_id));
+  const missing = messages.filter(({ message_id }) => !ids.has(message_id));
+  const outcome = missing.length === 0 ? "present" : "kept";
+  return { id, outcome, messages: missing.length, missing, last: null };
+}
+
+type StoredRow = Pick<ReturnType<typeof messageRow>, "message_id" | "content" | "tool_calls">;
+
+function isRow(row: StoredRow, stored: StoredRow): boolean {
+  return (
+    row.message_id === stored.message_id &&
+    row.content === stored.content &&
+    row.tool_calls === stored.tool_calls
+  );
 }
 
 /** True if the session is as it was imported. */
@@ -133,6 +151,19 @@ async function isUntouched({ db }: Tx, id: string): Promise<boolean> {
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
   return session.state === "active" && session.thread_suffix === 0 && session.exchange_count === 0;
+}
+
+async function rewrite(tx: Tx, id: string, message: PortableMessage | null): Promise<void> {
+  if (message === null) {
+    return;
+  }
+  await tx.db
+    .updateTable("messages")
+    .set(messageRow(id, message))
+    .where("session_id", "=", id)
+    .where("seq", "=", message.seq)
+    .execute();
+  await indexAgain(tx, id, message.seq);
 }
 
 async function append(
@@ -147,17 +178,8 @@ async function append(
       .values(batch.map((message) => messageRow(id, message)))
       .execute();
   }
-  const replaced = await tx.db
-    .selectFrom("threads")
-    .select("id")
-    .where("thread_id", "=", threadId(id, 0))
-    .execute();
-  await deleteThreads(
-    tx,
-    replaced.map((thread) => thread.id),
-  );
   for (const thread of threads) {
-    await writeSessionThread(tx, id, thread);
+    await extendThread(tx, { session_id: id, thread });
   }
   await tx.db
     .updateTable("sessions")
