@@ -32,7 +32,8 @@ export function placeHistory(
       writeFileSync(file, content.replaceAll(hashOf(FOLDER), hashOf(project)));
     }
   }
-  const [first = ""] = files.filter((name) => !/subagents|project_root/.test(name));
+  // files of sub-agents are after it, or in folders below
+  const [first = ""] = files.filter((name) => !/subagents|project_root|chats\/.*\//.test(name));
   return join(home, first.replace(/\.br$/, ""));
 }
 

@@ -14,9 +14,18 @@ export async function findHistories(
   { home, env }: { readonly home: string; readonly env: Environment },
 ): Promise<readonly string[]> {
   const { folder, isHistory, levels } = placeOf(program, home, env);
+  const found = await filesBelow(folder, { levels, isHistory });
+  return found.map((path) => join(folder, path));
+}
+
+/** Returns paths below a folder, in order. */
+export async function filesBelow(
+  folder: string,
+  { levels, isHistory }: Pick<Place, "levels" | "isHistory">,
+): Promise<readonly string[]> {
   const found: string[] = [];
   await walk(folder, "", { levels, found, isHistory });
-  return found.sort().map((path) => join(folder, path));
+  return found.sort();
 }
 
 interface Place {

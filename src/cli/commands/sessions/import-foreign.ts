@@ -5,6 +5,7 @@ import type { Command } from "commander";
 
 import { findHistories } from "../../../compat/histories/find-histories.ts";
 import { FolderProjects } from "../../../compat/histories/folder-projects.ts";
+import { Rollouts } from "../../../compat/histories/formats/rollouts.ts";
 import type { ChildHistory, History, Problem, Program } from "../../../compat/histories/history.ts";
 import { readHistories } from "../../../compat/histories/read-histories.ts";
 import { sessionTreeOf } from "../../../compat/histories/session-tree.ts";
@@ -67,10 +68,11 @@ export async function importForeign(
   command: Command,
   options: ForeignOptions,
 ): Promise<void> {
-  const files = await filesOf(cli, options);
+  const rollouts = new Rollouts();
+  const files = await filesOf(cli, options, rollouts);
   await using target = await openTarget(cli, command, options.dryRun === true);
   const report: Report = { sessions: [], problems: [], failures: [] };
-  const importing = { options, report, target, projects: new FolderProjects() };
+  const importing = { options, report, target, rollouts, projects: new FolderProjects() };
   for (const file of files) {
     try {
       await importFile(file, importing);
@@ -89,7 +91,11 @@ function isOfDatabase({ code }: RepriseError): boolean {
   return code.startsWith("database_") || code === "internal";
 }
 
-async function filesOf(cli: CliContext, { from, file, all }: ForeignOptions) {
+async function filesOf(
+  cli: CliContext,
+  { from, file, all }: ForeignOptions,
+  rollouts: Rollouts,
+): Promise<readonly string[]> {
   if ((file === undefined) === (all !== true)) {
     throw wrongUsage("With --from, name one file of the program, or --all.");
   }
@@ -104,7 +110,7 @@ async function filesOf(cli: CliContext, { from, file, all }: ForeignOptions) {
       `No conversations of ${from} are in its folder. Name a file instead of --all.`,
     );
   }
-  return found;
+  return from === "codex" ? rollouts.roots(found) : found;
 }
 
 /** Stores a tree, or says what would be stored. */
@@ -140,12 +146,13 @@ interface Importing {
   readonly options: ForeignOptions;
   readonly report: Report;
   readonly target: Target;
+  readonly rollouts: Rollouts;
   readonly projects: FolderProjects;
 }
 
 async function importFile(file: string, importing: Importing): Promise<void> {
-  const { options, report, target, projects } = importing;
-  for await (const history of readHistories(options.from, file)) {
+  const { options, report, target, rollouts, projects } = importing;
+  for await (const history of readHistories(options.from, file, rollouts)) {
     const made = await sessionTreeOf(history, new Date().toISOString(), projects);
     const tree = options.newIds === true ? withNewIds(made) : made;
     verifyTree(tree);

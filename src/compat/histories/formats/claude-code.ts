@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 
 import { Branch } from "../branch.ts";
+import { readChildren } from "../children.ts";
 import { Collected } from "../collected.ts";
 import {
   argsIn,
@@ -25,11 +26,10 @@ import { jsonLines } from "../lines.ts";
 export async function readClaudeCode(source: string): Promise<History> {
   const reader = await readFile(source);
   const history = reader.history();
-  const children: ChildHistory[] = [];
-  for (const file of await subagentFiles(source)) {
-    children.push(await readChild(file, reader.callsOfAgents, history));
-  }
-  return { ...history, children };
+  const { children, problems } = await readChildren(await subagentFiles(source), (file) =>
+    readChild(file, reader.callsOfAgents, history),
+  );
+  return { ...history, children, problems: [...history.problems, ...problems] };
 }
 
 async function readFile(source: string): Promise<Reader> {

@@ -1,15 +1,49 @@
 import { Collected } from "../collected.ts";
-import { argsIn, blocksText, type Fields, fieldsIn, nameIn, textIn, timeIn } from "../fields.ts";
+import { readChildren, untaken } from "../children.ts";
+import {
+  argsIn,
+  blocksText,
+  type Fields,
+  fieldsIn,
+  listIn,
+  nameIn,
+  textIn,
+  timeIn,
+} from "../fields.ts";
 import type { Entry, ForeignCall, History } from "../history.ts";
 import { jsonLines } from "../lines.ts";
+import type { Rollouts } from "./rollouts.ts";
 
 /**
  * Reads a conversation of Codex: `~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`. Items of the
- * Responses API are its history; the events beside them repeat it for a screen.
+ * Responses API are its history; the events beside them repeat it for a screen. Sub-agents are in such files, too.
  *
  * Error codes: `file_unreadable`, `export_invalid`, `body_too_large`.
  */
-export async function readCodex(source: string): Promise<History> {
+export async function readCodex(source: string, rollouts: Rollouts): Promise<History> {
+  const reader = await readFile(source);
+  return withChildren(reader, { rollouts, taken: new Set([source]) });
+}
+
+interface Tree {
+  readonly rollouts: Rollouts;
+  /** Files that are read: each belongs to one thread, whatever their first lines say. */
+  readonly taken: Set<string>;
+}
+
+async function withChildren(reader: Reader, tree: Tree): Promise<History> {
+  const history = reader.history();
+  const { id, source } = history;
+  const files = untaken(await tree.rollouts.childrenOf(source, id), tree.taken);
+  const { children, problems } = await readChildren(files, async (file) => {
+    const child = await withChildren(await readFile(file), tree);
+    const call_id = reader.callsOfAgents.get(child.id) ?? null;
+    return { ...child, id: `${id}/${child.id}`, call_id };
+  });
+  return { ...history, children, problems: [...history.problems, ...problems] };
+}
+
+async function readFile(source: string): Promise<Reader> {
   const reader = new Reader(source);
   for await (const line of jsonLines(source)) {
     if (line.problem === undefined) {
@@ -18,15 +52,25 @@ export async function readCodex(source: string): Promise<History> {
       reader.collected.report(line.problem);
     }
   }
-  return reader.history();
+  return reader;
 }
 
 /** Texts in the user's role that the program wrote. */
 const NOT_SAID =
-  /^\s*(?:<(?:environment_context|user_instructions|permissions instructions|skills_instructions|turn_aborted|collaboration_mode|personality_spec)>|# AGENTS\.md instructions for )/;
+  /^\s*(?:<(?:environment_context|user_instructions|permissions instructions|skills_instructions|turn_aborted|collaboration_mode|personality_spec|subagent_notification|user_shell_command)>|# AGENTS\.md instructions for )/;
+
+/** Newer versions say of each text what it is. */
+function isOfProgram(item: Fields): boolean {
+  const { content_item_kinds } = fieldsIn(item["internal_chat_message_metadata_passthrough"]);
+  const kinds = listIn(content_item_kinds).map(textIn);
+  return kinds.length > 0 && !kinds.some((kind) => /^(?:user\.|unknown$)/.test(kind));
+}
 
 class Reader {
   readonly collected: Collected;
+  /** Ids of calls, by the agents that they began. */
+  readonly callsOfAgents = new Map<string, string>();
+  readonly #spawns = new Set<string>();
   readonly #entries: Entry[] = [];
   #id: string | null = null;
   #folder: string | null = null;
@@ -49,6 +93,11 @@ class Reader {
         break;
       case "turn_context":
         this.#folder ??= nameIn(payload["cwd"]);
+        break;
+      case "event_msg":
+        if (payload["type"] === "thread_rolled_back") {
+          this.#rollBack(payload["num_turns"]);
+        }
         break;
       case "compacted":
         this.#addSummary(`line-${number}`, ts, textIn(payload["message"]));
@@ -88,9 +137,10 @@ class Reader {
     }
   }
 
-  #addMessage(id: string, ts: string | null, { role, content }: Fields): void {
+  #addMessage(id: string, ts: string | null, item: Fields): void {
+    const { role, content } = item;
     const text = blocksText(content);
-    if (role === "user" && text !== "" && !NOT_SAID.test(text)) {
+    if (role === "user" && text !== "" && !NOT_SAID.test(text) && !isOfProgram(item)) {
       this.#entries.push({ kind: "user", id, ts, text: this.collected.text(text) });
       this.#thinking = [];
     } else if (role === "assistant") {
@@ -109,6 +159,9 @@ class Reader {
   /** Calls follow the text of their answer as separate items. */
   #addCall(id: string, ts: string | null, call: ForeignCall): void {
     this.collected.count(JSON.stringify(call.args).length);
+    if (call.name === "spawn_agent") {
+      this.#spawns.add(call.id);
+    }
     const last = this.#entries.at(-1);
     const thinking = this.#thought();
     if (last?.kind === "answer") {
@@ -124,6 +177,10 @@ class Reader {
     const call_id = textIn(called);
     const { content } = fieldsIn(output);
     const text = this.collected.text(blocksText(content ?? output));
+    const agent = this.#spawns.has(call_id) ? nameIn(argsIn(text)["agent_id"]) : null;
+    if (agent !== null) {
+      this.callsOfAgents.set(agent, call_id);
+    }
     this.#entries.push({ kind: "result", id, ts, call_id, text, failed: null });
   }
 
@@ -141,6 +198,17 @@ class Reader {
         text: this.collected.text(text),
         kept_from: null,
       });
+    }
+  }
+
+  /** A person went back: the last turns are not in the conversation any more. */
+  #rollBack(turns: unknown): void {
+    const users = [...this.#entries.entries()].filter(([, { kind }]) => kind === "user");
+    const count = typeof turns === "number" && turns > 0 ? Math.floor(turns) : 0;
+    const [at] = users.at(-count) ?? users[0] ?? [0];
+    if (count > 0) {
+      this.#entries.splice(at);
+      this.#thinking = [];
     }
   }
 

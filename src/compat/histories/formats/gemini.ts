@@ -1,19 +1,45 @@
-import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 
+import { readChildren, untaken } from "../children.ts";
 import { Collected, noHistory } from "../collected.ts";
 import { argsIn, type Fields, fieldsIn, listIn, nameIn, textIn, timeIn } from "../fields.ts";
 import type { AnswerEntry, Entry, ForeignCall, History, ResultEntry } from "../history.ts";
 import { jsonLines, MAX_LINE_BYTES, openFile } from "../lines.ts";
+import { folderOf, subagentFiles } from "./gemini-files.ts";
 
 /**
  * Reads a conversation of Gemini CLI: `~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl`, or one JSON object in
  * a `.json` of versions before. A later line of a message replaces those before it; `$set` changes the conversation.
+ * Sub-agents are in `chats/<id>` beside it, those of sub-agents too.
  *
  * Error codes: `file_unreadable`, `export_invalid`, `body_too_large`.
  */
 export async function readGemini(source: string): Promise<History> {
+  const reader = await readReader(source);
+  const folder = await folderOf(source, reader.projectHash);
+  return withChildren(reader, { folder, chats: dirname(source), taken: new Set([source]) });
+}
+
+interface Tree {
+  readonly folder: string | null;
+  readonly chats: string;
+  /** Files that are read: each belongs to one conversation, whatever ids are in them. */
+  readonly taken: Set<string>;
+}
+
+async function withChildren(reader: Reader, tree: Tree): Promise<History> {
+  const history = reader.history(tree.folder);
+  const { id } = history;
+  const files = untaken(await subagentFiles(tree.chats, id), tree.taken);
+  const { children, problems } = await readChildren(files, async (file) => {
+    const child = await withChildren(await readReader(file), tree);
+    const call_id = reader.callsOfAgents.get(child.id) ?? null;
+    return { ...child, id: `${id}/${child.id}`, call_id };
+  });
+  return { ...history, children, problems: [...history.problems, ...problems] };
+}
+
+async function readReader(source: string): Promise<Reader> {
   const reader = new Reader(source);
   if (source.endsWith(".json")) {
     await readWhole(source, reader);
@@ -26,7 +52,7 @@ export async function readGemini(source: string): Promise<History> {
       }
     }
   }
-  return reader.history(await folderOf(source, reader.projectHash));
+  return reader;
 }
 
 async function readWhole(source: string, reader: Reader): Promise<void> {
@@ -47,21 +73,17 @@ async function readWhole(source: string, reader: Reader): Promise<void> {
   }
 }
 
-/** The project's folder is in a file beside the chats; its hash, which is in the chat, proves it. */
-async function folderOf(source: string, hash: string | null): Promise<string | null> {
-  const file = join(dirname(dirname(source)), ".project_root");
-  const folder = (await readFile(file, "utf8").catch(() => "")).slice(0, 8192).trim();
-  const isProved = createHash("sha256").update(folder).digest("hex") === hash;
-  return folder !== "" && isProved ? folder : null;
-}
-
 /** Texts in the user's role that the program wrote. */
-const NOT_SAID = /^\s*<session_context>/;
+const NOT_SAID = /^\s*(?:<session_context>|System: Potential loop detected\.)/;
 
 class Reader {
   readonly collected: Collected;
+  /** Ids of calls, by the agents that they began. */
+  readonly callsOfAgents = new Map<string, string>();
   /** By id, in the order of the conversation. */
   readonly #messages = new Map<string, readonly Entry[]>();
+  /** Messages that a compression copied, by the ids of the copies. */
+  readonly #copies = new Map<string, string | null>();
   #id: string | null = null;
   #created: string | null = null;
   projectHash: string | null = null;
@@ -78,20 +100,64 @@ class Reader {
     if (rewound !== null) {
       this.#rewind(rewound);
     }
-    // what is there already is repeated with less
-    for (const message of listIn(fieldsIn(line["$set"])["messages"]).map(fieldsIn)) {
-      if (!this.#messages.has(textIn(message["id"]))) {
-        this.#addMessage(message);
-      }
-    }
+    this.#setMessages(listIn(fieldsIn(line["$set"])["messages"]).map(fieldsIn));
     if (nameIn(line["id"]) !== null) {
       this.#addMessage(line);
     }
   }
 
-  #rewind(id: string): void {
+  /** Adds what is new: what is there already is repeated with less. */
+  #setMessages(messages: readonly Fields[]): void {
+    const at = messages.findIndex((message) => this.#isNew(message) && isAcknowledged(message));
+    const summary = at > 0 ? messages[at - 1] : undefined;
+    if (summary !== undefined && this.#isNew(summary)) {
+      this.#compress(summary, messages.slice(at));
+    }
+    for (const message of messages) {
+      if (this.#isNew(message)) {
+        this.#addMessage(message);
+      }
+    }
+  }
+
+  #isNew(message: Fields): boolean {
+    const id = textIn(message["id"]);
+    return !this.#messages.has(id) && !this.#copies.has(id);
+  }
+
+  /** A compression: a summary, a line that acknowledges it, and copies of the last messages, with other ids. */
+  #compress(summary: Fields, [acknowledged = {}, ...kept]: readonly Fields[]): void {
+    const id = textIn(summary["id"]);
+    const ts = timeIn(summary["timestamp"]);
+    const text = this.#userEntries(id, ts, summary["content"]).map(textOf).join("\n");
+    const first = kept.find((message) => this.#wordsOf(message) !== "");
+    const original = first === undefined ? null : this.#originalOf(first);
+    this.#messages.set(id, [{ kind: "summary", id, ts, text, kept_from: original }]);
+    this.#copies.set(textIn(acknowledged["id"]), null);
+    for (const copy of original === null ? [] : kept) {
+      this.#copies.set(textIn(copy["id"]), this.#originalOf(copy));
+    }
+  }
+
+  /** Id of the last message of the user with the words of a copy; null for none. */
+  #originalOf(copy: Fields): string | null {
+    const words = this.#wordsOf(copy);
+    const isOriginal = (entry: Entry): boolean => entry.kind === "user" && entry.text === words;
+    const found = [...this.#messages].findLast(([, entries]) => entries.some(isOriginal));
+    return words === "" ? null : (found?.[0] ?? null);
+  }
+
+  #wordsOf({ type, id, content }: Fields): string {
+    const entries = type === "user" ? this.#userEntries(textIn(id), null, content) : [];
+    return entries
+      .filter(({ kind }) => kind === "user")
+      .map(textOf)
+      .join("\n");
+  }
+
+  #rewind(named: string): void {
     const ids = [...this.#messages.keys()];
-    const at = ids.indexOf(id);
+    const at = ids.indexOf(this.#copies.get(named) ?? named);
     for (const later of at < 0 ? [] : ids.slice(at)) {
       this.#messages.delete(later);
     }
@@ -155,6 +221,10 @@ class Reader {
       functionCall === undefined || called.length > 0 ? [] : [fieldsIn(functionCall)],
     );
     const calls = [...called, ...asked].map((call): ForeignCall => {
+      const agent = nameIn(call["agentId"]);
+      if (agent !== null) {
+        this.callsOfAgents.set(agent, textIn(call["id"]));
+      }
       const args = argsIn(call["args"]);
       this.collected.count(JSON.stringify(args).length);
       return { id: textIn(call["id"]), name: textIn(call["name"]), args };
@@ -199,6 +269,16 @@ class Reader {
       problems: this.collected.problems(),
     };
   }
+}
+
+/** The model's answer to a summary, which the program writes itself. */
+function isAcknowledged({ type, content }: Fields): boolean {
+  const [part] = listIn(content).map(fieldsIn);
+  return type === "gemini" && part?.["text"] === "Got it. Thanks for the additional context!";
+}
+
+function textOf(entry: Entry): string {
+  return entry.text;
 }
 
 function thoughtText(thought: unknown): string {

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 
 import { Collected, noHistory } from "../collected.ts";
-import { type Fields, fieldsIn, nameIn, textIn, timeIn } from "../fields.ts";
+import { argsIn, type Fields, fieldsIn, nameIn, textIn, timeIn } from "../fields.ts";
 import type { AnswerEntry, ChildHistory, Entry, ForeignCall, History } from "../history.ts";
 import { openFile, unreadable } from "../lines.ts";
 
@@ -123,7 +123,8 @@ function sessionOf(
   above: ReadonlySet<string>,
 ): History | null {
   const collected = new Collected(source);
-  const [session] = rows(database, "SELECT directory, time_created FROM session WHERE id = ?", id);
+  const [session] = rows(database, "SELECT * FROM session WHERE id = ?", id);
+  const undone = undoneIn(session?.["revert"]);
   const messages = rows(
     database,
     "SELECT id, time_created, data FROM message WHERE session_id = ? ORDER BY time_created, id",
@@ -132,13 +133,20 @@ function sessionOf(
   const callsOfSessions = new Map<string, string>();
   const entries: Entry[] = [];
   for (const message of messages) {
+    const undoneFrom = undone !== null && message["id"] === undone.message ? undone.part : null;
+    if (undoneFrom === "") {
+      break;
+    }
     const parts = rows(
       database,
       "SELECT id, data FROM part WHERE message_id = ? ORDER BY id",
       textIn(message["id"]),
-    );
+    ).filter((part) => undoneFrom === null || textIn(part["id"]) < undoneFrom);
     const reader = new MessageReader(collected, callsOfSessions);
     entries.push(...reader.entries(message, parts));
+    if (undoneFrom !== null) {
+      break;
+    }
   }
   const below = new Set([...above, id]);
   const children = rows(
@@ -162,6 +170,19 @@ function sessionOf(
         children,
         problems: collected.problems(),
       };
+}
+
+interface Undone {
+  readonly message: string;
+  /** First part of it; empty for all. */
+  readonly part: string;
+}
+
+/** Where the messages begin that a person has undone and may want again. */
+function undoneIn(revert: unknown): Undone | null {
+  const { messageID, partID } = argsIn(revert);
+  const message = nameIn(messageID);
+  return message === null ? null : { message, part: textIn(partID) };
 }
 
 class MessageReader {
