@@ -416,7 +416,7 @@ it("[EFFORT-6] PATCH and POST set effort and cache; null is the default, and ano
   expect(await refusal(created.id, { cache: "5m" })).toEqual([409, "session_ended"]);
 });
 
-it("[HTTP-376] moves a session with its sub-agents to another folder, where nothing is allowed yet", async () => {
+it("[HTTP-376] moves a session with its sub-agents to another folder, and takes away what was allowed", async () => {
   const made = await client.createSession({ repo_path: "/nowhere" });
   const { id } = made;
   const child = await t.store.write(createSession, {
@@ -428,7 +428,10 @@ it("[HTTP-376] moves a session with its sub-agents to another folder, where noth
   const folder = temporaryFolder();
   execFileSync("git", ["init", "-q"], { cwd: folder });
   execFileSync("git", ["remote", "add", "origin", "https://example.com/a/b.git"], { cwd: folder });
-  const moved = await client.patchSession(id, { name: "There", repo_path: folder });
+  const warnings: string[] = [];
+  const change = { name: "There", repo_path: folder };
+  const moved = await client.patchSession(id, change, { onWarning: (each) => warnings.push(each) });
+  expect(warnings).toEqual(["folder_not_served"]);
   const { project_key, project_id } = await projectOfFolder(folder);
   expect(project_id).not.toBeNull();
   expect(moved).toMatchObject({ name: "There", repo_path: folder, project_key, project_id });

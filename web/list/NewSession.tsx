@@ -78,7 +78,7 @@ export function NewSession({ folders, onClose }: NewSessionProps): JSX.Element {
     }
     isBusy.value = false;
   };
-  /** Another one is made: a session keeps its folder. */
+  /** Deletes it; another one is made with the folder that is entered then. */
   const change = async (id: string): Promise<void> => {
     isBusy.value = true;
     try {

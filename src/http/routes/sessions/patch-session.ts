@@ -2,6 +2,9 @@ import { restartsCache } from "../../../core/model-settings.ts";
 import { PatchSessionRequest } from "../../../core/schemas/patch-session.ts";
 import { NoQuery } from "../../../core/schemas/query-schemas.ts";
 import { named, SessionSummary } from "../../../core/schemas/schemas.ts";
+import { type FolderWarning, folderWarning } from "../../../exchange/folder-warning.ts";
+import { runnableOn } from "../../../exchange/runnable.ts";
+import { readNodeChoices } from "../../../store/records/exchanges/nodes.ts";
 import { resolveSession } from "../../../store/records/sessions/read.ts";
 import { patchRequested } from "../../../store/requests.ts";
 import { emptyBodyAsObject } from "../../guards/json-body.ts";
@@ -9,6 +12,7 @@ import { json, problems } from "../../responses.ts";
 import {
   type Api,
   BODY_PROBLEMS,
+  FolderWarningHeader,
   SESSION_PROBLEMS,
   SessionParams,
   type SessionService,
@@ -17,11 +21,10 @@ import {
 
 const CACHE_WARNING = "cache_restarts";
 
-const CacheWarningHeader = {
+const WarningHeader = {
   [WARNING_HEADER]: {
     type: "string",
-    description:
-      "`cache_restarts`: another effort or cache, so that the provider reads the conversation once more.",
+    description: `${FolderWarningHeader[WARNING_HEADER].description} Or \`cache_restarts\`: another effort or cache, so that the provider reads the conversation once more.`,
   },
 } as const;
 
@@ -34,7 +37,7 @@ const schema = {
   querystring: NoQuery,
   body: named(PatchSessionRequest),
   response: {
-    200: json(named(SessionSummary), { description: "The session.", headers: CacheWarningHeader }),
+    200: json(named(SessionSummary), { description: "The session.", headers: WarningHeader }),
     ...problems({
       ...SESSION_PROBLEMS,
       ...BODY_PROBLEMS,
@@ -44,7 +47,10 @@ const schema = {
   },
 };
 
-export function patchSessionRoute(app: Api, { store, checkPrice }: SessionService): void {
+export function patchSessionRoute(
+  app: Api,
+  { store, checkPrice, folders: own }: SessionService,
+): void {
   app.route({
     method: "PATCH",
     url: "/api/sessions/:id",
@@ -55,10 +61,25 @@ export function patchSessionRoute(app: Api, { store, checkPrice }: SessionServic
       const mayRestart = change.effort !== undefined || change.cache !== undefined;
       const before = mayRestart ? await store.read(resolveSession, { reference: params.id }) : null;
       const session = await patchRequested(store, params.id, { change, principal, checkPrice });
-      if (before !== null && restartsCache(before, change)) {
-        reply.header(WARNING_HEADER, CACHE_WARNING);
+      const isReadAgain = before !== null && restartsCache(before, change);
+      const folder =
+        change.repo_path === undefined ? null : await warningOf(session, { store, own });
+      const warning = folder ?? (isReadAgain ? CACHE_WARNING : null);
+      if (warning !== null) {
+        reply.header(WARNING_HEADER, warning);
       }
       return session;
     },
   });
+}
+
+/** What would keep the exchanges of a session from running in its folder. */
+async function warningOf(
+  { repo_path, agent, last_seq }: SessionSummary,
+  { store, own }: Pick<SessionService, "store"> & { readonly own: SessionService["folders"] },
+): Promise<FolderWarning | null> {
+  const nodes = await store.read(readNodeChoices, null);
+  const session = { repo_path, agent, has_begun: last_seq > 0, nodes };
+  const { runnable } = await runnableOn(session, { besides: true });
+  return folderWarning({ repo_path, runnable, own });
 }
