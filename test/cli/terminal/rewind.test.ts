@@ -193,7 +193,7 @@ it("[TERM-173] Esc twice in a moment stops what runs, and opens nothing", async 
   expect(screen.isAlternate()).toBe(false);
 });
 
-it("[FORK-28] a process that is killed between the undo and the fork of /rewind leaves the files undone, no fork, and both is said", async () => {
+it("[FORK-28] a process that is killed between the undo and the fork of /rewind leaves the files undone and no fork, and both is shown", async () => {
   const home = await writing();
   const preload = join(home.home, "kill.mjs");
   writeFileSync(
