@@ -11,6 +11,7 @@ import { deleteSessionTree } from "../../../src/store/records/sessions/delete-tr
 import { listSessions } from "../../../src/store/records/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { describeEngine, newSession, openFresh } from "../../helpers/engines.ts";
+import { sync } from "../../helpers/sessions/sync.ts";
 
 /** Brings a session to another database: null, or the code of the refusal. */
 type Bring = (source: Store, target: Store, id: string) => Promise<string | null>;
@@ -28,6 +29,11 @@ const WAYS: readonly (readonly [string, Bring])[] = [
       const { refused } = await copyStore({ source, target, intoExisting: true, onProgress });
       return refused[0]?.code ?? null;
     },
+  ],
+  [
+    "synced",
+    async (source, target) =>
+      (await sync(source, target)).find(({ code }) => code !== null)?.code ?? null,
   ],
 ];
 
