@@ -50,6 +50,10 @@ export interface CommandRequest {
   /** Without it the command runs without a sandbox. */
   readonly sandbox?: (ConfinedPlace & { readonly confine: Confine }) | null;
   readonly timeoutMs: number;
+  /** Given on its standard input; its two outputs are then kept apart. */
+  readonly input?: string;
+  /** Variables that it gets besides. */
+  readonly variables?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal | undefined;
   /** Gets the output as it comes, in whole lines. */
   readonly onText: (text: string) => void;
@@ -58,6 +62,8 @@ export interface CommandRequest {
 export interface CommandEnd extends RunEnd {
   /** As of `KeptOutput`. */
   readonly output: ReturnType<ReturnType<typeof createKeptOutput>["text"]>;
+  /** Standard error of a command that is given an input, cut; else empty. */
+  readonly errors: string;
   readonly bytes: number;
   /** The name of all of the output; null if it is in `output`, or could not be kept. */
   readonly name: string | null;
@@ -72,6 +78,8 @@ export interface CommandSandboxResult extends SandboxResult {
 
 /** Bytes of the beginning and of the end of an output that the model is given. */
 const SHOWN = { head: 8 * 1024, tail: 24 * 1024 };
+/** Bytes of the outputs of a command that is given an input. */
+const ANSWERED = { head: 60 * 1024, tail: 4 * 1024 };
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 export function createCommands(
@@ -97,12 +105,15 @@ export function createCommands(
     const { onText } = request;
     const signal = AbortSignal.any([request.signal ?? stop.signal, stop.signal]);
     const mark = marks.next();
-    const kept = createKeptOutput(SHOWN);
+    const apart = request.input !== undefined;
+    const kept = createKeptOutput(apart ? ANSWERED : SHOWN);
+    const errors = createKeptOutput(ANSWERED);
     const whole = createWhole(spool);
     const live = createLiveLines(conceal, onText);
     const launch = launchOf(request.command, {
+      apart,
       cwd: request.cwd,
-      env: { ...variables(), ...mark.variables },
+      env: { ...variables(), ...request.variables, ...mark.variables },
     });
     const { sandbox = null } = request;
     const confined =
@@ -117,20 +128,26 @@ export function createCommands(
         timeoutMs: request.timeoutMs,
         maxBytes: maxOutputBytes,
         signal,
-        onOutput: async (chunk) => {
+        input: request.input,
+        onOutput: async (chunk, from) => {
+          if (apart && from === "stderr") {
+            errors.push(chunk);
+            return;
+          }
           kept.push(chunk);
           live.push(chunk);
           await whole.push(chunk);
         },
       });
       live.end();
-      const output = kept.text();
-      const missed =
-        end.code === 0 ? [] : (confined?.missed(`${output.head}\n${output.tail}`) ?? []);
+      const [output, wrong] = [kept.text(), errors.text()];
+      const printed = [output.head, output.tail, wrong.head, wrong.tail].join("\n");
+      const missed = end.code === 0 ? [] : (confined?.missed(printed) ?? []);
       const result = (await confined?.finish()) ?? null;
       return {
         ...end,
         output,
+        errors: `${wrong.head}${wrong.tail}`,
         bytes: kept.bytes,
         name: whole.name(),
         sandbox: result === null ? null : { ...result, missed },

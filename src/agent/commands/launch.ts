@@ -13,8 +13,12 @@ export type Command =
   | { readonly kind: "argv"; readonly argv: readonly string[] }
   | { readonly kind: "line"; readonly line: string };
 
-/** Starts a command through `/bin/sh`, which puts both of its outputs into one, in their order. */
-export function launchOf(command: Command, place: Pick<Launch, "cwd" | "env">): Launch {
+/** Starts a command through `/bin/sh`, which puts both of its outputs into one, in their order, unless they are `apart`. */
+export function launchOf(
+  command: Command,
+  { apart, ...place }: Pick<Launch, "cwd" | "env"> & { readonly apart: boolean },
+): Launch {
   const argv = command.kind === "argv" ? command.argv : ["/bin/sh", "-c", "--", command.line];
-  return { ...place, file: "/bin/sh", args: ["-c", 'exec "$@" 2>&1', "reprise", ...argv] };
+  const start = apart ? 'exec "$@"' : 'exec "$@" 2>&1';
+  return { ...place, file: "/bin/sh", args: ["-c", start, "reprise", ...argv] };
 }

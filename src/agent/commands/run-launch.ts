@@ -17,8 +17,10 @@ export interface RunInput {
   readonly onStart?: ((pid: number) => void) | undefined;
   /** Aborting ends it. */
   readonly signal: AbortSignal;
+  /** Given on the standard input; none if it is not given. */
+  readonly input?: string | undefined;
   /** Called with each piece of output, one after the other. */
-  readonly onOutput: (chunk: Buffer) => Promise<void>;
+  readonly onOutput: (chunk: Buffer, from: "stdout" | "stderr") => Promise<void>;
 }
 
 /** How a command ended. */
@@ -38,7 +40,7 @@ const REST_MS = 1000;
 const EXIT_MS = 5000;
 
 /**
- * Runs a program in a separate session of processes, without a terminal and without input, and returns once it and all that
+ * Runs a program in a separate session of processes, without a terminal, and returns once it and all that
  * it has started have ended. Rejects if it cannot be started.
  */
 export async function runLaunch(input: RunInput): Promise<RunEnd> {
@@ -50,8 +52,15 @@ export async function runLaunch(input: RunInput): Promise<RunEnd> {
     env: { ...env },
     // setsid: its own group, and no terminal
     detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [input.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
+  const { stdin, stdout, stderr } = child;
+  if (stdout === null || stderr === null) {
+    throw new Error("The program has no output.");
+  }
+  // one that does not read its input closes it
+  stdin?.on("error", () => undefined);
+  stdin?.end(input.input);
   const exit = new Promise<Pick<RunEnd, "code" | "signal">>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
   });
@@ -74,7 +83,7 @@ export async function runLaunch(input: RunInput): Promise<RunEnd> {
     onAbort();
   }
   const timer = setTimeout(() => end("time_out"), timeoutMs);
-  const output = drainBoth(input, [child.stdout, child.stderr], () => end("output_limit"));
+  const output = drainBoth(input, { stdout, stderr }, () => end("output_limit"));
   try {
     const first = await Promise.race([exit, aborted(stop.signal)]);
     const others = await endFamily({ group, isMarked });
@@ -90,8 +99,9 @@ export async function runLaunch(input: RunInput): Promise<RunEnd> {
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
-    child.stdout.destroy();
-    child.stderr.destroy();
+    stdin?.destroy();
+    stdout.destroy();
+    stderr.destroy();
   }
 }
 
@@ -124,18 +134,18 @@ async function within<Value>(work: Promise<Value>, ms: number, otherwise: Value)
 /** What comes after `maxBytes` is read and dropped. */
 async function drainBoth(
   { maxBytes, onOutput }: RunInput,
-  streams: readonly Readable[],
+  streams: Readonly<Record<"stdout" | "stderr", Readable>>,
   onLimit: () => void,
 ): Promise<void> {
   let bytes = 0;
   let last: Promise<void> = Promise.resolve();
-  const drain = async (stream: Readable): Promise<void> => {
-    for await (const chunk of stream) {
+  const drain = async (from: "stdout" | "stderr"): Promise<void> => {
+    for await (const chunk of streams[from]) {
       const all = Buffer.from(chunk);
       const piece = all.subarray(0, Math.max(0, maxBytes - bytes));
       bytes += all.length;
       if (piece.length > 0) {
-        last = last.then(() => onOutput(piece));
+        last = last.then(() => onOutput(piece, from));
         await last;
       }
       if (bytes > maxBytes) {
@@ -144,5 +154,6 @@ async function drainBoth(
     }
   };
   // a stream that is closed before its end has been left by everybody
-  await Promise.all(streams.map((stream) => drain(stream).catch(() => undefined)));
+  const all = (["stdout", "stderr"] as const).map((from) => drain(from).catch(() => undefined));
+  await Promise.all(all);
 }
