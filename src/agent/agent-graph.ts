@@ -89,9 +89,10 @@ interface State {
   readonly [PREFIX_CHANNEL]?: unknown;
 }
 
-function answerNode(worker: Worker, { onMessage, declared }: ExchangeTools) {
+function answerNode(worker: Worker, { onMessage, declared, hooks }: ExchangeTools) {
   return async ({ messages, [PREFIX_CHANNEL]: stored }: State, config: RunnableConfig) => {
     const given = await worker.answer({ messages, prefix: stored }, config);
+    await hooks?.stop(given.messages[0], messages, config.signal);
     for (const message of given.messages) {
       onMessage(message, refusedCall(message, given.messages[0], declared));
     }

@@ -33,7 +33,7 @@ export interface AgentOfExchange
     Partial<
       Pick<WorkingModel, "prefix" | "callModel" | "askAtLimit" | "sent" | "onDropped" | "isShown">
     >,
-    Partial<Pick<ExchangeTools, "onMessage" | "conceal">> {
+    Partial<Pick<ExchangeTools, "onMessage" | "conceal" | "hooks">> {
   readonly session: Session;
   readonly models: ModelLine;
   /** What the thread's model knows of files; without it, nothing. */

@@ -21,6 +21,7 @@ import { AnswerHandler } from "./messages/token-stream.ts";
 import { addSummary } from "./add-summary.ts";
 import type { Compaction } from "./compaction/compaction.ts";
 import { viewOf } from "./compaction/view.ts";
+import { withHookNote } from "./messages/hook-text.ts";
 import { noted } from "./prefix/note.ts";
 import { PREFIX_CHANNEL, type ThreadPrefix } from "./prefix/prefix.ts";
 import type { DrivenAgent, Undone } from "./driver/driven-agent.ts";
@@ -95,7 +96,7 @@ async function requireFolder({ options, request, held }: ExchangeContext): Promi
   }
 }
 
-/** The last message of the user gets the note of what has changed for the model. */
+/** The last message of the user gets the notes: what has changed for the model, and what hooks report. */
 function inputOf(
   { context, prefix }: BuiltIn,
   pending: readonly Message[],
@@ -108,7 +109,12 @@ function inputOf(
     messages: pending.map((message) => {
       const { message_id, content } = message;
       const written = new HumanMessage({ id: message_id, content });
-      return message === last ? noted(written, note) : written;
+      return message === last
+        ? withHookNote(noted(written, note), {
+            text: context.hooks?.hooks.note ?? null,
+            mark: context.prefixMark,
+          })
+        : written;
     }),
   };
 }

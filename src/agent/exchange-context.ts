@@ -13,11 +13,14 @@ import type { NoticeModel } from "./model-notices.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { ThreadState } from "./messages/thread-state.ts";
 import type { CacheLife, Fallback } from "../core/model-settings.ts";
+import type { Hook } from "../rules/hooks/hook.ts";
+import type { OpenedHooks } from "./hooks/open-hooks.ts";
 import type { ModelConfig } from "../rules/models/config.ts";
 import type { Judge } from "../rules/permissions/judge.ts";
 import type { Scrub } from "../core/text/scrub.ts";
 import type { Conceal } from "../core/secrets.ts";
 import type { Persona } from "../rules/personas/persona.ts";
+import type { TakenSessions } from "./taken-sessions.ts";
 import type { SandboxLimits } from "../workspace/sandbox/policy.ts";
 import type { CheckPlan } from "./tools/hand-in-plan.ts";
 import type { HeldThread, ThreadHolderOptions } from "./driver/thread-holder.ts";
@@ -77,6 +80,9 @@ export interface ExchangeContext extends HeldThread {
   readonly state: ThreadState;
   readonly known: KnownFiles;
   readonly tree: ExchangeTree;
+  /** Null if no command runs at an event. */
+  readonly hooks: OpenedHooks | null;
+  readonly taken: TakenSessions;
   /** In each prefix of the session's threads that was made in this database; null for none. */
   readonly prefixMark: string | null;
   /** Called before each call of a model; rejects if there may be no more. */
@@ -125,4 +131,6 @@ export interface Prepared extends AnsweringModel {
   readonly visible: readonly string[];
   /** Of its commands in the sandbox. */
   readonly sandboxLimits: SandboxLimits;
+  /** The user's, then those of the folder that the user has seen. */
+  readonly configuredHooks: readonly Hook[];
 }

@@ -20,6 +20,8 @@ import { type Report, reportStored } from "../exchange/report-events.ts";
 import { askAtLimit } from "./permit/ask-at-limit.ts";
 import { refuseBeyondLimits, unpricedAnswer } from "./refuse-beyond-limits.ts";
 import type { AgentOptions, OpenedOptions, Prepared } from "./exchange-context.ts";
+import { hearsMessages, hooksIn, openHooksOf } from "./session-hooks.ts";
+import { TakenSessions } from "./taken-sessions.ts";
 import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { EXCHANGE_LIMITS } from "../core/exchange-limits.ts";
 import { lowered, loweredSandbox, repositoryConfig } from "../rules/config/repository.ts";
@@ -61,6 +63,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
   };
   const { limits: _own, ...shared } = options;
   const driver = createExchangeDriver({ ...options, isShownOnly: true });
+  const taken = new TakenSessions();
 
   const exchange = async (
     request: ExchangeRequest,
@@ -82,12 +85,25 @@ export function createExchanger(given: AgentOptions): Exchanger {
       isOfService: isUnattended,
       isAttended,
       waitsForLimits: prepared.waitsForLimits && request.claim !== undefined,
-      // calls that were left open get their results before the new message
-      mayBegin: (tuple) => request.text === null || threadStateOf(tuple).openCalls.length === 0,
+      // calls that were left open get their results before the new message, and hooks may deny it
+      mayBegin: (tuple) =>
+        request.text === null ||
+        (threadStateOf(tuple).openCalls.length === 0 && !hearsMessages(prepared)),
       onStored: (messages) => reportStored(report, messages),
-      work: (thread, live) => {
+      work: async (thread, live) => {
         const { held, tuple } = thread;
         options.noticeModel(leaseState.session, prepared, report);
+        const known = new KnownFiles(tuple);
+        const n = () => thread.record()?.n ?? 0;
+        const { session } = held;
+        const hooks = await openHooksOf(options, {
+          prepared,
+          known,
+          onNotice: (sentence) => report({ type: "notice", sentence, about: "hook" }),
+          mark: leaseState.prefix_mark,
+          session,
+          n,
+        });
         const tree = options.within?.tree ?? createExchangeTree(prepared.limits);
         return runExchange({
           ...thread,
@@ -95,8 +111,10 @@ export function createExchanger(given: AgentOptions): Exchanger {
           request,
           live,
           state: threadStateOf(tuple),
-          known: new KnownFiles(tuple),
+          known,
           prepared,
+          hooks,
+          taken,
           prefixMark: leaseState.prefix_mark,
           tree,
           mayCall: refuseBeyondLimits({
@@ -141,6 +159,22 @@ export function createExchanger(given: AgentOptions): Exchanger {
       );
     },
     contextUse: (session, window) => contextUse(options.store, session, window),
+    leave: async ({ session_id, reason, onNotice }, { signal }) => {
+      if (taken.leave(session_id)) {
+        const leaseState = await options.store.read(readLeaseState, { session_id });
+        const prepared = await prepare(options, leaseState, false);
+        const { session } = leaseState;
+        const known = new KnownFiles();
+        const mark = leaseState.prefix_mark;
+        const given = { prepared, known, onNotice, mark, session, n: () => 0 };
+        const hooks = await openHooksOf(options, given);
+        try {
+          await hooks?.hooks.left(reason, signal);
+        } finally {
+          await hooks?.commands.end();
+        }
+      }
+    },
   };
 }
 
@@ -233,6 +267,7 @@ async function prepare(
     environment: configured?.environment ?? [],
     visible: configured?.visible ?? [],
     sandboxLimits: loweredSandbox(configured?.sandbox ?? {}, repository.sandbox),
+    configuredHooks: hooksIn(options, [...(configured?.hooks ?? []), ...repository.hooks]),
     instructions:
       session.repo_path === null
         ? null

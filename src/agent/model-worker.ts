@@ -56,7 +56,7 @@ export function modelWorker(working: WorkingModel): Worker {
       const answerOf = async (answering: AnsweringModel): Promise<Answered> => {
         let prefix = working.prefix.current(stored, view, tools);
         const { summary, messages: shown } = working.shown(history, view, prefix);
-        const to = { maker: answering.maker, after: prefix.after };
+        const to = { maker: answering.maker, after: prefix.after, mark: prefix.mark };
         const sent = [
           ...systemMessage(prefix),
           ...summary,

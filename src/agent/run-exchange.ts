@@ -2,6 +2,8 @@ import { homedir } from "node:os";
 
 import { type AgentOfExchange, buildAgent, threadPrefix } from "./agent.ts";
 import { createAnswerProgress } from "./messages/answer-progress.ts";
+import { viewOf } from "./compaction/view.ts";
+import { messagesOf } from "./messages/thread-state.ts";
 import { createCompaction } from "./compaction/compaction.ts";
 import { delegateTool } from "./delegate.ts";
 import { type Commands, createCommands } from "./commands/commands.ts";
@@ -19,6 +21,7 @@ import { ArtifactPlace } from "../plans/artifact-file.ts";
 import type { GitUser } from "../workspace/places/ask-git.ts";
 import { createCallModel } from "./call-model.ts";
 import { ModelLine } from "./model-line.ts";
+import { listOpenQuestions } from "../store/records/questions/read.ts";
 import { keepFallback } from "../store/records/exchanges/keep-fallback.ts";
 import { builtInAgent } from "./built-in-agent.ts";
 import { configOf, driveExchange } from "./driver/drive-exchange.ts";
@@ -29,7 +32,7 @@ import type { DrivenAgent } from "./driver/driven-agent.ts";
  * still running afterwards.
  */
 export async function runExchange(context: ExchangeContext): Promise<Worked<ExchangeResult>> {
-  const { options, held, prepared } = context;
+  const { options, held, prepared, hooks } = context;
   const given = options.commands;
   const commands =
     given === undefined || !prepared.mayRun
@@ -48,16 +51,50 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
         );
   const children: Promise<unknown>[] = [];
   try {
-    if (held.wasInterrupted) {
-      await commands?.endLeftRunning();
+    if (held.wasInterrupted || hooks !== null) {
+      await (commands ?? hooks?.commands)?.endLeftRunning();
     }
     const { store, kept } = options;
     await settleLeft({ store, kept, session_id: held.session.id }, { isHeld: true });
-    return await runWith(context, commands, children);
+    await beginHooks(context);
+    const worked = await runWith(context, commands, children);
+    if (worked.end === "waiting" && hooks?.runner.has("Notification") === true) {
+      await hooks.hooks.asked(await askedIn(context), context.live.signal);
+    }
+    return worked;
   } finally {
     await Promise.allSettled(children);
-    await commands?.end();
+    await Promise.all([commands?.end(), hooks?.commands.end()]);
   }
+}
+
+/** Runs the hooks of a new message, which may deny it: nothing is stored yet. Error codes: `hook_denied`. */
+async function beginHooks({
+  hooks,
+  taken,
+  options,
+  request,
+  held,
+  tuple,
+  live,
+}: ExchangeContext): Promise<void> {
+  if (hooks !== null && options.within === undefined && request.text !== null) {
+    const { source, keep } = taken.source(held.session, {
+      hasBegun: tuple !== undefined,
+      summary: viewOf(messagesOf(tuple)).summary?.id ?? null,
+    });
+    await hooks.hooks.begin({ source, prompt: request.text }, live.signal);
+    keep();
+  }
+}
+
+/** The questions of the session itself: those of a sub-agent are of its exchange. */
+async function askedIn({ options, held }: ExchangeContext) {
+  const { id } = held.session;
+  const open = await options.store.read(listOpenQuestions, { reference: id });
+  return open
+    .filter(({ session_id }) => session_id === id)
+    .map(({ text, permission }) => ({ text, isPermission: permission !== null }));
 }
 
 function runWith(
@@ -184,6 +221,7 @@ function openAgent({ context, models, commands, children }: Opening): DrivenAgen
     compaction,
     sent: options.sent,
     onMessage: progress.onMessage,
+    hooks: context.hooks?.hooks,
     isShown: (id) => progress.arriving.isShown(id),
     onDropped: () =>
       report({ type: "notice", sentence: DROPPED_REASONING, about: "reasoning_dropped" }),

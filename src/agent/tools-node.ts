@@ -15,6 +15,7 @@ import { isPassing } from "../exchange/exchange-failure.ts";
 import { statusOfFailure } from "../workspace/files/refusal.ts";
 import type { Conceal } from "../core/secrets.ts";
 import { keptStatusOf } from "../store/records/messages/call-facts.ts";
+import type { CallHooks } from "./call-hooks.ts";
 import { begunMark } from "./messages/begun-calls.ts";
 import { concealResult } from "./permit/conceal-result.ts";
 import { keepStatus } from "./messages/keep-facts.ts";
@@ -40,6 +41,8 @@ export interface ExchangeTools {
   readonly declared: ToolSet;
   /** Applied to each result and each question; without it nothing is replaced. */
   readonly conceal?: Conceal | undefined;
+  /** Run before and after calls, and before the last answer. */
+  readonly hooks?: CallHooks | undefined;
 }
 
 /** They end the exchange in which they happen, and are not a tool's result. */
@@ -69,6 +72,7 @@ export class ExchangeToolNode extends ToolNode {
   readonly #permit: Permit;
   readonly #declared: ToolSet;
   readonly #conceal: Conceal;
+  readonly #hooks: CallHooks | undefined;
 
   constructor(tools: readonly StructuredToolInterface[], node: ExchangeTools) {
     super([...tools], { handleToolErrors: false });
@@ -78,6 +82,7 @@ export class ExchangeToolNode extends ToolNode {
     this.#permit = node.permit;
     this.#declared = node.declared;
     this.#conceal = node.conceal ?? ((text) => text);
+    this.#hooks = node.hooks;
   }
 
   protected override async runTool(
@@ -109,7 +114,9 @@ export class ExchangeToolNode extends ToolNode {
       }
       return super.runTool(call, asking, state);
     };
-    const given = await resultOf(call, run).catch(async (error: unknown) => {
+    const work = () => resultOf(call, run);
+    const hooked = this.#hooks?.around(call, declared, config.signal, work) ?? work();
+    const given = await hooked.catch(async (error: unknown) => {
       if (isGraphBubbleUp(error)) {
         await mark.asks();
       }

@@ -84,6 +84,7 @@ export const ERROR_CODES = [
   "model_context_full",
   "model_failed",
   "model_refused",
+  "hook_denied",
   "answer_cut",
   "persona_not_found",
   "persona_invalid",

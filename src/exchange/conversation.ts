@@ -5,9 +5,11 @@ import type {
   ContextUse,
   Exchanger,
   ExchangerConfig,
+  LeaveReason,
   Live,
   OpenExchanger,
 } from "./exchanger.ts";
+import type { Hook } from "../rules/hooks/hook.ts";
 import { DEFAULT_PERSONA, type Persona } from "../rules/personas/persona.ts";
 import type { WhenBusy } from "./lease-holder.ts";
 import type { ExchangeResult } from "./events.ts";
@@ -65,6 +67,11 @@ export interface Conversation extends ConversationChanges {
   send(text: string | null, live: Live, waits?: boolean): Promise<ExchangeResult>;
   /** Loads what the first message needs, ahead of it: `send` says what is wrong. */
   prepare(): void;
+  /**
+   * Runs the hooks of leaving the session, if a message was sent; what cannot be read of it is left out. `onNotice` gets
+   * sentences for a person.
+   */
+  leave(reason: LeaveReason, onNotice: (sentence: string) => void): Promise<void>;
   /** Lists what the session's exchange and its sub-agents ask. */
   openQuestions(): Promise<readonly OpenQuestion[]>;
   /** Gives the session's questions their default answers whose time is over; `send(null)` then continues. */
@@ -118,6 +125,8 @@ export interface Conversation extends ConversationChanges {
   permissions(): Promise<Judgement>;
   /** As `explainCall`, for the session. */
   explain(call: string): Promise<Decision>;
+  /** As `explainHooks`, for the session. */
+  explainHooks(call: string): Promise<readonly Hook[]>;
   /** Takes a rule of the session back; false if it has none such. */
   removeRule(rule: string): Promise<boolean>;
   /**
@@ -210,6 +219,14 @@ export function createConversation(options: ConversationOptions): Conversation {
       return result;
     },
     prepare: () => void opened().catch(() => undefined),
+    leave: async (reason, onNotice) => {
+      const open = await exchanger?.catch(() => null);
+      if (session !== null) {
+        const { signal } = new AbortController();
+        const request = { session_id: session.id, reason, onNotice };
+        await open?.leave?.(request, { signal }).catch(() => {});
+      }
+    },
     // loaded when it is used: a prompt can be shown without it
     answerDue: async () => {
       if (session !== null) {
@@ -318,6 +335,10 @@ export function createConversation(options: ConversationOptions): Conversation {
       refuseSetting(agent);
       const { explainCall } = await import("../rules/permissions/explain.ts");
       return explainCall(config, place(), call);
+    },
+    explainHooks: async (call) => {
+      const { explainHooks } = await import("../rules/permissions/explain.ts");
+      return explainHooks(config, place(), call);
     },
     removeRule: async (rule) => {
       const { removeRule } = await import("../store/records/sessions/permissions.ts");

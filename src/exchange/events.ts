@@ -114,7 +114,7 @@ export const ExchangeEvent = Type.Union([
   event("notice", {
     sentence: text(),
     /** What is counted of it, if anything is. */
-    about: Type.Optional(oneOf(["reasoning_dropped", "fallback"])),
+    about: Type.Optional(oneOf(["reasoning_dropped", "fallback", "hook"])),
     /** The model that answers from now on, of a notice about a fallback. */
     model: Type.Optional(text()),
   }),

@@ -148,7 +148,23 @@ export interface Exchanger {
    * agent has its own model. Error codes: `database_*`.
    */
   contextUse(session: Session, window: number): Promise<ContextUse | null>;
+
+  /**
+   * Runs the hooks of a process that leaves a session, if it has run a message of the session. An agent without hooks has
+   * none. Error codes: as `exchange`.
+   */
+  leave?(request: LeaveRequest, live: Pick<Live, "signal">): Promise<void>;
 }
+
+export interface LeaveRequest {
+  readonly session_id: string;
+  readonly reason: LeaveReason;
+  /** Gets sentences for a person. */
+  readonly onNotice: (sentence: string) => void;
+}
+
+/** Why a process leaves a session: "SessionEnd" of Claude Code's hooks reference. */
+export type LeaveReason = "clear" | "prompt_input_exit" | "other";
 
 export interface ContextUse {
   /** Tokens of the thread, about. */

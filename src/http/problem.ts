@@ -85,6 +85,7 @@ const STATUSES: Record<ErrorCode, number> = {
   model_context_full: 502,
   model_failed: 502,
   model_refused: 502,
+  hook_denied: 409,
   answer_cut: 502,
   persona_not_found: 422,
   persona_invalid: 422,

@@ -3,6 +3,7 @@ import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messa
 import { RepriseError } from "../../core/errors.ts";
 import { isSummary } from "../../store/records/messages/summary.ts";
 import { endMetadata, endOf } from "../models/answer-end.ts";
+import { isContinued, stopRequest } from "./hook-text.ts";
 import { callsOf } from "./message-calls.ts";
 
 /** Calls of a model that pauses its answer, before the exchange fails. */
@@ -77,10 +78,13 @@ export function isUnfinished(message: BaseMessage | undefined): boolean {
 }
 
 /**
- * True if the model is asked again by itself: once after text that was cut off, and until `MAX_PAUSES` answers were
- * paused.
+ * True if the model is asked again by itself: once after text that was cut off, until `MAX_PAUSES` answers were
+ * paused, and if a hook does not let it stop.
  */
 export function mayRunOn(messages: readonly BaseMessage[]): boolean {
+  if (isContinued(messages.at(-1))) {
+    return true;
+  }
   const { end, reason } = endOf(messages.at(-1));
   const times = messages.length - 1 - messages.findLastIndex((each) => endOf(each).end !== end);
   return end === "cut"
@@ -108,10 +112,15 @@ function withoutCalls(answer: BaseMessage): AIMessage {
   });
 }
 
-/** Returns a message that asks for the rest of an answer that was cut off; null for another answer. */
-export function requestAfter(message: BaseMessage): HumanMessage | null {
+/**
+ * Returns a message that asks for the rest of an answer that was cut off, or for more than one that was to be the last; null
+ * for another answer. `mark` is that of the session's prefixes.
+ */
+export function requestAfter(message: BaseMessage, mark: string | null): HumanMessage | null {
   const { end, reason } = endOf(message);
-  return end === "cut" ? new HumanMessage(reason === CUT_CALL ? CALL_AGAIN : CONTINUE) : null;
+  return end === "cut"
+    ? new HumanMessage(reason === CUT_CALL ? CALL_AGAIN : CONTINUE)
+    : stopRequest(message, mark);
 }
 
 const CALL_AGAIN =

@@ -39,7 +39,7 @@ export function noteOf(message: BaseMessage): Note | null {
  * Returns the message as it is sent. One text, not two parts: servers that are compatible with OpenAI's take a
  * text from each of them.
  */
-export function withNote(message: BaseMessage, { text }: Note): HumanMessage {
+export function withNote(message: BaseMessage, { text }: Pick<Note, "text">): HumanMessage {
   return new HumanMessage({
     ...(message.id === undefined ? {} : { id: message.id }),
     content: `${message.text}\n\n<note_of_the_program>\n${text}\n</note_of_the_program>`,

@@ -12,11 +12,12 @@ import { asText, isForeign } from "../messages/foreign-answers.ts";
 import { hasReasoning, withoutReasoning } from "../messages/reasoning.ts";
 import { callsOf } from "../messages/message-calls.ts";
 import { SentIds } from "../messages/sent-ids.ts";
+import { hookNoteOf } from "../messages/hook-text.ts";
 import { noteOf, withNote } from "./note.ts";
 import type { Prefix } from "./prefix.ts";
 
 /** Decides about the form in which messages are sent. */
-export interface SentTo extends Pick<Prefix, "after"> {
+export interface SentTo extends Pick<Prefix, "after" | "mark"> {
   /** As of `makerOf`. */
   readonly maker: string;
 }
@@ -25,6 +26,7 @@ export interface SentTo extends Pick<Prefix, "after"> {
  * Returns the messages of a thread as they are sent after a prefix:
  *
  * - without reasoning and notes that belong to an earlier prefix, and with the later notes for the model;
+ * - with what hooks of this database report, and without what a file says of hooks;
  * - with the answers of another maker as text and calls alone;
  * - with the ids of calls that their provider gave (`SentIds`);
  * - without answers that say nothing and call nothing, which models give now and then and Anthropic refuses to read;
@@ -68,9 +70,10 @@ class SentThread {
   }
 
   /** Returns false if these messages, or their form, are not the ones before with an end. */
-  add(messages: readonly BaseMessage[], { maker, after }: SentTo): boolean {
+  add(messages: readonly BaseMessage[], { maker, after, mark }: SentTo): boolean {
     const isSame =
       maker === this.#to.maker &&
+      mark === this.#to.mark &&
       after === this.#to.after &&
       this.#given.every((given, at) => given === messages[at] || this.#isRead(messages[at], at));
     const added = isSame ? messages.slice(this.#given.length) : [];
@@ -105,7 +108,7 @@ class SentThread {
         this.#sent.push(this.#request);
       }
       this.#sent.push(sent);
-      this.#request = requestAfter(message);
+      this.#request = requestAfter(message, this.#to.mark);
     }
   }
 
@@ -116,8 +119,10 @@ class SentThread {
       const read = isForeign(answer, this.#to.maker) ? asText(answer) : answer;
       return isEmpty(read) ? null : this.#ids.sent(read);
     }
-    const note = isBefore ? null : noteOf(message);
-    return note === null ? this.#ids.sent(message) : withNote(message, note);
+    const note = isBefore ? null : (noteOf(message)?.text ?? null);
+    const notes = [note, hookNoteOf(message, this.#to.mark)];
+    const text = notes.filter((each) => each !== null).join("\n\n");
+    return text === "" ? this.#ids.sent(message) : withNote(message, { text });
   }
 }
 

@@ -11,7 +11,7 @@ import { addList } from "../output/add-list.ts";
 import { configPlace, databaseLocation, exchangerConfig } from "../process/config.ts";
 import { type CliContext, printJson, printLine, printLines } from "../process/context.ts";
 import { databaseOption, openDatabase, withStore } from "../process/database.ts";
-import { decisionLine, permissionLines } from "../output/permission-lines.ts";
+import { decisionLine, hookLines, permissionLines } from "../output/permission-lines.ts";
 import { addAllowed, permissionMode } from "./permission-options.ts";
 import { wrongUsage } from "../process/wrong-usage.ts";
 
@@ -71,18 +71,27 @@ export function permissionCommand(cli: CliContext): Command {
     )
     .option("--no-questions", "as the conversation would be started with")
     .option("--permission <mode>", "as a new conversation would be started with", permissionMode)
-    .option("--json", "print a JSON object: effect, rule, layer and reason")
+    .option(
+      "--json",
+      "print a JSON object: effect, rule, layer and reason; with hooks, their lines",
+    )
     .action((call: string, options: ExplainOptions) =>
       withPlace(cli, explain, options.session, async (config, of) => {
         const place = { ...of, mode: modeFor(options) };
-        const { explainCall } = await import("../../rules/permissions/explain.ts");
+        const [{ explainCall, explainHooks }, { hookLine }] = await Promise.all([
+          import("../../rules/permissions/explain.ts"),
+          import("../../rules/hooks/hook.ts"),
+        ]);
         const { allow = [], questions: asks } = options;
         const given = { ...config, permission: { allow, asks } };
         const decision = await explainCall(given, place, call);
+        const hooks = await explainHooks(config, place, call);
         if (options.json === true) {
-          printJson(cli, decision);
+          const lines = hooks.map(hookLine);
+          printJson(cli, { ...decision, ...(hooks.length === 0 ? {} : { hooks: lines }) });
         } else {
           printLine(cli, decisionLine(decision));
+          printLines(cli, await hookLines(hooks));
         }
       }),
     );

@@ -48,8 +48,17 @@ async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
 async function add(cli: CliContext, folder: string): Promise<void> {
   const path = resolve(cli.cwd, folder);
   await refuseNoFolder(path, "The folder");
-  const { keepAnswer } = await import("../../rules/trust/trust.ts");
-  printLine(cli, `trusted  ${oneLine(await keepAnswer(trustSource(cli), path, "trusted"))}`);
+  const [{ keepAnswer }, { repositoryHooks }, { hookLine }] = await Promise.all([
+    import("../../rules/trust/trust.ts"),
+    import("../../rules/config/repository.ts"),
+    import("../../rules/hooks/hook.ts"),
+  ]);
+  const hooks = await repositoryHooks(path);
+  const top = await keepAnswer(trustSource(cli), path, { trusted: true, hooks });
+  printLine(cli, `trusted  ${oneLine(top)}`);
+  for (const hook of hooks) {
+    printLine(cli, `hook     ${oneLine(hookLine(hook))}`);
+  }
 }
 
 async function remove(cli: CliContext, folder: string): Promise<void> {

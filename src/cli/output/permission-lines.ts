@@ -1,5 +1,6 @@
 import type { PermissionMode } from "../../core/permissions.ts";
 import { oneLine } from "../../core/text/terminal-text.ts";
+import type { Hook } from "../../rules/hooks/hook.ts";
 import type { Decision } from "../../rules/permissions/decide.ts";
 import type { Judgement } from "../../rules/permissions/judge.ts";
 import { aligned } from "./aligned.ts";
@@ -45,4 +46,13 @@ export async function permissionLines(
 /** Line for a person. */
 export function decisionLine({ effect, rule, layer, reason }: Decision): string {
   return oneLine(`${effect}: rule ${rule} (${layer})${reason === null ? "" : `; ${reason}`}`);
+}
+
+/** Hooks that would run before and after a call. */
+export async function hookLines(hooks: readonly Hook[]): Promise<string[]> {
+  if (hooks.length === 0) {
+    return [];
+  }
+  const { hookLine } = await import("../../rules/hooks/hook.ts");
+  return hooks.map((hook) => `hook: ${oneLine(hookLine(hook))}`);
 }

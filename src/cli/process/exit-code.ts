@@ -34,6 +34,7 @@ const EXIT_CODES: Partial<Record<ErrorCode, number>> = {
   schema_checks_busy: 6,
   answers_unread: 6,
   question_open: 7,
+  hook_denied: 8,
 };
 
 /** Exit code of an exchange that waits for an answer: `sessions answer` gives it. */

@@ -3,6 +3,7 @@ import { LIMIT_SCOPES } from "../../core/cost/limits.ts";
 import { dollarsOf } from "../../core/cost/money.ts";
 import { defaultModel } from "../models/config.ts";
 import type { KeySource, ProviderEntry } from "../models/provider-config.ts";
+import { HOOK_EVENTS, hookLine } from "../hooks/hook.ts";
 import { builtInProvider } from "../models/providers.ts";
 import { type Effect, EFFECTS, ruleText } from "../permissions/rule.ts";
 import { DEFAULT_PERSONA } from "../personas/persona.ts";
@@ -76,6 +77,11 @@ export function settingOrigins(
       ),
     ),
     ...lists(settings, "sandbox.visible", ({ visible }) => visible.map((name) => `~/${name}`)),
+    ...HOOK_EVENTS.flatMap((event) =>
+      lists(settings, `hooks.${event}`, (section) =>
+        section.hooks.filter((hook) => hook.event === event).map(hookLine),
+      ),
+    ),
     {
       key: "theme",
       value: config?.theme ?? "auto",

@@ -12,6 +12,7 @@ import {
   parsePattern,
   type Rule,
 } from "../permissions/rule.ts";
+import { hooksOf } from "../hooks/hook.ts";
 import type { KeySource, ProviderEntry } from "../models/provider-config.ts";
 import { builtInProvider } from "../models/providers.ts";
 import { BUILT_IN_TOOLS } from "../tools/built-in.ts";
@@ -131,6 +132,7 @@ function sectionOf(text: SectionText, home: string): ConfigSection {
     environment: text.environment ?? [],
     sandbox: sandboxOf(sandbox.limits),
     visible: (sandbox.visible ?? []).map((path) => path.slice("~/".length).replace(/\/$/, "")),
+    hooks: hooksOf(text.hooks),
   };
 }
 

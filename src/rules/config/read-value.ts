@@ -3,6 +3,7 @@ import type { Static, TSchema } from "typebox";
 
 import { isRepriseError } from "../../core/errors.ts";
 import { adviceOf, createNearestName } from "../../core/text/nearest-name.ts";
+import { parseMatch } from "../hooks/hook-match.ts";
 import { parseModelName } from "../models/name.ts";
 import { parseCallPattern, parsePattern } from "../permissions/rule.ts";
 import { BUILT_IN_TOOLS } from "../tools/built-in.ts";
@@ -23,6 +24,8 @@ export interface Form {
   readonly maxItems?: number;
   readonly uniqueItems?: boolean;
   readonly properties?: Readonly<Record<string, Form>>;
+  /** Members that must be there. */
+  readonly required?: readonly string[];
   /** Members of which one at most may be there. */
   readonly exclusive?: readonly string[];
   readonly propertyNames?: { readonly pattern: string };
@@ -68,7 +71,7 @@ function readValue(node: Node, form: Form, report: Report): unknown {
 }
 
 function readObject(node: Node, form: Form, report: Report): Readonly<Record<string, unknown>> {
-  const { properties = {}, exclusive = [] } = form;
+  const { properties = {}, required = [], exclusive = [] } = form;
   const members = membersOf(node, report, Object.keys(properties));
   const found: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(properties)) {
@@ -77,6 +80,10 @@ function readObject(node: Node, form: Form, report: Report): Readonly<Record<str
     if (read !== undefined) {
       found[name] = read;
     }
+  }
+  const missing = required.find((name) => !members.has(name));
+  if (missing !== undefined && node.type === "object") {
+    report(node, `This needs the key ${missing}.`);
   }
   const rivals = exclusive.flatMap((name) => members.get(name) ?? []);
   const [, second] = rivals;
@@ -286,6 +293,7 @@ const CHECKS: ReadonlyMap<string, (text: string) => unknown> = new Map<
   ["model", parseModelName],
   ["rule", (text) => parseCallPattern(text, BUILT_IN_TOOLS)],
   ["pattern", parsePattern],
+  ["match", parseMatch],
   ["protected", (text) => isPath(text) || parsePattern(text)],
 ]);
 

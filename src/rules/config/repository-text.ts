@@ -1,4 +1,5 @@
 import type { ExchangeLimits } from "../../core/exchange-limits.ts";
+import { type Hook, hooksOf } from "../hooks/hook.ts";
 import { parsePattern, type Rule } from "../permissions/rule.ts";
 import { parseDocument, type Problem } from "./document.ts";
 import { placed, type PlacedProblem } from "./load-config.ts";
@@ -15,6 +16,7 @@ export function readRepositoryConfig(text: string): {
   readonly protected: readonly ProtectedPath[];
   readonly limits: Partial<ExchangeLimits>;
   readonly sandbox: SandboxMaxima;
+  readonly hooks: readonly Hook[];
   readonly problems: readonly PlacedProblem[];
 } {
   const { root, problems } = parseDocument(text);
@@ -27,6 +29,7 @@ export function readRepositoryConfig(text: string): {
     protected: (read.protected ?? []).map((written) => ({ pattern: parsePattern(written) })),
     limits: limitsOf(limits),
     sandbox: sandboxOf(sandbox.limits),
+    hooks: hooksOf(read.hooks),
     problems: placed(text, found),
   };
 }

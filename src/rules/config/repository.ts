@@ -1,10 +1,11 @@
 import { join } from "node:path";
 
 import type { ExchangeLimits } from "../../core/exchange-limits.ts";
+import type { Hook } from "../hooks/hook.ts";
 import type { Layer } from "../permissions/layers.ts";
 import { readStart, type Unusable } from "../personas/text-file.ts";
 import { SANDBOX_LIMITS, type SandboxLimits } from "../../workspace/sandbox/policy.ts";
-import { isTrusted, type TrustSource } from "../trust/trust.ts";
+import { areHooksSeen, isTrusted, type TrustSource } from "../trust/trust.ts";
 import type { PlacedProblem } from "./load-config.ts";
 import { MAX_CONFIG_BYTES } from "./read-text.ts";
 import type { ProtectedPath, SandboxMaxima } from "./user-config.ts";
@@ -12,7 +13,7 @@ import type { ProtectedPath, SandboxMaxima } from "./user-config.ts";
 /** Its path in the folder of a session. */
 export const REPOSITORY_CONFIG = ".reprise/config.jsonc";
 
-/** Settings of a folder for its sessions: they only make things stricter. */
+/** Settings of a folder for its sessions: but for its hooks, they only make things stricter. */
 export interface RepositoryConfig {
   /** Rules that ask and deny. */
   readonly layers: readonly Layer[];
@@ -20,11 +21,20 @@ export interface RepositoryConfig {
   readonly limits: Partial<ExchangeLimits>;
   /** Limits of commands in the sandbox. */
   readonly sandbox: SandboxMaxima;
+  /** Commands of the folder, if the user has seen exactly these. They run in the sandbox alone. */
+  readonly hooks: readonly Hook[];
   /** Parts of the file that are not used, each a sentence for a person. */
   readonly problems: readonly string[];
 }
 
-const NONE: RepositoryConfig = { layers: [], protected: [], limits: {}, sandbox: {}, problems: [] };
+const NONE: RepositoryConfig = {
+  layers: [],
+  protected: [],
+  limits: {},
+  sandbox: {},
+  hooks: [],
+  problems: [],
+};
 
 const WHY: Readonly<Record<Exclude<Unusable, "missing">, string>> = {
   not_a_file: "is not a file",
@@ -43,24 +53,49 @@ export async function repositoryConfig(
   if (folder === null) {
     return NONE;
   }
-  const path = join(folder, REPOSITORY_CONFIG);
-  const start = await readStart({ path, within: folder, maxBytes: MAX_CONFIG_BYTES });
-  if (start === "missing" || !(await isTrusted(trust, folder))) {
+  const text = await readRepositoryText(folder);
+  if (text === "missing" || !(await isTrusted(trust, folder))) {
     return NONE;
   }
-  if (typeof start === "string" || start.cut) {
-    const why = typeof start === "string" ? WHY[start] : "is larger than 256 KiB";
-    return { ...NONE, problems: [`${REPOSITORY_CONFIG} ${why}, so it is not used.`] };
+  if ("unusable" in text) {
+    return { ...NONE, problems: [`${REPOSITORY_CONFIG} ${text.unusable}, so it is not used.`] };
   }
   const { readRepositoryConfig } = await import("./repository-text.ts");
-  // bytes that are not UTF-8 are in a text or a key, which then is another one
-  const text = start.bytes.toString("utf8").replace(/^\u{FEFF}/u, "");
-  const { rules, problems, ...found } = readRepositoryConfig(text);
+  const { rules, problems, hooks, ...found } = readRepositoryConfig(text.content);
+  const unseen = hooks.length > 0 && !(await areHooksSeen(trust, folder, hooks));
   return {
     ...found,
     layers: rules.length === 0 ? [] : [{ name: "repository", rules }],
-    problems: problems.slice(0, MAX_SHOWN).map(sentenceOf),
+    hooks: unseen ? [] : hooks,
+    problems: [...(unseen ? [UNSEEN] : []), ...problems.slice(0, MAX_SHOWN).map(sentenceOf)],
   };
+}
+
+const UNSEEN = `${REPOSITORY_CONFIG} has hooks that you have not seen, so none of them runs. \`reprise trust add\` shows them and lets them run.`;
+
+/** Reads the hooks of a folder for a person who decides about them: nothing of them acts. Never throws. */
+export async function repositoryHooks(folder: string): Promise<readonly Hook[]> {
+  const text = await readRepositoryText(folder);
+  if (text === "missing" || "unusable" in text) {
+    return [];
+  }
+  const { readRepositoryConfig } = await import("./repository-text.ts");
+  return readRepositoryConfig(text.content).hooks;
+}
+
+async function readRepositoryText(
+  folder: string,
+): Promise<"missing" | { readonly unusable: string } | { readonly content: string }> {
+  const path = join(folder, REPOSITORY_CONFIG);
+  const start = await readStart({ path, within: folder, maxBytes: MAX_CONFIG_BYTES });
+  if (start === "missing") {
+    return "missing";
+  }
+  if (typeof start === "string" || start.cut) {
+    return { unusable: typeof start === "string" ? WHY[start] : "is larger than 256 KiB" };
+  }
+  // bytes that are not UTF-8 are in a text or a key, which then is another one
+  return { content: start.bytes.toString("utf8").replace(/^\u{FEFF}/u, "") };
 }
 
 /** A file of somebody else must not fill the screen. */

@@ -3,6 +3,7 @@ import { type Static, type TProperties, type TSchema, Type } from "typebox";
 import { CACHE_LIVES, EFFORTS, MAX_FALLBACKS, WHEN_LIMITED } from "../../core/model-settings.ts";
 import { PERMISSION_MODES } from "../../core/permissions.ts";
 import { MODEL_NAME, PROVIDER_NAME } from "../models/name.ts";
+import { HOOK_TIMEOUT } from "../hooks/hook.ts";
 import { APIS } from "../models/providers.ts";
 import { NOTIFICATIONS, SEARCH_SETTINGS, THEMES } from "./user-config.ts";
 
@@ -155,7 +156,52 @@ const Section = {
   ),
 };
 
-const SectionForm = some(Section);
+/** Hooks of one event at most. */
+const MAX_HOOKS = 50;
+
+const HookMembers = {
+  match: item({
+    description:
+      "What the hook is for: names of tools such as Write|Edit (for Notification, SessionStart and SessionEnd their kind, source and reason), a regular expression, or * for all.",
+    reads: "match",
+  }),
+  command: item({ description: "A line for /bin/sh." }),
+  timeout_ms: count("Milliseconds after which it is ended (60,000).", {
+    maximum: HOOK_TIMEOUT.max,
+  }),
+};
+const needsCommand = { required: ["command"] };
+
+function hooks<Entry extends TSchema>(entry: Entry) {
+  const each = (description: string) => Type.Array(entry, { description, maxItems: MAX_HOOKS });
+  return some(
+    {
+      SessionStart: each("When a process takes up a session; what it prints is for the model."),
+      UserPromptSubmit: each("Before a message is taken; may deny it or add to it."),
+      PreToolUse: each("Before a call of a tool; may deny it or add to its result."),
+      PostToolUse: each("After a call that succeeded; what it prints is added to the result."),
+      Notification: each("When a person is asked."),
+      Stop: each("Before an answer is the last one; may let the model continue."),
+      SessionEnd: each("When a terminal leaves a session or begins a fresh context."),
+    },
+    { description: "Commands that run at events; docs/hooks.md explains them." },
+  );
+}
+
+/** Hooks of the user's own config; only they may leave the sandbox. */
+const Hooks = hooks(
+  some(
+    {
+      ...HookMembers,
+      sandbox: Type.Boolean({
+        description: "false runs it without a sandbox, with all that you may do.",
+      }),
+    },
+    needsCommand,
+  ),
+);
+
+const SectionForm = some({ ...Section, hooks: Hooks });
 
 /** Of these a provider has one at most. */
 const KEY_SOURCES = ["key_env", "key_file", "key_command"] as const;
@@ -220,6 +266,7 @@ export const ConfigForm = some(
   {
     $schema: text(),
     ...Section,
+    hooks: Hooks,
     theme: Type.Enum([...THEMES], {
       description: "The colours of the screen; auto asks the terminal for its background.",
     }),
@@ -259,13 +306,14 @@ export const ConfigForm = some(
   { title: "Reprise's config.jsonc", description: "docs/configuration.md explains the keys." },
 );
 
-/** Keys that the config of a folder may hold: they only make things stricter. */
+/** Keys that the config of a folder may hold: but for its hooks, which stay in the sandbox, they only make things stricter. */
 export const RepositoryForm = some({
   $schema: Type.Unknown(),
   permission: some({ ask: Permission.ask, deny: Permission.deny }),
   protected: list("", item({ reads: "pattern" })),
   limits: some(Limits),
   sandbox: some({ limits: SandboxLimits }),
+  hooks: hooks(some(HookMembers, needsCommand)),
 });
 
 /** As they are written, without what cannot be used. */

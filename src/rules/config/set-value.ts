@@ -15,7 +15,7 @@ import { changeConfig, type ConfigPlace } from "./write-config.ts";
 const WHOLE: TSchema = ConfigForm;
 
 /** Keys that are listed after the others. */
-const LATER = ["limits", "sandbox", "providers", "models"];
+const LATER = ["limits", "sandbox", "hooks", "providers", "models"];
 
 /** Placeholders of keys without a fixed name. */
 const PLACEHOLDERS: ReadonlyMap<string, string> = new Map([

@@ -4,6 +4,7 @@ import type { ScopedLimits } from "../../core/cost/limits.ts";
 import { realPathOf } from "../../store/project-key.ts";
 import { type ExchangeLimits, exchangeLimits } from "../../core/exchange-limits.ts";
 import { isInside } from "../../workspace/files/real-path.ts";
+import type { Hook } from "../hooks/hook.ts";
 import { type ModelConfig, modelConfig } from "../models/config.ts";
 import type { KeySource, ProviderConfig } from "../models/provider-config.ts";
 import type { ConfigPermission, Layer } from "../permissions/layers.ts";
@@ -44,6 +45,8 @@ export interface FolderSettings {
   readonly sandbox: SandboxMaxima;
   /** Paths of the home that commands in the sandbox see besides, relative to it. */
   readonly visible: readonly string[];
+  /** Of all sections, the weakest first. */
+  readonly hooks: readonly Hook[];
   /** Sections of the config that they come from, the weakest first. */
   readonly sections: readonly NamedSection[];
 }
@@ -191,6 +194,7 @@ function combined(
     sandbox: Object.assign({}, ...all.map(({ sandbox }) => sandbox)),
     visible: [...new Set(all.flatMap(({ visible }) => visible))],
     environment: [...new Set(all.flatMap(({ environment }) => environment))],
+    hooks: all.flatMap(({ hooks }) => hooks),
     sections,
   };
 }

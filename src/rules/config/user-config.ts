@@ -3,6 +3,7 @@ import type { PermissionMode } from "../../core/permissions.ts";
 import type { ScopedLimits } from "../../core/cost/limits.ts";
 import type { ExchangeLimits } from "../../core/exchange-limits.ts";
 import type { ModelOverride } from "../models/facts.ts";
+import type { Hook } from "../hooks/hook.ts";
 import type { ProviderEntry } from "../models/provider-config.ts";
 import type { Rule } from "../permissions/rule.ts";
 import type { SandboxLimits } from "../../workspace/sandbox/policy.ts";
@@ -29,6 +30,7 @@ export interface ConfigSection {
   readonly sandbox: SandboxMaxima;
   /** Paths of the home that commands in the sandbox see besides, relative to it. */
   readonly visible: readonly string[];
+  readonly hooks: readonly Hook[];
 }
 
 /** Limits of a command in the sandbox that the config sets. */

@@ -5,6 +5,9 @@ import type { Tool } from "../../core/tools.ts";
 import { mayRunCommands } from "../trust/command-folder.ts";
 import { plainParts } from "../../workspace/commands/plain-line.ts";
 import { repositoryConfig } from "../config/repository.ts";
+import type { Hook } from "../hooks/hook.ts";
+import { hooksFor } from "../hooks/hook-match.ts";
+import { toolNames } from "../hooks/tool-names.ts";
 import type { SandboxSource } from "../../workspace/sandbox/probe.ts";
 import { createLinkSearch } from "../../workspace/files/control-links.ts";
 import { locate } from "../paths/resolve-path.ts";
@@ -80,6 +83,20 @@ export async function explainCall(
     ? withRemoval(decision, await opened.judge.decide({ ...call, needs: undefined }, null))
     : decision;
 }
+
+/** Returns the hooks that would run before and after a call, and runs none. Error codes: `config_invalid`. */
+export async function explainHooks(
+  { settings, personas }: Pick<JudgeSource, "settings" | "personas">,
+  { repo_path }: Pick<CallPlace, "repo_path">,
+  text: string,
+): Promise<readonly Hook[]> {
+  const names = toolNames(splitRule(text).tool);
+  const own = (await settings?.at(repo_path))?.hooks ?? [];
+  const ofFolder = (await repositoryConfig(repo_path, personas.trust)).hooks;
+  return CALL_EVENTS.flatMap((event) => hooksFor([...own, ...ofFolder], event, names));
+}
+
+const CALL_EVENTS = ["PreToolUse", "PostToolUse"] as const;
 
 /** Says of a patch to a file that is there what would happen if it deletes or moves the file, if that differs. */
 function withRemoval(decision: Decision, removal: Decision): Decision {

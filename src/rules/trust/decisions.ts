@@ -16,6 +16,8 @@ export interface Decision {
   readonly at: string;
   /** Fingerprints of the lists that were shown and refused; empty if it is trusted. */
   readonly declined: readonly string[];
+  /** Digests of the hooks that were shown and may run. */
+  readonly hooks: readonly string[];
 }
 
 const VERSION = 1;
@@ -98,9 +100,9 @@ function parse(text: string): Decision[] {
 
 function decisionOf(value: unknown): Decision {
   if (isObject(value)) {
-    const { path, trusted, at, declined } = value;
+    const { path, trusted, at, declined, hooks } = value;
     if (typeof path === "string" && typeof trusted === "boolean" && typeof at === "string") {
-      return { path, trusted, at, declined: texts(declined) };
+      return { path, trusted, at, declined: texts(declined), hooks: texts(hooks) };
     }
   }
   throw unusable();

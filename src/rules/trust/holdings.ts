@@ -2,7 +2,9 @@ import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 
-import { REPOSITORY_CONFIG } from "../config/repository.ts";
+import { REPOSITORY_CONFIG, repositoryHooks } from "../config/repository.ts";
+import { hooksDigest } from "../hooks/digest.ts";
+import { type Hook, hookLine } from "../hooks/hook.ts";
 import { INSTRUCTIONS_FILE } from "../personas/repo-instructions.ts";
 import { isBroken, type PersonaEntry } from "../personas/persona.ts";
 import type { PersonaFolders } from "../personas/folders.ts";
@@ -22,6 +24,8 @@ export interface Holdings {
   readonly items: readonly string[];
   /** Items that are not used without trust: all but the schemas. `plan validate` uses schemas anyway. */
   readonly withheld: readonly string[];
+  /** Commands that its config would run, which are among the items. */
+  readonly hooks: readonly Hook[];
   /** Changes whenever a name, a path or a size of the list changes. */
   readonly fingerprint: string;
 }
@@ -32,22 +36,32 @@ export async function holdingsOf(
   folder: string,
   findSchemas: FindSchemas,
 ): Promise<Holdings> {
-  const [instructions, config, personas, schemas] = await Promise.all([
+  const [instructions, config, hooks, personas, schemas] = await Promise.all([
     sizeOf(join(folder, INSTRUCTIONS_FILE)),
     sizeOf(join(folder, REPOSITORY_CONFIG)),
+    repositoryHooks(folder),
     personasOf(personaFolders, folder),
     findSchemas(join(folder, SCHEMA_FOLDER), folder).then(schemaItem, () => null),
   ]);
   const withheld = [
     ...(instructions === null ? [] : [`${INSTRUCTIONS_FILE} (${shownSize(instructions)})`]),
     ...(config === null ? [] : [`${REPOSITORY_CONFIG} (${shownSize(config)})`]),
+    // a command is shown whole, whatever is not shown of a long list
+    ...hooks.map((hook) => `hook ${hookLine(hook)}`),
     ...personas.map(({ item }) => item),
   ];
   const items = schemas === null ? withheld : [...withheld, schemas];
   const bytes = personas.map((each) => each.bytes);
-  const exact = [folder, items, instructions, bytes, ...(config === null ? [] : [config])];
+  const exact = [
+    folder,
+    items,
+    instructions,
+    bytes,
+    ...(config === null ? [] : [config]),
+    ...(hooks.length === 0 ? [] : [hooksDigest(hooks)]),
+  ];
   const fingerprint = createHash("sha256").update(JSON.stringify(exact)).digest("hex");
-  return { items, withheld, fingerprint };
+  return { items, withheld, hooks, fingerprint };
 }
 
 async function personasOf(

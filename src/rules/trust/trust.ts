@@ -1,4 +1,6 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
+import type { Hook } from "../hooks/hook.ts";
+import { hooksDigest } from "../hooks/digest.ts";
 import { changeDecision, type Decision, readDecisions } from "./decisions.ts";
 import { projectTop } from "./project-top.ts";
 import type { FolderChoice } from "./wide-folder.ts";
@@ -45,6 +47,19 @@ export async function answerFor(
   return declined ? "declined" : "unanswered";
 }
 
+/** True if the user trusts the project and was shown exactly these hooks of the folder. Never throws. */
+export async function areHooksSeen(
+  source: TrustSource,
+  folder: string,
+  hooks: readonly Hook[],
+): Promise<boolean> {
+  if (await isTrustedForThisRun(source, folder)) {
+    return true;
+  }
+  const decision = await decisionOn(source, folder);
+  return decision?.trusted === true && decision.hooks.includes(hooksDigest(hooks));
+}
+
 async function isTrustedForThisRun(
   { forThisRun, home }: TrustSource,
   folder: string,
@@ -82,30 +97,32 @@ async function decisionOn(source: TrustSource, folder: string): Promise<Decision
   }
 }
 
-/** Lists of one project that a no is remembered for. */
+/** Lists of one project that a no, and hooks that a yes, is remembered for. */
 const MAX_DECLINED = 50;
 
-/**
- * Keeps the user's answer: `trusted`, or a no to the list with this fingerprint. Returns the folder
- * that it counts for. Error codes: `config_invalid`.
- */
+/** Answer of the user: a yes, with the hooks of the folder that were shown, or a no to the list with this fingerprint. */
+export type GivenAnswer =
+  | { readonly trusted: true; readonly hooks: readonly Hook[] }
+  | { readonly trusted: false; readonly declined: string };
+
+/** Keeps the user's answer. Returns the folder that it counts for. Error codes: `config_invalid`. */
 export async function keepAnswer(
   source: TrustSource,
   folder: string,
-  answer: "trusted" | { readonly declined: string },
+  answer: GivenAnswer,
 ): Promise<string> {
   const path = await projectTop(folder, source.home);
   const at = new Date().toISOString();
-  await changeDecision(fileOf(source), path, (before) =>
-    answer === "trusted"
-      ? { path, trusted: true, at, declined: [] }
-      : {
-          path,
-          trusted: false,
-          at,
-          declined: [...(before?.declined ?? []), answer.declined].slice(-MAX_DECLINED),
-        },
-  );
+  await changeDecision(fileOf(source), path, (before) => {
+    const kept = { path, trusted: answer.trusted, at };
+    if (!answer.trusted) {
+      const declined = [...(before?.declined ?? []), answer.declined].slice(-MAX_DECLINED);
+      return { ...kept, declined, hooks: [] };
+    }
+    const seen = answer.hooks.length === 0 ? [] : [hooksDigest(answer.hooks)];
+    const hooks = [...new Set([...(before?.hooks ?? []), ...seen])].slice(-MAX_DECLINED);
+    return { ...kept, declined: [], hooks };
+  });
   return path;
 }
 

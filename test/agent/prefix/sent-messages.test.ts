@@ -71,7 +71,7 @@ it("[PREFIX-14] a thread that is sent with an end is sent as if it were sent for
       fc.option(fc.nat(12)),
       (parts, cuts, after) => {
         const messages = parts.map(messageOf);
-        const to = { maker: "one/chat", after: after === null ? null : `m${after}` };
+        const to = { maker: "one/chat", after: after === null ? null : `m${after}`, mark: null };
         const known = new WeakMap<BaseMessage, object>();
         const first = messages[0]!;
         for (const cut of [
@@ -92,7 +92,7 @@ it("[PREFIX-14] a thread that is sent with an end is sent as if it were sent for
 
 it("[PREFIX-14] a message that was changed in its place is sent as it is now", () => {
   const known = new WeakMap<BaseMessage, object>();
-  const to = { maker: "one/chat", after: null };
+  const to = { maker: "one/chat", after: null, mark: null };
   const first = new HumanMessage({ id: "1", content: "question" });
   const answer = (text: string) => new AIMessage({ id: "2", content: text });
   const textsOf = (list: readonly BaseMessage[]) =>
@@ -109,7 +109,7 @@ it.each(["one/chat", "two/chat"])(
     const response_metadata = endMetadata({ end: "cut", reason: "length", category: null });
     const answer = new AIMessage({ id: "2", content: "half", response_metadata });
     keepMaker(answer, maker);
-    const sent = sentMessages([question, answer], { maker: "one/chat", after: null });
+    const sent = sentMessages([question, answer], { maker: "one/chat", after: null, mark: null });
     expect(sent.map(({ type }) => type)).toEqual(["human", "ai", "human"]);
   },
 );

@@ -315,6 +315,33 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     ]);
   });
 
+  it("[HOOK-29] [HOOK-30] asks about the hooks of a folder that is trusted, until they were shown", async () => {
+    const home = freshHome();
+    trustFolder(home.home, home.project);
+    const hook = { command: "echo \u001b]0;x\u0007 hi" };
+    put(
+      join(home.project, ".reprise/config.jsonc"),
+      JSON.stringify({ hooks: { PreToolUse: [hook], Stop: [hook] } }),
+    );
+    const asks = async (answer: string): Promise<string> => {
+      const terminal = openTerminal(home);
+      await terminal.shows(
+        /which you trust, has new hooks:\n {2}hook PreToolUse: echo [^]*\n {2}hook Stop: /,
+      );
+      await terminal.shows(QUESTION);
+      terminal.type(`${answer}\r`);
+      await terminal.shows(/\n> $/);
+      terminal.type("/exit\r");
+      return (await terminal.finished).screen;
+    };
+    expect(await asks("n")).toContain("has hooks that you have not seen");
+    expect(await asks("y")).not.toContain("has hooks that you have not seen");
+    const again = openTerminal(home);
+    await again.shows(/\n> $/);
+    again.type("/exit\r");
+    expect((await again.finished).screen).not.toContain(QUESTION);
+  });
+
   it("[TRUST-4] [TRUST-29] leaving stores nothing and begins nothing; an empty folder is not asked about", async () => {
     const { home } = await hostileHome();
     const terminal = openTerminal(home);

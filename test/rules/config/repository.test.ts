@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../helpers/temp.ts";
 import { TRUSTED, UNTRUSTED } from "../../helpers/trust.ts";
 
 const MIB = 1024 * 1024;
-const NOTHING = { layers: [], protected: [], limits: {}, sandbox: {}, problems: [] };
+const NOTHING = { layers: [], protected: [], limits: {}, sandbox: {}, hooks: [], problems: [] };
 
 function folderWith(content: string | Uint8Array): {
   readonly folder: string;
@@ -50,6 +50,7 @@ it("[CONFIG-10] [CONFIG-17] takes rules that ask and deny, protected patterns an
     protected: [{ pattern: "secrets" }],
     limits: { modelCalls: 5 },
     sandbox: { memory: 64 * MIB, processes: 1000 },
+    hooks: [],
     problems: [],
   });
   expect(loweredSandbox({ file: MIB }, { memory: 64 * MIB, processes: 1000 })).toEqual({
@@ -100,7 +101,7 @@ it("[CONFIG-11] leaves out what it cannot use, names the place, and uses the res
     ["[]", /must be an object/],
   ] as const) {
     const { problems, ...others } = await read(content);
-    expect(others).toEqual({ layers: [], protected: [], limits: {}, sandbox: {} });
+    expect(others).toEqual({ layers: [], protected: [], limits: {}, sandbox: {}, hooks: [] });
     expect(problems[0]).toMatch(problem);
   }
   expect(await read(`\u{FEFF}{"limits": {"children": 2}}`)).toMatchObject({

@@ -57,6 +57,7 @@ export async function startThread(
   change: Parameters<Conversation["startThread"]>[0],
 ): Promise<void> {
   const open = await conversation.openQuestions();
+  await conversation.leave("clear", (sentence) => noticeLine(cli, sentence));
   const session = await conversation.startThread(change);
   noticeLine(
     cli,

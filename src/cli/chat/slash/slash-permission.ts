@@ -10,7 +10,7 @@ export async function permission(
   { cli, conversation }: SlashContext,
   argument: string,
 ): Promise<void> {
-  const { decisionLine, permissionLines, stateLines } =
+  const { decisionLine, hookLines, permissionLines, stateLines } =
     await import("../../output/permission-lines.ts");
   const mode = PERMISSION_MODES.find((each) => each === argument);
   const removed = /^remove\s+(.+)$/s.exec(argument)?.[1];
@@ -31,5 +31,9 @@ export async function permission(
     }
   } else {
     noticeLine(cli, decisionLine(await conversation.explain(argument)));
+    const hooks = await conversation.explainHooks(argument);
+    for (const line of await hookLines(hooks)) {
+      noticeLine(cli, line);
+    }
   }
 }

@@ -182,6 +182,9 @@ export async function chat(input: {
     // the command to resume comes after the error: a message that failed can be sent again
     cli.exitCode = await showFailure(talk, error);
   }
+  await conversation.leave(oneExchange ? "other" : "prompt_input_exit", (sentence) =>
+    note(cli, sentence),
+  );
   if (cli.exitCode === ASKS) {
     const open = await conversation.openQuestions();
     const asked = open.flatMap((each) => [...questionLines(each), ...reasonLine(each)]);

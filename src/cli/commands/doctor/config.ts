@@ -1,4 +1,7 @@
 import { isRepriseError } from "../../../core/errors.ts";
+import { oneLine } from "../../../core/text/terminal-text.ts";
+import { plural } from "../../../core/text/text.ts";
+import type { Hook } from "../../../rules/hooks/hook.ts";
 import type { ModelConfig } from "../../../rules/models/config.ts";
 import { type Check, failedBy, ok, warning } from "../../../store/check.ts";
 import { isPostgres } from "../../../store/location.ts";
@@ -46,10 +49,43 @@ function ignoredFolders(cli: CliContext): Check[] {
  */
 export async function checkSettings(cli: CliContext): Promise<Check[]> {
   const { repositoryConfig } = await import("../../../rules/config/repository.ts");
-  const { problems } = await repositoryConfig(cli.cwd, trustSource(cli));
+  const { problems, hooks } = await repositoryConfig(cli.cwd, trustSource(cli));
   return [
     ...(await checkUserConfig(cli)),
     ...problems.map((problem) => warning("config", problem)),
+    ...(await checkHooks(cli, hooks)),
+  ];
+}
+
+/** The hooks of this folder, and whether those that need a sandbox can run. The user's are among the values. */
+async function checkHooks(cli: CliContext, ofFolder: readonly Hook[]): Promise<Check[]> {
+  const own = await settingsOf(cli)
+    .at(cli.cwd)
+    .then(
+      ({ hooks }) => hooks,
+      () => [],
+    );
+  if (own.length + ofFolder.length === 0) {
+    return [];
+  }
+  const [{ hookLine }, { createSandboxProbe }] = await Promise.all([
+    import("../../../rules/hooks/hook.ts"),
+    import("../../../workspace/sandbox/probe.ts"),
+  ]);
+  const confined = [...own, ...ofFolder].filter(({ isConfined }) => isConfined);
+  const { reason } = confined.length === 0 ? { reason: null } : await createSandboxProbe()();
+  return [
+    ...ofFolder.map((hook) =>
+      ok("hooks", `The config of this folder runs ${oneLine(hookLine(hook))}`),
+    ),
+    ...(reason === null
+      ? []
+      : [
+          warning(
+            "hooks",
+            `${plural(confined.length, "hook")} cannot run, because there is no sandbox: ${reason}. \`sandbox: false\` in your config runs a hook without one.`,
+          ),
+        ]),
   ];
 }
 

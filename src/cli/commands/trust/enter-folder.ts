@@ -1,4 +1,6 @@
+import type { Hook } from "../../../rules/hooks/hook.ts";
 import type { Holdings } from "../../../rules/trust/holdings.ts";
+import type { GivenAnswer } from "../../../rules/trust/trust.ts";
 import { holdsAnything } from "../../../rules/trust/holds-anything.ts";
 import { isRepriseError } from "../../../core/errors.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
@@ -23,11 +25,12 @@ export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promi
   if (folder === null || !holdsAnything(folder)) {
     return true;
   }
-  const [{ holdingsOf }, { answerFor, isSameProject }, { findSchemaFiles }] = await Promise.all([
-    import("../../../rules/trust/holdings.ts"),
-    import("../../../rules/trust/trust.ts"),
-    import("../../../artifacts/find-schema-files.ts"),
-  ]);
+  const [{ holdingsOf }, { answerFor, areHooksSeen, isSameProject }, { findSchemaFiles }] =
+    await Promise.all([
+      import("../../../rules/trust/holdings.ts"),
+      import("../../../rules/trust/trust.ts"),
+      import("../../../artifacts/find-schema-files.ts"),
+    ]);
   const folders = personaFolderPaths(cli);
   const holdings = await holdingsOf(folders, folder, findSchemaFiles);
   if (holdings.items.length === 0) {
@@ -36,6 +39,10 @@ export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promi
   const answer = await answerFor(folders.trust, folder, holdings.fingerprint);
   if (answer === "unanswered" && ask) {
     return askAboutFolder(cli, folder, holdings);
+  }
+  const { hooks } = holdings;
+  if (answer === "trusted" && ask && hooks.length > 0) {
+    return (await areHooksSeen(folders.trust, folder, hooks)) || askAboutHooks(cli, folder, hooks);
   }
   if (answer !== "trusted" && holdings.withheld.length > 0) {
     const isHere = await isSameProject({ home: folders.trust.home, a: from, b: folder });
@@ -66,15 +73,40 @@ async function askAboutFolder(
   holdings: Holdings,
 ): Promise<boolean> {
   noticeLine(cli, `The folder ${oneLine(folder)} has files that direct the agent:`);
-  for (const item of firstOf(holdings.items, MAX_ASKED)) {
+  // every hook is shown: they come after the instructions and the config
+  const max = Math.max(MAX_ASKED, holdings.hooks.length + 2);
+  for (const item of firstOf(holdings.items, max)) {
     noticeLine(cli, `  ${item}`);
   }
   const answer = await readAnswer(cli);
   if (answer === "leave") {
     return false;
   }
-  await keep(cli, folder, answer === "use" ? "trusted" : { declined: holdings.fingerprint });
+  const { hooks, fingerprint: declined } = holdings;
+  await keep(
+    cli,
+    folder,
+    answer === "use" ? { trusted: true, hooks } : { trusted: false, declined },
+  );
   return true;
+}
+
+/** Asks about the hooks of a folder that is trusted, if they are others than those that were shown. */
+async function askAboutHooks(
+  cli: CliContext,
+  folder: string,
+  hooks: readonly Hook[],
+): Promise<boolean> {
+  const { hookLine } = await import("../../../rules/hooks/hook.ts");
+  noticeLine(cli, `The folder ${oneLine(folder)}, which you trust, has new hooks:`);
+  for (const hook of hooks) {
+    noticeLine(cli, `  hook ${oneLine(hookLine(hook))}`);
+  }
+  const answer = await readAnswer(cli);
+  if (answer === "use") {
+    await keep(cli, folder, { trusted: true, hooks });
+  }
+  return answer !== "leave";
 }
 
 async function readAnswer(cli: CliContext): Promise<"use" | "without" | "leave"> {
@@ -88,11 +120,7 @@ async function readAnswer(cli: CliContext): Promise<"use" | "without" | "leave">
 }
 
 /** An answer that cannot be kept counts for this run. */
-async function keep(
-  cli: CliContext,
-  folder: string,
-  answer: "trusted" | { readonly declined: string },
-): Promise<void> {
+async function keep(cli: CliContext, folder: string, answer: GivenAnswer): Promise<void> {
   const { keepAnswer } = await import("../../../rules/trust/trust.ts");
   try {
     await keepAnswer(personaFolderPaths(cli).trust, folder, answer);
@@ -100,7 +128,7 @@ async function keep(
     if (!isRepriseError(error)) {
       throw error;
     }
-    cli.consent = { ...cli.consent, forThisRun: answer === "trusted" ? { folder } : "none" };
+    cli.consent = { ...cli.consent, forThisRun: answer.trusted ? { folder } : "none" };
     note(cli, `${error.message} Your answer counts for this run.`);
   }
 }
