@@ -32,14 +32,14 @@ export const SIZED_TESTS = {
   "changed-files": {
     what: "Files that a person changes while an exchange is killed and continued: kills",
     files: ["test/agent/exchange/changed-files-killed.test.ts"],
-    test: 3,
+    test: 2,
     short: 6,
     long: 200,
   },
   "changed-modes": {
     what: "Changes of files that a person changed before: permission modes in which each kind is refused",
     files: ["test/agent/exchange/changed-files.test.ts"],
-    test: 2,
+    test: 1,
     short: 4,
     long: 4,
   },
@@ -60,7 +60,7 @@ export const SIZED_TESTS = {
   "cut-streams": {
     what: "Streams of four APIs whose connection is cut between two events or within one: cuts of each",
     files: ["test/agent/exchange/cut-streams.test.ts"],
-    test: 4,
+    test: 2,
     short: 6,
     long: 3000,
   },
@@ -88,7 +88,7 @@ export const SIZED_TESTS = {
   "sync-writes": {
     what: "Syncs that are killed before each of their writes: writes",
     files: ["test/store/portable/sync-killed.test.ts"],
-    test: 2,
+    test: 0,
     short: 6,
     long: 120,
   },
@@ -116,7 +116,7 @@ export const SIZED_TESTS = {
   "fallback-lives": {
     what: "Threads whose models fail and return, with providers that refuse what the real ones do: threads",
     files: ["test/agent/prefix/fallback-lives.test.ts"],
-    test: 3,
+    test: 2,
     short: 8,
     long: 1000,
   },
@@ -137,7 +137,7 @@ export const SIZED_TESTS = {
   "late-sizes": {
     what: "An answer on a terminal whose size changes, is learned and read in an order by chance: orders, of three kinds of terminals",
     files: ["test/cli/terminal/late-sizes.test.ts"],
-    test: 50,
+    test: 25,
     short: 200,
     long: 50_000,
   },
@@ -172,7 +172,7 @@ export const SIZED_TESTS = {
   "real-plans": {
     what: "Plans of spec-kit, Kiro and Task Master that are imported and run, each with --parallel 1 and 4: plans",
     files: ["test/agent/plans/imported.test.ts"],
-    test: 3,
+    test: 1,
     short: 3,
     long: 12,
   },
@@ -186,7 +186,7 @@ export const SIZED_TESTS = {
   "endless-files": {
     what: "Commands whose output cannot be written, or that are given a file without an end: commands of each",
     files: ["test/cli/endless.test.ts"],
-    test: 3,
+    test: 2,
     short: 8,
     long: 8,
   },
@@ -300,7 +300,7 @@ export const SIZED_TESTS = {
   hostile: {
     what: "Requests that no client sends, over real sockets",
     files: ["test/http/hostile.test.ts"],
-    test: 50,
+    test: 30,
     short: 400,
     long: 20_000,
   },
@@ -342,7 +342,7 @@ export const SIZED_TESTS = {
   "prefix-lives": {
     what: "Random lives of threads whose model binds its reasoning to all that came before: lives",
     files: ["test/agent/prefix/lives.test.ts", "test/agent/prefix/switch-lives.test.ts"],
-    test: 3,
+    test: 2,
     short: 6,
     long: 500,
   },
@@ -374,14 +374,14 @@ export const SIZED_TESTS = {
   "damaged-histories": {
     what: "Histories of other programs that are truncated or damaged, and one with many lines: files",
     files: ["test/compat/histories/damaged.test.ts"],
-    test: 60,
+    test: 30,
     short: 200,
     long: 20_000,
   },
   "dying-writes": {
     what: "A process that dies before and after a write of an exchange that asks a person: the part of its writes, in percent",
     files: ["test/agent/exchange/permissions.test.ts", "test/agent/exchange/questions.test.ts"],
-    test: 25,
+    test: 10,
     short: 100,
     long: 100,
   },
@@ -395,7 +395,7 @@ export const SIZED_TESTS = {
   layers: {
     what: "Rules that are added to a layer that only restricts: decisions before and after",
     files: ["test/rules/permissions/decide.test.ts"],
-    test: 2000,
+    test: 800,
     short: 5000,
     long: 200_000,
   },
@@ -489,7 +489,7 @@ export const SIZED_TESTS = {
   "plan-lives": {
     what: "Random lives of runs that are answered, stopped, tried again, killed and frozen, against a reference: lives",
     files: ["test/agent/plans/random-lives.test.ts"],
-    test: 2,
+    test: 1,
     short: 5,
     long: 1500,
   },
@@ -510,14 +510,14 @@ export const SIZED_TESTS = {
   "power-loss": {
     what: "A killed process's files, damaged at random positions and opened again: images for each kind of history",
     files: ["test/store/crash/power-loss.test.ts"],
-    test: 4,
+    test: 2,
     short: 30,
     long: 5000,
   },
   programs: {
     what: "Random programs of two savers on one database, compared with LangGraph's MemorySaver: programs",
     files: ["test/langgraph/foreign/programs.test.ts"],
-    test: 2,
+    test: 1,
     short: 5,
     long: 1000,
   },
@@ -583,7 +583,7 @@ export const SIZED_TESTS = {
       "test/store/records/leases/random-stops.test.ts",
       "test/agent/exchange/late-writes.test.ts",
     ],
-    test: 1,
+    test: 0,
     short: 4,
     long: 60,
   },
@@ -604,7 +604,7 @@ export const SIZED_TESTS = {
       "test/store/records/messages/append.test.ts",
       "test/store/records/sessions/list.test.ts",
     ],
-    test: 4,
+    test: 3,
     short: 30,
     long: 1000,
   },
@@ -865,14 +865,22 @@ export const ONLY_TORTURE = {
     what: "Other people's checks of the OpenAPI document, and their clients, which npm installs",
     files: ["test/http/openapi-tools.test.ts"],
   },
+  "sub-agent-questions": {
+    what: "Questions of sub-agents that a terminal, a command and another process answer",
+    files: ["test/cli/questions-of-sub-agents.test.ts"],
+  },
   "terminal-scenes": {
     what: "A screen in a real terminal: questions in windows of three sizes, keys, commands and the ends of a session",
     files: [
       "test/cli/terminal/ask.test.ts",
       "test/cli/terminal/ask-window.test.ts",
+      "test/cli/terminal/give-back.test.ts",
+      "test/cli/terminal/picker-screen.test.ts",
+      "test/cli/terminal/session.test.ts",
       "test/cli/terminal/session-commands.test.ts",
       "test/cli/terminal/session-ends.test.ts",
       "test/cli/terminal/session-keys.test.ts",
+      "test/cli/terminal/session-stream.test.ts",
     ],
   },
   "queue-processes": {
