@@ -31,7 +31,7 @@ export function builtinsAtOnce(): Plugin {
 /** Modules that take milliseconds to load, while most commands call nothing of them. */
 const LATE: ReadonlySet<string | undefined> = new Set(["node:crypto", "node:fs/promises"]);
 
-/** Each name as a function that loads the module when it is called; a value that is no function is taken at once. */
+/** Each name as a function that loads the module when it is called; other values are taken at once. */
 function lateFunctions(module: string, names: string): string {
   return names
     .split(",")
@@ -44,7 +44,7 @@ function lateFunctions(module: string, names: string): string {
     .join(" ");
 }
 
-/** Values of these modules that are no functions. */
+/** Values of these modules that are not functions. */
 const VALUES: ReadonlySet<string> = new Set(["constants", "subtle", "webcrypto"]);
 
 /**

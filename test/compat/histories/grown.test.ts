@@ -43,7 +43,7 @@ it.each(["claude-code", "codex", "gemini", "pi"] as const)(
       verifyTree(await store.read(readSessionTree, { id: fork.id }));
       expect({ length, ...known(read) }).toEqual({ length, ...known(whole) });
     }
-    // lines of the program that are no messages add nothing
+    // lines of the program other than messages add nothing
     expect(new Set(ends)).toEqual(new Set(["added", "present"]));
   },
 );

@@ -69,7 +69,7 @@ it("[FOREIGN-49] a compression of Gemini CLI is a summary, and what it copied is
   expect((await entriesOf("gemini", file)).at(-1)?.text).toContain("two greetings");
 });
 
-it("[FOREIGN-48] texts that Codex wrote in the user's role are no messages", async () => {
+it("[FOREIGN-48] texts that Codex wrote in the user's role are not imported", async () => {
   const folder = temporaryFolder();
   const file = placeHistory("codex", { home: folder, project: folder });
   const users = (await entriesOf("codex", file)).filter(({ kind }) => kind === "user");

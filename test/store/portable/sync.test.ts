@@ -205,7 +205,7 @@ describeEngine("syncing two databases", (engine) => {
     await sync(here, there);
     const labelled = { pinned: true, archived: true, metadata: { ticket: "2", old: "yes" } };
     expect(await labelsOf(there, id)).toEqual(labelled);
-    // its clock is a day behind
+    // its clock is a day late
     await execute(
       here,
       "UPDATE sessions SET pin_changed_at = ?, archive_changed_at = ?",
