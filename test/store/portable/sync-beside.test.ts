@@ -1,6 +1,9 @@
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 
+import { newId } from "../../../src/core/ids.ts";
+import { readSessionTree } from "../../../src/store/portable/read-tree.ts";
+import { writeTree } from "../../../src/store/portable/write-tree.ts";
 import { takeLease } from "../../../src/store/records/leases/lease.ts";
 import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
@@ -68,6 +71,33 @@ describeEngines("a sync beside others", (engine) => {
     await Promise.all([work(here, "of here"), work(there, "of there"), runs()]);
     await expectSynced(here, there, texts);
   });
+
+  it.skipIf(engine.name === "sqlite")(
+    "[SYNC-28] a message that waits while a sync replaces its session is stored in the session",
+    async () => {
+      const store = await openFresh(engine);
+      const { id } = await store.write(createSession, {});
+      const tree = await store.read(readSessionTree, { id });
+      const waiting = Promise.withResolvers<void>();
+      const replaced = store.write(async (tx) => {
+        await deleteSessionTree(tx, { id });
+        await writeTree(tx, tree, { root: id, markOf: newId });
+        waiting.resolve();
+        const waiters = sql`select 1 from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`;
+        let isWaiting = false;
+        while (!isWaiting) {
+          // a transaction reads its statistics once, unless they are cleared
+          await sql`select pg_stat_clear_snapshot()`.execute(tx.db);
+          isWaiting = (await waiters.execute(tx.db)).rows.length > 0;
+        }
+      }, null);
+      await waiting.promise;
+      await write(store, id, "waited");
+      await replaced;
+      expect([...(await sharedState(store)).values()].join()).toContain('"waited"');
+    },
+  );
 
   it("[SYNC-16] ids with escape sequences in another database are refused by name, and its deletions change nothing else", async () => {
     const { here, there, texts } = await openApart(engine);

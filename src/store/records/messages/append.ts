@@ -160,7 +160,11 @@ async function takeSeq(tx: Tx, input: Counted): Promise<Session> {
   const [row] = await tx.rows(raiseCounter, input);
   if (row === undefined) {
     // on PostgreSQL, another transaction may also have ended or deleted it since it was read
-    await readSession(tx, { id: input.session_id });
+    const { state } = await readSession(tx, { id: input.session_id });
+    if (state === "active") {
+      // a sync stored it again while this waited for the row of before
+      return takeSeq(tx, input);
+    }
     throw sessionEnded();
   }
   return sessionOf(row);

@@ -6,11 +6,11 @@ import type { Tx } from "../../store.ts";
  */
 export async function lockSession(tx: Tx, id: string): Promise<void> {
   if (!tx.dialect.writersQueue) {
-    await tx.db
-      .selectFrom("sessions")
-      .select("id")
-      .where("id", "=", id)
-      .modifyEnd(tx.dialect.forUpdate)
-      .execute();
+    const row = tx.db.selectFrom("sessions").select("id").where("id", "=", id);
+    const held = await row.modifyEnd(tx.dialect.forUpdate).execute();
+    if (held.length === 0 && (await row.execute()).length > 0) {
+      // a sync stored it again while this waited for the row of before
+      await lockSession(tx, id);
+    }
   }
 }
