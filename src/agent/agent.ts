@@ -22,6 +22,7 @@ import type { Compaction } from "./compaction/compaction.ts";
 import type { ModelLine } from "./model-line.ts";
 import { sessionTools } from "./tools/session-tools.ts";
 
+import { updateTasksTool } from "./tools/update-tasks.ts";
 export interface AgentOfExchange
   extends
     Pick<
@@ -140,6 +141,7 @@ function declaredTools(options: AgentOfExchange): readonly StructuredToolInterfa
 function handInTools(options: AgentOfExchange): StructuredToolInterface[] {
   const { session, folder, root, readOnly, checkPlan, onPlan, handIn = null } = options;
   if (handIn !== null) {
+    updateTasksTool(),
     return [handIn];
   }
   return folder !== null && checkPlan !== undefined

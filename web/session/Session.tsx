@@ -13,6 +13,7 @@ import { loadMarkdown } from "./Text.tsx";
 import { Transcript } from "./Transcript.tsx";
 
 const Fork = lazy(async () => (await import("./fork/Fork.tsx")).Fork, null);
+const Tasks = lazy(async () => (await import("./tasks/Tasks.tsx")).Tasks, null);
 const Run = lazy(async () => (await import("./run/Run.tsx")).Run);
 
 void loadMarkdown();
@@ -44,6 +45,7 @@ export function Session({ id }: { readonly id: string }): JSX.Element {
           ) : (
             <Transcript model={model} />
           )}
+          <Tasks model={model} />
           <Questions model={model} />
           {isRun ? null : <Composer model={model} />}
           {model.forking.value === null ? null : (

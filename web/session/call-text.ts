@@ -4,9 +4,9 @@ export type ToolCall = NonNullable<MessageInfo["tool_calls"]>[number];
 
 const MAX_SUBJECT = 1000;
 
-/** True for a call that only reads. */
-export function isReading({ effect }: Pick<ToolCall, "effect">): boolean {
-  return effect === "reads";
+/** True for a call that only reads; a list that changes is for itself. */
+export function isReading({ effect, name }: Pick<ToolCall, "effect" | "name">): boolean {
+  return effect === "reads" && name !== "update_tasks";
 }
 
 /** What a call is about, or its arguments, in one line. */

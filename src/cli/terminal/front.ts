@@ -1,6 +1,7 @@
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { Usage } from "../../core/cost/model-calls.ts";
 import { usageOfTree } from "../../store/records/model-calls/read-usage.ts";
+import { readTasks } from "../../store/records/messages/read-tasks.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import type { Notifications, ThemeSetting } from "../../rules/config/user-config.ts";
 import { settingsOf } from "../process/config.ts";
@@ -125,6 +126,8 @@ export function openScreenFront(options: ScreenOptions): Front {
       const session = conversation.current();
       name = session === null ? null : await nameOf(store, session);
       usage = session === null ? null : await store.read(usageOfTree, session);
+      const tasks = session === null ? [] : await store.read(readTasks, session);
+      shown?.view.setTasks(tasks);
       attention.title(windowTitle(conversation, name));
       ({ mode } = await conversation.permissions());
       const { models } = await settings.at(conversation.planned().repo_path);

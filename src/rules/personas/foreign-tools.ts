@@ -8,6 +8,7 @@ import {
   READ_FILE,
   RUN_COMMAND,
   SEARCH_FILES,
+  UPDATE_TASKS,
   WRITE_FILE,
 } from "../tools/built-in.ts";
 
@@ -22,6 +23,7 @@ const EQUIVALENTS: Readonly<Record<string, string>> = {
   MultiEdit: EDIT_FILE.name,
   Bash: RUN_COMMAND.name,
   AskUserQuestion: ASK_USER.name,
+  TodoWrite: UPDATE_TASKS.name,
 };
 
 /** Denied only: a persona of another program never gets it by such a name. */

@@ -1,4 +1,5 @@
 import { type Tool, ToolSet } from "../../core/tools.ts";
+import { TASKS_TOOL } from "../../core/text/tasks.ts";
 import { shownCommand } from "../../workspace/commands/shown-command.ts";
 import {
   commitSubject,
@@ -9,6 +10,7 @@ import {
   questionSubject,
   searchSubject,
   taskSubject,
+  tasksSubject,
 } from "./subjects.ts";
 
 /** Tools that read files of the session's folder. */
@@ -58,6 +60,14 @@ export const DELEGATE: Tool = { ...asking("delegate"), subject: taskSubject };
 /** The agent's question to its user; a call that runs again finds the answer. */
 export const ASK_USER: Tool = { ...asking("ask_user"), subject: questionSubject };
 
+/** Replaces the agent's to-do list, which is nothing of the user's. */
+export const UPDATE_TASKS = {
+  name: TASKS_TOOL,
+  effect: "reads",
+  repeatable: true,
+  subject: tasksSubject,
+} as const;
+
 /** Hands in a plan, in planning mode only; a call that runs again finds the one that it stored before. */
 export const HAND_IN_PLAN = asking("hand_in_plan");
 
@@ -78,6 +88,7 @@ export const BUILT_IN_TOOLS = new ToolSet([
   GIT_COMMIT,
   DELEGATE,
   ASK_USER,
+  UPDATE_TASKS,
   HAND_IN_PLAN,
 ]);
 

@@ -1,3 +1,5 @@
+import { tasksDone, tasksIn } from "../../core/text/tasks.ts";
+
 /**
  * Subjects of calls of the built-in tools, for a person. A model may send any JSON as arguments: a subject is null
  * for those that do not say it.
@@ -49,6 +51,15 @@ export function questionSubject(args: unknown): string | null {
 export function taskSubject(args: unknown): string | null {
   const [persona, task] = [textOf(args, "persona"), textOf(args, "task")];
   return task === null || persona === null ? task : `${persona}: ${task}`;
+}
+
+/** How far a to-do list is, and its task that runs: `2 of 5 done: fix the rounding`. */
+export function tasksSubject(args: unknown): string | null {
+  const tasks = tasksIn(args);
+  const running = tasks?.find(({ state }) => state === "running");
+  return tasks === null
+    ? null
+    : `${tasksDone(tasks)}${running === undefined ? "" : `: ${running.text}`}`;
 }
 
 function pathList(paths: readonly (string | null)[]): string | null {

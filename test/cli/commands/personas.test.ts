@@ -33,7 +33,15 @@ it("[PERSONA-5] -p, /agent and doctor show what a persona lost; what it denies i
   expect(code).toBe(0);
   expect(stderr).toBe(NOTES.map((note) => `note: persona x: ${note}\n`).join(""));
   expect(server.offeredTools()).toEqual([
-    ["read_file", "list_files", "find_files", "search_files", "ask_user", "hand_in_plan"],
+    [
+      "read_file",
+      "list_files",
+      "find_files",
+      "search_files",
+      "ask_user",
+      "update_tasks",
+      "hand_in_plan",
+    ],
   ]);
   const changed = await home.call([], { input: "/agent x\n" });
   const doctor = await home.call(["doctor"]);
@@ -71,7 +79,7 @@ it("[CLI-68] personas list and show name source, tools, notes and what cannot be
     expect(show.stdout).toMatch(new RegExp(`^note +${note}$`, "m"));
   }
   expect(show.stdout).toMatch(
-    /^tools +read_file, list_files, find_files, search_files, ask_user, hand_in_plan$/m,
+    /^tools +read_file, list_files, find_files, search_files, ask_user, update_tasks, hand_in_plan$/m,
   );
   expect(show.stdout).toMatch(/\n\nLook only\.\n$/);
   expect(await home.json(["personas", "show", "x", "--json"])).toMatchObject({

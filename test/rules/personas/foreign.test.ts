@@ -28,7 +28,12 @@ describe("a persona written for another program", () => {
     ["permissionMode: plan"],
     ["permissionMode: plan\ndisallowedTools: Task"],
   ])("[PERSONA-1] keeps its denial, and gives no sub-agent what it denies: %s", async (field) => {
-    expect((await foreign(field)).tools).toEqual([...READING, "ask_user", "hand_in_plan"]);
+    expect((await foreign(field)).tools).toEqual([
+      ...READING,
+      "ask_user",
+      "update_tasks",
+      "hand_in_plan",
+    ]);
     expect((await foreign("tools: Read, Write, Edit", field)).tools).toEqual(["read_file"]);
   });
 
@@ -45,6 +50,7 @@ describe("a persona written for another program", () => {
       "run_command",
       "git_commit",
       "ask_user",
+      "update_tasks",
       "hand_in_plan",
     ]);
     expect(await foreign("tools: Bash, Read")).toMatchObject({

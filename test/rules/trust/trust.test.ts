@@ -224,10 +224,10 @@ describe("the root, the home folder and those above it", () => {
       return server.offeredTools().at(-1);
     };
     for (const folder of [".git", ".git/hooks", "sub/.GIT/x"]) {
-      expect(await offeredIn(folder)).toEqual(["delegate", "ask_user"]);
+      expect(await offeredIn(folder)).toEqual(["delegate", "ask_user", "update_tasks"]);
     }
     const files = ["read_file", "list_files", "find_files", "search_files"];
-    const reading = [...files, "delegate", "ask_user"];
+    const reading = [...files, "delegate", "ask_user", "update_tasks"];
     for (const folder of [".claude", ".reprise/personas", ".agents", ".codex/x"]) {
       expect(await offeredIn(folder)).toEqual(reading);
       expect(server.systemPrompts().at(-1)).toContain("can be read, but not written");
@@ -251,7 +251,7 @@ describe("the root, the home folder and those above it", () => {
     expect(usual.tools).toContain("write_file");
     expect(usual.prompt).toContain("in the folder of this session");
     const wide = await run(bench.repo);
-    expect(wide.tools).toEqual(["delegate", "ask_user"]);
+    expect(wide.tools).toEqual(["delegate", "ask_user", "update_tasks"]);
     expect(wide.prompt).not.toContain("in the folder of this session");
   });
 });

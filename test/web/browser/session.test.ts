@@ -368,6 +368,33 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     await page.context().close();
   });
 
+  it("[TASKS-10] shows the agent's list while something of it is to be done", async () => {
+    const { id, talk } = await newTalk("Do it all");
+    const page = await world.openPage(`/sessions/${id}`, { width: 320, height: 640 });
+    const update = async (call_id: string, states: readonly string[]): Promise<void> => {
+      const texts = ["<img src=x onerror=alert(1)>\u202e", "fix the rounding", "run the tests"];
+      const tasks = states.map((state, at) => ({ text: texts[at], state }));
+      const call = { id: call_id, name: "update_tasks", args: { tasks } };
+      await talk.call("", [call]);
+      await talk.result(call, "The user sees the list.");
+    };
+    await update("one", ["done", "running", "pending"]);
+    const list = page.locator("details.tasks");
+    await list.getByText("Tasks of the agent: 1 of 3 done").waitFor();
+    expect(await list.getByRole("listitem").allTextContents()).toEqual([
+      "✓ <img src=x onerror=alert(1)><U+202E> (done)",
+      "▸ fix the rounding (running)",
+      "◦ run the tests (pending)",
+    ]);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.reload();
+    await list.waitFor();
+    await update("two", ["done", "done", "done"]);
+    await list.waitFor({ state: "detached" });
+    await talk.end();
+    await page.context().close();
+  });
+
   it("[PAGE-69] shows hostile text as text, and right-to-left text on its own", async () => {
     const { id, talk } = await newTalk("<img src=x onerror=alert(1)> \u202eabc");
     const evil = `<script>alert(1)</script>"><svg onload=alert(1)> \u05d0\u05d1\u05d2 \u202e`;

@@ -1,4 +1,5 @@
 import type { LiveEvent } from "../../../core/schemas/live.ts";
+import { type Task, tasksOf } from "../../../core/text/tasks.ts";
 import type { QuestionKind } from "../../../core/questions.ts";
 import type { Message } from "../../../core/sessions.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../../exchange/events.ts";
@@ -15,6 +16,7 @@ import { lastExchanges, type ReplayLimits } from "./replay.ts";
 import type { Part } from "../screen/screen.ts";
 import { createSubAgents, type CallKey } from "./sub-agents.ts";
 import type { Ending, Steps } from "./steps.ts";
+import { isOpen, openTaskRow, taskRows } from "./task-rows.ts";
 import { createThought } from "./thought.ts";
 import type { Theme } from "../text/theme.ts";
 import { folded, type Layout } from "./tool-rows.ts";
@@ -61,6 +63,8 @@ export interface ExchangeView extends Part {
    * of any width.
    */
   details(n?: number): Details | null;
+  /** Shows this list of the agent from now on, unless an exchange runs, whose calls change it. */
+  setTasks(tasks: readonly Task[]): void;
   /** True from `begin`, or the event `started`, to the end or a question. */
   isRunning(): boolean;
   /** Returns the tokens of the exchange that runs or ran last. */
@@ -89,6 +93,10 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
   /** The messages that are shown again; null while none are. */
   let replayed: ReplayedChanges | null = null;
   let calls = 0;
+  /** The agent's list: one that is done goes with its exchange. */
+  let tasks: readonly Task[] = [];
+  /** Lists of calls that run. */
+  const given = new Map<string, readonly Task[]>();
   const keyOf = ({ id }: { readonly id: string }): CallKey => ({ session_id: own, call_id: id });
   const layout = (): Layout => ({ theme, width: width() });
 
@@ -119,6 +127,8 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
   };
   const reset = (): void => {
     calls = 0;
+    tasks = tasks.some(isOpen) ? tasks : [];
+    given.clear();
     progress.reset();
     agents.clear();
   };
@@ -176,9 +186,17 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       progress.retry(null);
       endThought();
       calls += 1;
+      const list = tasksOf(call);
+      if (list !== null) {
+        given.set(call.id, list);
+      }
       rows.call(call);
     },
-    result: rows.result,
+    result: (of, result) => {
+      tasks = (result.status === "ok" ? given.get(of.id) : undefined) ?? tasks;
+      given.delete(of.id);
+      rows.result(of, result);
+    },
     retry: (again) => {
       if (again !== null) {
         thought.drop();
@@ -209,8 +227,12 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
     rows: (columns, height) => {
       const at = { theme, width: Math.max(MIN_WIDTH, columns) };
       const last = progress.row(doing(), at);
-      const room = Math.max(0, height - 1);
-      return last === null ? [] : [...(room === 0 ? [] : rows.live(at).slice(-room)), last];
+      if (last === null) {
+        return tasks.some(isOpen) && height > 1 ? [openTaskRow(tasks, at)] : [];
+      }
+      const list = taskRows(tasks, at, Math.floor((height - 1) / 2));
+      const room = Math.max(0, height - 1 - list.length);
+      return [...(room === 0 ? [] : rows.live(at).slice(-room)), ...list, last];
     },
     user,
     begin: () => begin(true),
@@ -253,6 +275,12 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       await rows.flush("keep");
     },
     details: log.details,
+    setTasks: (found) => {
+      if (!progress.isRunning()) {
+        tasks = found.some(isOpen) ? found : [];
+        changed();
+      }
+    },
     isRunning: progress.isRunning,
     tokens: progress.tokens,
     close: progress.halt,

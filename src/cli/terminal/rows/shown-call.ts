@@ -9,6 +9,7 @@ import { mayHaveChanged } from "../../output/tool-lines.ts";
 import { changeRows, changeText } from "./change-rows.ts";
 import { cutLine } from "../text/fold.ts";
 import { createKeptOutput } from "./kept-output.ts";
+import { isExploring } from "./task-rows.ts";
 import {
   type CallEnd,
   type CallText,
@@ -87,7 +88,7 @@ export function createShownCall(call: ToolCall, begunAt: number): ShownCall {
   return {
     id: call.id,
     text,
-    isReading: call.effect === "reads",
+    isReading: isExploring(call),
     isChanging: call.effect === "changes" || call.effect === "runs",
     get result() {
       return result;

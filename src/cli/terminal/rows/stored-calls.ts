@@ -6,6 +6,7 @@ import { DIFF_LINES_SHOWN } from "../../output/show-lines.ts";
 import { diffRows } from "./diff-rows.ts";
 import { cutLine } from "../text/fold.ts";
 import { visibleWidth } from "../pi/text.ts";
+import { isExploring } from "./task-rows.ts";
 import {
   type CallEnd,
   type CallText,
@@ -67,7 +68,7 @@ interface CallView extends Layout {
 export function callRows(calls: readonly StoredCall[], view: CallView): string[] {
   const rows: string[] = [];
   for (let at = 0; at < calls.length;) {
-    const next = calls.slice(at).findIndex(({ call }) => call?.effect !== "reads");
+    const next = calls.slice(at).findIndex(({ call }) => call === null || !isExploring(call));
     const reads = calls.slice(at, next === -1 ? undefined : at + next);
     rows.push(...(reads.length > 1 ? groupRows(reads, view) : oneCallRows(calls[at], view)));
     at += Math.max(1, reads.length);
