@@ -8,9 +8,10 @@ import { modelWorker, type WorkingModel } from "./model-worker.ts";
 import { CallMeter } from "./models/call-meter.ts";
 import type { ExchangeTools } from "./tools-node.ts";
 import type { Prepared } from "./exchange-context.ts";
-import { HAND_IN_PLAN, RUN_COMMAND } from "../rules/tools/built-in.ts";
+import { HAND_IN_PLAN, READ_FILE, RUN_COMMAND } from "../rules/tools/built-in.ts";
 import type { GitUser } from "../workspace/places/ask-git.ts";
 import { isOffered } from "../rules/permissions/decide.ts";
+import { offerOf } from "../rules/skills/offer.ts";
 import type { Layer } from "../rules/permissions/layers.ts";
 import type { PermitFiles } from "./permit/permit-files.ts";
 import type { KnownFiles } from "./known-files.ts";
@@ -21,13 +22,20 @@ import { type CheckPlan, handInPlanTool } from "./tools/hand-in-plan.ts";
 import type { Compaction } from "./compaction/compaction.ts";
 import type { ModelLine } from "./model-line.ts";
 import { sessionTools } from "./tools/session-tools.ts";
-
 import { updateTasksTool } from "./tools/update-tasks.ts";
+
 export interface AgentOfExchange
   extends
     Pick<
       Prepared,
-      "persona" | "folder" | "root" | "readOnly" | "mayRun" | "instructions" | "cacheLife"
+      | "persona"
+      | "folder"
+      | "root"
+      | "readOnly"
+      | "mayRun"
+      | "instructions"
+      | "skills"
+      | "cacheLife"
     >,
     Pick<ExchangeTools, "saver" | "asking" | "permit">,
     Pick<Parameters<typeof sessionTools>[0], "keep">,
@@ -129,9 +137,11 @@ function declaredTools(options: AgentOfExchange): readonly StructuredToolInterfa
       known,
       onDenied: options.onDenied,
       commands,
+      skills: options.skills,
     }),
     ...(delegate === null ? [] : [delegate]),
     ...(options.asking === undefined ? [] : [askUserTool({ asks: options.asks })]),
+    updateTasksTool(),
     ...handInTools(options),
     ...programTools,
   ].filter(({ name }) => !isDenied(options, name));
@@ -141,7 +151,6 @@ function declaredTools(options: AgentOfExchange): readonly StructuredToolInterfa
 function handInTools(options: AgentOfExchange): StructuredToolInterface[] {
   const { session, folder, root, readOnly, checkPlan, onPlan, handIn = null } = options;
   if (handIn !== null) {
-    updateTasksTool(),
     return [handIn];
   }
   return folder !== null && checkPlan !== undefined
@@ -192,6 +201,7 @@ function factsOf(options: AgentOfExchange, declared: readonly string[]): Facts {
     planning: session.plan_mode && `${PLANNING}${handsIn}`,
     denied_tools: denied.length > 0 && `These tools are denied now: ${denied.join(", ")}.`,
     instructions: instructions !== null && instructionsText(instructions),
+    skills: declared.includes(READ_FILE.name) && (offerOf(options.skills) ?? false),
   };
   return Object.fromEntries(
     Object.entries(facts).filter(([, text]) => text !== false && text !== ""),
@@ -209,6 +219,7 @@ function possibleFacts(options: AgentOfExchange, declared: readonly string[]): P
     planning: [PLANNING, `${PLANNING}${HANDS_IN}`],
     denied_tools: denied_tools === undefined ? [] : [denied_tools],
     instructions: options.instructions === null ? [] : [instructionsText(options.instructions)],
+    skills: [offerOf(options.skills) ?? []].flat(),
   };
 }
 

@@ -19,6 +19,7 @@ import type { ModelConfig } from "../rules/models/config.ts";
 import type { Judge } from "../rules/permissions/judge.ts";
 import type { Scrub } from "../core/text/scrub.ts";
 import type { Conceal } from "../core/secrets.ts";
+import type { Skill } from "../rules/skills/skill.ts";
 import type { Persona } from "../rules/personas/persona.ts";
 import type { TakenSessions } from "./taken-sessions.ts";
 import type { SandboxLimits } from "../workspace/sandbox/policy.ts";
@@ -119,6 +120,8 @@ export interface Prepared extends AnsweringModel {
   /** Judges its calls. */
   readonly judge: Judge;
   readonly instructions: string | null;
+  /** Skills of its folder, if that is trusted, and of the user. */
+  readonly skills: readonly Skill[];
   /** Replaces the secrets of Reprise, as they are when the exchange begins. */
   readonly conceal: Conceal;
   /** Takes them out of what providers write, with parts of them and what looks like one. */

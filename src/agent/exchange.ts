@@ -41,6 +41,8 @@ import { Judge } from "../rules/permissions/judge.ts";
 import { BUILT_IN_TOOLS, HAND_IN } from "../rules/tools/built-in.ts";
 import { createScrub } from "../core/text/scrub.ts";
 import { createConceal, type Secret } from "../core/secrets.ts";
+import type { Skill } from "../rules/skills/skill.ts";
+import { surveySkills } from "../rules/skills/survey.ts";
 import { repoInstructions } from "../rules/personas/repo-instructions.ts";
 import { workFolder } from "../rules/trust/wide-folder.ts";
 import { refuseOtherAgent } from "../exchange/other-agent.ts";
@@ -272,9 +274,17 @@ async function prepare(
       session.repo_path === null
         ? null
         : await repoInstructions(session.repo_path, options.personas.trust),
+    skills: folder.path === null ? [] : await skillsIn(options, session.repo_path),
     conceal: (text) => hiding.conceal(text),
     scrub: (text) => hiding.scrub(text),
   };
+}
+
+async function skillsIn(
+  { personas }: Pick<OpenedOptions, "personas">,
+  repoPath: string | null,
+): Promise<readonly Skill[]> {
+  return (await surveySkills({ ...personas, repoPath }, ["skills"])).skills;
 }
 
 function hidingOf(secrets: readonly Secret[]): Pick<Prepared, "conceal" | "scrub"> {

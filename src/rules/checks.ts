@@ -5,6 +5,7 @@ import { isDemo } from "./models/name.ts";
 import { endSentence } from "./models/retirement.ts";
 import { modelSettings } from "./models/settings.ts";
 import type { PersonaSurvey } from "./personas/list.ts";
+import type { SkillSurvey } from "./skills/skill.ts";
 import { isBroken } from "./personas/persona.ts";
 
 /** The personas that a session could choose, and the files that cannot be used. */
@@ -30,6 +31,17 @@ function notTrusted(count: number): Check {
     "personas",
     `This folder is not trusted, so ${what} not used; \`reprise trust add\` trusts it.`,
   );
+}
+
+/** The skills and commands of a folder, and the files that cannot be used; nothing if there are none. */
+export function skillChecks({ skills, commands, unused }: SkillSurvey): Check[] {
+  const count = `${plural(skills.length, "skill")} and ${plural(commands.length, "command")}`;
+  return [
+    ...unused.map(({ path, reason, isWithheld }) =>
+      (isWithheld === true ? ok : warning)("skills", `${path} is not used: ${reason}.`),
+    ),
+    ...(skills.length + commands.length === 0 ? [] : [ok("skills", `${count} to use.`)]),
+  ];
 }
 
 /**

@@ -18,6 +18,10 @@ const FACTS = {
     changed: (text: string) => `The repository's own instructions have changed. ${text}`,
     ended: "The repository's own instructions (AGENTS.md) no longer apply.",
   },
+  skills: {
+    changed: (text: string) => `The skills have changed. ${text}`,
+    ended: "There are no skills any more.",
+  },
 } as const;
 
 export type FactName = keyof typeof FACTS;

@@ -14,6 +14,7 @@ import {
   SEARCH_FILES,
   WRITE_FILE,
 } from "../../rules/tools/built-in.ts";
+import type { Skill } from "../../rules/skills/skill.ts";
 import { createLinkSearch } from "../../workspace/files/control-links.ts";
 import { denial } from "../../workspace/files/refusal.ts";
 import type { GitUser } from "../../workspace/places/ask-git.ts";
@@ -23,6 +24,7 @@ import { GIT_COMMIT_FORM, gitCommitTool } from "./git-commit.ts";
 import { findFiles, listFolder } from "./list-files.ts";
 import { MAX_LINES, readLines, readTextFile } from "./read-file.ts";
 import { type CommandTool, RUN_COMMAND_FORM, runCommandTool } from "./run-command.ts";
+import { readSkillFile } from "./read-skill-file.ts";
 import { searchFiles } from "./search-files.ts";
 import type { KeepChanges } from "../../workspace/undo/keeper.ts";
 import { KnownFiles } from "../known-files.ts";
@@ -63,9 +65,11 @@ export function sessionTools(
     readonly onDenied?: (() => void) | undefined;
     /** Null if no command may run in the folder; without it the session has no tools for commands. */
     readonly commands?: GivenCommands | null | undefined;
+    /** Skills whose files can be read although they are not in the folder. */
+    readonly skills?: readonly Skill[];
   },
 ): StructuredToolInterface[] {
-  const { repoPath, root, protectedPaths, configured = [], permit, commands } = input;
+  const { repoPath, root, protectedPaths, configured = [], permit, commands, skills = [] } = input;
   const { gitUser = { home: homedir(), env: {} } } = input;
   if (repoPath === null) {
     return [];
@@ -79,7 +83,7 @@ export function sessionTools(
   const runInOrder: Run = (work) => inOrder(() => run(work));
   const spool = commands?.commands.spool ?? null;
   return [
-    readFileTool(spool)(run, guards),
+    readFileTool(spool, skills)(run, guards),
     ...READERS.map((open) => open(run, guards)),
     ...WRITERS.map((open) => open(runInOrder, guards)).map(asksFirst),
     ...STEP_TOOLS.map((open) => open(runInOrder, guards)).map(asksFirst),
@@ -136,17 +140,20 @@ const READ_FILE_SCHEMA = z.object({
   limit: z.int().min(1).max(MAX_LINES).default(MAX_LINES).describe("lines"),
 });
 
-/** Reads the whole output of a command, too. */
-const readFileTool = (spool: Spool | null) =>
+/** Reads the whole output of a command, and files of skills, too. */
+const readFileTool = (spool: Spool | null, skills: readonly Skill[]) =>
   define({
     declared: READ_FILE,
     description: `Read a text file, up to ${MAX_LINES} numbered lines at a time.`,
     schema: READ_FILE_SCHEMA,
     act: async (sandbox, input, call) => {
       await using output = (await spool?.open(input.path)) ?? null;
-      return await (output === null
-        ? readTextFile(sandbox, input, call)
-        : readLines(output, input));
+      if (output !== null) {
+        return await readLines(output, input);
+      }
+      return (
+        (await readSkillFile(skills, input, call)) ?? (await readTextFile(sandbox, input, call))
+      );
     },
   });
 

@@ -19,7 +19,7 @@ import { showFailure } from "./show-failure.ts";
 import type { Secrets } from "../../core/secrets.ts";
 import { waitsFor } from "../../store/records/exchanges/waits-for.ts";
 import type { Store } from "../../store/store.ts";
-import { slashCommand } from "./slash/slash.ts";
+import { isUnknownCommand, slashCommand } from "./slash/slash.ts";
 import { dropped, dropWaiting, noticeUnsent } from "./waiting-lines.ts";
 
 type Outcome = "stay" | "leave" | "failed" | "stopped" | "waiting";
@@ -128,6 +128,10 @@ function handle(context: ConversationContext, event: InputEvent): Promise<Outcom
       }
       return isStopped ? stopped(context) : "stay";
     }
+    const message = await messageOfFolder(context, event.text);
+    if (message !== null) {
+      return await sendTyped(event, message);
+    }
     const command = slashCommand(event.text);
     if (command !== null) {
       const confirm = askToConfirm(context.cli, front);
@@ -155,6 +159,15 @@ function handle(context: ConversationContext, event: InputEvent): Promise<Outcom
       front.giveBack(null);
     }
   });
+}
+
+/** Returns the message of a command of the folder; null for another line. */
+async function messageOfFolder(context: ConversationContext, line: string): Promise<string | null> {
+  if (!isUnknownCommand(line)) {
+    return null;
+  }
+  const { commandMessage } = await import("./slash/skills.ts");
+  return commandMessage(context, line);
 }
 
 /** Without a terminal, the rest of the input may depend on what was stopped. */

@@ -5,7 +5,13 @@ import type { Check } from "../../store/check.ts";
 import { aligned } from "../output/aligned.ts";
 import { type CliContext, printJson, printLine, printLines } from "../process/context.ts";
 import { databaseOption, withDatabase } from "../process/database.ts";
-import { checkConfig, checkModels, checkPersonas, checkSettings } from "./doctor/config.ts";
+import {
+  checkConfig,
+  checkModels,
+  checkPersonas,
+  checkSettings,
+  checkSkills,
+} from "./doctor/config.ts";
 import { checkToken } from "./doctor/token.ts";
 import { checkUndo } from "./doctor/undo.ts";
 import { checkStored, refuseEarlier } from "./doctor/database.ts";
@@ -38,6 +44,7 @@ export function doctorCommand(cli: CliContext): Command {
         ...(await checkStored(cli, command, options.quick === true)),
         ...(await checkUndo(cli)),
         ...(await checkPersonas(cli)),
+        ...(await checkSkills(cli)),
         await checkSandbox(),
         ...(await checkVisible(cli)),
         ...(await checkModels(cli, options.online === true)),

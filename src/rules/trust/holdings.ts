@@ -8,6 +8,7 @@ import { type Hook, hookLine } from "../hooks/hook.ts";
 import { INSTRUCTIONS_FILE } from "../personas/repo-instructions.ts";
 import { isBroken, type PersonaEntry } from "../personas/persona.ts";
 import type { PersonaFolders } from "../personas/folders.ts";
+import { surveySkills } from "../skills/survey.ts";
 import { surveyPersonas } from "../personas/list.ts";
 
 const SCHEMA_FOLDER = ".reprise/schemas";
@@ -30,16 +31,17 @@ export interface Holdings {
   readonly fingerprint: string;
 }
 
-/** Lists the instructions, personas and schemas of a folder, trusted or not. Nothing of them acts. */
+/** Lists the instructions, personas, skills, commands and schemas of a folder, trusted or not. Nothing of them acts. */
 export async function holdingsOf(
   personaFolders: PersonaFolders,
   folder: string,
   findSchemas: FindSchemas,
 ): Promise<Holdings> {
-  const [instructions, config, hooks, personas, schemas] = await Promise.all([
+  const [instructions, config, hooks, skills, personas, schemas] = await Promise.all([
     sizeOf(join(folder, INSTRUCTIONS_FILE)),
     sizeOf(join(folder, REPOSITORY_CONFIG)),
     repositoryHooks(folder),
+    skillsOf(personaFolders, folder),
     personasOf(personaFolders, folder),
     findSchemas(join(folder, SCHEMA_FOLDER), folder).then(schemaItem, () => null),
   ]);
@@ -49,9 +51,10 @@ export async function holdingsOf(
     // a command is shown whole, whatever is not shown of a long list
     ...hooks.map((hook) => `hook ${hookLine(hook)}`),
     ...personas.map(({ item }) => item),
+    ...skills.map(({ item }) => item),
   ];
   const items = schemas === null ? withheld : [...withheld, schemas];
-  const bytes = personas.map((each) => each.bytes);
+  const bytes = [...personas, ...skills].map((each) => each.bytes);
   const exact = [
     folder,
     items,
@@ -84,6 +87,24 @@ async function personasOf(
         const replaced = replacedBy(entry);
         return { item: itemOf(entry, replaced), bytes: await sizeOf(join(folder, entry.path)) };
       }),
+  );
+}
+
+/** Lists the skills and commands as they would be used once the folder is trusted. */
+async function skillsOf(
+  { userDir, trust }: PersonaFolders,
+  folder: string,
+): Promise<{ item: string; bytes: number | null }[]> {
+  const trusted = { ...trust, forThisRun: "all" as const };
+  const { skills, commands } = await surveySkills({ userDir, repoPath: folder, trust: trusted });
+  const found = [
+    ...skills
+      .filter(({ source }) => source === "repository")
+      .map(({ name, path }) => ({ item: `skill ${name}`, path })),
+    ...commands.map(({ name, path }) => ({ item: `command /${name}`, path })),
+  ];
+  return Promise.all(
+    found.map(async ({ item, path }) => ({ item, bytes: await sizeOf(join(folder, path)) })),
   );
 }
 

@@ -49,6 +49,7 @@ async function askBesideFinished({ store, session }: Bench): Promise<void> {
     cacheLife: "5m",
     ...PERMITTED,
     instructions: null,
+    skills: [],
     models: onlyModel(
       new ProgramModel(() => new AIMessage({ id: "calls", content: "", tool_calls: CALLS })),
     ),

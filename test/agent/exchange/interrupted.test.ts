@@ -87,6 +87,7 @@ async function cutWhileToolsRan(
     cacheLife: "5m",
     ...PERMITTED,
     instructions: null,
+    skills: [],
     models: onlyModel(await openModel({ name: "demo", config: modelConfig({}) })),
     saver,
     delegate: null,

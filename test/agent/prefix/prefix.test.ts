@@ -192,6 +192,7 @@ async function changeFirstMessage({ store, session, repo }: Bench): Promise<void
     cacheLife: "5m",
     ...PERMITTED,
     instructions: null,
+    skills: [],
     models: onlyModel(await openModel({ name: "demo", config: modelConfig({}) })),
     saver,
     delegate: null,

@@ -9,6 +9,7 @@ import type { CommandUsage } from "../command-usage.ts";
 import type { SlashContext, SlashOutcome } from "./slash-context.ts";
 import { note, noticeLine } from "../../process/context.ts";
 import { freshModel, pickModel, startThread, switchModel } from "./slash-models.ts";
+import { slashParts } from "./slash-parts.ts";
 import { personaNotes, whoAnswers } from "../who-answers.ts";
 import type { Direction } from "../../../workspace/undo/restore.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
@@ -223,9 +224,15 @@ const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "copy",
-    help: "copy the last answer to the terminal's clipboard",
-    brief: "copy the last answer",
+    help: "copy the last answer (/skills: skills, commands)",
+    brief: "copy answer (or /skills)",
     run: async (context) => (await import("./copy-answer.ts")).copyCommand(context),
+  },
+  {
+    name: "skills",
+    help: "list skills and commands of the folder, and yours",
+    isListed: false,
+    run: async (context) => (await import("./skills.ts")).skillsCommand(context, COMMANDS),
   },
   {
     name: "export",
@@ -313,13 +320,13 @@ export function slashCommand(line: string): {
   readonly canStop: boolean;
   run(context: SlashContext): Promise<SlashOutcome>;
 } | null {
-  const match = /^\/([a-z-]+)(?:\s+(.*))?$/s.exec(line.trim());
-  if (match === null) {
+  const called = slashParts(line);
+  if (called === null) {
     return null;
   }
-  const command = COMMANDS.find(({ name }) => name === match[1]);
+  const command = COMMANDS.find(({ name }) => name === called.name);
   if (command === undefined) {
-    const nearest = createNearestName(COMMANDS.map(({ name }) => name))(match[1] ?? "");
+    const nearest = createNearestName(COMMANDS.map(({ name }) => name))(called.name);
     const meant = nearest === undefined ? "" : `perhaps /${nearest} is meant; `;
     throw wrongUsage(
       `There is no such command; ${meant}/help shows them all, and // sends a message that begins with /.`,
@@ -327,8 +334,14 @@ export function slashCommand(line: string): {
   }
   return {
     canStop: command.canStop === true,
-    run: async (context) => (await command.run(context, (match[2] ?? "").trim())) ?? "stay",
+    run: async (context) => (await command.run(context, called.argument)) ?? "stay",
   };
+}
+
+/** True for a line that would call a command, of which the program has none. */
+export function isUnknownCommand(line: string): boolean {
+  const called = slashParts(line);
+  return called !== null && !COMMANDS.some(({ name }) => name === called.name);
 }
 
 /** Every command, in the order of `/help`. */

@@ -114,6 +114,13 @@ export async function checkPersonas(cli: CliContext): Promise<Check[]> {
   return personaChecks(await surveyPersonas({ ...personaFolderPaths(cli), repoPath: cli.cwd }));
 }
 
+/** The skills and commands that a session in this folder has. */
+export async function checkSkills(cli: CliContext): Promise<Check[]> {
+  const { skillChecks } = await import("../../../rules/checks.ts");
+  const { surveySkills } = await import("../../../rules/skills/survey.ts");
+  return skillChecks(await surveySkills({ ...personaFolderPaths(cli), repoPath: cli.cwd }));
+}
+
 /**
  * The model of sessions that name none, and which providers have a key. Keys are never shown. With
  * `online` each configured provider is asked for its list of models, which costs nothing.

@@ -46,6 +46,8 @@ export async function openEditor({
   const completions = firstOf([
     slashCompletions({
       commands: commandUsages(),
+      more: async () =>
+        (await import("../../chat/slash/skills.ts")).folderCommands({ cli, conversation }),
       values: slashValues({ cli, conversation }),
       changed,
     }),

@@ -8,17 +8,39 @@ const ARGUMENT = /^\/([a-z-]+) +(\S*)$/;
 
 /** Commands after `/` at the beginning of a message, and what some of them take. */
 export function slashCompletions({
-  commands,
+  commands: own,
+  more = async () => [],
   values,
   changed,
 }: {
   readonly commands: readonly CommandUsage[];
+  /** Reads further commands, once, when the first is written. */
+  readonly more?: () => Promise<readonly CommandUsage[]>;
   readonly values: SlashValues;
   /** Called when values have come. */
   readonly changed: () => void;
 }): Completions {
   const known = new Map<string, readonly SlashValue[]>();
   let version = 0;
+  let commands = own;
+  let isRead = false;
+  const readMore = (): void => {
+    if (!isRead) {
+      isRead = true;
+      more().then(
+        (found) => {
+          const isNew = ({ name }: CommandUsage): boolean =>
+            !own.some((each) => each.name === name);
+          commands = [...own, ...found.filter(isNew)];
+          version += 1;
+          changed();
+        },
+        () => {
+          isRead = false;
+        },
+      );
+    }
+  };
   const valuesOf = (name: string): readonly SlashValue[] => {
     const read = Object.hasOwn(values, name) ? values[name] : undefined;
     if (read !== undefined && !known.has(name)) {
@@ -41,6 +63,7 @@ export function slashCompletions({
     find: (before) => {
       const [, name] = COMMAND.exec(before) ?? [];
       if (name !== undefined) {
+        readMore();
         const items = byName(commands, name, (each) => each.name).map(commandItem);
         return { length: before.length, items };
       }
