@@ -1,7 +1,8 @@
-import { statfsSync } from "node:fs";
+import { type StatsFs, statfsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { freemem } from "node:os";
 
+import { systemCode } from "../../core/errors.ts";
 import type { SandboxLimits } from "../../workspace/sandbox/policy.ts";
 import type { ControlGroup } from "./control-group.ts";
 
@@ -54,15 +55,31 @@ export function watchLimits(command: WatchedCommand): { close(): Promise<Exceede
 
 /** Whether too little is left on the disk of a folder for a command to start or continue. */
 export function isDiskFull(folder: string, { free }: Pick<SandboxLimits, "free">): boolean {
-  const { bavail, bsize, files, ffree } = statfsSync(folder);
+  const disk = diskOf(folder);
+  if (disk === null) {
+    return false;
+  }
+  const { bavail, bsize, files, ffree } = disk;
   // some file systems count no files
   return bavail * bsize < free || (files > 0 && ffree < MIN_FREE_FILES);
 }
 
 /** Files on the disk of a folder, of every program; 0 if the file system does not count them. */
 function filesOn(folder: string): number {
-  const { files, ffree } = statfsSync(folder);
-  return files - ffree;
+  const disk = diskOf(folder);
+  return disk === null ? 0 : disk.files - disk.ffree;
+}
+
+/** Null while nothing has the folder's name: somebody moves or removes it while a command runs in it. */
+function diskOf(folder: string): StatsFs | null {
+  try {
+    return statfsSync(folder);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") {
+      return null;
+    }
+    throw error;
+  }
 }
 
 async function exceededBy(

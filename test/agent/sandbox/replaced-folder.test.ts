@@ -37,7 +37,8 @@ describe.skipIf(sandbox.reason !== null || bubblewrap === null)("a folder that i
   it("[SANDBOX-61] while it starts is not what the command gets, and is not left open for it", async () => {
     const { inner, away, other } = folders("while");
     const file = join(home, "swap");
-    const swap = `mv '${inner}' '${away}'; mv '${other}' '${inner}'`;
+    // longer than the time between two checks of the disk: see sandbox/limits.ts
+    const swap = `mv '${inner}' '${away}'; sleep 0.3; mv '${other}' '${inner}'`;
     writeFileSync(file, `#!/bin/sh\n${swap}\nexec ${bubblewrap?.file} "$@"\n`);
     chmodSync(file, 0o755);
     const swapping = bubblewrap === null ? {} : { bubblewrap: { ...bubblewrap, file } };
