@@ -180,7 +180,7 @@ export const SIZED_TESTS = {
     what: "A file to PostgreSQL and back, each copy killed on the way: sessions, from 1,000 on with 100 messages each",
     files: ["test/cli/copy/copy.test.ts"],
     test: 0,
-    short: 12,
+    short: 24,
     long: 1100,
   },
   "endless-files": {

@@ -143,7 +143,12 @@ async function makeOne(maker: Maker, messages: number): Promise<void> {
     const name = index % 8 === 1 ? "Größer 😀" : null;
     await store.write(patchSession, {
       reference: id,
-      change: { name, archived: index % 8 === 5, pinned: index % 8 === 1 },
+      change: {
+        name,
+        archived: index % 8 === 5,
+        pinned: index % 8 === 1,
+        ...(index % 8 === 5 ? { metadata: { ticket: `${index}` } } : {}),
+      },
       project_key: null,
       principal: NOBODY,
     });
