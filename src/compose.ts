@@ -9,7 +9,7 @@ import type { Exchanger, ExchangerConfig, OpenedAgent } from "./exchange/exchang
  * and `main.ts` may import from any folder of `src/`. Error codes: `config_invalid`.
  */
 export async function openExchanger(config: ExchangerConfig): Promise<Exchanger> {
-  const { env, protectedPaths, feed, outputFolder, sandbox, ...rest } = config;
+  const { env, protectedPaths, feed, outputFolder, mcp, sandbox, ...rest } = config;
   const [
     { createRunExchanger },
     { createFeed },
@@ -40,6 +40,7 @@ export async function openExchanger(config: ExchangerConfig): Promise<Exchanger>
                 ? undefined
                 : createCommandSandbox(sandbox, { ...config, protectedPaths: ownPaths }),
           },
+    mcp: mcp && { ...mcp, env },
     models: modelConfig(env),
     protectedPaths: ownPaths,
     owner: thisProcess("reprise"),

@@ -19,11 +19,13 @@ import type { EndedCall } from "./messages/answer-progress.ts";
 import { mayRunOn } from "./messages/ended-answer.ts";
 import { callsOf } from "./messages/message-calls.ts";
 import { PREFIX_CHANNEL, type Prefix } from "./prefix/prefix.ts";
-import { ExchangeToolNode, type ExchangeTools } from "./tools-node.ts";
+import { ExchangeToolNode, type ExchangeTools, type FindTool } from "./tools-node.ts";
 
 /** Works in the agent's graph: it answers the messages of a thread, and its answers call its tools. */
 export interface Worker {
   readonly tools: readonly StructuredToolInterface[];
+  /** Returns a tool besides these, which is not known before it is called; null for none. */
+  readonly serverTool?: FindTool | null;
   /**
    * Returns one answer, and results for those of its calls that are refused. The graph runs the others, and asks again
    * with their results.
@@ -63,14 +65,14 @@ export function agentGraph(worker: Worker, exchange: ExchangeTools) {
     .addNode(MODEL_NODE, answerNode(worker, exchange))
     .addEdge(START, MODEL_NODE);
   const { saver: checkpointer } = exchange;
-  const { tools } = worker;
-  if (tools.length === 0) {
+  const { tools, serverTool = null } = worker;
+  if (tools.length === 0 && serverTool === null) {
     return model
       .addConditionalEdges(MODEL_NODE, ({ messages }) => afterAnswer(messages), [MODEL_NODE, END])
       .compile({ checkpointer });
   }
   return model
-    .addNode(TOOLS_NODE, new ExchangeToolNode(tools, exchange))
+    .addNode(TOOLS_NODE, new ExchangeToolNode(tools, exchange, serverTool))
     .addConditionalEdges(MODEL_NODE, calledTools, [TOOLS_NODE, MODEL_NODE, END])
     .addEdge(TOOLS_NODE, MODEL_NODE)
     .compile({ checkpointer });

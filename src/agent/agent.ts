@@ -40,7 +40,10 @@ export interface AgentOfExchange
     Pick<ExchangeTools, "saver" | "asking" | "permit">,
     Pick<Parameters<typeof sessionTools>[0], "keep">,
     Partial<
-      Pick<WorkingModel, "prefix" | "callModel" | "askAtLimit" | "sent" | "onDropped" | "isShown">
+      Pick<
+        WorkingModel,
+        "prefix" | "callModel" | "askAtLimit" | "sent" | "onDropped" | "isShown" | "serverTools"
+      >
     >,
     Partial<Pick<ExchangeTools, "onMessage" | "conceal" | "hooks">> {
   readonly session: Session;
@@ -167,7 +170,10 @@ function handInTools(options: AgentOfExchange): StructuredToolInterface[] {
 }
 
 /** True for a tool that the persona, the parent session or the repository denies. */
-function isDenied({ restricting, tools }: AgentOfExchange, name: string): boolean {
+export function isDenied(
+  { restricting, tools }: Pick<AgentOfExchange, "restricting" | "tools">,
+  name: string,
+): boolean {
   return !isOffered(tools.get(name), { mode: "ask", restricting });
 }
 

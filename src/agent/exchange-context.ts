@@ -6,6 +6,8 @@ import type { ChildReservation, ExchangeTree } from "../exchange/exchange-tree.t
 import type { ExpectedArtifact } from "../plans/artifact-file.ts";
 import type { ExchangeLimits } from "../core/exchange-limits.ts";
 import type { CommandOptions } from "./commands/commands.ts";
+import type { configuredServers } from "../mcp/configured-servers.ts";
+import type { McpOptions } from "../mcp/servers.ts";
 import type { Exchanger, ExchangerConfig, ExchangeRequest, Live } from "../exchange/exchanger.ts";
 import type { Report } from "../exchange/report-events.ts";
 import type { KeptBytes } from "../workspace/undo/kept-bytes.ts";
@@ -29,9 +31,11 @@ import type { AnsweringModel } from "./answering-model.ts";
 import type { openModel } from "./models/open.ts";
 import type { ProviderPauses } from "./models/provider-pause.ts";
 
-export interface AgentOptions extends Omit<ExchangerConfig, "env">, ThreadHolderOptions {
+export interface AgentOptions extends Omit<ExchangerConfig, "env" | "mcp">, ThreadHolderOptions {
   /** What commands get; without it none is run. */
   readonly commands?: CommandOptions | undefined;
+  /** What MCP servers need; without it none is used. */
+  readonly mcp?: McpOptions | undefined;
   /**
    * Tools that every exchange has besides its own, as far as the persona allows them. Without an entry in `tools`,
    * one may change something, once more at each call.
@@ -128,6 +132,8 @@ export interface Prepared extends AnsweringModel {
   readonly scrub: Scrub;
   /** What the exchange and its sub-agents may use. */
   readonly limits: ExchangeLimits;
+  /** The MCP servers of the folder, as far as the persona has tools of them. */
+  readonly mcp: ReturnType<typeof configuredServers>;
   /** Names of variables that commands get besides, after the configuration. */
   readonly environment: readonly string[];
   /** What of the home its commands in the sandbox see besides, after the configuration. */

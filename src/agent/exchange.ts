@@ -24,6 +24,7 @@ import { hearsMessages, hooksIn, openHooksOf } from "./session-hooks.ts";
 import { TakenSessions } from "./taken-sessions.ts";
 import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { EXCHANGE_LIMITS } from "../core/exchange-limits.ts";
+import { configuredServers, serversFor } from "../mcp/configured-servers.ts";
 import { lowered, loweredSandbox, repositoryConfig } from "../rules/config/repository.ts";
 import { mayRunCommands } from "../rules/trust/command-folder.ts";
 import { checkPrice } from "../rules/models/check-model.ts";
@@ -239,7 +240,12 @@ async function prepare(
   const phase = isDelegated(given) ? await options.store.read(readOwnPhase, given) : null;
   const repository = await repositoryConfig(session.repo_path, options.personas.trust);
   const others = (await options.secrets?.()) ?? [];
-  const known = [...secretsOfModels(config), ...others];
+  const mcp = configuredServers(
+    serversFor(persona, configured?.mcp ?? {}),
+    options.mcp?.env ?? null,
+  );
+  const ofServers = mcp.servers.flatMap(({ secrets }) => secrets);
+  const known = [...secretsOfModels(config), ...others, ...ofServers];
   let hiding = hidingOf(known);
   return {
     persona,
@@ -265,6 +271,7 @@ async function prepare(
       { session, repo_path: session.repo_path, mode: null },
       { persona, folder, configured, repository },
     ),
+    mcp,
     limits: lowered(configured?.limits ?? options.limits ?? EXCHANGE_LIMITS, repository.limits),
     environment: configured?.environment ?? [],
     visible: configured?.visible ?? [],

@@ -2,7 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import { raceWithSignal, type RunnableConfig } from "@langchain/core/runnables";
 
-import type { ToolSet } from "../core/tools.ts";
+import { isServerTool, type ToolSet } from "../core/tools.ts";
 import type { CacheLife } from "../core/model-settings.ts";
 import { partOf } from "../langgraph/thread-part.ts";
 import type { Answered, Worker } from "./agent-graph.ts";
@@ -19,8 +19,11 @@ import type { ModelLine } from "./model-line.ts";
 import { isPrefixRefusal } from "./models/provider-error.ts";
 import type { Prefix, ThreadPrefix } from "./prefix/prefix.ts";
 import { sentMessages } from "./prefix/sent-messages.ts";
+import type { ServerTools } from "./tools/server-tools.ts";
 
 export interface WorkingModel extends Pick<Worker, "tools"> {
+  /** Tools of MCP servers; null for none. */
+  readonly serverTools?: ServerTools | null;
   readonly models: ModelLine;
   readonly prefix: ThreadPrefix;
   readonly callModel: CallModel;
@@ -42,11 +45,13 @@ export interface WorkingModel extends Pick<Worker, "tools"> {
 
 /** Makes a worker of a model. Its answers are as `sanitizeAnswer` returns them, and it is sent what `sentMessages` returns. */
 export function modelWorker(working: WorkingModel): Worker {
-  const { tools, declared } = working;
+  const { tools, declared, serverTools = null } = working;
   const names = tools.map(({ name }) => name);
+  const allTools = async () => [...tools, ...((await serverTools?.offered()) ?? [])];
   const withTools = toolBinder();
   return {
     tools,
+    serverTool: serverTools === null ? null : (name) => serverTools.tool(name),
     answer: async ({ messages, prefix: stored }, config) => {
       await working.askAtLimit?.();
       const dropped = droppedAnswer(messages);
@@ -54,7 +59,8 @@ export function modelWorker(working: WorkingModel): Worker {
       const view = viewOf(history);
       let asked = "";
       const answerOf = async (answering: AnsweringModel): Promise<Answered> => {
-        let prefix = working.prefix.current(stored, view, tools);
+        let prefix = await working.prefix.current(stored, view, allTools);
+        serverTools?.asks(prefix.tools);
         const { summary, messages: shown } = working.shown(history, view, prefix);
         const to = { maker: answering.maker, after: prefix.after, mark: prefix.mark };
         const sent = [
@@ -88,7 +94,8 @@ export function modelWorker(working: WorkingModel): Worker {
           });
           keepMaker(answer, answering.maker, working.models.replacing);
           const isWhole = partOf(messages) === null;
-          return sanitizeAnswer(answer, { tools: names, declared, history, isWhole, id });
+          const callable = [...names, ...namesOfServers(prefix, declared)];
+          return sanitizeAnswer(answer, { tools: callable, declared, history, isWhole, id });
         };
         const call = { id: dropped?.id, model: answering, sent, signal: config.signal, ask };
         return { messages: await working.callModel(call), prefix };
@@ -96,6 +103,13 @@ export function modelWorker(working: WorkingModel): Worker {
       return working.models.ask(answerOf, () => working.isShown?.(asked) === true);
     },
   };
+}
+
+/** Names of the tools of servers that the model was given, also if their server is gone: a call is then refused with a reason. */
+function namesOfServers({ tools }: Prefix, declared: ToolSet): readonly string[] {
+  return tools
+    .map((tool) => tool.function.name)
+    .filter((name) => isServerTool(name) && !declared.has(name));
 }
 
 function systemMessage({ system }: Prefix): BaseMessage[] {

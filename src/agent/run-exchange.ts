@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 
-import { type AgentOfExchange, buildAgent, threadPrefix } from "./agent.ts";
+import { type AgentOfExchange, buildAgent, isDenied, threadPrefix } from "./agent.ts";
 import { createAnswerProgress } from "./messages/answer-progress.ts";
 import { viewOf } from "./compaction/view.ts";
 import { messagesOf } from "./messages/thread-state.ts";
@@ -16,7 +16,11 @@ import { createKeeper, type KeepChanges } from "../workspace/undo/keeper.ts";
 import { createCommandRecorder, settleLeft } from "../workspace/undo/commands/record-command.ts";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 
+import { isServerTool } from "../core/tools.ts";
+import { Servers } from "../mcp/servers.ts";
+import { PREFIX_CHANNEL, storedPrefix } from "./prefix/prefix.ts";
 import { handInTool } from "./tools/hand-in.ts";
+import { ServerTools } from "./tools/server-tools.ts";
 import { ArtifactPlace } from "../plans/artifact-file.ts";
 import type { GitUser } from "../workspace/places/ask-git.ts";
 import { createCallModel } from "./call-model.ts";
@@ -28,7 +32,7 @@ import { configOf, driveExchange } from "./driver/drive-exchange.ts";
 import type { DrivenAgent } from "./driver/driven-agent.ts";
 
 /**
- * The exchange between taking the lease and giving it back. No command and no sub-agent of it is
+ * The exchange between taking the lease and giving it back. No command, no server and no sub-agent of it is
  * still running afterwards.
  */
 export async function runExchange(context: ExchangeContext): Promise<Worked<ExchangeResult>> {
@@ -49,22 +53,24 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
             conceal: prepared.conceal,
           },
         );
+  const servers = serversOf(context);
   const children: Promise<unknown>[] = [];
   try {
     if (held.wasInterrupted || hooks !== null) {
       await (commands ?? hooks?.commands)?.endLeftRunning();
+      await servers?.endLeftRunning();
     }
     const { store, kept } = options;
     await settleLeft({ store, kept, session_id: held.session.id }, { isHeld: true });
     await beginHooks(context);
-    const worked = await runWith(context, commands, children);
+    const worked = await runWith({ context, commands, servers, children });
     if (worked.end === "waiting" && hooks?.runner.has("Notification") === true) {
       await hooks.hooks.asked(await askedIn(context), context.live.signal);
     }
     return worked;
   } finally {
     await Promise.allSettled(children);
-    await Promise.all([commands?.end(), hooks?.commands.end()]);
+    await Promise.all([commands?.end(), hooks?.commands.end(), servers?.end()]);
   }
 }
 
@@ -97,11 +103,26 @@ async function askedIn({ options, held }: ExchangeContext) {
     .map(({ text, permission }) => ({ text, isPermission: permission !== null }));
 }
 
-function runWith(
-  context: ExchangeContext,
-  commands: Commands | null,
-  children: Promise<unknown>[],
-): Promise<Worked<ExchangeResult>> {
+/** The MCP servers of an exchange; null for none. */
+function serversOf({ options, prepared, held }: ExchangeContext): Servers | null {
+  const { root, conceal, mcp } = prepared;
+  const { session } = held;
+  const isUsed = mcp.servers.length > 0 || mcp.unusable.length > 0;
+  return options.mcp === undefined || !isUsed
+    ? null
+    : new Servers({ ...options.mcp, ...mcp, session_id: session.id, cwd: root, conceal });
+}
+
+/** What runs beside an exchange. */
+interface Running {
+  readonly context: ExchangeContext;
+  readonly commands: Commands | null;
+  readonly servers: Servers | null;
+  readonly children: Promise<unknown>[];
+}
+
+function runWith(running: Running): Promise<Worked<ExchangeResult>> {
+  const { context } = running;
   const { options, request, held, prepared, state } = context;
   const { modelName: model, persona } = prepared;
   const isNew = request.text !== null;
@@ -115,7 +136,7 @@ function runWith(
     closesFirst: isNew && held.begun === null && state.openCalls.length > 0,
     names: { model, persona_name: persona.name },
     answeredBy: () => models.current.modelName,
-    openAgent: () => openAgent({ context, models, commands, children }),
+    openAgent: () => openAgent({ ...running, models }),
   });
 }
 
@@ -137,14 +158,11 @@ function modelsOf({ options, held, prepared, report }: ExchangeContext): ModelLi
 const DROPPED_REASONING =
   "The provider no longer accepts the model's earlier reasoning in this session, so it is left out from now on. Answers may be less good for a while.";
 
-interface Opening {
-  readonly context: ExchangeContext;
+interface Opening extends Running {
   readonly models: ModelLine;
-  readonly commands: Commands | null;
-  readonly children: Promise<unknown>[];
 }
 
-function openAgent({ context, models, commands, children }: Opening): DrivenAgent {
+function openAgent({ context, models, commands, servers, children }: Opening): DrivenAgent {
   const { options, held, prepared, report } = context;
   const { session } = held;
   const { state, request } = context;
@@ -227,13 +245,36 @@ function openAgent({ context, models, commands, children }: Opening): DrivenAgen
       report({ type: "notice", sentence: DROPPED_REASONING, about: "reasoning_dropped" }),
   };
   const prefix = threadPrefix(building, context.prefixMark);
-  const agent = buildAgent({ ...building, prefix });
+  const serverTools = serverToolsOf(context, servers, building);
+  const agent = buildAgent({ ...building, prefix, serverTools });
   return builtInAgent({
     context,
     thread: { agent, config: configOf(session) },
     prefix,
     compaction,
     progress,
+  });
+}
+
+/** The tools of MCP servers; also without one for a thread that still has some; null for none. */
+function serverToolsOf(
+  { options, prepared, live, report, tuple }: ExchangeContext,
+  servers: Servers | null,
+  building: AgentOfExchange,
+): ServerTools | null {
+  const stored = storedPrefix(tuple?.checkpoint.channel_values[PREFIX_CHANNEL]);
+  const known = stored?.tools.filter((tool) => isServerTool(tool.function.name)) ?? [];
+  if (servers === null && known.length === 0) {
+    return null;
+  }
+  return new ServerTools({
+    servers,
+    permit: building.permit,
+    declared: options.tools,
+    isDenied: (name) => isDenied(building, name),
+    known,
+    onProblem: (sentence) => report({ type: "notice", sentence: prepared.conceal(sentence) }),
+    onOutput: (call_id, text) => live.onOutput?.({ call_id, text: prepared.conceal(text) }),
   });
 }
 

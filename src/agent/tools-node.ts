@@ -73,9 +73,15 @@ export class ExchangeToolNode extends ToolNode {
   readonly #declared: ToolSet;
   readonly #conceal: Conceal;
   readonly #hooks: CallHooks | undefined;
+  readonly #find: FindTool | null;
 
-  constructor(tools: readonly StructuredToolInterface[], node: ExchangeTools) {
+  constructor(
+    tools: readonly StructuredToolInterface[],
+    node: ExchangeTools,
+    find: FindTool | null = null,
+  ) {
     super([...tools], { handleToolErrors: false });
+    this.#find = find;
     this.#onMessage = node.onMessage;
     this.#saver = node.saver;
     this.#asking = node.asking;
@@ -93,7 +99,7 @@ export class ExchangeToolNode extends ToolNode {
     const mark = begunMark(this.#saver, call, config);
     const declared = this.#declared.get(call.name);
     const begins = !declared.repeatable;
-    const called = this.tools.find(({ name }) => name === call.name);
+    const called = this.#toolOf(call.name);
     const asking =
       this.#asking === undefined
         ? config
@@ -132,7 +138,20 @@ export class ExchangeToolNode extends ToolNode {
     this.#onMessage(result, { durationMs: performance.now() - start, facts });
     return result;
   }
+
+  /** LangGraph's node finds a tool in its list alone. */
+  #toolOf(wanted: string) {
+    const known = this.tools.find(({ name }) => name === wanted);
+    const found = known === undefined ? (this.#find?.(wanted) ?? null) : null;
+    if (found !== null) {
+      this.tools.push(found);
+    }
+    return known ?? found ?? undefined;
+  }
 }
+
+/** Finds a tool by its name; null for none. */
+export type FindTool = (name: string) => StructuredToolInterface | null;
 
 async function resultOf<Result>(
   call: ToolCall,

@@ -100,6 +100,7 @@ const COMMANDS: CommandTable = {
   personas: async (cli) => (await import("./commands/personas.ts")).personasCommand(cli),
   setup: async (cli) => (await import("./commands/setup/setup.ts")).setupCommand(cli),
   models: async (cli) => (await import("./commands/models.ts")).modelsCommand(cli),
+  mcp: async (cli) => (await import("./commands/mcp.ts")).mcpCommand(cli),
   stats: async (cli) => (await import("./commands/stats.ts")).statsCommand(cli),
   permission: async (cli) => (await import("./commands/permission.ts")).permissionCommand(cli),
   config: async (cli) => (await import("./commands/configure.ts")).configCommand(cli),

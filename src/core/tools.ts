@@ -45,6 +45,9 @@ export function isToolName(name: string): boolean {
   return NAME.test(name);
 }
 
+/** Pattern of the name of a server: up to 32 characters, without two `_` together, which end it in `server__tool`. */
+export const SERVER_NAME = "^(?=.{1,32}$)[A-Za-z][A-Za-z0-9-]*(?:_[A-Za-z0-9-]+)*$";
+
 /** True for a name as tools of servers have it: `server__tool`. The server may be absent. */
 export function isServerTool(name: string): boolean {
   return isToolName(name) && /^.+?__./.test(name);

@@ -33,6 +33,13 @@ export interface ExchangerConfig extends JudgeSource {
   readonly secrets?: Secrets | undefined;
   /** Keeps the bytes of files that tools change: see `createKeptBytes`. None by default. */
   readonly undoFolder?: string | null;
+  /** For MCP servers; without it none is used. */
+  readonly mcp?: {
+    /** Keeps lists of tools and logs; null for nowhere. */
+    readonly folder: string | null;
+    /** Version of Reprise that servers get. */
+    readonly version: string;
+  };
   /** Default answer to the questions that its exchanges ask. */
   readonly defaultAnswer?: DefaultAnswer | undefined;
   /** Called with the path of each plan that an agent has handed in, in the folder of its session. */

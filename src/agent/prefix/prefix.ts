@@ -1,5 +1,4 @@
 import type { StructuredToolInterface } from "@langchain/core/tools";
-import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 
 import { estimateTokens } from "../../core/text/text.ts";
 import type { View } from "../compaction/view.ts";
@@ -13,6 +12,7 @@ import {
   type PossibleFacts,
   promptOf,
 } from "./facts.ts";
+import { definitionOf, type ToolDefinition } from "../messages/tool-definition.ts";
 import { type Note, noteOf } from "./note.ts";
 
 /** Channel of a thread's checkpoints that keeps its prefix. */
@@ -46,11 +46,6 @@ export interface Prefix {
   readonly drops: boolean;
 }
 
-export interface ToolDefinition {
-  readonly type: "function";
-  readonly function: { readonly name: string; readonly parameters?: unknown };
-}
-
 /** Facts about an exchange that decide about its prefix. */
 export interface PrefixInput {
   /** Returns what applies now, for a model that has these tools. */
@@ -73,12 +68,20 @@ export class ThreadPrefix {
     this.#input = input;
   }
 
-  /** Returns the stored prefix, or a new one if none is stored for this view and folder that can be trusted. */
-  current(stored: unknown, view: View, tools: readonly StructuredToolInterface[]): Prefix {
+  /**
+   * Returns the stored prefix, or a new one with these tools if none is stored for this view and folder that can be
+   * trusted.
+   */
+  async current(
+    stored: unknown,
+    view: View,
+    toolsOf: () => Promise<readonly StructuredToolInterface[]>,
+  ): Promise<Prefix> {
     const trusted = this.#trusted(stored, view);
     if (trusted !== null) {
       return trusted;
     }
+    const tools = await toolsOf();
     const facts = this.#input.facts(tools.map(({ name }) => name));
     return {
       system: promptOf(facts),
@@ -155,15 +158,6 @@ export class ThreadPrefix {
 export function prefixTokens({ system, tools }: Prefix): number {
   return estimateTokens(system) + estimateTokens(JSON.stringify(tools));
 }
-
-/** Returns the definition without what each tool would repeat: its dialect of schemas, and that it takes no other fields. */
-function definitionOf(tool: StructuredToolInterface): ToolDefinition {
-  const { function: called } = convertToOpenAITool(tool);
-  const { $schema: _, additionalProperties: __, ...parameters } = called.parameters as Schema;
-  return { type: "function", function: { ...called, parameters } };
-}
-
-type Schema = Readonly<Record<string, unknown>>;
 
 function namesOf(tools: Prefix["tools"]): string[] {
   return tools.map((tool) => tool.function.name);

@@ -28,7 +28,7 @@ function userFolders(cli: CliContext) {
     data: userFolder(cli, "XDG_DATA_HOME", ".local/share"),
     /** Holds `config.jsonc` and `personas/`. */
     config: userFolder(cli, "XDG_CONFIG_HOME", ".config"),
-    /** Holds `trust.json`, `token`, `models.json`, `undo/`, `commands/`, `history/` and `sandbox/`. */
+    /** Holds `trust.json`, `token`, `models.json`, `undo/`, `commands/`, `mcp/`, `history/` and `sandbox/`. */
     state: userFolder(cli, "XDG_STATE_HOME", ".local/state"),
   };
 }
@@ -93,6 +93,7 @@ export function exchangerConfig(cli: CliContext, store: Store, files: NamedFiles
     protectedPaths: ownFiles(cli, files),
     undoFolder: undoFolderPath(cli),
     outputFolder: outputFolderPath(cli),
+    mcp: { folder: mcpFolderPath(cli), version: cli.version },
     sandbox: sandboxSource(userFolders(cli).state),
   };
 }
@@ -126,6 +127,12 @@ export function modelListFile(cli: CliContext): string | null {
 export function outputFolderPath(cli: CliContext): string | null {
   const { state } = userFolders(cli);
   return state === null ? null : join(state, "commands");
+}
+
+/** Keeps lists of tools and logs of MCP servers; null if the environment names no home. */
+export function mcpFolderPath(cli: CliContext): string | null {
+  const { state } = userFolders(cli);
+  return state === null ? null : join(state, "mcp");
 }
 
 /**

@@ -9,7 +9,13 @@ import { type Effect, EFFECTS, ruleText } from "../permissions/rule.ts";
 import { DEFAULT_PERSONA } from "../personas/persona.ts";
 import { SANDBOX_LIMITS } from "../../workspace/sandbox/policy.ts";
 import type { FolderSettings } from "./settings.ts";
-import { type ConfigSection, LIMIT_KEYS, SANDBOX_KEYS, type UserConfig } from "./user-config.ts";
+import {
+  type ConfigSection,
+  LIMIT_KEYS,
+  type McpEntry,
+  SANDBOX_KEYS,
+  type UserConfig,
+} from "./user-config.ts";
 
 /** A value that counts in a folder, and where it comes from. */
 export interface SettingOrigin {
@@ -82,6 +88,9 @@ export function settingOrigins(
         section.hooks.filter((hook) => hook.event === event).map(hookLine),
       ),
     ),
+    ...settings.sections.flatMap(({ name, section }) =>
+      Object.entries(section.mcp).flatMap(([server, entry]) => serverOrigins(server, entry, name)),
+    ),
     {
       key: "theme",
       value: config?.theme ?? "auto",
@@ -134,6 +143,28 @@ function providerOrigins(
     ...(key === null ? [] : origin(...keyOrigin(key), ownKey)),
     ...origin("headers", Object.keys(headers).length === 0 ? null : Object.keys(headers), null),
   ];
+}
+
+/** Without arguments and values of variables and headers, which may be secret. */
+function serverOrigins(name: string, entry: McpEntry, from: string): SettingOrigin[] {
+  const { place, tools, timeoutMs, isEnabled } = entry;
+  const values: Readonly<Record<string, unknown>> = {
+    ...(place?.kind === "program" ? { command: place.command } : {}),
+    ...(place?.kind === "program" ? { env: namesOf(place.env) } : {}),
+    ...(place?.kind === "address" ? { url: hostOf(place.url) } : {}),
+    ...(place?.kind === "address" ? { headers: namesOf(place.headers) } : {}),
+    tools,
+    timeout_ms: place === null ? null : timeoutMs,
+    enabled: isEnabled,
+  };
+  return Object.entries(values).flatMap(([member, value]) =>
+    value === null ? [] : [{ key: `mcp.${name}.${member}`, value, from }],
+  );
+}
+
+function namesOf(values: Readonly<Record<string, string>>): readonly string[] | null {
+  const names = Object.keys(values);
+  return names.length === 0 ? null : names;
 }
 
 function keyOrigin(key: KeySource): [member: string, value: string] {

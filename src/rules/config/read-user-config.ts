@@ -16,6 +16,7 @@ import { hooksOf } from "../hooks/hook.ts";
 import type { KeySource, ProviderEntry } from "../models/provider-config.ts";
 import { builtInProvider } from "../models/providers.ts";
 import { BUILT_IN_TOOLS } from "../tools/built-in.ts";
+import { mcpEntries, reportUselessServers } from "./read-mcp.ts";
 import { isPath, readAs, type Report } from "./read-value.ts";
 import { ConfigForm, type ConfigText, type ProviderText, type SectionText } from "./schema.ts";
 import {
@@ -32,6 +33,7 @@ export function readUserConfig(root: Node, report: Report, home: string): UserCo
   const text: ConfigText = readAs(root, ConfigForm, report);
   const { providers = {}, models = {}, folders = {} } = text;
   reportUnknownProviders(root, text, report);
+  reportUselessServers(root, text, report);
   return {
     ...sectionOf(text, home),
     theme: text.theme ?? null,
@@ -133,6 +135,7 @@ function sectionOf(text: SectionText, home: string): ConfigSection {
     sandbox: sandboxOf(sandbox.limits),
     visible: (sandbox.visible ?? []).map((path) => path.slice("~/".length).replace(/\/$/, "")),
     hooks: hooksOf(text.hooks),
+    mcp: mcpEntries(text.mcp),
   };
 }
 

@@ -270,6 +270,11 @@ const KEY_SENTENCES: ReadonlyMap<string, string> = new Map([
   ],
   ["model", "Write a model as provider:model."],
   ["header", "The name of a header has 1 to 64 letters, digits and -."],
+  ["variable", "This must be the exact name of a variable, such as JAVA_HOME."],
+  [
+    "server",
+    "The name of a server has 1 to 32 letters, digits, - and single _, and begins with a letter.",
+  ],
 ]);
 
 /** For texts of a pattern that are of another form. */
@@ -277,6 +282,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map([
   ["path", "This must be an absolute path, or one that begins with ~/."],
   ["variable", "This must be the exact name of a variable, such as JAVA_HOME."],
   ["address", "This must be an address with its scheme, like http://127.0.0.1:8080/v1."],
+  ["server_address", "This must be an address with its scheme, like https://mcp.example.com/mcp."],
   ["redacted", "This must begin with 3 characters or more that are no *, and have one * at most."],
   ["header", "The value of a header has visible ASCII characters and spaces only."],
   [

@@ -2,6 +2,7 @@ import { type Static, type TProperties, type TSchema, Type } from "typebox";
 
 import { CACHE_LIVES, EFFORTS, MAX_FALLBACKS, WHEN_LIMITED } from "../../core/model-settings.ts";
 import { PERMISSION_MODES } from "../../core/permissions.ts";
+import { SERVER_NAME } from "../../core/tools.ts";
 import { MODEL_NAME, PROVIDER_NAME } from "../models/name.ts";
 import { HOOK_TIMEOUT } from "../hooks/hook.ts";
 import { APIS } from "../models/providers.ts";
@@ -20,6 +21,8 @@ const MAX_REDACTED = 200;
 const MAX_REDACTED_TEXTS = 100;
 /** 1 TiB, as memory and files have MiB. */
 const MAX_SANDBOX = 1024 * 1024;
+/** Time that a call of a server's tool may take. */
+const MAX_TIMEOUT_MS = 3_600_000;
 /** More than any model costs. */
 const MAX_DOLLARS = 100_000;
 const MIN_CONTEXT = 1000;
@@ -90,6 +93,37 @@ const SandboxLimits = some({
   file_mib: count("Size of one file that it writes, in MiB.", { maximum: MAX_SANDBOX }),
 });
 
+const McpForm = some(
+  {
+    command: item({ description: "The program that is the server, without a shell." }),
+    args: list("Its arguments."),
+    env: map(item(), {
+      description: "Variables that it gets besides; ${NAME} is a variable of yours.",
+      propertyNames: { pattern: VARIABLE },
+      keys: "variable",
+    }),
+    url: item({
+      description: "The address of a server that is spoken with over HTTP.",
+      pattern: "^https?://[^/]",
+      reads: "server_address",
+    }),
+    headers: map(item({ pattern: "^[\\x20-\\x7e]+$", reads: "header" }), {
+      description: "Sent with each request to it; ${NAME} is a variable of yours.",
+      propertyNames: { pattern: "^[A-Za-z0-9-]{1,64}$" },
+      keys: "header",
+    }),
+    tools: list("The tools that are used, by the server's own names; all of them without it."),
+    timeout_ms: count("Milliseconds that a call of its tools may take.", {
+      maximum: MAX_TIMEOUT_MS,
+    }),
+    enabled: Type.Boolean({ description: "Whether it is used; true by default." }),
+  },
+  {
+    dependentSchemas: oneOfThese(["command", "url"]),
+    exclusive: ["command", "url"],
+  },
+);
+
 const Section = {
   model: text({
     description: "The model of sessions and personas that name none, as provider:model.",
@@ -154,6 +188,11 @@ const Section = {
     },
     { description: "Of commands that the agent runs in the sandbox." },
   ),
+  mcp: map(McpForm, {
+    description: "MCP servers by their names; their tools are <name>__<tool>.",
+    propertyNames: { pattern: SERVER_NAME },
+    keys: "server",
+  }),
 };
 
 /** Hooks of one event at most. */
@@ -318,6 +357,7 @@ export const RepositoryForm = some({
 
 /** As they are written, without what cannot be used. */
 export type SectionText = Static<typeof SectionForm>;
+export type McpText = Static<typeof McpForm>;
 export type ProviderText = Static<typeof ProviderForm>;
 export type ConfigText = Static<typeof ConfigForm>;
 export type RepositoryText = Static<typeof RepositoryForm>;

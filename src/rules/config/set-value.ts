@@ -15,12 +15,13 @@ import { changeConfig, type ConfigPlace } from "./write-config.ts";
 const WHOLE: TSchema = ConfigForm;
 
 /** Keys that are listed after the others. */
-const LATER = ["limits", "sandbox", "hooks", "providers", "models"];
+const LATER = ["limits", "sandbox", "hooks", "mcp", "providers", "models"];
 
 /** Placeholders of keys without a fixed name. */
 const PLACEHOLDERS: ReadonlyMap<string, string> = new Map([
   ["provider", "<name>"],
   ["model", "<provider:model>"],
+  ["server", "<server>"],
 ]);
 
 /** The keys that have a value, as `config set` and `config get` name them, with their forms. */
@@ -71,6 +72,7 @@ function findKey(key: string): { readonly path: readonly string[]; readonly form
     const pattern = name
       .replaceAll(".", "\\.")
       .replace("<name>", "([a-z][a-z0-9_-]*)")
+      .replace("<server>", "([A-Za-z][A-Za-z0-9_-]*)")
       .replace("<provider:model>", "([a-z][a-z0-9_-]*:.+)");
     const match = new RegExp(`^${pattern}$`).exec(key);
     if (match !== null) {

@@ -9,7 +9,13 @@ import { type ModelConfig, modelConfig } from "../models/config.ts";
 import type { KeySource, ProviderConfig } from "../models/provider-config.ts";
 import type { ConfigPermission, Layer } from "../permissions/layers.ts";
 import { type ConfigText, readConfigText } from "./read-text.ts";
-import type { ConfigSection, ProtectedPath, SandboxMaxima, UserConfig } from "./user-config.ts";
+import type {
+  ConfigSection,
+  McpEntries,
+  ProtectedPath,
+  SandboxMaxima,
+  UserConfig,
+} from "./user-config.ts";
 
 /** Where the settings of one user come from. */
 export interface SettingsSource {
@@ -47,6 +53,8 @@ export interface FolderSettings {
   readonly visible: readonly string[];
   /** Of all sections, the weakest first. */
   readonly hooks: readonly Hook[];
+  /** MCP servers by their names; an inner section replaces the whole entry of a name. */
+  readonly mcp: McpEntries;
   /** Sections of the config that they come from, the weakest first. */
   readonly sections: readonly NamedSection[];
 }
@@ -195,6 +203,7 @@ function combined(
     visible: [...new Set(all.flatMap(({ visible }) => visible))],
     environment: [...new Set(all.flatMap(({ environment }) => environment))],
     hooks: all.flatMap(({ hooks }) => hooks),
+    mcp: Object.assign({}, ...all.map(({ mcp }) => mcp)),
     sections,
   };
 }

@@ -1,6 +1,6 @@
 import type { GivenRule, PermissionMode } from "../../core/permissions.ts";
 import { isHarmless, type Tool, type ToolSet } from "../../core/tools.ts";
-import { parseCallPattern, readRule, type Rule } from "./rule.ts";
+import { parseCallPattern, readRule, type Rule, SERVER_TOOLS } from "./rule.ts";
 
 /** Rules of one origin. */
 export interface Layer {
@@ -101,6 +101,11 @@ export function flagLayer(allowed: readonly string[], tools: ToolSet): Layer {
   return { name: "--allow", rules: rules.map((rule) => ({ effect: "allow", ...rule })) };
 }
 
+/** Denies every tool of a server but these: nobody knows them all. */
+function deniedServerTools(except: readonly string[]): Rule[] {
+  return [{ effect: "deny", tool: SERVER_TOOLS, pattern: null, except }];
+}
+
 /** Denies the tools of a session that its persona does not have. */
 export function personaLayer(
   persona: { readonly name: string; readonly tools: readonly string[] | null },
@@ -109,13 +114,21 @@ export function personaLayer(
   const denied = [...tools].filter(
     ({ name, isAssigned }) => isAssigned !== true && persona.tools?.includes(name) === false,
   );
-  return { name: `persona ${persona.name}`, rules: rulesFor("deny", denied) };
+  const ofServers =
+    persona.tools === null ? [] : deniedServerTools([...persona.tools, ...tools.names]);
+  return {
+    name: `persona ${persona.name}`,
+    rules: [...rulesFor("deny", denied), ...ofServers],
+  };
 }
 
 /** Denies what could change a folder in which no tool may write, because of its name. */
 export function readOnlyLayer(tools: ToolSet): Layer {
   const changing = [...tools].filter((tool) => !isHarmless(tool));
-  return { name: "read-only folder", rules: rulesFor("deny", changing) };
+  return {
+    name: "read-only folder",
+    rules: [...rulesFor("deny", changing), ...deniedServerTools(tools.names)],
+  };
 }
 
 /** Denies a sub-agent what the session that began it may not do. */
@@ -132,7 +145,9 @@ export function parentLayer(
     name: "parent session",
     rules: [
       ...(parent.persona === null ? [] : personaLayer(parent.persona, tools).rules),
-      ...rulesFor("deny", parent.plan_mode || parent.persona === null ? changing : []),
+      ...(parent.plan_mode || parent.persona === null
+        ? [...rulesFor("deny", changing), ...deniedServerTools(tools.names)]
+        : []),
     ],
   };
 }

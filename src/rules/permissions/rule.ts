@@ -21,7 +21,7 @@ export type Effect = (typeof EFFECTS)[number];
 
 /** The calls that a rule is about: `tool` or `tool(pattern)`. */
 export interface CallPattern {
-  /** `*` for every tool; no text of a rule has it. */
+  /** `*` for every tool, `*__*` for every tool of a server; no text of a rule has them. */
   readonly tool: string;
   /**
    * Pattern of a file's path below the session's folder, null for every file: `**` for any folders, `*` and `?` for
@@ -35,7 +35,12 @@ export interface Rule extends CallPattern {
   readonly effect: Effect;
   /** True for a rule about commands in the sandbox alone, without a network. */
   readonly isSandboxed?: true;
+  /** Names of tools that a rule about every tool of a server is not about. */
+  readonly except?: readonly string[];
 }
+
+/** In a rule about every tool of a server. */
+export const SERVER_TOOLS = "*__*";
 
 const MAX_RULE = 4096;
 
@@ -163,11 +168,14 @@ export function effectOn(rule: Rule, call: Call): RuleEffect | null {
   return mayBeHidden && rule.effect !== "allow" ? { effect: "ask", isSure: false } : null;
 }
 
+type AboutTools = Pick<Rule, "tool" | "effect" | "except">;
+
 /** A rule that allows counts for a composed tool only if it could do nothing else with the same rule. */
-function isAbout({ tool, effect }: Pick<Rule, "tool" | "effect">, called: Tool): boolean {
+function isAbout({ tool, effect, except = [] }: AboutTools, called: Tool): boolean {
   const { name, composedOf = [] } = called;
   return (
     tool === "*" ||
+    (tool === SERVER_TOOLS && isServerTool(name) && !except.includes(name)) ||
     tool === name ||
     (composedOf.some((part) => part.name === tool) &&
       (effect !== "allow" || composedOf.length === 1))
@@ -180,10 +188,11 @@ function isAbout({ tool, effect }: Pick<Rule, "tool" | "effect">, called: Tool):
  * same is true of the commands of a line, whose program the others find in any folder. No rule about commands allows
  * one to leave the sandbox.
  */
-export function matches({ tool, pattern, effect, isSandboxed }: Rule, call: Call): boolean {
-  if (!isAbout({ tool, effect }, call.tool)) {
+export function matches(rule: Rule, call: Call): boolean {
+  if (!isAbout(rule, call.tool)) {
     return false;
   }
+  const { tool, pattern, effect, isSandboxed } = rule;
   const { file, command } = call;
   if (command !== null) {
     const { place } = command;

@@ -96,10 +96,20 @@ async function checkUserConfig(cli: CliContext): Promise<Check[]> {
     if (config === null) {
       return [];
     }
-    const { settingOrigins } = await import("../../../rules/config/origins.ts");
-    return settingOrigins(await settings.at(cli.cwd), cli.env, config)
-      .filter(({ from }) => from !== "default")
-      .map(({ key, value, from }) => ok("config", `${key} is ${shownValue(value)}, from ${from}.`));
+    const [{ settingOrigins }, { configuredServers }] = await Promise.all([
+      import("../../../rules/config/origins.ts"),
+      import("../../../mcp/configured-servers.ts"),
+    ]);
+    const here = await settings.at(cli.cwd);
+    const { unusable } = configuredServers(here.mcp, cli.env);
+    return [
+      ...settingOrigins(here, cli.env, config)
+        .filter(({ from }) => from !== "default")
+        .map(({ key, value, from }) =>
+          ok("config", `${key} is ${shownValue(value)}, from ${from}.`),
+        ),
+      ...unusable.map(({ problem }) => warning("config", problem)),
+    ];
   } catch (error) {
     return [failedBy(error, "config")];
   }

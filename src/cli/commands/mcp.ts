@@ -1,0 +1,274 @@
+import { Command } from "commander";
+
+import { oneLine, visible } from "../../core/text/terminal-text.ts";
+import { plural } from "../../core/text/text.ts";
+import type { Server } from "../../mcp/configured-servers.ts";
+import type { McpPlace } from "../../rules/config/user-config.ts";
+import { addList } from "../output/add-list.ts";
+import { aligned } from "../output/aligned.ts";
+import { configPlace, mcpFolderPath, settingsOf } from "../process/config.ts";
+import { type CliContext, note, printJson, printLine, printLines } from "../process/context.ts";
+import { wrongUsage } from "../process/wrong-usage.ts";
+
+/** `mcp list|add|remove|check|logs`: the MCP servers of the user's config. */
+export function mcpCommand(cli: CliContext): Command {
+  const mcp = new Command("mcp").description("list, add, remove and check MCP servers");
+  addList(mcp, {
+    list: "list the servers of this folder; none is started",
+    json: "print a JSON array",
+  }).action((options: JsonOption) => list(cli, options));
+  mcp
+    .command("add")
+    .description("add a server to your config: a program, or an address with --url")
+    .argument("<name>", "its tools are <name>__<tool>")
+    .argument("[command...]", "the program and its arguments, after --")
+    .option("--url <address>", "the address of a server that is spoken with over HTTP")
+    .option("--env <NAME=value>", "a variable of the program; ${NAME} is one of yours", pairs("="))
+    .option("--header <Name:value>", "a header of each request, as --env", pairs(":"))
+    .action((name: string, command: string[], options: AddOptions) =>
+      add(cli, { name, command, options }),
+    );
+  mcp
+    .command("remove")
+    .description("remove a server from your config")
+    .argument("<name>", "as `mcp list` shows it")
+    .action((name: string) => remove(cli, name));
+  mcp
+    .command("check")
+    .description("connect to the servers of this folder and list their tools")
+    .argument("[name]", "one of them; all without it")
+    .option("--json", "print a JSON array")
+    .action((name: string | undefined, options: JsonOption) => check(cli, name, options));
+  mcp
+    .command("logs")
+    .description("print what a server has written to its standard error")
+    .argument("<name>", "as `mcp list` shows it")
+    .action((name: string) => logs(cli, name));
+  return mcp;
+}
+
+interface JsonOption {
+  readonly json?: true;
+}
+
+interface AddOptions {
+  readonly url?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly header?: Readonly<Record<string, string>>;
+}
+
+/** Reads an option that may be given several times. Error codes: `invalid_usage`. */
+function pairs(separator: string) {
+  return (text: string, before: Readonly<Record<string, string>> = {}) => {
+    const at = text.indexOf(separator);
+    if (at < 1) {
+      throw wrongUsage(`Write a name, ${separator} and a value.`);
+    }
+    return { ...before, [text.slice(0, at)]: text.slice(at + 1).trim() };
+  };
+}
+
+/** Error codes: `config_invalid`. */
+async function list(cli: CliContext, { json }: JsonOption): Promise<void> {
+  const { entries, servers, unusable } = await configured(cli);
+  const { readKeptTools } = await import("../../mcp/kept-lists.ts");
+  const rows = await Promise.all(
+    Object.entries(entries).map(async ([name, { place, isEnabled }]) => {
+      const server = servers.find((each) => each.name === name);
+      const tools = server === undefined ? [] : await readKeptTools(mcpFolderPath(cli), server);
+      return {
+        name,
+        enabled: isEnabled && place !== null,
+        place: place === null ? null : shownPlace(place),
+        tools: tools.map((tool) => tool.fullName),
+        problem: unusable.find((each) => each.name === name)?.problem ?? null,
+      };
+    }),
+  );
+  if (json === true) {
+    printJson(cli, rows);
+    return;
+  }
+  printLines(
+    cli,
+    aligned(
+      rows.map(({ name, enabled, place, tools, problem }) => [
+        oneLine(name),
+        enabled ? (problem === null ? "on" : "cannot be used") : "off",
+        oneLine(place ?? "-"),
+        tools.length === 0 ? "" : plural(tools.length, "tool"),
+      ]),
+    ),
+  );
+  unusable.forEach(({ problem }) => note(cli, problem));
+  if (rows.length === 0) {
+    note(cli, "There is no MCP server. Add one with `reprise mcp add <name> -- <command>`.");
+  }
+}
+
+/** Without arguments, user and query, which may hold secrets. */
+function shownPlace(place: McpPlace): string {
+  return place.kind === "program" ? place.command : new URL(place.url).origin;
+}
+
+/** Error codes: `invalid_usage`, `config_invalid`. */
+async function add(
+  cli: CliContext,
+  given: { readonly name: string; readonly command: string[]; readonly options: AddOptions },
+): Promise<void> {
+  const { name, options } = given;
+  const [command, ...args] = given.command;
+  const { url, env, header } = options;
+  if ((command === undefined) === (url === undefined)) {
+    throw wrongUsage("Give the program after --, or an address with --url.");
+  }
+  const { changeConfig } = await import("../../rules/config/write-config.ts");
+  await changeConfig(configPlace(cli), async (config) => {
+    if (config !== null && Object.hasOwn(config.mcp, name)) {
+      throw wrongUsage("There is a server of this name. Remove it first, or choose another name.");
+    }
+    const value = {
+      ...(command === undefined ? {} : { command }),
+      ...(args.length === 0 ? {} : { args }),
+      ...(env === undefined ? {} : { env }),
+      ...(url === undefined ? {} : { url }),
+      ...(header === undefined ? {} : { headers: header }),
+    };
+    return [{ path: ["mcp", name], value }];
+  });
+  printLine(cli, `added  ${oneLine(name)}`);
+}
+
+/** Error codes: `invalid_usage`, `config_invalid`. */
+async function remove(cli: CliContext, name: string): Promise<void> {
+  const { changeConfig } = await import("../../rules/config/write-config.ts");
+  await changeConfig(configPlace(cli), async (config) => {
+    if (config === null || !Object.hasOwn(config.mcp, name)) {
+      throw noSuchServer(Object.keys(config?.mcp ?? {}));
+    }
+    return [{ path: ["mcp", name], value: undefined }];
+  });
+  printLine(cli, `removed  ${oneLine(name)}`);
+}
+
+/** Error codes: `invalid_usage`, `config_invalid`. */
+async function check(
+  cli: CliContext,
+  name: string | undefined,
+  { json }: JsonOption,
+): Promise<void> {
+  const found = await configured(cli);
+  const isMeant = (each: { readonly name: string }) => name === undefined || each.name === name;
+  const [servers, unusable] = [found.servers.filter(isMeant), found.unusable.filter(isMeant)];
+  if (name !== undefined && servers.length === 0 && unusable.length === 0) {
+    throw noSuchServer(found.servers.map((each) => each.name));
+  }
+  const checked = [
+    ...unusable.map((each) => ({ name: each.name, ...failed(each.problem) })),
+    ...(await checkAll(cli, servers)),
+  ];
+  if (json === true) {
+    printJson(cli, checked);
+  } else {
+    for (const { name: shown, ok, protocol, tools, problems } of checked) {
+      const about = `${plural(tools.length, "tool")}, protocol ${protocol ?? ""}`;
+      printLine(cli, `${oneLine(shown)}  ${ok ? about : "cannot be used"}`);
+      printLines(
+        cli,
+        tools.map((tool) => `  ${tool.name}  ${oneLine(tool.description).slice(0, MAX_ABOUT)}`),
+      );
+      problems.forEach((problem) => note(cli, oneLine(problem)));
+    }
+  }
+  if (checked.some(({ ok }) => !ok)) {
+    cli.exitCode = 1;
+  }
+}
+
+/** Characters of a description. */
+const MAX_ABOUT = 100;
+
+interface Checked {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly protocol: string | null;
+  readonly tools: readonly { readonly name: string; readonly description: string }[];
+  readonly problems: readonly string[];
+}
+
+function failed(problem: string): Omit<Checked, "name"> {
+  return { ok: false, protocol: null, tools: [], problems: [problem] };
+}
+
+async function checkAll(cli: CliContext, all: readonly Server[]): Promise<readonly Checked[]> {
+  const [{ Servers }, { keepTools }, { reasonOf }, { newId }] = await Promise.all([
+    import("../../mcp/servers.ts"),
+    import("../../mcp/kept-lists.ts"),
+    import("../../mcp/connection.ts"),
+    import("../../core/ids.ts"),
+  ]);
+  const folder = mcpFolderPath(cli);
+  const servers = new Servers({
+    servers: all,
+    unusable: [],
+    env: cli.env,
+    folder,
+    version: cli.version,
+    session_id: newId(),
+    cwd: cli.cwd,
+    conceal: (text) => text,
+  });
+  try {
+    return await Promise.all(
+      all.map(async (server): Promise<Checked> => {
+        const { name } = server;
+        try {
+          const connection = await servers.connection(server);
+          const { tools, problems } = await connection.list();
+          await keepTools(folder, server, tools);
+          const listed = tools.map(({ fullName, description }) => ({
+            name: fullName,
+            description,
+          }));
+          return { name, ok: true, protocol: connection.protocol, tools: listed, problems };
+        } catch (error) {
+          const reason = reasonOf(error);
+          return { name, ...failed(`The MCP server ${name} cannot be used: ${reason}.`) };
+        }
+      }),
+    );
+  } finally {
+    await servers.end();
+  }
+}
+
+/** Error codes: `invalid_usage`, `config_invalid`. */
+async function logs(cli: CliContext, name: string): Promise<void> {
+  const { servers } = await configured(cli);
+  const server = servers.find((each) => each.name === name);
+  const folder = mcpFolderPath(cli);
+  if (server === undefined) {
+    throw noSuchServer(servers.map((each) => each.name));
+  }
+  const { logFile, readLog } = await import("../../mcp/server-log.ts");
+  const text = folder === null ? "" : await readLog(logFile(folder, server));
+  if (text === "") {
+    note(cli, "The server has written nothing to its standard error.");
+  } else {
+    cli.stdout.print(visible(text));
+  }
+}
+
+async function configured(cli: CliContext) {
+  const { configuredServers } = await import("../../mcp/configured-servers.ts");
+  const { mcp: entries } = await settingsOf(cli).at(cli.cwd);
+  return { entries, ...configuredServers(entries, cli.env) };
+}
+
+function noSuchServer(names: readonly string[]) {
+  return wrongUsage(
+    names.length === 0
+      ? "There is no MCP server."
+      : `There is no MCP server of this name; the servers are ${names.join(", ")}.`,
+  );
+}

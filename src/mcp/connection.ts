@@ -1,0 +1,287 @@
+import {
+  type CallToolResult,
+  Client,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  type Transport,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+
+import { systemCode } from "../core/errors.ts";
+import { oneLine } from "../core/text/terminal-text.ts";
+import type { Server } from "./configured-servers.ts";
+import { type GivenTool, type ListedTool, listTools, type ToolList } from "./listed-tools.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
+import { MAX_MESSAGE_BYTES, type Program, ProgramTransport } from "./program-transport.ts";
+
+/** Makes what a server's program needs besides its command. */
+export type MakeProgram = () => Omit<Program, "command" | "args">;
+
+export interface ConnectOptions {
+  readonly server: Server;
+  readonly version: string;
+  readonly program: MakeProgram;
+  /** For the connection with the first list of tools. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** A connection to a server, with the tools that it has. */
+export interface Connection {
+  /** Returns the tools as they are: they are asked for again if the server says that they have changed, and now and then. */
+  list(): Promise<ToolList>;
+  /** Version of the protocol. */
+  readonly protocol: string;
+  /** False once the server has ended or closed it. */
+  readonly isOpen: () => boolean;
+  call(call: ToolCall): Promise<CallToolResult>;
+  /** Ends the server if it is a program. */
+  close(): Promise<void>;
+}
+
+export interface ToolCall {
+  readonly tool: ListedTool;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: (progress: Progress) => void;
+}
+
+export interface Progress {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+/** Time in which a program says whether it speaks the protocol of 2026-07-28: older ones may be silent. */
+const PROBE_MS = 1500;
+/** Time for which a list of tools is taken for current. */
+const FRESH_MS = 60_000;
+const MAX_PAGES = 20;
+const MAX_TOOLS = 1000;
+
+/**
+ * Connects to a server and asks for its tools. Speaks the stateless protocol of 2026-07-28 if the server does, else the
+ * one before it. The server gets no capability of the client, so it can ask nothing of a model or a person.
+ */
+export async function connect(options: ConnectOptions): Promise<Connection> {
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
+  try {
+    return await connectAs("auto", options, signal);
+  } catch (error) {
+    // some programs end on a request that they do not know, also if they read it late
+    if (options.server.place.kind === "program" && isClosed(error) && !signal.aborted) {
+      return connectAs("legacy", options, signal);
+    }
+    throw error;
+  }
+}
+
+function isClosed(error: unknown): boolean {
+  return (
+    error instanceof SdkError &&
+    (error.code === SdkErrorCode.EraNegotiationFailed ||
+      error.code === SdkErrorCode.ConnectionClosed)
+  );
+}
+
+async function connectAs(
+  mode: "auto" | "legacy",
+  options: ConnectOptions,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const { server, version, timeoutMs } = options;
+  const client = new Client(
+    { name: "reprise", version },
+    {
+      capabilities: {},
+      versionNegotiation: { mode, probe: { timeoutMs: Math.min(PROBE_MS, timeoutMs) } },
+      inputRequired: { autoFulfill: false },
+      // a schema of a server is never compiled
+      jsonSchemaValidator: {
+        getValidator: () => (input) => ({
+          valid: true,
+          data: input as never,
+          errorMessage: undefined,
+        }),
+      },
+    },
+  );
+  let isOpen = true;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client has no other way
+  client.onclose = () => (isOpen = false);
+  const transport = transportOf(options);
+  const close = async (): Promise<void> => {
+    isOpen = false;
+    await client.close().catch(() => undefined);
+    await transport.close();
+  };
+  try {
+    await raced(client.connect(transport, { timeout: timeoutMs, signal }), signal);
+    const ask = async (timeout: number, until: AbortSignal): Promise<ToolList> => {
+      const given = await raced(allTools(client, { timeout, signal: until }), until);
+      return listTools(server.name, given, server.tools);
+    };
+    let asked = performance.now();
+    let hasChanged = false;
+    client.setNotificationHandler("notifications/tools/list_changed", () => {
+      hasChanged = true;
+    });
+    let list = await ask(timeoutMs, signal);
+    return {
+      list: async () => {
+        if (hasChanged || performance.now() - asked > FRESH_MS) {
+          hasChanged = false;
+          list = await ask(server.timeoutMs, AbortSignal.timeout(server.timeoutMs));
+          asked = performance.now();
+        }
+        return list;
+      },
+      protocol: client.getNegotiatedProtocolVersion() ?? "unknown",
+      isOpen: () => isOpen,
+      call: (call) => callTool(client, call),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function transportOf({ server, program }: ConnectOptions): Transport {
+  const { place } = server;
+  if (place.kind === "program") {
+    const { command, args } = place;
+    return new ProgramTransport({ command, args, ...program() });
+  }
+  return new StreamableHTTPClientTransport(new URL(place.url), {
+    requestInit: { headers: { ...place.headers } },
+    fetch: boundedFetch(MAX_MESSAGE_BYTES),
+  });
+}
+
+/** Rejects when the signal is aborted: a server that never answers must not hold up its closing. */
+async function raced<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const stop = Promise.withResolvers<never>();
+  const onAbort = (): void => stop.reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) {
+    onAbort();
+  }
+  try {
+    return await Promise.race([work, stop.promise]);
+  } finally {
+    work.catch(() => undefined);
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+async function allTools(
+  client: Client,
+  options: { readonly timeout: number; readonly signal: AbortSignal },
+): Promise<readonly GivenTool[]> {
+  if (client.getServerCapabilities()?.tools === undefined) {
+    return [];
+  }
+  const tools: GivenTool[] = [];
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES && tools.length < MAX_TOOLS; page += 1) {
+    // with a cursor, the client sends one request
+    const given = await client.request(
+      { method: "tools/list", params: cursor === undefined ? {} : { cursor } },
+      options,
+    );
+    tools.push(...given.tools);
+    cursor = given.nextCursor;
+    if (cursor === undefined || seen.has(cursor)) {
+      break;
+    }
+    seen.add(cursor);
+  }
+  return tools.slice(0, MAX_TOOLS);
+}
+
+function callTool(
+  client: Client,
+  { tool, args, timeoutMs, signal, onProgress }: ToolCall,
+): Promise<CallToolResult> {
+  return client.callTool(
+    { name: tool.name, arguments: { ...args } },
+    {
+      timeout: timeoutMs,
+      maxTotalTimeout: timeoutMs,
+      toolDefinition: { name: tool.name, inputSchema: { type: "object" } },
+      onprogress: onProgress,
+      ...(signal === undefined ? {} : { signal }),
+    },
+  );
+}
+
+/** True for what a server answered: then it is known that the call has ended. */
+export function isAnswer(error: unknown): boolean {
+  return (
+    error instanceof ProtocolError ||
+    error instanceof UnauthorizedError ||
+    error instanceof SdkHttpError ||
+    (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType)
+  );
+}
+
+const MAX_REASON = 300;
+
+/** Why a server cannot be used, or a call of it failed, as the end of a sentence. A server's own words are cut and cleaned. */
+export function reasonOf(error: unknown): string {
+  const code = systemCode(error);
+  if (code === "ENOENT") {
+    return "its program, or the folder to start it in, is not there";
+  }
+  if (code === "EACCES") {
+    return "its program may not be run";
+  }
+  if (error instanceof Error && error.name === "TimeoutError") {
+    return "it did not answer in time";
+  }
+  if (error instanceof UnauthorizedError) {
+    return "it needs a login";
+  }
+  if (error instanceof SdkHttpError) {
+    return reasonOfStatus(error.data.status);
+  }
+  if (error instanceof ProtocolError) {
+    return `it answered with an error: ${shown(error.message)}`;
+  }
+  return error instanceof SdkError ? reasonOfCode(error) : shown(messageOf(error));
+}
+
+function reasonOfCode(error: SdkError): string {
+  switch (error.code) {
+    case SdkErrorCode.RequestTimeout:
+      return "it did not answer in time";
+    case SdkErrorCode.ConnectionClosed:
+    case SdkErrorCode.NotConnected:
+      return "it has ended";
+    case SdkErrorCode.UnsupportedResultType:
+      return "it asks a question, and no server may ask one here";
+    default:
+      return shown(error.message);
+  }
+}
+
+function reasonOfStatus(status: number): string {
+  return status === 401 || status === 403
+    ? `it needs a login or another header (${status})`
+    : `it answered with the status ${status}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : "the connection failed";
+}
+
+function shown(text: string): string {
+  const line = oneLine(text.slice(0, 4 * MAX_REASON));
+  return line.length > MAX_REASON ? `${line.slice(0, MAX_REASON - 1)}…` : line;
+}

@@ -1,0 +1,178 @@
+import { homedir } from "node:os";
+
+import { createConceal, type Conceal } from "../core/secrets.ts";
+import { commandEnvironment } from "../workspace/commands/environment.ts";
+import { ProcessMarks } from "../workspace/commands/process-marks.ts";
+import type { Server, UnusableServer } from "./configured-servers.ts";
+import type { Connection } from "./connection.ts";
+import { keepTools, readKeptTools } from "./kept-lists.ts";
+import { fitting, type ListedTool } from "./listed-tools.ts";
+import { logFile, ServerLog } from "./server-log.ts";
+
+/** What servers need of the machine. */
+export interface McpOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Keeps lists of tools and logs; null for nowhere. */
+  readonly folder: string | null;
+  /** Version of Reprise that servers get. */
+  readonly version: string;
+  /** For the connections of all servers with their lists; 5 s if it is not given. */
+  readonly listTimeoutMs?: number;
+}
+
+export interface ServersInput extends McpOptions {
+  readonly servers: readonly Server[];
+  readonly unusable: readonly UnusableServer[];
+  readonly session_id: string;
+  /** Real path of the folder that programs are started in; null for the home folder. */
+  readonly cwd: string | null;
+  /** No variable with one of these secrets is passed on. */
+  readonly conceal: Conceal;
+}
+
+/** Tools that servers offer, and what of them cannot be used: sentences for a person. */
+export interface OfferedTools {
+  readonly tools: readonly ListedTool[];
+  readonly problems: readonly string[];
+}
+
+const LIST_TIMEOUT_MS = 5000;
+/** For one that is connected when a call needs it. */
+const CONNECT_TIMEOUT_MS = 30_000;
+/** Of one server in an exchange: one that ends again and again is left alone. */
+const MAX_STARTS = 3;
+
+/**
+ * The servers of one exchange. Nothing is loaded, started or sent before the first tool is asked for. A server that
+ * cannot be reached costs its tools and nothing else.
+ */
+export class Servers {
+  readonly #input: ServersInput;
+  readonly #marks: ProcessMarks;
+  readonly #stop = new AbortController();
+  readonly #connections = new Map<string, Promise<Connection>>();
+  readonly #starts = new Map<string, number>();
+  /** Also those that their server has closed: what it started may still run. */
+  readonly #opened: Connection[] = [];
+
+  constructor(input: ServersInput) {
+    this.#input = input;
+    this.#marks = new ProcessMarks(input.session_id, input.env);
+  }
+
+  get isEmpty(): boolean {
+    return this.#input.servers.length === 0 && this.#input.unusable.length === 0;
+  }
+
+  /** Returns the server that has a tool, by the tool's full name. */
+  serverOf(tool: string): Server | null {
+    const name = tool.slice(0, tool.indexOf("__"));
+    return this.#input.servers.find((server) => server.name === name) ?? null;
+  }
+
+  /** Returns why the server of a tool cannot be used, as the config has it; null for another tool. */
+  problemOf(tool: string): string | null {
+    const name = tool.slice(0, tool.indexOf("__"));
+    return this.#input.unusable.find((server) => server.name === name)?.problem ?? null;
+  }
+
+  /** Asks all servers at once for their tools. One that does not answer in time has those that it had before. */
+  async offered(timeoutMs = this.#input.listTimeoutMs ?? LIST_TIMEOUT_MS): Promise<OfferedTools> {
+    const { servers, unusable } = this.#input;
+    const lists = await Promise.all(servers.map((server) => this.#offeredBy(server, timeoutMs)));
+    const { tools, left } = fitting(lists.flatMap(({ tools }) => tools));
+    const names = left.map(({ fullName }) => fullName);
+    return {
+      tools,
+      problems: [
+        ...unusable.map(({ problem }) => problem),
+        ...lists.flatMap(({ problems }) => problems),
+        ...(names.length === 0
+          ? []
+          : [
+              `The definitions of all tools of MCP servers are larger than 64 KiB, so ${names.length} are left out, from ${names[0] ?? ""} on. Name those that you need in mcp.<server>.tools.`,
+            ]),
+      ],
+    };
+  }
+
+  /**
+   * Returns a connection to a server, which is started again if it has ended. Rejects with what prevents it: see
+   * `reasonOf`.
+   */
+  connection(server: Server, timeoutMs = CONNECT_TIMEOUT_MS): Promise<Connection> {
+    const { name } = server;
+    // calls that come together start it once
+    const last = this.#connections.get(name) ?? Promise.resolve(null);
+    const next = last
+      .catch(() => null)
+      .then((known) => (known?.isOpen() === true ? known : this.#start(server, timeoutMs)));
+    this.#connections.set(name, next);
+    return next;
+  }
+
+  /** Ends what the session left running whose Reprise was killed. */
+  async endLeftRunning(): Promise<void> {
+    if (!this.isEmpty) {
+      await this.#marks.endLeftRunning();
+    }
+  }
+
+  /** Ends all servers, with all that they have started. */
+  async end(): Promise<void> {
+    this.#stop.abort();
+    await Promise.allSettled(this.#connections.values());
+    await Promise.all(this.#opened.map((connection) => connection.close()));
+  }
+
+  async #start(server: Server, timeoutMs: number): Promise<Connection> {
+    this.#stop.signal.throwIfAborted();
+    const starts = this.#starts.get(server.name) ?? 0;
+    if (starts >= MAX_STARTS) {
+      throw new Error("it has ended again and again");
+    }
+    this.#starts.set(server.name, starts + 1);
+    const connection = await this.#open(server, timeoutMs);
+    this.#opened.push(connection);
+    return connection;
+  }
+
+  async #offeredBy(server: Server, timeoutMs: number): Promise<OfferedTools> {
+    const { folder } = this.#input;
+    try {
+      const list = await (await this.connection(server, timeoutMs)).list();
+      await keepTools(folder, server, list.tools);
+      return list;
+    } catch (error) {
+      const { reasonOf } = await import("./connection.ts");
+      const tools = await readKeptTools(folder, server);
+      const what =
+        tools.length === 0 ? "it has no tools here" : "it has the tools that it had before";
+      return {
+        tools,
+        problems: [`The MCP server ${server.name} cannot be used, so ${what}: ${reasonOf(error)}.`],
+      };
+    }
+  }
+
+  async #open(server: Server, timeoutMs: number): Promise<Connection> {
+    const { env, folder, version, cwd, conceal } = this.#input;
+    const { connect } = await import("./connection.ts");
+    const own = server.place.kind === "program" ? server.place.env : {};
+    return connect({
+      server,
+      version,
+      timeoutMs,
+      signal: this.#stop.signal,
+      program: () => ({
+        env: { ...commandEnvironment(env, { conceal }), ...own },
+        cwd: cwd ?? homedir(),
+        mark: this.#marks.next(),
+        log: new ServerLog(
+          folder === null ? null : logFile(folder, server),
+          createConceal(server.secrets),
+        ),
+      }),
+    });
+  }
+}

@@ -1,0 +1,63 @@
+import { findNodeAtLocation, type Node } from "jsonc-parser";
+
+import type { Report } from "./read-value.ts";
+import type { ConfigText, McpText, SectionText } from "./schema.ts";
+import type { McpEntries, McpEntry, McpPlace } from "./user-config.ts";
+
+/** Time that a call of a server's tool may take, if nothing says it. */
+const MCP_TIMEOUT_MS = 60_000;
+
+export function mcpEntries(servers: SectionText["mcp"] = {}): McpEntries {
+  return Object.fromEntries(Object.entries(servers).map(([name, text]) => [name, entryOf(text)]));
+}
+
+function entryOf(text: McpText): McpEntry {
+  return {
+    place: placeOf(text),
+    tools: text.tools ?? null,
+    timeoutMs: text.timeout_ms ?? MCP_TIMEOUT_MS,
+    isEnabled: text.enabled ?? true,
+  };
+}
+
+function placeOf({ command, args = [], env = {}, url, headers = {} }: McpText): McpPlace | null {
+  if (command !== undefined) {
+    return { kind: "program", command, args, env };
+  }
+  return url === undefined ? null : { kind: "address", url, headers };
+}
+
+/** Finds servers without a place, and keys that have no effect beside the place. */
+export function reportUselessServers(root: Node, text: ConfigText, report: Report): void {
+  const sections: readonly (readonly [path: readonly string[], section: SectionText])[] = [
+    [[], text],
+    ...Object.entries(text.folders ?? {}).map(
+      ([folder, section]) => [["folders", folder], section] as const,
+    ),
+  ];
+  for (const [path, { mcp = {} }] of sections) {
+    for (const [name, server] of Object.entries(mcp)) {
+      for (const { member, message } of uselessIn(server)) {
+        const at = [...path, "mcp", name, ...(member === null ? [] : [member])];
+        const node = findNodeAtLocation(root, at);
+        if (node !== undefined) {
+          report(node, message);
+        }
+      }
+    }
+  }
+}
+
+function uselessIn(server: McpText): { member: keyof McpText | null; message: string }[] {
+  const { command, url, enabled } = server;
+  if (command === undefined && url === undefined) {
+    return enabled === false
+      ? []
+      : [{ member: null, message: "A server needs a command or a url, unless it is turned off." }];
+  }
+  const others = command === undefined ? (["args", "env"] as const) : (["headers"] as const);
+  const needed = command === undefined ? "command" : "url";
+  return others
+    .filter((member) => server[member] !== undefined)
+    .map((member) => ({ member, message: `This is for a server with a ${needed}.` }));
+}

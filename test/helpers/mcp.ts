@@ -1,0 +1,129 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { createSession, type NewSession } from "../../src/store/records/sessions/create.ts";
+import type { ExchangeRequest, Live } from "../../src/exchange/exchanger.ts";
+import { createExchanger } from "../../src/agent/exchange.ts";
+import type { PermissionChoice } from "../../src/core/questions.ts";
+import { createSettings } from "../../src/rules/config/settings.ts";
+import { answerQuestion } from "../../src/store/records/questions/answer.ts";
+import { listOpenQuestions } from "../../src/store/records/questions/read.ts";
+import { openBench } from "./exchanger.ts";
+import { startModelServer } from "./model-server.ts";
+import { temporaryFolder } from "./temp.ts";
+
+/** As it is written in a config. */
+export type WrittenServer = Readonly<Record<string, unknown>>;
+
+const FIXTURES = fileURLToPath(new URL("../fixtures/mcp", import.meta.url));
+
+/** A server with the SDK. */
+export const SOUND: WrittenServer = {
+  command: process.execPath,
+  args: [join(FIXTURES, "server.ts")],
+};
+
+/** A server that misbehaves; it notes its starts and calls in a file. */
+export function hostile(kind: string, file?: string): WrittenServer {
+  const args = [join(FIXTURES, "hostile.ts"), kind];
+  return { command: process.execPath, args: file === undefined ? args : [...args, file] };
+}
+
+/** Calls that the model makes in answer to each message of the user, one after the other. */
+type Steps = readonly { readonly name: string; readonly args?: object }[];
+
+/** Sessions on a real database with MCP servers in the config of their user. */
+export async function openMcp(
+  mcp: Readonly<Record<string, WrittenServer>>,
+  {
+    steps = [],
+    env = {},
+    columns = {},
+    config = {},
+  }: {
+    readonly steps?: Steps;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly columns?: NewSession;
+    readonly config?: object;
+  } = {},
+) {
+  const home = temporaryFolder();
+  const file = join(home, "config.jsonc");
+  const configure = (servers: Readonly<Record<string, WrittenServer>>): void =>
+    writeFileSync(file, JSON.stringify({ ...config, mcp: servers }));
+  configure(mcp);
+  const server = await startModelServer({
+    answer: (messages) => {
+      const at = messages.findLastIndex(({ role }) => role === "user");
+      const done = messages.slice(at).filter(({ role }) => role === "assistant").length;
+      const step = steps[done];
+      return step === undefined
+        ? { content: `end: ${messages.at(-1)?.content}` }
+        : { toolCalls: [{ name: step.name, arguments: JSON.stringify(step.args ?? {}) }] };
+    },
+  });
+  const variables = { ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" };
+  const folder = join(home, "mcp");
+  const bench = await openBench(
+    server,
+    {},
+    {
+      settings: createSettings({ env: variables, file, home }),
+      mcp: {
+        env: { PATH: process.env["PATH"], ...env },
+        folder,
+        version: "0.0.0",
+        listTimeoutMs: 60_000,
+      },
+    },
+  );
+  const { store, repo } = bench;
+  const { id } = await store.write(createSession, {
+    repo_path: repo,
+    permission: "all",
+    ...columns,
+  });
+  const exchanger = createExchanger(bench.parts);
+  const outputs: string[] = [];
+  return {
+    ...bench,
+    id,
+    server,
+    folder,
+    configure,
+    outputs,
+    open: () => store.read(listOpenQuestions, { reference: id }),
+    run: async (request: Partial<ExchangeRequest> = {}, live: Partial<Live> = {}) => ({
+      answer: "",
+      ...(await exchanger.exchange(
+        { session_id: id, text: null, ...request },
+        {
+          listener: (event) => bench.events.push(event),
+          signal: new AbortController().signal,
+          onOutput: ({ text }) => outputs.push(text),
+          ...live,
+        },
+      )),
+    }),
+    answer: async (choice: PermissionChoice) => {
+      const [question] = await store.read(listOpenQuestions, { reference: id });
+      await store.write(answerQuestion, {
+        reference: id,
+        question: question?.id ?? "",
+        given: { choice },
+        note: null,
+        answered_by: "http",
+        continues: true,
+      });
+      return question;
+    },
+    notices: () =>
+      bench.events.flatMap((event) => (event.type === "notice" ? [event.sentence] : [])),
+  };
+}
+
+/** What a hostile server noted. */
+export function notedIn(file: string): readonly string[] {
+  return existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
+}
