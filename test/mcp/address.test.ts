@@ -1,0 +1,89 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { buffer } from "node:stream/consumers";
+import type { AddressInfo } from "node:net";
+
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import { expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
+
+import { connect } from "../../src/mcp/connection.ts";
+import { resultText } from "../../src/mcp/result-text.ts";
+
+/** A service with the SDK. Its path `/moved` leads elsewhere. */
+async function startService() {
+  const handler = createMcpHandler(() => {
+    const server = new McpServer({ name: "service", version: "1.0.0" });
+    server.registerTool(
+      "echo",
+      { description: "Repeats a text.", inputSchema: z.object({ text: z.string() }) },
+      async ({ text }) => ({ content: [{ type: "text", text: `echo: ${text}` }] }),
+    );
+    return server;
+  });
+  const tokens = new Set<unknown>();
+  const service = createServer((request, response) => {
+    void (async () => {
+      if (request.url === "/moved") {
+        response.writeHead(302, { location: "http://localhost:1/mcp" }).end();
+        return;
+      }
+      tokens.add(request.headers["x-token"]);
+      const { method = "GET", url = "" } = request;
+      const body = await buffer(request);
+      const headers = Object.entries(request.headers).map(([name, value]): [string, string] => [
+        name,
+        String(value),
+      ]);
+      const given = new Request(`http://127.0.0.1${url}`, {
+        method,
+        headers,
+        body: method === "POST" ? body.toString("utf8") : null,
+      });
+      const answer = await handler.fetch(given);
+      response.writeHead(answer.status, Object.fromEntries(answer.headers));
+      response.end(await answer.text());
+    })();
+  });
+  service.listen(0, "127.0.0.1");
+  await once(service, "listening");
+  onTestFinished(() => void service.close());
+  const { port } = service.address() as AddressInfo;
+  const connectTo = (path: string) =>
+    connect({
+      server: {
+        name: "service",
+        place: {
+          kind: "address",
+          url: `http://127.0.0.1:${port}${path}`,
+          headers: { "x-token": "given" },
+        },
+        tools: null,
+        timeoutMs: 20_000,
+        hash: "",
+        secrets: [],
+      },
+      version: "0.0.0",
+      program: () => expect.fail("no program is started"),
+      timeoutMs: 20_000,
+      signal: new AbortController().signal,
+    });
+  return { connectTo, tokens };
+}
+
+it("[MCP-10] calls tools over HTTP, with the headers of the config", async () => {
+  const { connectTo, tokens } = await startService();
+  const connection = await connectTo("/mcp");
+  onTestFinished(() => connection.close());
+  const { tools } = await connection.list();
+  expect(tools.map(({ fullName }) => fullName)).toEqual(["service__echo"]);
+  const [tool = expect.fail("no tool")] = tools;
+  const call = { tool, args: { text: "a" }, timeoutMs: 20_000, signal: undefined };
+  expect(resultText(await connection.call({ ...call, onProgress: () => {} }))).toBe("echo: a");
+  expect([...tokens]).toEqual(["given"]);
+});
+
+it("[MCP-22] follows no redirect to another origin", async () => {
+  const { connectTo } = await startService();
+  await expect(connectTo("/moved")).rejects.toThrow("not followed");
+});
