@@ -38,7 +38,7 @@ const SCHEMA = z.object({
     .string()
     .optional()
     .describe("instead of argv: a line for /bin/sh, for pipes and the like"),
-  folder: z.string().default(".").describe("relative to the repository's top"),
+  folder: z.string().default("."),
   access: z
     .enum(["sandbox", "network", "outside"])
     .default("sandbox")

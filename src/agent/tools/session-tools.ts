@@ -131,7 +131,7 @@ interface Guards {
 /** Gives a tool's work its sandbox. */
 type Run = <Output>(work: (sandbox: Sandbox) => Promise<Output>) => Promise<Output>;
 
-const PATH = z.string().describe("relative to the repository's top");
+const PATH = z.string();
 const FOLDER = PATH.default(".");
 
 const READ_FILE_SCHEMA = z.object({

@@ -44,7 +44,7 @@ export const STEP_TOOLS = [
       edits: z
         .array(
           z.object({
-            path: z.string().describe("relative to the repository's top"),
+            path: z.string(),
             old_text: z.string().describe("exactly as in the file, without line numbers"),
             new_text: z.string(),
             replace_all: z.boolean().default(false),

@@ -205,7 +205,7 @@ async function changeFirstMessage({ store, session, repo }: Bench): Promise<void
   await store.write(releaseLease, { fence, finished: true });
 }
 
-it("[PREFIX-8] the prefix of the built-in tools takes 8.5 KB at most", async () => {
+it("[PREFIX-8] the prefix of the built-in tools takes 8 KB at most", async () => {
   const { provider, run } = await openBound(
     thinking,
     {},
@@ -218,7 +218,7 @@ it("[PREFIX-8] the prefix of the built-in tools takes 8.5 KB at most", async () 
   const { tools, system } = bodyAt(provider.received, 0);
   const names = new Set((tools ?? []).map(({ name }) => name));
   expect(BUILT_IN_TOOLS.names.filter((name) => !names.has(name))).toEqual([]);
-  expect(JSON.stringify({ tools, system }).length).toBeLessThanOrEqual(8704);
+  expect(JSON.stringify({ tools, system }).length).toBeLessThanOrEqual(8192);
 });
 
 it("[PREFIX-9] an exchange of over 50,000 tokens says once if less than half of them came from the cache", async () => {
