@@ -110,7 +110,7 @@ it("[ANSWER-3] a call of an unknown tool gets a result that lists the known ones
   const [, , result] = await rows();
   expect(result).toEqual([
     "tool",
-    "Error: there is no tool of this name; your tools are: read_file, list_files, find_files, search_files, write_file, edit_file, multi_edit, apply_patch, delegate, ask_user.",
+    "Error: there is no tool of this name; your tools are: read_file, list_files, find_files, search_files, write_file, edit_file, multi_edit, apply_patch, delegate, ask_user, update_tasks.",
   ]);
 });
 
