@@ -72,9 +72,8 @@ export default defineConfig({
     isolate: false,
     // no test replaces a module: Node.js loads and keeps compiled what Vite would read and transform in each worker
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // files also wait for processes and sockets, those of the tortures also for leases, nodes and browsers; each worker
-    // loads all of LangChain and compiles it again
-    maxWorkers: testLevel() === "test" ? 4 : 5,
+    // files also wait for processes and sockets; each worker loads all of LangChain and compiles it again
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     reporters: ["default", failureList(), skippedList(), closingLine()],
     // real processes, sockets and files: slow machines need time, and no test asserts a time

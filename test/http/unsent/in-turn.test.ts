@@ -186,8 +186,8 @@ describe("streams that catch up", () => {
   it("[HTTP-240] [HTTP-33] hold their pages within the budget, and each of those that read gets all", async () => {
     await using t = await startTestServer({
       unsent: { maxBytes: 4 * MIB },
-      // on a busy machine the one that reads may take a second for its next piece
-      stream: { stallMs: 3000 },
+      // on a busy machine the one that reads may take seconds for its next piece
+      stream: { stallMs: 4000 },
     });
     const id = await t.newSession();
     for (let index = 0; index < 12; index += 1) {
