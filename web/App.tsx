@@ -70,8 +70,8 @@ function searchOnKey(): () => void {
 }
 
 function mayRead(): boolean {
-  const role = whoami.value?.role ?? "visitor";
-  return role !== "visitor" && route.value.page !== "shared" && !needsLogin.value;
+  // who it is may not be known yet: a key that is pressed meanwhile counts as the button does
+  return whoami.value?.role !== "visitor" && route.value.page !== "shared" && !needsLogin.value;
 }
 
 /** Another session is another page: nothing of the one before is kept. */
