@@ -74,6 +74,21 @@ describe.skipIf(HAS_NO_BROWSER)("the search of the page (needs Chromium)", () =>
     await page.close();
   });
 
+  it("[PAGE-149] opens with Ctrl-K before the page knows who reads", async () => {
+    const page = await open("/");
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route("**/page/me", async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.reload();
+    await page.getByRole("button", { name: "Search messages" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").getByRole("searchbox").waitFor();
+    release();
+    await page.close();
+  });
+
   it("[PAGE-149] [PAGE-59] can be used at 320 pixels and in the dark", async () => {
     for (const view of [{ width: 320 }, { colorScheme: "dark" }] as const) {
       const page = await open("/", view);
