@@ -34,7 +34,7 @@ import type { ProviderPauses } from "./models/provider-pause.ts";
 export interface AgentOptions extends Omit<ExchangerConfig, "env" | "mcp">, ThreadHolderOptions {
   /** What commands get; without it none is run. */
   readonly commands?: CommandOptions | undefined;
-  /** What MCP servers need; without it none is used. */
+  /** Options of MCP servers; without them none is used. */
   readonly mcp?: McpOptions | undefined;
   /**
    * Tools that every exchange has besides its own, as far as the persona allows them. Without an entry in `tools`,

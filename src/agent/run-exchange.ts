@@ -113,7 +113,7 @@ function serversOf({ options, prepared, held }: ExchangeContext): Servers | null
     : new Servers({ ...options.mcp, ...mcp, session_id: session.id, cwd: root, conceal });
 }
 
-/** What runs beside an exchange. */
+/** Work that runs beside an exchange. */
 interface Running {
   readonly context: ExchangeContext;
   readonly commands: Commands | null;

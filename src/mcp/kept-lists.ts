@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import type { Server } from "./configured-servers.ts";
 import { type ListedTool, listTools } from "./listed-tools.ts";
 
-/** Of the file of one server: a larger one was not written here. */
+/** Bytes of the file of one server: a larger one was not written here. */
 const MAX_BYTES = 1024 * 1024;
 
 /**

@@ -9,7 +9,7 @@ import { keepTools, readKeptTools } from "./kept-lists.ts";
 import { fitting, type ListedTool } from "./listed-tools.ts";
 import { logFile, ServerLog } from "./server-log.ts";
 
-/** What servers need of the machine. */
+/** Parts of the machine that servers need. */
 export interface McpOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Keeps lists of tools and logs; null for nowhere. */
@@ -39,7 +39,7 @@ export interface OfferedTools {
 const LIST_TIMEOUT_MS = 5000;
 /** For one that is connected when a call needs it. */
 const CONNECT_TIMEOUT_MS = 30_000;
-/** Of one server in an exchange: one that ends again and again is left alone. */
+/** Starts of one server in an exchange: one that ends again and again is left alone. */
 const MAX_STARTS = 3;
 
 /**

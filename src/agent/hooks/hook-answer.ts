@@ -13,7 +13,7 @@ export interface HookEnd {
   readonly stderr: string;
 }
 
-/** What a hook wants; at most one of `denied` and `error` has a text. */
+/** Answer of a hook; at most one of `denied` and `error` has a text. */
 export interface HookAnswer {
   /** Reason for which a call or a message is denied, or the model is to continue. */
   readonly denied: string | null;

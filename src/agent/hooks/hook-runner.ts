@@ -23,7 +23,7 @@ export interface HookPlace {
   readonly onNotice: (sentence: string) => void;
 }
 
-/** What happens, for the hooks of an event. */
+/** Event as its hooks get it. */
 export interface HookOccasion {
   readonly event: HookEvent;
   /** By which they match; null for all. */
@@ -33,7 +33,7 @@ export interface HookOccasion {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What the hooks of an event want together. */
+/** Answers of the hooks of an event, put together. */
 export interface HooksAnswer {
   /** The first denial, which ends the others; null for none. */
   readonly denied: { readonly hook: Hook; readonly reason: string } | null;

@@ -5,7 +5,7 @@ const NOTE = "reprise_hook_note";
 /** In the `response_metadata` of an answer. */
 const STOP = "reprise_stop_hook";
 
-/** What a hook says to the model, with the mark of the session's prefixes: a file may have brought another one. */
+/** Text of a hook for the model, with the mark of the session's prefixes: a file may have brought another one. */
 interface HookText {
   readonly text: string;
   readonly mark: string | null;
@@ -65,7 +65,7 @@ function isOwn(given: HookText, mark: string | null): boolean {
   return mark !== null && given.mark === mark;
 }
 
-/** Of a message from anywhere. */
+/** Reads a message from anywhere. */
 function textIn(facts: unknown, name: string): HookText | null {
   const given: unknown =
     typeof facts === "object" && facts !== null ? Reflect.get(facts, name) : null;

@@ -73,7 +73,7 @@ export function patchSessionRoute(
   });
 }
 
-/** What would keep the exchanges of a session from running in its folder. */
+/** Reason for which the exchanges of a session would not run in its folder; null for none. */
 async function warningOf(
   { repo_path, agent, last_seq }: SessionSummary,
   { store, own }: Pick<SessionService, "store"> & { readonly own: SessionService["folders"] },
