@@ -51,11 +51,11 @@ export class HeldBytes {
   get idleBytes(): number {
     const since = performance.now() - IDLE_MS;
     let bytes = 0;
-    for (const { progressed, reserved, made } of this.#answers.values()) {
+    for (const [response, { progressed, reserved, made }] of this.#answers) {
       if (progressed >= since) {
         break;
       }
-      bytes += reserved + (made?.length ?? 0);
+      bytes += hasUntaken(response) ? reserved + (made?.length ?? 0) : 0;
     }
     return bytes;
   }
@@ -72,7 +72,7 @@ export class HeldBytes {
       if (fits()) {
         return true;
       }
-      if (other !== response && other.headersSent && isSlow(held, now)) {
+      if (other !== response && hasUntaken(other) && isSlow(held, now)) {
         this.#remove(other);
         this.#cut(other);
       }
@@ -165,6 +165,11 @@ export class HeldBytes {
       }
     }
   }
+}
+
+/** True if its client could take something. A stream that waits for its turn has nothing to take, and is not slow. */
+function hasUntaken(response: ServerResponse): boolean {
+  return response.headersSent && response.writableLength > 0;
 }
 
 function isSlow({ begun, progressed, taken }: Held, now: number): boolean {

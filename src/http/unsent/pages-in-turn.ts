@@ -56,7 +56,10 @@ export class PagesInTurn {
     await this.#held.reserveWhenFree(this.#response, { who: this.#who, amount });
     const end = await this.turn();
     try {
-      return await read();
+      const value = await read();
+      // its client's time begins now
+      this.#held.reserve(this.#response, amount);
+      return value;
     } catch (error) {
       this.taken();
       throw error;

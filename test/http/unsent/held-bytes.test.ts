@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
+import { PassThrough } from "node:stream";
 
 import { describe, expect, it } from "vitest";
 
@@ -60,6 +61,19 @@ describe("bytes of answers that were not taken", () => {
     expect(served).toEqual(["a1", "b1", "a2"]);
     expect(held.bytes).toBe(0);
     expect(cut).toEqual([]);
+  });
+
+  it("[HTTP-241] are not given away while their client has nothing to take", async () => {
+    const { held, cut } = heldBytes();
+    const [waiting, idle, other] = [answer(), answer(), answer()];
+    // takes all that it is sent
+    waiting.assignSocket(new PassThrough().resume() as unknown as Socket);
+    await new Promise((resolve) => waiting.write(" ", resolve));
+    held.reserve(waiting, 50 * KIB);
+    held.hold(idle, Buffer.alloc(50 * KIB));
+    await held.reserveWhenFree(other, { who: "a", amount: 40 * KIB });
+    expect(cut).toEqual([idle]);
+    expect(held.idleBytes).toBe(0);
   });
 
   it("[HTTP-241] are given to others once nothing was taken of them for 2 s", async () => {
