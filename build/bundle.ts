@@ -45,10 +45,22 @@ export async function bundle({
     cwd: root,
     input: { ...entries },
     platform: "node",
-    // what it gives Node.js hides its files from the bundler
-    resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
+    resolve: {
+      alias: {
+        // what it gives Node.js hides its files from the bundler
+        "jsonc-parser": "jsonc-parser/lib/esm/main.js",
+        // a copy of Node.js' own streams
+        "readable-stream": "node:stream",
+      },
+    },
     preserveEntrySignatures: chunkName === undefined ? "strict" : "allow-extension",
-    plugins: [builtinsAtOnce(), lateChildProcess(), importedFrom(elsewhere), withoutFacades()],
+    plugins: [
+      builtinsAtOnce(),
+      lateChildProcess(),
+      importedFrom(elsewhere),
+      withoutFacades(),
+      withoutUnreached(),
+    ],
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
     onLog: (level, log) => {
       // what the command line loads late may be needed at once in a bundle of less of it
@@ -80,6 +92,28 @@ export async function bundle({
     throw new Error(`the bundler warns, or renames: ${[...warnings, ...renamed].join("\n")}`);
   }
   return output;
+}
+
+/** What packages import and Reprise's use of them never reaches. */
+const UNREACHED: Readonly<Record<string, string>> = {
+  // a table of 2,500 types, for those that are neither text nor JSON
+  "@fastify/compress": "mime-db",
+  // for specifications as YAML
+  "@fastify/swagger": "yaml",
+};
+
+function withoutUnreached() {
+  const id = "\0unreached";
+  return {
+    name: "without-unreached",
+    resolveId: (source: string, importer: string | undefined) =>
+      Object.entries(UNREACHED).some(
+        ([by, name]) => name === source && importer?.includes(`/node_modules/${by}/`),
+      )
+        ? id
+        : null,
+    load: (source: string) => (source === id ? "export default {};" : null),
+  };
 }
 
 function importedFrom(files: NonNullable<BundleOrder["elsewhere"]>) {
