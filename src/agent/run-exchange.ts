@@ -225,7 +225,11 @@ function openAgent({ context, models, commands, servers, children }: Opening): D
             onOutput: (call_id, text) =>
               context.live.onOutput?.({ call_id, text: prepared.conceal(text) }),
           },
-    asking: { store: options.store, default: options.defaultAnswer },
+    asking: {
+      store: options.store,
+      hasAsked: request.text === null && state.openCalls.length > 0,
+      default: options.defaultAnswer,
+    },
     protectedPaths: options.protectedPaths,
     onDenied,
     gitUser: gitUserOf(context),

@@ -16,7 +16,7 @@ import {
   type PermitOptions,
   questionAbout,
 } from "./permit.ts";
-import { askConsent } from "./tool-asking.ts";
+import { askConsent, deniedBefore } from "./tool-asking.ts";
 import type { Change } from "./change.ts";
 
 /** What a call is about to do to one file. */
@@ -58,6 +58,7 @@ export function createPermitFiles(options: PermitOptions): PermitFiles {
     const { judge } = options;
     const chosen = await judge.chosen();
     const asked: Asked[] = [];
+    const before = new Map<FilePart, string>();
     for (const part of parts) {
       const { call, decision } = await strictest(part, (each) =>
         judge.decide(each, options.n(), chosen),
@@ -74,9 +75,20 @@ export function createPermitFiles(options: PermitOptions): PermitFiles {
           change: await part.change(),
           rules: part.calls.map((each) => lastingRule(options, each, decision)),
         });
+      } else {
+        // the question may have named either file of a move
+        for (const each of part.calls) {
+          const no = await deniedBefore(config, questionAbout(each, decision));
+          if (no !== null) {
+            before.set(part, deniedByUser(no.note));
+          }
+        }
       }
     }
-    const denied: Denied = asked.length === 0 ? new Map() : await askAbout(asked, options, config);
+    const denied: Denied = new Map([
+      ...before,
+      ...(asked.length === 0 ? [] : await askAbout(asked, options, config)),
+    ]);
     const [first = null] = denied.values();
     if (first !== null && denied.size === parts.length) {
       throw denial(first);

@@ -13,7 +13,7 @@ import { type CallPattern, ruleOf, ruleText } from "../../rules/permissions/rule
 import type { PlannedChange } from "../../workspace/undo/keeper.ts";
 import { keepRule } from "../../store/records/sessions/permissions.ts";
 import type { Store } from "../../store/store.ts";
-import { type Answer, askConsent } from "./tool-asking.ts";
+import { type Answer, askConsent, deniedBefore } from "./tool-asking.ts";
 import type { Change } from "./change.ts";
 
 /**
@@ -69,6 +69,13 @@ export function createPermit(options: PermitOptions): Permit {
         options.onDenied?.();
       }
       throw denial(deniedBecause(decision));
+    }
+    const no =
+      decision.effect === "allow" && !isSearch
+        ? await deniedBefore(config, questionAbout(call, decision))
+        : null;
+    if (no !== null) {
+      throw denial(deniedByUser(no.note));
     }
     if (decision.effect === "ask" && change === null) {
       throw denial("this call would need the user's permission");

@@ -29,11 +29,14 @@ export interface Answer {
 interface ToolAsking {
   ask(asking: Asking): Promise<Answer>;
   consent(asking: Asking, basis: string): Promise<Answer>;
+  denied(about: string): Promise<Pick<Answer, "note"> | null>;
   begin(): Promise<void>;
 }
 
 export interface AskingTools {
   readonly store: Pick<Store, "read">;
+  /** True if a call may have asked before: the exchange continues, and calls have no result yet. */
+  readonly hasAsked: boolean;
   readonly default?: DefaultAnswer | undefined;
 }
 
@@ -63,6 +66,18 @@ export function askConsent(
   basis: string,
 ): Promise<Answer> {
   return askingOf(config).consent(asking, basis);
+}
+
+/**
+ * Returns the answer of a person who denied the call when it asked before; null if nobody did. `about` is a question
+ * whose first line the one that was asked has. No mode and no rule that came meanwhile lifts a no.
+ */
+export async function deniedBefore(
+  config: RunnableConfig | undefined,
+  about: string,
+): Promise<Pick<Answer, "note"> | null> {
+  const given: unknown = config?.configurable?.[ASKING];
+  return given === undefined ? null : (given as ToolAsking).denied(about);
 }
 
 /** Stores that the call may take effect from here on, for a tool that `asksFirst`; nothing without an exchange. */
@@ -116,20 +131,23 @@ export function withAsking<Config extends RunnableConfig>(
 function createAsking(
   thread_id: string,
   { call_id, mark, begins, conceal }: Parameters<typeof withAsking>[1],
-  { store, default: later }: AskingTools,
+  { store, hasAsked, default: later }: AskingTools,
 ): ToolAsking {
   const thread = parseThreadId(thread_id);
-  /** The last question of this run that has its answer. */
-  let last = 0;
-  const answerTo = async (given: Asking, basis?: string): Promise<Answer> => {
+  const readQuestions = async (): Promise<readonly Asked[]> => {
     if (thread === null) {
       throw new RepriseError("internal", "Only a session's thread can ask a person.");
     }
     const { sessionId: session_id, suffix: thread_suffix } = thread;
+    return store.read(readAsked, { session_id, thread_suffix, call_id });
+  };
+  /** The last question of this run that has its answer. */
+  let last = 0;
+  const answerTo = async (given: Asking, basis?: string): Promise<Answer> => {
     const asking = cleaned(given, conceal);
     // of all of it: what is cut off counts too
     const shown_hash = shownHash(given, basis);
-    const asked = await store.read(readAsked, { session_id, thread_suffix, call_id });
+    const asked = await readQuestions();
     const known = asked.find(
       (question) =>
         question.number > last &&
@@ -160,6 +178,18 @@ function createAsking(
       return answer;
     },
     consent: answerTo,
+    denied: async (about) => {
+      if (!hasAsked || thread === null) {
+        return null;
+      }
+      const line = firstLine(
+        cleaned({ kind: "permission", text: about, choices: null, permission: null }, conceal),
+      );
+      const last = (await readQuestions()).findLast(
+        ({ permission, text }) => permission !== null && text.split("\n").includes(line),
+      );
+      return last?.state === "answered" && last.answer === DENY ? { note: last.note } : null;
+    },
     begin,
   };
 }

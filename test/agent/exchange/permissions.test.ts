@@ -22,6 +22,7 @@ import { answerQuestion } from "../../../src/store/records/questions/answer.ts";
 import { listOpenQuestions } from "../../../src/store/records/questions/read.ts";
 import { createSession, type NewSession } from "../../../src/store/records/sessions/create.ts";
 import {
+  keepRule,
   readPermissions,
   removeRule,
   setPermissionMode,
@@ -171,6 +172,21 @@ describe.skipIf(repeatsNpmTest())("a change of several files in one call", () =>
     );
     expect(bench.files()).toEqual(["A\n", "b\n", null, "c\nmore\n"]);
     expect((await verifySession(bench.store, bench.id)).findings).toEqual([]);
+  });
+
+  it("[PERMISSION-8] [PERMISSION-85] changes no file that was denied, whatever mode is set before the last answer", async () => {
+    const bench = await openPatching([[PATCH]]);
+    await bench.run({ text: "patch" });
+    for (const answer of [each, no]) {
+      await bench.answer(answer);
+      expect((await bench.run()).state).toBe("waiting");
+    }
+    await bench.store.write(setPermissionMode, { id: bench.id, mode: "edits" });
+    await bench.answer(once);
+    expect((await bench.run()).answer).toBe(
+      "end: not changed: a.txt: the user denied this call\ndeleted b.txt\nchanged c.txt, which is now d.txt",
+    );
+    expect(bench.files()).toEqual(["a\n", null, null, "c\nmore\n"]);
   });
 
   it("[PERMISSION-85] happens after one yes, and not after a no", async () => {
@@ -504,12 +520,38 @@ describe.skipIf(repeatsNpmTest())("a change of a file", () => {
     expect(bench.file("a.txt")).toBeNull();
     expect((await store.read(readPermissions, { id })).rules).toEqual([]);
 
+    // a yes counts, and the call is judged by its new mode: nothing is asked again
     await store.write(setPermissionMode, { id, mode: "ask" });
     expect((await bench.run({ text: "write" })).state).toBe("waiting");
     await store.write(setPermissionMode, { id, mode: "edits" });
-    await bench.answer(no);
+    await bench.answer(once);
     expect((await bench.run()).state).toBe("done");
     expect(bench.file("a.txt")).toBe("text");
+  });
+
+  it("[PERMISSION-8] takes no effect after a no, whatever mode was set and rule was kept meanwhile", async () => {
+    for (const lift of [
+      { mode: "edits" as const, rule: null },
+      { mode: "all" as const, rule: null },
+      { mode: null, rule: "write_file" },
+    ]) {
+      const bench = await openAsking([[writing("a.txt", "text")], [writing("a.txt", "again")]]);
+      const { store, id } = bench;
+      await bench.run({ text: "write" });
+      if (lift.mode !== null) {
+        await store.write(setPermissionMode, { id, mode: lift.mode });
+      }
+      if (lift.rule !== null) {
+        await store.write(keepRule, { id, rule: lift.rule, n: null });
+      }
+      await bench.answer(no);
+      expect((await bench.run()).state).toBe("done");
+      // the second call was never denied
+      expect(bench.file("a.txt")).toBe("again");
+      const [results = []] = bench.server.requests().slice(-1);
+      const [first] = results.filter(({ role }) => role === "tool");
+      expect(first?.content).toContain("the user denied this call");
+    }
   });
 
   it.each(["edits", "auto", "all"] as const)(
