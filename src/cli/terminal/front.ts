@@ -5,6 +5,7 @@ import { readTasks } from "../../store/records/messages/read-tasks.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import type { Notifications, ThemeSetting } from "../../rules/config/user-config.ts";
 import { settingsOf } from "../process/config.ts";
+import { noticeLine } from "../process/context.ts";
 import type { Front, Hints } from "../chat/front.ts";
 import { onSignals } from "../process/signals.ts";
 import { createAttention } from "./screen/attention.ts";
@@ -29,8 +30,11 @@ const HINTS: Hints = {
   stop: "Esc stops an answer.",
   // fits one row in a narrow terminal; all of it is shown at the end
   session: (thread) => thread.slice(0, 8),
-  keys: ["/ commands, @ files, ! shell, Ctrl-R history, Ctrl-G editor, Ctrl-O details"],
+  keys: ["/ commands, @ files, ! shell, Shift-Tab mode, Ctrl-R history, Ctrl-O details"],
 };
+
+/** Modes that Shift-Tab sets, one after the other. `all` is set by its name alone. */
+const MODES_IN_TURN: readonly PermissionMode[] = ["ask", "edits", "auto", "plan"];
 
 /** The prompt before there is an editor, with its cursor. */
 function firstPrompt({ accent }: Theme): string {
@@ -91,12 +95,30 @@ export function openScreenFront(options: ScreenOptions): Front {
       leaving: leaving.signal,
       interrupt: () => interrupt,
       mayRewind: () => isWaiting && (conversation.current()?.last_seq ?? 0) > 0,
+      nextMode: () => {
+        changing = changing.then(nextMode, nextMode);
+      },
     });
     shown = made;
     screen.changed();
     return made;
   };
   const load = (): Promise<SessionScreen> => (loading ??= open());
+  let changing: Promise<void> = Promise.resolve();
+  const nextMode = async (): Promise<void> => {
+    try {
+      const now = mode ?? (await conversation.permissions()).mode;
+      mode = MODES_IN_TURN[(MODES_IN_TURN.indexOf(now) + 1) % MODES_IN_TURN.length] ?? "ask";
+      await conversation.setPermission(mode);
+    } catch (error) {
+      if (!isRepriseError(error)) {
+        throw error;
+      }
+      mode = null;
+      noticeLine(cli, error.message);
+    }
+    screen.changed();
+  };
   const leave = (): void => {
     leaving.abort();
   };

@@ -18,7 +18,7 @@ import { createPersonCommand, type PersonCommand } from "./rows/person-command.t
 import { createModelPicker } from "./picker/model-picker.ts";
 import { createRewindPicker } from "./picker/rewind-picker.ts";
 import { createPager, type PagerResult } from "./screen/pager.ts";
-import { parseKey } from "./pi/keys.ts";
+import { matchesKey, parseKey } from "./pi/keys.ts";
 import { questionScreen } from "./questions/asked-question.ts";
 import type { Queue } from "./editor/queue.ts";
 import { queuedRows } from "./editor/queued-rows.ts";
@@ -33,6 +33,8 @@ export interface SessionScreenOptions extends ScreenOptions {
   readonly interrupt: () => (() => void) | null;
   /** Whether nothing runs, and there is a message to go back to. */
   readonly mayRewind: () => boolean;
+  /** Sets the next permission mode. */
+  readonly nextMode: () => void;
 }
 
 /** Milliseconds in which a second Ctrl-C leaves, and a second Esc goes back. */
@@ -119,7 +121,7 @@ export class SessionScreen implements ScreenHandler {
     const hint = this.#hint().map(theme.dim);
     const input =
       asked === null
-        ? this.#editor.rows(width, Math.max(1, Math.floor(height / 3)))
+        ? this.#editor.rows(width, height)
         : asked.rows(width, Math.max(3, height - queued.length - hint.length - 1));
     const room = height - queued.length - input.length - hint.length - 1;
     const most = Math.max(1, Math.min(room, Math.floor(height / 3)));
@@ -132,6 +134,11 @@ export class SessionScreen implements ScreenHandler {
   }
 
   key(data: string): void {
+    if (matchesKey(data, "shift+tab")) {
+      // at a question, too: it counts for later calls, and answers nothing
+      this.#options.nextMode();
+      return;
+    }
     if (this.#asking.shown()?.key(data) === true) {
       return;
     }

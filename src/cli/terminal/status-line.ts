@@ -71,12 +71,15 @@ export function statusRow(
     used += gap + columns.width(shown);
     return true;
   };
-  const { dim, accent } = theme;
+  const { dim } = theme;
   add(begin, activityOf(state, theme));
+  for (const mode of modeOf(state, theme)) {
+    add(begin, mode);
+  }
   const folder = state.folder === null ? "no folder" : clean(state.folder);
   let isWhole = add(begin, { text: folder, style: dim }, MIN_FOLDER);
-  for (const { text, style = dim } of restOf(state, accent)) {
-    isWhole = isWhole && add(end, { text, style });
+  for (const { text } of restOf(state)) {
+    isWhole = isWhole && add(end, { text, style: dim });
   }
   const row = [...begin, ...warnings, ...end].map(({ text, style }) => style(text));
   return used > width
@@ -90,6 +93,14 @@ function activityOf({ activity, questions }: StatusState, { accent, dim }: Theme
     : { text: `${questions} question${questions === 1 ? "" : "s"}`, style: accent };
 }
 
+/** The mode, which says what happens without a question; `all` is a warning. */
+function modeOf({ mode }: StatusState, { accent, dim }: Theme): Shown[] {
+  if (mode === null || mode === "all") {
+    return [];
+  }
+  return [mode === "plan" ? { text: "plan", style: accent } : { text: `mode ${mode}`, style: dim }];
+}
+
 function warningsOf({ mode, hasSandbox }: StatusState, { warning }: Theme): Shown[] {
   const texts = [
     ...(mode === "all" ? ["mode all"] : []),
@@ -99,14 +110,15 @@ function warningsOf({ mode, hasSandbox }: StatusState, { warning }: Theme): Show
 }
 
 /** Lists what comes after the folder, the most important first. */
-function restOf(
-  { mode, context, usage, persona, model, session, tokens }: StatusState,
-  accent: (text: string) => string,
-): { readonly text: string; readonly style?: (text: string) => string }[] {
+function restOf({
+  context,
+  usage,
+  persona,
+  model,
+  session,
+  tokens,
+}: StatusState): { readonly text: string }[] {
   return [
-    ...(mode === null || mode === "all"
-      ? []
-      : [mode === "plan" ? { text: "plan", style: accent } : { text: `mode ${mode}` }]),
     ...(context === null ? [] : [{ text: `${Math.round(context * 100)} % context` }]),
     ...costTexts(usage).map((text) => ({ text })),
     ...[persona, model, session].flatMap((text) => (text === null ? [] : [{ text: clean(text) }])),

@@ -15,6 +15,7 @@ const [CTRL_O, CTRL_Z] = ["\u000f", "\u001a"];
 const WAIT = { timeout: 45_000, interval: 20 };
 const paste = (text: string): string => `\u001b[200~${text.replaceAll("\n", "\r")}\u001b[201~`;
 const ESC = "\u001b";
+const SHIFT_TAB = `${ESC}[Z`;
 /** The question is there, and takes keys. */
 const ASKED = /^ {2}o all · Esc later · text is a message$/m;
 /** As `ASKED`, but the end of it was not seen yet. */
@@ -152,6 +153,37 @@ describe("a question on a screen", () => {
     await answer(screen, "y");
     await screen.until(/^it is: replaced[^]*^ready · /m);
     expect(file()).toBe(lines(300));
+    screen.type(CTRL_D);
+    expect(await screen.finished).toBe(0);
+  });
+
+  it("[TERM-190] Shift-Tab sets the next mode, also at a question, which it does not answer", async () => {
+    const home = await session();
+    const file = (): string => readFileSync(join(home.project, "notes.txt"), "utf8");
+    const screen = openScreen(home, "reprise");
+    await screen.until(/^ready · mode ask · /m);
+    for (const mode of ["mode edits", "mode auto", "plan", "mode ask"]) {
+      screen.type(SHIFT_TAB);
+      await screen.until(new RegExp(`^ready · ${mode} · `, "m"));
+    }
+    screen.type("change\r");
+    await screen.until(ASKED);
+    screen.type(SHIFT_TAB);
+    await screen.until(/^1 question · mode edits · /m);
+    expect(file()).toBe(BEFORE);
+    await answer(screen, "n");
+    await screen.until(/^ {2}Deny\. Why/m);
+    screen.type("\r");
+    await screen.until(/^it is: Error: [^]*^ready · mode edits · /m);
+    expect(file()).toBe(BEFORE);
+    // asks about nothing any more
+    screen.type("change\r");
+    await screen.until(/^it is: replaced[^]*^ready · mode edits · /m);
+    expect(file()).toBe("one\n2\nthree\n");
+    screen.type(`/permission all\r`);
+    await screen.until(/^ready · .*mode all/m);
+    screen.type(SHIFT_TAB);
+    await screen.until(/^ready · mode ask · /m);
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
   });

@@ -43,7 +43,7 @@ describe("what a person sees", () => {
     expectScreenFile("answer-80x24", since("> How", stable(home, screen.everything())));
     screen.resize(40, 24);
     // as much of the status line as 40 columns hold, with a sandbox and without one
-    await screen.until(/^ready · ~\/work · (?:mode ask · assistant|no sandbox · mode ask)$/m);
+    await screen.until(/^ready · mode ask · ~\/work · (?:assistant|no sandbox)$/m);
     screen.type("And here?\r");
     await screen.until(/^> And here\?$[^]*example.org[^]*^ready · .*mode /m);
     expectScreenFile("answer-40", since("> And", stable(home, screen.everything())));
@@ -131,7 +131,7 @@ function stable(home: Home, rows: readonly string[]): string[] {
     row
       .replaceAll(realpathSync(home.home), "/home")
       // the rest of the status line comes when it is known
-      .replace(/^(ready · ~\/work)(?: · no sandbox)?( · mode \w+).*/, "$1$2")
+      .replace(/^(ready · mode \w+ · ~\/work) · .*/, "$1")
       .replace(/^(Session )[\da-f]{8}/, "$1ID")
       .replace(/^reprise \d\S+/, "reprise VERSION"),
   );

@@ -28,16 +28,16 @@ const row = (change: Partial<StatusState>, width: number): string =>
 it.each([
   [
     120,
-    "ready · ~/code/projects/shop · mode ask · 12 % context · assistant · openai:gpt-5.1 · a97f3bc9 · 3.1k in 410 out",
+    "ready · mode ask · ~/code/projects/shop · 12 % context · assistant · openai:gpt-5.1 · a97f3bc9 · 3.1k in 410 out",
   ],
   [
     100,
-    "ready · ~/code/projects/shop · mode ask · 12 % context · assistant · openai:gpt-5.1 · a97f3bc9",
+    "ready · mode ask · ~/code/projects/shop · 12 % context · assistant · openai:gpt-5.1 · a97f3bc9",
   ],
-  [80, "ready · ~/code/projects/shop · mode ask · 12 % context · assistant"],
-  [40, "ready · ~/code/projects/shop · mode ask"],
-  [30, "ready · ~/code/projects/shop"],
-  [20, "ready · …ojects/shop"],
+  [80, "ready · mode ask · ~/code/projects/shop · 12 % context · assistant"],
+  [40, "ready · mode ask · ~/code/projects/shop"],
+  [30, "ready · mode ask · …jects/shop"],
+  [20, "ready · mode ask"],
   [5, "ready"],
 ])("[TERM-18] fits %i columns", (width, shown) => {
   expect(row({}, width).slice(0, width)).toBe(shown.slice(0, width));
@@ -46,7 +46,7 @@ it.each([
 
 it("[COST-16] [TERM-18] shows a cost after the context, and the cached share with it", () => {
   const usage = { ...NO_USAGE, calls: 2, input: 1000, cache_read: 906, cost_micros: 123_456 };
-  const begin = "ready · ~/code/projects/shop · mode ask · 12 % context · ";
+  const begin = "ready · mode ask · ~/code/projects/shop · 12 % context · ";
   expect(row({ usage }, 100)).toBe(`${begin}$0.12 · 91 % cached · assistant`);
   expect(row({ usage: { ...usage, unpriced: 1 } }, 100)).toBe(
     `${begin}at least $0.12 · 91 % cached · assistant`,
@@ -66,7 +66,7 @@ it("[TERM-18] always shows what is dangerous", () => {
   );
   expect(row(dangerous, 40)).toBe("2 questions · mode all · no sandbox");
   expect(row(dangerous, 20)).toBe("mode all · no sandbo");
-  expect(row({ mode: "plan", questions: 1 }, 40)).toBe("1 question · ~/code/projects/shop · plan");
+  expect(row({ mode: "plan", questions: 1 }, 40)).toBe("1 question · plan · ~/code/projects/shop");
 });
 
 it("[TERM-18] [TERM-19] is one row of clean text, whatever a folder or a model is called", () => {

@@ -10,6 +10,7 @@ export interface Completer {
   search(before: string | null): void;
   move(by: number): void;
   selected(): { readonly item: Completion; readonly length: number } | null;
+  /** At most `height` rows: entries around the selected one, and how many there are if some are left out. */
   rows(width: number, height: number): readonly string[];
 }
 
@@ -54,14 +55,19 @@ export function createCompleter(completions: Completions, theme: Theme): Complet
     rows: (width, height) => {
       refresh();
       const items = found?.items ?? [];
-      const max = Math.max(1, Math.min(MAX_ROWS, Math.floor(height / 3)));
+      const isWhole = items.length <= Math.min(MAX_ROWS, height) && found?.note === undefined;
+      const max = Math.max(1, Math.min(MAX_ROWS, isWhole ? height : height - 1));
       const first = Math.max(0, Math.min(at - Math.floor(max / 2), items.length - max));
       const shown = items.slice(first, first + max);
       const widest = Math.max(MIN_LABEL, ...shown.map(({ label }) => visibleWidth(oneLine(label))));
       const hasHelp = shown.some(({ help }) => help !== undefined);
       // two columns for the sign, two before the help, which needs a dozen to be of use
       const room = hasHelp && width >= 40 ? Math.min(widest, Math.floor(width / 2)) : width - 2;
-      const note = shown.length === 0 ? undefined : found?.note;
+      const place = items.length > max ? `${at + 1} of ${items.length}` : undefined;
+      const notes =
+        shown.length === 0 || height < 2
+          ? []
+          : [place, found?.note].filter((each) => each !== undefined);
       const rows = shown.map((item, index) => {
         const isChosen = first + index === at;
         const label = ending(oneLine(item.label), Math.max(1, room), item.help === undefined);
@@ -75,7 +81,9 @@ export function createCompleter(completions: Completions, theme: Theme): Complet
           ? `${theme.accent("›")} ${theme.selected(label)}${help}`
           : `  ${label}${help}`;
       });
-      return note === undefined ? rows : [...rows, theme.dim(`  ${beginning(note, width - 2)}`)];
+      return notes.length === 0
+        ? rows
+        : [...rows, theme.dim(`  ${beginning(notes.join(" · "), width - 2)}`)];
     },
   };
 }

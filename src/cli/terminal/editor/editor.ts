@@ -224,7 +224,9 @@ export function createEditor(options: EditorOptions): Editor {
       width = Math.max(1, columns - PROMPT_WIDTH - 1);
       const drawn = drawDraft({ layout: layout(), cursor: draft.now, width, height, top, theme });
       [page, top] = [drawn.rows.length, drawn.top];
-      return [...drawn.rows, ...completer.rows(columns, height)];
+      // a row for the status line, and one above
+      const room = Math.max(1, height - drawn.rows.length - 2);
+      return [...drawn.rows, ...completer.rows(columns, room)];
     },
     key: (data) => {
       const isTaken = isOutside || press(data);

@@ -79,6 +79,34 @@ function openEditor({ columns = 40, height = 24, edit = NO_EDITOR, ...given }: G
   return { editor, sent, notes, type, keys, rows };
 }
 
+it.each([
+  [23, 8],
+  [14, 8],
+  [8, 4],
+  [4, 1],
+])(
+  "[TERM-191] lists what is found, in a window of %i rows %i of it and its place",
+  (height, most) => {
+    const paths = Array.from({ length: 20 }, (_, index) => `src/file-${index + 10}.ts`);
+    const { type, keys, rows } = openEditor({ height, paths });
+    type("@file");
+    const listed = rows().slice(1);
+    expect(listed).toHaveLength(most + (height < 5 ? 0 : 1));
+    expect(listed[0]).toBe("› src/file-10.ts");
+    expect(rows().length).toBeLessThan(height);
+    if (height >= 5) {
+      expect(listed.at(-1)).toBe("  1 of 20");
+      keys(DOWN, DOWN);
+      expect(rows().at(-1)).toBe("  3 of 20");
+      type("-1");
+      expect(rows().at(-1)).toBe("  1 of 10");
+      // all of a short list is shown, without a count
+      type("1");
+      expect(rows().slice(1)).toEqual(["› src/file-11.ts"]);
+    }
+  },
+);
+
 describe("[TERM-30] a message of several lines", () => {
   it.each([
     ["Ctrl-J", "\n"],
