@@ -33,7 +33,7 @@ it("[TERM-70] [TERM-71] [TERM-72] uses the theme of the config, names the sessio
   writeFileSync(join(home.project, "0.txt"), "the first text\n");
   writeFileSync(join(home.project, "2.txt"), "the second text\n");
   const screen = openScreen(home, "reprise", { columns: 60 });
-  await screen.until(/Esc stops an\s+answer[^]*\/ commands, @ files[^]*^ready · .* · mode ask/m);
+  await screen.until(/Esc stops an\s+answer[^]*\/ commands, @ files[^]*^ready · mode ask · /m);
   expect(screen.title()).toMatch(/^reprise · \S+$/);
   screen.type("read one\r");
   await screen.until(/It is read\.[^]*^ready · /m);
