@@ -14,16 +14,23 @@ export const QUESTION_KINDS = [
 ] as const;
 export type QuestionKind = (typeof QUESTION_KINDS)[number];
 
-/** Choices of a permission, from the least that one allows to the most; `allow_folder` is offered by terminals alone. */
+/** Choices of a permission, from the least that one allows to the most. */
 export const PERMISSION_CHOICES = [
   "allow_once",
   "allow_exchange",
   "allow_session",
+  "allow_edits",
   "allow_folder",
   "allow_each",
   "deny",
 ] as const;
 export type PermissionChoice = (typeof PERMISSION_CHOICES)[number];
+
+/** Those that terminals alone offer: they change the mode, or the config, and answer `allow_once`. */
+export const TERMINAL_CHOICES: readonly string[] = [
+  "allow_edits",
+  "allow_folder",
+] satisfies PermissionChoice[];
 
 /** Choices of the question whether the models may use more tokens. */
 export const LIMIT_CHOICES = ["continue", "stop"] as const;

@@ -37,7 +37,10 @@ export async function askQuestions(
   const left = [...questions];
   let end: "answered" | "elsewhere" = "answered";
   for (let [question] = left; question !== undefined; [question] = left) {
-    const offered = offeredChoices(cli, question, folder);
+    const offered = offeredChoices(cli, question, {
+      folder,
+      setEdits: () => conversation.setPermission("edits"),
+    });
     const place = { index: questions.indexOf(question) + 1, count: questions.length };
     const given = await askOne(context, { question, offered, folder, place });
     if (given === "open") {

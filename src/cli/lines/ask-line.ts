@@ -1,6 +1,6 @@
 import { MAX_ANSWER } from "../../core/questions.ts";
 import { isStorableText, plural } from "../../core/text/text.ts";
-import { grantLine, storedAnswer, takeBackLine } from "../chat/allow-in-config.ts";
+import { furtherLines, storedAnswer, takeBackLine } from "../chat/allow-in-config.ts";
 import { type CliContext, noticeLine } from "../process/context.ts";
 import type { Asked } from "../chat/front.ts";
 import { isCommand } from "../chat/slash/slash.ts";
@@ -21,7 +21,8 @@ export async function askLine(
     noticeLine(cli, `${plural(early, "line")} typed before the question dropped, not sent.`);
   }
   noticeLine(cli, "The agent asks:");
-  for (const line of [...questionLines(question), ...grantLine(offered), ...reasonLine(question)]) {
+  const further = furtherLines(question, offered);
+  for (const line of [...questionLines(question), ...further, ...reasonLine(question)]) {
     noticeLine(cli, line);
   }
   const { choices } = offered;

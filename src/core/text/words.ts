@@ -28,6 +28,10 @@ const PERMISSION: Readonly<Record<PermissionChoice, Words>> = {
     label: "always allow in this session",
     meaning: "As long as the session lasts.",
   },
+  allow_edits: {
+    label: "allow this and all edits",
+    meaning: "Sets the mode edits: files of the folder are changed without a question.",
+  },
   allow_folder: {
     label: "always allow in this folder",
     meaning: "In each session of the folder: your config keeps it.",
@@ -71,6 +75,7 @@ export function permissionChoices(
     allow_once: true,
     allow_exchange: rules !== null,
     allow_session: rules !== null,
+    allow_edits: false,
     allow_folder: false,
     allow_each: each,
     deny: true,
@@ -82,7 +87,12 @@ export function permissionChoices(
   }));
 }
 
-/** The further choice of a terminal: it keeps the rule in the user's config. */
+/** A further choice of a terminal: it sets the mode `edits`. */
+export function editsChoice(): Choice {
+  return { id: "allow_edits", ...PERMISSION.allow_edits, lasting: null };
+}
+
+/** A further choice of a terminal: it keeps the rule in the user's config. */
 export function folderChoice(rule: string): Choice {
   return { id: "allow_folder", ...PERMISSION.allow_folder, lasting: [rule] };
 }

@@ -17,10 +17,13 @@ function rulesFor(effect: Rule["effect"], tools: Iterable<Pick<Tool, "name">>): 
 
 const EVERY_TOOL = { name: "*" };
 
+/** Name of the layer of the program's own rules. */
+export const BUILT_IN_LAYER = "built-in";
+
 /** Makes the layer below all others: reading is allowed, and everything else asks. */
 export function builtInLayer(tools: ToolSet): Layer {
   return {
-    name: "built-in",
+    name: BUILT_IN_LAYER,
     rules: [
       ...rulesFor("ask", [EVERY_TOOL]),
       ...rulesFor("allow", [...tools].filter(isHarmless)),

@@ -188,6 +188,22 @@ describe("a question on a screen", () => {
     expect(await screen.finished).toBe(0);
   });
 
+  it("[TERM-192] is answered with yes to this and all edits, after which none asks", async () => {
+    const home = await session();
+    const screen = openScreen(home, "reprise");
+    await screen.until(/^ready · mode ask · /m);
+    screen.type("change\r");
+    await screen.until(ASKED);
+    expect(screen.text()).toMatch(/\[a\] allow this and all edits/);
+    await answer(screen, "a");
+    await screen.until(/^it is: replaced[^]*^ready · mode edits · /m);
+    screen.type("long\r");
+    await screen.until(/^> long$[^]*^it is: replaced[^]*^ready · mode edits · /m);
+    expect(readFileSync(join(home.project, "notes.txt"), "utf8")).toBe(lines(60));
+    screen.type(CTRL_D);
+    expect(await screen.finished).toBe(0);
+  });
+
   it("[TERM-40] [TERM-43] [TERM-115] hides no part of a command, and is read in a small window before a yes", async () => {
     const home = await session();
     const screen = openScreen(home, "reprise", { columns: 40, rows: 15 });

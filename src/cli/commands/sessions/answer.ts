@@ -22,7 +22,7 @@ import { delegationTop } from "../../../store/records/questions/tree.ts";
 import { readCurrentExchange } from "../../../store/records/exchanges/current.ts";
 import type { Store } from "../../../store/store.ts";
 import {
-  grantLine,
+  furtherLines,
   type Offered,
   offeredChoices,
   storedAnswer,
@@ -200,7 +200,7 @@ async function listed(cli: CliContext, store: Store, question: OpenQuestion): Pr
   return [
     `question ${question.id}`,
     ...questionLines(question),
-    ...grantLine(offered),
+    ...furtherLines(question, offered),
     ...reasonLine(question),
     "",
   ];
@@ -213,10 +213,10 @@ async function offeredIn(
   question: OpenQuestion | undefined,
 ): Promise<Offered> {
   if (question === undefined || cli.stdin.isTTY !== true) {
-    return { choices: question?.choices ?? null, grant: null };
+    return { choices: question?.choices ?? null, allowEdits: null, grant: null };
   }
   const { repo_path } = await store.read(readSession, { id: question.session_id });
-  return offeredChoices(cli, question, repo_path);
+  return offeredChoices(cli, question, { folder: repo_path, setEdits: null });
 }
 
 interface Meant {

@@ -30,6 +30,7 @@ const LETTERS: ReadonlyMap<string, string> = new Map([
   ["allow_once", "y"],
   ["allow_exchange", "e"],
   ["allow_session", "s"],
+  ["allow_edits", "a"],
   ["allow_folder", "f"],
   ["allow_each", "d"],
   ["deny", "n"],

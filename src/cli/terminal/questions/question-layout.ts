@@ -9,7 +9,7 @@ import type { Part } from "../screen/screen.ts";
 import type { Theme } from "../text/theme.ts";
 
 /** Live rows of a question at most. */
-const MAX_LIVE_ROWS = 8;
+const MAX_LIVE_ROWS = 9;
 const MAX_TITLE_ROWS = 3;
 /** Characters of a first line that the title may have. */
 const MAX_TITLE = 2000;
@@ -41,7 +41,7 @@ export interface LiveQuestion {
 }
 
 /**
- * Draws what is asked, for which rule, where, the choices or the editor, and the keys: at most 8 rows, and at most
+ * Draws what is asked, for which rule, where, the choices or the editor, and the keys: at most 9 rows, and at most
  * `height`. What is left out first is in the scrollback above.
  */
 export function liveRows(live: LiveQuestion, width: number, height: number): string[] {

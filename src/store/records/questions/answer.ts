@@ -1,6 +1,6 @@
 import { RepriseError } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";
-import type { Answerer, GivenReply, PermissionChoice } from "../../../core/questions.ts";
+import { type Answerer, type GivenReply, TERMINAL_CHOICES } from "../../../core/questions.ts";
 import { quote } from "../../../core/text/terminal-text.ts";
 import type { QuestionRecord } from "../../../core/sessions.ts";
 import { refuseEnded } from "../sessions/change.ts";
@@ -33,7 +33,7 @@ export interface AnswerQuestion {
  *
  * Error codes: as `resolveSession`, `session_ended`, `question_not_found`, `question_answered`, `question_withdrawn`;
  * `invalid_request` for a choice that the question does not offer, and for a text in place of a choice or the other way
- * round; `terminal_required` for `allow_folder`.
+ * round; `terminal_required` for those of a terminal.
  */
 export const answerQuestion: Operation<AnswerQuestion, QuestionRecord> = async (tx, input) => {
   const { id } = await resolveSession(tx, input);
@@ -111,8 +111,6 @@ function listed(ids: readonly string[]): string {
   return `${ids.slice(0, MAX_LISTED).map(quote).join(", ")}${more}`;
 }
 
-const FOLDER: PermissionChoice = "allow_folder";
-
 /**
  * Returns the value of the column `answer`: the id of a choice that the question offers, or a text if it offers none.
  */
@@ -123,7 +121,7 @@ function storableAnswer({ state, kind, choices }: QuestionRecord, given: GivenRe
       "The question needs no answer any more: its exchange was stopped, or another message came after it.",
     );
   }
-  if (kind === "permission" && given.choice === FOLDER) {
+  if (kind === "permission" && TERMINAL_CHOICES.includes(given.choice ?? "")) {
     throw terminalRequired();
   }
   if (choices === null) {
@@ -146,10 +144,10 @@ function refuse(pointer: string, message: string): never {
   );
 }
 
-/** For an answer that changes the config of the user at a terminal. */
+/** For an answer that changes the mode, or the config of the user, at a terminal. */
 export function terminalRequired(): RepriseError {
   return new RepriseError(
     "terminal_required",
-    "This answer changes your config, so it is given in a terminal only. Answer there, or allow it for the session.",
+    "This answer changes more than the call, so it is given in a terminal only. Answer there, or allow it for the session.",
   );
 }

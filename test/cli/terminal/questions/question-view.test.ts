@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Choice, MAX_ANSWER, type PermissionChoice } from "../../../../src/core/questions.ts";
 import {
   admissionChoices,
+  editsChoice,
   folderChoice,
   limitChoices,
   offeredChoices,
@@ -350,7 +351,7 @@ describe("the rows of a question", () => {
 
   it("[TERM-41] fit into 40 columns and few rows, whatever is asked", () => {
     const question = { ...CHANGE, path: [ROOT, CHILD] };
-    const choices = WITH_FOLDER;
+    const choices = [...WITH_FOLDER, editsChoice()];
     const { shown } = asked({ question, choices, size: { width: 40, height: 15 } });
     expect(shown()).toBe(
       [
@@ -359,6 +360,7 @@ describe("the rows of a question", () => {
         "  [y] allow once",
         "  [e] allow for this exchange",
         "  [s] always allow in this session",
+        "  [a] allow this and all edits",
         "  [f] always allow in this folder",
         "  [n] deny",
         "  o all, before a yes · Esc later · tex…",
@@ -371,7 +373,7 @@ describe("the rows of a question", () => {
       [200, 60],
     ] as const) {
       const rows = asked({ question, choices, size: { width, height } }).shown().split("\n");
-      expect(rows.length).toBeLessThanOrEqual(Math.max(3, Math.min(8, height)));
+      expect(rows.length).toBeLessThanOrEqual(Math.max(3, Math.min(9, height)));
       expect(Math.max(...rows.map(visibleWidth))).toBeLessThanOrEqual(width);
     }
   });
@@ -398,10 +400,10 @@ describe("the rows of a question", () => {
     const choices = HUNDRED;
     const { shown, type, committed } = asked({ question: { ...CHOICE, choices } });
     expect(committed).toContain("  100. c100");
-    expect(shown()).toContain("choices 1 to 5 of 100, arrow keys move");
+    expect(shown()).toContain("choices 1 to 6 of 100, arrow keys move");
     type("5", "0");
     expect(shown()).toContain("> [50] c50\n");
-    expect(shown().split("\n").length).toBe(8);
+    expect(shown().split("\n").length).toBe(9);
   });
 
   it("[TERM-43] cannot be written by a model or a file", () => {
