@@ -59,7 +59,7 @@ export function offeredChoices(
   };
 }
 
-/** True if only the built-in rule of an editing tool asks, which the mode `edits` lifts. A protected file has a rule of its own. */
+/** True if only the built-in rule of an editing tool asks, which the mode `edits` lifts. A protected file has a separate rule. */
 function isEdit(permission: AskedPermission | null): boolean {
   return (
     permission !== null &&

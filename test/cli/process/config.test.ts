@@ -326,6 +326,19 @@ it("[CONFIG-16] commands get the variables that the config names, and no secret"
   expect((await home.call(["-p", "run"])).stdout).toContain("mine=1 other= key= token=\n");
 });
 
+it("[TERM-192] sessions answer in a terminal allows an edit, and all edits of the session from then on", async () => {
+  const home = await calling();
+  writeConfig(home, `{ "model": "openai:test" }`);
+  expect((await home.call(["-p", "write_file a.txt one"])).code).toBe(7);
+  const [{ id } = { id: "" }] = await sessionsOf(home);
+  const terminal = openTerminal(home, `reprise sessions answer ${id} allow_edits`);
+  expect((await terminal.finished).code).toBe(0);
+  const shown = (await home.call(["sessions", "show", id, "--json"])).stdout;
+  expect(JSON.parse(shown)).toMatchObject({ permission: "edits" });
+  const { stdout } = await home.call(["--session", id, "--continue-exchange"]);
+  expect(stdout).toContain("created a.txt");
+});
+
 it("[CONFIG-12] [CONFIG-13] a terminal alone offers to allow a call in the config, and permission remove takes it back", async () => {
   const home = await calling();
   writeConfig(home, `{\n  // mine\n  "model": "openai:test"\n}\n`);
@@ -333,7 +346,7 @@ it("[CONFIG-12] [CONFIG-13] a terminal alone offers to allow a call in the confi
   await terminal.shows(/> $/);
   terminal.type("write_file a.txt one\r");
   await terminal.shows(
-    /4\. deny: [^\r\n]*\r?\n *5\. always allow in this folder: \S+ \(in your config\)[^]*> $/,
+    /4\. deny: [^\r\n]*\r?\n *5\. allow this and all edits: [^\r\n]*\r?\n *6\. always allow in this folder: \S+ \(in your config\)[^]*> $/,
   );
   const [{ id } = { id: "" }] = await sessionsOf(home);
   const { stdout } = await home.call(["sessions", "answer", id, "--json"]);
@@ -342,6 +355,8 @@ it("[CONFIG-12] [CONFIG-13] a terminal alone offers to allow a call in the confi
     "allow_folder",
     "always allow in this folder",
     "Always allow in this folder",
+    "allow_edits",
+    "Allow this and all edits",
   ]) {
     const refused = await home.call(["sessions", "answer", id, answer]);
     expect([refused.code, refused.stderr]).toEqual([
@@ -362,7 +377,7 @@ it("[CONFIG-12] [CONFIG-13] a terminal alone offers to allow a call in the confi
     code: "terminal_required",
   });
 
-  terminal.type("5\r");
+  terminal.type("6\r");
   await terminal.shows(/Your config allows write_file\(a\.txt\) in [^]*it is: created[^]*> $/);
   terminal.type("write_file a.txt two\r");
   await terminal.shows(/it is: replaced[^]*> $/);

@@ -5,11 +5,12 @@ import { isFinal } from "../../../core/exchanges.ts";
 import { MAX_ANSWER } from "../../../core/questions.ts";
 import type { ExchangeRecord, QuestionRecord } from "../../../core/sessions.ts";
 import { exactLine } from "../../../core/text/terminal-text.ts";
-import { folderChoice } from "../../../core/text/words.ts";
+import { editsChoice, folderChoice } from "../../../core/text/words.ts";
 import { isPassing } from "../../../exchange/exchange-failure.ts";
 import { whetherRuns } from "../../../exchange/runnable.ts";
 import { refuseUnstorable } from "../../../exchange/storable-message.ts";
 import { answerQuestion, terminalRequired } from "../../../store/records/questions/answer.ts";
+import { setPermissionMode } from "../../../store/records/sessions/permissions.ts";
 import { readSession } from "../../../store/records/sessions/read.ts";
 import { localUser } from "../../../store/records/leases/local-user.ts";
 import { readNextQueued } from "../../../store/records/exchanges/ready.ts";
@@ -215,8 +216,12 @@ async function offeredIn(
   if (question === undefined || cli.stdin.isTTY !== true) {
     return { choices: question?.choices ?? null, allowEdits: null, grant: null };
   }
-  const { repo_path } = await store.read(readSession, { id: question.session_id });
-  return offeredChoices(cli, question, { folder: repo_path, setEdits: null });
+  const { session_id, path } = question;
+  const { repo_path } = await store.read(readSession, { id: session_id });
+  const [root = session_id] = path;
+  const principal = localPrincipal("terminal", localUser());
+  const setEdits = () => store.write(setPermissionMode, { id: root, mode: "edits", principal });
+  return offeredChoices(cli, question, { folder: repo_path, setEdits });
 }
 
 interface Meant {
@@ -236,7 +241,7 @@ function meant(
   const question = idOf(open, given.id);
   const kind = open.find(({ id }) => id === question)?.kind ?? "question";
   const answer = answerOf({ kind, choices: given.offered.choices }, given.answer);
-  if (answer === null && kind === "permission" && isFolderChoice(given.answer)) {
+  if (answer === null && kind === "permission" && isOfTerminal(given.answer)) {
     throw terminalRequired();
   }
   if (answer === null) {
@@ -247,10 +252,11 @@ function meant(
   return { question, answer };
 }
 
-/** True for the choice that only a terminal offers. */
-function isFolderChoice(given: string): boolean {
-  const { id, label } = folderChoice("");
-  return given === id || given.toLowerCase() === label;
+/** True for a choice that only a terminal offers. */
+function isOfTerminal(given: string): boolean {
+  return [folderChoice(""), editsChoice()].some(
+    ({ id, label }) => given === id || given.toLowerCase() === label,
+  );
 }
 
 /** The whole id of a question that is open; of another one, what was given. */
